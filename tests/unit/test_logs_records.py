@@ -1,0 +1,65 @@
+"""Records survive the trip through JSON, and damaged JSON is refused with a place."""
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness import model
+from harness.errors import HarnessError
+from harness.records import from_json, to_json
+
+RECORDS = [
+    model.Flag, model.Build, model.Arm, model.RunKey, model.Evidence, model.RunResult, model.Expected,
+    model.Claim, model.Finding, model.Contrast, model.PhaseSpan, model.NodeLogs,
+]  # fmt: skip
+
+st.register_type_strategy(float, st.floats(allow_nan=False, allow_infinity=False))
+
+
+@pytest.mark.parametrize("cls", RECORDS, ids=lambda cls: cls.__name__)
+def test_every_model_record_comes_back_equal_from_its_json(cls):
+    @given(st.from_type(cls))
+    def round_trip(record):
+        assert record == from_json(cls, to_json(record))
+
+    round_trip()
+
+
+def test_a_tuple_of_records_comes_back_equal():
+    spans = (model.PhaseSpan("start", 0.0, 1.5), model.PhaseSpan("stop", 1.5, 2.0))
+    assert spans == from_json(tuple[model.PhaseSpan, ...], to_json(spans))
+
+
+def test_the_order_in_which_a_mapping_was_filled_does_not_change_the_bytes():
+    @dataclasses.dataclass(frozen=True)
+    class Record:
+        counts: dict[str, int]
+
+    assert to_json(Record({"a": 1, "b": 2})) == to_json(Record({"b": 2, "a": 1}))
+
+
+def test_a_field_that_has_a_default_may_be_missing():
+    assert model.Evidence("x") == from_json(model.Evidence, '{"path": "x"}')
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{", "Not valid JSON"),
+        ('{"line": 3}', "fields of Evidence"),
+        ('{"path": "x", "colour": 1}', "fields of Evidence"),
+        ('{"path": 3}', r"\$\.path: expected str"),
+        ('{"path": "x", "line": true}', r"\$\.line: expected int"),
+        ("[]", "expected Evidence"),
+    ],
+)
+def test_json_that_is_no_such_record_is_refused_with_its_place(text, says):
+    with pytest.raises(HarnessError, match=says):
+        from_json(model.Evidence, text)
+
+
+def test_an_unknown_word_of_an_enum_is_refused():
+    with pytest.raises(HarnessError, match=r"\$\.outcome: expected one of"):
+        from_json(model.Expected, '{"outcome": "FINE"}')
