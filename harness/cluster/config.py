@@ -1,0 +1,180 @@
+"""What a node's server.properties says, and which of its keys belong to the cluster and not to the user."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.cluster.ports import HOST
+from harness.errors import HarnessError
+
+BROKER_LISTENER = "BROKER"
+CONTROLLER_LISTENER = "CONTROLLER"
+
+# Kafka's default layout (config/log4j.properties of the release); the log diff reads node logs by it.
+LOG_PATTERN = "[%d] %p %m (%c)%n"
+
+# Keys that make the topology what it is: a user's --config must not pull it from under the scenario.
+OWNED_KEYS = frozenset(
+    {
+        "process.roles",
+        "node.id",
+        "broker.id",
+        "listeners",
+        "advertised.listeners",
+        "inter.broker.listener.name",
+        "security.inter.broker.protocol",
+        "controller.listener.names",
+        "listener.security.protocol.map",
+        "controller.quorum.voters",
+        "controller.quorum.bootstrap.servers",
+        "log.dir",
+        "log.dirs",
+        "metadata.log.dir",
+        "zookeeper.connect",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeConfig:
+    """Where a node listens and whom it asks for the quorum.
+
+    `controller_port` is None on a broker-only node (an observer). `voters` maps a voter's id to the controller
+    port that this node's `controller.quorum.voters` names for it, right or wrong.
+    """
+
+    node: int
+    broker_port: int
+    controller_port: int | None
+    voters: Mapping[int, int]
+
+
+def server_properties(
+    node: NodeConfig, log_dir: Path, overlay: Mapping[str, str], *, formatting: bool = False
+) -> str:
+    """Return the text of server.properties.
+
+    With `formatting`, the quorum is given as bootstrap servers: StorageTool refuses `--initial-controllers`
+    beside `controller.quorum.voters` (KIP-853).
+    """
+    listeners = [f"{BROKER_LISTENER}://{HOST}:{node.broker_port}"]
+    if node.controller_port is not None:
+        listeners.append(f"{CONTROLLER_LISTENER}://{HOST}:{node.controller_port}")
+    own = {
+        "process.roles": "broker" if node.controller_port is None else "broker,controller",
+        "node.id": str(node.node),
+        "listeners": ",".join(listeners),
+        "inter.broker.listener.name": BROKER_LISTENER,
+        "controller.listener.names": CONTROLLER_LISTENER,
+        "listener.security.protocol.map": f"{BROKER_LISTENER}:PLAINTEXT,{CONTROLLER_LISTENER}:PLAINTEXT",
+        "log.dirs": str(log_dir),
+        **_quorum(node, formatting),
+    }
+    # A broker-only node must not advertise a listener it does not have; the default is its listeners.
+    return "".join(f"{key}={_escape(value)}\n" for key, value in {**overlay, **own}.items())
+
+
+def _quorum(node: NodeConfig, formatting: bool) -> dict[str, str]:
+    if formatting:
+        servers = ",".join(f"{HOST}:{port}" for port in node.voters.values())
+        return {"controller.quorum.bootstrap.servers": servers}
+    voters = ",".join(f"{voter}@{HOST}:{port}" for voter, port in sorted(node.voters.items()))
+    return {"controller.quorum.voters": voters}
+
+
+def _escape(value: str) -> str:
+    """Escape a value for java.util.Properties."""
+    return value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+
+
+def parse_properties(text: str) -> dict[str, str]:
+    """Parse java.util.Properties text: comments, `=`/`:`/blank separators, continuation lines, escapes.
+
+    Later keys win, as in Java.
+    """
+    parsed: dict[str, str] = {}
+    for line in _logical_lines(text):
+        key, value = _split(line)
+        parsed[_unescape(key)] = _unescape(value)
+    return parsed
+
+
+def _logical_lines(text: str) -> list[str]:
+    lines: list[str] = []
+    pending = ""
+    for raw in text.splitlines():
+        line = raw.lstrip(" \t\f")
+        if not pending and (not line or line[0] in "#!"):
+            continue
+        backslashes = len(line) - len(line.rstrip("\\"))
+        if backslashes % 2:
+            pending += line[:-1]
+            continue
+        lines.append(pending + line)
+        pending = ""
+    return [*lines, pending] if pending else lines
+
+
+def _split(line: str) -> tuple[str, str]:
+    escaped = False
+    for position, character in enumerate(line):
+        if not escaped and character in "=: \t\f":
+            rest = line[position:].lstrip(" \t\f")
+            return line[:position], rest[1:].lstrip(" \t\f") if rest[:1] in ("=", ":") else rest
+        escaped = character == "\\" and not escaped
+    return line, ""
+
+
+def _unescape(text: str) -> str:
+    simple = {"n": "\n", "r": "\r", "t": "\t", "f": "\f"}
+    out: list[str] = []
+    characters = iter(text)
+    for character in characters:
+        if character != "\\":
+            out.append(character)
+            continue
+        following = next(characters, "")
+        if following == "u":
+            digits = "".join(next(characters, "") for _ in range(4))
+            out.append(chr(int(digits, 16)))
+        else:
+            out.append(simple.get(following, following))
+    return "".join(out)
+
+
+def load_overlay(path: Path, arm_keys: frozenset[str]) -> dict[str, str]:
+    """Read a user's `--config` file to lay over server.properties.
+
+    `arm_keys` are the keys that tell the arms apart (the feature flag). Raises HarnessError naming every key
+    that the cluster or the arms own, or when the file cannot be read.
+    """
+    try:
+        overlay = parse_properties(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        raise HarnessError(
+            f"--config {path} cannot be read as a properties file: {error}.", "Give key=value lines in UTF-8."
+        ) from error
+    owned = sorted(key for key in overlay if key in OWNED_KEYS | arm_keys)
+    if owned:
+        raise HarnessError(
+            f"--config {path} sets {', '.join(owned)}, which the harness sets itself for every node and arm.",
+            "Remove these keys; every other key of server.properties may stay.",
+        )
+    return overlay
+
+
+def log4j_properties() -> str:
+    """Return the log4j configuration of a node: everything at INFO, the raft package at DEBUG, one file."""
+    return "\n".join(
+        [
+            "log4j.rootLogger=INFO, file",
+            "log4j.appender.file=org.apache.log4j.FileAppender",
+            "log4j.appender.file.File=${harness.log}",
+            "log4j.appender.file.layout=org.apache.log4j.PatternLayout",
+            f"log4j.appender.file.layout.ConversionPattern={LOG_PATTERN}",
+            "log4j.logger.org.apache.kafka.raft=DEBUG",
+            "",
+        ]
+    )

@@ -1,0 +1,162 @@
+"""Format a node's storage in milliseconds: StorageTool makes one template, every node gets an edited copy.
+
+StorageTool costs a JVM start per node. What differs between nodes is small: `node.id` and `directory.id` in
+meta.properties, and the VotersRecord in the bootstrap snapshot of the metadata log (KIP-853). A live test holds
+the copy against StorageTool's own result, byte for byte but for the time stamps.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import os
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kio.records.readers import read_batch
+from kio.records.schema import NewRecordBatch, Record
+from kio.records.writers import write_new_batch
+from kio.schema.voters_record.v0.data import Endpoint, KRaftVersionFeature, Voter, VotersRecord
+from kio.serial import entity_reader, entity_writer
+
+from harness.cluster.config import CONTROLLER_LISTENER, NodeConfig, server_properties
+from harness.cluster.ports import HOST
+from harness.errors import HarnessError
+
+METADATA_LOG = "__cluster_metadata-0"
+_SNAPSHOT = f"{METADATA_LOG}/00000000000000000000-0000000000.checkpoint"
+_BOOTSTRAP = "bootstrap.checkpoint"
+_TEMPLATE_FILES = (_SNAPSHOT, _BOOTSTRAP)
+_VOTERS_RECORD_KEY = bytes([0, 0, 0, 6])  # version 0, ControlRecordType.KRAFT_VOTERS
+_FORMAT_TIMEOUT_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A voter as the quorum knows it: node id, directory id and controller port."""
+
+    node: int
+    directory: uuid.UUID
+    controller_port: int
+
+
+def kafka_uuid(value: uuid.UUID) -> str:
+    """Return Kafka's text form of a UUID: url-safe base64 without padding."""
+    return base64.urlsafe_b64encode(value.bytes).rstrip(b"=").decode("ascii")
+
+
+def new_uuid() -> uuid.UUID:
+    """Return a random UUID that Kafka accepts: none of its reserved ids, and no leading dash (it reads as an option)."""
+    while True:
+        value = uuid.uuid4()
+        if not kafka_uuid(value).startswith("-"):
+            return value
+
+
+def make_template(java: Path, class_path: Sequence[Path], into: Path) -> None:
+    """Have StorageTool format one voter's directory and keep it as the template; atomic.
+
+    Raises HarnessError with the tool's last words when it fails.
+    """
+    into.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=into.parent) as folder:
+        directory = Path(folder) / "template"
+        voter = Identity(0, new_uuid(), 9093)
+        format_with_storage_tool(java, class_path, directory, NodeConfig(0, 9092, 9093, {0: 9093}), new_uuid(), [voter])
+        if not into.exists():
+            directory.rename(into)
+
+
+def format_with_storage_tool(
+    java: Path,
+    class_path: Sequence[Path],
+    directory: Path,
+    node: NodeConfig,
+    cluster: uuid.UUID,
+    voters: Sequence[Identity],
+) -> None:
+    """Format `directory` by Kafka's own tool; an observer (no controller port) gets no initial controllers."""
+    properties = directory.with_name(directory.name + ".format.properties")
+    properties.write_text(server_properties(node, directory, {}, formatting=True), encoding="utf-8")
+    named = ",".join(f"{v.node}@{HOST}:{v.controller_port}:{kafka_uuid(v.directory)}" for v in voters)
+    quorum = ["--no-initial-controllers"] if node.controller_port is None else ["--initial-controllers", named]
+    command = [
+        *(str(java), "-XX:TieredStopAtLevel=1", "-cp", os.pathsep.join(map(str, class_path))),
+        *("kafka.tools.StorageTool", "format", "-t", kafka_uuid(cluster), "-c", str(properties), *quorum),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=_FORMAT_TIMEOUT_SECONDS, check=False)
+    properties.unlink()
+    if done.returncode != 0:
+        raise HarnessError(
+            f"Kafka's StorageTool could not format a node (exit {done.returncode}): {_last_words(done)}",
+            "Check that the distribution is complete (--base-dist) and of the version it says.",
+        )
+
+
+def _last_words(done: subprocess.CompletedProcess[str]) -> str:
+    return " ".join((done.stdout + done.stderr).split())[-400:]
+
+
+def format_from_template(
+    template: Path, directory: Path, node: int, own: uuid.UUID, cluster: uuid.UUID, voters: Sequence[Identity]
+) -> None:
+    """Format `directory` as StorageTool would; `voters` is empty for a node that is not a voter."""
+    directory.mkdir(parents=True)
+    (directory / "meta.properties").write_text(
+        f"#\ncluster.id={kafka_uuid(cluster)}\ndirectory.id={kafka_uuid(own)}\nnode.id={node}\nversion=1\n",
+        encoding="utf-8",
+    )
+    (directory / _BOOTSTRAP).write_bytes((template / _BOOTSTRAP).read_bytes())
+    if voters:
+        snapshot = directory / _SNAPSHOT
+        snapshot.parent.mkdir()
+        snapshot.write_bytes(with_voters((template / _SNAPSHOT).read_bytes(), voters))
+
+
+def with_voters(snapshot: bytes, voters: Sequence[Identity]) -> bytes:
+    """Return a bootstrap snapshot with its VotersRecord naming these voters; everything else is kept."""
+    out = io.BytesIO()
+    offset = 0
+    while offset < len(snapshot):
+        batch, size = read_batch(snapshot, offset)
+        offset += size
+        records = tuple(_replaced(record, voters) for record in batch.records)
+        write_new_batch(
+            out,
+            NewRecordBatch(
+                producer_id=batch.producer_id,
+                producer_epoch=batch.producer_epoch,
+                partition_leader_epoch=batch.partition_leader_epoch,
+                base_sequence=batch.base_sequence,
+                records=records,
+                attributes=batch.attributes,
+            ),
+        )
+    return out.getvalue()
+
+
+def _replaced(record: Record, voters: Sequence[Identity]) -> Record:
+    if record.key != _VOTERS_RECORD_KEY:
+        return record
+    old, _ = entity_reader(VotersRecord)(record.value, 0)
+    buffer = io.BytesIO()
+    entity_writer(VotersRecord)(buffer, replace(old, voters=tuple(map(_voter, voters))))
+    return replace(record, value=buffer.getvalue())
+
+
+def _voter(identity: Identity) -> Voter:
+    return Voter(
+        voter_id=identity.node,
+        voter_directory_id=identity.directory,
+        endpoints=(Endpoint(name=CONTROLLER_LISTENER, host=HOST, port=identity.controller_port),),
+        k_raft_version_feature=KRaftVersionFeature(min_supported_version=0, max_supported_version=1),
+    )
+
+
+def voter_identities(directories: Mapping[int, uuid.UUID], ports: Mapping[int, int]) -> list[Identity]:
+    """Pair directory ids with controller ports, in node order."""
+    return [Identity(node, directories[node], ports[node]) for node in sorted(directories)]

@@ -1,0 +1,86 @@
+"""How a node's JVM is started: profiles, and a shared class archive that halves its start-up cost.
+
+The archive holds the distribution's classes without the raft jar, which stays last on the class path: one
+archive serves every build, and the jar under test is always read from its own file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+
+from harness.errors import HarnessError
+
+_ARCHIVE_TIMEOUT_SECONDS = 120
+
+
+class Profile(StrEnum):
+    """JVM settings of the nodes: `fast` for many short clusters, `production` as Kafka's own start script."""
+
+    FAST = "fast"
+    PRODUCTION = "production"
+
+
+# bin/kafka-run-class.sh and bin/kafka-server-start.sh of 3.9.1.
+_PRODUCTION = (
+    "-Xms1g",
+    "-Xmx1g",
+    "-server",
+    "-XX:+UseG1GC",
+    "-XX:MaxGCPauseMillis=20",
+    "-XX:InitiatingHeapOccupancyPercent=35",
+    "-XX:+ExplicitGCInvokesConcurrent",
+    "-XX:MaxInlineLevel=15",
+)
+# C1 only and the serial collector: a node of a three-minute run never reaches the code that C2 would pay for.
+_FAST = ("-Xms128m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
+_ALWAYS = ("-Djava.awt.headless=true", "-Duser.timezone=UTC", "-Dfile.encoding=UTF-8")
+
+
+def flags(profile: Profile, archive: Path | None) -> tuple[str, ...]:
+    """Return the JVM flags of a profile; `archive` is used when there is one."""
+    chosen = _FAST if profile is Profile.FAST else _PRODUCTION
+    shared = (f"-XX:SharedArchiveFile={archive}", "-Xshare:auto") if archive else ()
+    return (*chosen, *_ALWAYS, *shared)
+
+
+def archive_key(java: Path, class_path: Sequence[Path], profile: Profile) -> str:
+    """Name an archive by what invalidates it: the JVM, the collector, and every jar's path, size and time."""
+    digest = hashlib.sha256(f"{java.resolve()} {java.stat().st_mtime_ns} {profile}".encode())
+    for jar in class_path:
+        stat = jar.stat()
+        digest.update(f"{jar}\0{stat.st_size}\0{stat.st_mtime_ns}\0".encode())
+    return digest.hexdigest()[:20]
+
+
+def dump_archive(java: Path, class_path: Sequence[Path], class_list: Path, archive: Path, profile: Profile) -> None:
+    """Write a static archive of the listed classes; atomic, so that two harnesses may do it at once.
+
+    Raises HarnessError when the JVM cannot write it.
+    """
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
+        made = Path(folder) / "archive.jsa"
+        command = [
+            str(java),
+            "-Xshare:dump",
+            f"-XX:SharedClassListFile={class_list}",
+            f"-XX:SharedArchiveFile={made}",
+            *flags(profile, None),
+            "-cp",
+            os.pathsep.join(map(str, class_path)),
+        ]
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_ARCHIVE_TIMEOUT_SECONDS, check=False
+        )
+        if not made.exists():
+            raise HarnessError(
+                f"{java} could not write a class archive (exit {done.returncode}): {done.stderr[-300:]}",
+                "Give a runtime with HotSpot by --java-home.",
+            )
+        made.replace(archive)

@@ -1,0 +1,245 @@
+"""One Kafka node as a process: start, stop, kill, and what it was seen to run with."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import subprocess
+import threading
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import psutil
+
+from harness.cluster import config, jvm, probes
+from harness.cluster.config import NodeConfig
+from harness.cluster.process import spawn
+
+# A broker that lost the quorum ignores SIGTERM for its whole controlled-shutdown time; it is killed instead.
+STOP_TIMEOUT_SECONDS = 20.0
+
+
+class NodeState(StrEnum):
+    """Where a node is in its life; `died` is an end that nobody asked for."""
+
+    STARTING = "starting"
+    READY = "ready"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+    KILLED = "killed"
+    DIED = "died"
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What every node of a cluster is started with: the raft jar under test stays last on the class path."""
+
+    java: Path
+    class_path: tuple[Path, ...]
+    raft_jar: Path
+    profile: jvm.Profile
+    archive: Path | None
+    overlay: Mapping[str, str]
+    extra_flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LiveProof:
+    """What the live process was seen to run: the digest of the raft jar it holds open, and its own flag value."""
+
+    pid: int
+    jar: str
+    sha256: str
+    flag: str
+
+
+class Node:
+    """A node with its folder; all times monotonic. `observe` hears of every change of state."""
+
+    def __init__(
+        self,
+        node_config: NodeConfig,
+        directory: uuid.UUID,
+        folder: Path,
+        launch: Launch,
+        observe: Callable[[Node], None],
+    ) -> None:
+        self.config = node_config
+        self.directory = directory
+        self.folder = folder
+        self.state = NodeState.STOPPED
+        self.cpu_seconds = 0.0
+        self._launch = launch
+        self._observe = observe
+        self._process: subprocess.Popen[bytes] | None = None
+        self._starts = 0
+        # The watcher looks from its own thread: an end that was asked for must not be taken for a death.
+        self._life = threading.Lock()
+        folder.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def id(self) -> int:
+        """The node's `node.id`."""
+        return self.config.node
+
+    @property
+    def is_voter(self) -> bool:
+        """A combined node is a voter; a broker-only node is an observer of the metadata quorum."""
+        return self.config.controller_port is not None
+
+    @property
+    def pid(self) -> int:
+        """Process id, 0 when not running."""
+        return self._process.pid if self._process is not None and self.is_running else 0
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a process is there and was not told to go."""
+        return self.state in (NodeState.STARTING, NodeState.READY)
+
+    @property
+    def data_dir(self) -> Path:
+        """The node's `log.dirs`."""
+        return self.folder / "data"
+
+    @property
+    def log_file(self) -> Path:
+        """The node's log4j file."""
+        return self.folder / "server.log"
+
+    def start(self, node_config: NodeConfig | None = None) -> None:
+        """Start the process, with another configuration when given; returns at once."""
+        self.config = node_config or self.config
+        self._starts += 1
+        properties = self.folder / ("server.properties" + (f".{self._starts}" if self._starts > 1 else ""))
+        properties.write_text(
+            config.server_properties(self.config, self.data_dir, self._launch.overlay), encoding="utf-8"
+        )
+        logging = self.folder / "log4j.properties"
+        logging.write_text(config.log4j_properties(), encoding="utf-8")
+        self._process = spawn(
+            self._command(properties, logging), cwd=self.folder, output=self.folder / "stdout.log", env=_environment()
+        )
+        self._enter(NodeState.STARTING)
+
+    def _command(self, properties: Path, logging: Path) -> list[str]:
+        launch = self._launch
+        jars = [*launch.class_path, launch.raft_jar]
+        return [
+            str(launch.java),
+            *jvm.flags(launch.profile, launch.archive),
+            *launch.extra_flags,
+            f"-Dlog4j.configuration=file:{logging}",
+            f"-Dharness.log={self.log_file}",
+            "-cp",
+            os.pathsep.join(map(str, jars)),
+            "kafka.Kafka",
+            str(properties),
+        ]
+
+    def look(self) -> None:
+        """Notice that the process ended unasked, or that it has become ready."""
+        with self._life:
+            died = self.is_running and self._process is not None and self._process.poll() is not None
+            starting = self.state is NodeState.STARTING
+        if died:
+            self._enter(NodeState.DIED)
+        elif starting and self._listens():
+            self._enter(NodeState.READY, only_from=NodeState.STARTING)
+
+    def _listens(self) -> bool:
+        ports = [self.config.broker_port, self.config.controller_port]
+        return all(probes.answers(port) for port in ports if port is not None)
+
+    def stop(self) -> bool:
+        """Ask the node to stop (SIGTERM) and wait; return False when it had to be killed."""
+        if self._process is None or not self.is_running:
+            return True
+        self._enter(NodeState.STOPPING)
+        self._note_cpu()
+        self._process.terminate()
+        try:
+            self._process.wait(STOP_TIMEOUT_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._end(NodeState.KILLED)
+            return False
+        self._enter(NodeState.STOPPED)
+        return True
+
+    def kill(self) -> None:
+        """End the node at once (kill -9)."""
+        if self._process is not None and (self.is_running or self._process.poll() is None):
+            self._note_cpu()
+            self._end(NodeState.KILLED)
+
+    def _end(self, state: NodeState) -> None:
+        assert self._process is not None
+        self._process.send_signal(signal.SIGKILL)
+        self._process.wait()
+        self._enter(state)
+
+    def _note_cpu(self) -> None:
+        try:
+            times = psutil.Process(self.pid).cpu_times()
+        except psutil.Error:
+            return
+        self.cpu_seconds += times.user + times.system
+
+    def prove(self, flag_key: str) -> LiveProof:
+        """Look at the live process: which raft jar it holds open, by digest, and the flag it says it has.
+
+        The digest is of the open file itself (through the process's descriptor), not of whatever the path names
+        now. An empty `sha256` or a flag of `absent` is what was seen. Raises Unreachable.
+        """
+        jar, digest = _open_jar(self.pid, self._launch.raft_jar.name)
+        values = probes.broker_config(self.config.broker_port, self.id)
+        return LiveProof(self.pid, jar, digest, values.get(flag_key, "absent") if flag_key else "absent")
+
+    def own_log_bytes(self) -> int:
+        """Size of the node's own metadata log on disk; it grows whenever the node has fetched something."""
+        segments = (self.data_dir / "__cluster_metadata-0").glob("*.log")
+        return sum(segment.stat().st_size for segment in segments)
+
+    def _enter(self, state: NodeState, only_from: NodeState | None = None) -> None:
+        with self._life:
+            if only_from is not None and self.state is not only_from:
+                return
+            self.state = state
+        self._observe(self)
+
+
+def _environment() -> dict[str, str]:
+    """Nodes get a bare environment: a user's KAFKA_OPTS or JAVA_TOOL_OPTIONS must not reach into a run."""
+    return {"PATH": os.defpath, "LANG": "C.UTF-8", "TZ": "UTC"}
+
+
+def _open_jar(pid: int, name: str) -> tuple[str, str]:
+    """Return path and SHA-256 of the one open file of that name; empty when it is not open exactly once."""
+    found: dict[tuple[int, int], tuple[str, Path]] = {}
+    for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            target, stat = str(descriptor.readlink()), descriptor.stat()
+        except OSError:  # closed while we looked
+            continue
+        if Path(target.removesuffix(" (deleted)")).name.startswith("kafka-raft") or Path(target).name == name:
+            found[(stat.st_dev, stat.st_ino)] = (target, descriptor)
+    if len(found) != 1:
+        return ", ".join(sorted(target for target, _ in found.values())), ""
+    ((target, descriptor),) = found.values()
+    with descriptor.open("rb") as stream:
+        return target, hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def wait_until(condition: Callable[[], bool], seconds: float, every: float = 0.05) -> bool:
+    """Poll until the condition holds; return at once when it does, False when the time is over."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(every)
+    return True

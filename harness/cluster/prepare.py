@@ -1,0 +1,85 @@
+"""Prepare once what every cluster of a distribution shares, in the user's cache: storage template, class archive."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harness.cluster import jvm
+from harness.cluster.cluster import Cluster, Topology
+from harness.cluster.formatting import make_template
+from harness.cluster.node import Launch, NodeState, wait_until
+from harness.errors import HarnessError
+
+_TRAINING_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What clusters stand on: a JVM, a distribution's jars without the raft jar, a template, an archive."""
+
+    java: Path
+    class_path: tuple[Path, ...]
+    template: Path
+    archive: Path | None
+    profile: jvm.Profile
+
+    def launch(self, raft_jar: Path, overlay: Mapping[str, str]) -> Launch:
+        """Return how nodes of one build are started."""
+        return Launch(self.java, self.class_path, raft_jar, self.profile, self.archive, overlay)
+
+
+def prepare_ground(
+    java: Path,
+    class_path: Sequence[Path],
+    stock_raft_jar: Path,
+    profile: jvm.Profile,
+    cache: Path,
+    say: Callable[[str], None],
+) -> Ground:
+    """Make or find the template and, for the fast profile, the class archive. Raises HarnessError."""
+    jars = tuple(class_path)
+    key = jvm.archive_key(java, (*jars, stock_raft_jar), profile)
+    template = cache / "templates" / key
+    if not template.exists():
+        say("formatting a storage template with Kafka's StorageTool")
+        make_template(java, (*jars, stock_raft_jar), template)
+    bare = Ground(java, jars, template, None, profile)
+    if profile is not jvm.Profile.FAST:
+        return bare
+    archive = cache / "class-archives" / f"{key}.jsa"
+    if not archive.exists():
+        say("writing a class archive, once for this distribution and Java")
+        _write_archive(bare, stock_raft_jar, archive)
+    return Ground(java, jars, template, archive, profile)
+
+
+def _write_archive(ground: Ground, stock_raft_jar: Path, archive: Path) -> None:
+    """Run one node to learn which classes a start loads, then archive them."""
+    with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as folder:
+        class_list = Path(folder) / "classes"
+        learn = (f"-XX:DumpLoadedClassList={class_list}",)
+        launch = replace(ground.launch(stock_raft_jar, {}), extra_flags=learn)
+        with Cluster(Topology(1, 0), Path(folder), launch, ground.template, lambda _: None) as cluster:
+            cluster.start(cluster.nodes)
+            if not wait_until(lambda: _all_ready(cluster), _TRAINING_SECONDS):
+                raise HarnessError(
+                    "A stock node did not come up while its class list was recorded: "
+                    f"{_last_line(cluster.nodes[0].folder / 'stdout.log')}",
+                    "Run `harness doctor`; see whether the Java runtime fits this Kafka version.",
+                )
+            for node in cluster.nodes.values():
+                node.stop()
+        jvm.dump_archive(ground.java, ground.class_path, class_list, archive, ground.profile)
+
+
+def _all_ready(cluster: Cluster) -> bool:
+    cluster.look()
+    return all(node.state is NodeState.READY for node in cluster.nodes.values())
+
+
+def _last_line(path: Path) -> str:
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
+    return lines[-1][:300] if lines else "no output"

@@ -1,0 +1,75 @@
+"""One request and its answer over Kafka's wire protocol, with kio's schemas; no client library in between."""
+
+from __future__ import annotations
+
+import itertools
+import socket
+import struct
+from io import BytesIO
+from typing import Any
+
+from kio.index import load_response_from_request
+from kio.serial import entity_reader, entity_writer
+from kio.static.primitive import i32
+
+from harness.cluster.ports import HOST
+
+CLIENT_ID = "kafka-patch-harness"
+_MAX_ANSWER_BYTES = 16 * 1024 * 1024
+_correlation = itertools.count(1)
+
+
+class Unreachable(Exception):  # noqa: N818 - a state of the node, not a fault of the harness
+    """The node did not answer: refused, closed, too slow, or no Kafka."""
+
+
+def ask(port: int, request: Any, *, timeout: float = 1.0) -> Any:
+    """Send one request to a loopback port and return the parsed response.
+
+    `timeout` in seconds bounds each socket operation. Raises Unreachable.
+    """
+    try:
+        with socket.create_connection((HOST, port), timeout=timeout) as connection:
+            connection.sendall(_encode(request))
+            return _decode(request, _read_frame(connection))
+    except (OSError, EOFError, ValueError) as error:
+        raise Unreachable(f"{HOST}:{port}: {error}") from error
+
+
+def _encode(request: Any) -> bytes:
+    header_schema = request.__header_schema__
+    header = header_schema(
+        request_api_key=request.__api_key__,
+        request_api_version=request.__version__,
+        correlation_id=i32(next(_correlation) % 2**31),
+        client_id=CLIENT_ID,
+    )
+    buffer = BytesIO()
+    entity_writer(header_schema)(buffer, header)
+    entity_writer(type(request))(buffer, request)
+    payload = buffer.getvalue()
+    return struct.pack(">i", len(payload)) + payload
+
+
+def _decode(request: Any, frame: bytes) -> Any:
+    schema = load_response_from_request(type(request))
+    header = entity_reader(schema.__header_schema__)(frame, 0)
+    body, _ = entity_reader(schema)(frame, header[1])
+    return body
+
+
+def _read_frame(connection: socket.socket) -> bytes:
+    (size,) = struct.unpack(">i", _read_exactly(connection, 4))
+    if not 0 < size <= _MAX_ANSWER_BYTES:
+        raise ValueError(f"an answer of {size} bytes")
+    return _read_exactly(connection, size)
+
+
+def _read_exactly(connection: socket.socket, count: int) -> bytes:
+    chunks = bytearray()
+    while len(chunks) < count:
+        chunk = connection.recv(count - len(chunks))
+        if not chunk:
+            raise EOFError("connection closed in the middle of an answer")
+        chunks += chunk
+    return bytes(chunks)
