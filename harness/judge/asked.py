@@ -1,0 +1,53 @@
+"""What a verification was asked to do: the content of run.json (docs/run-directory.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from harness.errors import HarnessError
+from harness.model import Arm, Claim, Role
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioAsked:
+    """A scenario of the plan; `question` is its docstring in one sentence."""
+
+    name: str
+    question: str = ""
+    budget_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Everything that was declared before the first run, and the time each stage took since.
+
+    `argv` are the words after the program's name; `host` are facts about the machine by name, as text.
+    """
+
+    schema: int
+    kafka_version: str
+    arms: tuple[Arm, ...]
+    scenarios: tuple[ScenarioAsked, ...]
+    repeats: int
+    claims: tuple[Claim, ...] = ()
+    argv: tuple[str, ...] = ()
+    started_at: str = ""
+    host: Mapping[str, str] = field(default_factory=dict)
+    timings: Mapping[str, float] = field(default_factory=dict)
+
+    def arm(self, role: Role) -> Arm | None:
+        """Return the arm that plays `role`, or None; two arms in one role are a HarnessError."""
+        arms = [arm for arm in self.arms if arm.role is role]
+        if len(arms) > 1:
+            names = ", ".join(arm.name for arm in arms)
+            raise HarnessError(f"The arms {names} all have the role {role}.", "Give each role one arm.")
+        return arms[0] if arms else None
+
+    @property
+    def flag_known(self) -> bool:
+        """Whether the candidate's jar defines the feature flag; without a candidate it is taken to."""
+        candidates = [arm for arm in self.arms if arm.role is not Role.BASE]
+        return not candidates or any(arm.build.flag.known for arm in candidates)

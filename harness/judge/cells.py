@@ -1,0 +1,122 @@
+"""Folding the declared repeats of one scenario on one arm into one cell of the matrix; pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from harness.model import Outcome, RunResult
+
+NODE_ALIVE = "node_alive"
+QUESTION_REACHABLE = "question_reachable"
+HOST_NOT_STARVED = "host_not_starved"
+_GUARD_UNMET = "guard unmet"
+
+
+class CellState(StrEnum):
+    """What all repeats of a cell showed together."""
+
+    HELD = "HELD"
+    REFUTED = "REFUTED"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    BROKEN = "BROKEN"
+    UNSUPPORTED = "UNSUPPORTED"
+    UNSTABLE = "UNSTABLE"  # repeats differ
+    MISSING = "MISSING"  # at least one declared repeat has no result
+
+
+@dataclass(frozen=True, slots=True)
+class CellOutcome:
+    """One scenario on one arm over all declared repeats.
+
+    `expectation` names what was refuted, or the guard that was unmet, where every repeat names the same one.
+    `agreeing` of `declared` repeats show the most frequent outcome. `contradicts` is True when repeats differ
+    in something the build itself did, rather than only in what harness or host failed to ask.
+    """
+
+    state: CellState
+    expectation: str = ""
+    reason: str = ""
+    agreeing: int = 0
+    declared: int = 1
+    contradicts: bool = False
+
+    @property
+    def decided(self) -> bool:
+        """Whether the question was asked and answered alike in every repeat."""
+        return self.state in (CellState.HELD, CellState.REFUTED)
+
+    def __str__(self) -> str:
+        named = self.state is CellState.REFUTED and self.expectation
+        return f"{self.state}({self.expectation})" if named else str(self.state)
+
+
+def missing_cell(declared: int, reason: str) -> CellOutcome:
+    """Return the cell of something that was declared and has no result."""
+    return CellOutcome(CellState.MISSING, reason=reason, declared=declared)
+
+
+def fold_repeats(results: Sequence[RunResult], declared: int) -> CellOutcome:
+    """Fold the results of one cell; every declared repeat counts, and repeats that differ are UNSTABLE.
+
+    A missing repeat makes the cell MISSING, unless the repeats that ran already contradict each other.
+    """
+    showed = Counter((r.outcome, _name(r)) for r in results)
+    absent = sorted(set(range(1, declared + 1)) - {r.repeat for r in results})
+    if _contradict(results):
+        return _unstable(showed, declared, contradicts=True)
+    if absent:
+        return missing_cell(declared, f"no result for repeat {', '.join(map(str, absent))} of {declared}")
+    if len(showed) > 1:
+        return _unstable(showed, declared, contradicts=False)
+    first = results[0]
+    state = CellState(first.outcome.value)
+    return CellOutcome(state, first.expectation, first.reason, len(results), declared)
+
+
+def missed_its_guard(cell: CellOutcome) -> bool:
+    """Return whether every repeat of the cell ended at one and the same unmet guard of the scenario."""
+    return (
+        cell.state is CellState.INCONCLUSIVE
+        and cell.expectation not in ("", HOST_NOT_STARVED)
+        and cell.reason.startswith(_GUARD_UNMET)
+    )
+
+
+def _name(result: RunResult) -> str:
+    """Return what tells this result from others of the same outcome."""
+    match result.outcome:
+        case Outcome.REFUTED | Outcome.INCONCLUSIVE:
+            return result.expectation
+        case Outcome.HELD | Outcome.BROKEN | Outcome.UNSUPPORTED:
+            return ""
+
+
+def _contradict(results: Iterable[RunResult]) -> bool:
+    return len({(r.outcome, _name(r)) for r in results if _speaks_of_the_build(r)}) > 1
+
+
+def _speaks_of_the_build(result: RunResult) -> bool:
+    """Return whether the build can be blamed for the result; a failing harness or a starved host cannot."""
+    match result.outcome:
+        case Outcome.HELD | Outcome.REFUTED:
+            return True
+        case Outcome.INCONCLUSIVE:
+            return result.expectation != HOST_NOT_STARVED
+        case Outcome.BROKEN | Outcome.UNSUPPORTED:
+            return False
+
+
+def _unstable(showed: Counter[tuple[Outcome, str]], declared: int, *, contradicts: bool) -> CellOutcome:
+    ordered = sorted(showed.items(), key=lambda item: (-item[1], item[0]))
+    told = ", ".join(f"{count} × {_label(what)}" for what, count in ordered)
+    return CellOutcome(
+        CellState.UNSTABLE, "", f"repeats differ: {told}", ordered[0][1], declared, contradicts
+    )
+
+
+def _label(what: tuple[Outcome, str]) -> str:
+    outcome, name = what
+    return f"{outcome}({name})" if name else str(outcome)

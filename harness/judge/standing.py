@@ -1,0 +1,127 @@
+"""How a cell stands: what a claim promises, and what base and candidate show measured by it; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from enum import StrEnum
+from typing import assert_never
+
+from harness.judge.cells import NODE_ALIVE, QUESTION_REACHABLE, CellOutcome, CellState, missed_its_guard
+from harness.model import Expected, Outcome, Role
+
+Expectations = Mapping[Role, Expected]
+
+
+class Promise(StrEnum):
+    """What a claim promises about a scenario."""
+
+    NOTHING = "nothing"  # no claim
+    FIXES = "fixes"  # base is refuted, on holds
+    KEEPS = "keeps"  # on holds; base holds as well, or nothing is said of it
+    LEAVES = "leaves"  # on is refuted: a limit that the patch states
+
+
+class Control(StrEnum):
+    """How the base arm stands, measured by what was claimed of it."""
+
+    HELD = "held"
+    REFUTED = "refuted"  # as named by the claim; by any name where nothing is claimed
+    OTHERWISE = "refuted otherwise"  # by another name, or by a crash: never a control
+    INCONCLUSIVE = "inconclusive"
+    BROKEN = "broken"
+    UNSUPPORTED = "unsupported"
+    UNSTABLE = "unstable"
+    MISSING = "missing"
+
+
+class Candidate(StrEnum):
+    """How an arm of the candidate stands, measured by the base."""
+
+    HELD = "held"
+    REFUTED_ALIKE = "refuted as the base is"
+    REFUTED_ANEW = "refuted as the base is not"
+    INCONCLUSIVE = "inconclusive"
+    BROKEN = "broken"
+    UNSUPPORTED = "unsupported"
+    UNSTABLE = "unstable"
+    MISSING = "missing"
+
+
+def promise_of(expected: Expectations | None) -> Promise:
+    """Return what a claim promises; a claim that says nothing of `on` promises that it holds."""
+    if expected is None:
+        return Promise.NOTHING
+    if _refutes(expected.get(Role.ON)):
+        return Promise.LEAVES
+    return Promise.FIXES if _refutes(expected.get(Role.BASE)) else Promise.KEEPS
+
+
+def _refutes(expected: Expected | None) -> bool:
+    return expected is not None and expected.outcome is Outcome.REFUTED
+
+
+def control_of(expected: Expected | None, base: CellOutcome) -> Control:
+    """Return how the base arm stands; in it a crash or an unreachable question is never a refutation."""
+    match base.state:
+        case CellState.HELD:
+            return Control.HELD
+        case CellState.REFUTED:
+            return Control.REFUTED if _as_named(expected, base.expectation) else Control.OTHERWISE
+        case CellState.INCONCLUSIVE:
+            return Control.INCONCLUSIVE
+        case CellState.BROKEN:
+            return Control.BROKEN
+        case CellState.UNSUPPORTED:
+            return Control.UNSUPPORTED
+        case CellState.UNSTABLE:
+            return Control.UNSTABLE
+        case CellState.MISSING:
+            return Control.MISSING
+        case _:
+            assert_never(base.state)
+
+
+def _as_named(expected: Expected | None, name: str) -> bool:
+    if name in (NODE_ALIVE, QUESTION_REACHABLE):
+        return False
+    return expected is None or expected == Expected(Outcome.REFUTED, name)
+
+
+def candidate_of(base: CellOutcome, cell: CellOutcome) -> Candidate:
+    """Return how a candidate's cell stands beside the base's."""
+    match cell.state:
+        case CellState.HELD:
+            return Candidate.HELD
+        case CellState.REFUTED:
+            alike = (base.state, base.expectation) == (cell.state, cell.expectation)
+            return Candidate.REFUTED_ALIKE if alike else Candidate.REFUTED_ANEW
+        case CellState.INCONCLUSIVE:
+            return Candidate.INCONCLUSIVE
+        case CellState.BROKEN:
+            return Candidate.BROKEN
+        case CellState.UNSUPPORTED:
+            return Candidate.UNSUPPORTED
+        case CellState.UNSTABLE:
+            # Repeats that only host or harness failed to ask say nothing against the build.
+            return Candidate.UNSTABLE if cell.contradicts else Candidate.INCONCLUSIVE
+        case CellState.MISSING:
+            return Candidate.MISSING
+        case _:
+            assert_never(cell.state)
+
+
+def was_asked(base: CellOutcome) -> bool:
+    """Return whether the base arm was asked and answered, so that a candidate can be measured by it."""
+    return control_of(None, base) in (Control.HELD, Control.REFUTED)
+
+
+def as_candidate(cell: CellOutcome, base: CellOutcome) -> CellOutcome:
+    """Read a candidate's cell: a guard that base meets and the candidate never does is refuted.
+
+    A starved host is the host's doing, so it stays INCONCLUSIVE.
+    """
+    if not (was_asked(base) and missed_its_guard(cell)):
+        return cell
+    reason = f"the base meets the guard {cell.expectation}, this arm never does: {cell.reason}"
+    return replace(cell, state=CellState.REFUTED, expectation=QUESTION_REACHABLE, reason=reason)

@@ -1,0 +1,248 @@
+"""The verdict table: what a scenario means, given what a claim promises and what its cells show; pure.
+
+Every pair is spelled out and no branch is a default: a new state does not type-check until it is placed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import assert_never
+
+from harness.judge.cells import CellOutcome, CellState
+from harness.judge.standing import (
+    Candidate,
+    Control,
+    Expectations,
+    Promise,
+    as_candidate,
+    candidate_of,
+    control_of,
+    promise_of,
+    was_asked,
+)
+from harness.model import Role, Verdict
+
+
+class Effect(StrEnum):
+    """What the pair base/on means."""
+
+    SUPPORTS = "supports the claim"
+    IMPROVES = "improvement"
+    SAME = "no difference"
+    NOT_FIXED = "not fixed"
+    NOT_ASKED = "not asked"
+    CLAIM_REFUTED = "claim refuted"
+    REGRESSION = "regression"
+    UNSTABLE = "unstable"
+    BLIND = "does not discriminate"
+    CONTROL_UNDECIDED = "control undecided"
+    CANDIDATE_UNDECIDED = "candidate undecided"
+    NOT_RUN = "not run"
+
+
+class Inertness(StrEnum):
+    """What the pair base/off means."""
+
+    INERT = "inert"
+    NOT_INERT = "not inert"
+    UNDECIDED = "undecided"
+    NOT_ASKED = "not asked"
+    NO_FLAG = "no flag"  # the jar does not know the flag, so there is no such arm
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What one scenario means under one claim (or none); cells are those that were judged.
+
+    `off` is None where the jar does not know the flag. `discriminates` tells whether the base arm is refuted
+    for the named reason, so that holding on the candidate proves something.
+    """
+
+    promise: Promise
+    effect: Effect
+    inertness: Inertness
+    discriminates: bool
+    base: CellOutcome
+    off: CellOutcome | None
+    on: CellOutcome
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The weight of this scenario in the verdict; None when nothing was asked."""
+        weights = (weight_of_effect(self.effect), weight_of_inertness(self.inertness))
+        for verdict in (Verdict.HOLD, Verdict.INCONCLUSIVE, Verdict.SHIP):
+            if verdict in weights:
+                return verdict
+        return None
+
+
+def rule(
+    expected: Expectations | None, base: CellOutcome, off: CellOutcome | None, on: CellOutcome
+) -> Ruling:
+    """Decide one scenario; `expected` is a claim's word per role, or None without a claim."""
+    promise = promise_of(expected)
+    control = control_of(None if expected is None else expected.get(Role.BASE), base)
+    on_read = as_candidate(on, base)
+    off_read = None if off is None else as_candidate(off, base)
+    return Ruling(
+        promise=promise,
+        effect=effect_of(promise, control, candidate_of(base, on_read)),
+        inertness=Inertness.NO_FLAG if off_read is None else inertness_of(base, off_read),
+        discriminates=control is Control.REFUTED,
+        base=base,
+        off=off_read,
+        on=on_read,
+    )
+
+
+def effect_of(promise: Promise, base: Control, on: Candidate) -> Effect:
+    """Return what a pair base/on means under a promise: the rows of the table."""
+    match base:
+        case Control.HELD:
+            return _beside_a_held_base(promise, on)
+        case Control.REFUTED:
+            return _beside_a_refuted_base(promise, on)
+        case Control.OTHERWISE | Control.BROKEN | Control.INCONCLUSIVE | Control.UNSTABLE:
+            return Effect.CONTROL_UNDECIDED
+        case Control.UNSUPPORTED:
+            return _beside_an_unsupported_base(on)
+        case Control.MISSING:
+            return Effect.NOT_RUN
+        case _:
+            assert_never(base)
+
+
+def _beside_a_held_base(promise: Promise, on: Candidate) -> Effect:
+    match on:
+        case Candidate.HELD:
+            return _both_held(promise)
+        case Candidate.REFUTED_ALIKE | Candidate.REFUTED_ANEW:
+            return Effect.REGRESSION
+        case Candidate.UNSTABLE:
+            return Effect.UNSTABLE
+        case Candidate.INCONCLUSIVE | Candidate.BROKEN | Candidate.UNSUPPORTED:
+            return Effect.CANDIDATE_UNDECIDED
+        case Candidate.MISSING:
+            return Effect.NOT_RUN
+        case _:
+            assert_never(on)
+
+
+def _both_held(promise: Promise) -> Effect:
+    match promise:
+        case Promise.NOTHING | Promise.KEEPS:
+            return Effect.SAME
+        case Promise.FIXES | Promise.LEAVES:
+            return Effect.BLIND
+        case _:
+            assert_never(promise)
+
+
+def _beside_a_refuted_base(promise: Promise, on: Candidate) -> Effect:
+    match on:
+        case Candidate.HELD:
+            return _refuted_then_held(promise)
+        case Candidate.REFUTED_ALIKE:
+            return _both_refuted(promise)
+        case Candidate.REFUTED_ANEW:
+            return Effect.REGRESSION if promise is Promise.NOTHING else Effect.CLAIM_REFUTED
+        case Candidate.UNSTABLE:
+            return Effect.UNSTABLE
+        case Candidate.INCONCLUSIVE | Candidate.BROKEN | Candidate.UNSUPPORTED:
+            return Effect.CANDIDATE_UNDECIDED
+        case Candidate.MISSING:
+            return Effect.NOT_RUN
+        case _:
+            assert_never(on)
+
+
+def _refuted_then_held(promise: Promise) -> Effect:
+    match promise:
+        case Promise.NOTHING:
+            return Effect.IMPROVES
+        case Promise.FIXES | Promise.KEEPS:
+            return Effect.SUPPORTS
+        case Promise.LEAVES:
+            return Effect.CLAIM_REFUTED
+        case _:
+            assert_never(promise)
+
+
+def _both_refuted(promise: Promise) -> Effect:
+    match promise:
+        case Promise.NOTHING | Promise.LEAVES:
+            return Effect.NOT_FIXED
+        case Promise.FIXES | Promise.KEEPS:
+            return Effect.CLAIM_REFUTED
+        case _:
+            assert_never(promise)
+
+
+def _beside_an_unsupported_base(on: Candidate) -> Effect:
+    match on:
+        case Candidate.UNSUPPORTED:
+            return Effect.NOT_ASKED
+        case Candidate.MISSING:
+            return Effect.NOT_RUN
+        case (
+            Candidate.HELD
+            | Candidate.REFUTED_ALIKE
+            | Candidate.REFUTED_ANEW
+            | Candidate.INCONCLUSIVE
+            | Candidate.BROKEN
+            | Candidate.UNSTABLE
+        ):
+            return Effect.CONTROL_UNDECIDED
+        case _:
+            assert_never(on)
+
+
+def inertness_of(base: CellOutcome, off: CellOutcome) -> Inertness:
+    """Return whether the flag, switched off, leaves the candidate behaving as the base does."""
+    if not was_asked(base):
+        return _not_comparable(base, off)
+    match candidate_of(base, off):
+        case Candidate.HELD:
+            return Inertness.INERT if base.state is off.state else Inertness.NOT_INERT
+        case Candidate.REFUTED_ALIKE:
+            return Inertness.INERT
+        case Candidate.REFUTED_ANEW | Candidate.UNSTABLE:
+            return Inertness.NOT_INERT
+        case Candidate.INCONCLUSIVE | Candidate.BROKEN | Candidate.UNSUPPORTED | Candidate.MISSING:
+            return Inertness.UNDECIDED
+        case never:
+            assert_never(never)
+
+
+def _not_comparable(base: CellOutcome, off: CellOutcome) -> Inertness:
+    both_unsupported = base.state is off.state is CellState.UNSUPPORTED
+    return Inertness.NOT_ASKED if both_unsupported else Inertness.UNDECIDED
+
+
+def weight_of_effect(effect: Effect) -> Verdict | None:
+    """Return what an effect adds to the verdict; None where nothing was asked."""
+    match effect:
+        case Effect.CLAIM_REFUTED | Effect.REGRESSION | Effect.UNSTABLE:
+            return Verdict.HOLD
+        case Effect.BLIND | Effect.CONTROL_UNDECIDED | Effect.CANDIDATE_UNDECIDED | Effect.NOT_RUN:
+            return Verdict.INCONCLUSIVE
+        case Effect.SUPPORTS | Effect.IMPROVES | Effect.SAME | Effect.NOT_FIXED:
+            return Verdict.SHIP
+        case Effect.NOT_ASKED:
+            return None
+        case _:
+            assert_never(effect)
+
+
+def weight_of_inertness(inertness: Inertness) -> Verdict | None:
+    """Return what inertness adds to the verdict; alone it never speaks for SHIP."""
+    match inertness:
+        case Inertness.NOT_INERT:
+            return Verdict.HOLD
+        case Inertness.UNDECIDED:
+            return Verdict.INCONCLUSIVE
+        case Inertness.INERT | Inertness.NOT_ASKED | Inertness.NO_FLAG:
+            return None
+        case _:
+            assert_never(inertness)

@@ -1,0 +1,249 @@
+"""The verdict over a whole plan: what holds, what is missing and what is said about it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from harness.errors import HarnessError
+from harness.judge import (
+    Asked,
+    CellState,
+    Check,
+    ClaimStatus,
+    Judgement,
+    ScenarioAsked,
+    check_run,
+    decide,
+    fold_repeats,
+)
+from harness.model import Arm, Build, Claim, Expected, Flag, Outcome, Role, RunResult, Verdict
+
+LOST = "observer_recovers"
+FLAG = Flag("controller.quorum.dynamic.bootstrap.servers.enable", known=True, default="true")
+STOCK = Build("stock", "3.9.1", "a.jar", "a" * 64, "release", Flag(FLAG.key, known=False))
+PATCHED = Build("patched", "3.9.1", "b.jar", "b" * 64, "ecj 3.45", FLAG)
+ARMS = (
+    Arm("stock", Role.BASE, STOCK, "absent"),
+    Arm("patched-off", Role.OFF, PATCHED, "false"),
+    Arm("patched-on", Role.ON, PATCHED, "absent"),
+)
+FIX = Claim(
+    "follows-moved-voters",
+    "An observer finds a leader whose address it was never configured with.",
+    "turn2",
+    {
+        Role.BASE: Expected(Outcome.REFUTED, LOST),
+        Role.OFF: Expected(Outcome.REFUTED, LOST),
+        Role.ON: Expected(Outcome.HELD),
+    },
+)
+H, R = (Outcome.HELD, "", ""), (Outcome.REFUTED, LOST, "no progress in 15 s")
+CRASH = (Outcome.REFUTED, "node_alive", "node 1 exited with 1")
+GUARD = (Outcome.INCONCLUSIVE, "has_new_leader", "guard unmet: has_new_leader in 30 s")
+STARVED = (Outcome.INCONCLUSIVE, "host_not_starved", "guard unmet: 2 s stall of node 3")
+BROKEN = (Outcome.BROKEN, "", "port taken")
+UNSUPPORTED = (Outcome.UNSUPPORTED, "", "needs root")
+
+
+def asked(*scenarios: str, repeats: int = 1, claims: tuple[Claim, ...] = (), arms=ARMS) -> Asked:
+    return Asked(1, "3.9.1", arms, tuple(map(ScenarioAsked, scenarios)), repeats, claims)
+
+
+def ran(scenario: str, *shown, arms=ARMS) -> list[RunResult]:
+    """One result per arm, or per arm and repeat where an arm shows a list."""
+    return [
+        RunResult(scenario, arm.name, arm.role, k, *what)
+        for arm, per_arm in zip(arms, shown, strict=True)
+        for k, what in enumerate(per_arm if isinstance(per_arm, list) else [per_arm], 1)
+    ]
+
+
+def fixed(**changes) -> Judgement:
+    return decide(asked("turn2", claims=(FIX,), **changes), ran("turn2", R, R, H))
+
+
+def test_a_claim_borne_out_is_a_ship_that_says_what_was_seen_and_not_that_it_is_safe() -> None:
+    judgement = fixed()
+    assert judgement.verdict is Verdict.SHIP
+    assert judgement.sentence == "No violation in 1 run of this plan on this jar."
+    assert judgement.reasons == (
+        "turn2: stock is REFUTED(observer_recovers) and patched-on held, "
+        "which supports the claim follows-moved-voters.",
+    )
+
+
+def test_the_strongest_reason_against_shipping_is_that_nothing_discriminates() -> None:
+    judgement = decide(asked("turn1"), ran("turn1", H, H, H))
+    assert judgement.verdict is Verdict.SHIP
+    assert "a jar that does nothing would pass this plan too" in judgement.against
+
+
+def test_against_a_ship_that_discriminates_speaks_how_often_it_was_asked() -> None:
+    assert fixed().against.startswith("Each cell ran once")
+    repeated = decide(asked("turn2", repeats=3, claims=(FIX,)), ran("turn2", [R, R, R], [R, R, R], [H, H, H]))
+    assert "only faults that show in more than 63 % of runs" in repeated.against
+
+
+def test_a_defect_that_stays_is_told_and_does_not_block() -> None:
+    judgement = decide(
+        asked("turn2", "restart-lost", claims=(FIX,)), ran("turn2", R, R, H) + ran("restart-lost", R, R, R)
+    )
+    assert judgement.verdict is Verdict.SHIP
+    assert judgement.sentence.startswith("No violation that the base arm does not show too in 2 runs")
+    assert judgement.against.startswith("The base's defect is not fixed in restart-lost")
+
+
+def test_a_hold_names_scenario_and_expectation() -> None:
+    judgement = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, R, R))
+    assert judgement.verdict is Verdict.HOLD
+    assert "turn2" in judgement.sentence
+    assert "REFUTED(observer_recovers)" in judgement.sentence
+    assert "no progress in 15 s" in judgement.sentence
+
+
+@pytest.mark.parametrize("shown", [CRASH, GUARD])
+def test_a_candidate_that_dies_or_cannot_be_asked_is_held_back(shown) -> None:
+    judgement = decide(asked("turn1"), ran("turn1", H, H, shown))
+    assert judgement.verdict is Verdict.HOLD
+    assert ("node_alive" if shown is CRASH else "question_reachable") in judgement.reasons[0]
+
+
+def test_hold_beats_inconclusive_beats_ship() -> None:
+    plan = asked("a", "b", "c")
+    ship, unclear, hold = ran("a", H, H, H), ran("b", H, H, BROKEN), ran("c", H, H, R)
+    assert decide(plan, ship + unclear + hold).verdict is Verdict.HOLD
+    assert decide(asked("a", "b"), ship + unclear).verdict is Verdict.INCONCLUSIVE
+    assert decide(asked("a"), ship).verdict is Verdict.SHIP
+
+
+def test_a_hold_for_the_flag_says_so_and_not_what_went_well() -> None:
+    judgement = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, H, H))
+    assert judgement.verdict is Verdict.HOLD
+    assert judgement.reasons == (
+        "turn2: the flag is not inert: patched-off held where stock is REFUTED(observer_recovers).",
+    )
+    assert judgement.claims[0].status is ClaimStatus.REFUTED
+
+
+def test_nothing_asked_is_inconclusive() -> None:
+    judgement = decide(asked(), [])
+    assert judgement.verdict is Verdict.INCONCLUSIVE
+    assert "Nothing was asked" in judgement.sentence
+
+
+def test_all_unsupported_is_never_a_ship() -> None:
+    judgement = decide(
+        asked("partition", claims=(replace(FIX, scenario="partition"),)),
+        ran("partition", UNSUPPORTED, UNSUPPORTED, UNSUPPORTED),
+    )
+    assert judgement.verdict is Verdict.INCONCLUSIVE
+    assert judgement.claims[0].status is ClaimStatus.UNTESTED
+    assert judgement.not_tested == ("partition: not asked, this host does not support it (needs root).",)
+
+
+def test_a_claimed_scenario_that_was_not_run_is_named() -> None:
+    judgement = decide(asked("turn1", claims=(FIX,)), ran("turn1", H, H, H))
+    assert judgement.verdict is Verdict.INCONCLUSIVE
+    assert judgement.reasons == (
+        "The claim follows-moved-voters is untested: its scenario turn2 was not run.",
+    )
+
+
+def test_a_scenario_without_results_is_inconclusive_and_named() -> None:
+    judgement = decide(asked("turn2", claims=(FIX,)), [])
+    assert judgement.verdict is Verdict.INCONCLUSIVE
+    assert "turn2: stock has no result" in judgement.reasons[0]
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_an_arm_left_out_is_named_and_inconclusive(role: Role) -> None:
+    arms = tuple(arm for arm in ARMS if arm.role is not role)
+    shown = {Role.BASE: R, Role.OFF: R, Role.ON: H}
+    judgement = decide(
+        asked("turn2", claims=(FIX,), arms=arms), ran("turn2", *(shown[a.role] for a in arms), arms=arms)
+    )
+    assert judgement.verdict is Verdict.INCONCLUSIVE
+    assert f"no {role} arm" in judgement.reasons[0]
+
+
+def test_a_jar_without_the_flag_needs_no_off_arm() -> None:
+    jar = replace(PATCHED, flag=Flag(FLAG.key, known=False))
+    arms = (ARMS[0], Arm("jar-on", Role.ON, jar, "absent"))
+    judgement = decide(asked("turn2", claims=(FIX,), arms=arms), ran("turn2", R, H, arms=arms))
+    assert judgement.verdict is Verdict.SHIP
+    assert judgement.scenarios[0].cell(Role.OFF) is None
+
+
+def test_two_arms_in_one_role_are_an_error() -> None:
+    twice = (*ARMS, replace(ARMS[2], name="patched-true"))
+    with pytest.raises(HarnessError, match="patched-on, patched-true all have the role on"):
+        decide(asked("turn2", arms=twice), [])
+
+
+def test_claims_are_judged_one_by_one_and_the_weightiest_rules_the_row() -> None:
+    wrong = Claim("stays-lost", "…", "turn2", {Role.ON: Expected(Outcome.REFUTED, LOST)})
+    judgement = decide(asked("turn2", claims=(FIX, wrong)), ran("turn2", R, R, H))
+    assert [c.status for c in judgement.claims] == [ClaimStatus.HELD, ClaimStatus.REFUTED]
+    assert judgement.verdict is Verdict.HOLD
+
+
+def test_repeats_that_agree_fold_into_their_outcome() -> None:
+    cell = fold_repeats(ran("turn2", [R, R, R], [], []), 3)
+    assert (cell.state, cell.expectation, cell.agreeing, cell.declared) == (CellState.REFUTED, LOST, 3, 3)
+
+
+@pytest.mark.parametrize("shown", [[H, R, H], [R, CRASH, R], [H, H, GUARD]])
+def test_repeats_that_contradict_each_other_are_unstable_and_hold_the_candidate_back(shown) -> None:
+    cell = fold_repeats(ran("turn2", [], [], shown), 3)
+    assert (cell.state, cell.contradicts, cell.agreeing) == (CellState.UNSTABLE, True, 2)
+    plan = asked("turn2", repeats=3)
+    assert decide(plan, ran("turn2", [H, H, H], [H, H, H], shown)).verdict is Verdict.HOLD
+    assert decide(plan, ran("turn2", shown, [H, H, H], shown)).verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("shown", [[H, BROKEN, H], [H, H, STARVED], [R, R, UNSUPPORTED]])
+def test_a_failing_host_makes_repeats_unstable_and_blocks_shipping_without_blaming_the_candidate(
+    shown,
+) -> None:
+    cell = fold_repeats(ran("turn2", [], [], shown), 3)
+    assert (cell.state, cell.contradicts) == (CellState.UNSTABLE, False)
+    base = [shown[0]] * 3
+    assert decide(asked("turn2", repeats=3), ran("turn2", base, base, shown)).verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_repeat_without_a_result_is_missing_and_named() -> None:
+    cell = fold_repeats(ran("turn2", [], [], [H, H]), 3)
+    assert (cell.state, cell.reason) == (CellState.MISSING, "no result for repeat 3 of 3")
+
+
+def test_a_contradiction_is_not_excused_by_a_missing_repeat() -> None:
+    assert fold_repeats(ran("turn2", [], [], [H, R]), 3).state is CellState.UNSTABLE
+
+
+@pytest.mark.parametrize(
+    ("role", "shown", "claims", "base", "check"),
+    [
+        (Role.BASE, R, (FIX,), R, Check.PASSED),
+        (Role.BASE, H, (FIX,), H, Check.FAILED),
+        (Role.BASE, R, (), R, Check.PASSED),
+        (Role.ON, H, (FIX,), R, Check.PASSED),
+        (Role.ON, R, (FIX,), R, Check.FAILED),
+        (Role.ON, R, (), R, Check.PASSED),
+        (Role.ON, R, (), H, Check.FAILED),
+        (Role.ON, CRASH, (), R, Check.FAILED),
+        (Role.OFF, H, (), R, Check.FAILED),
+        (Role.OFF, R, (), R, Check.PASSED),
+        (Role.ON, BROKEN, (), R, Check.ERROR),
+        (Role.ON, GUARD, (), BROKEN, Check.ERROR),
+        (Role.ON, GUARD, (), H, Check.FAILED),
+        (Role.ON, UNSUPPORTED, (), H, Check.SKIPPED),
+    ],
+)
+def test_a_run_passes_when_it_shows_what_is_claimed(role, shown, claims, base, check) -> None:
+    per_role = {Role.BASE: base, Role.OFF: H, Role.ON: H} | {role: shown}
+    results = ran("turn2", *per_role.values())
+    judged = decide(asked("turn2", claims=claims), results).scenarios[0]
+    result = next(r for r in results if r.role is role)
+    assert check == check_run(result, claims, judged.ruling.base, judged.cell(role))

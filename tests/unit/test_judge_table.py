@@ -1,0 +1,185 @@
+"""Every pair of the verdict table, against a second, independent statement of it."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.judge import CellOutcome, CellState, Effect, Inertness, rule
+from harness.judge.standing import Candidate, Control, Promise
+from harness.judge.table import effect_of
+from harness.model import Expected, Outcome, Role, Verdict
+
+LOST = "observer_recovers"
+FIXES = {
+    Role.BASE: Expected(Outcome.REFUTED, LOST),
+    Role.OFF: Expected(Outcome.REFUTED, LOST),
+    Role.ON: Expected(Outcome.HELD),
+}
+HELD = CellOutcome(CellState.HELD, agreeing=1)
+REFUTED = CellOutcome(CellState.REFUTED, LOST, "no progress in 15 s", 1)
+CRASHED = CellOutcome(CellState.REFUTED, "node_alive", "node 1 exited", 1)
+OTHERWISE = CellOutcome(CellState.REFUTED, "nothing_lost", "3 records", 1)
+BROKEN = CellOutcome(CellState.BROKEN, "", "port taken", 1)
+UNSUPPORTED = CellOutcome(CellState.UNSUPPORTED, "", "needs root", 1)
+MISSING = CellOutcome(CellState.MISSING, "", "no result")
+UNSTABLE = CellOutcome(CellState.UNSTABLE, "", "repeats differ", 2, 3, contradicts=True)
+INTERRUPTED = CellOutcome(CellState.UNSTABLE, "", "repeats differ", 2, 3, contradicts=False)
+GUARD = CellOutcome(CellState.INCONCLUSIVE, "has_new_leader", "guard unmet: has_new_leader in 30 s", 1)
+STARVED = CellOutcome(CellState.INCONCLUSIVE, "host_not_starved", "guard unmet: stall of 2 s on node 3", 1)
+
+# One letter per pair: the rows are how base stands, the columns how on stands, in the order of the enums.
+# S supports, C claim refuted, R regression, U unstable, N not fixed, I improvement, = same, B blind,
+# b control undecided, c candidate undecided, m not run, - not asked.
+TABLE = {
+    #                          held alike anew incon broken unsup unstable missing
+    Promise.NOTHING: {
+        Control.HELD: "=RRccc" + "Um",
+        Control.REFUTED: "INRccc" + "Um",
+    },
+    Promise.FIXES: {
+        Control.HELD: "BRRccc" + "Um",
+        Control.REFUTED: "SCCccc" + "Um",
+    },
+    Promise.KEEPS: {
+        Control.HELD: "=RRccc" + "Um",
+        Control.REFUTED: "SCCccc" + "Um",
+    },
+    Promise.LEAVES: {
+        Control.HELD: "BRRccc" + "Um",
+        Control.REFUTED: "CNCccc" + "Um",
+    },
+}
+WHATEVER_IS_PROMISED = {
+    Control.OTHERWISE: "bbbbbbbb",
+    Control.INCONCLUSIVE: "bbbbbbbb",
+    Control.BROKEN: "bbbbbbbb",
+    Control.UNSUPPORTED: "bbbbb-bm",
+    Control.UNSTABLE: "bbbbbbbb",
+    Control.MISSING: "mmmmmmmm",
+}
+LETTERS = {
+    "S": Effect.SUPPORTS,
+    "C": Effect.CLAIM_REFUTED,
+    "R": Effect.REGRESSION,
+    "U": Effect.UNSTABLE,
+    "N": Effect.NOT_FIXED,
+    "I": Effect.IMPROVES,
+    "=": Effect.SAME,
+    "B": Effect.BLIND,
+    "b": Effect.CONTROL_UNDECIDED,
+    "c": Effect.CANDIDATE_UNDECIDED,
+    "m": Effect.NOT_RUN,
+    "-": Effect.NOT_ASKED,
+}
+
+
+@pytest.mark.parametrize(("promise", "base", "on"), list(itertools.product(Promise, Control, Candidate)))
+def test_every_pair_means_what_the_table_says(promise: Promise, base: Control, on: Candidate) -> None:
+    row = (TABLE[promise] | WHATEVER_IS_PROMISED)[base]
+    assert LETTERS[row[list(Candidate).index(on)]] == effect_of(promise, base, on)
+
+
+@pytest.mark.parametrize(
+    ("claim", "base", "on", "effect", "verdict"),
+    [
+        (FIXES, REFUTED, HELD, Effect.SUPPORTS, Verdict.SHIP),
+        (FIXES, REFUTED, REFUTED, Effect.CLAIM_REFUTED, Verdict.HOLD),
+        (FIXES, REFUTED, CRASHED, Effect.CLAIM_REFUTED, Verdict.HOLD),
+        (FIXES, REFUTED, GUARD, Effect.CLAIM_REFUTED, Verdict.HOLD),
+        (FIXES, REFUTED, STARVED, Effect.CANDIDATE_UNDECIDED, Verdict.INCONCLUSIVE),
+        (FIXES, HELD, HELD, Effect.BLIND, Verdict.INCONCLUSIVE),
+        (FIXES, HELD, REFUTED, Effect.REGRESSION, Verdict.HOLD),
+        (FIXES, OTHERWISE, HELD, Effect.CONTROL_UNDECIDED, Verdict.INCONCLUSIVE),
+        (FIXES, CRASHED, HELD, Effect.CONTROL_UNDECIDED, Verdict.INCONCLUSIVE),
+        (FIXES, GUARD, HELD, Effect.CONTROL_UNDECIDED, Verdict.INCONCLUSIVE),
+        (FIXES, BROKEN, REFUTED, Effect.CONTROL_UNDECIDED, Verdict.INCONCLUSIVE),
+        (FIXES, REFUTED, BROKEN, Effect.CANDIDATE_UNDECIDED, Verdict.INCONCLUSIVE),
+        (FIXES, REFUTED, UNSTABLE, Effect.UNSTABLE, Verdict.HOLD),
+        (FIXES, REFUTED, INTERRUPTED, Effect.CANDIDATE_UNDECIDED, Verdict.INCONCLUSIVE),
+        (FIXES, UNSTABLE, UNSTABLE, Effect.CONTROL_UNDECIDED, Verdict.INCONCLUSIVE),
+        (FIXES, REFUTED, MISSING, Effect.NOT_RUN, Verdict.INCONCLUSIVE),
+        (FIXES, MISSING, HELD, Effect.NOT_RUN, Verdict.INCONCLUSIVE),
+        (FIXES, UNSUPPORTED, UNSUPPORTED, Effect.NOT_ASKED, None),
+        (None, HELD, HELD, Effect.SAME, Verdict.SHIP),
+        (None, HELD, GUARD, Effect.REGRESSION, Verdict.HOLD),
+        (None, REFUTED, HELD, Effect.IMPROVES, Verdict.SHIP),
+        (None, REFUTED, REFUTED, Effect.NOT_FIXED, Verdict.SHIP),
+        (None, REFUTED, OTHERWISE, Effect.REGRESSION, Verdict.HOLD),
+        (None, CRASHED, CRASHED, Effect.CONTROL_UNDECIDED, Verdict.INCONCLUSIVE),
+        (None, GUARD, GUARD, Effect.CONTROL_UNDECIDED, Verdict.INCONCLUSIVE),
+    ],
+)
+def test_cells_weigh_what_the_design_says(claim, base, on, effect, verdict) -> None:
+    ruling = rule(claim, base, None, on)
+    assert (effect, verdict) == (ruling.effect, ruling.verdict)
+
+
+@pytest.mark.parametrize(
+    ("base", "off", "inertness"),
+    [
+        (REFUTED, REFUTED, Inertness.INERT),
+        (HELD, HELD, Inertness.INERT),
+        (REFUTED, HELD, Inertness.NOT_INERT),
+        (HELD, REFUTED, Inertness.NOT_INERT),
+        (REFUTED, OTHERWISE, Inertness.NOT_INERT),
+        (REFUTED, CRASHED, Inertness.NOT_INERT),
+        (HELD, GUARD, Inertness.NOT_INERT),
+        (HELD, UNSTABLE, Inertness.NOT_INERT),
+        (HELD, STARVED, Inertness.UNDECIDED),
+        (HELD, INTERRUPTED, Inertness.UNDECIDED),
+        (HELD, BROKEN, Inertness.UNDECIDED),
+        (HELD, MISSING, Inertness.UNDECIDED),
+        (HELD, UNSUPPORTED, Inertness.UNDECIDED),
+        (BROKEN, HELD, Inertness.UNDECIDED),
+        (CRASHED, CRASHED, Inertness.UNDECIDED),
+        (UNSUPPORTED, UNSUPPORTED, Inertness.NOT_ASKED),
+        (HELD, None, Inertness.NO_FLAG),
+    ],
+)
+def test_the_flag_is_inert_only_where_off_shows_what_base_shows(base, off, inertness) -> None:
+    assert inertness == rule(None, base, off, HELD).inertness
+
+
+def test_a_flag_that_is_not_inert_holds_back_a_candidate_that_is_otherwise_as_claimed() -> None:
+    assert rule(FIXES, REFUTED, HELD, HELD).verdict is Verdict.HOLD
+
+
+def test_a_scenario_discriminates_only_when_its_base_is_refuted_for_the_named_reason() -> None:
+    shown = [rule(FIXES, base, None, HELD).discriminates for base in (REFUTED, HELD, OTHERWISE, CRASHED)]
+    assert shown == [True, False, False, False]
+
+
+def test_a_guard_missed_by_the_candidate_only_is_a_question_it_made_unreachable() -> None:
+    on = rule(None, HELD, None, GUARD).on
+    assert (on.state, on.expectation) == (CellState.REFUTED, "question_reachable")
+    assert "guard unmet: has_new_leader" in on.reason
+
+
+def test_a_guard_missed_for_another_reason_than_the_guard_stays_inconclusive() -> None:
+    odd = CellOutcome(CellState.INCONCLUSIVE, "has_new_leader", "the journal ended early", 1)
+    assert rule(None, HELD, None, odd).on == odd
+
+
+cells = st.sampled_from(
+    [HELD, REFUTED, CRASHED, OTHERWISE, BROKEN, UNSUPPORTED, MISSING, UNSTABLE, INTERRUPTED, GUARD, STARVED]
+)
+
+
+@given(claim=st.sampled_from([None, FIXES]), base=cells, off=st.none() | cells, on=cells)
+def test_only_decided_cells_speak_for_shipping(claim, base, off, on) -> None:
+    ruling = rule(claim, base, off, on)
+    if ruling.verdict is Verdict.SHIP:
+        assert base.decided
+        assert on.decided
+        assert on.state is CellState.HELD or (claim is None and on == base)
+        assert off is None or (off.state, off.expectation) == (base.state, base.expectation)
+
+
+@given(claim=st.sampled_from([None, FIXES]), base=cells, off=st.none() | cells, on=cells)
+def test_only_a_base_that_answered_can_hold_a_candidate_back(claim, base, off, on) -> None:
+    if rule(claim, base, off, on).verdict is Verdict.HOLD:
+        assert base in (HELD, REFUTED, OTHERWISE)
