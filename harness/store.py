@@ -14,7 +14,7 @@ def write_bytes(path: Path, content: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(content)
-        os.chmod(name, 0o644)  # noqa: PTH101, S103 - mkstemp's 0600 would keep a reviewer out
+        os.chmod(name, 0o644)  # noqa: PTH101 - mkstemp's 0600 would keep a reviewer out
         os.replace(name, path)  # noqa: PTH105
     except BaseException:
         Path(name).unlink(missing_ok=True)

@@ -95,11 +95,7 @@ class Cluster:
     @property
     def controller_ports(self) -> dict[int, int]:
         """Where each voter listens (or listened last)."""
-        return {
-            node.id: node.config.controller_port
-            for node in self.voters
-            if node.config.controller_port is not None
-        }
+        return {node.id: node.config.controller_port for node in self.voters if node.config.controller_port is not None}
 
     @property
     def running(self) -> list[Node]:

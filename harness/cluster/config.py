@@ -51,9 +51,7 @@ class NodeConfig:
     voters: Mapping[int, int]
 
 
-def server_properties(
-    node: NodeConfig, log_dir: Path, overlay: Mapping[str, str], *, formatting: bool = False
-) -> str:
+def server_properties(node: NodeConfig, log_dir: Path, overlay: Mapping[str, str], *, formatting: bool = False) -> str:
     """Return the text of server.properties.
 
     With `formatting`, the quorum is given as bootstrap servers: StorageTool refuses `--initial-controllers`

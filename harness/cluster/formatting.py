@@ -13,15 +13,17 @@ import os
 import subprocess
 import tempfile
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kio.records.readers import read_batch
 from kio.records.schema import NewRecordBatch, Record
 from kio.records.writers import write_new_batch
+from kio.schema.types import BrokerId
 from kio.schema.voters_record.v0.data import Endpoint, KRaftVersionFeature, Voter, VotersRecord
 from kio.serial import entity_reader, entity_writer
+from kio.static.primitive import i16, u16
 
 from harness.cluster.config import CONTROLLER_LISTENER, NodeConfig, server_properties
 from harness.cluster.ports import HOST
@@ -140,7 +142,7 @@ def with_voters(snapshot: bytes, voters: Sequence[Identity]) -> bytes:
 
 
 def _replaced(record: Record, voters: Sequence[Identity]) -> Record:
-    if record.key != _VOTERS_RECORD_KEY:
+    if record.key != _VOTERS_RECORD_KEY or record.value is None:
         return record
     old, _ = entity_reader(VotersRecord)(record.value, 0)
     buffer = io.BytesIO()
@@ -150,13 +152,8 @@ def _replaced(record: Record, voters: Sequence[Identity]) -> Record:
 
 def _voter(identity: Identity) -> Voter:
     return Voter(
-        voter_id=identity.node,
+        voter_id=BrokerId(identity.node),
         voter_directory_id=identity.directory,
-        endpoints=(Endpoint(name=CONTROLLER_LISTENER, host=HOST, port=identity.controller_port),),
-        k_raft_version_feature=KRaftVersionFeature(min_supported_version=0, max_supported_version=1),
+        endpoints=(Endpoint(name=CONTROLLER_LISTENER, host=HOST, port=u16(identity.controller_port)),),
+        k_raft_version_feature=KRaftVersionFeature(min_supported_version=i16(0), max_supported_version=i16(1)),
     )
-
-
-def voter_identities(directories: Mapping[int, uuid.UUID], ports: Mapping[int, int]) -> list[Identity]:
-    """Pair directory ids with controller ports, in node order."""
-    return [Identity(node, directories[node], ports[node]) for node in sorted(directories)]

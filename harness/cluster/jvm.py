@@ -75,9 +75,7 @@ def dump_archive(java: Path, class_path: Sequence[Path], class_list: Path, archi
             "-cp",
             os.pathsep.join(map(str, class_path)),
         ]
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=_ARCHIVE_TIMEOUT_SECONDS, check=False
-        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_ARCHIVE_TIMEOUT_SECONDS, check=False)
         if not made.exists():
             raise HarnessError(
                 f"{java} could not write a class archive (exit {done.returncode}): {done.stderr[-300:]}",

@@ -103,6 +103,11 @@ class Node:
         return self.state in (NodeState.STARTING, NodeState.READY)
 
     @property
+    def was_started(self) -> bool:
+        """Whether it was ever started in this run."""
+        return self._starts > 0
+
+    @property
     def data_dir(self) -> Path:
         """The node's `log.dirs`."""
         return self.folder / "data"
@@ -123,7 +128,10 @@ class Node:
         logging = self.folder / "log4j.properties"
         logging.write_text(config.log4j_properties(), encoding="utf-8")
         self._process = spawn(
-            self._command(properties, logging), cwd=self.folder, output=self.folder / "stdout.log", env=_environment()
+            self._command(properties, logging),
+            cwd=self.folder,
+            output=self.folder / "stdout.log",
+            env=_environment(),
         )
         self._enter(NodeState.STARTING)
 

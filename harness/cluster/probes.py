@@ -13,12 +13,17 @@ from datetime import timedelta
 from typing import Any
 
 from kio.schema.api_versions.v3.request import ApiVersionsRequest
-from kio.schema.create_topics.v7.request import CreatableReplicaAssignment, CreatableTopic, CreatableTopicConfig
-from kio.schema.create_topics.v7.request import CreateTopicsRequest
+from kio.schema.create_topics.v7.request import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
 from kio.schema.describe_configs.v4.request import DescribeConfigsRequest, DescribeConfigsResource
 from kio.schema.describe_quorum.v2.request import DescribeQuorumRequest, PartitionData, TopicData
 from kio.schema.errors import ErrorCode
 from kio.schema.metadata.v12.request import MetadataRequest, MetadataRequestTopic
+from kio.schema.types import BrokerId, TopicName
 from kio.schema.update_raft_voter.v0.request import KRaftVersionFeature, Listener, UpdateRaftVoterRequest
 from kio.static.primitive import i8, i16, i32, i32Timedelta, u16
 
@@ -27,7 +32,7 @@ from harness.cluster.ports import HOST
 from harness.cluster.protocol import Unreachable, ask
 
 _BROKER_RESOURCE = i8(4)
-_METADATA_TOPIC = "__cluster_metadata"
+_METADATA_TOPIC = TopicName("__cluster_metadata")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +117,8 @@ class ClusterMetadata:
 
 def metadata(port: int, topics: Iterable[str] = (), timeout: float = 0.5) -> ClusterMetadata:
     """Ask one broker for its own view. Raises Unreachable."""
-    wanted = tuple(MetadataRequestTopic(topic_id=None, name=name) for name in topics)
-    request = MetadataRequest(
-        topics=wanted, allow_auto_topic_creation=False, include_topic_authorized_operations=False
-    )
+    wanted = tuple(MetadataRequestTopic(topic_id=None, name=TopicName(name)) for name in topics)
+    request = MetadataRequest(topics=wanted, allow_auto_topic_creation=False, include_topic_authorized_operations=False)
     answer = ask(port, request, timeout=timeout)
     return ClusterMetadata(
         {int(broker.node_id): int(broker.port) for broker in answer.brokers},
@@ -132,10 +135,10 @@ def create_topic(
 ) -> str:
     """Create a topic of one partition on the named brokers; return "" or the error's name. Raises Unreachable."""
     topic = CreatableTopic(
-        name=name,
+        name=TopicName(name),
         num_partitions=i32(-1),
         replication_factor=i16(-1),
-        assignments=(CreatableReplicaAssignment(partition_index=i32(0), broker_ids=replicas),),
+        assignments=(CreatableReplicaAssignment(partition_index=i32(0), broker_ids=tuple(map(BrokerId, replicas))),),
         configs=tuple(CreatableTopicConfig(name=key, value=value) for key, value in config.items()),
     )
     patience = i32Timedelta.parse(timedelta(seconds=timeout))
@@ -145,9 +148,7 @@ def create_topic(
 
 def broker_config(port: int, node: int, timeout: float = 5.0) -> dict[str, str]:
     """Return a broker's effective configuration, defaults included. Raises Unreachable."""
-    resource = DescribeConfigsResource(
-        resource_type=_BROKER_RESOURCE, resource_name=str(node), configuration_keys=None
-    )
+    resource = DescribeConfigsResource(resource_type=_BROKER_RESOURCE, resource_name=str(node), configuration_keys=None)
     answer = ask(port, DescribeConfigsRequest(resources=(resource,)), timeout=timeout)
     return {str(entry.name): str(entry.value) for entry in answer.results[0].configs}
 
@@ -165,9 +166,7 @@ def update_voter(
         voter_id=i32(node),
         voter_directory_id=directory,
         listeners=(Listener(name=CONTROLLER_LISTENER, host=HOST, port=u16(controller_port)),),
-        k_raft_version_feature=KRaftVersionFeature(
-            min_supported_version=i16(0), max_supported_version=i16(1)
-        ),
+        k_raft_version_feature=KRaftVersionFeature(min_supported_version=i16(0), max_supported_version=i16(1)),
     )
     return _error_name(ask(leader_port, request, timeout=5.0).error_code)
 

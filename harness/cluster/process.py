@@ -16,9 +16,7 @@ _LAUNCHER = Path(__file__).with_name("launch.py")
 _spawner = ThreadPoolExecutor(max_workers=1, thread_name_prefix="spawner")
 
 
-def spawn(
-    command: Sequence[str], *, cwd: Path, output: Path, env: Mapping[str, str]
-) -> subprocess.Popen[bytes]:
+def spawn(command: Sequence[str], *, cwd: Path, output: Path, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
     """Start a command in its own session, its output appended to a file; it is killed when the harness ends."""
     return _spawner.submit(_start, list(command), cwd, output, dict(env)).result()
 

@@ -38,11 +38,11 @@ class NodesReady:
         unknown: dict[str, Any] = {}
         for node in running:
             try:
-                missing = expected - set(probes.metadata(node.config.broker_port).brokers)
+                missing = sorted(expected - set(probes.metadata(node.config.broker_port).brokers))
             except Unreachable as error:
-                missing = {str(error)}
+                return Sample(False, {"unreachable": str(error)})
             if missing:
-                unknown[str(node.id)] = sorted(missing)
+                unknown[str(node.id)] = missing
         return Sample(not unknown, {"brokers_missing_at": unknown})
 
 

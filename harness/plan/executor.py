@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import re
-import threading
 import time
-import traceback
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 
 from harness.cluster import probes
 from harness.cluster.cluster import Cluster
 from harness.cluster.config import LOG_PATTERN
-from harness.cluster.node import Node, NodeState
-from harness.cluster.prepare import Ground
+from harness.cluster.node import wait_until
 from harness.cluster.protocol import Unreachable
 from harness.errors import HarnessError
-from harness.model import Arm, Evidence, NodeLogs, PhaseSpan, RunKey, RunResult
-from harness.plan.api import Scenario
+from harness.model import NodeLogs, PhaseSpan, RunResult
 from harness.plan.journal import Journal
-from harness.plan.load import Ledger, LedgerSummary, Load
-from harness.plan.outcome import Facts, Miss, decide, measures
+from harness.plan.load import Ledger, Load
+from harness.plan.outcome import Miss, decide, measures
+from harness.plan.recorder import Cell, Recorder
 from harness.plan.steps import (
     ActionFailed,
     Background,
@@ -35,51 +29,244 @@ from harness.plan.steps import (
     Step,
     step_words,
 )
-from harness.plan.watch import Look, Stall, Watcher
+from harness.plan.watch import Watcher
 from harness.plan.world import World
+from harness.records import to_json
 from harness.store import write_text
 
 _POLL_SECONDS = 0.2
+_TOPIC_SECONDS = 15.0
 
 
-class _PlanEnded(Exception):  # noqa: N818 - ends the walk through the steps, whatever the reason
-    """The plan cannot or need not go on; the reason is in the recorder."""
+class PlanEnded(Exception):  # noqa: N818 - ends the walk, whatever the reason; the recorder has it
+    """The plan cannot or need not go on."""
 
 
 def run_cell(cell: Cell, run_dir: Path, say: Callable[[str], None]) -> RunResult:
-    """Run a scenario on an arm and write its folder; never raises for what a cluster does.
+    """Run a scenario on an arm and write its folder; a cluster's misbehaviour is a result, not an exception.
 
-    `say` hears of each phase. Ctrl-C and SystemExit pass through, after every node has been ended.
+    `say` hears of each phase. Ctrl-C passes through, after every node has been ended.
     """
     folder = run_dir / cell.key.folder
     folder.mkdir(parents=True)
-    plan = cell.scenario.plan()
-    write_text(folder / "plan.json", json.dumps([step_words(step) for step in plan.steps], indent=1) + "\n")
+    steps = cell.scenario.plan().steps
+    write_text(folder / "plan.json", to_json([step_words(step) for step in steps]))
     began = time.monotonic()
     with Journal(folder / "journal.jsonl") as journal:
-        recorder = _Recorder(cell, journal)
-        journal.write(
-            "run", scenario=cell.key.scenario, arm=cell.arm.name, role=str(cell.arm.role), repeat=cell.key.repeat
-        )
-        cpu_seconds = _attempt(cell, plan.steps, folder, recorder, say)
-        facts = Facts(**recorder.facts)  # type: ignore[arg-type]
+        recorder = Recorder(cell, journal)
+        key = cell.key
+        journal.write("run", scenario=key.scenario, arm=key.arm, role=cell.arm.role, repeat=key.repeat)
+        run = _Run(cell, folder, recorder, say)
+        run.carry_out(steps)
+        facts = recorder.facts()
         decision = decide(facts)
-        journal.write(
-            "outcome", outcome=str(decision.outcome), expectation=decision.expectation, reason=decision.reason
-        )
-        recorder.phases.append(("end", time.time()))
-    _write_logs_json(cell, folder, recorder.phases)
+        journal.write("outcome", outcome=decision.outcome, expectation=decision.expectation, reason=decision.reason)
     result = RunResult(
-        cell.key.scenario,
-        cell.arm.name,
+        key.scenario,
+        key.arm,
         cell.arm.role,
-        cell.key.repeat,
+        key.repeat,
         decision.outcome,
         decision.expectation,
         decision.reason,
         tuple(recorder.evidence),
         round(time.monotonic() - began, 2),
-        measures(facts.ledger, cpu_seconds, recorder.waits),
+        measures(facts.ledger, run.cpu_seconds, run.waits),
     )
-    write_result(folder, result)
+    write_text(folder / "logs.json", to_json(run.node_logs()))
+    write_text(folder / "result.json", to_json(result))
     return result
+
+
+class _Run:
+    """The walk through one plan; all cluster state lives in here and ends with it."""
+
+    def __init__(self, cell: Cell, folder: Path, recorder: Recorder, say: Callable[[str], None]) -> None:
+        self.cell = cell
+        self.folder = folder
+        self.recorder = recorder
+        self.say = say
+        self.waits: dict[str, float] = {}
+        self.cpu_seconds = 0.0
+        self.ledger: Ledger | None = None
+        self._phases: list[tuple[str, float]] = []
+
+    def carry_out(self, steps: list[Step]) -> None:
+        """Start watching, walk the steps, settle the ledger, end every node."""
+        try:
+            self._carry_out(steps)
+        except HarnessError as error:
+            self.recorder.harness_error(str(error))
+        except Exception as error:
+            self.recorder.harness_error(f"{type(error).__name__}: {error}")
+        self._phases.append(("", time.time()))
+
+    def _carry_out(self, steps: list[Step]) -> None:
+        cell, recorder = self.cell, self.recorder
+        launch = cell.ground.launch(cell.raft_jar, cell.settings)
+        nodes = self.folder / "nodes"
+        with Cluster(cell.scenario.topology, nodes, launch, cell.ground.template, recorder.on_node) as cluster:
+            watcher = Watcher(cluster, recorder.on_look, recorder.on_stall)
+            world = World(cluster, watcher, self._note)
+            watcher.start()
+            try:
+                self._walk(steps, world)
+            finally:
+                self._settle(cluster)
+                watcher.stop()
+                recorder.require_proofs({node.id for node in cluster.nodes.values() if node.was_started})
+                cluster.close()
+                self.cpu_seconds = cluster.cpu_seconds()
+
+    def _walk(self, steps: list[Step], world: World) -> None:
+        deadline = time.monotonic() + self.cell.scenario.budget
+        try:
+            for step in steps:
+                if time.monotonic() > deadline:
+                    self._over_budget()
+                world.begin_step()
+                self._carry_out_step(step, world)
+        except PlanEnded:
+            return
+
+    def _over_budget(self) -> None:
+        budget = self.cell.scenario.budget
+        line = self.recorder.on_step("guard", "the plan's budget", "unmet", seconds=budget)
+        self.recorder.unmet_guard(Miss("within_budget", f"the plan took longer than its {budget:g} s"), line)
+        raise PlanEnded
+
+    def _carry_out_step(self, step: Step, world: World) -> None:
+        kind, text = step_words(step)
+        match step:
+            case Phase(name):
+                self._enter_phase(name)
+            case Background(load):
+                self._start_load(load, world)
+            case Bind(names=names, resolve=resolve):
+                self._act(kind, text, lambda: world.names.update(zip(names, resolve(world), strict=True)))
+            case Do(action, when):
+                if when is None or self._holds_now(when, world):
+                    self._act(kind, text, lambda: action.perform(world))
+                else:
+                    self.recorder.on_step(kind, text, "skipped")
+            case Guard(condition, within):
+                self._guard(condition, within, text, world)
+            case Expect(condition, within, named):
+                self._expect(condition, within, named, text, world)
+
+    def _enter_phase(self, name: str) -> None:
+        self._phases.append((name, time.time()))
+        self.recorder.journal.write("phase", name=name)
+        self.say(name)
+
+    def _holds_now(self, condition: Condition, world: World) -> bool:
+        sample = condition.sample(world)
+        self.recorder.on_sample(condition, sample.ok, sample.detail)
+        return sample.ok
+
+    def _act(self, kind: str, text: str, perform: Callable[[], object]) -> None:
+        self.recorder.on_step(kind, text, "begin")
+        began = time.monotonic()
+        try:
+            perform()
+        except (ActionFailed, Unreachable) as error:
+            line = self.recorder.on_step(kind, text, "failed", seconds=_since(began), detail=str(error))
+            self.recorder.unmet_guard(Miss("action_done", f"{text}: {error}"), line)
+            raise PlanEnded from None
+        self.recorder.on_step(kind, text, "done", seconds=_since(began))
+
+    def _guard(self, condition: Condition, within: float, text: str, world: World) -> None:
+        held, took = self._wait_for(condition, within, world)
+        line = self.recorder.on_step("guard", text, "met" if held else "unmet", seconds=took)
+        if not held:
+            story = f"{condition.words}: not within {took:g} s, in phase “{self._phases[-1][0]}”"
+            self.recorder.unmet_guard(Miss(_name_of(condition), story), line)
+            raise PlanEnded
+
+    def _expect(self, condition: Condition, within: float, named: str, text: str, world: World) -> None:
+        held, took = self._wait_for(condition, within, world)
+        line = self.recorder.on_step("expect", text, "met" if held else "unmet", name=named, seconds=took)
+        if held:
+            self.waits[named] = took
+            return
+        self.recorder.refuted(Miss(named, f"{condition.words}: not within {within:g} s"), line)
+        raise PlanEnded
+
+    def _wait_for(self, condition: Condition, within: float, world: World) -> tuple[bool, float]:
+        """Poll until the condition holds or the time is over, or a node has died; return (held, seconds)."""
+        began = time.monotonic()
+
+        def holds() -> bool:
+            return self.recorder.node_died or self._holds_now(condition, world)
+
+        held = wait_until(holds, within, _POLL_SECONDS)
+        if self.recorder.node_died:
+            raise PlanEnded
+        return held, _since(began)
+
+    def _start_load(self, load: Load, world: World) -> None:
+        cluster = world.cluster
+        ports = [node.config.broker_port for node in cluster.running]
+
+        def create() -> None:
+            _create_topic(ports[0], load, tuple(cluster.topology.voter_ids))
+            self.ledger = Ledger(load, ports)
+            self.ledger.start()
+
+        self._act("background", load.words, create)
+
+    def _settle(self, cluster: Cluster) -> None:
+        """Stop the load and account for it; a cluster in which a node died may be unable to answer."""
+        if self.ledger is None:
+            return
+        self.ledger.stop()
+        ports = [node.config.broker_port for node in cluster.running]
+        if ports and not self.recorder.node_died:
+            self.say("reading the ledger back")
+            self.recorder.on_ledger(self.ledger.verify(ports))
+
+    def _note(self, text: str, **fields: object) -> None:
+        self.recorder.journal.write("note", text=text, **fields)
+
+    def node_logs(self) -> list[NodeLogs]:
+        """Say which logs this run left, for the log diff."""
+        cell, topology = self.cell, self.cell.scenario.topology
+        spans = tuple(
+            PhaseSpan(name, start, end) for (name, start), (_, end) in zip(self._phases, self._phases[1:], strict=False)
+        )
+        return [
+            NodeLogs(
+                cell.key.scenario,
+                cell.key.arm,
+                cell.key.repeat,
+                node,
+                "voter" if node in topology.voter_ids else "observer",
+                (f"{cell.key.folder}/nodes/{node}/server.log",),
+                LOG_PATTERN,
+                spans,
+            )
+            for node in (*topology.voter_ids, *topology.observer_ids)
+            if (self.folder / "nodes" / str(node) / "server.log").exists()
+        ]
+
+
+def _create_topic(port: int, load: Load, replicas: tuple[int, ...]) -> None:
+    problems: list[str] = []
+
+    def created() -> bool:
+        problem = probes.create_topic(port, load.topic, replicas, load.topic_config)
+        problems.append(problem)
+        return problem in ("", "topic_already_exists")
+
+    if not wait_until(created, _TOPIC_SECONDS, _POLL_SECONDS):
+        raise ActionFailed(f"topic {load.topic} could not be created: {problems[-1]}")
+
+
+def _name_of(condition: Condition) -> str:
+    """Return a condition's class name as words_with_underscores: the name of an unmet guard."""
+    name = type(condition).__name__
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
+
+
+def _since(began: float) -> float:
+    return round(time.monotonic() - began, 3)

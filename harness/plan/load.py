@@ -95,7 +95,8 @@ class Ledger:
         while not self._stopping.is_set():
             producer.produce(self._load.topic, key=str(number), value=b"x" * 100, on_delivery=self._delivered)
             number, due = number + 1, due + 1 / self._load.per_second
-            producer.poll(max(0.0, due - time.monotonic()))
+            while (left := due - time.monotonic()) > 0 and not self._stopping.is_set():
+                producer.poll(left)  # returns early whenever there is a delivery to report
         producer.flush(_FLUSH_SECONDS)
         self._note_gap()
 
@@ -104,7 +105,7 @@ class Ledger:
             self._failed += 1
             return
         self._note_gap()
-        self._acked.append(int(message.key()))
+        self._acked.append(_number(message))
 
     def _note_gap(self) -> None:
         now = time.monotonic()
@@ -120,6 +121,10 @@ class Ledger:
         except (TimeoutError, RuntimeError) as error:
             unread = str(error)
         return summarise(self._acked, self._failed, stored, self._longest_stall, unread)
+
+
+def _number(message: Message) -> int:
+    return int(message.key() or b"-1")
 
 
 def _quietly(bootstrap: str) -> dict[str, Any]:
@@ -152,7 +157,7 @@ def _high_watermark(consumer: Consumer, topic: str, deadline: float) -> int:
     while time.monotonic() < deadline:
         try:
             _, end = consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=3)
-        except Exception as error:  # noqa: BLE001, S112 - librdkafka's: not yet reachable, tried until the deadline
+        except Exception as error:
             last = error
             continue
         return int(end)
@@ -168,6 +173,6 @@ def _consume(consumer: Consumer, end: int, deadline: float) -> list[int]:
             raise TimeoutError(f"only {position} of {end} offsets could be read back within {_READ_SECONDS:g} s")
         if message is None or message.error() is not None:
             continue
-        position = int(message.offset()) + 1
-        numbers.append(int(message.key()))
+        position = (message.offset() or 0) + 1
+        numbers.append(_number(message))
     return numbers

@@ -8,15 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.cluster.node import Node, NodeState
+from harness.cluster.node import LiveProof, Node, NodeState
 from harness.cluster.prepare import Ground
 from harness.cluster.protocol import Unreachable
 from harness.model import Arm, Evidence, RunKey
 from harness.plan.api import Scenario
 from harness.plan.journal import Journal
+from harness.plan.load import LedgerSummary
 from harness.plan.outcome import Facts, Miss
 from harness.plan.steps import Condition
 from harness.plan.watch import Look, Stall
+
+_TELLING = re.compile(rb"\b(ERROR|FATAL)\b|(Exception|Error)\b")
+_TAIL_LINES = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,33 +41,33 @@ class Cell:
 
 
 class Recorder:
-    """Collects the facts of a run, journals them, and tells the step under way when a node has died."""
+    """Hears of everything in a run, from several threads; the first fact of a kind is kept."""
 
     def __init__(self, cell: Cell, journal: Journal) -> None:
         self.cell = cell
         self.journal = journal
-        self.facts: dict[str, object] = {}
         self.evidence: list[Evidence] = []
-        self.waits: dict[str, float] = {}
-        self.phases: list[tuple[str, float]] = []
-        self.over = threading.Event()
+        self._facts: dict[str, Any] = {}
         self._leaders: dict[int, int] = {}
-        self._newest_epoch = -1
-        self._last_journaled: tuple[int, int, float] = (-2, -2, 0.0)
-        self._first_look: dict[str, object] = {}
+        self._journaled: tuple[int, int, float] = (-2, -2, 0.0)
+        self._proved: set[int] = set()
 
     @property
     def node_died(self) -> bool:
-        return "node_died" in self.facts
+        """Whether a node ended by itself: nothing more can be asked of this run."""
+        return "node_died" in self._facts
 
-    def fact(self, name: str, value: object, line: int) -> None:
-        """Keep the first fact of a kind, with the journal line that shows it."""
-        if name not in self.facts:
-            self.facts[name] = value
+    def facts(self) -> Facts:
+        """Return what was found out, for the pure function that decides."""
+        return Facts(**self._facts)
+
+    def _fact(self, kind: str, value: Any, line: int) -> None:
+        if kind not in self._facts:
+            self._facts[kind] = value
             self.evidence.append(Evidence(f"{self.cell.key.folder}/journal.jsonl", line))
 
     def on_node(self, node: Node) -> None:
-        """Journal a change of a node's state; prove a node that has become ready; note one that died."""
+        """Journal a change of a node's state; prove one that has become ready; note one that died."""
         line = self.journal.write(
             "node",
             node=node.id,
@@ -73,25 +77,20 @@ class Recorder:
             pid=node.pid,
         )
         if node.state is NodeState.DIED:
-            story = f"node {node.id} ended by itself{_last_words(node)}"
-            self.fact("node_died", story, line)
-            self._show_log(node)
+            words, shown = last_words(node.folder)
+            self._fact("node_died", f"node {node.id} ended by itself{words}", line)
+            self.evidence += [Evidence(f"{self.cell.key.folder}/nodes/{node.id}/{n}", at) for n, at in shown]
         if node.state is NodeState.READY:
             self._prove(node)
 
-    def _show_log(self, node: Node) -> None:
-        for path in (node.log_file, node.folder / "stdout.log"):
-            if path.exists():
-                relative = f"{self.cell.key.folder}/nodes/{node.id}/{path.name}"
-                self.evidence.append(Evidence(relative, _count_lines(path)))
-
     def _prove(self, node: Node) -> None:
-        expected = self.cell.arm
         try:
             proof = node.prove(self.cell.flag_key)
         except (Unreachable, OSError) as error:
+            if not node.is_running:  # it was stopped while being asked
+                return
             line = self.journal.write("proof", node=node.id, error=str(error))
-            self.fact("unproved", f"node {node.id} could not be asked what it runs: {error}", line)
+            self._fact("unproved", f"node {node.id} could not be asked what it runs: {error}", line)
             return
         line = self.journal.write(
             "proof",
@@ -100,60 +99,104 @@ class Recorder:
             jar=Path(proof.jar).name,
             sha256=proof.sha256,
             flag=proof.flag,
-            java=expected.java,
+            java=self.cell.arm.java,
         )
-        if proof.sha256 != expected.build.jar_sha256:
-            seen = proof.sha256[:12] or "no single raft jar"
-            story = f"node {node.id} runs {seen}, not the jar under test ({expected.build.jar_sha256[:12]})"
-            self.fact("unproved", story, line)
-        elif proof.flag != expected.flag:
-            self.fact("unproved", f"node {node.id} says its flag is {proof.flag}, not {expected.flag}", line)
+        problem = mismatch(proof, self.cell.arm)
+        if problem:
+            self._fact("unproved", f"node {node.id} {problem}", line)
+        self._proved.add(node.id)
 
     def on_look(self, look: Look) -> None:
-        """Journal the quorum when it changed or once a second, and hold the always-invariants against it."""
+        """Journal the quorum when it changed or once a second; no epoch may have two leaders."""
         quorum = look.quorum
-        leader, epoch, at = self._last_journaled
+        leader, epoch, at = self._journaled
         line = 0
         if (quorum.leader, quorum.epoch) != (leader, epoch) or look.at - at >= 1.0:
-            self._last_journaled = (quorum.leader, quorum.epoch, look.at)
+            self._journaled = (quorum.leader, quorum.epoch, look.at)
             line = self.journal.write(
                 "quorum",
                 leader=quorum.leader,
                 epoch=quorum.epoch,
                 high_watermark=quorum.high_watermark,
-                voters=quorum.voters,
-                observers=quorum.observers,
+                voters=dict(quorum.voters),
+                observers=dict(quorum.observers),
             )
         for told_epoch, told_leader in quorum.leaders:
             first = self._leaders.setdefault(told_epoch, told_leader)
             if first != told_leader:
                 story = f"nodes {first} and {told_leader} both led epoch {told_epoch}"
-                self.fact("broken_invariant", Miss("one_leader_per_epoch", story), line)
+                self._fact("broken_invariant", Miss("one_leader_per_epoch", story), line)
 
     def on_stall(self, stall: Stall) -> None:
         """Journal a stall of the host; one over the limit spoils the run."""
         line = self.journal.write("stall", node=stall.node, seconds=round(stall.seconds, 3))
         who = "the harness" if stall.node < 0 else f"node {stall.node}"
-        self.fact("starved", f"the host gave {who} no processor for {stall.seconds:.1f} s", line)
+        self._fact("starved", f"the host gave {who} no processor for {stall.seconds:.1f} s", line)
 
-    def on_sample(self, condition: Condition, ok: bool, detail: Mapping[str, object]) -> int:
+    def on_sample(self, condition: Condition, ok: bool, detail: Mapping[str, Any]) -> None:
         """Journal one look at a condition."""
-        return self.journal.write("sample", condition=condition.words, ok=ok, detail=dict(detail))
+        self.journal.write("sample", condition=condition.words, ok=ok, detail=dict(detail))
+
+    def on_step(self, kind: str, text: str, status: str, **fields: Any) -> int:
+        """Journal the beginning or the end of a step; return the line."""
+        return self.journal.write("step", kind=kind, text=text, status=status, **fields)
+
+    def unmet_guard(self, miss: Miss, line: int) -> None:
+        """The question cannot be asked."""
+        self._fact("unmet_guard", miss, line)
+
+    def refuted(self, miss: Miss, line: int) -> None:
+        """An expectation was not held."""
+        self._fact("refuted", miss, line)
+
+    def harness_error(self, story: str) -> None:
+        """The harness itself failed."""
+        self._fact("harness_error", story, self.journal.write("step", kind="error", text=story, status="failed"))
+
+    def on_ledger(self, summary: LedgerSummary) -> None:
+        """Journal the ledger's account."""
+        line = self.journal.write(
+            "ledger",
+            acked=summary.acked,
+            failed=summary.failed,
+            longest_stall_seconds=round(summary.longest_stall_seconds, 3),
+            lost=summary.lost,
+            duplicates=summary.duplicates,
+            unread=summary.unread,
+        )
+        self._facts["ledger"] = summary
+        if summary.lost or summary.unread:
+            self.evidence.append(Evidence(f"{self.cell.key.folder}/journal.jsonl", line))
+
+    def require_proofs(self, started: set[int]) -> None:
+        """Every node that was started must have been proved once, or the arm is not what it says."""
+        missing = sorted(started - self._proved)
+        if missing and not self.node_died:
+            line = self.journal.write("proof", error=f"never ready to be asked: {missing}")
+            if "unmet_guard" not in self._facts:  # a guard that waited for them tells it better
+                self._fact("unproved", f"nodes {missing} were never ready to be asked what they run", line)
 
 
-def _count_lines(path: Path) -> int:
-    with path.open("rb") as stream:
-        return sum(1 for _ in stream)
+def mismatch(proof: LiveProof, arm: Arm) -> str:
+    """Return what a live node's proof says against the arm, empty when it is the arm. Pure."""
+    wanted = arm.build.jar_sha256
+    if proof.sha256 != wanted:
+        seen = f"a raft jar {proof.sha256[:12]}" if proof.sha256 else "no single raft jar"
+        return f"runs {seen}, not the jar under test ({wanted[:12]})"
+    if proof.flag != arm.flag:
+        return f"says that its flag is {proof.flag}, not {arm.flag}"
+    return ""
 
 
-def _last_words(node: Node) -> str:
-    """Return a node's last ERROR or exception line, as `: …`."""
-    telling = re.compile(rb"\b(ERROR|FATAL|Exception|Error)\b")
-    for path in (node.log_file, node.folder / "stdout.log"):
+def last_words(folder: Path) -> tuple[str, list[tuple[str, int]]]:
+    """Return a dead node's last telling line as `: …`, and (file name, line number) of each log's end."""
+    words, shown = "", []
+    for path in (folder / "server.log", folder / "stdout.log"):
         if not path.exists():
             continue
-        with path.open("rb") as stream:
-            lines = [line for line in stream.readlines()[-400:] if telling.search(line[:2000])]
-        if lines:
-            return ": " + lines[-1][:300].decode("utf-8", "replace").strip()
-    return ""
+        lines = path.read_bytes().splitlines()
+        shown.append((path.name, max(1, len(lines))))
+        telling = [line for line in lines[-_TAIL_LINES:] if _TELLING.search(line[:2000])]
+        if telling and not words:
+            words = ": " + telling[-1][:300].decode("utf-8", "replace").strip()
+    return words, shown

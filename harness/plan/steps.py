@@ -107,9 +107,7 @@ def step_words(step: Step) -> tuple[str, str]:
             return "bind", words
         case Guard(condition, within):
             return "guard", f"{condition.words} (within {within:g} s)"
-        case Do(action, None):
-            return "do", action.words
         case Do(action, when):
-            return "do", f"if {when.words}: {action.words}"
+            return "do", f"if {when.words}: {action.words}" if when else action.words
         case Expect(condition, within, named):
             return "expect", f"{condition.words} (within {within:g} s) as {named}"

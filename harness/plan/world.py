@@ -1,4 +1,4 @@
-"""What steps of a plan see and touch while it runs: the live cluster, names given so far, looks, the journal."""
+"""What the steps of a plan see and touch while it runs: the live cluster, names given so far, looks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from harness.cluster import probes
 from harness.cluster.cluster import Cluster
 from harness.cluster.probes import Quorum
+from harness.cluster.protocol import Unreachable
 from harness.plan.watch import Look, Watcher
 
 __all__ = ["Look", "World"]
@@ -53,6 +54,6 @@ class World:
             voter = next(node for node in self.cluster.voters if node.is_running)
             problem = probes.create_topic(voter.config.broker_port, name, (voter.id,), {})
             if problem:
-                raise probes.Unreachable(f"creating {name} through node {voter.id}: {problem}")
+                raise Unreachable(f"creating {name} through node {voter.id}: {problem}")
             self._topic_of_step[self.step_began] = name
         return name
