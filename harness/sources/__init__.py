@@ -1,0 +1,1 @@
+"""Where Kafka comes from: locks, downloads, source trees and class paths."""

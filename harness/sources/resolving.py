@@ -1,0 +1,42 @@
+"""What a Kafka version is made of, asked of a Maven repository once and then locked."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+from jgo.maven import MavenContext
+
+from harness.errors import HarnessError
+from harness.sources.downloads import Downloads
+from harness.sources.lock import Lock, Purpose, checked_version
+
+# The log binding is in the released archive but not among the broker's Maven dependencies.
+_LOG_BINDING = ("org.slf4j:slf4j-reload4j:jar:1.7.36", "ch.qos.reload4j:reload4j:jar:1.2.25")
+_COMPILER = "org.eclipse.jdt:ecj:jar:3.46.100"  # runs on Java 17 and later
+_PARALLEL = 4
+
+
+def resolve_lock(version: str, downloads: Downloads) -> Lock:
+    """Resolve a Kafka version's class path, download all its files and return their pins.
+
+    Raises HarnessError when the version is not in the repository or the network is forbidden or away.
+    """
+    checked_version(version)
+    if downloads.offline:
+        raise HarnessError("A lock cannot be written with --offline.", "Run it once with a network.")
+    wanted = [(coordinate, Purpose.RUNTIME) for coordinate in _runtime(version, downloads)]
+    wanted.append((f"org.apache.kafka:kafka-raft:jar:sources:{version}", Purpose.SOURCES))
+    wanted.append((_COMPILER, Purpose.COMPILER))
+    with ThreadPoolExecutor(_PARALLEL, thread_name_prefix="pin") as pool:
+        return Lock(version, tuple(pool.map(lambda each: downloads.pin(*each), wanted)))
+
+
+def _runtime(version: str, downloads: Downloads) -> list[str]:
+    server = f"org.apache.kafka:kafka_2.13:{version}"
+
+    def resolve(context: MavenContext) -> list[str]:
+        roots = [context.create_dependency(each) for each in (server, *_LOG_BINDING)]
+        found, behind = context.resolver.resolve(roots)
+        return sorted({str(dependency.artifact) for dependency in (*found, *behind)})
+
+    return downloads.asking(server, resolve)
