@@ -13,6 +13,7 @@ from harness.cluster.node import wait_until
 from harness.cluster.protocol import Unreachable
 from harness.errors import HarnessError
 from harness.model import NodeLogs, PhaseSpan, RunResult
+from harness.plan.cancel import Cancellation, RunCancelled
 from harness.plan.journal import Journal
 from harness.plan.load import Ledger, Load
 from harness.plan.outcome import Miss, decide, measures
@@ -42,10 +43,10 @@ class PlanEnded(Exception):  # noqa: N818 - ends the walk, whatever the reason; 
     """The plan cannot or need not go on."""
 
 
-def run_cell(cell: Cell, run_dir: Path, say: Callable[[str], None]) -> RunResult:
+def run_cell(cell: Cell, run_dir: Path, say: Callable[[str], None], cancellation: Cancellation) -> RunResult:
     """Run a scenario on an arm and write its folder; a cluster's misbehaviour is a result, not an exception.
 
-    `say` hears of each phase. Ctrl-C passes through, after every node has been ended.
+    `say` hears of each phase. Raises RunCancelled, after every node has been ended and without a result.
     """
     folder = run_dir / cell.key.folder
     folder.mkdir(parents=True)
@@ -56,7 +57,7 @@ def run_cell(cell: Cell, run_dir: Path, say: Callable[[str], None]) -> RunResult
         recorder = Recorder(cell, journal)
         key = cell.key
         journal.write("run", scenario=key.scenario, arm=key.arm, role=cell.arm.role, repeat=key.repeat)
-        run = _Run(cell, folder, recorder, say)
+        run = _Run(cell, folder, recorder, say, cancellation)
         run.carry_out(steps)
         facts = recorder.facts()
         decision = decide(facts)
@@ -81,11 +82,19 @@ def run_cell(cell: Cell, run_dir: Path, say: Callable[[str], None]) -> RunResult
 class _Run:
     """The walk through one plan; all cluster state lives in here and ends with it."""
 
-    def __init__(self, cell: Cell, folder: Path, recorder: Recorder, say: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        cell: Cell,
+        folder: Path,
+        recorder: Recorder,
+        say: Callable[[str], None],
+        cancellation: Cancellation,
+    ) -> None:
         self.cell = cell
         self.folder = folder
         self.recorder = recorder
         self.say = say
+        self.cancellation = cancellation
         self.waits: dict[str, float] = {}
         self.cpu_seconds = 0.0
         self.ledger: Ledger | None = None
@@ -95,6 +104,8 @@ class _Run:
         """Start watching, walk the steps, settle the ledger, end every node."""
         try:
             self._carry_out(steps)
+        except RunCancelled:
+            raise
         except HarnessError as error:
             self.recorder.harness_error(str(error))
         except Exception as error:
@@ -108,6 +119,7 @@ class _Run:
         with Cluster(cell.scenario.topology, nodes, launch, cell.ground.template, recorder.on_node) as cluster:
             watcher = Watcher(cluster, recorder.on_look, recorder.on_stall)
             world = World(cluster, watcher, self._note)
+            self.cancellation.on_cancel(cluster.close)
             watcher.start()
             try:
                 self._walk(steps, world)
@@ -122,12 +134,17 @@ class _Run:
         deadline = time.monotonic() + self.cell.scenario.budget
         try:
             for step in steps:
+                self._check_cancelled()
                 if time.monotonic() > deadline:
                     self._over_budget()
                 world.begin_step()
                 self._carry_out_step(step, world)
         except PlanEnded:
             return
+
+    def _check_cancelled(self) -> None:
+        if self.cancellation.is_set:
+            raise RunCancelled
 
     def _over_budget(self) -> None:
         budget = self.cell.scenario.budget
@@ -197,6 +214,7 @@ class _Run:
         began = time.monotonic()
 
         def holds() -> bool:
+            self._check_cancelled()
             return self.recorder.node_died or self._holds_now(condition, world)
 
         held = wait_until(holds, within, _POLL_SECONDS)
@@ -217,7 +235,7 @@ class _Run:
 
     def _settle(self, cluster: Cluster) -> None:
         """Stop the load and account for it; a cluster in which a node died may be unable to answer."""
-        if self.ledger is None:
+        if self.ledger is None or self.cancellation.is_set:
             return
         self.ledger.stop()
         ports = [node.config.broker_port for node in cluster.running]

@@ -1,0 +1,52 @@
+"""Run many cells, a few side by side, and stop all of them at once when told to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import Protocol
+
+from harness.model import RunKey, RunResult
+from harness.plan.cancel import Cancellation
+from harness.plan.executor import run_cell
+from harness.plan.recorder import Cell
+
+
+class RunListener(Protocol):
+    """Hears how runs get on; called from several threads."""
+
+    def begin(self, key: RunKey) -> None:
+        """Call when a run begins."""
+
+    def phase(self, key: RunKey, name: str) -> None:
+        """Call when a run enters a phase."""
+
+    def end(self, result: RunResult) -> None:
+        """Call when a run has its result."""
+
+
+def run_cells(cells: Sequence[Cell], run_dir: Path, jobs: int, listener: RunListener) -> list[RunResult]:
+    """Run the cells, `jobs` clusters at a time; results come in the order of the cells.
+
+    On Ctrl-C every node is ended before KeyboardInterrupt goes on.
+    """
+    cancellation = Cancellation()
+
+    def run(cell: Cell) -> RunResult:
+        listener.begin(cell.key)
+        result = run_cell(cell, run_dir, lambda phase: listener.phase(cell.key, phase), cancellation)
+        listener.end(result)
+        return result
+
+    with ThreadPoolExecutor(jobs, thread_name_prefix="run") as pool:
+        futures: list[Future[RunResult]] = [pool.submit(run, cell) for cell in cells]
+        try:
+            for future in as_completed(futures):
+                future.result()
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            cancellation.cancel()
+            raise
+    return [future.result() for future in futures]
