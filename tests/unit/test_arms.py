@@ -1,0 +1,75 @@
+"""Arms follow from what the jars themselves say of the flag."""
+
+import pytest
+
+from harness.arms import Flagged, choose_arms, plan_arms, settings_of
+from harness.errors import HarnessError
+from harness.model import Build, Flag, Role
+
+KEY = "some.flag"
+CLAIMED_ON = Flagged(KEY, True)
+
+
+def build(name, builder="javac 17", default=None):
+    flag = Flag(KEY, default is not None, default or "")
+    return Build(name, "3.9.1", f"{name}.jar", name * 8, builder, flag)
+
+
+STOCK, PATCHED = build("stock", "release"), build("patched", default="true")
+
+
+def told(arms):
+    return {arm.name: (arm.role, arm.flag) for arm in arms}
+
+
+def test_a_series_makes_stock_patched_off_and_patched_on():
+    assert told(plan_arms(STOCK, PATCHED, CLAIMED_ON, "21")) == {
+        "stock": (Role.BASE, "absent"),
+        "patched-off": (Role.OFF, "false"),
+        "patched-on": (Role.ON, "true"),
+    }
+
+
+def test_a_given_jar_makes_jar_off_and_jar_on():
+    assert list(told(plan_arms(STOCK, build("jar", "given", "true"), CLAIMED_ON, "21"))) == [
+        "stock",
+        "jar-off",
+        "jar-on",
+    ]
+
+
+def test_a_jar_that_does_not_know_the_flag_has_no_off_arm():
+    arms = plan_arms(STOCK, build("jar", "given"), CLAIMED_ON, "21")
+    assert told(arms) == {"stock": (Role.BASE, "absent"), "jar-on": (Role.ON, "absent")}
+
+
+def test_on_leaves_the_key_out_when_the_claimed_default_is_true():
+    _, off, on = plan_arms(STOCK, PATCHED, CLAIMED_ON, "21")
+    assert (settings_of(off, CLAIMED_ON), settings_of(on, CLAIMED_ON)) == ({KEY: "false"}, {})
+
+
+def test_a_jar_with_another_default_than_claimed_runs_with_its_own_default():
+    *_, on = plan_arms(STOCK, build("jar", "given", "false"), CLAIMED_ON, "21")
+    assert (on.flag, settings_of(on, CLAIMED_ON)) == ("false", {})
+
+
+def test_on_sets_the_key_when_the_claimed_default_is_false():
+    claimed = Flagged(KEY, False)
+    *_, on = plan_arms(STOCK, build("jar", "given", "false"), claimed, "21")
+    assert (on.flag, settings_of(on, claimed)) == ("true", {KEY: "true"})
+
+
+def test_the_base_is_left_as_it_is_even_if_it_knows_the_flag():
+    base, *_ = plan_arms(build("base", "given", "true"), PATCHED, CLAIMED_ON, "21")
+    assert (base.flag, settings_of(base, CLAIMED_ON)) == ("true", {})
+
+
+def test_arms_are_chosen_by_name_or_by_role():
+    arms = plan_arms(STOCK, PATCHED, CLAIMED_ON, "21")
+    assert [arm.name for arm in choose_arms(arms, ["base", "patched-on"])] == ["stock", "patched-on"]
+    assert choose_arms(arms, []) == arms
+
+
+def test_an_unknown_arm_is_answered_with_the_nearest_name():
+    with pytest.raises(HarnessError, match="Did you mean patched-on"):
+        choose_arms(plan_arms(STOCK, PATCHED, CLAIMED_ON, "21"), ["patchd-on"])

@@ -1,0 +1,87 @@
+"""A scenario builds a plan in words and starts nothing."""
+
+import time
+
+import pytest
+
+from harness.errors import HarnessError
+from harness.plan import kraft, scenario
+from harness.plan.api import seconds
+from harness.plan.registry import load_all, load_file, select
+from harness.plan.steps import Expect, Guard, Phase, step_words
+
+KNOWN = load_all()
+
+
+def test_the_suite_bootstrap_is_the_articles_three_runs():
+    assert [s.name for s in select(KNOWN, [], "bootstrap")] == ["new-mechanism", "turn1", "turn2"]
+
+
+@pytest.mark.parametrize("name", sorted(KNOWN))
+def test_building_a_plan_is_quick_and_starts_nothing(name):
+    began = time.process_time()
+    plan = KNOWN[name].plan()
+    assert time.process_time() - began < 0.5
+    assert any(isinstance(step, Expect) and step.named == "observer_recovers" for step in plan.steps)
+
+
+@pytest.mark.parametrize("name", sorted(KNOWN))
+def test_every_expectation_after_a_stop_is_guarded_by_a_leader(name):
+    steps = KNOWN[name].plan().steps
+    first = next(i for i, step in enumerate(steps) if isinstance(step, Expect))
+    guards = [step.condition.words for step in steps[:first] if isinstance(step, Guard)]
+    last_phase = max(i for i, step in enumerate(steps[:first]) if isinstance(step, Phase))
+    assert any("leader" in step.condition.words for step in steps[last_phase:first] if isinstance(step, Guard))
+    assert any("follows the leader" in words for words in guards)
+
+
+@pytest.mark.parametrize("name", sorted(KNOWN))
+def test_a_plan_can_be_read_in_words(name):
+    words = [step_words(step) for step in KNOWN[name].plan().steps]
+    assert all(kind and text for kind, text in words)
+    assert ("expect", "the observer follows the leader (within 15 s) as observer_recovers") in words
+
+
+def test_turn2_moves_the_last_voter_and_turn1_does_not():
+    moved = {
+        name: sum("on new ports" in step_words(step)[1] for step in KNOWN[name].plan().steps)
+        for name in ("turn1", "turn2")
+    }
+    assert moved == {"turn1": 2, "turn2": 3}
+
+
+@pytest.mark.parametrize(("text", "value"), [("500ms", 0.5), ("30s", 30.0), ("3m", 180.0), ("1.5s", 1.5)])
+def test_durations_are_written_with_their_unit(text, value):
+    assert seconds(text) == value
+
+
+@pytest.mark.parametrize("text", ["3", "3 s", "-1s", "s", "3h", ""])
+def test_a_duration_without_a_unit_is_refused(text):
+    with pytest.raises(ValueError, match="no duration"):
+        seconds(text)
+
+
+def test_a_scenario_is_named_after_its_function_and_asks_its_docstring():
+    @scenario(kraft(controllers=1, observers=0), suite="s", budget="1m")
+    def some_question(plan, cluster):
+        """Does it
+        hold?"""
+
+    assert (some_question.name, some_question.question) == ("some-question", "Does it hold?")
+
+
+def test_an_unknown_scenario_is_answered_with_the_nearest_name():
+    with pytest.raises(HarnessError, match=r"No scenario is named 'turn3'\. Did you mean turn"):
+        select(KNOWN, ["turn3"], "bootstrap")
+
+
+def test_an_unknown_suite_is_answered_with_what_there_is():
+    with pytest.raises(HarnessError, match=r"No suite is named 'xyz'\. There are: bootstrap"):
+        select(KNOWN, [], "xyz")
+
+
+def test_a_scenario_file_that_cannot_be_imported_is_named(tmp_path):
+    broken = tmp_path / "broken.py"
+    broken.write_text("import nothing_of_that_name\n")
+    with pytest.raises(HarnessError, match=r"broken\.py cannot be imported: ModuleNotFoundError"):
+        load_file(broken)
