@@ -1,0 +1,133 @@
+"""The log diff over a run directory: read, count, compare, write."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.errors import HarnessError
+from harness.logs.contrasts import Count, Where, comparable, contrast
+from harness.logs.events import WHOLE_LOG, Reading
+from harness.logs.layout import compile_layout
+from harness.logs.pipeline import FileCounts, read
+from harness.logs.results import write
+from harness.model import Arm, Contrast, NodeLogs, Role
+from harness.records import from_json
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Progress = Callable[[str], None]
+
+_CONTRASTS = ((Role.BASE, Role.OFF), (Role.OFF, Role.ON), (Role.BASE, Role.ON))
+
+
+def silent(stage: str) -> None:
+    """Tell nobody about the progress."""
+
+
+def diff_run(run_dir: Path, arms: Sequence[Arm], progress: Progress = silent) -> tuple[Contrast, ...]:
+    """Compare the node logs of the arms of a run directory; write `logs/` in it and return the contrasts.
+
+    Reads every `runs/<scenario>/<arm>/<k>/logs.json`. A directory without any is a HarnessError.
+    """
+    nodes = node_logs(run_dir)
+    with opened(run_dir / "logs", progress) as spark:
+        return diff_nodes(spark, run_dir, nodes, pairs(arms), run_dir / "logs", progress)
+
+
+def pairs(arms: Sequence[Arm]) -> list[tuple[str, str]]:
+    """Return the contrasts that the arms' roles allow: base/off, off/on and base/on."""
+    named = {role: [arm.name for arm in arms if arm.role is role] for role in Role}
+    return [pair for base, candidate in _CONTRASTS for pair in product(named[base], named[candidate])]
+
+
+def node_logs(run_dir: Path) -> list[NodeLogs]:
+    """Return what every run of a run directory says of its nodes' logs, in the order of their paths."""
+    found = sorted(run_dir.glob("runs/*/*/*/logs.json"))
+    if not found:
+        raise HarnessError(f"{run_dir} has no runs/*/*/*/logs.json: nothing was run.", "`harness run` comes first.")
+    return [node for path in found for node in from_json(tuple[NodeLogs, ...], path.read_bytes())]
+
+
+def diff_nodes(
+    spark: SparkSession,
+    root: Path,
+    nodes: Sequence[NodeLogs],
+    contrasts: Sequence[tuple[str, str]],
+    out: Path,
+    progress: Progress = silent,
+    unread: Sequence[str] = (),
+) -> tuple[Contrast, ...]:
+    """Read the nodes' logs below `root`, compare the named pairs of arms and write the results into `out`.
+
+    `unread` are sentences about logs that are not among the nodes', to be written down with the totals.
+    """
+    progress(f"Reading {sum(len(node.files) for node in nodes)} log files")
+    readings = {file: Reading(compile_layout(node.pattern), node.phases) for node in nodes for file in node.files}
+    files = read(spark, root, readings)
+    seconds = exposures(nodes, files)
+    counts = [count for node in nodes for count in _counts(node, files)]
+    progress(f"Comparing {len(counts)} template counts")
+    found = tuple(contrast(base, candidate, counts, seconds) for base, candidate in contrasts)
+    left_out = (*unread, *(sentence for pair in contrasts for sentence in missing(*pair, seconds)))
+    for sentence in left_out:
+        progress(sentence)
+    write(out, nodes, files, left_out, found)
+    return found
+
+
+def exposures(nodes: Iterable[NodeLogs], files: Mapping[str, FileCounts]) -> dict[Where, float]:
+    """Return how long the nodes of each kind were in each phase, in seconds, over nodes and repeats.
+
+    A phase without bounds, as in logs from anywhere, lasts from a file's first event to its last.
+    """
+    seconds: dict[Where, float] = defaultdict(float)
+    for node in nodes:
+        seen = sum(files[name].total.last_at - files[name].total.first_at for name in node.files)
+        for phase in node.phases:
+            where = Where(node.arm, node.scenario, node.node_role, phase.name)
+            seconds[where] += seen if phase == WHOLE_LOG else phase.end - phase.start
+    return dict(seconds)
+
+
+def missing(base: str, candidate: str, seconds: Iterable[Where]) -> list[str]:
+    """Return a sentence for each kind of node of which only one of the arms has logs."""
+    places = {(where.arm, where.scenario, where.node_role) for where in seconds}
+    both = comparable(base, candidate, seconds)
+    return [
+        f"{scenario}, {node_role}: only {arm} has logs, so {base} and {candidate} are not compared there."
+        for arm, scenario, node_role in sorted(places)
+        if arm in (base, candidate) and (scenario, node_role) not in both
+    ]
+
+
+def _counts(node: NodeLogs, files: Mapping[str, FileCounts]) -> Iterator[Count]:
+    for name in node.files:
+        for row in files[name].counts.iter_rows(named=True):
+            yield Count(
+                Where(node.arm, node.scenario, node.node_role, row["phase"]),
+                row["level"],
+                row["logger"],
+                row["template"],
+                row["count"],
+                name,
+                row["line"],
+                row["excerpt"],
+            )
+
+
+@contextmanager
+def opened(out: Path, progress: Progress) -> Iterator[SparkSession]:
+    """Open Spark with its temporary files below the results' folder, which is made if need be."""
+    # Spark takes a second to import, which commands that read no logs need not wait for.
+    from harness.logs.spark import session
+
+    out.mkdir(parents=True, exist_ok=True)
+    progress("Starting Spark")
+    with session(out) as spark:
+        yield spark

@@ -1,0 +1,117 @@
+"""Whole events to counts of templates: one vectorised pass, the same on a Spark worker and on the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from harness.logs.layout import Layout
+from harness.logs.masks import template
+from harness.model import PhaseSpan
+
+MAX_EVENT = 65_536  # characters of an event that are looked at; the rest of a longer one is counted as bytes only
+MAX_EXCERPT = 2_000  # characters of an event that are kept to be shown
+OUTSIDE = ""  # the phase of an event before, between or after the phases of its run, or with an impossible date
+
+# The phase of logs that are known to no run: all of it, whatever its date.
+WHOLE_LOG = PhaseSpan("log", 0.0, 253_402_300_800.0)
+
+# One row per template, level, logger and phase of a piece of a file. `line` (from 0, within the piece) and
+# `excerpt` are of the first such event. `part` is `event`, or `item` for one key of a configuration dump, which
+# is counted beside its event.
+COUNTS = pl.Schema(
+    {
+        "phase": pl.String,
+        "level": pl.String,
+        "logger": pl.String,
+        "part": pl.String,
+        "template": pl.String,
+        "count": pl.Int64,
+        "line": pl.Int64,
+        "excerpt": pl.String,
+        "first_at": pl.Float64,
+        "last_at": pl.Float64,
+    }
+)
+_KEY = ["phase", "level", "logger", "part", "template"]
+_DUMP = r"^[\w$.]+ values: ?\n"
+_FRAME = r"\n\t(?:at [^\n]*|\.\.\. \d+ (?:more|common frames omitted))"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How one file is read: the layout of its events and the phases they fall into."""
+
+    layout: Layout
+    phases: tuple[PhaseSpan, ...]
+
+
+def count(events: pl.DataFrame, reading: Reading) -> pl.DataFrame:
+    """Count the templates of `events` (columns `line` and `text`, one row per whole event) as COUNTS says."""
+    parsed = events.with_columns(parsed=reading.layout.parse(pl.col("text"))).unnest("parsed")
+    body = (pl.col("message") + pl.col("rest")).str.replace_all(_FRAME, "")
+    bodies = parsed.with_columns(body=body, at=pl.col("at").dt.timestamp("ms") / 1000)
+    phased = bodies.with_columns(phase=_phase(bodies["at"], reading.phases))
+    dumps = phased.filter(pl.col("body").str.contains(_DUMP))
+    return merge([_tally(_heads(phased), "event"), _tally(_items(dumps), "item")])
+
+
+def merge(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Add up counts of pieces that lie in one file, in the file's order."""
+    whole = pl.concat([pl.DataFrame(schema=COUNTS), *parts])
+    return whole.group_by(_KEY, maintain_order=True).agg(
+        pl.col("count").sum(),
+        pl.col("line").first(),
+        pl.col("excerpt").first(),
+        pl.col("first_at").min(),
+        pl.col("last_at").max(),
+    )
+
+
+def _heads(events: pl.DataFrame) -> pl.DataFrame:
+    """Reduce a configuration dump to its first line: its keys are counted one by one."""
+    head = pl.col("body").str.extract(r"^([^\n]*)")
+    return events.with_columns(body=pl.when(pl.col("body").str.contains(_DUMP)).then(head).otherwise("body"))
+
+
+def _items(dumps: pl.DataFrame) -> pl.DataFrame:
+    """Return one row per `key = value` of a configuration dump, the dump's first word before each."""
+    keys = dumps.with_columns(
+        item=pl.col("body").str.split("\n"), head=pl.col("body").str.extract(r"^([\w$.]+)")
+    ).explode("item", empty_as_null=True, keep_nulls=True)
+    place = (pl.int_range(pl.len()).over("line") + pl.col("line")).alias("line")
+    return (
+        keys.with_columns(place, item=pl.col("item").str.strip_chars())
+        .filter(pl.col("item").str.contains(r"^[\w.$-]+ = ?"))
+        .with_columns(body=pl.col("head") + ": " + pl.col("item"), text=pl.col("item"))
+    )
+
+
+def _tally(events: pl.DataFrame, part: str) -> pl.DataFrame:
+    key = [pl.col("phase"), pl.col("level"), pl.col("logger"), pl.lit(part).alias("part")]
+    return (
+        events.group_by(*key, template(pl.col("body").str.strip_chars_end()).alias("template"), maintain_order=True)
+        .agg(
+            pl.len().cast(pl.Int64).alias("count"),
+            pl.col("line").first(),
+            pl.col("text").first().str.head(MAX_EXCERPT + 1).alias("excerpt"),
+            pl.col("at").min().alias("first_at"),
+            pl.col("at").max().alias("last_at"),
+        )
+        .cast({"line": pl.Int64})
+        .select(COUNTS.names())
+    )
+
+
+def _phase(at: pl.Series, phases: Sequence[PhaseSpan]) -> pl.Series:
+    """Return the name of the phase that each time (seconds since the epoch) lies in."""
+    ordered = sorted(phases, key=lambda span: span.start)
+    starts = pl.Series([span.start for span in ordered], dtype=pl.Float64)
+    spans = pl.DataFrame(
+        {"name": [OUTSIDE, *(span.name for span in ordered)], "end": [float("-inf"), *(s.end for s in ordered)]}
+    )
+    place = starts.search_sorted(at.fill_null(float("-inf")), side="right").cast(pl.UInt32)
+    inside = spans.select(pl.all().gather(place))
+    return inside.select(pl.when(at < pl.col("end")).then("name").otherwise(pl.lit(OUTSIDE))).to_series()

@@ -1,0 +1,80 @@
+"""Masked templates: a message with its numbers, addresses, ids and paths replaced by names for them.
+
+Each mask is one regular expression, applied in order to the whole message, so a template depends on nothing but
+the message itself: not on other messages, their order or how Spark split the file. Words are never masked:
+`Leader` and `Follower`, `true` and `false`, `-1` and `1` stay different. What each mask takes, and what is known
+to slip through, is told in docs/log-diff.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """Replaces what `regex` (Rust syntax) matches; `replacement` may name groups as `${1}`."""
+
+    name: str
+    regex: str
+    replacement: str
+
+
+_IPV4 = r"\d{1,3}(?:\.\d{1,3}){3}"
+_IPV6 = r"(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}|::1|\[[0-9a-fA-F]*:[0-9a-fA-F:]*\]"
+_IP = rf"(?:{_IPV4}|{_IPV6})"
+_HOST = rf"(?:{_IP}|[A-Za-z0-9_][\w.-]*)"
+_B64 = "[A-Za-z0-9_-]"
+
+
+def _kafka_uuid() -> str:
+    """Return a regex for Kafka's 22 character ids that leaves 22 letter words alone.
+
+    16 bytes in URL-safe base64 end in A, Q, g or w and never begin with a hyphen (Kafka draws again). To tell
+    `Zk9TwPbURzWQ3kSmBo3rKQ` from a class name, somewhere a letter must be followed by a digit, or case must
+    change as in no CamelCase name (`bUR`, `PbU`): true of all but about one in five thousand random ids.
+    """
+    odd = ("[A-Za-z][0-9]", "[0-9][A-Za-z]", "[a-z][A-Z][A-Z]", "[A-Z][a-z][A-Z]", "[A-Z][_-][a-z]")
+    widths = (2, 2, 3, 3, 3)
+    first = "[A-Za-z0-9_]"
+    alternatives = [
+        (rf"{first}{_B64}{{{at - 1}}}" if at else "") + rf"{look}{_B64}{{{21 - at - width}}}"
+        for look, width in zip(odd, widths, strict=True)
+        for at in range(22 - width)
+    ]
+    return rf"\b(?:{'|'.join(alternatives)})[AQgw]\b"
+
+
+# Order matters: an address goes before the numbers it is made of, hexadecimal after plain numbers.
+MASKS = (
+    Mask("uuid", r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b", "<uuid>"),
+    Mask("Kafka uuid", _kafka_uuid(), "<uuid>"),
+    Mask("listener", rf"://(?:{_HOST})?:\d+", "://<addr>"),
+    Mask("voter", rf"(\d)@{_HOST}:\d+", "${1}@<addr>"),
+    Mask("node", rf"{_HOST}:\d+ \(id: ", "<addr> (id: "),
+    Mask("unresolved", r"[A-Za-z0-9_][\w.-]*/<unresolved>:\d+", "<addr>"),
+    Mask("resolved", rf"(?:\b[A-Za-z0-9_][\w.-]*)?/{_IP}(?::\d+)?", "<addr>"),
+    Mask("ip", rf"{_IP}(?::\d+)?", "<addr>"),
+    Mask("localhost", r"\blocalhost:\d+", "<addr>"),
+    Mask("path", r"""(^|[\s=\[({'",:])/[\w.+@%~-]+(?:/[\w.+@%~-]+)+/?""", "${1}<path>"),
+    Mask("identity hash", r"([\w$\]>;])@[0-9a-f]{1,16}\b", "${1}@<hash>"),
+    Mask("hexadecimal", r"\b0x[0-9a-fA-F]+", "<hex>"),
+    Mask("number", r"\b\d+(?:\.\d+)*(?:[eE][-+]?\d+)?\b", "<n>"),
+    Mask("digest", r"\b[0-9a-f]{8,}\b", "<hex>"),
+    Mask("number in a word", r"\d+(?:\.\d+)*", "<n>"),
+    Mask("list of numbers", r"<n>(?:, ?<n>)+", "<n>, …"),
+)
+
+
+def template(message: pl.Expr) -> pl.Expr:
+    """Return the template of each message."""
+    for mask in MASKS:
+        message = message.str.replace_all(mask.regex, mask.replacement)
+    return message
+
+
+def template_of(message: str) -> str:
+    """Return the template of one message."""
+    return str(pl.select(template(pl.lit(message))).item())

@@ -1,0 +1,194 @@
+"""Log files through Spark: every line is accounted for, every template counted with the place of its first event."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pyarrow as pa
+from pyspark.sql import functions as f
+
+from harness.errors import HarnessError
+from harness.logs.blocks import HEAD, PARTIAL, PIECE, TAIL, joined, partials
+from harness.logs.events import COUNTS, MAX_EVENT, Reading, count, merge
+from harness.logs.layout import misfit
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# What holds a compressed file cannot be checked against its size; Spark reads such a file as one piece.
+COMPRESSED = (".gz", ".bz2", ".zst", ".deflate", ".lz4", ".snappy")
+_ARROW = {pl.String: ("string", pa.string()), pl.Int64: ("long", pa.int64()), pl.Float64: ("double", pa.float64())}
+_SPARK_SCHEMA = ", ".join(f"{name} {_ARROW[type(kind)][0]}" for name, kind in PARTIAL.items())
+_ARROW_SCHEMA = pa.schema([(name, _ARROW[type(kind)][1]) for name, kind in PARTIAL.items()])
+
+
+@dataclass(frozen=True, slots=True)
+class FileTotal:
+    """What one file held; nothing is left out, so the parts add up to the whole.
+
+    Lines before the first header are unparsed. `bytes` counts every line's newline, also one that the last line
+    lacks. Times are seconds since the Unix epoch, 0 where the file has no events.
+    """
+
+    file: str
+    pattern: str
+    lines: int = 0
+    bytes: int = 0
+    events: int = 0
+    event_lines: int = 0
+    event_bytes: int = 0
+    unparsed_lines: int = 0
+    unparsed_bytes: int = 0
+    first_at: float = 0.0
+    last_at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class FileCounts:
+    """The template counts of one file (COUNTS; `line` from 1), its total, and its first unparsed lines."""
+
+    counts: pl.DataFrame
+    total: FileTotal
+    unparsed: tuple[str, ...]
+
+
+def read(spark: SparkSession, root: Path, readings: Mapping[str, Reading]) -> dict[str, FileCounts]:
+    """Count the templates of files below `root`; the keys of `readings` are their paths relative to it.
+
+    A file that does not fit its layout at all, cannot be read or changes meanwhile is a HarnessError.
+    """
+    paths = {str(root.resolve() / name): name for name in readings}
+    _check_readable(root, paths.values())
+    pieces = _pieces(spark, {path: readings[name] for path, name in paths.items()}) if paths else PARTIAL.to_frame()
+    of_file = {str(path): rows for (path,), rows in pieces.group_by("file")}
+    result = {}
+    for path, name in paths.items():
+        file = join(name, of_file.get(path, PARTIAL.to_frame()), readings[name])
+        _check(file, Path(path))
+        result[name] = file
+    return result
+
+
+def first_lines(spark: SparkSession, path: Path, number: int) -> list[str]:
+    """Return the first lines of a file; one that cannot be read is a HarnessError."""
+    _check_readable(path.parent, [path.name])
+    return [str(line) for line in _collected(lines(spark, [str(path.resolve())]).limit(number))["text"].to_pylist()]
+
+
+def _pieces(spark: SparkSession, readings: dict[str, Reading]) -> pl.DataFrame:
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for rows in partials((pl.DataFrame(pl.from_arrow(batch)) for batch in batches), readings):
+            yield from rows.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(_ARROW_SCHEMA).to_batches()
+
+    table = _collected(lines(spark, list(readings)).mapInArrow(work, _SPARK_SCHEMA))
+    return pl.DataFrame(pl.from_arrow(table), schema=PARTIAL)
+
+
+def _collected(rows: DataFrame) -> pa.Table:
+    try:
+        return rows.toArrow()
+    except Exception as error:  # py4j and pyspark raise whatever the JVM or a worker made of it
+        raise HarnessError(f"Spark could not read the logs: {_reason(error)}") from error
+
+
+def lines(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
+    """Return the lines of files as blocks.LINES says; the one place where log data is opened.
+
+    Only a newline ends a line, so that lines are numbered as editors number them.
+    """
+    reader = spark.read.option("lineSep", "\n").option("recursiveFileLookup", "true")
+    value: Any = f.col("value")
+    short = f.when(f.octet_length(value) > MAX_EVENT, f.substring(value, 1, MAX_EVENT)).otherwise(value)
+    return reader.text([_no_glob(path) for path in paths]).select(
+        f.col("_metadata.file_path").alias("file"),
+        f.col("_metadata.file_block_start").alias("block"),
+        f.make_valid_utf8(short).alias("text"),
+        f.octet_length(value).cast("long").alias("bytes"),
+    )
+
+
+def _no_glob(path: str) -> str:
+    return re.sub(r"([][{}*?\\])", r"\\\1", path)
+
+
+def join(name: str, rows: pl.DataFrame, reading: Reading) -> FileCounts:
+    """Put the pieces of one file together: events that lie across them, line numbers, totals."""
+    blocks = rows.filter(part=PIECE).sort("block")
+    offsets = blocks.select("block", first=pl.col("lines").cum_sum() - pl.col("lines"))
+    placed = rows.join(offsets, on="block").with_columns(line=pl.col("line") + pl.col("first") + 1)
+    edges = placed.filter(pl.col("part").is_in([HEAD, TAIL])).sort("block", "part")
+    unparsed, across = _across(edges)
+    counted = placed.filter(~pl.col("part").is_in([PIECE, HEAD, TAIL])).sort("block", "line")
+    counts = merge([counted.select(COUNTS.names()), count(across, reading)])
+    unparsed_lines, unparsed_bytes = _unparsed(blocks)
+    whole, size = int(blocks["lines"].sum()), int(blocks["bytes"].sum())
+    total = FileTotal(
+        file=name,
+        pattern=reading.layout.pattern,
+        lines=whole,
+        bytes=size,
+        events=int(blocks["events"].sum()),
+        event_lines=whole - unparsed_lines,
+        event_bytes=size - unparsed_bytes,
+        unparsed_lines=unparsed_lines,
+        unparsed_bytes=unparsed_bytes,
+        first_at=float(str(counts["first_at"].min() or 0.0)),
+        last_at=float(str(counts["last_at"].max() or 0.0)),
+    )
+    return FileCounts(counts, total, tuple(unparsed.split("\n")[:3]) if unparsed_lines else ())
+
+
+def _across(edges: pl.DataFrame) -> tuple[str, pl.DataFrame]:
+    """Return the text before the first header, and the last event of each block with what follows in the next."""
+    unparsed: str | None = None
+    events: list[tuple[int, str]] = []
+    for part, line, text in edges.select("part", "line", "excerpt").iter_rows():
+        if part == TAIL:
+            events.append((line, text))
+        elif events:
+            events[-1] = (events[-1][0], joined(events[-1][1], pl.Series([text])))
+        else:
+            unparsed = joined(unparsed, pl.Series([text]))
+    schema = {"line": pl.Int64, "text": pl.String}
+    return unparsed or "", pl.DataFrame(events, schema=schema, orient="row")
+
+
+def _unparsed(blocks: pl.DataFrame) -> tuple[int, int]:
+    """Return the lines and bytes before the first header: the heads of all blocks up to the first with events."""
+    before = blocks.filter(pl.col("events").cum_sum() - pl.col("events") == 0)
+    return int(before["head_lines"].sum()), int(before["head_bytes"].sum())
+
+
+def _check(file: FileCounts, path: Path) -> None:
+    """Refuse a file whose parts do not add up, or whose layout is another."""
+    total = file.total
+    counted = int(file.counts.filter(part="event")["count"].sum())
+    size = total.bytes if path.suffix in COMPRESSED else path.stat().st_size
+    # The last line may lack its newline; Spark takes a byte order mark away.
+    if counted != total.events or not -1 <= size - total.bytes <= 3:
+        raise HarnessError(
+            f"{total.file} does not add up: {total.bytes} of {size} bytes read, {counted} of {total.events} events.",
+            "Was it being written to? Run the diff again.",
+        )
+    if total.lines and not total.events:
+        raise misfit(total.file, total.pattern, file.unparsed)
+
+
+def _check_readable(root: Path, names: Iterable[str]) -> None:
+    for name in names:
+        try:
+            (root / name).open("rb").close()
+        except OSError as error:
+            raise HarnessError(f"The log {name} in {root} cannot be read: {error.strerror}.") from error
+
+
+def _reason(error: Exception) -> str:
+    """Return the line of a Spark error that says what happened, without its stack traces."""
+    told = [line.strip() for line in str(error).splitlines() if line.strip()]
+    causes = [line for line in told if re.match(r"(Caused by: )?[\w.]*(Error|Exception): ", line)]
+    return (causes or told or [type(error).__name__])[-1][:500]
