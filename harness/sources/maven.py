@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -37,7 +36,6 @@ class MavenSources:
 
 def lay_out_generated(jar: Path, into: Path) -> None:
     """Add the released generated message classes to a checkout, which has none until Gradle has run."""
-    shutil.rmtree(into / _GENERATED, ignore_errors=True)
     _lay_out(jar, into, only=_GENERATED)
 
 

@@ -1,0 +1,34 @@
+import org.apache.kafka.common.config.ConfigDef;
+
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Prints what the quorum configuration of the raft jar on the class path declares, as a JSON array. */
+public final class ConfigProbe {
+    private static final String OWNER = "org.apache.kafka.raft.QuorumConfig";
+
+    public static void main(String[] args) throws Exception {
+        ConfigDef declared = (ConfigDef) Class.forName(OWNER).getField("CONFIG_DEF").get(null);
+        StringBuilder json = new StringBuilder("[");
+        for (Map.Entry<String, ConfigDef.ConfigKey> entry : new TreeMap<>(declared.configKeys()).entrySet()) {
+            ConfigDef.ConfigKey key = entry.getValue();
+            json.append(json.length() > 1 ? ",\n " : "").append("{\"name\": ").append(quoted(key.name))
+                .append(", \"type\": ").append(quoted(String.valueOf(key.type)))
+                .append(", \"default\": ").append(quoted(key.hasDefault() ? String.valueOf(key.defaultValue) : ""))
+                .append(", \"importance\": ").append(quoted(String.valueOf(key.importance))).append('}');
+        }
+        System.out.println(json.append(']'));
+    }
+
+    private static String quoted(String text) {
+        StringBuilder json = new StringBuilder("\"");
+        for (char each : text.toCharArray()) {
+            if (each == '"' || each == '\\' || each < ' ' || each > '~') {
+                json.append(String.format("\\u%04x", (int) each));
+            } else {
+                json.append(each);
+            }
+        }
+        return json.append('"').toString();
+    }
+}

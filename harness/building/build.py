@@ -1,0 +1,172 @@
+"""Builds: a patched, a given or the released raft jar, put into the run directory with a record of its making."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.building.builders import Builder, Compilation, first_errors
+from harness.building.configdef import Probe, read_flag
+from harness.building.given import check_raft_jar
+from harness.building.jars import classes_in, resources_of, write_jar
+from harness.errors import HarnessError
+from harness.model import Build
+from harness.patching import Series, apply_series
+from harness.records import to_json
+from harness.sources.distribution import Distribution
+from harness.sources.downloads import sha256_of
+from harness.sources.maven import lay_out_generated
+from harness.sources.tree import Source, SourceTree
+
+_SOURCES = ("raft/src/main/java", "raft/src/generated/java")
+_RESOURCES = Path("raft/src/main/resources")
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Where builds are put (below `run_dir`), and how each jar is asked for the key `flag_key`."""
+
+    run_dir: Path
+    probe: Probe
+    flag_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """What sources are compiled with.
+
+    `released` is the Kafka that gives the class path and a jar's resource entries, `released_sources` its raft
+    module's sources jar, which holds the message classes that a git checkout lacks.
+    """
+
+    builder: Builder
+    released: Distribution
+    released_sources: Path
+
+
+def build_series(bench: Bench, tools: Toolchain, name: str, source: Source, series: Series | None) -> Build:
+    """Check out, patch (unless `series` is None), compile and pack: one build, named `name`.
+
+    Raises HarnessError when the sources cannot be had, a patch does not fit, or the result does not compile.
+    """
+    folder = _folder(bench, name)
+    with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as scratch:
+        tree = _ready_tree(tools, source, series, Path(scratch) / "tree")
+        classes = Path(scratch) / "classes"
+        compiled = tools.builder.compile(tree.path, source_files(tree.path), tools.released.others, classes)
+        (folder / "build.log").write_text(_log(tree, series, tools.builder, compiled), encoding="utf-8")
+        if not compiled.succeeded:
+            raise HarnessError(
+                f"{tools.builder.label} cannot compile the build {name}: {first_errors(compiled.output)}",
+                f"All of its output is in {folder / 'build.log'}.",
+            )
+        jar = Path(scratch) / "raft.jar"
+        write_jar({**resources_of(tools.released.raft_jar), **classes_in(classes)}, jar)
+        made = _Made(
+            name=name,
+            builder=tools.builder.label,
+            series=tuple(patch.name for patch in series.patches) if series else (),
+            note="; ".join(filter(None, (tree.description, tools.builder.note))),
+        )
+        return _keep(bench, made, jar, tools.released)
+
+
+def release_build(bench: Bench, name: str, distribution: Distribution) -> Build:
+    """Take a distribution's own raft jar as it is: the control."""
+    log = f"{distribution.description}: its own raft jar\n"
+    (_folder(bench, name) / "build.log").write_text(log, encoding="utf-8")
+    made = _Made(name, "release", (), distribution.description)
+    return _keep(bench, made, distribution.raft_jar, distribution)
+
+
+def given_jar(bench: Bench, name: str, path: Path, distribution: Distribution) -> Build:
+    """Take a jar that somebody made, if it is a whole raft jar of the distribution's version.
+
+    Raises HarnessError with what is wrong with it otherwise.
+    """
+    check_raft_jar(path, distribution.version)
+    (_folder(bench, name) / "build.log").write_text(f"{path.absolute()}, as it was given\n", encoding="utf-8")
+    return _keep(bench, _Made(name, "given", (), f"given: {path.name}"), path, distribution)
+
+
+def source_files(tree: Path) -> list[str]:
+    """Return the module's Java files relative to the tree, sorted: the order must not depend on the disk."""
+    found = (path for top in _SOURCES for path in (tree / top).rglob("*.java"))
+    return sorted(path.relative_to(tree).as_posix() for path in found)
+
+
+def changed_resources(tree: Path, released: dict[str, bytes]) -> list[str]:
+    """Return the tree's resource files whose content is not that of the release."""
+    top = tree / _RESOURCES
+    files = {path.relative_to(top).as_posix(): path.read_bytes() for path in top.rglob("*") if path.is_file()}
+    return sorted(name for name, content in files.items() if released.get(name) != content)
+
+
+def _ready_tree(tools: Toolchain, source: Source, series: Series | None, into: Path) -> SourceTree:
+    """Check out and patch; then see that the released message classes are those of this tree, and add them."""
+    tree = source.checkout(into)
+    wanted = tools.released.version
+    if tree.version != wanted:
+        raise HarnessError(
+            f"The sources ({tree.description}) are Kafka {tree.version}, but the class path is {wanted}.",
+            f"Choose sources of {wanted}, or write a lock with `harness lock {tree.version}`.",
+        )
+    if series:
+        tree = apply_series(tree, series)
+    changed = changed_resources(into, resources_of(tools.released.raft_jar))
+    if changed:
+        raise HarnessError(
+            f"The sources change {', '.join(changed)}, from which Kafka's own build generates classes.",
+            "Build the jar with Gradle and hand it over by --jar.",
+        )
+    if not (into / _SOURCES[1]).exists():
+        lay_out_generated(tools.released_sources, into)
+    return tree
+
+
+def _log(tree: SourceTree, series: Series | None, builder: Builder, compiled: Compilation) -> str:
+    applied = [f"applied {patch.name}: {patch.subject}" for patch in series.patches] if series else []
+    command = shlex.join(compiled.command)
+    return "\n".join((tree.description, *applied, f"commit {tree.commit}", builder.label, command, compiled.output))
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """How a jar came to be: the fields of a Build that its file does not tell."""
+
+    name: str
+    builder: str
+    series: tuple[str, ...]
+    note: str
+
+
+def _folder(bench: Bench, name: str) -> Path:
+    folder = bench.run_dir / "builds" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _keep(bench: Bench, made: _Made, jar: Path, distribution: Distribution) -> Build:
+    """Copy the jar into the run directory, ask it for the flag, and write build.json, the sign of a whole build."""
+    kept = _folder(bench, made.name) / f"kafka-raft-{distribution.version}.jar"
+    _replace(kept, jar.read_bytes())
+    build = Build(
+        name=made.name,
+        kafka_version=distribution.version,
+        jar=kept.relative_to(bench.run_dir).as_posix(),
+        jar_sha256=sha256_of(kept),
+        builder=made.builder,
+        flag=read_flag(bench.probe, kept, distribution.others, bench.flag_key),
+        series=made.series,
+        note=made.note,
+    )
+    _replace(kept.with_name("build.json"), to_json(build).encode())
+    return build
+
+
+def _replace(path: Path, content: bytes) -> None:
+    staged = path.with_name(f"{path.name}.part")
+    staged.write_bytes(content)
+    staged.replace(path)

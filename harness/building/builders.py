@@ -1,0 +1,173 @@
+"""Builders: what turns Java sources into classes on this machine, behind one interface."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from harness.errors import HarnessError
+from harness.java import JavaRuntime, java_environment, runtime_at
+
+BUILDERS = ("auto", "javac", "ecj")
+_TIMEOUT_SECONDS = 600
+_COMMON = ("-g", "-proc:none", "-nowarn", "-encoding", "UTF-8")
+_ERROR = re.compile(r"^\S.*?:\d+: error: ", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """How a compiler ended, the command that was run, and everything it wrote."""
+
+    succeeded: bool
+    command: tuple[str, ...]
+    output: str
+
+
+class Builder(Protocol):
+    """Compiles sources to class files for Java 8, the level of Kafka 3's modules."""
+
+    @property
+    def label(self) -> str:
+        """Name and version, as in `model.Build.builder`: `javac 17.0.15`."""
+
+    @property
+    def note(self) -> str:
+        """What a reader of the report must know of jars built this way; empty when nothing."""
+
+    def compile(self, root: Path, sources: Sequence[str], class_path: Sequence[Path], out: Path) -> Compilation:
+        """Compile `sources`, paths relative to `root`, into the folder `out`. A compile error is no exception."""
+
+
+@dataclass(frozen=True, slots=True)
+class Javac:
+    """The compiler of a JDK."""
+
+    jdk: JavaRuntime
+    note: str = ""
+
+    @property
+    def label(self) -> str:
+        """`javac` and the JDK's version."""
+        return f"javac {self.jdk.version}"
+
+    def compile(self, root: Path, sources: Sequence[str], class_path: Sequence[Path], out: Path) -> Compilation:
+        """Compile against the API of Java 8 itself (`--release 8`)."""
+        level = ("--release", "8", "-Xlint:-options")
+        return _run([str(self.jdk.javac), *level, *_COMMON], root, sources, class_path, out)
+
+
+@dataclass(frozen=True, slots=True)
+class Ecj:
+    """Eclipse's compiler, a jar, on a runtime that needs no compiler of its own."""
+
+    jar: Path
+    runtime: JavaRuntime
+
+    @property
+    def label(self) -> str:
+        """`ecj`, its version, and the Java whose class library it compiled against."""
+        return f"ecj {self.jar.stem.removeprefix('ecj-')} on Java {self.runtime.version}"
+
+    @property
+    def note(self) -> str:
+        """Ecj's classes are not javac's, and a bare runtime has no API of Java 8 to compile against."""
+        return (
+            "built without a JDK: ecj's classes differ from javac's, and they are compiled against the class "
+            f"library of Java {self.runtime.version}; compare with a baseline from the same compiler"
+        )
+
+    def compile(self, root: Path, sources: Sequence[str], class_path: Sequence[Path], out: Path) -> Compilation:
+        """Compile to Java 8 class files; the API is the runtime's, whose Java 8 signatures only a JDK has."""
+        level = ("-source", "8", "-target", "8", "-Xemacs")
+        command = [str(self.runtime.java), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-jar", str(self.jar)]
+        return _run([*command, *level, *_COMMON], root, sources, class_path, out)
+
+
+def choose_builder(
+    name: str, bundled: JavaRuntime, ecj_jar: Callable[[], Path], java_home: Path | None = None
+) -> Builder:
+    """Return the builder called `name`; `auto` is a JDK's javac where one works, else ecj.
+
+    A JDK is looked for in `java_home`, $JAVA_HOME and on PATH, and is tried out. `ecj_jar` fetches ecj when it
+    is needed. Raises HarnessError for an unknown name, and for `javac` where no JDK works.
+    """
+    if name not in BUILDERS:
+        raise HarnessError(f"There is no builder {name!r}.", f"Choose one of {', '.join(BUILDERS)}.")
+    if name != "ecj":
+        tried = []
+        for home in jdk_homes(java_home):
+            builder = Javac(runtime_at(home))
+            if _compiles(builder):
+                return builder
+            tried.append(str(home))
+        if name == "javac":
+            where = f"these do not compile for Java 8: {', '.join(tried)}" if tried else "none has a javac"
+            raise HarnessError(
+                f"No JDK was found by --java-home, in $JAVA_HOME or on PATH: {where}.",
+                "Install a JDK, or use --builder ecj, which needs none.",
+            )
+    return Ecj(ecj_jar(), bundled)
+
+
+def jdk_homes(java_home: Path | None) -> Iterator[Path]:
+    """Yield the homes that have a `javac`, best first."""
+    on_path = shutil.which("javac")
+    named = os.environ.get("JAVA_HOME")
+    candidates = (
+        java_home,
+        Path(named) if named else None,
+        Path(on_path).resolve().parents[1] if on_path else None,
+    )
+    seen = set()
+    for home in filter(None, candidates):
+        if home not in seen and all(os.access(home / "bin" / name, os.X_OK) for name in ("java", "javac")):
+            seen.add(home)
+            yield home
+
+
+def first_errors(output: str, most: int = 3) -> str:
+    """Return the first errors in a compiler's output, a line each; all of a short output that names none."""
+    lines = [line for line in output.splitlines() if _ERROR.match(line)]
+    return "\n".join(lines[:most]) or output.strip()[-500:]
+
+
+def _compiles(builder: Builder) -> bool:
+    """Whether the compiler starts and still knows Java 8: a `javac` on PATH may be a dangling alternative."""
+    with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as folder:
+        root = Path(folder)
+        (root / "Try.java").write_text("class Try { java.util.List<String> list; }\n", encoding="utf-8")
+        return builder.compile(root, ["Try.java"], (), root / "out").succeeded
+
+
+def _run(
+    compiler: Sequence[str], root: Path, sources: Sequence[str], class_path: Sequence[Path], out: Path
+) -> Compilation:
+    out.mkdir(parents=True, exist_ok=True)
+    # An empty class path would mean the current folder.
+    jars = os.pathsep.join(str(jar.absolute()) for jar in class_path) or str(out)
+    command = (*compiler, "-cp", jars, "-d", str(out.absolute()), *sources)
+    try:
+        done = subprocess.run(
+            command,
+            cwd=root,
+            env=java_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            timeout=_TIMEOUT_SECONDS,
+            check=False,
+        )
+    except OSError as error:
+        return Compilation(False, command, f"{command[0]} does not start: {error}")
+    except subprocess.TimeoutExpired:
+        return Compilation(False, command, f"The compiler did not end within {_TIMEOUT_SECONDS} s.")
+    return Compilation(done.returncode == 0, command, done.stdout)

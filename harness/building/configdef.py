@@ -1,0 +1,114 @@
+"""What a raft jar itself declares to be configurable: asked of its own ConfigDef, in a JVM."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.building.builders import Builder, first_errors
+from harness.errors import HarnessError
+from harness.java import JavaRuntime, java_environment
+from harness.model import Flag
+
+_SOURCE = "ConfigProbe.java"
+_TIMEOUT_SECONDS = 60
+_QUICK = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigKey:
+    """One key of a ConfigDef, each part as text; `default` is empty when there is none."""
+
+    name: str
+    type: str
+    default: str
+    importance: str
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """The compiled probe (a folder of classes) and the Java that runs it."""
+
+    classes: Path
+    java: JavaRuntime
+
+
+def prepare_probe(builder: Builder, java: JavaRuntime, class_path: Sequence[Path], cache: Path) -> Probe:
+    """Compile the probe into the cache, once per source and compiler. Raises HarnessError when it does not compile."""
+    here = Path(__file__).parent
+    key = hashlib.sha256((here / _SOURCE).read_bytes() + builder.label.encode()).hexdigest()[:16]
+    classes = cache / "probes" / key
+    if not (classes / "ConfigProbe.class").is_file():
+        classes.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=classes.parent) as staging:
+            made = builder.compile(here, [_SOURCE], class_path, Path(staging) / key)
+            if not made.succeeded:
+                raise HarnessError(f"{builder.label} cannot compile the probe: {first_errors(made.output)}")
+            _keep(Path(staging) / key, classes)
+    return Probe(classes, java)
+
+
+def read_flag(probe: Probe, jar: Path, class_path: Sequence[Path], key: str) -> Flag:
+    """Return how the raft jar declares `key`; `class_path` is the distribution's without a raft jar.
+
+    Raises HarnessError when the jar's configuration class cannot be loaded.
+    """
+    declared = {each.name: each for each in read_keys(probe, jar, class_path)}
+    found = declared.get(key)
+    return Flag(key, True, found.default) if found else Flag(key, False)
+
+
+def read_keys(probe: Probe, jar: Path, class_path: Sequence[Path]) -> tuple[ConfigKey, ...]:
+    """Return every key that the raft jar's quorum configuration declares. Raises HarnessError as `read_flag`."""
+    path = os.pathsep.join(map(str, (jar.absolute(), *class_path, probe.classes)))
+    try:
+        done = subprocess.run(
+            [str(probe.java.java), *_QUICK, "-cp", path, "ConfigProbe"],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            env=java_environment(),
+            timeout=_TIMEOUT_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise _unloadable(jar, f"no answer within {_TIMEOUT_SECONDS} s") from error
+    if done.returncode != 0:
+        raise _unloadable(jar, failure_in(done.stderr))
+    return parse_keys(done.stdout, jar)
+
+
+def parse_keys(output: str, jar: Path) -> tuple[ConfigKey, ...]:
+    """Return the keys that the probe printed last; a jar's static code may have printed something before."""
+    try:
+        return tuple(ConfigKey(**table) for table in json.loads(output[output.index('[{"name"') :]))
+    except (ValueError, TypeError) as error:
+        raise _unloadable(jar, "the probe's answer cannot be read") from error
+
+
+def failure_in(stderr: str) -> str:
+    """Return the sentence of a Java stack trace that says why: the innermost cause."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    causes = [line for line in lines if line.startswith(("Exception in", "Caused by:", "Error:"))]
+    return (causes or lines or ["it said nothing"])[-1][:300]
+
+
+def _unloadable(jar: Path, why: str) -> HarnessError:
+    return HarnessError(
+        f"The quorum configuration of {jar} cannot be read: {why}.",
+        "The jar does not fit this Kafka or this Java: check which version it was built for, and --java-home.",
+    )
+
+
+def _keep(made: Path, classes: Path) -> None:
+    try:
+        made.rename(classes)
+    except OSError:
+        if not (classes / "ConfigProbe.class").is_file():  # else another process was quicker
+            raise

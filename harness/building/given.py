@@ -1,0 +1,44 @@
+"""Jars that somebody hands over: looked at closely before a cluster is started on one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from zipfile import ZipFile
+
+from harness.errors import HarnessError
+from harness.sources.archives import open_archive, read_entry
+from harness.sources.distribution import jar_version
+
+_CLIENT = "org/apache/kafka/raft/KafkaRaftClient.class"
+_MOST_BYTES = 50 * 2**20  # the released jar has 0.3 MB
+
+
+def check_raft_jar(path: Path, version: str) -> None:
+    """Raise HarnessError unless `path` is a whole raft jar of this Kafka version."""
+    if not path.is_file():
+        raise HarnessError(f"{path} is not a file.", "Name a kafka-raft jar.")
+    if path.stat().st_size > _MOST_BYTES:
+        raise HarnessError(
+            f"{path} has {path.stat().st_size} bytes, far more than a raft jar.", "Name a kafka-raft jar alone."
+        )
+    with open_archive(path) as archive:
+        _check_content(archive, path)
+    _check_version(path, version)
+
+
+def _check_content(archive: ZipFile, path: Path) -> None:
+    names = set(archive.namelist())
+    if _CLIENT not in names:
+        raise HarnessError(f"{path} is not a raft jar: it has no {_CLIENT}.", "Name a kafka-raft-<version>.jar.")
+    for name in sorted(names):
+        read_entry(archive, name)  # every byte is read, so that damage shows here and not in a node
+
+
+def _check_version(path: Path, version: str) -> None:
+    found = jar_version(path)
+    if found != version:
+        tells = f"is of Kafka {found}" if found else "tells its Kafka version neither inside nor by its name"
+        raise HarnessError(
+            f"{path} {tells}, but the nodes run Kafka {version}.",
+            "A raft jar runs with its own version only: name one of this version, or its Kafka by --base-dist.",
+        )
