@@ -1,0 +1,264 @@
+"""Everything the report shows, worked out from verdict.json and the journals; pure, and tested by goldens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.report import matrix
+from harness.report.document import ArmDoc, ClaimDoc, ContrastDoc, Document, FindingDoc, RunDoc
+from harness.report.drawing import Drawing, draw
+from harness.report.links import Link, evidence_link, journal_link
+from harness.report.matrix import Row
+from harness.report.timeline import Event, Step, timeline_of
+from harness.report.visible import cut
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much of what grows without bound is shown; the rest is counted and left to the run directory."""
+
+    findings: int = 40
+    timelines: int = 24
+    steps: int = 80
+    text: int = 700
+
+    def halved(self) -> Limits:
+        """Return limits that make a smaller page."""
+        return Limits(self.findings // 2, self.timelines // 2, self.steps // 2, max(self.text // 2, 80))
+
+
+@dataclass(frozen=True, slots=True)
+class FindingView:
+    """A finding with its excerpts cut to size."""
+
+    kind: str
+    template: str
+    where: str
+    level: str
+    logger: str
+    base_count: int
+    candidate_count: int
+    base_excerpt: str
+    candidate_excerpt: str
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ContrastView:
+    """The findings of a contrast that are shown, and how many are not."""
+
+    base: str
+    candidate: str
+    meaning: str
+    total: int
+    findings: tuple[FindingView, ...]
+    hidden: int
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineView:
+    """A run's timeline as a picture and as the list of its notable steps."""
+
+    id: str
+    scenario: str
+    arm: str
+    repeat: int
+    outcome: str
+    expanded: bool
+    description: str
+    drawing: Drawing
+    steps: tuple[Step, ...]
+    hidden_steps: int
+    journal: Link
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """Figures of all runs: a column per name, a row per run."""
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StageTime:
+    """Wall seconds of a stage and its share of all, in percent."""
+
+    stage: str
+    seconds: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReportContext:
+    """What report.html and summary.md show; `times` is the only part that differs between equal runs."""
+
+    verdict: str
+    sentence: str
+    against: str
+    reasons: tuple[str, ...]
+    kafka_version: str
+    claims_told: str
+    runs_told: str
+    arms: tuple[ArmDoc, ...]
+    claims: tuple[ClaimDoc, ...]
+    rows: tuple[Row, ...]
+    contrasts: tuple[ContrastView, ...]
+    timelines: tuple[TimelineView, ...]
+    hidden_timelines: int
+    measures: Measures
+    not_tested: tuple[str, ...]
+    failures: tuple[str, ...]
+    started_at: str
+    command: str
+    host: Mapping[str, str]
+    times: tuple[StageTime, ...]
+
+
+def report_context(
+    document: Document, journals: Mapping[str, Sequence[Event]], limits: Limits | None = None
+) -> ReportContext:
+    """Return what the report shows; `journals` are the events of each run by its folder."""
+    limits = limits or Limits()
+    chosen = _chosen_runs(document, journals, limits.timelines)
+    return ReportContext(
+        verdict=document.verdict.value,
+        sentence=cut(document.sentence, limits.text),
+        against=cut(document.against, limits.text),
+        reasons=tuple(cut(reason, limits.text) for reason in document.reasons),
+        kafka_version=document.kafka_version,
+        claims_told=_claims_told(document.claims),
+        runs_told=_runs_told(document),
+        arms=document.arms,
+        claims=document.claims,
+        rows=matrix.rows(document, limits.text),
+        contrasts=tuple(_contrast(document, c, limits) for c in document.contrasts),
+        timelines=tuple(_timeline(document, run, journals[run.folder], limits) for run in chosen),
+        hidden_timelines=len(document.runs) - len(chosen),
+        measures=_measures(document.runs),
+        not_tested=document.not_tested,
+        failures=tuple(_failures(document.runs, limits.text)),
+        started_at=document.started_at,
+        command=" ".join(("harness", *document.argv)),
+        host=document.host,
+        times=_times(document.timings),
+    )
+
+
+def _claims_told(claims: Sequence[ClaimDoc]) -> str:
+    if not claims:
+        return "none declared"
+    counts = {status: sum(c.status == status for c in claims) for status in ("held", "refuted", "untested")}
+    return ", ".join(f"{count} {status}" for status, count in counts.items() if count)
+
+
+def _runs_told(document: Document) -> str:
+    scenarios, arms = len(document.scenarios), len(document.arms)
+    return f"{len(document.runs)} ({scenarios} scenarios × {arms} arms × {document.repeats})"
+
+
+def _contrast(document: Document, contrast: ContrastDoc, limits: Limits) -> ContrastView:
+    shown = contrast.findings[: limits.findings]
+    return ContrastView(
+        contrast.base,
+        contrast.candidate,
+        _meaning(document, contrast),
+        len(contrast.findings),
+        tuple(_finding(finding, limits.text) for finding in shown),
+        len(contrast.findings) - len(shown),
+    )
+
+
+def _meaning(document: Document, contrast: ContrastDoc) -> str:
+    role = {arm.name: arm.role.value for arm in document.arms}
+    pair = (role.get(contrast.base, ""), role.get(contrast.candidate, ""))
+    meanings = {
+        ("base", "off"): "is the flag inert?",
+        ("off", "on"): "the effect of the flag",
+        ("base", "on"): "what a rollout changes",
+    }
+    return meanings.get(pair, "")
+
+
+def _finding(finding: FindingDoc, text: int) -> FindingView:
+    return FindingView(
+        finding.kind.value,
+        cut(finding.template, text),
+        " · ".join(filter(None, (finding.scenario, finding.role, finding.phase))),
+        finding.level,
+        finding.logger,
+        finding.base_count,
+        finding.candidate_count,
+        cut(finding.base_excerpt, text),
+        cut(finding.candidate_excerpt, text),
+        tuple(evidence_link(evidence) for evidence in finding.evidence),
+    )
+
+
+def _chosen_runs(document: Document, journals: Mapping[str, Sequence[Event]], most: int) -> list[RunDoc]:
+    """Return the runs whose timelines are shown: all, or first those that did not pass."""
+    told = [run for run in document.runs if journals.get(run.folder)]
+    kept = {run.folder for run in sorted(told, key=lambda run: run.check == "passed")[:most]}
+    order = {arm.name: index for index, arm in enumerate(document.arms)}
+    shown = [run for run in told if run.folder in kept]
+    return sorted(shown, key=lambda run: (run.scenario, order.get(run.arm, len(order)), run.repeat))
+
+
+def _timeline(document: Document, run: RunDoc, events: Sequence[Event], limits: Limits) -> TimelineView:
+    timeline = timeline_of(events)
+    steps = tuple(step for step in timeline.steps if step.notable)
+    outcome = f"{run.outcome}({run.expectation})" if run.outcome == "REFUTED" else str(run.outcome)
+    return TimelineView(
+        f"timeline-{matrix.slug(run.scenario, run.arm, str(run.repeat))}",
+        run.scenario,
+        run.arm,
+        run.repeat,
+        outcome,
+        _tells_the_story(document, run),
+        f"{run.scenario} on {run.arm}, repeat {run.repeat}: {outcome} after {timeline.seconds:.1f} s, "
+        f"{len(timeline.lanes)} nodes, {len(steps)} numbered steps listed below.",
+        draw(timeline),
+        steps[: limits.steps],
+        max(len(steps) - limits.steps, 0),
+        journal_link(run.folder),
+    )
+
+
+def _tells_the_story(document: Document, run: RunDoc) -> bool:
+    """Return whether a timeline is open at first: what did not pass, and the pairs that prove something."""
+    proving = {scenario.name for scenario in document.scenarios if scenario.discriminates}
+    pair = run.repeat == 1 and run.role in ("base", "on") and run.scenario in proving
+    return pair or run.check in ("failed", "error")
+
+
+def _measures(runs: Sequence[RunDoc]) -> Measures:
+    names = sorted({name for run in runs for name in run.measures})
+    rows = [(f"{r.scenario} · {r.arm} · {r.repeat}", tuple(_figure(r, name) for name in names)) for r in runs]
+    return Measures(tuple(_words(name) for name in names), tuple(rows))
+
+
+def _figure(run: RunDoc, name: str) -> str:
+    value = run.measures.get(name)
+    return "–" if value is None else f"{value:.0f}" if float(value).is_integer() else f"{value:.2f}"
+
+
+def _words(name: str) -> str:
+    """Return a measure's name with its unit apart: `longest_stall_seconds` is `longest stall (s)`."""
+    stem = name.removesuffix("_seconds")
+    return stem.replace("_", " ") + (" (s)" if stem != name else "")
+
+
+def _failures(runs: Sequence[RunDoc], text: int) -> list[str]:
+    spoiled = [run for run in runs if run.check in ("error", "skipped")]
+    return [
+        f"{r.scenario} · {r.arm} · {r.repeat}: {r.outcome}. {cut(r.reason, text)}".strip() for r in spoiled
+    ]
+
+
+def _times(timings: Mapping[str, float]) -> tuple[StageTime, ...]:
+    whole = sum(timings.values()) or 1.0
+    return tuple(
+        StageTime(stage, round(seconds, 1), round(100 * seconds / whole, 1))
+        for stage, seconds in sorted(timings.items(), key=lambda item: (-item[1], item[0]))
+    )

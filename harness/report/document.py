@@ -1,0 +1,144 @@
+"""verdict.json as records: everything that reports are rendered from, beside the journals; no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from harness.judge import CellState, Check, ClaimStatus
+from harness.model import Evidence, FindingKind, Outcome, Role, RunKey, Verdict
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ArmDoc:
+    """An arm and the build it runs; `flag` is `absent`, `true` or `false`, `flag_default` the jar's own."""
+
+    name: str
+    role: Role
+    jar_sha256: str
+    flag: str
+    builder: str
+    java: str
+    build: str
+    kafka_version: str
+    flag_key: str
+    flag_known: bool
+    flag_default: str
+    series: tuple[str, ...]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunDoc:
+    """A run's result; `check` is how it compares with what is claimed of its arm."""
+
+    scenario: str
+    arm: str
+    role: Role
+    repeat: int
+    outcome: Outcome
+    expectation: str
+    reason: str
+    evidence: tuple[Evidence, ...]
+    seconds: float
+    measures: Mapping[str, float]
+    check: Check
+
+    @property
+    def folder(self) -> str:
+        """Folder of the run below the run directory."""
+        return RunKey(self.scenario, self.arm, self.repeat).folder
+
+
+@dataclass(frozen=True, slots=True)
+class CellDoc:
+    """A cell of the matrix: what its repeats showed together and the command that asks it again."""
+
+    role: Role
+    arm: str
+    state: CellState
+    expectation: str
+    reason: str
+    agreeing: int
+    declared: int
+    expected: tuple[str, ...]
+    rerun: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioDoc:
+    """A row of the matrix: its weight in the verdict (None when nothing was asked) and what it means."""
+
+    name: str
+    question: str
+    verdict: Verdict | None
+    effect: str
+    inertness: str
+    discriminates: bool
+    says: tuple[str, ...]
+    cells: tuple[CellDoc, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimDoc:
+    """A claim and what the runs say of it; `expected` is by role."""
+
+    id: str
+    says: str
+    source: str
+    scenario: str
+    expected: Mapping[str, str]
+    status: ClaimStatus
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindingDoc:
+    """A log template that differs across a contrast; `role` is the node's: voter or observer."""
+
+    kind: FindingKind
+    template: str
+    scenario: str
+    role: str
+    phase: str
+    level: str
+    logger: str
+    base_count: int
+    candidate_count: int
+    base_excerpt: str
+    candidate_excerpt: str
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ContrastDoc:
+    """The findings between two arms."""
+
+    base: str
+    candidate: str
+    findings: tuple[FindingDoc, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The content of verdict.json; `timings` are wall seconds per stage, `repeats` the declared runs per cell."""
+
+    schema: int
+    verdict: Verdict
+    sentence: str
+    against: str
+    reasons: tuple[str, ...]
+    kafka_version: str
+    started_at: str
+    argv: tuple[str, ...]
+    host: Mapping[str, str]
+    repeats: int
+    arms: tuple[ArmDoc, ...]
+    scenarios: tuple[ScenarioDoc, ...]
+    claims: tuple[ClaimDoc, ...]
+    runs: tuple[RunDoc, ...]
+    contrasts: tuple[ContrastDoc, ...]
+    not_tested: tuple[str, ...]
+    timings: Mapping[str, float]

@@ -1,0 +1,178 @@
+"""A timeline as coordinates for an inline SVG: numbers only, the template holds the shapes; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from harness.report.timeline import Lane, Span, Step, Timeline
+
+WIDTH = 1000.0
+LEFT = 92.0
+RIGHT = 12.0
+PHASE_HEIGHT = 22.0
+MARK_ROW = 19.0
+MARK_GAP = 20.0
+LANE = 30.0
+OBSERVER_LANE = 64.0
+AXIS = 24.0
+_CHARACTER = 6.4
+_MARK_ROWS = 3
+_TICKS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600)
+_MOST_POINTS = 240
+_BAR_DEPTH = 7.0
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A bar from `x` over `width`; `label` is what fits into it, `title` all of it."""
+
+    x: float
+    width: float
+    kind: str
+    label: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class MarkBox:
+    """A numbered step: `width` is how long it took, `row` keeps numbers from covering each other."""
+
+    number: int
+    x: float
+    width: float
+    y: float
+    kind: str
+    status: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class LaneBox:
+    """One node's lane at `y`; `path` holds the points of an observer's progress as SVG wants them."""
+
+    name: str
+    role: str
+    y: float
+    height: float
+    life: tuple[Box, ...]
+    leads: tuple[Box, ...]
+    stalls: tuple[Box, ...]
+    points: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """All that the SVG needs; lengths in user units."""
+
+    width: float
+    height: float
+    left: float
+    lanes_top: float
+    axis_y: float
+    phases: tuple[Box, ...]
+    marks: tuple[MarkBox, ...]
+    lanes: tuple[LaneBox, ...]
+    ticks: tuple[tuple[float, str], ...]
+
+
+def draw(timeline: Timeline) -> Drawing:
+    """Lay a timeline out from left to right, phases on top, then numbered steps, then a lane per node."""
+    scale = _Scale(timeline.seconds)
+    marks, rows = _marks([step for step in timeline.steps if step.notable], scale)
+    lanes_top = PHASE_HEIGHT + 6 + rows * MARK_ROW + 4
+    lanes = _lanes(timeline.lanes, lanes_top, scale)
+    axis_y = lanes[-1].y + lanes[-1].height + 4 if lanes else lanes_top
+    return Drawing(
+        WIDTH,
+        axis_y + AXIS,
+        LEFT,
+        lanes_top,
+        axis_y,
+        tuple(_box(span, "phase", span.name, scale) for span in timeline.phases),
+        marks,
+        lanes,
+        scale.ticks(),
+    )
+
+
+class _Scale:
+    """Seconds to user units."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = max(seconds, 0.001)
+        self.per_second = (WIDTH - LEFT - RIGHT) / self.seconds
+
+    def x(self, at: float) -> float:
+        return round(LEFT + min(max(at, 0.0), self.seconds) * self.per_second, 1)
+
+    def width(self, span: Span | Step) -> float:
+        return round(max(self.x(span.end) - self.x(span.start), 1.0), 1)
+
+    def ticks(self) -> tuple[tuple[float, str], ...]:
+        step = next((tick for tick in _TICKS if self.seconds / tick <= 12), _TICKS[-1])
+        return tuple((self.x(at), f"{at} s") for at in range(0, int(self.seconds) + 1, step))
+
+
+def _box(span: Span, kind: str, label: str, scale: _Scale) -> Box:
+    width = scale.width(span)
+    title = f"{label}, {span.start:.1f} to {span.end:.1f} s"
+    return Box(scale.x(span.start), width, kind, _fitting(label, width), title)
+
+
+def _fitting(label: str, width: float) -> str:
+    """Return as much of `label` as fits; nothing when that would be too little to read."""
+    room = int((width - 8) / _CHARACTER)
+    if len(label) <= room:
+        return label
+    return f"{label[: room - 1]}…" if room >= 5 else ""
+
+
+def _marks(steps: Sequence[Step], scale: _Scale) -> tuple[tuple[MarkBox, ...], int]:
+    """Number the steps and put each into the first row that is free there; return them and the rows used."""
+    taken = [float("-inf")] * _MARK_ROWS
+    marks = []
+    for number, step in enumerate(steps, 1):
+        x = scale.x(step.start)
+        row = next((r for r, last in enumerate(taken) if x - last >= MARK_GAP), taken.index(min(taken)))
+        taken[row] = x
+        y = PHASE_HEIGHT + 6 + MARK_ROW * (row + 0.5)
+        title = f"{number}: {step.kind} {step.text}, {step.status} at {step.end:.1f} s"
+        marks.append(MarkBox(number, x, scale.width(step), y, step.kind, step.status, title))
+    return tuple(marks), sum(last > float("-inf") for last in taken)
+
+
+def _lanes(lanes: Iterable[Lane], top: float, scale: _Scale) -> tuple[LaneBox, ...]:
+    placed, y = [], top
+    for lane in lanes:
+        height = OBSERVER_LANE if lane.offsets else LANE
+        placed.append(_lane(lane, y, height, scale))
+        y += height
+    return tuple(placed)
+
+
+def _lane(lane: Lane, y: float, height: float, scale: _Scale) -> LaneBox:
+    return LaneBox(
+        f"node {lane.node}",
+        lane.role,
+        y,
+        height,
+        tuple(_box(span, span.name, span.name, scale) for span in lane.life),
+        tuple(_box(span, "leader", f"leads epoch {span.name}", scale) for span in lane.leads),
+        tuple(_box(s, "stall", f"no progress for {s.end - s.start:.1f} s", scale) for s in lane.stalls),
+        _points(lane, y, height, scale),
+    )
+
+
+def _points(lane: Lane, y: float, height: float, scale: _Scale) -> str:
+    """Return the curve of an observer's log end offset below its bar, thinned evenly when it is long."""
+    if not lane.offsets:
+        return ""
+    thin = max(1, -(-len(lane.offsets) // _MOST_POINTS))
+    samples = [*lane.offsets[:-1:thin], lane.offsets[-1]]
+    low, high = samples[0][1], max(offset for _, offset in samples)
+    floor, ceiling = y + height - _BAR_DEPTH, y + LANE
+    per_offset = (floor - ceiling) / max(high - low, 1)
+    return " ".join(
+        f"{scale.x(at)},{floor - max(offset - low, 0) * per_offset:.1f}" for at, offset in samples
+    )

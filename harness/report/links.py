@@ -1,0 +1,40 @@
+"""Links from the report into its run directory; pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from harness.model import Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A relative address and what is written on it; `excerpt` is what stands there."""
+
+    href: str
+    text: str
+    excerpt: str = ""
+
+
+def evidence_link(evidence: Evidence) -> Link:
+    """Return the link to a piece of evidence; its line is told in the text, as files have no anchors."""
+    line = f":{evidence.line}" if evidence.line else ""
+    return Link(_inside(evidence.path), f"{_short(evidence.path)}{line}", evidence.excerpt)
+
+
+def journal_link(folder: str) -> Link:
+    """Return the link to a run's journal."""
+    return Link(_inside(f"{folder}/journal.jsonl"), "journal.jsonl")
+
+
+def _inside(path: str) -> str:
+    """Return `path` as an address that stays below the report and cannot name a scheme."""
+    parts = [part for part in path.split("/") if part not in ("", ".", "..")]
+    return quote("/".join(parts), safe="/")
+
+
+def _short(path: str) -> str:
+    """Return a path without the folders that every run has."""
+    parts = path.split("/")
+    return "/".join(parts[4:]) if parts[0] == "runs" and len(parts) > 4 else path

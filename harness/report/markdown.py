@@ -1,0 +1,66 @@
+"""summary.md: the verdict and the matrix, short enough for a pull request or a CI step; pure."""
+
+from __future__ import annotations
+
+import re
+
+from harness.report.context import ReportContext
+from harness.report.matrix import Cell
+from harness.report.visible import cut, visible
+
+_TEXT = 300
+_ROWS = 100
+
+
+def render_markdown(report: ReportContext) -> str:
+    """Return the summary: verdict, reasons, arms, matrix and claims."""
+    return "\n".join([*_verdict(report), *_arms(report), *_matrix(report), *_claims(report)]) + "\n"
+
+
+def _verdict(report: ReportContext) -> list[str]:
+    return [
+        f"# {report.verdict}: {_plain(report.sentence)}",
+        "",
+        f"**Strongest reason against it:** {_plain(report.against)}",
+        "",
+        *(f"- {_plain(reason)}" for reason in report.reasons[:_ROWS]),
+        "",
+    ]
+
+
+def _arms(report: ReportContext) -> list[str]:
+    lines = [f"| {a.name} | {a.role} | `{a.jar_sha256[:12]}` | {a.flag} | {a.builder} |" for a in report.arms]
+    return ["| arm | role | raft jar | flag | builder |", "|---|---|---|---|---|", *map(visible, lines), ""]
+
+
+def _matrix(report: ReportContext) -> list[str]:
+    names = " | ".join(_plain(arm.name) for arm in report.arms)
+    lines = [
+        f"| {_plain(row.name)} | {' | '.join(map(_cell, row.cells))} | {_effect(row.effect, row.discriminates)} |"
+        for row in report.rows[:_ROWS]
+    ]
+    return [f"| scenario | {names} | means |", "|---" * (len(report.arms) + 2) + "|", *lines, ""]
+
+
+def _cell(cell: Cell | None) -> str:
+    if cell is None:
+        return "no such arm"
+    name = f"({_plain(cell.expectation)})" if cell.expectation else ""
+    return f"{cell.sign} {cell.state}{name}, {cell.counted}"
+
+
+def _effect(effect: str, discriminates: bool) -> str:
+    told = effect == "does not discriminate"
+    return effect if discriminates or told else f"{effect}; does not discriminate"
+
+
+def _claims(report: ReportContext) -> list[str]:
+    if not report.claims:
+        return ["No claims were declared."]
+    return [f"- **{c.status}** {_plain(c.id)}: {_plain(c.says)}" for c in report.claims[:_ROWS]]
+
+
+def _plain(text: str) -> str:
+    """Return text that Markdown takes literally, on one line and cut."""
+    flat = visible(cut(" ".join(text.split()), _TEXT))
+    return re.sub(r"([\\`*_\[\]<>|#~])", r"\\\1", flat)

@@ -1,0 +1,182 @@
+"""What happened in one run, node by node, read from its journal; pure."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Event = Mapping[str, Any]
+
+# A no-op record is appended every 500 ms and the quorum is journaled once a second: an observer that has not
+# moved for this long has missed several.
+STALL_SECONDS = 3.0
+_ENDED = ("stopped", "killed", "died")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Something that lasts; seconds since the run began."""
+
+    name: str
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One node: its life (`starting ready stopping stopped killed died`), the epochs it led, its progress.
+
+    `offsets` are (seconds, log end offset) as the voters saw them, for observers only; `stalls` are the spans
+    in which such an observer's log did not grow although it should have.
+    """
+
+    node: int
+    role: str
+    life: tuple[Span, ...]
+    leads: tuple[Span, ...]
+    offsets: tuple[tuple[float, int], ...]
+    stalls: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step that ended: `kind` is `do guard expect bind background`, `status` its end; `line` in the journal."""
+
+    kind: str
+    text: str
+    status: str
+    start: float
+    end: float
+    line: int
+    detail: str = ""
+
+    @property
+    def notable(self) -> bool:
+        """Whether a reader of the timeline looks for it: what was done, asked, or did not succeed."""
+        return self.kind in ("do", "expect", "background") or self.status in ("unmet", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """One run from beginning to end, `seconds` long."""
+
+    seconds: float
+    phases: tuple[Span, ...]
+    lanes: tuple[Lane, ...]
+    steps: tuple[Step, ...]
+
+
+def timeline_of(events: Sequence[Event]) -> Timeline:
+    """Return the timeline that a journal tells; an empty journal gives an empty one."""
+    seconds = max((_time(event) for event in events), default=0.0)
+    return Timeline(
+        seconds,
+        _phases(events, seconds),
+        tuple(_lane(node, role, events, seconds) for node, role in _nodes(events)),
+        _steps(events),
+    )
+
+
+def _time(event: Event) -> float:
+    return float(event.get("t", 0.0))
+
+
+def _of(events: Iterable[Event], kind: str) -> list[Event]:
+    return [event for event in events if event.get("event") == kind]
+
+
+def _phases(events: Sequence[Event], seconds: float) -> tuple[Span, ...]:
+    return _until_next([(_time(e), str(e["name"])) for e in _of(events, "phase")], seconds)
+
+
+def _until_next(marks: Sequence[tuple[float, str]], seconds: float) -> tuple[Span, ...]:
+    """Return spans that each last until the next begins, the last until the end."""
+    ends = [*(at for at, _ in marks[1:]), seconds]
+    return tuple(Span(name, at, end) for (at, name), end in zip(marks, ends, strict=True))
+
+
+def _nodes(events: Sequence[Event]) -> list[tuple[int, str]]:
+    """Return the nodes and whether each is a voter or an observer, as the voters' own answers tell."""
+    quorums = _of(events, "quorum")
+    voters = {int(node) for q in quorums for node in q.get("voters", {})}
+    observers = {int(node) for q in quorums for node in q.get("observers", {})}
+    seen = {int(e["node"]) for e in _of(events, "node")}
+    # A restarting voter can be listed as an observer for a moment: having voted decides.
+    role = {node: "voter" if node in voters else "observer" if node in observers else "" for node in seen}
+    return sorted(role.items())
+
+
+def _lane(node: int, role: str, events: Sequence[Event], seconds: float) -> Lane:
+    life = _life(node, events, seconds)
+    offsets = _offsets(node, events) if role == "observer" else ()
+    return Lane(node, role, life, _leads(node, events, seconds), offsets, _stalls(offsets, life, seconds))
+
+
+def _life(node: int, events: Sequence[Event], seconds: float) -> tuple[Span, ...]:
+    return _until_next(
+        [(_time(e), str(e["state"])) for e in _of(events, "node") if int(e["node"]) == node], seconds
+    )
+
+
+def _leads(node: int, events: Sequence[Event], seconds: float) -> tuple[Span, ...]:
+    """Return the epochs that a node was seen to lead, each until another answer or until the node ended."""
+    answers = [(_time(q), (int(q["leader"]), int(q["epoch"]))) for q in _of(events, "quorum")]
+    changes = [next(group) for _, group in itertools.groupby(answers, key=lambda answer: answer[1])]
+    spans = _until_next([(at, f"{leader} {epoch}") for at, (leader, epoch) in changes], seconds)
+    ends = [_time(e) for e in _of(events, "node") if int(e["node"]) == node and e["state"] in _ENDED]
+    mine = [span for span in spans if span.name.split()[0] == str(node)]
+    return tuple(Span(s.name.split()[1], s.start, _first_within(ends, s)) for s in mine)
+
+
+def _first_within(times: Iterable[float], span: Span) -> float:
+    return next((at for at in times if span.start < at < span.end), span.end)
+
+
+def _offsets(node: int, events: Sequence[Event]) -> tuple[tuple[float, int], ...]:
+    told = ((_time(q), q.get("observers", {}).get(str(node))) for q in _of(events, "quorum"))
+    return tuple((at, int(offset)) for at, offset in told if offset is not None)
+
+
+def _stalls(offsets: Sequence[tuple[float, int]], life: Sequence[Span], seconds: float) -> tuple[Span, ...]:
+    """Return when a running observer's log stood still for longer than STALL_SECONDS."""
+    grown = [next(group)[0] for _, group in itertools.groupby(offsets, key=lambda sample: sample[1])]
+    pauses = itertools.pairwise([*grown, seconds]) if grown else ()
+    running = [span for span in life if span.name == "ready"]
+    return tuple(
+        Span("no progress", start, end)
+        for start, end in pauses
+        if end - start > STALL_SECONDS and any(s.start <= start < s.end for s in running)
+    )
+
+
+def _steps(events: Sequence[Event]) -> tuple[Step, ...]:
+    """Pair the begin of each step with its end; a step that never ended is `unfinished`."""
+    steps: list[Step] = []
+    open_step: Event | None = None
+    for event in _of(events, "step"):
+        if event["status"] == "begin":
+            open_step = event
+            continue
+        steps.append(_step(open_step, event))
+        open_step = None
+    if open_step is not None:
+        steps.append(_step(open_step, {**open_step, "status": "unfinished"}))
+    return tuple(steps)
+
+
+def _step(began: Event | None, ended: Event) -> Step:
+    end = _time(ended)
+    same = began is not None and began.get("text") == ended.get("text")
+    start = _time(began) if began is not None and same else max(0.0, end - float(ended.get("seconds", 0.0)))
+    detail = ended.get("detail") or ""
+    return Step(
+        kind=str(ended["kind"]),
+        text=str(ended["text"]),
+        status=str(ended["status"]),
+        start=start,
+        end=end,
+        line=int(ended.get("seq", 0)),
+        detail=str(detail),
+    )

@@ -1,0 +1,216 @@
+"""From what was asked, shown and found to verdict.json, checked against its schema on writing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+from harness.errors import HarnessError
+from harness.judge import Asked, JudgedScenario, Judgement, check_run, decide, expected_of
+from harness.model import Arm, Claim, Contrast, Finding, RunResult
+from harness.records import from_json, to_json
+from harness.report.document import (
+    SCHEMA,
+    ArmDoc,
+    CellDoc,
+    ClaimDoc,
+    ContrastDoc,
+    Document,
+    FindingDoc,
+    RunDoc,
+    ScenarioDoc,
+)
+from harness.report.files import write_atomically
+from harness.report.rerun import rerun_command
+from harness.resources import data_root
+
+
+def judge_run(run_dir: Path) -> dict[str, Any]:
+    """Judge what lies in a run directory, write verdict.json and return its content.
+
+    Reads run.json, every declared run's result.json and logs/findings.json (which may be missing: the log diff
+    never decides). A missing or unreadable run.json is a HarnessError.
+    """
+    asked = read_asked(run_dir)
+    findings = run_dir / "logs" / "findings.json"
+    contrasts = from_json(tuple[Contrast, ...], findings.read_bytes()) if findings.is_file() else ()
+    verdict = build_verdict(asked, read_results(run_dir), contrasts)
+    write_verdict(run_dir, verdict)
+    return verdict
+
+
+def read_asked(run_dir: Path) -> Asked:
+    """Return what run.json declares; HarnessError when there is none or it has another schema."""
+    path = run_dir / "run.json"
+    if not path.is_file():
+        raise HarnessError(
+            f"{run_dir} is no run directory: it has no run.json.", "Start one with `harness verify`."
+        )
+    return from_json(Asked, path.read_bytes())
+
+
+def read_results(run_dir: Path) -> list[RunResult]:
+    """Return the results of all runs in the folder, by scenario, arm and repeat."""
+    paths = (run_dir / "runs").glob("*/*/*/result.json")
+    return sorted((from_json(RunResult, path.read_bytes()) for path in paths), key=lambda r: r.key)
+
+
+def write_verdict(run_dir: Path, verdict: Mapping[str, Any]) -> Path:
+    """Check `verdict` against its schema and write verdict.json; HarnessError names the field that is wrong."""
+    schema = json.loads((data_root() / "reports/schema/verdict.schema.json").read_text("utf-8"))
+    error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(verdict))
+    if error is not None:
+        raise HarnessError(
+            f"verdict.json would not match its schema at {error.json_path}: {error.message[:200]}."
+        )
+    return write_atomically(
+        run_dir / "verdict.json", json.dumps(verdict, ensure_ascii=False, indent=1) + "\n"
+    )
+
+
+def read_verdict(run_dir: Path) -> dict[str, Any]:
+    """Return the content of verdict.json; HarnessError when the run has not been judged."""
+    path = run_dir / "verdict.json"
+    if not path.is_file():
+        raise HarnessError(f"{run_dir} has no verdict.json.", f"Judge it first: harness judge {run_dir}")
+    verdict: dict[str, Any] = json.loads(path.read_bytes())
+    return verdict
+
+
+def build_verdict(
+    asked: Asked, results: Sequence[RunResult], contrasts: Sequence[Contrast]
+) -> dict[str, Any]:
+    """Judge and return the content of verdict.json; pure."""
+    judgement = decide(asked, results)
+    document: dict[str, Any] = json.loads(to_json(_document(asked, judgement, results, contrasts)))
+    return document
+
+
+def _document(
+    asked: Asked, judgement: Judgement, results: Sequence[RunResult], contrasts: Sequence[Contrast]
+) -> Document:
+    rows = {row.name: row for row in judgement.scenarios}
+    return Document(
+        schema=SCHEMA,
+        verdict=judgement.verdict,
+        sentence=judgement.sentence,
+        against=judgement.against,
+        reasons=judgement.reasons,
+        kafka_version=asked.kafka_version,
+        started_at=asked.started_at,
+        argv=asked.argv,
+        host=asked.host,
+        repeats=asked.repeats,
+        arms=tuple(_arm(arm) for arm in asked.arms),
+        scenarios=tuple(_scenario(asked, rows[s.name], s.question) for s in asked.scenarios),
+        claims=tuple(_claims(judgement)),
+        runs=tuple(_run(asked, rows[r.scenario], r) for r in results if r.scenario in rows),
+        contrasts=tuple(
+            ContrastDoc(c.base, c.candidate, tuple(map(_finding, c.findings))) for c in contrasts
+        ),
+        not_tested=judgement.not_tested,
+        timings=asked.timings,
+    )
+
+
+def _arm(arm: Arm) -> ArmDoc:
+    build = arm.build
+    return ArmDoc(
+        name=arm.name,
+        role=arm.role,
+        jar_sha256=build.jar_sha256,
+        flag=arm.flag,
+        builder=build.builder,
+        java=arm.java,
+        build=build.name,
+        kafka_version=build.kafka_version,
+        flag_key=build.flag.key,
+        flag_known=build.flag.known,
+        flag_default=build.flag.default,
+        series=build.series,
+        note=build.note,
+    )
+
+
+def _scenario(asked: Asked, row: JudgedScenario, question: str) -> ScenarioDoc:
+    return ScenarioDoc(
+        name=row.name,
+        question=question,
+        verdict=row.ruling.verdict,
+        effect=row.ruling.effect.value,
+        inertness=row.ruling.inertness.value,
+        discriminates=row.discriminates,
+        says=tuple(filter(None, (row.effect_says, row.flag_says))),
+        cells=tuple(_cells(asked, row)),
+    )
+
+
+def _cells(asked: Asked, row: JudgedScenario) -> list[CellDoc]:
+    cells = []
+    for arm in asked.arms:
+        cell = row.cell(arm.role)
+        if cell is None:
+            continue
+        expected = tuple(str(e) for e in expected_of(arm.role, _about(asked, row.name)))
+        command = rerun_command(asked.argv, row.name, arm.name)
+        told = (cell.state, cell.expectation, cell.reason, cell.agreeing, cell.declared)
+        cells.append(CellDoc(arm.role, arm.name, *told, expected, command))
+    return cells
+
+
+def _claims(judgement: Judgement) -> list[ClaimDoc]:
+    return [
+        ClaimDoc(
+            judged.claim.id,
+            judged.claim.says,
+            judged.claim.source,
+            judged.claim.scenario,
+            {str(role): str(expected) for role, expected in judged.claim.expected.items()},
+            judged.status,
+            judged.why,
+        )
+        for judged in judgement.claims
+    ]
+
+
+def _run(asked: Asked, row: JudgedScenario, result: RunResult) -> RunDoc:
+    base = row.ruling.base
+    check = check_run(result, _about(asked, row.name), base, row.cell(result.role) or base)
+    return RunDoc(
+        scenario=result.scenario,
+        arm=result.arm,
+        role=result.role,
+        repeat=result.repeat,
+        outcome=result.outcome,
+        expectation=result.expectation,
+        reason=result.reason,
+        evidence=result.evidence,
+        seconds=result.seconds,
+        measures=result.measures,
+        check=check,
+    )
+
+
+def _about(asked: Asked, scenario: str) -> list[Claim]:
+    return [claim for claim in asked.claims if claim.scenario == scenario]
+
+
+def _finding(finding: Finding) -> FindingDoc:
+    return FindingDoc(
+        kind=finding.kind,
+        template=finding.template,
+        scenario=finding.scenario,
+        role=finding.node_role,
+        phase=finding.phase,
+        level=finding.level,
+        logger=finding.logger,
+        base_count=finding.base_count,
+        candidate_count=finding.candidate_count,
+        base_excerpt=finding.base_excerpt,
+        candidate_excerpt=finding.candidate_excerpt,
+        evidence=finding.evidence,
+    )

@@ -1,0 +1,306 @@
+"""A run directory with journals as real runs write them, for tests and for looking at the report.
+
+`python -m tests.unit.sample_run FOLDER [ship|hold|hostile]` writes one and renders its report.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from harness.judge import Asked, ScenarioAsked
+from harness.model import (
+    Arm,
+    Build,
+    Claim,
+    Contrast,
+    Evidence,
+    Expected,
+    Finding,
+    FindingKind,
+    Flag,
+    Outcome,
+    Role,
+    RunResult,
+)
+from harness.records import to_json
+
+LOST = "observer_recovers"
+KEY = "controller.quorum.dynamic.bootstrap.servers.enable"
+STOCK = Build(
+    "stock",
+    "3.9.1",
+    "builds/stock/kafka-raft-3.9.1.jar",
+    "9f2c1a7b" * 8,
+    "release",
+    Flag(KEY, known=False),
+)
+PATCHED = Build(
+    "patched",
+    "3.9.1",
+    "builds/patched/kafka-raft-3.9.1.jar",
+    "41d7e0c3" * 8,
+    "ecj 3.45",
+    Flag(KEY, known=True, default="true"),
+    ("dynamic-bootstrap",),
+    "Compiled with ecj: classes run alike but differ in bytes from javac's.",
+)
+ARMS = (
+    Arm("stock", Role.BASE, STOCK, "absent", "Temurin 21.0.8"),
+    Arm("patched-off", Role.OFF, PATCHED, "false", "Temurin 21.0.8"),
+    Arm("patched-on", Role.ON, PATCHED, "absent", "Temurin 21.0.8"),
+)
+QUESTIONS = {
+    "new-mechanism": "Does an observer that knows only the leader's address survive the loss of that leader?",
+    "turn1": "Does an observer with one right address left stay with the cluster?",
+    "turn2": "Does an observer find the new leader after every voter has moved to a new port?",
+}
+_LOST_THEN_FOUND = {
+    Role.BASE: Expected(Outcome.REFUTED, LOST),
+    Role.OFF: Expected(Outcome.REFUTED, LOST),
+    Role.ON: Expected(Outcome.HELD),
+}
+CLAIMS = (
+    Claim(
+        "follows-moved-voters",
+        "An observer finds the leader through the replicated voter set when every configured address is stale.",
+        "turn2",
+        _LOST_THEN_FOUND,
+        "raft/src/main/java/org/apache/kafka/raft/KafkaRaftClient.java: maybeUpdateBootstrapServers",
+    ),
+    Claim(
+        "learns-unconfigured-voters",
+        "One right address is enough to learn the others.",
+        "new-mechanism",
+        _LOST_THEN_FOUND,
+        "raft/src/main/java/org/apache/kafka/raft/RequestManager.java: updateBootstrapServers",
+    ),
+)
+HOSTILE = '<script>alert("x")</script> \x1b[31mred\x1b[0m \u202etxt.exe \x00' + "A" * 50_000
+
+
+class JournalWriter:
+    """Collects events with the fields that every line has."""
+
+    def __init__(self) -> None:
+        self.events: list[dict[str, Any]] = []
+        self.t = 0.0
+
+    def at(self, t: float, event: str, **fields: Any) -> int:
+        self.t = max(self.t, t)
+        stamp = f"2026-03-01T10:00:{self.t % 60:06.3f}+00:00"
+        self.events.append(
+            {"seq": len(self.events) + 1, "t": round(t, 3), "at": stamp, "event": event, **fields}
+        )
+        return len(self.events)
+
+    def node(self, t: float, node: int, state: str) -> None:
+        self.at(
+            t,
+            "node",
+            node=node,
+            state=state,
+            broker_port=8100 + 10 * node,
+            controller_port=8101 + 10 * node,
+            pid=4000 + node,
+        )
+
+    def step(self, start: float, end: float, kind: str, text: str, status: str, **fields: Any) -> int:
+        if kind in ("do", "bind", "background"):
+            self.at(start, "step", kind=kind, text=text, status="begin")
+        return self.at(
+            end, "step", kind=kind, text=text, status=status, seconds=round(end - start, 3), **fields
+        )
+
+
+def journal(scenario: str, arm: Arm, repeat: int, outcome: Outcome, reason: str) -> list[dict[str, Any]]:
+    """A turn2-like run of 46 s: three voters move, then the leader stops; LOST means no progress after that."""
+    writer = JournalWriter()
+    writer.at(0, "run", scenario=scenario, arm=arm.name, role=arm.role, repeat=repeat)
+    writer.at(0.01, "phase", name="start")
+    for node in range(4):
+        writer.node(0.1 + node / 50, node, "starting")
+        writer.node(2.9 + node / 5, node, "ready")
+    writer.step(3.6, 3.7, "background", "produce and consume orders with acks=all", "done")
+    _moves(writer)
+    writer.at(29, "phase", name="leader stops")
+    writer.step(29, 29.4, "guard", "a moved, registered voter leads and the observer follows", "met")
+    writer.step(29.5, 30.2, "do", "stop the leader", "done")
+    writer.node(29.5, 2, "stopping")
+    writer.node(30.2, 2, "stopped")
+    writer.step(30.2, 31.4, "guard", "a new leader exists", "met")
+    lost = outcome is Outcome.REFUTED
+    name = {"name": LOST}
+    writer.step(
+        31.4,
+        46 if lost else 31.9,
+        "expect",
+        "the observer follows the leader",
+        "unmet" if lost else "met",
+        **name,
+    )
+    end = 46.2 if lost else 34.0
+    writer.at(end, "ledger", acked=412, failed=0, longest_stall_seconds=1.31, lost=0, duplicates=0, unread="")
+    writer.at(end, "outcome", outcome=outcome, expectation=LOST if lost else "", reason=reason)
+    _quorums(writer, end, lost)
+    writer.events.sort(key=lambda event: event["t"])
+    for seq, event in enumerate(writer.events, 1):
+        event["seq"] = seq
+    return writer.events
+
+
+def _moves(writer: JournalWriter) -> None:
+    for index, node in enumerate((0, 1, 2)):
+        began = 4 + 8 * index
+        writer.at(began, "phase", name=f"move node {node}")
+        writer.step(began, began + 0.3, "guard", f"the quorum survives without node {node}", "met")
+        writer.step(began + 0.4, began + 4.4, "do", f"restart node {node} on a new port", "done")
+        writer.node(began + 0.4, node, "stopping")
+        writer.node(began + 1.6, node, "killed" if node == 1 else "stopped")
+        writer.node(began + 1.8, node, "starting")
+        writer.node(began + 4.2, node, "ready")
+        writer.step(began + 4.5, began + 5.1, "do", f"register node {node}'s endpoint", "done")
+        writer.step(began + 5.1, began + 6.0, "guard", f"the voter set knows node {node}", "met")
+
+
+def _quorums(writer: JournalWriter, end: float, lost: bool) -> None:
+    for t in range(3, int(end) + 1):
+        leader, epoch = (1, 3) if t < 13 else (2, 5) if t < 31 else (0, 7)
+        offset = 20 + 2 * t
+        seen = min(offset, 20 + 2 * 30) if lost else offset
+        voters = {str(node): offset - (node != leader) for node in range(3)}
+        writer.at(
+            t + 0.05,
+            "quorum",
+            leader=leader,
+            epoch=epoch,
+            high_watermark=offset - 1,
+            voters=voters,
+            observers={"3": seen},
+        )
+
+
+def shown(kind: str, scenario: str, arm: Arm) -> tuple[Outcome, str, str]:
+    """What a run shows: everything as claimed in `ship`; in `hold` the candidate is lost in turn2 as well."""
+    lost = scenario != "turn1" and (arm.role is not Role.ON or (kind != "ship" and scenario == "turn2"))
+    if not lost:
+        return Outcome.HELD, "", ""
+    reason = "the observer follows the leader: not within 15 s"
+    return Outcome.REFUTED, LOST, HOSTILE if kind == "hostile" else reason
+
+
+def results(kind: str) -> Iterator[tuple[RunResult, list[dict[str, Any]]]]:
+    for scenario in QUESTIONS:
+        for arm in ARMS:
+            outcome, name, reason = shown(kind, scenario, arm)
+            events = journal(scenario, arm, 1, outcome, reason)
+            seconds = events[-1]["t"]
+            folder = f"runs/{scenario}/{arm.name}/1"
+            line = next((e["seq"] for e in events if e.get("status") == "unmet"), 0)
+            excerpt = (
+                "WARN [RaftManager id=3] Connection to node 0 (/127.0.0.1:8101) could not be established."
+            )
+            lost = (
+                Evidence(f"{folder}/journal.jsonl", line),
+                Evidence(f"{folder}/nodes/3/server.log", 911, excerpt),
+            )
+            evidence = lost if outcome is Outcome.REFUTED else ()
+            measures = {
+                "acked_records": 412.0,
+                "failed_records": 0.0,
+                "lost_records": 0.0,
+                "duplicate_records": 0.0,
+                "longest_stall_seconds": 1.31,
+                "node_cpu_seconds": 17.4,
+            }
+            result = RunResult(
+                scenario, arm.name, arm.role, 1, outcome, name, reason, evidence, seconds, measures
+            )
+            yield result, events
+
+
+def contrasts(kind: str) -> tuple[Contrast, ...]:
+    log = "runs/turn2/patched-on/1/nodes/3/server.log"
+    update = (
+        "[2026-03-01 10:00:05,120] INFO [RaftManager id=3] Updated bootstrap servers to: "
+        "[127.0.0.1:8201 (id: 0 rack: null)] (org.apache.kafka.raft.KafkaRaftClient)"
+    )
+    warn = (
+        "[2026-03-01 10:00:31,004] WARN [RaftManager id=3] Connection to node 0 (/127.0.0.1:8101) could not be "
+        "established. Node may not be available. (org.apache.kafka.clients.NetworkClient)"
+    )
+    template = HOSTILE if kind == "hostile" else "[RaftManager id=<n>] Updated bootstrap servers to: <list>"
+    new = Finding(
+        FindingKind.NEW,
+        template,
+        "turn2",
+        "observer",
+        "move node 0",
+        "INFO",
+        "org.apache.kafka.raft.KafkaRaftClient",
+        0,
+        94,
+        "",
+        template if kind == "hostile" else update,
+        (Evidence(log, 77, update),),
+    )
+    gone = Finding(
+        FindingKind.VANISHED,
+        "[RaftManager id=<n>] Connection to node <n> (<address>) could not be established. …",
+        "turn2",
+        "observer",
+        "leader stops",
+        "WARN",
+        "org.apache.kafka.clients.NetworkClient",
+        350,
+        0,
+        warn,
+        "",
+        (Evidence("runs/turn2/stock/1/nodes/3/server.log", 911, warn),),
+    )
+    return (
+        Contrast("stock", "patched-off", ()),
+        Contrast("patched-off", "patched-on", (new,)),
+        Contrast("stock", "patched-on", (new, gone)),
+    )
+
+
+def asked() -> Asked:
+    return Asked(
+        1,
+        "3.9.1",
+        ARMS,
+        tuple(ScenarioAsked(name, question, 180.0) for name, question in QUESTIONS.items()),
+        1,
+        CLAIMS,
+        ("verify", "--jobs", "2", "--out", "out/night 1"),
+        "2026-03-01T10:00:00Z",
+        {"cpus": "2", "memory": "7.8 GiB", "system": "Linux 6.1"},
+        {"sources": 3.1, "patch": 0.4, "build": 6.2, "run": 171.5, "diff": 31.0, "judge": 0.1},
+    )
+
+
+def write_sample(folder: Path, kind: str = "ship") -> Path:
+    """Write run.json, results, journals and findings of a run that shows `kind`; return the folder."""
+    _write(folder / "run.json", to_json(asked()))
+    _write(folder / "logs/findings.json", to_json(contrasts(kind)))
+    for result, events in results(kind):
+        here = folder / result.key.folder
+        _write(here / "result.json", to_json(result))
+        _write(here / "journal.jsonl", "".join(json.dumps(event) + "\n" for event in events))
+    return folder
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    from harness.report import judge_run, write_reports
+
+    out = write_sample(Path(sys.argv[1]), *sys.argv[2:])
+    print(write_reports(out, judge_run(out)))
