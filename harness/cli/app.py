@@ -1,0 +1,65 @@
+"""Entry point: one error sentence instead of a traceback, and a clean end on Ctrl-C and SIGTERM."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from types import FrameType
+
+import click
+import typer
+
+from harness.cli import inspect, stages, verify
+from harness.cli.common import USAGE_OR_HARNESS_ERROR, errors
+from harness.errors import HarnessError
+
+_INTERRUPTED = 130
+
+app = typer.Typer(
+    name="harness",
+    help="May I roll this Kafka jar out? Builds, live clusters, log diff, verdict.",
+    epilog="Exit codes: 0 SHIP, 1 HOLD, 2 usage or harness error, 3 INCONCLUSIVE.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+verify.register(app)
+stages.register(app)
+inspect.register(app)
+
+
+def main() -> None:
+    """Run the command line; exits the process."""
+    signal.signal(signal.SIGTERM, _terminate)
+    sys.exit(_run())
+
+
+def _terminate(_signal: int, _frame: FrameType | None) -> None:
+    """End as on Ctrl-C: nodes are killed and what is half-written is left out."""
+    raise KeyboardInterrupt
+
+
+def _run() -> int:
+    try:
+        code = app(standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return USAGE_OR_HARNESS_ERROR
+    except click.ClickException as error:
+        error.show()
+        return USAGE_OR_HARNESS_ERROR
+    except HarnessError as error:
+        errors().print(f"[bold red]error:[/] {_plain(error.message)}")
+        if error.hint:
+            errors().print(f"  {_plain(error.hint)}")
+        return USAGE_OR_HARNESS_ERROR
+    except (KeyboardInterrupt, click.exceptions.Abort):
+        errors().print("\nStopped; nothing is left running. `harness run DIR` goes on where a run directory ended.")
+        return _INTERRUPTED
+    return code if isinstance(code, int) else 0
+
+
+def _plain(text: str) -> str:
+    """Escape what rich would take for markup: names and paths come from users."""
+    return text.replace("[", "\\[")

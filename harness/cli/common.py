@@ -1,0 +1,54 @@
+"""What commands share: consoles, options, and reading them into a Request."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from harness.progress import Reporter
+
+USAGE_OR_HARNESS_ERROR = 2
+
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", help="Run directory to make; out/<time>-<command> if not given.", show_default=False),
+]
+RunDir = Annotated[Path, typer.Argument(help="A run directory, as `harness verify` or `harness build` made it.")]
+Offline = Annotated[bool, typer.Option("--offline", help="Use only what the cache holds; never ask the network.")]
+
+
+def console() -> Console:
+    """Return the console for what a user asked to know (stdout)."""
+    return Console(soft_wrap=True, highlight=False)
+
+
+def errors() -> Console:
+    """Return the console for errors (stderr)."""
+    return Console(stderr=True, soft_wrap=True, highlight=False)
+
+
+def reporter() -> Reporter:
+    """Return what tells of progress."""
+    return Reporter(console())
+
+
+def new_run_dir(out: Path | None, command: str) -> Path:
+    """Return a run directory that does not exist yet, or is empty. Raises BadParameter."""
+    folder = out or Path("out") / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{command}"
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise typer.BadParameter(
+            f"{folder} is not empty; name another folder, or go on with this one by `harness run {folder}`.",
+            param_hint="--out",
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def argv() -> tuple[str, ...]:
+    """Return the words after the program's name, for re-run commands."""
+    return tuple(sys.argv[1:])

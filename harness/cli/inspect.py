@@ -1,0 +1,104 @@
+"""Commands that look and tell: list, plan, doctor; and `lock`, which pins a version."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from harness.cli import common
+from harness.cli.common import USAGE_OR_HARNESS_ERROR
+from harness.errors import HarnessError
+from harness.resources import cache_root, data_root
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("list")(list_everything)
+    app.command("plan")(plan)
+    app.command("doctor")(doctor)
+    app.command("lock")(lock)
+
+
+def list_everything() -> int:
+    """List scenarios, patch series and locked Kafka versions."""
+    from harness.plan.registry import load_all
+
+    table = Table("scenario", "suite", "question", box=None, header_style="bold")
+    for scenario in load_all().values():
+        table.add_row(scenario.name, scenario.suite, scenario.question)
+    root = data_root()
+    series = sorted(str(path.parent.relative_to(root / "patches")) for path in root.glob("patches/*/*/series"))
+    locks = sorted(path.stem for path in root.glob("builds/locks/*.lock"))
+    out = common.console()
+    out.print(table)
+    out.print(f"\npatch series: {', '.join(series)}\nlocked Kafka versions: {', '.join(locks)}")
+    return 0
+
+
+def plan(scenario: Annotated[str, typer.Argument(help="Name of a scenario (see `harness list`).")]) -> int:
+    """Tell a scenario's plan in words; starts nothing.
+
+    Example: harness plan turn2
+    """
+    from harness.plan.registry import load_all, select
+    from harness.plan.steps import Phase, step_words
+
+    (chosen,) = select(load_all(), [scenario], "")
+    out = common.console()
+    out.print(Text(chosen.name, style="bold"), Text(chosen.question))
+    topology = chosen.topology
+    out.print(f"{topology.controllers} combined voters, {topology.observers} observer(s); suite {chosen.suite}")
+    for step in chosen.plan().steps:
+        kind, words = step_words(step)
+        line = Text(f"\n{words}", style="bold") if isinstance(step, Phase) else Text(f"  {kind:<10} {words}")
+        out.print(line)
+    return 0
+
+
+def doctor() -> int:
+    """Tell what this host can and cannot do, and how to mend it."""
+    from harness.doctor import examine
+
+    out = common.console()
+    findings = examine()
+    for finding in findings:
+        mark = (
+            Text("ok     ", style="green")
+            if finding.ok
+            else Text("missing", style="red" if finding.needed else "yellow")
+        )
+        out.print(mark, Text(f"{finding.what}: {finding.seen}"))
+        if finding.fix:
+            out.print(Text(f"          {finding.fix}", style="dim"))
+    unable = [finding for finding in findings if finding.needed and not finding.ok]
+    out.print(f"\n{'This host cannot verify yet; see above.' if unable else 'This host can verify.'}")
+    return USAGE_OR_HARNESS_ERROR if unable else 0
+
+
+def lock(
+    version: Annotated[str, typer.Argument(help="A released Kafka version, such as 3.9.1.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for the lock; builds/locks if not given.", show_default=False)
+    ] = None,
+) -> int:
+    """Resolve a Kafka version, download it and pin every file by SHA-256: writes builds/locks/VERSION.lock.
+
+    Example: harness lock 3.9.0
+    """
+    from harness.sources.downloads import Downloads
+    from harness.sources.lock import shipped_locks, write_lock
+    from harness.sources.resolving import resolve_lock
+
+    reporter = common.reporter()
+    folder = out or shipped_locks()
+    if not folder.exists() and out is None:
+        raise HarnessError(f"There is no folder {folder} to write the lock into.", "Name one by --out.")
+    reporter.stage(f"resolving Kafka {version}")
+    with reporter.downloads() as progress:
+        written = write_lock(resolve_lock(version, Downloads(cache_root() / "maven", progress=progress)), folder)
+    common.console().print(str(written))
+    return 0

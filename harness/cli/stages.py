@@ -1,0 +1,81 @@
+"""The later stages over a run directory: run, diff, judge, report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.cli import common
+from harness.cli.common import Out, RunDir
+from harness.errors import HarnessError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("run")(run)
+    app.command("diff")(diff)
+    app.command("judge")(judge)
+    app.command("report")(report)
+
+
+def run(run_dir: RunDir) -> int:
+    """Run what a run directory declares and has no result for yet.
+
+    Example: harness run out/20260101-120000-build
+    """
+    from harness.stages import run as stage
+
+    stage.run(run_dir, common.reporter())
+    common.console().print(f"Next: harness diff {run_dir}")
+    return 0
+
+
+def diff(
+    run_dir: Annotated[Path, typer.Argument(help="A run directory; or, with a second folder, any folder of logs.")],
+    other: Annotated[
+        Path | None, typer.Argument(help="A second folder of logs: tells what differs.", show_default=False)
+    ] = None,
+    layout: Annotated[
+        str, typer.Option("--layout", help="log4j conversion pattern of foreign logs; found out if not given.")
+    ] = "",
+    out: Out = None,
+) -> int:
+    """Find log differences between the arms of a run directory, or between two folders of logs from anywhere.
+
+    Examples: harness diff out/20260101-120000-verify · harness diff logs/before logs/after --out out/diff
+    """
+    from harness.stages import diff as stage
+
+    if other is None:
+        if out is not None or layout:
+            raise HarnessError("--out and --layout go with two folders of logs.", "Leave them out for a run directory.")
+        stage.diff(run_dir, common.reporter())
+        common.console().print(f"Next: harness judge {run_dir}")
+        return 0
+    stage.diff_folders(run_dir, other, common.new_run_dir(out, "diff"), layout or None, common.reporter())
+    return 0
+
+
+def judge(run_dir: RunDir) -> int:
+    """Judge the results of a run directory: writes verdict.json; the exit code is the verdict's.
+
+    Example: harness judge out/20260101-120000-verify
+    """
+    from harness.stages import judge as stage
+
+    verdict = stage.judge(run_dir, common.reporter())
+    common.console().print(f"Next: harness report {run_dir}")
+    return verdict.exit_code
+
+
+def report(run_dir: RunDir) -> int:
+    """Write report.html, junit.xml and summary.md of a judged run directory.
+
+    Example: harness report out/20260101-120000-verify
+    """
+    from harness.stages import judge as stage
+
+    common.console().print(str(stage.report(run_dir, common.reporter())))
+    return 0

@@ -1,0 +1,139 @@
+"""`harness verify` and `harness build`: from a patch series or a jar to a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.cli import common
+from harness.cli.common import Offline, Out
+from harness.cluster.jvm import Profile
+from harness.stages.request import Request
+
+Jar = Annotated[
+    Path | None,
+    typer.Option(
+        "--jar", help="A finished kafka-raft jar to validate, instead of building the series.", show_default=False
+    ),
+]
+BaseJar = Annotated[
+    Path | None,
+    typer.Option(
+        "--base-jar", help="Your current kafka-raft jar as the control, instead of Apache's.", show_default=False
+    ),
+]
+BaseDist = Annotated[
+    Path | None,
+    typer.Option("--base-dist", help="An unpacked Kafka as the control: all its jars are used.", show_default=False),
+]
+Git = Annotated[
+    str,
+    typer.Option(
+        "--git", help="Build from a git repository: URL@REF (tag, branch or commit), not the released sources."
+    ),
+]
+Claims = Annotated[
+    str, typer.Option("--claims", help="A claims.toml, or `none`; the series' own if not given.", show_default=False)
+]
+Config = Annotated[
+    Path | None,
+    typer.Option("--config", help="Your own server properties, laid over every node's.", show_default=False),
+]
+Arms = Annotated[
+    str, typer.Option("--arms", help="Only these arms, by name or role: base,patched-on.", show_default=False)
+]
+Scenarios = Annotated[
+    list[str] | None, typer.Option("--scenario", help="Only this scenario; may be given again.", show_default=False)
+]
+Suite = Annotated[str, typer.Option("--suite", help="The suite of scenarios to run.")]
+Repeats = Annotated[int, typer.Option("--repeats", min=1, help="Runs of each scenario on each arm; all are counted.")]
+Jobs = Annotated[int, typer.Option("--jobs", min=1, max=16, help="Clusters side by side.")]
+JavaHome = Annotated[
+    Path | None,
+    typer.Option("--java-home", help="Java for nodes and javac; the bundled runtime if not given.", show_default=False),
+]
+Builder = Annotated[str, typer.Option("--builder", help="auto, javac or ecj.")]
+JvmProfile = Annotated[Profile, typer.Option("--profile", help="JVM settings of the nodes.")]
+KafkaVersion = Annotated[str, typer.Option("--kafka", help="Kafka version; it needs a lock (`harness lock`).")]
+
+_EXAMPLES = """
+
+Examples:
+
+    harness verify                              the shipped series against stock 3.9.1
+    harness verify --jar kafka-raft-3.9.1.jar   somebody's finished jar
+    harness verify --jar new.jar --base-dist /opt/kafka --config my.properties
+    harness verify --scenario turn2 --arms base,on --repeats 3
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("verify", help=f"Build, prove, run, diff and judge: ends with a verdict and report.html.{_EXAMPLES}")(
+        _with_request(_verify)
+    )
+    app.command("build", help=f"Only build: make the run directory that `harness run` takes.{_EXAMPLES}")(
+        _with_request(_build)
+    )
+
+
+def _with_request(act: Callable[[Request, Path | None], int]) -> Callable[..., int]:
+    def command(
+        jar: Jar = None,
+        base_jar: BaseJar = None,
+        base_dist: BaseDist = None,
+        git: Git = "",
+        claims: Claims = "",
+        config: Config = None,
+        arms: Arms = "",
+        scenario: Scenarios = None,
+        suite: Suite = "bootstrap",
+        repeats: Repeats = 1,
+        jobs: Jobs = 2,
+        java_home: JavaHome = None,
+        builder: Builder = "auto",
+        profile: JvmProfile = Profile.FAST,
+        kafka: KafkaVersion = "3.9.1",
+        offline: Offline = False,
+        out: Out = None,
+    ) -> int:
+        request = Request(
+            kafka_version=kafka,
+            jar=jar,
+            base_jar=base_jar,
+            base_dist=base_dist,
+            git=git,
+            claims=claims,
+            config=config,
+            arms=tuple(filter(None, arms.split(","))),
+            scenarios=tuple(scenario or ()),
+            suite=suite,
+            repeats=repeats,
+            jobs=jobs,
+            java_home=java_home,
+            builder=builder,
+            profile=profile,
+            offline=offline,
+            argv=common.argv(),
+        )
+        return act(request, out)
+
+    return command
+
+
+def _verify(request: Request, out: Path | None) -> int:
+    from harness.stages.verify import verify
+
+    return verify(request, common.new_run_dir(out, "verify"), common.reporter()).exit_code
+
+
+def _build(request: Request, out: Path | None) -> int:
+    from harness.stages.build import build
+
+    folder = common.new_run_dir(out, "build")
+    build(request, folder, common.reporter())
+    common.console().print(f"{folder}\nNext: harness run {folder}", highlight=False)
+    return 0

@@ -1,0 +1,41 @@
+"""The log diff as a stage: over a run directory, or over two folders of logs from anywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.table import Table
+from rich.text import Text
+
+from harness.logs import diff_folders as compare_folders
+from harness.logs import diff_run
+from harness.model import Contrast
+from harness.progress import Reporter
+from harness.stages.rundir import read_asked, timed
+
+_SHOWN = 20
+
+
+def diff(run_dir: Path, reporter: Reporter) -> tuple[Contrast, ...]:
+    """Compare the arms' node logs; writes logs/ in the run directory."""
+    asked = read_asked(run_dir)
+    reporter.stage("comparing node logs on Spark")
+    with timed(run_dir, "diff"):
+        contrasts = diff_run(run_dir, asked.arms, reporter.say)
+    for contrast in contrasts:
+        reporter.say(f"{contrast.base} against {contrast.candidate}: {len(contrast.findings)} findings")
+    return contrasts
+
+
+def diff_folders(base: Path, candidate: Path, out: Path, layout: str | None, reporter: Reporter) -> None:
+    """Compare two folders of logs, write the results into `out` and print the worst findings."""
+    reporter.stage(f"comparing {base} with {candidate} on Spark")
+    found = compare_folders(base, candidate, out, layout, reporter.say).findings
+    table = Table("kind", "level", "base", "candidate", "template", box=None, header_style="bold")
+    for finding in found[:_SHOWN]:
+        template = Text(" ".join(finding.template.split())[:160])
+        table.add_row(finding.kind, finding.level, str(finding.base_count), str(finding.candidate_count), template)
+    if found:
+        reporter.console.print(table)
+    more = f", the first {_SHOWN} above" if len(found) > _SHOWN else ""
+    reporter.console.print(f"{len(found)} findings{more}: {out / 'findings.json'}")

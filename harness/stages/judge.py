@@ -1,0 +1,25 @@
+"""Judging a run directory and writing its report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.model import Verdict
+from harness.progress import Reporter
+from harness.report.verdict import judge_run, read_verdict
+from harness.stages.rundir import timed
+
+
+def judge(run_dir: Path, reporter: Reporter) -> Verdict:
+    """Judge the results; writes verdict.json."""
+    reporter.stage("judging")
+    return Verdict(judge_run(run_dir)["verdict"])
+
+
+def report(run_dir: Path, reporter: Reporter) -> Path:
+    """Write report.html, junit.xml and summary.md; return the report's path."""
+    from harness.report import write_reports
+
+    reporter.stage("writing the report")
+    with timed(run_dir, "report"):
+        return write_reports(run_dir, read_verdict(run_dir))

@@ -1,0 +1,33 @@
+"""What a user asked for on the command line, as one record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.cluster.jvm import Profile
+
+NO_CLAIMS = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The options of `harness verify` and `harness build`; empty or None where the user said nothing."""
+
+    kafka_version: str = "3.9.1"
+    jar: Path | None = None
+    base_jar: Path | None = None
+    base_dist: Path | None = None
+    git: str = ""
+    claims: str = ""
+    config: Path | None = None
+    arms: tuple[str, ...] = ()
+    scenarios: tuple[str, ...] = ()
+    suite: str = "bootstrap"
+    repeats: int = 1
+    jobs: int = 2
+    java_home: Path | None = None
+    builder: str = "auto"
+    profile: Profile = Profile.FAST
+    offline: bool = False
+    argv: tuple[str, ...] = ()

@@ -1,0 +1,70 @@
+"""Run the declared cells that have no result yet."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from harness.arms import Setup
+from harness.cluster.jvm import Profile
+from harness.cluster.prepare import Ground, prepare_ground
+from harness.errors import HarnessError
+from harness.judge import Asked
+from harness.model import RunKey, RunResult
+from harness.plan.recorder import Cell
+from harness.plan.registry import load_all
+from harness.plan.schedule import run_cells
+from harness.progress import Reporter
+from harness.resources import cache_root
+from harness.stages.ground import distribution_of, java_of
+from harness.stages.rundir import read_asked, read_setup, timed
+
+
+def run(run_dir: Path, reporter: Reporter) -> list[RunResult]:
+    """Run what run.json declares and what has no result; return the new results."""
+    asked, setup = read_asked(run_dir), read_setup(run_dir)
+    with timed(run_dir, "ground"):
+        ground = lay_ground(setup, asked.kafka_version, reporter)
+    cells = [cell for cell in declared_cells(asked, setup, ground, run_dir) if not _has_result(run_dir, cell.key)]
+    for cell in cells:  # what an interrupted run left says nothing
+        shutil.rmtree(run_dir / cell.key.folder, ignore_errors=True)
+    jobs = min(setup.jobs, len(cells)) or 1
+    reporter.stage(f"{len(cells)} runs on live clusters, {jobs} at a time")
+    keys = [cell.key for cell in cells]
+    with timed(run_dir, "run"), reporter.runs(keys, jobs) as board:
+        return run_cells(cells, run_dir, jobs, board)
+
+
+def lay_ground(setup: Setup, kafka_version: str, reporter: Reporter) -> Ground:
+    """Prepare what the clusters of this setup stand on."""
+    distribution = distribution_of(setup, kafka_version, reporter)
+    java = java_of(setup)
+    return prepare_ground(
+        java.java, distribution.others, distribution.raft_jar, Profile(setup.profile), cache_root(), reporter.say
+    )
+
+
+def declared_cells(asked: Asked, setup: Setup, ground: Ground, run_dir: Path) -> list[Cell]:
+    """Return every declared cell, arms side by side, so that a drifting host meets all arms of a scenario alike."""
+    known = load_all()
+    missing = [scenario.name for scenario in asked.scenarios if scenario.name not in known]
+    if missing:
+        raise HarnessError(f"This run declares scenarios that are not there any more: {', '.join(missing)}.")
+    return [
+        Cell(
+            RunKey(scenario.name, arm.name, repeat),
+            known[scenario.name],
+            arm,
+            ground,
+            (run_dir / arm.build.jar).absolute(),
+            {**setup.overlay, **setup.settings.get(arm.name, {})},
+            setup.flag_key,
+        )
+        for repeat in range(1, asked.repeats + 1)
+        for scenario in asked.scenarios
+        for arm in asked.arms
+    ]
+
+
+def _has_result(run_dir: Path, key: RunKey) -> bool:
+    return (run_dir / key.folder / "result.json").is_file()
