@@ -15,6 +15,7 @@ from harness.logs.events import WHOLE_LOG, Reading
 from harness.logs.layout import compile_layout
 from harness.logs.pipeline import FileCounts, read
 from harness.logs.results import write
+from harness.logs.spark import session
 from harness.model import Arm, Contrast, NodeLogs, Role
 from harness.records import from_json
 
@@ -124,9 +125,6 @@ def _counts(node: NodeLogs, files: Mapping[str, FileCounts]) -> Iterator[Count]:
 @contextmanager
 def opened(out: Path, progress: Progress) -> Iterator[SparkSession]:
     """Open Spark with its temporary files below the results' folder, which is made if need be."""
-    # Spark takes a second to import, which commands that read no logs need not wait for.
-    from harness.logs.spark import session
-
     out.mkdir(parents=True, exist_ok=True)
     progress("Starting Spark")
     with session(out) as spark:

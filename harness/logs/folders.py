@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,7 @@ def diff_folders(a: Path, b: Path, out: Path, pattern: str | None, progress: Pro
 
 def diff_files(
     spark: SparkSession,
-    files: dict[Path, Sequence[Path]],
+    files: Mapping[Path, Sequence[Path]],
     out: Path,
     patterns: Sequence[str],
     progress: Progress = silent,

@@ -22,10 +22,12 @@ class Mask:
     replacement: str
 
 
-_IPV4 = r"\d{1,3}(?:\.\d{1,3}){3}"
-_IPV6 = r"(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}|::1|\[[0-9a-fA-F]*:[0-9a-fA-F:]*\]"
+_IPV4 = r"\b\d{1,3}(?:\.\d{1,3}){3}\b"
+_IPV6 = r"\b(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}\b|::1\b|\[[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:]*\]"
 _IP = rf"(?:{_IPV4}|{_IPV6})"
-_HOST = rf"(?:{_IP}|[A-Za-z0-9_][\w.-]*)"
+_NAME = r"\b[A-Za-z0-9_][\w.-]*"
+_HOST = rf"(?:{_IP}|{_NAME})"
+_PORT = r":\d+\b"
 _B64 = "[A-Za-z0-9_-]"
 
 
@@ -47,23 +49,24 @@ def _kafka_uuid() -> str:
     return rf"\b(?:{'|'.join(alternatives)})[AQgw]\b"
 
 
-# Order matters: an address goes before the numbers it is made of, hexadecimal after plain numbers.
+# Order matters: an address goes before the numbers it is made of, hexadecimal after plain numbers. So that a
+# template is its own template, no mask matches a part of a word, and a number that is one leaves a letter (`ⁿ`).
 MASKS = (
     Mask("uuid", r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b", "<uuid>"),
     Mask("Kafka uuid", _kafka_uuid(), "<uuid>"),
-    Mask("listener", rf"://(?:{_HOST})?:\d+", "://<addr>"),
-    Mask("voter", rf"(\d)@{_HOST}:\d+", "${1}@<addr>"),
-    Mask("node", rf"{_HOST}:\d+ \(id: ", "<addr> (id: "),
-    Mask("unresolved", r"[A-Za-z0-9_][\w.-]*/<unresolved>:\d+", "<addr>"),
-    Mask("resolved", rf"(?:\b[A-Za-z0-9_][\w.-]*)?/{_IP}(?::\d+)?", "<addr>"),
-    Mask("ip", rf"{_IP}(?::\d+)?", "<addr>"),
-    Mask("localhost", r"\blocalhost:\d+", "<addr>"),
+    Mask("listener", rf"://{_HOST}?{_PORT}", "://<addr>"),
+    Mask("voter", rf"(\d)@{_HOST}{_PORT}", "${1}@<addr>"),
+    Mask("node", rf"{_HOST}{_PORT} \(id: ", "<addr> (id: "),
+    Mask("unresolved", rf"{_NAME}/<unresolved>{_PORT}", "<addr>"),
+    Mask("resolved", rf"(?:{_NAME})?/{_IP}(?:{_PORT})?", "<addr>"),
+    Mask("ip", rf"{_IP}(?:{_PORT})?", "<addr>"),
+    Mask("localhost", rf"\blocalhost{_PORT}", "<addr>"),
     Mask("path", r"""(^|[\s=\[({'",:])/[\w.+@%~-]+(?:/[\w.+@%~-]+)+/?""", "${1}<path>"),
-    Mask("identity hash", r"([\w$\]>;])@[0-9a-f]{1,16}\b", "${1}@<hash>"),
-    Mask("hexadecimal", r"\b0x[0-9a-fA-F]+", "<hex>"),
+    Mask("identity hash", r"@[0-9a-f]{1,16}\b", "@<hash>"),
+    Mask("hexadecimal", r"\b0x[0-9a-fA-F]+\b", "<hex>"),
     Mask("number", r"\b\d+(?:\.\d+)*(?:[eE][-+]?\d+)?\b", "<n>"),
     Mask("digest", r"\b[0-9a-f]{8,}\b", "<hex>"),
-    Mask("number in a word", r"\d+(?:\.\d+)*", "<n>"),
+    Mask("number in a word", r"\d+", "ⁿ"),
     Mask("list of numbers", r"<n>(?:, ?<n>)+", "<n>, …"),
 )
 
