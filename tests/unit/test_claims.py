@@ -1,0 +1,106 @@
+"""Claims files: read strictly, and refused with the key that is wrong."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.claims import load_claims, parse_claims, parse_expected
+from harness.errors import HarnessError
+from harness.model import Expected, Outcome, Role
+from harness.resources import data_root
+
+quickly = settings(deadline=None, max_examples=60)  # a busy machine is no failure
+GOOD = """
+jar = "kafka-raft"
+flag = "some.key"
+flag_default = true
+
+[[claim]]
+id = "one"
+says = "It works."
+source = "A: b"
+scenario = "turn2"
+[claim.expect]
+base = "REFUTED(observer_recovers)"
+off = "REFUTED(observer_recovers)"
+on = "HELD"
+"""
+
+
+def test_a_claim_says_what_every_role_shows():
+    claims = parse_claims(GOOD.encode(), "here")
+    assert (claims.jar, claims.flag, claims.flag_default) == ("kafka-raft", "some.key", "true")
+    assert claims.claims[0].expected == {
+        Role.BASE: Expected(Outcome.REFUTED, "observer_recovers"),
+        Role.OFF: Expected(Outcome.REFUTED, "observer_recovers"),
+        Role.ON: Expected(Outcome.HELD),
+    }
+    assert (claims.claims[0].scenario, claims.claims[0].source) == ("turn2", "A: b")
+
+
+def test_the_shipped_claims_are_about_scenarios_that_discriminate():
+    claims = load_claims(data_root() / "patches/3.9.1/dynamic-bootstrap/claims.toml")
+    assert [claim.scenario for claim in claims.claims] == ["turn2", "new-mechanism"]
+    for claim in claims.claims:
+        assert claim.expected[Role.BASE] == Expected(Outcome.REFUTED, "observer_recovers")
+        assert claim.expected[Role.OFF] == claim.expected[Role.BASE]
+        assert claim.expected[Role.ON] == Expected(Outcome.HELD)
+
+
+def test_a_candidate_without_a_flag_has_no_off_arm_to_claim():
+    flagless = GOOD.replace('flag = "some.key"\nflag_default = true\n', "")
+    with pytest.raises(HarnessError, match="expect has off; allowed are base, on"):
+        parse_claims(flagless.encode(), "here")
+    claims = parse_claims(flagless.replace('off = "REFUTED(observer_recovers)"\n', "").encode(), "here")
+    assert (claims.flag, claims.flag_default) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ('"HELD"', '"held"', r"claim 1, expect.on: 'held' is neither HELD nor REFUTED"),
+        ('"HELD"', '"INCONCLUSIVE"', "neither HELD nor REFUTED"),
+        ('"HELD"', "true", "expect, on: it is a text"),
+        ("(observer_recovers)", "()", "neither HELD nor REFUTED"),
+        ('on = "HELD"', 'cm = "HELD"', "claim 1, expect lacks on"),
+        ('id = "one"', 'id = "One!"', "claim 1, id: 'One!'"),
+        ('id = "one"', "", "claim 1 lacks id"),
+        ('id = "one"', 'id = "one"\nwhy = "x"', "claim 1 has why; allowed are id, says"),
+        ('says = "It works."', 'says = ""', "claim 1, says: it is a text"),
+        ("[[claim]]", "[claim]", r"claim: write each claim as a \[\[claim\]\] table"),
+        ('"kafka-raft"', '"kafka-clients"', "jar: 'kafka-clients' is not a module"),
+        ("flag_default = true", 'flag_default = "true"', "flag_default: "),
+        ("flag_default = true", "", "flag_default: "),
+        ('jar = "kafka-raft"', "", "the file lacks jar"),
+        ("flag_default", "flag_defualt", "the file has flag_defualt; allowed are jar, claim, flag, flag_default"),
+        ('jar = "kafka-raft"', "jar = ", "here: "),
+    ],
+)
+def test_what_is_wrong_is_named_with_file_and_key(old, new, complaint):
+    assert old in GOOD
+    with pytest.raises(HarnessError, match=rf"^here: .*{complaint.removeprefix('here: ')}"):
+        parse_claims(GOOD.replace(old, new, 1).encode(), "here")
+
+
+def test_an_id_used_twice_is_refused():
+    with pytest.raises(HarnessError, match="claim id one is used twice"):
+        parse_claims((GOOD + GOOD[GOOD.index("[[claim]]") :]).encode(), "here")
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(HarnessError, match=r"claims\.toml cannot be read.*--claims none"):
+        load_claims(tmp_path / "claims.toml")
+
+
+@quickly
+@given(st.from_regex(r"[a-z][a-z0-9_]{0,10}", fullmatch=True))
+def test_an_expectation_reads_as_it_is_written(name):
+    assert str(parse_expected(f"REFUTED({name})")) == f"REFUTED({name})"
+    assert str(parse_expected("HELD")) == "HELD"
+
+
+@quickly
+@given(st.binary(max_size=100) | st.text(max_size=100).map(str.encode))
+def test_no_content_makes_reading_fail_with_anything_but_a_sentence(content):
+    with pytest.raises(HarnessError, match=r"^here: "):
+        parse_claims(content, "here")

@@ -1,0 +1,206 @@
+"""Downloads: only pinned content is ever handed out, against a repository on this machine."""
+
+import hashlib
+import http.server
+import io
+import threading
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.errors import HarnessError
+from harness.sources.downloads import REPOSITORY_VARIABLE, Downloads
+from harness.sources.lock import LockedArtifact, Purpose
+
+
+class Repository:
+    """A Maven repository over HTTP; `requests` are the paths asked for, `cut` makes it break off each answer."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+        self.requests: list[str] = []
+        self.cut = False
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                path = self.path.lstrip("/")
+                outer.requests.append(path)
+                content = outer.files.get(path)
+                self.send_response(404 if content is None else 200)
+                self.send_header("Content-Length", str(len(content or b"")))
+                self.end_headers()
+                self.wfile.write((content or b"")[: -1 if outer.cut else None])
+
+            def log_message(self, *arguments: object) -> None:
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.server.server_address[1]}"
+
+    def asked_for(self, path: str) -> int:
+        return self.requests.count(path)
+
+
+@pytest.fixture
+def repository() -> Iterator[Repository]:
+    served = Repository()
+    thread = threading.Thread(target=served.server.serve_forever, args=(0.01,))
+    thread.start()
+    yield served
+    served.server.shutdown()
+    thread.join()
+    served.server.server_close()
+
+
+def pinned(name: str, content: bytes) -> LockedArtifact:
+    digest = hashlib.sha256(content).hexdigest()
+    return LockedArtifact(f"a.b:{name}:jar:1.0", digest, len(content), Purpose.RUNTIME)
+
+
+def jar_bytes() -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as jar:
+        jar.writestr("x", "y")
+    return file.getvalue()
+
+
+def left_in(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_pinned_file_is_fetched_once_and_then_served_by_the_cache(tmp_path, repository):
+    artifact = pinned("one", b"content")
+    repository.files[artifact.path] = b"content"
+    downloads = Downloads(tmp_path, repository.address)
+    assert downloads.fetch(artifact).read_bytes() == b"content"
+    assert downloads.fetch(artifact) == tmp_path / artifact.path
+    assert repository.asked_for(artifact.path) == 1
+    assert left_in(tmp_path) == [artifact.path]
+
+
+def test_a_file_with_another_checksum_is_refused_and_not_kept(tmp_path, repository):
+    artifact = pinned("one", b"content")
+    repository.files[artifact.path] = b"CONTENT"
+    got = hashlib.sha256(b"CONTENT").hexdigest()
+    with pytest.raises(HarnessError, match=f"{artifact.coordinate}.*{artifact.sha256}.*{got}.*deleted"):
+        Downloads(tmp_path, repository.address).fetch(artifact)
+    assert left_in(tmp_path) == []
+
+
+def test_a_cached_file_that_was_changed_is_fetched_again(tmp_path, repository):
+    artifact = pinned("one", b"content")
+    repository.files[artifact.path] = b"content"
+    cached = tmp_path / artifact.path
+    cached.parent.mkdir(parents=True)
+    cached.write_bytes(b"c0ntent")
+    assert Downloads(tmp_path, repository.address).fetch(artifact).read_bytes() == b"content"
+
+
+def test_offline_asks_nobody_and_says_what_is_missing(tmp_path, repository):
+    artifact = pinned("one", b"content")
+    repository.files[artifact.path] = b"content"
+    with pytest.raises(HarnessError, match=f"{artifact.coordinate}.*--offline.*Run once without"):
+        Downloads(tmp_path, repository.address, offline=True).fetch(artifact)
+    assert repository.requests == []
+
+
+def test_offline_serves_what_is_cached(tmp_path, repository):
+    artifact = pinned("one", b"content")
+    repository.files[artifact.path] = b"content"
+    Downloads(tmp_path, repository.address).fetch(artifact)
+    assert Downloads(tmp_path, repository.address, offline=True).fetch(artifact).is_file()
+
+
+def test_a_broken_connection_is_tried_again_and_then_told(tmp_path, repository):
+    artifact = pinned("one", b"content")
+    repository.files[artifact.path] = b"content"
+    repository.cut = True
+    with pytest.raises(HarnessError, match=r"could not be fetched from 127\.0\.0\.1.*--repository.*--offline"):
+        Downloads(tmp_path, repository.address).fetch(artifact)
+    assert repository.asked_for(artifact.path) == 2
+    assert left_in(tmp_path) == []
+
+
+def test_a_repository_that_does_not_answer_is_named_without_its_password(tmp_path):
+    with pytest.raises(HarnessError, match=r"fetched from 127\.0\.0\.1: the connection failed") as caught:
+        Downloads(tmp_path, "http://user:secret@127.0.0.1:9").fetch(pinned("one", b"x"))
+    assert "secret" not in str(caught.value)
+
+
+def test_an_artifact_that_the_repository_lacks_is_named(tmp_path, repository):
+    with pytest.raises(HarnessError, match=r"a\.b:one:jar:1\.0 is not to be had from 127\.0\.0\.1"):
+        Downloads(tmp_path, repository.address).fetch(pinned("one", b"x"))
+
+
+def test_several_files_come_in_the_order_in_which_they_were_asked_for(tmp_path, repository):
+    artifacts = [pinned(f"n{number}", str(number).encode()) for number in range(9)]
+    repository.files = {artifact.path: artifact.coordinate[5:6].encode() for artifact in artifacts}
+    paths = Downloads(tmp_path, repository.address).fetch_all(artifacts)
+    assert [path.read_text() for path in paths] == [str(number) for number in range(9)]
+
+
+def test_two_processes_that_fetch_the_same_file_both_get_it(tmp_path, repository):
+    artifact = pinned("one", b"content")
+    repository.files[artifact.path] = b"content"
+    both = [Downloads(tmp_path, repository.address) for _ in range(2)]
+    threads = [threading.Thread(target=each.fetch, args=(artifact,)) for each in both]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert left_in(tmp_path) == [artifact.path]
+
+
+def test_progress_hears_of_every_byte(tmp_path, repository):
+    heard: list[tuple[str, int, int]] = []
+
+    class Ears:
+        def advance(self, name: str, done: int, total: int) -> None:
+            heard.append((name, done, total))
+
+    artifact = pinned("one", b"x" * 20_000)
+    repository.files[artifact.path] = b"x" * 20_000
+    Downloads(tmp_path, repository.address, progress=Ears()).fetch(artifact)
+    assert [done for _, done, _ in heard] == sorted({done for _, done, _ in heard})
+    assert heard[-1] == ("one-1.0.jar", 20_000, 20_000)
+
+
+def test_the_environment_names_a_repository_and_an_argument_overrules_it(tmp_path, repository, monkeypatch):
+    artifact = pinned("one", b"content")
+    repository.files[artifact.path] = b"content"
+    monkeypatch.setenv(REPOSITORY_VARIABLE, repository.address + "/")
+    assert Downloads(tmp_path / "a").fetch(artifact).is_file()
+    monkeypatch.setenv(REPOSITORY_VARIABLE, "http://127.0.0.1:9")
+    assert Downloads(tmp_path / "b", repository.address).fetch(artifact).is_file()
+
+
+@pytest.mark.parametrize("address", ["ftp://somewhere", "somewhere", "file:///etc"])
+def test_only_web_addresses_are_repositories(tmp_path, address):
+    with pytest.raises(HarnessError, match="not a repository's address"):
+        Downloads(tmp_path, address)
+
+
+def test_pinning_records_what_came(tmp_path, repository):
+    content = jar_bytes()
+    wanted = pinned("one", content)
+    repository.files[wanted.path] = content
+    assert Downloads(tmp_path, repository.address).pin(wanted.coordinate, Purpose.RUNTIME) == wanted
+    assert (tmp_path / wanted.path).read_bytes() == content
+
+
+def test_an_incomplete_jar_is_never_pinned(tmp_path, repository):
+    content = jar_bytes()[:-10]
+    repository.files[pinned("one", content).path] = content
+    with pytest.raises(HarnessError, match="incomplete"):
+        Downloads(tmp_path, repository.address).pin("a.b:one:jar:1.0", Purpose.RUNTIME)
+    assert left_in(tmp_path) == []
+
+
+def test_nothing_is_written_beside_the_cache(tmp_path, repository):
+    artifact = pinned("one", b"content")
+    repository.files[artifact.path] = b"content"
+    Downloads(tmp_path / "cache", repository.address).fetch(artifact)
+    assert [path.name for path in tmp_path.iterdir()] == ["cache"]

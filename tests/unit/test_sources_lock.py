@@ -1,0 +1,130 @@
+"""Locks: read strictly, written the same way every time."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.errors import HarnessError
+from harness.sources.lock import (
+    Lock,
+    LockedArtifact,
+    Purpose,
+    checked_version,
+    format_lock,
+    parse_lock,
+    read_lock,
+    shipped_locks,
+    write_lock,
+)
+
+quickly = settings(deadline=None, max_examples=40)  # a busy machine is no failure
+RAFT = LockedArtifact("org.apache.kafka:kafka-raft:jar:3.9.1", "ab" * 32, 288166, Purpose.RUNTIME)
+SOURCES = LockedArtifact("org.apache.kafka:kafka-raft:jar:sources:3.9.1", "cd" * 32, 7, Purpose.SOURCES)
+
+names = st.text("ab1_", min_size=1, max_size=4) | st.sampled_from(["org.apache.kafka", "kafka-raft", "3.9.1"])
+artifacts = st.builds(
+    LockedArtifact,
+    st.builds("{}:{}:jar:{}".format, names, names, names),
+    st.binary(min_size=32, max_size=32).map(bytes.hex),
+    st.integers(1, 2**40),
+    st.sampled_from(Purpose),
+)
+
+
+@quickly
+@given(st.lists(artifacts, min_size=1, max_size=4, unique_by=lambda artifact: artifact.coordinate))
+def test_what_was_written_is_what_is_read(some):
+    lock = Lock("3.9.1", tuple(some))
+    read = parse_lock(format_lock(lock).encode(), "here", "3.9.1")
+    assert set(read.artifacts) == set(lock.artifacts)
+    assert format_lock(read) == format_lock(lock)
+
+
+@quickly
+@given(st.lists(artifacts, min_size=2, max_size=4, unique_by=lambda artifact: artifact.coordinate))
+def test_the_order_of_artifacts_does_not_show_in_the_file(some):
+    assert format_lock(Lock("3.9.1", tuple(some))) == format_lock(Lock("3.9.1", tuple(reversed(some))))
+
+
+@quickly
+@given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
+def test_no_content_makes_reading_fail_with_anything_but_a_sentence(content):
+    with pytest.raises(HarnessError, match="is not a lock"):
+        parse_lock(content, "here", "3.9.1")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("ab" * 32, "AB" * 32, "sha256"),
+        ("288166", "0", "size"),
+        ("288166", '"many"', "size"),
+        ('"runtime"', '"fun"', "fun"),
+        ("kafka-raft:jar", "../../etc:jar", "coordinate"),
+        ("kafka-raft:jar", "kafka..raft:jar", "coordinate"),
+        ('purpose = "runtime"', 'purpose = "runtime"\nurl = "elsewhere"', "url"),
+        ('version = "3.9.1"', 'version = "3.9.2"', "version"),
+    ],
+)
+def test_a_malformed_lock_is_refused_with_what_is_wrong(old, new, complaint):
+    text = format_lock(Lock("3.9.1", (RAFT,)))
+    assert old in text
+    with pytest.raises(HarnessError, match=complaint):
+        parse_lock(text.replace(old, new, 1).encode(), "here", "3.9.1")
+
+
+def test_a_coordinate_listed_twice_is_refused():
+    text = format_lock(Lock("3.9.1", (RAFT, RAFT)))
+    with pytest.raises(HarnessError, match="twice"):
+        parse_lock(text.encode(), "here", "3.9.1")
+
+
+def test_an_unknown_version_is_answered_with_the_versions_there_are(tmp_path: Path):
+    write_lock(Lock("3.9.1", (RAFT,)), tmp_path)
+    write_lock(Lock("3.8.0", (RAFT,)), tmp_path)
+    with pytest.raises(HarnessError, match=r"3\.8\.0, 3\.9\.1.*`harness lock 3\.9\.2` writes one"):
+        read_lock("3.9.2", [tmp_path])
+
+
+def test_the_first_folder_that_has_a_lock_wins(tmp_path: Path):
+    write_lock(Lock("3.9.1", (SOURCES,)), tmp_path / "mine")
+    write_lock(Lock("3.9.1", (RAFT,)), tmp_path / "theirs")
+    assert read_lock("3.9.1", [tmp_path / "mine", tmp_path / "theirs"]).artifacts == (SOURCES,)
+
+
+@pytest.mark.parametrize("version", ["../3.9.1", "3", "", "3.9.1/../../x", "3..9", "latest"])
+def test_what_is_no_version_never_becomes_a_file_name(version):
+    with pytest.raises(HarnessError, match="not a Kafka version"):
+        checked_version(version)
+
+
+@pytest.mark.parametrize("version", ["3.9.1", "4.0.0-rc1", "3.9.1-acme.2", "2.8.2"])
+def test_releases_candidates_and_vendor_builds_are_versions(version):
+    assert checked_version(version) == version
+
+
+def test_paths_are_those_of_a_maven_repository():
+    assert RAFT.path == "org/apache/kafka/kafka-raft/3.9.1/kafka-raft-3.9.1.jar"
+    assert SOURCES.path == "org/apache/kafka/kafka-raft/3.9.1/kafka-raft-3.9.1-sources.jar"
+
+
+def test_a_purpose_with_several_artifacts_has_no_single_one():
+    assert Lock("3.9.1", (RAFT, SOURCES)).one(Purpose.SOURCES) == SOURCES
+    with pytest.raises(HarnessError, match="has 0 artifacts for compiler"):
+        Lock("3.9.1", (RAFT, SOURCES)).one(Purpose.COMPILER)
+
+
+def test_the_shipped_lock_has_a_broker_a_log_binding_sources_and_a_compiler():
+    lock = read_lock("3.9.1")
+    runtime = {artifact.name for artifact in lock.of(Purpose.RUNTIME)}
+    assert {
+        "kafka_2.13-3.9.1.jar",
+        "kafka-raft-3.9.1.jar",
+        "slf4j-reload4j-1.7.36.jar",
+        "reload4j-1.2.25.jar",
+    } <= runtime
+    assert lock.one(Purpose.SOURCES).name == "kafka-raft-3.9.1-sources.jar"
+    assert lock.one(Purpose.COMPILER).name.startswith("ecj-")
+    assert (shipped_locks() / "3.9.1.lock").read_text() == format_lock(lock)
