@@ -112,9 +112,7 @@ def _speaks_of_the_build(result: RunResult) -> bool:
 def _unstable(showed: Counter[tuple[Outcome, str]], declared: int, *, contradicts: bool) -> CellOutcome:
     ordered = sorted(showed.items(), key=lambda item: (-item[1], item[0]))
     told = ", ".join(f"{count} × {_label(what)}" for what, count in ordered)
-    return CellOutcome(
-        CellState.UNSTABLE, "", f"repeats differ: {told}", ordered[0][1], declared, contradicts
-    )
+    return CellOutcome(CellState.UNSTABLE, "", f"repeats differ: {told}", ordered[0][1], declared, contradicts)
 
 
 def _label(what: tuple[Outcome, str]) -> str:

@@ -110,10 +110,7 @@ def _rulings(asked: Asked, scenario: str, results: Iterable[RunResult]) -> list[
     off = cells[Role.OFF] if asked.flag_known else None
     about = [claim for claim in asked.claims if claim.scenario == scenario]
     claims: list[Claim | None] = [*about] or [None]
-    return [
-        (claim, rule(claim.expected if claim else None, cells[Role.BASE], off, cells[Role.ON]))
-        for claim in claims
-    ]
+    return [(claim, rule(claim.expected if claim else None, cells[Role.BASE], off, cells[Role.ON])) for claim in claims]
 
 
 def _cell(asked: Asked, scenario: str, role: Role, results: Iterable[RunResult]) -> CellOutcome:
@@ -139,9 +136,7 @@ def _worst(verdicts: Sequence[Verdict | None]) -> Verdict:
     return next((verdict for verdict in _WORST_FIRST if verdict in verdicts), Verdict.INCONCLUSIVE)
 
 
-def _judge_claim(
-    asked: Asked, claim: Claim, rulings: dict[str, list[tuple[Claim | None, Ruling]]]
-) -> JudgedClaim:
+def _judge_claim(asked: Asked, claim: Claim, rulings: dict[str, list[tuple[Claim | None, Ruling]]]) -> JudgedClaim:
     ruling = next((ruled for one, ruled in rulings.get(claim.scenario, []) if one == claim), None)
     if ruling is None:
         return JudgedClaim(claim, ClaimStatus.UNTESTED, f"The scenario {claim.scenario} was not run.")
@@ -159,13 +154,7 @@ def _status(claim: Claim, ruling: Ruling) -> ClaimStatus:
             return ClaimStatus.HELD
         case Effect.CLAIM_REFUTED | Effect.REGRESSION | Effect.UNSTABLE:
             return ClaimStatus.REFUTED
-        case (
-            Effect.BLIND
-            | Effect.CONTROL_UNDECIDED
-            | Effect.CANDIDATE_UNDECIDED
-            | Effect.NOT_RUN
-            | Effect.NOT_ASKED
-        ):
+        case Effect.BLIND | Effect.CONTROL_UNDECIDED | Effect.CANDIDATE_UNDECIDED | Effect.NOT_RUN | Effect.NOT_ASKED:
             return ClaimStatus.UNTESTED
         case _:
             assert_never(ruling.effect)
@@ -173,7 +162,8 @@ def _status(claim: Claim, ruling: Ruling) -> ClaimStatus:
 
 def _reasons(verdict: Verdict, rows: Iterable[JudgedScenario], gaps: Sequence[str]) -> tuple[str, ...]:
     """Return what the verdict rests on; what is lighter than the verdict is told by the rows."""
-    weighty = [says for row in rows for says in row.says_for(verdict)]
+    proving_first = sorted(rows, key=lambda row: not row.discriminates)
+    weighty = [says for row in proving_first for says in row.says_for(verdict)]
     named_gaps = gaps if verdict is not Verdict.SHIP else ()
     ordered = (*weighty, *named_gaps) if verdict is Verdict.HOLD else (*named_gaps, *weighty)
     return ordered or ("Nothing was asked: no scenario has a result that this host could decide.",)

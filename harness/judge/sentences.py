@@ -60,15 +60,13 @@ def _effect(name: str, claim: str, ruling: Ruling, base: str, on: str) -> str:
         case Effect.NOT_ASKED:
             return f"{name}: not asked, this host does not support it{why_base}."
         case Effect.CLAIM_REFUTED:
-            return f"{name}: the claim{claim} is refuted: {on} where {base}{why_on}."
+            return f"{name}: the claim{claim} is refuted: {on}{why_on}; {base}."
         case Effect.REGRESSION:
-            return f"{name}: regression: {on} where {base}{why_on}."
+            return f"{name}: regression: {on}{why_on}; {base}."
         case Effect.UNSTABLE:
             return f"{name}: {on}, so it cannot be relied on{why_on}."
         case Effect.BLIND:
-            return (
-                f"{name}: does not discriminate: {base} where the claim{claim} says it is refuted, and {on}."
-            )
+            return f"{name}: does not discriminate: {base} where the claim{claim} says it is refuted, and {on}."
         case Effect.CONTROL_UNDECIDED:
             return f"{name}: the control is undecided: {base}{why_base}; {on}."
         case Effect.CANDIDATE_UNDECIDED:

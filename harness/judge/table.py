@@ -77,9 +77,7 @@ class Ruling:
         return None
 
 
-def rule(
-    expected: Expectations | None, base: CellOutcome, off: CellOutcome | None, on: CellOutcome
-) -> Ruling:
+def rule(expected: Expectations | None, base: CellOutcome, off: CellOutcome | None, on: CellOutcome) -> Ruling:
     """Decide one scenario; `expected` is a claim's word per role, or None without a claim."""
     promise = promise_of(expected)
     control = control_of(None if expected is None else expected.get(Role.BASE), base)

@@ -251,9 +251,7 @@ def _words(name: str) -> str:
 
 def _failures(runs: Sequence[RunDoc], text: int) -> list[str]:
     spoiled = [run for run in runs if run.check in ("error", "skipped")]
-    return [
-        f"{r.scenario} · {r.arm} · {r.repeat}: {r.outcome}. {cut(r.reason, text)}".strip() for r in spoiled
-    ]
+    return [f"{r.scenario} · {r.arm} · {r.repeat}: {r.outcome}. {cut(r.reason, text)}".strip() for r in spoiled]
 
 
 def _times(timings: Mapping[str, float]) -> tuple[StageTime, ...]:

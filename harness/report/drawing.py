@@ -116,13 +116,29 @@ class _Scale:
 
 def _box(span: Span, kind: str, label: str, scale: _Scale) -> Box:
     width = scale.width(span)
-    title = f"{label}, {span.start:.1f} to {span.end:.1f} s"
-    return Box(scale.x(span.start), width, kind, _fitting(label, width), title)
+    return Box(scale.x(span.start), width, kind, _fitting(label, width), _title(label, span))
+
+
+def _leading(span: Span, scale: _Scale) -> Box:
+    """Return the bar of an epoch; a short one says less, never half a word."""
+    width = scale.width(span)
+    labels = (f"leads epoch {span.name}", f"epoch {span.name}", span.name)
+    label = next((label for label in labels if _room(width) >= len(label)), "")
+    return Box(scale.x(span.start), width, "leader", label, _title(labels[0], span))
+
+
+def _title(what: str, span: Span) -> str:
+    return f"{what}, {span.start:.1f} to {span.end:.1f} s"
+
+
+def _room(width: float) -> int:
+    """Return how many characters fit into `width`."""
+    return int((width - 8) / _CHARACTER)
 
 
 def _fitting(label: str, width: float) -> str:
     """Return as much of `label` as fits; nothing when that would be too little to read."""
-    room = int((width - 8) / _CHARACTER)
+    room = _room(width)
     if len(label) <= room:
         return label
     return f"{label[: room - 1]}…" if room >= 5 else ""
@@ -158,7 +174,7 @@ def _lane(lane: Lane, y: float, height: float, scale: _Scale) -> LaneBox:
         y,
         height,
         tuple(_box(span, span.name, span.name, scale) for span in lane.life),
-        tuple(_box(span, "leader", f"leads epoch {span.name}", scale) for span in lane.leads),
+        tuple(_leading(span, scale) for span in lane.leads),
         tuple(_box(s, "stall", f"no progress for {s.end - s.start:.1f} s", scale) for s in lane.stalls),
         _points(lane, y, height, scale),
     )
@@ -173,6 +189,4 @@ def _points(lane: Lane, y: float, height: float, scale: _Scale) -> str:
     low, high = samples[0][1], max(offset for _, offset in samples)
     floor, ceiling = y + height - _BAR_DEPTH, y + LANE
     per_offset = (floor - ceiling) / max(high - low, 1)
-    return " ".join(
-        f"{scale.x(at)},{floor - max(offset - low, 0) * per_offset:.1f}" for at, offset in samples
-    )
+    return " ".join(f"{scale.x(at)},{floor - max(offset - low, 0) * per_offset:.1f}" for at, offset in samples)

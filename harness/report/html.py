@@ -19,9 +19,7 @@ from harness.resources import data_root
 BUDGET_BYTES = 2_000_000
 
 
-def render_html(
-    document: Document, journals: Mapping[str, Sequence[Event]], budget: int = BUDGET_BYTES
-) -> str:
+def render_html(document: Document, journals: Mapping[str, Sequence[Event]], budget: int = BUDGET_BYTES) -> str:
     """Return the page; whatever would take it over `budget` bytes is cut, and the page says so."""
     limits = Limits()
     page = _render(report_context(document, journals, limits))

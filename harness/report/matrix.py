@@ -20,6 +20,7 @@ SIGNS = {
     CellState.MISSING: "…",
 }
 _MOST_LINKS = 6
+_REASON = 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ def _cell(document: Document, scenario: ScenarioDoc, arm: ArmDoc, text: int) -> 
         standing=_standing(cell, runs),
         expected=" and ".join(cell.expected),
         counted=f"{cell.agreeing} of {cell.declared}",
-        reason=cut(cell.reason, text),
+        reason=cut(cell.reason, min(text, _REASON)),
         links=_links(runs),
         rerun=cell.rerun,
     )
@@ -108,9 +109,6 @@ def _standing(cell: CellDoc, runs: list[RunDoc]) -> str:
 
 def _links(runs: list[RunDoc]) -> tuple[Link, ...]:
     """Return the journal of every repeat and the places that show what was refuted."""
-    journals = [
-        Link(journal_link(r.folder).href, "journal" if len(runs) == 1 else f"journal {r.repeat}")
-        for r in runs
-    ]
+    journals = [Link(journal_link(r.folder).href, "journal" if len(runs) == 1 else f"journal {r.repeat}") for r in runs]
     places = [evidence_link(evidence) for run in runs for evidence in run.evidence]
     return (*journals, *dict.fromkeys(places[: max(_MOST_LINKS - len(journals), 2)]))

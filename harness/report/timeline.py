@@ -42,7 +42,10 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step that ended: `kind` is `do guard expect bind background`, `status` its end; `line` in the journal."""
+    """A step that ended: `kind` is `do guard expect bind background`, `status` its end; `line` in the journal.
+
+    `name` is the expectation's. A moment without a processor is told as a step of the kind `host`.
+    """
 
     kind: str
     text: str
@@ -51,11 +54,14 @@ class Step:
     end: float
     line: int
     detail: str = ""
+    name: str = ""
 
     @property
     def notable(self) -> bool:
         """Whether a reader of the timeline looks for it: what was done, asked, or did not succeed."""
-        return self.kind in ("do", "expect", "background") or self.status in ("unmet", "failed")
+        if self.status == "skipped":
+            return False
+        return self.kind in ("do", "expect", "background", "host") or self.status in ("unmet", "failed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,7 @@ def timeline_of(events: Sequence[Event]) -> Timeline:
         seconds,
         _phases(events, seconds),
         tuple(_lane(node, role, events, seconds) for node, role in _nodes(events)),
-        _steps(events),
+        tuple(sorted((*_steps(events), *_starvations(events)), key=lambda step: step.start)),
     )
 
 
@@ -93,8 +99,8 @@ def _phases(events: Sequence[Event], seconds: float) -> tuple[Span, ...]:
 
 def _until_next(marks: Sequence[tuple[float, str]], seconds: float) -> tuple[Span, ...]:
     """Return spans that each last until the next begins, the last until the end."""
-    ends = [*(at for at, _ in marks[1:]), seconds]
-    return tuple(Span(name, at, end) for (at, name), end in zip(marks, ends, strict=True))
+    bounds = itertools.pairwise([*marks, (seconds, "")])
+    return tuple(Span(name, at, end) for (at, name), (end, _) in bounds)
 
 
 def _nodes(events: Sequence[Event]) -> list[tuple[int, str]]:
@@ -115,9 +121,7 @@ def _lane(node: int, role: str, events: Sequence[Event], seconds: float) -> Lane
 
 
 def _life(node: int, events: Sequence[Event], seconds: float) -> tuple[Span, ...]:
-    return _until_next(
-        [(_time(e), str(e["state"])) for e in _of(events, "node") if int(e["node"]) == node], seconds
-    )
+    return _until_next([(_time(e), str(e["state"])) for e in _of(events, "node") if int(e["node"]) == node], seconds)
 
 
 def _leads(node: int, events: Sequence[Event], seconds: float) -> tuple[Span, ...]:
@@ -179,4 +183,16 @@ def _step(began: Event | None, ended: Event) -> Step:
         end=end,
         line=int(ended.get("seq", 0)),
         detail=str(detail),
+        name=str(ended.get("name", "")),
     )
+
+
+def _starvations(events: Sequence[Event]) -> tuple[Step, ...]:
+    return tuple(_starvation(event) for event in _of(events, "stall"))
+
+
+def _starvation(event: Event) -> Step:
+    who = "the harness" if int(event["node"]) < 0 else f"node {event['node']}"
+    end = _time(event)
+    start = max(0.0, end - float(event["seconds"]))
+    return Step("host", f"gave {who} no processor", "failed", start, end, int(event.get("seq", 0)))

@@ -47,9 +47,7 @@ def read_asked(run_dir: Path) -> Asked:
     """Return what run.json declares; HarnessError when there is none or it has another schema."""
     path = run_dir / "run.json"
     if not path.is_file():
-        raise HarnessError(
-            f"{run_dir} is no run directory: it has no run.json.", "Start one with `harness verify`."
-        )
+        raise HarnessError(f"{run_dir} is no run directory: it has no run.json.", "Start one with `harness verify`.")
     return from_json(Asked, path.read_bytes())
 
 
@@ -64,12 +62,8 @@ def write_verdict(run_dir: Path, verdict: Mapping[str, Any]) -> Path:
     schema = json.loads((data_root() / "reports/schema/verdict.schema.json").read_text("utf-8"))
     error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(verdict))
     if error is not None:
-        raise HarnessError(
-            f"verdict.json would not match its schema at {error.json_path}: {error.message[:200]}."
-        )
-    return write_atomically(
-        run_dir / "verdict.json", json.dumps(verdict, ensure_ascii=False, indent=1) + "\n"
-    )
+        raise HarnessError(f"verdict.json would not match its schema at {error.json_path}: {error.message[:200]}.")
+    return write_atomically(run_dir / "verdict.json", json.dumps(verdict, ensure_ascii=False, indent=1) + "\n")
 
 
 def read_verdict(run_dir: Path) -> dict[str, Any]:
@@ -81,9 +75,7 @@ def read_verdict(run_dir: Path) -> dict[str, Any]:
     return verdict
 
 
-def build_verdict(
-    asked: Asked, results: Sequence[RunResult], contrasts: Sequence[Contrast]
-) -> dict[str, Any]:
+def build_verdict(asked: Asked, results: Sequence[RunResult], contrasts: Sequence[Contrast]) -> dict[str, Any]:
     """Judge and return the content of verdict.json; pure."""
     judgement = decide(asked, results)
     document: dict[str, Any] = json.loads(to_json(_document(asked, judgement, results, contrasts)))
@@ -109,9 +101,7 @@ def _document(
         scenarios=tuple(_scenario(asked, rows[s.name], s.question) for s in asked.scenarios),
         claims=tuple(_claims(judgement)),
         runs=tuple(_run(asked, rows[r.scenario], r) for r in results if r.scenario in rows),
-        contrasts=tuple(
-            ContrastDoc(c.base, c.candidate, tuple(map(_finding, c.findings))) for c in contrasts
-        ),
+        contrasts=tuple(ContrastDoc(c.base, c.candidate, tuple(map(_finding, c.findings))) for c in contrasts),
         not_tested=judgement.not_tested,
         timings=asked.timings,
     )

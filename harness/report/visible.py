@@ -11,20 +11,19 @@ _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
 def visible(text: str) -> str:
-    """Return `text` with control, bidi, zero-width and unassigned characters shown as signs or code points.
+    """Return `text` with control, bidi, zero-width and unassigned characters written as escapes.
 
-    Terminal sequences stay readable (`␛[31m`) and can no longer act. New lines and tabs are kept.
+    Terminal sequences stay readable (`\\x1b[31m`) and can no longer act; escapes are plain ASCII,
+    which every font has. New lines and tabs are kept.
     """
     return _SUSPECT.sub(lambda match: _sign(match.group()), text)
 
 
 def _sign(char: str) -> str:
     code = ord(char)
-    if code < 0x20:
-        return char if char in _KEPT else chr(0x2400 + code)
-    if code == 0x7F:
-        return "\u2421"
-    return f"⟦U+{code:04X}⟧" if unicodedata.category(char) in _INVISIBLE else char
+    if char in _KEPT or unicodedata.category(char) not in _INVISIBLE:
+        return char
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def cut(text: str, limit: int) -> str:

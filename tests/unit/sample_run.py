@@ -1,6 +1,6 @@
 """A run directory with journals as real runs write them, for tests and for looking at the report.
 
-`python -m tests.unit.sample_run FOLDER [ship|hold|hostile]` writes one and renders its report.
+`python tests/unit/sample_run.py FOLDER [ship|hold|hostile]` writes one and renders its report.
 """
 
 from __future__ import annotations
@@ -92,9 +92,7 @@ class JournalWriter:
     def at(self, t: float, event: str, **fields: Any) -> int:
         self.t = max(self.t, t)
         stamp = f"2026-03-01T10:00:{self.t % 60:06.3f}+00:00"
-        self.events.append(
-            {"seq": len(self.events) + 1, "t": round(t, 3), "at": stamp, "event": event, **fields}
-        )
+        self.events.append({"seq": len(self.events) + 1, "t": round(t, 3), "at": stamp, "event": event, **fields})
         return len(self.events)
 
     def node(self, t: float, node: int, state: str) -> None:
@@ -111,9 +109,7 @@ class JournalWriter:
     def step(self, start: float, end: float, kind: str, text: str, status: str, **fields: Any) -> int:
         if kind in ("do", "bind", "background"):
             self.at(start, "step", kind=kind, text=text, status="begin")
-        return self.at(
-            end, "step", kind=kind, text=text, status=status, seconds=round(end - start, 3), **fields
-        )
+        return self.at(end, "step", kind=kind, text=text, status=status, seconds=round(end - start, 3), **fields)
 
 
 def journal(scenario: str, arm: Arm, repeat: int, outcome: Outcome, reason: str) -> list[dict[str, Any]]:
@@ -200,9 +196,7 @@ def results(kind: str) -> Iterator[tuple[RunResult, list[dict[str, Any]]]]:
             seconds = events[-1]["t"]
             folder = f"runs/{scenario}/{arm.name}/1"
             line = next((e["seq"] for e in events if e.get("status") == "unmet"), 0)
-            excerpt = (
-                "WARN [RaftManager id=3] Connection to node 0 (/127.0.0.1:8101) could not be established."
-            )
+            excerpt = "WARN [RaftManager id=3] Connection to node 0 (/127.0.0.1:8101) could not be established."
             lost = (
                 Evidence(f"{folder}/journal.jsonl", line),
                 Evidence(f"{folder}/nodes/3/server.log", 911, excerpt),
@@ -216,9 +210,7 @@ def results(kind: str) -> Iterator[tuple[RunResult, list[dict[str, Any]]]]:
                 "longest_stall_seconds": 1.31,
                 "node_cpu_seconds": 17.4,
             }
-            result = RunResult(
-                scenario, arm.name, arm.role, 1, outcome, name, reason, evidence, seconds, measures
-            )
+            result = RunResult(scenario, arm.name, arm.role, 1, outcome, name, reason, evidence, seconds, measures)
             yield result, events
 
 

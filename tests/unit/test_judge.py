@@ -146,9 +146,7 @@ def test_all_unsupported_is_never_a_ship() -> None:
 def test_a_claimed_scenario_that_was_not_run_is_named() -> None:
     judgement = decide(asked("turn1", claims=(FIX,)), ran("turn1", H, H, H))
     assert judgement.verdict is Verdict.INCONCLUSIVE
-    assert judgement.reasons == (
-        "The claim follows-moved-voters is untested: its scenario turn2 was not run.",
-    )
+    assert judgement.reasons == ("The claim follows-moved-voters is untested: its scenario turn2 was not run.",)
 
 
 def test_a_scenario_without_results_is_inconclusive_and_named() -> None:

@@ -1,0 +1,280 @@
+"""The report: what it shows, what it withstands, and that equal input gives equal bytes."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import sample_run
+
+from harness.errors import HarnessError
+from harness.model import Evidence, Outcome, Role, RunResult
+from harness.records import from_json, to_json
+from harness.report import build_verdict, judge_run, read_verdict, write_reports, write_verdict
+from harness.report.context import Limits, report_context
+from harness.report.document import Document
+from harness.report.html import render_html
+from harness.report.junit import render_junit
+from harness.report.links import evidence_link
+from harness.report.markdown import render_markdown
+from harness.report.rerun import rerun_command
+from harness.report.visible import cut, visible
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def document(kind: str = "ship") -> Document:
+    results = [result for result, _ in sample_run.results(kind)]
+    verdict = build_verdict(sample_run.asked(), results, sample_run.contrasts(kind))
+    return from_json(Document, json.dumps(verdict))
+
+
+def journals(kind: str = "ship"):
+    return {result.key.folder: events for result, events in sample_run.results(kind)}
+
+
+def shown_context(kind: str) -> str:
+    return to_json(report_context(document(kind), journals(kind), Limits(timelines=2)))
+
+
+@pytest.mark.parametrize("kind", ["ship", "hold"])
+def test_the_context_is_the_golden_one(kind: str) -> None:
+    """What the report shows changes only on purpose: `python tests/unit/test_report.py` writes the goldens anew."""
+    assert shown_context(kind) == (GOLDEN / f"report-{kind}.json").read_text(encoding="utf-8")
+
+
+def test_a_run_directory_is_judged_and_reported_and_can_be_reported_again(tmp_path: Path) -> None:
+    run_dir = sample_run.write_sample(tmp_path)
+    page = write_reports(run_dir, judge_run(run_dir))
+    first = {p.name: p.read_bytes() for p in run_dir.iterdir() if p.is_file()}
+    assert page == run_dir / "report.html"
+    assert {"verdict.json", "report.html", "junit.xml", "summary.md", "run.json"} == first.keys()
+    write_reports(run_dir, read_verdict(run_dir))
+    assert first == {p.name: p.read_bytes() for p in run_dir.iterdir() if p.is_file()}
+
+
+def test_the_verdict_is_the_first_thing_said_with_the_strongest_reason_against_it() -> None:
+    text = re.sub(r"<[^>]+>", " ", render_html(document("hold"), journals("hold")).split("<main>")[1])
+    assert re.match(r"\s*✕\s+HOLD\s+turn2: the claim follows-moved-voters is refuted", text)
+    assert "Nothing speaks against the candidate in new-mechanism and turn1" in text[:1500]
+
+
+class Page(HTMLParser):
+    """Collects what a browser would act upon."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def all(self, name: str) -> list[str]:
+        return [attrs[name] or "" for _, attrs in self.tags if name in attrs]
+
+
+@pytest.mark.parametrize("kind", ["ship", "hostile"])
+def test_the_page_runs_no_script_and_reaches_no_network(kind: str) -> None:
+    page = Page(render_html(document(kind), journals(kind)))
+    names = {tag for tag, _ in page.tags}
+    assert not names & {"script", "img", "link", "iframe", "object", "form"}
+    assert not [name for _, attrs in page.tags for name in attrs if name.startswith("on") or name == "style"]
+    assert not page.all("src")
+    assert not [href for href in page.all("href") if ":" in href or href.startswith("/")]
+    policy = next(attrs["content"] for _, attrs in page.tags if attrs.get("http-equiv"))
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+
+
+def test_nothing_from_a_log_acts_on_the_page_or_hides_in_it() -> None:
+    page = render_html(document("hostile"), journals("hostile"))
+    assert "<script" not in page
+    assert "&lt;script&gt;alert" in page
+    assert r"\x1b[31mred" in page
+    assert r"\u202etxt.exe" in page
+    assert "\x1b" not in page
+    assert "\u202e" not in page
+    assert "A" * 1000 not in page
+    assert "more characters)" in page
+
+
+def test_ids_are_unique_links_inside_the_page_lead_somewhere_and_headings_are_in_order() -> None:
+    page = Page(render_html(document(), journals()))
+    ids = page.all("id")
+    assert len(ids) == len(set(ids))
+    assert {href[1:] for href in page.all("href") if href.startswith("#")} <= set(ids)
+    assert set(" ".join(page.all("aria-labelledby")).split()) <= set(ids)
+    levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch(r"h[1-6]", tag)]
+    assert levels[0] == 1
+    assert all(later - earlier <= 1 for earlier, later in itertools.pairwise(levels))
+
+
+def test_every_table_has_a_caption_and_scrolls_in_its_own_box() -> None:
+    page = [tag for tag, _ in Page(render_html(document(), journals())).tags]
+    followers = [page[i + 1] for i, tag in enumerate(page) if tag == "table"]
+    assert followers == ["caption"] * 4
+    assert [page[i - 1] for i, tag in enumerate(page) if tag == "table"] == ["div"] * 4
+
+
+def test_every_cell_links_to_its_journal_and_can_be_asked_again() -> None:
+    page = render_html(document(), journals())
+    for scenario in sample_run.QUESTIONS:
+        for arm in sample_run.ARMS:
+            assert f'href="runs/{scenario}/{arm.name}/1/journal.jsonl"' in page
+            assert f"harness verify --scenario {scenario} --arms {arm.name} --jobs 2" in page
+
+
+def test_what_is_over_the_budget_is_cut_and_the_cut_is_told() -> None:
+    whole = document()
+    finding = whole.contrasts[2].findings[0]
+    many = replace(whole, contrasts=(replace(whole.contrasts[2], findings=(finding,) * 500),))
+    page = render_html(many, journals(), budget=120_000)
+    assert len(page.encode()) <= 120_000
+    assert re.search(r"\d+ more findings are in <a href=\"logs/findings.json\">", page)
+    assert re.search(r"\d+ more runs have no timeline here", page)
+
+
+def test_when_timelines_are_cut_the_runs_that_did_not_pass_keep_theirs() -> None:
+    shown = report_context(document("hold"), journals("hold"), Limits(timelines=1)).timelines
+    assert [(t.scenario, t.arm, t.expanded) for t in shown] == [("turn2", "patched-on", True)]
+
+
+def test_a_run_without_a_journal_has_no_timeline_and_the_report_stands() -> None:
+    assert "No run left a journal." in render_html(document(), {})
+
+
+def test_a_journal_cut_by_a_crash_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
+    run_dir = sample_run.write_sample(tmp_path)
+    journal = run_dir / "runs/turn2/stock/1/journal.jsonl"
+    journal.write_text(journal.read_text()[:3000])
+    assert "timeline-turn2-stock-1" in write_reports(run_dir, judge_run(run_dir)).read_text()
+
+
+def test_a_jar_without_the_flag_has_no_off_arm_and_the_report_says_so() -> None:
+    asked = sample_run.asked()
+    jar = replace(sample_run.PATCHED, flag=replace(sample_run.PATCHED.flag, known=False))
+    arms = (sample_run.ARMS[0], replace(sample_run.ARMS[2], name="jar-on", build=jar))
+    results = [replace(r, arm="jar-on") if r.role is Role.ON else r for r, _ in sample_run.results("ship")]
+    told = [r for r in results if r.role is not Role.OFF]
+    shown = from_json(Document, json.dumps(build_verdict(replace(asked, arms=arms), told, ())))
+    assert shown.verdict == "SHIP"
+    assert "this jar does not know the flag" in render_html(shown, {})
+
+
+def test_a_verdict_that_breaks_its_schema_is_not_written(tmp_path: Path) -> None:
+    verdict = build_verdict(sample_run.asked(), [], ())
+    with pytest.raises(HarnessError, match=r"at \$\.verdict: 'SAFE' is not one of"):
+        write_verdict(tmp_path, verdict | {"verdict": "SAFE"})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_refutation_without_a_name_breaks_the_schema(tmp_path: Path) -> None:
+    nameless = RunResult("turn2", "stock", Role.BASE, 1, Outcome.REFUTED)
+    with pytest.raises(HarnessError, match=r"runs\[0\]\.expectation"):
+        write_verdict(tmp_path, build_verdict(sample_run.asked(), [nameless], ()))
+
+
+def test_a_folder_that_is_no_run_directory_is_named(tmp_path: Path) -> None:
+    with pytest.raises(HarnessError, match=r"is no run directory: it has no run\.json"):
+        judge_run(tmp_path)
+    with pytest.raises(HarnessError, match=r"has no verdict\.json"):
+        read_verdict(tmp_path)
+
+
+def test_junit_tells_claimed_refutations_as_passed_and_the_rest_as_what_it_is() -> None:
+    suites = {suite.get("name"): suite for suite in ET.fromstring(render_junit(document("hold")))}
+    turn2 = {case.get("name"): case for case in suites["turn2"]}
+    assert suites["turn2"].get("failures") == "1"
+    assert turn2["turn2[stock-1]"].find("failure") is None
+    failure = turn2["turn2[patched-on-1]"].find("failure")
+    assert failure is not None
+    assert failure.get("message", "").startswith("REFUTED(observer_recovers)")
+    assert "claimed: HELD" in (failure.text or "")
+
+
+@pytest.mark.parametrize(("outcome", "tag"), [(Outcome.BROKEN, "error"), (Outcome.UNSUPPORTED, "skipped")])
+def test_junit_tells_what_could_not_be_asked_with_its_reason(outcome: Outcome, tag: str) -> None:
+    results = [replace(r, outcome=outcome, expectation="", reason="port taken") for r, _ in sample_run.results("ship")]
+    shown = from_json(Document, json.dumps(build_verdict(sample_run.asked(), results, ())))
+    root = ET.fromstring(render_junit(shown))
+    assert [case.find(tag).get("message") for case in root.iter("testcase")] == [f"{outcome}: port taken"] * 9
+
+
+def test_junit_stays_xml_whatever_a_log_holds() -> None:
+    assert r"\x00" in ET.tostring(ET.fromstring(render_junit(document("hostile"))), encoding="unicode")
+
+
+def test_markdown_gives_verdict_matrix_and_claims() -> None:
+    summary = render_markdown(report_context(document("hold"), journals("hold")))
+    assert summary.startswith("# HOLD: turn2: the claim follows-moved-voters is refuted")
+    assert (
+        r"| turn1 | ✓ HELD, 1 of 1 | ✓ HELD, 1 of 1 | ✓ HELD, 1 of 1 | no difference; does not discriminate |"
+        in summary
+    )
+    assert "- **held** learns-unconfigured-voters" in summary
+
+
+def test_markdown_takes_log_text_literally() -> None:
+    summary = render_markdown(report_context(document("hostile"), journals("hostile")))
+    assert r"\<script\>" in summary
+    assert len(summary) < 20_000
+
+
+@pytest.mark.parametrize(
+    ("argv", "command"),
+    [
+        ((), "harness verify --scenario turn2 --arms stock"),
+        (("verify", "--jar", "my jar.jar"), "harness verify --scenario turn2 --arms stock --jar 'my jar.jar'"),
+        (
+            ("verify", "--scenario", "a", "--scenario=b", "--out", "x", "--arms=on", "--repeats", "3"),
+            "harness verify --scenario turn2 --arms stock --repeats 3",
+        ),
+    ],
+)
+def test_a_rerun_keeps_the_options_and_replaces_what_was_asked(argv: tuple[str, ...], command: str) -> None:
+    assert rerun_command(argv, "turn2", "stock") == command
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain ünïcode → 漢字 ✓", "plain ünïcode → 漢字 ✓"),
+        ("a\tb\nc", "a\tb\nc"),
+        ("\x1b[31m\x07\x7f\x9b\r", r"\x1b[31m\x07\x7f\x9b\x0d"),
+        ("a\u202eb\u2066c\u200bd\ufeff\u00ad", r"a\u202eb\u2066c\u200bd\ufeff\xad"),
+        ("\ud800\U000e0041\ufffe\u2028", r"\ud800\U000e0041\ufffe\u2028"),
+    ],
+)
+def test_what_cannot_be_seen_is_written_out(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+def test_a_cut_tells_how_much_is_missing() -> None:
+    assert cut("abcdef", 4) == "abcd… (2 more characters)"
+    assert cut("abcd", 4) == "abcd"
+
+
+@pytest.mark.parametrize(
+    ("path", "href"),
+    [
+        ("runs/turn2/stock/1/nodes/3/server.log", "runs/turn2/stock/1/nodes/3/server.log"),
+        ("javascript:alert(1)", "javascript%3Aalert%281%29"),
+        ("/etc/passwd", "etc/passwd"),
+        ("../../secret", "secret"),
+        ('a"b c#d', "a%22b%20c%23d"),
+    ],
+)
+def test_links_stay_in_the_run_directory_and_name_no_scheme(path: str, href: str) -> None:
+    assert evidence_link(Evidence(path, 3)).href == href
+
+
+if __name__ == "__main__":
+    for each in ("ship", "hold"):
+        (GOLDEN / f"report-{each}.json").write_text(shown_context(each), encoding="utf-8")

@@ -1,0 +1,146 @@
+"""Timelines: what a journal tells of each node, and where it is drawn."""
+
+from __future__ import annotations
+
+import pytest
+import sample_run
+from sample_run import JournalWriter
+
+from harness.model import Outcome
+from harness.report.drawing import LEFT, MARK_GAP, RIGHT, WIDTH, draw
+from harness.report.timeline import Span, Timeline, timeline_of
+
+
+def quorum(writer: JournalWriter, t: float, leader: int, epoch: int, **observers: int) -> None:
+    ends = {name.removeprefix("n"): offset for name, offset in observers.items()}
+    writer.at(t, "quorum", leader=leader, epoch=epoch, high_watermark=0, voters={"0": 1, "1": 1}, observers=ends)
+
+
+def node(writer: JournalWriter, number: int, *states: tuple[float, str]) -> None:
+    for t, state in states:
+        writer.node(t, number, state)
+
+
+def told(writer: JournalWriter, seconds: float) -> Timeline:
+    writer.at(seconds, "outcome", outcome="HELD", expectation="", reason="")
+    return timeline_of(sorted(writer.events, key=lambda event: event["t"]))
+
+
+def test_an_empty_journal_gives_an_empty_timeline_that_can_be_drawn() -> None:
+    timeline = timeline_of([])
+    assert timeline == Timeline(0.0, (), (), ())
+    assert draw(timeline).lanes == ()
+
+
+def test_a_node_lives_from_state_to_state_until_the_run_ends() -> None:
+    writer = JournalWriter()
+    node(writer, 0, (0, "starting"), (2, "ready"), (5, "died"))
+    assert told(writer, 9).lanes[0].life == (Span("starting", 0, 2), Span("ready", 2, 5), Span("died", 5, 9))
+
+
+def test_an_epoch_is_led_until_another_answer_or_until_its_leader_ends() -> None:
+    writer = JournalWriter()
+    node(writer, 0, (0, "ready"), (6, "killed"))
+    node(writer, 1, (0, "ready"))
+    for t, leader, epoch in ((1, 1, 2), (2, 1, 2), (4, 0, 3), (5, 0, 3), (8, 1, 4)):
+        quorum(writer, t, leader, epoch)
+    first, second = told(writer, 10).lanes
+    assert first.leads == (Span("3", 4, 6),)
+    assert second.leads == (Span("2", 1, 4), Span("4", 8, 10))
+
+
+def test_an_observer_whose_log_stands_still_is_told_to_stall() -> None:
+    writer = JournalWriter()
+    node(writer, 3, (0, "ready"))
+    for t, offset in ((1, 10), (2, 12), (3, 14), (4, 14), (5, 14), (6, 14), (7, 14), (8, 20), (9, 22)):
+        quorum(writer, t, 0, 1, n3=offset)
+    lane = told(writer, 10).lanes[0]
+    assert (lane.role, lane.offsets[0]) == ("observer", (1, 10))
+    assert lane.stalls == (Span("no progress", 3, 8),)
+
+
+def test_an_observer_that_vanishes_from_the_answers_stalls_too() -> None:
+    writer = JournalWriter()
+    node(writer, 3, (0, "ready"))
+    quorum(writer, 1, 0, 1, n3=10)
+    for t in range(2, 12):
+        quorum(writer, t, 0, 1)
+    assert told(writer, 12).lanes[0].stalls == (Span("no progress", 1, 12),)
+
+
+def test_an_observer_that_keeps_fetching_does_not_stall() -> None:
+    timeline = timeline_of(sample_run.journal("turn2", sample_run.ARMS[2], 1, Outcome.HELD, ""))
+    assert [lane.stalls for lane in timeline.lanes] == [()] * 4
+
+
+def test_a_voter_that_is_listed_as_an_observer_while_it_restarts_is_a_voter() -> None:
+    writer = JournalWriter()
+    node(writer, 0, (0, "ready"))
+    quorum(writer, 1, 1, 1, n0=5)
+    assert told(writer, 2).lanes[0].role == "voter"
+
+
+def test_steps_pair_their_begin_with_their_end() -> None:
+    writer = JournalWriter()
+    writer.step(1, 3, "do", "stop node 2", "done")
+    writer.step(3, 18, "expect", "the observer follows", "unmet", name="observer_recovers")
+    writer.step(18, 18, "guard", "a leader exists", "met")
+    do, expect, guard = told(writer, 20).steps
+    assert (do.start, do.end, do.line) == (1, 3, 2)
+    assert (expect.start, expect.end) == (3, 18)
+    assert [step.notable for step in (do, expect, guard)] == [True, True, False]
+
+
+def test_a_step_that_never_ended_is_unfinished() -> None:
+    writer = JournalWriter()
+    writer.at(4, "step", kind="do", text="stop node 2", status="begin")
+    assert [(s.status, s.start, s.end) for s in told(writer, 5).steps] == [("unfinished", 4, 4)]
+
+
+def test_everything_is_drawn_inside_the_picture() -> None:
+    drawing = draw(timeline_of(sample_run.journal("turn2", sample_run.ARMS[0], 1, Outcome.REFUTED, "lost")))
+    boxes = [box for lane in drawing.lanes for box in (*lane.life, *lane.leads, *lane.stalls)] + [*drawing.phases]
+    assert all(box.x >= LEFT and box.x + box.width <= WIDTH - RIGHT + 1 for box in boxes)
+    points = [tuple(map(float, point.split(","))) for point in drawing.lanes[3].points.split()]
+    assert all(drawing.lanes[3].y <= y <= drawing.axis_y for _, y in points)
+
+
+def test_numbers_of_steps_close_in_time_do_not_cover_each_other() -> None:
+    writer = JournalWriter()
+    for t in (1.0, 1.05, 1.1):
+        writer.step(t, t, "expect", f"at {t}", "met")
+    marks = draw(told(writer, 60)).marks
+    assert len({mark.y for mark in marks}) == 3
+    assert marks[2].x - marks[0].x < MARK_GAP
+
+
+@pytest.mark.parametrize(("seconds", "labels"), [(100, ["leads epoch 7"]), (16, ["epoch 7"]), (4, ["7"]), (0.5, [""])])
+def test_a_short_epoch_says_less_and_never_half_a_word(seconds: float, labels: list[str]) -> None:
+    writer = JournalWriter()
+    node(writer, 0, (0, "ready"))
+    quorum(writer, 0, 0, 7)
+    quorum(writer, seconds, 1, 8)
+    assert [box.label for box in draw(told(writer, 200)).lanes[0].leads] == labels
+
+
+def test_a_long_journal_is_thinned_and_keeps_its_last_sample() -> None:
+    writer = JournalWriter()
+    node(writer, 3, (0, "ready"))
+    for t in range(2000):
+        quorum(writer, t, 0, 1, n3=t)
+    points = draw(told(writer, 2000)).lanes[0].points.split()
+    assert len(points) <= 241
+    assert points[-1].startswith(f"{LEFT + 1999 / 2000 * (WIDTH - LEFT - RIGHT):.1f},")
+
+
+def test_a_starved_host_is_told_among_the_steps() -> None:
+    writer = JournalWriter()
+    writer.at(9, "stall", node=3, seconds=1.5)
+    step = told(writer, 10).steps[0]
+    assert (step.kind, step.text, step.start, step.notable) == ("host", "gave node 3 no processor", 7.5, True)
+
+
+def test_a_step_that_was_not_needed_is_not_notable() -> None:
+    writer = JournalWriter()
+    writer.step(1, 1, "do", "restart the leader on its old port", "skipped")
+    assert not told(writer, 2).steps[-1].notable
