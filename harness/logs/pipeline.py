@@ -123,8 +123,8 @@ def join(name: str, rows: pl.DataFrame, reading: Reading) -> FileCounts:
     placed = rows.join(offsets, on="block").with_columns(line=pl.col("line") + pl.col("first") + 1)
     edges = placed.filter(pl.col("part").is_in([HEAD, TAIL])).sort("block", "part")
     unparsed, across = _across(edges)
-    counted = placed.filter(~pl.col("part").is_in([PIECE, HEAD, TAIL])).sort("block", "line")
-    counts = merge([counted.select(COUNTS.names()), count(across, reading)])
+    within = placed.filter(~pl.col("part").is_in([PIECE, HEAD, TAIL])).select(COUNTS.names())
+    counts = merge([pl.concat([within, count(across, reading)]).sort("line", maintain_order=True)])
     unparsed_lines, unparsed_bytes = _unparsed(blocks)
     whole, size = int(blocks["lines"].sum()), int(blocks["bytes"].sum())
     total = FileTotal(

@@ -1,0 +1,147 @@
+"""Events, places and totals come out the same wherever a file is cut into pieces, and nothing is lost."""
+
+import re
+from collections import Counter
+from itertools import pairwise
+
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.logs.blocks import LINES, PARTIAL, partials, path_of
+from harness.logs.events import MAX_EVENT, OUTSIDE, Reading, count
+from harness.logs.layout import KAFKA_DEFAULT, compile_layout
+from harness.logs.masks import template_of
+from harness.logs.pipeline import FileCounts, join
+from harness.model import PhaseSpan
+
+READING = Reading(
+    compile_layout(KAFKA_DEFAULT),
+    (PhaseSpan("start", 1000.0, 1010.0), PhaseSpan("stop", 1020.0, 1030.0)),
+)
+HEADER = re.compile(r"\[1970-01-01 00:(\d\d):(\d\d),000\] (INFO|WARN) ")
+
+seconds = st.integers(990, 1040)
+headers = st.builds(
+    lambda at, level, text: f"[1970-01-01 00:{at // 60:02}:{at % 60:02},000] {level} {text}",
+    seconds,
+    st.sampled_from(["INFO", "WARN"]),
+    st.sampled_from(["Node 0 disconnected. (a.B)", "Node 17 disconnected. (a.B)", "Leader (a.B)", "open", " (a.B)"]),
+)
+continuations = st.sampled_from(
+    ["", "\tat a.B.c(B.java:1)", "java.io.IOException: gone", "second line (a.B)", "[1970", "\t... 3 more", "x\r"]
+)
+logs = st.lists(st.one_of(headers, headers, continuations), max_size=30)
+cuts = st.lists(st.integers(0, 30), max_size=6)
+
+
+def line_by_line(lines: list[str]) -> tuple[Counter, dict, int]:
+    """Do the same work one line at a time: counts, the first line of each, and how many lines precede the events."""
+    events: list[tuple[int, list[str]]] = []
+    before = 0
+    for number, line in enumerate(lines, 1):
+        if HEADER.match(line):
+            events.append((number, [line.removesuffix("\r")]))
+        elif events:
+            events[-1][1].append(line.removesuffix("\r"))
+        else:
+            before += 1
+    counts, first = Counter(), {}
+    for number, text in events:
+        key = read_one("\n".join(text))
+        counts[key] += 1
+        first.setdefault(key, number)
+    return counts, first, before
+
+
+def read_one(text: str) -> tuple[str, str, str, str]:
+    at = HEADER.match(text)
+    time = int(at[1]) * 60 + int(at[2])
+    phase = "start" if 1000 <= time < 1010 else "stop" if 1020 <= time < 1030 else OUTSIDE
+    body, logger = text[at.end() :], ""
+    end = re.search(r" \(a\.B\)$", body, re.MULTILINE)
+    if end:
+        body, logger = body[: end.start()] + body[end.end() :], "a.B"
+    kept = [line for n, line in enumerate(body.split("\n")) if n == 0 or not re.match(r"\t(at |\.\.\. \d+ more)", line)]
+    return phase, at[3], logger, template_of("\n".join(kept).rstrip())
+
+
+def in_pieces(lines: list[str], cuts: list[int], batch: int, reading: Reading = READING) -> FileCounts:
+    """Read the lines as Spark would hand them out: cut into blocks, blocks out of order, in batches."""
+    edges = sorted({0, *(cut for cut in cuts if cut < len(lines)), len(lines)})
+    blocks = [
+        pl.DataFrame([("f", start, line, len(line.encode())) for line in lines[start:end]], schema=LINES, orient="row")
+        for start, end in pairwise(edges)
+    ]
+    batches = [piece.slice(at, batch) for piece in reversed(blocks) for at in range(0, piece.height, batch)]
+    rows = list(partials(batches, {"f": reading}))
+    return join("f", pl.concat(rows) if rows else PARTIAL.to_frame(), reading)
+
+
+@settings(max_examples=40, deadline=None)
+@given(logs, cuts, st.integers(1, 40))
+def test_counts_and_places_are_those_of_a_line_by_line_reader_however_the_file_is_cut(lines, cuts, batch):
+    counts, first, before = line_by_line(lines)
+    file = in_pieces(lines, cuts, batch)
+    found = file.counts.select("phase", "level", "logger", "template", "count", "line").rows()
+    assert counts == {row[:4]: row[4] for row in found}
+    assert first == {row[:4]: row[5] for row in found}
+    assert before == file.total.unparsed_lines
+
+
+@settings(max_examples=40, deadline=None)
+@given(logs, cuts, st.integers(1, 40))
+def test_every_line_and_byte_is_an_events_or_unparsed(lines, cuts, batch):
+    total = in_pieces(lines, cuts, batch).total
+    assert len(lines) == total.lines == total.event_lines + total.unparsed_lines
+    assert len("".join(f"{line}\n" for line in lines)) == total.bytes == total.event_bytes + total.unparsed_bytes
+    assert sum(bool(HEADER.match(line)) for line in lines) == total.events
+
+
+@settings(max_examples=40, deadline=None)
+@given(logs, cuts, cuts, st.integers(1, 40), st.integers(1, 40))
+def test_excerpts_are_the_same_however_the_file_is_cut(lines, cuts, others, batch, another):
+    one, two = in_pieces(lines, cuts, batch), in_pieces(lines, others, another)
+    key = ["phase", "level", "logger", "template"]
+    assert one.counts.sort(key).equals(two.counts.sort(key))
+    assert one.unparsed == two.unparsed
+
+
+def test_a_configuration_dump_is_counted_key_by_key_beside_its_event():
+    dump = ["[1970-01-01 00:16:41,000] INFO KafkaConfig values: ", "\tbroker.id = 0", "\tlog.dir = null", "\track = "]
+    file = in_pieces([*dump, "\t (kafka.server.KafkaConfig)"], [2], 1)
+    assert file.counts.select("part", "template", "line").rows() == [
+        ("event", "KafkaConfig values:", 1),
+        ("item", "KafkaConfig: broker.id = <n>", 2),
+        ("item", "KafkaConfig: log.dir = null", 3),
+        ("item", "KafkaConfig: rack =", 4),
+    ]
+    assert {"kafka.server.KafkaConfig"} == set(file.counts["logger"])
+
+
+def test_an_exception_is_told_by_what_it_says_and_not_by_its_frames():
+    trace = ["java.io.IOException: epoch 3", "\tat a.B.c(B.java:1)", "Caused by: x.Y: z", "\t... 12 more"]
+    file = in_pieces(["[1970-01-01 00:16:41,000] WARN Failed (a.B)", *trace], [], 9)
+    assert file.counts["template"].to_list() == ["Failed\njava.io.IOException: epoch <n>\nCaused by: x.Y: z"]
+    assert file.counts["excerpt"][0].endswith("\t... 12 more")
+
+
+def test_an_endless_event_is_cut_and_counted_once():
+    lines = ["[1970-01-01 00:16:41,000] INFO x (a.B)", *["y" * 10_000] * 20]
+    file = in_pieces(lines, [3, 9], 2)
+    assert (1, 200_000 + 20 + len(lines[0]) + 1) == (file.total.events, file.total.bytes)
+    assert len(file.counts["template"][0]) <= MAX_EVENT
+
+
+def test_a_time_without_a_phase_is_outside_and_so_is_an_impossible_date():
+    lines = ["[1970-01-01 00:17:35,000] INFO x (a.B)", "[1970-02-31 00:16:41,000] INFO y (a.B)"]
+    assert {OUTSIDE} == set(in_pieces(lines, [], 9).counts["phase"])
+
+
+def test_no_events_are_no_counts():
+    assert count(pl.DataFrame(schema={"line": pl.Int64, "text": pl.String}), READING).is_empty()
+
+
+def test_a_path_is_found_again_in_the_name_that_spark_gives_it():
+    assert path_of("file:///tmp/a%20b/%5Bc%5D%25.log") == "/tmp/a b/[c]%.log"
+    assert path_of("/tmp/a%20b") == "/tmp/a%20b"
