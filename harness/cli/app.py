@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+import tempfile
+import traceback
+from pathlib import Path
 from types import FrameType
 
 import click
@@ -22,6 +26,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 verify.register(app)
@@ -54,10 +59,21 @@ def _run() -> int:
         if error.hint:
             errors().print(f"  {_plain(error.hint)}")
         return USAGE_OR_HARNESS_ERROR
+    except Exception as error:  # a fault of ours: one sentence, and the traceback where it can be sent from
+        errors().print(f"[bold red]internal error:[/] {_plain(f'{type(error).__name__}: {error}')[:500]}")
+        errors().print(f"  This is a fault of the harness; its traceback is in {_keep_traceback()}.")
+        return USAGE_OR_HARNESS_ERROR
     except (KeyboardInterrupt, click.exceptions.Abort):
         errors().print("\nStopped; nothing is left running. `harness run DIR` goes on where a run directory ended.")
         return _INTERRUPTED
     return code if isinstance(code, int) else 0
+
+
+def _keep_traceback() -> Path:
+    handle, name = tempfile.mkstemp(prefix="kafka-patch-harness-error-", suffix=".txt")
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        traceback.print_exc(file=stream)
+    return Path(name)
 
 
 def _plain(text: str) -> str:

@@ -48,7 +48,7 @@ def run_cell(cell: Cell, run_dir: Path, say: Callable[[str], None], cancellation
 
     `say` hears of each phase. Raises RunCancelled, after every node has been ended and without a result.
     """
-    folder = run_dir / cell.key.folder
+    folder = (run_dir / cell.key.folder).absolute()  # nodes run in folders of their own
     folder.mkdir(parents=True)
     steps = cell.scenario.plan().steps
     write_text(folder / "plan.json", to_json([step_words(step) for step in steps]))

@@ -165,7 +165,7 @@ def _high_watermark(consumer: Consumer, topic: str, deadline: float) -> int:
 
 
 def _consume(consumer: Consumer, end: int, deadline: float) -> list[int]:
-    numbers: list[int] = []
+    numbers: dict[int, int] = {}  # by offset: a record that is fetched twice is stored once
     position = 0
     while position < end:
         message = consumer.poll(1.0)
@@ -174,5 +174,5 @@ def _consume(consumer: Consumer, end: int, deadline: float) -> list[int]:
         if message is None or message.error() is not None:
             continue
         position = (message.offset() or 0) + 1
-        numbers.append(_number(message))
-    return numbers
+        numbers[position] = _number(message)
+    return list(numbers.values())

@@ -1,0 +1,149 @@
+"""Scenarios as pytest items: `pytest scenarios` collects one item per scenario and arm and shows how it went.
+
+The executor schedules; this plugin only collects and shows. As claimed is passed, otherwise failed; INCONCLUSIVE
+and BROKEN are errors, UNSUPPORTED is skipped with its reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.errors import HarnessError
+from harness.judge import Check
+from harness.model import Role, RunResult
+from harness.plan.api import Scenario
+from harness.plan.registry import load_file
+from harness.report.verdict import judge_run, read_results
+
+_MARK = b"@scenario("
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the few options that a verification through pytest needs."""
+    group = parser.getgroup("kafka-patch-harness")
+    group.addoption("--kafka-jar", type=Path, help="a finished kafka-raft jar as the candidate, not the shipped series")
+    group.addoption("--kafka-out", type=Path, help="run directory to make; out/<time>-pytest if not given")
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect Python files that hold scenarios, and no others."""
+    if file_path.suffix == ".py" and not file_path.name.startswith("test_") and _holds_scenarios(file_path):
+        return ScenarioFile.from_parent(parent, path=file_path)
+    return None
+
+
+def _holds_scenarios(path: Path) -> bool:
+    return any(line.startswith(_MARK) for line in path.read_bytes().splitlines())
+
+
+class ScenarioFile(pytest.File):
+    """A file of scenarios."""
+
+    def collect(self) -> Iterator[ScenarioItem]:
+        """Yield one item per scenario and role of an arm."""
+        for scenario in load_file(self.path):
+            for role in map(str, Role):
+                yield ScenarioItem.from_parent(self, name=f"{scenario.name}[{role}]", scenario=scenario, role=role)
+
+
+class ScenarioItem(pytest.Item):
+    """One scenario on the arm of one role."""
+
+    def __init__(self, *, scenario: Scenario, role: str, **rest: Any) -> None:
+        super().__init__(**rest)
+        self.scenario = scenario
+        self.role = role
+
+    def setup(self) -> None:
+        """Take the result; what says nothing about the build is an error or a skip here."""
+        check, result = self._outcome()
+        if check is Check.SKIPPED:
+            pytest.skip(result.reason if result else f"no arm is {self.role}: the candidate does not know the flag")
+        if check is Check.ERROR:
+            raise NotDecided(self._sentence(result))
+
+    def runtest(self) -> None:
+        """Compare with what is claimed."""
+        check, result = self._outcome()
+        if check is Check.FAILED:
+            raise NotAsClaimed(self._sentence(result))
+
+    def _outcome(self) -> tuple[Check, RunResult | None]:
+        shown = self.session.stash[_SHOWN].get((self.scenario.name, self.role))
+        return (shown[0], shown[1]) if shown else (Check.SKIPPED, None)
+
+    def _sentence(self, result: RunResult | None) -> str:
+        assert result is not None
+        named = f"({result.expectation})" if result.expectation else ""
+        folder = self.session.stash[_RUN_DIR] / result.key.folder
+        return f"{result.outcome}{named}, not as claimed: {result.reason or 'it held'}\nevidence: {folder}"
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:
+        """Show a sentence, not a traceback, for what a run showed."""
+        if isinstance(excinfo.value, NotAsClaimed | NotDecided):
+            return str(excinfo.value)
+        return str(super().repr_failure(excinfo, style))
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Name the item as the report does."""
+        return self.path, None, self.name
+
+
+class NotAsClaimed(Exception):  # noqa: N818 - read by people as the first word of a failure
+    """A run was decided, and not as claimed."""
+
+
+class NotDecided(Exception):  # noqa: N818
+    """A run says nothing about the build."""
+
+
+_SHOWN = pytest.StashKey[dict[tuple[str, str], tuple[Check, RunResult]]]()
+_RUN_DIR = pytest.StashKey[Path]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> None:
+    """Before the first item: build, and run everything that was collected, a few clusters side by side."""
+    items = [item for item in session.items if isinstance(item, ScenarioItem)]
+    if not items or session.config.option.collectonly:
+        return
+    capture = session.config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled() if capture else nullcontext():
+        try:
+            _verify(session, items)
+        except HarnessError as error:
+            raise pytest.UsageError(str(error)) from error
+
+
+def _verify(session: pytest.Session, items: list[ScenarioItem]) -> None:
+    # The stages import everything that a verification needs; a session without scenarios must not wait for that.
+    from harness.cli.common import new_run_dir, reporter
+    from harness.stages import run as run_stage
+    from harness.stages.build import build
+    from harness.stages.request import Request
+
+    run_dir = new_run_dir(session.config.getoption("--kafka-out"), "pytest")
+    names = tuple(dict.fromkeys(item.scenario.name for item in items))
+    request = Request(jar=session.config.getoption("--kafka-jar"), scenarios=names)
+    build(request, run_dir, reporter())
+    run_stage.run(run_dir, reporter())
+    session.stash[_RUN_DIR] = run_dir
+    verdict = judge_run(run_dir)
+    checks = {(run["scenario"], run["arm"]): Check(run["check"]) for run in verdict["runs"]}
+    session.stash[_SHOWN] = {
+        (result.scenario, str(result.role)): (checks[(result.scenario, result.arm)], result)
+        for result in read_results(run_dir)
+    }
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say where the evidence lies."""
+    session = terminalreporter._session
+    if session is not None and _RUN_DIR in session.stash:
+        run_dir = session.stash[_RUN_DIR]
+        terminalreporter.write_line(f"evidence: {run_dir}; a report of it: harness diff, judge and report {run_dir}")
