@@ -91,15 +91,17 @@ class Watcher:
 
 
 class RunQueueWaits:
-    """How long a node's raft thread waited for a processor, from the kernel's own account (schedstat).
+    """How long a node was kept from running: waiting for a processor, or stopped (SIGSTOP).
 
-    The account grows by a whole wait at the moment it ends, so a jump of over a second between two readings is
-    one long wait, not many short ones. A stopped process (SIGSTOP, a suspended laptop) shows as the harness's.
+    The kernel's own account of the raft thread (schedstat) grows by a whole wait at the moment it ends, so a jump
+    of over a second between two readings is one long wait, not many short ones. A suspended machine shows as the
+    harness's own stall.
     """
 
     def __init__(self) -> None:
         self._task: dict[int, Path] = {}
         self._waited: dict[int, int] = {}
+        self._stopped_at: dict[int, float] = {}
 
     def since_last(self, node: Node) -> float:
         """Return seconds waited since the last reading of this process; 0 where it cannot be told."""
@@ -107,13 +109,24 @@ class RunQueueWaits:
         if not pid:
             return 0.0
         try:
-            task = self._task.get(pid) or self._find(pid, node.id)
-            waited = int((task / "schedstat").read_text().split()[1]) if task else 0
+            return max(self._waited_for_processor(pid, node.id), self._stopped_for(pid))
         except (OSError, IndexError):  # the process ended, or the kernel keeps no such account
             return 0.0
+
+    def _waited_for_processor(self, pid: int, node: int) -> float:
+        task = self._task.get(pid) or self._find(pid, node)
+        waited = int((task / "schedstat").read_text().split()[1]) if task else 0
         before = self._waited.get(pid, waited)
         self._waited[pid] = waited
         return (waited - before) / 1e9
+
+    def _stopped_for(self, pid: int) -> float:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        if state not in ("T", "t"):
+            self._stopped_at.pop(pid, None)
+            return 0.0
+        now = time.monotonic()
+        return now - self._stopped_at.setdefault(pid, now)
 
     def _find(self, pid: int, node: int) -> Path | None:
         for task in Path(f"/proc/{pid}/task").iterdir():

@@ -1,0 +1,257 @@
+"""Real clusters on loopback: formatting, life and death of nodes, probes, oracles."""
+
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness.cluster import probes
+from harness.cluster.cluster import Cluster, Topology
+from harness.cluster.config import NodeConfig
+from harness.cluster.formatting import (
+    Identity,
+    format_from_template,
+    format_with_storage_tool,
+    new_uuid,
+)
+from harness.cluster.node import NodeState, wait_until
+from harness.cluster.ports import HOST
+from harness.cluster.protocol import Unreachable
+from harness.plan.conditions import FOLLOW_WINDOW_SECONDS, follows
+from harness.plan.watch import Stall, Watcher
+
+pytestmark = pytest.mark.live
+
+UP_SECONDS = 90
+OBSERVER = 3
+THREE_AND_ONE = Topology(3, 1)
+
+
+@pytest.fixture
+def start(ground, kafka, tmp_path):
+    """Return a function that starts a cluster; all end with the test."""
+    clusters = []
+
+    def make(name="c", topology=THREE_AND_ONE, settings=None):
+        launch = ground.launch(kafka.raft_jar, settings or {})
+        cluster = Cluster(topology, tmp_path / name, launch, ground.template, lambda _: None)
+        clusters.append(cluster)
+        cluster.start(cluster.nodes)
+        return cluster
+
+    yield make
+    for cluster in clusters:
+        cluster.close()
+
+
+def is_up(cluster):
+    cluster.look()
+    if any(node.state is not NodeState.READY for node in cluster.nodes.values()):
+        return False
+    return all(known_brokers(node) == set(cluster.nodes) for node in cluster.nodes.values())
+
+
+def known_brokers(node):
+    try:
+        return set(probes.metadata(node.config.broker_port).brokers)
+    except Unreachable:
+        return set()
+
+
+def comes_up(cluster):
+    return wait_until(lambda: is_up(cluster), UP_SECONDS)
+
+
+def watched(cluster, seconds):
+    """Return the looks of a watcher over some seconds."""
+    watcher = Watcher(cluster, lambda _: None, lambda _: None)
+    watcher.start()
+    began = time.monotonic()
+    time.sleep(seconds)
+    watcher.stop()
+    return watcher.recent(began)
+
+
+def snapshot_of(directory):
+    return (directory / "__cluster_metadata-0" / "00000000000000000000-0000000000.checkpoint").read_bytes()
+
+
+def without_times(snapshot):
+    """Blank what differs between two runs of the tool itself: checksums, time stamps of batches, and of the head."""
+    from kio.records.readers import read_batch
+
+    records, offset = [], 0
+    while offset < len(snapshot):
+        batch, size = read_batch(snapshot, offset)
+        offset += size
+        records += [(r.offset, r.key, None if r.key == b"\0\0\0\3" else r.value) for r in batch.records]
+    return records
+
+
+def test_a_voter_formatted_from_the_template_is_what_storage_tool_makes(ground, kafka, tmp_path):
+    jars, cluster = (*ground.class_path, kafka.raft_jar), new_uuid()
+    voters = [Identity(n, new_uuid(), 20001 + n) for n in range(3)]
+    config = NodeConfig(0, 20000, 20001, {v.node: v.controller_port for v in voters})
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    format_with_storage_tool(ground.java, jars, theirs, config, cluster, voters)
+    theirs_id = meta(theirs)["directory.id"]
+    told = [replace(v, directory=uuid_of(theirs_id)) if v.node == 0 else v for v in voters]
+    format_from_template(ground.template, ours, 0, uuid_of(theirs_id), cluster, told)
+    assert files(ours) == files(theirs)
+    assert meta(ours) == meta(theirs)
+    assert without_times(snapshot_of(ours)) == without_times(snapshot_of(theirs))
+    assert len(snapshot_of(ours)) == len(snapshot_of(theirs))
+
+
+def test_an_observer_formatted_from_the_template_is_what_storage_tool_makes(ground, kafka, tmp_path):
+    jars, cluster = (*ground.class_path, kafka.raft_jar), new_uuid()
+    config = NodeConfig(3, 20000, None, {0: 20001})
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    format_with_storage_tool(ground.java, jars, theirs, config, cluster, [])
+    format_from_template(ground.template, ours, 3, uuid_of(meta(theirs)["directory.id"]), cluster, [])
+    assert files(ours) == files(theirs)
+    assert meta(ours) == meta(theirs)
+
+
+def uuid_of(text):
+    import base64
+    import uuid
+
+    return uuid.UUID(bytes=base64.urlsafe_b64decode(text + "=="))
+
+
+def files(directory):
+    return sorted(str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file())
+
+
+def meta(directory):
+    lines = (directory / "meta.properties").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+
+
+def test_two_clusters_come_up_side_by_side_and_know_only_their_own_nodes(start):
+    one, two = start("one"), start("two")
+    assert comes_up(one)
+    assert comes_up(two)
+    ports = [{n.config.broker_port for n in c.nodes.values()} for c in (one, two)]
+    assert not ports[0] & ports[1]
+    for cluster in (one, two):
+        told = probes.metadata(cluster.nodes[OBSERVER].config.broker_port).brokers
+        assert told == {node.id: node.config.broker_port for node in cluster.nodes.values()}
+
+
+def test_a_live_node_proves_the_jar_it_holds_open_and_its_effective_configuration(start, kafka):
+    import hashlib
+
+    cluster = start()
+    assert comes_up(cluster)
+    for node in cluster.nodes.values():
+        proof = node.prove("controller.quorum.fetch.timeout.ms")
+        assert proof.sha256 == hashlib.sha256(kafka.raft_jar.read_bytes()).hexdigest()
+        assert proof.flag == "2000"
+        assert node.prove("no.such.flag").flag == "absent"
+
+
+def test_a_voter_moves_and_its_old_port_stays_dead_and_the_voter_set_learns_the_new_one(start):
+    cluster = start()
+    assert comes_up(cluster)
+    follower = next(n for n in cluster.voters if n.id != cluster.quorum().leader)
+    old = follower.config
+    assert cluster.restart(follower.id, new_ports=True)
+    assert cluster.register_endpoint(follower.id, within=30) == ""
+    assert cluster.quorum().endpoints[follower.id] == follower.config.controller_port != old.controller_port
+    for port in (old.broker_port, old.controller_port):
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection((HOST, port), timeout=1)
+    assert comes_up(cluster)
+
+
+def test_the_oracle_sees_an_observer_that_follows_and_one_that_does_not(start):
+    cluster = start()
+    assert comes_up(cluster)
+    assert follows(watched(cluster, FOLLOW_WINDOW_SECONDS), OBSERVER).ok
+    cluster.nodes[OBSERVER].kill()
+    looks = watched(cluster, FOLLOW_WINDOW_SECONDS)
+    assert looks[-1].quorum.observers.keys() == {OBSERVER}, "a dead observer stays listed, which is why we do not ask"
+    assert not follows(looks, OBSERVER).ok
+
+
+def test_a_node_that_is_killed_from_outside_is_noticed_as_dead(start):
+    cluster = start()
+    assert comes_up(cluster)
+    psutil.Process(cluster.nodes[1].pid).kill()
+    assert wait_until(lambda: cluster.look() or cluster.nodes[1].state is NodeState.DIED, 10)
+
+
+def test_a_node_that_the_harness_stops_or_kills_is_not_taken_for_dead(start):
+    cluster = start()
+    assert comes_up(cluster)
+    cluster.nodes[1].kill()
+    assert cluster.nodes[2].stop()
+    cluster.look()
+    assert (cluster.nodes[1].state, cluster.nodes[2].state) == (NodeState.KILLED, NodeState.STOPPED)
+
+
+def test_a_node_that_the_host_keeps_from_running_is_noticed_as_starved(start):
+    cluster = start(topology=Topology(1, 0))
+    assert wait_until(lambda: cluster.look() or cluster.nodes[0].state is NodeState.READY, UP_SECONDS)
+    stalls: list[Stall] = []
+    watcher = Watcher(cluster, lambda _: None, stalls.append)
+    watcher.start()
+    time.sleep(1)
+    process = psutil.Process(cluster.nodes[0].pid)
+    process.suspend()
+    time.sleep(2)
+    process.resume()
+    assert wait_until(lambda: any(stall.node == 0 for stall in stalls), 5)
+    watcher.stop()
+
+
+HARNESS = """
+import sys, time
+from pathlib import Path
+from rich.console import Console
+from harness.arms import Setup
+from harness.cluster.cluster import Cluster, Topology
+from harness.progress import Reporter
+from harness.stages.ground import distribution_of
+from harness.stages.run import lay_ground
+setup, quiet = Setup("", "", "fast", "", 1), Reporter(Console(quiet=True))
+ground, kafka = lay_ground(setup, "3.9.1", quiet), distribution_of(setup, "3.9.1", quiet)
+cluster = Cluster(Topology(3, 1), Path(sys.argv[1]), ground.launch(kafka.raft_jar, {}), ground.template, lambda _: None)
+cluster.start(cluster.nodes)
+print(*(node.pid for node in cluster.nodes.values()), flush=True)
+time.sleep(600)
+"""
+
+
+def test_every_node_dies_with_a_harness_that_is_killed(ground, tmp_path):
+    with subprocess.Popen(
+        [sys.executable, "-c", HARNESS, str(tmp_path / "c")], stdout=subprocess.PIPE, text=True
+    ) as harness:
+        pids = [int(pid) for pid in harness.stdout.readline().split()]
+        assert len(pids) == 4
+        time.sleep(1)
+        assert all(psutil.pid_exists(pid) for pid in pids)
+        harness.kill()
+        assert wait_until(lambda: not any(map(alive, pids)), 10)
+
+
+def alive(pid):
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def test_nothing_of_a_cluster_is_left_when_it_is_closed(start):
+    cluster = start()
+    pids = [node.pid for node in cluster.nodes.values()]
+    cluster.close()
+    assert not any(map(alive, pids))
+    assert Path(cluster.nodes[0].folder / "server.properties").exists()
