@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,14 +75,21 @@ class Timeline:
 
 
 def timeline_of(events: Sequence[Event]) -> Timeline:
-    """Return the timeline that a journal tells; an empty journal gives an empty one."""
-    seconds = max((_time(event) for event in events), default=0.0)
+    """Return the timeline that a journal tells, up to the end of its plan; an empty journal gives an empty one."""
+    seconds = _plan_ended(events)
+    events = [event for event in events if _time(event) <= seconds]
     return Timeline(
         seconds,
         _phases(events, seconds),
         tuple(_lane(node, role, events, seconds) for node, role in _nodes(events)),
         tuple(sorted((*_steps(events), *_starvations(events)), key=lambda step: step.start)),
     )
+
+
+def _plan_ended(events: Sequence[Event]) -> float:
+    """Return when the plan had nothing more to do or to look at; what follows is the harness tidying up."""
+    asked = [_time(e) for e in events if e.get("event") in ("phase", "step", "sample") or e.get("state") == "died"]
+    return max(asked or map(_time, events), default=0.0)
 
 
 def _time(event: Event) -> float:
@@ -126,12 +133,21 @@ def _life(node: int, events: Sequence[Event], seconds: float) -> tuple[Span, ...
 
 def _leads(node: int, events: Sequence[Event], seconds: float) -> tuple[Span, ...]:
     """Return the epochs that a node was seen to lead, each until another answer or until the node ended."""
-    answers = [(_time(q), (int(q["leader"]), int(q["epoch"]))) for q in _of(events, "quorum")]
-    changes = [next(group) for _, group in itertools.groupby(answers, key=lambda answer: answer[1])]
+    changes = [next(group) for _, group in itertools.groupby(_answers(events), key=lambda answer: answer[1])]
     spans = _until_next([(at, f"{leader} {epoch}") for at, (leader, epoch) in changes], seconds)
     ends = [_time(e) for e in _of(events, "node") if int(e["node"]) == node and e["state"] in _ENDED]
     mine = [span for span in spans if span.name.split()[0] == str(node)]
     return tuple(Span(s.name.split()[1], s.start, _first_within(ends, s)) for s in mine)
+
+
+def _answers(events: Sequence[Event]) -> Iterator[tuple[float, tuple[int, int]]]:
+    """Yield when the voters named which leader and epoch; silence between two equal answers is no election."""
+    latest = -1
+    for quorum in _of(events, "quorum"):
+        leader, epoch = int(quorum["leader"]), int(quorum["epoch"])
+        if leader >= 0 or epoch > latest:
+            latest = max(latest, epoch)
+            yield _time(quorum), (leader, epoch)
 
 
 def _first_within(times: Iterable[float], span: Span) -> float:
@@ -140,7 +156,7 @@ def _first_within(times: Iterable[float], span: Span) -> float:
 
 def _offsets(node: int, events: Sequence[Event]) -> tuple[tuple[float, int], ...]:
     told = ((_time(q), q.get("observers", {}).get(str(node))) for q in _of(events, "quorum"))
-    return tuple((at, int(offset)) for at, offset in told if offset is not None)
+    return tuple((at, int(offset)) for at, offset in told if offset is not None and offset >= 0)
 
 
 def _stalls(offsets: Sequence[tuple[float, int]], life: Sequence[Span], seconds: float) -> tuple[Span, ...]:

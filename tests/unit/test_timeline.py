@@ -22,7 +22,7 @@ def node(writer: JournalWriter, number: int, *states: tuple[float, str]) -> None
 
 
 def told(writer: JournalWriter, seconds: float) -> Timeline:
-    writer.at(seconds, "outcome", outcome="HELD", expectation="", reason="")
+    writer.at(seconds, "sample", condition="the plan is still asking", ok=True, detail={})
     return timeline_of(sorted(writer.events, key=lambda event: event["t"]))
 
 
@@ -144,3 +144,26 @@ def test_a_step_that_was_not_needed_is_not_notable() -> None:
     writer = JournalWriter()
     writer.step(1, 1, "do", "restart the leader on its old port", "skipped")
     assert not told(writer, 2).steps[-1].notable
+
+
+def test_what_the_harness_does_to_tidy_up_is_not_part_of_the_story() -> None:
+    writer = JournalWriter()
+    node(writer, 0, (0, "ready"), (6, "killed"))
+    writer.step(4, 5, "expect", "the observer follows", "met")
+    timeline = timeline_of(writer.events)
+    assert (timeline.seconds, timeline.lanes[0].life) == (5, (Span("ready", 0, 5),))
+
+
+def test_a_node_that_dies_after_the_last_step_is_part_of_the_story() -> None:
+    writer = JournalWriter()
+    writer.step(4, 5, "do", "stop node 2", "done")
+    node(writer, 0, (0, "ready"), (6, "died"))
+    assert timeline_of(writer.events).lanes[0].life[-1] == Span("died", 6, 6)
+
+
+def test_silence_between_equal_answers_is_no_election_and_a_newer_epoch_is_one() -> None:
+    writer = JournalWriter()
+    node(writer, 0, (0, "ready"))
+    for t, leader, epoch in ((1, 0, 2), (2, -1, -1), (3, 0, 2), (5, -1, 3)):
+        quorum(writer, t, leader, epoch)
+    assert told(writer, 9).lanes[0].leads == (Span("2", 1, 5),)
