@@ -59,7 +59,7 @@ def build_series(bench: Bench, tools: Toolchain, name: str, source: Source, seri
         (folder / "build.log").write_text(_log(tree, series, tools.builder, compiled), encoding="utf-8")
         if not compiled.succeeded:
             raise HarnessError(
-                f"{tools.builder.label} cannot compile the build {name}: {first_errors(compiled.output)}",
+                f"{tools.builder.label} cannot compile the build {name}: {first_errors(compiled.output)}.",
                 f"All of its output is in {folder / 'build.log'}.",
             )
         jar = Path(scratch) / "raft.jar"

@@ -1,0 +1,168 @@
+"""Builds for real: downloads, git, javac and ecj, and jars asked in a JVM for their own flag."""
+
+import shutil
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.building.build import Bench, Toolchain, build_series, given_jar, release_build
+from harness.building.builders import Builder, choose_builder, jdk_homes
+from harness.building.configdef import prepare_probe, read_keys
+from harness.building.jars import classes_in, resources_of, write_jar
+from harness.claims import load_claims
+from harness.errors import HarnessError
+from harness.java import bundled_runtime
+from harness.model import Build, Flag
+from harness.patching import load_series
+from harness.resources import cache_root, data_root
+from harness.sources.distribution import Distribution, locked_distribution, unpacked_distribution
+from harness.sources.downloads import Downloads
+from harness.sources.git import GitSource
+from harness.sources.lock import Purpose, read_lock
+from harness.sources.maven import MavenSources
+from harness.sources.repository import commit_all, create_repository
+
+pytestmark = pytest.mark.live
+
+VERSION = "3.9.1"
+SERIES = data_root() / "patches" / VERSION / "dynamic-bootstrap"
+CLAIMED = load_claims(SERIES / "claims.toml")
+
+
+@pytest.fixture(scope="module")
+def downloads() -> Downloads:
+    return Downloads(cache_root() / "maven")
+
+
+@pytest.fixture(scope="module")
+def release(downloads: Downloads) -> Distribution:
+    return locked_distribution(read_lock(VERSION), downloads)
+
+
+@pytest.fixture(scope="module")
+def sources(downloads: Downloads) -> MavenSources:
+    return MavenSources(VERSION, downloads.fetch(read_lock(VERSION).one(Purpose.SOURCES)))
+
+
+@pytest.fixture(scope="module", params=["ecj", "javac"])
+def builder(request: pytest.FixtureRequest, downloads: Downloads) -> Builder:
+    if request.param == "javac" and not list(jdk_homes(None)):
+        pytest.skip("this host has no JDK")
+    compiler = read_lock(VERSION).one(Purpose.COMPILER)
+    return choose_builder(request.param, bundled_runtime(), lambda: downloads.fetch(compiler))
+
+
+@pytest.fixture(scope="module")
+def bench(builder: Builder, release: Distribution, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    probe = prepare_probe(builder, bundled_runtime(), release.others, cache_root())
+    return Bench(tmp_path_factory.mktemp("run"), probe, CLAIMED.flag)
+
+
+@pytest.fixture(scope="module")
+def tools(builder: Builder, release: Distribution, sources: MavenSources) -> Toolchain:
+    return Toolchain(builder, release, sources.jar)
+
+
+@pytest.fixture(scope="module")
+def patched(bench: Bench, tools: Toolchain, sources: MavenSources) -> Build:
+    return build_series(bench, tools, "patched", sources, load_series(SERIES))
+
+
+@pytest.fixture(scope="module")
+def unpatched(bench: Bench, tools: Toolchain, sources: MavenSources) -> Build:
+    return build_series(bench, tools, "unpatched", sources, None)
+
+
+def test_the_patched_jar_knows_the_flag_with_its_claimed_default(patched, tools):
+    assert patched.flag == Flag(CLAIMED.flag, True, CLAIMED.flag_default)
+    assert patched.builder == tools.builder.label
+
+
+def test_the_same_series_gives_the_same_bytes_twice(bench, tools, sources, patched):
+    again = build_series(bench, tools, "again", sources, load_series(SERIES))
+    assert again.jar_sha256 == patched.jar_sha256
+
+
+def test_unpatched_sources_give_the_releases_classes_by_name_and_its_resources(bench, unpatched, release):
+    jar = bench.run_dir / unpatched.jar
+    assert resources_of(jar) == resources_of(release.raft_jar)
+    assert named_classes(jar) == named_classes(release.raft_jar)
+    assert not unpatched.flag.known
+
+
+def named_classes(jar: Path) -> set[str]:
+    """Names of a jar's classes without the numbered ones, in which compilers differ."""
+    with zipfile.ZipFile(jar) as archive:
+        names = (name for name in archive.namelist() if name.endswith(".class"))
+        return {name for name in names if not name.removesuffix(".class").rsplit("$", 1)[-1].isdigit()}
+
+
+def test_classes_are_of_the_level_of_java_8(bench, unpatched):
+    with zipfile.ZipFile(bench.run_dir / unpatched.jar) as jar:
+        levels = {jar.read(name)[7] for name in jar.namelist() if name.endswith(".class")}
+    assert levels == {52}
+
+
+def test_the_series_fits_a_git_checkout_and_gives_the_same_jar(bench, tools, sources, patched, tmp_path):
+    tree = sources.checkout(tmp_path / "kafka")
+    shutil.rmtree(tree.path / "raft/src/generated")
+    (tree.path / "gradle.properties").write_text(f"version={VERSION}\n")
+    shutil.rmtree(tree.path / ".git")
+    repository = create_repository(tree.path)
+    commit_all(repository, "as in a checkout of Kafka")
+    repository.git.tag("mine")
+    from_git = build_series(bench, tools, "git", GitSource(str(tree.path), "mine"), load_series(SERIES))
+    assert from_git.jar_sha256 == patched.jar_sha256
+
+
+def test_the_release_does_not_know_the_flag(bench, release):
+    assert release_build(bench, "stock", release).flag == Flag(CLAIMED.flag, False)
+
+
+def test_the_releases_own_keys_are_read_with_type_default_and_importance(bench, release):
+    keys = {key.name: key for key in read_keys(bench.probe, release.raft_jar, release.others)}
+    timeout = keys["controller.quorum.fetch.timeout.ms"]
+    assert (timeout.type, timeout.default, timeout.importance) == ("INT", "2000", "HIGH")
+
+
+def test_a_given_jar_is_asked_for_its_flag(bench, patched, release, tmp_path):
+    handed = shutil.copy(bench.run_dir / patched.jar, tmp_path / "theirs.jar")
+    assert given_jar(bench, "jar", Path(handed), release).flag == patched.flag
+
+
+def test_a_given_jar_whose_configuration_cannot_be_loaded_is_refused(bench, release, tmp_path):
+    with zipfile.ZipFile(release.raft_jar) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
+    entries["org/apache/kafka/raft/QuorumConfig.class"] = b"\xca\xfe\xba\xbe nothing more"
+    write_jar(entries, tmp_path / "broken.jar")
+    with pytest.raises(HarnessError, match=r"configuration of .* cannot be read: .*UnsupportedClassVersionError"):
+        given_jar(bench, "jar", tmp_path / "broken.jar", release)
+
+
+def test_a_patch_that_does_not_compile_is_told_with_file_and_line(bench, tools, sources, tmp_path):
+    folder = tmp_path / "s"
+    folder.mkdir()
+    (folder / "series").write_text("broken.patch\n")
+    (folder / "broken.patch").write_text(
+        "--- /dev/null\n+++ b/raft/src/main/java/Broken.java\n@@ -0,0 +1 @@\n+class Broken { Missing missing; }\n"
+    )
+    with pytest.raises(HarnessError, match=r"raft/src/main/java/Broken\.java:1: error: "):
+        build_series(bench, tools, "broken", sources, load_series(folder))
+
+
+def test_an_unpacked_kafka_is_the_control_as_well_as_the_locked_one(bench, release, tmp_path):
+    (tmp_path / "kafka" / "libs").mkdir(parents=True)
+    for jar in release.jars:
+        (tmp_path / "kafka" / "libs" / jar.name).symlink_to(jar)
+    unpacked = unpacked_distribution(tmp_path / "kafka")
+    assert unpacked.version == VERSION
+    locked = release_build(bench, "locked", release)
+    assert replace(release_build(bench, "locked", unpacked), note="") == replace(locked, note="")
+
+
+def test_a_compiler_writes_only_below_its_own_folder(builder, tmp_path):
+    (tmp_path / "A.java").write_text("class A { class B {} }\n")
+    assert builder.compile(tmp_path, ["A.java"], (), tmp_path / "out").succeeded
+    assert set(classes_in(tmp_path)) == {"out/A.class", "out/A$B.class"}

@@ -1,0 +1,379 @@
+"""Builds without a JVM: jars written the same way twice, given jars looked at, compilers chosen."""
+
+import tempfile
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.building import build, builders
+from harness.building.build import (
+    Bench,
+    Toolchain,
+    build_series,
+    changed_resources,
+    given_jar,
+    release_build,
+    source_files,
+)
+from harness.building.builders import Compilation, Ecj, Javac, choose_builder, first_errors, jdk_homes
+from harness.building.configdef import Probe, failure_in, parse_keys
+from harness.building.given import check_raft_jar
+from harness.building.jars import classes_in, resources_of, write_jar
+from harness.errors import HarnessError
+from harness.java import JavaRuntime
+from harness.model import Build, Flag
+from harness.patching import load_series
+from harness.records import from_json
+from harness.sources.distribution import Distribution
+from harness.sources.maven import MavenSources
+from harness.sources.tree import SourceTree
+
+quickly = settings(deadline=None, max_examples=40)  # a busy machine is no failure
+CLIENT = "org/apache/kafka/raft/KafkaRaftClient.class"
+RELEASE: Mapping[str, bytes] = {
+    "META-INF/MANIFEST.MF": b"Manifest-Version: 1.0\n\n",
+    "LICENSE": b"free\n",
+    "kafka/kafka-version.properties": b"commitId=f7\nversion=3.9.1\n",
+    "common/message/QuorumStateData.json": b"{}\n",
+    CLIENT: b"as released",
+}
+SOURCES = {
+    "common/message/QuorumStateData.json": "{}\n",
+    "org/apache/kafka/raft/KafkaRaftClient.java": "class KafkaRaftClient {}\n",
+    "org/apache/kafka/raft/generated/Data.java": "class Data {}\n",
+}
+RUNTIME = JavaRuntime(Path("/java"), "21.0.8")
+
+
+class Compiler:
+    """A builder that turns each source file into a class of the same content, or fails as told."""
+
+    label = "compiler 1"
+    note = "mind this"
+
+    def __init__(self, complaint: str = "") -> None:
+        self.complaint = complaint
+
+    def compile(self, root: Path, sources: Sequence[str], class_path: Sequence[Path], out: Path) -> Compilation:
+        for source in sources:
+            package = source.split("/java/", 1)[1].removesuffix(".java")
+            made = out / f"{package}.class"
+            made.parent.mkdir(parents=True, exist_ok=True)
+            made.write_bytes((root / source).read_bytes())
+        return Compilation(not self.complaint, ("compile", "a file"), self.complaint)
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> Distribution:
+    raft, other = tmp_path / "kafka-raft-3.9.1.jar", tmp_path / "kafka-clients-3.9.1.jar"
+    write_jar(RELEASE, raft)
+    write_jar({"x": b""}, other)
+    return Distribution("3.9.1", (other, raft), raft, "a release")
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> MavenSources:
+    with zipfile.ZipFile(tmp_path / "sources.jar", "w") as jar:
+        for name, text in SOURCES.items():
+            jar.writestr(name, text)
+    return MavenSources("3.9.1", tmp_path / "sources.jar")
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    """A bench that finds the flag unknown in every jar: asking one needs a JVM, which the live tests start."""
+    monkeypatch.setattr(build, "read_flag", lambda probe, jar, class_path, key: Flag(key, False))
+    return Bench(tmp_path / "run", Probe(tmp_path, RUNTIME), "some.key")
+
+
+def tools(release: Distribution, sources: MavenSources, complaint: str = "") -> Toolchain:
+    return Toolchain(Compiler(complaint), release, sources.jar)
+
+
+def jar_of(path: Path, entries: Mapping[str, bytes]) -> Path:
+    write_jar(entries, path)
+    return path
+
+
+@quickly
+@given(st.dictionaries(st.text("abc/.", min_size=1, max_size=6), st.binary(max_size=20)))
+def test_the_same_entries_give_the_same_bytes_in_any_order(entries):
+    with tempfile.TemporaryDirectory() as folder:
+        one, two = Path(folder) / "one", Path(folder) / "two"
+        write_jar(entries, one)
+        write_jar(dict(reversed(entries.items())), two)
+        assert one.read_bytes() == two.read_bytes()
+
+
+def test_the_manifest_comes_first_and_no_entry_tells_the_time(tmp_path):
+    jar = jar_of(tmp_path / "a.jar", {"A": b"1", "META-INF/MANIFEST.MF": b"2", "LICENSE": b"3"})
+    with zipfile.ZipFile(jar) as archive:
+        assert archive.namelist() == ["META-INF/MANIFEST.MF", "A", "LICENSE"]
+        assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+
+
+def test_resources_are_everything_but_classes(tmp_path):
+    jar = jar_of(tmp_path / "a.jar", RELEASE)
+    assert resources_of(jar) == {name: content for name, content in RELEASE.items() if name != CLIENT}
+
+
+def test_classes_are_found_by_their_entry_names(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "B.class").write_bytes(b"b")
+    (tmp_path / "a" / "B.txt").write_bytes(b"no")
+    assert classes_in(tmp_path) == {"a/B.class": b"b"}
+
+
+def test_a_build_holds_new_classes_and_the_releases_resources(bench, release, sources):
+    made = build_series(bench, tools(release, sources), "patched", sources, None)
+    with zipfile.ZipFile(bench.run_dir / made.jar) as jar:
+        content = {name: jar.read(name) for name in jar.namelist()}
+    assert content == {
+        **RELEASE,
+        CLIENT: b"class KafkaRaftClient {}\n",
+        "org/apache/kafka/raft/generated/Data.class": b"class Data {}\n",
+    }
+    assert (made.jar, made.builder, made.series) == ("builds/patched/kafka-raft-3.9.1.jar", "compiler 1", ())
+    assert made.note == "released sources of kafka-raft 3.9.1; mind this"
+
+
+def test_a_build_leaves_a_record_that_reads_back(bench, release, sources):
+    made = build_series(bench, tools(release, sources), "patched", sources, None)
+    folder = bench.run_dir / "builds" / "patched"
+    assert from_json(Build, (folder / "build.json").read_text()) == made
+    assert sorted(path.name for path in folder.iterdir()) == ["build.json", "build.log", "kafka-raft-3.9.1.jar"]
+    assert "compile 'a file'" in (folder / "build.log").read_text()
+
+
+def test_the_same_sources_give_the_same_jar(bench, release, sources):
+    digests = {build_series(bench, tools(release, sources), name, sources, None).jar_sha256 for name in ("one", "two")}
+    assert len(digests) == 1
+
+
+def test_a_patched_build_names_its_patches(bench, release, sources, tmp_path):
+    folder = tmp_path / "s"
+    folder.mkdir()
+    (folder / "series").write_text("0001.patch\n")
+    (folder / "0001.patch").write_text(
+        "Description: more\n---\n--- /dev/null\n+++ b/raft/src/main/java/New.java\n@@ -0,0 +1 @@\n+class New {}\n"
+    )
+    made = build_series(bench, tools(release, sources), "patched", sources, load_series(folder))
+    assert made.series == ("0001.patch",)
+    assert "applied 0001.patch: more" in (bench.run_dir / "builds/patched/build.log").read_text()
+    with zipfile.ZipFile(bench.run_dir / made.jar) as jar:
+        assert "New.class" in jar.namelist()
+
+
+def test_a_compile_error_names_the_first_errors_and_the_log(bench, release, sources):
+    output = "raft/A.java:7: error: no such thing\n  x\nraft/B.java:9: error: nor that\n"
+    with pytest.raises(HarnessError) as caught:
+        build_series(bench, tools(release, sources, output), "patched", sources, None)
+    log = bench.run_dir / "builds" / "patched" / "build.log"
+    assert "raft/A.java:7: error: no such thing\nraft/B.java:9: error: nor that" in caught.value.message
+    assert str(log) in caught.value.hint
+    assert output in log.read_text()
+    assert not log.with_name("build.json").exists()
+
+
+class Elsewhere:
+    """A source that is another version, or whose schema differs."""
+
+    def __init__(self, version: str, schema: str) -> None:
+        self.version, self.schema = version, schema
+
+    def checkout(self, into: Path) -> SourceTree:
+        for place, text in {
+            "raft/src/main/resources/common/message/QuorumStateData.json": self.schema,
+            "raft/src/main/java/A.java": "class A {}\n",
+        }.items():
+            (into / place).parent.mkdir(parents=True, exist_ok=True)
+            (into / place).write_text(text)
+        return SourceTree(into, self.version, "c0ffee", "a checkout")
+
+
+def test_sources_of_another_version_than_the_class_path_are_refused(bench, release, sources):
+    with pytest.raises(HarnessError, match=r"a checkout\) are Kafka 3\.8\.0, but the class path is 3\.9\.1"):
+        build_series(bench, tools(release, sources), "x", Elsewhere("3.8.0", "{}\n"), None)
+
+
+def test_a_checkout_without_generated_classes_gets_the_released_ones(bench, release, sources):
+    made = build_series(bench, tools(release, sources), "x", Elsewhere("3.9.1", "{}\n"), None)
+    with zipfile.ZipFile(bench.run_dir / made.jar) as jar:
+        assert {"A.class", "org/apache/kafka/raft/generated/Data.class"} <= set(jar.namelist())
+
+
+def test_a_changed_schema_needs_kafkas_own_build(bench, release, sources):
+    with pytest.raises(HarnessError, match=r"change common/message/QuorumStateData\.json.*Gradle.*--jar"):
+        build_series(bench, tools(release, sources), "x", Elsewhere("3.9.1", '{"new": 1}\n'), None)
+
+
+def test_an_added_resource_counts_as_changed(tmp_path):
+    (tmp_path / "raft/src/main/resources").mkdir(parents=True)
+    (tmp_path / "raft/src/main/resources/New.json").write_text("{}")
+    assert changed_resources(tmp_path, {}) == ["New.json"]
+
+
+def test_source_files_are_listed_in_one_order(tmp_path):
+    for name in ("raft/src/main/java/b/B.java", "raft/src/main/java/A.java", "raft/src/test/java/T.java"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    assert source_files(tmp_path) == ["raft/src/main/java/A.java", "raft/src/main/java/b/B.java"]
+
+
+def test_the_release_is_taken_as_it_is(bench, release):
+    made = release_build(bench, "stock", release)
+    assert (bench.run_dir / made.jar).read_bytes() == release.raft_jar.read_bytes()
+    assert (made.builder, made.flag) == ("release", Flag("some.key", False))
+
+
+def test_a_given_jar_is_copied_and_kept(bench, release, tmp_path):
+    path = jar_of(tmp_path / "mine.jar", {**RELEASE, CLIENT: b"mine"})
+    made = given_jar(bench, "jar", path, release)
+    assert (bench.run_dir / made.jar).read_bytes() == path.read_bytes()
+    assert (made.jar, made.builder, made.note) == ("builds/jar/kafka-raft-3.9.1.jar", "given", "given: mine.jar")
+
+
+def without(name: str) -> dict[str, bytes]:
+    return {entry: content for entry, content in RELEASE.items() if entry != name}
+
+
+def test_a_given_jar_without_the_raft_client_is_refused(tmp_path):
+    with pytest.raises(HarnessError, match="is not a raft jar"):
+        check_raft_jar(jar_of(tmp_path / "a.jar", without(CLIENT)), "3.9.1")
+
+
+def test_a_given_jar_of_another_version_is_refused(tmp_path):
+    with pytest.raises(HarnessError, match=r"is of Kafka 3\.9\.1, but the nodes run Kafka 3\.8\.0"):
+        check_raft_jar(jar_of(tmp_path / "a.jar", RELEASE), "3.8.0")
+
+
+def test_a_given_jar_without_a_version_file_is_known_by_its_name(tmp_path):
+    entries = without("kafka/kafka-version.properties")
+    check_raft_jar(jar_of(tmp_path / "kafka-raft-3.9.1.jar", entries), "3.9.1")
+    with pytest.raises(HarnessError, match="tells its Kafka version neither inside nor by its name"):
+        check_raft_jar(jar_of(tmp_path / "mine.jar", entries), "3.9.1")
+
+
+@pytest.mark.parametrize("keep", [0, 10, 200, -30])
+def test_a_truncated_jar_is_refused(tmp_path, keep):
+    path = jar_of(tmp_path / "a.jar", RELEASE)
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(HarnessError, match="is not a jar"):
+        check_raft_jar(path, "3.9.1")
+
+
+def test_a_jar_with_a_damaged_class_is_refused(tmp_path):
+    path = jar_of(tmp_path / "a.jar", RELEASE)
+    path.write_bytes(path.read_bytes().replace(b"as released", b"as releaseD"))
+    with pytest.raises(HarnessError, match=f"damaged at {CLIENT}"):
+        check_raft_jar(path, "3.9.1")
+
+
+def test_a_folder_or_nothing_is_no_jar(tmp_path):
+    for path in (tmp_path, tmp_path / "gone.jar"):
+        with pytest.raises(HarnessError, match="is not a file"):
+            check_raft_jar(path, "3.9.1")
+
+
+def jdk(folder: Path, *programs: str) -> Path:
+    """A Java home whose programs do nothing and succeed."""
+    for name in programs:
+        program = folder / "bin" / name
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text("#!/bin/sh\nexit 0\n")
+        program.chmod(0o755)
+    (folder / "release").write_text('JAVA_VERSION="17.0.15"\n')
+    return folder
+
+
+def no_ecj() -> Path:
+    raise AssertionError("ecj was fetched though it is not needed")
+
+
+def test_a_jdk_that_was_named_goes_before_those_of_the_environment(tmp_path, monkeypatch):
+    homes = [jdk(tmp_path / name, "java", "javac") for name in ("named", "home", "path")]
+    monkeypatch.setenv("JAVA_HOME", str(homes[1]))
+    monkeypatch.setenv("PATH", str(homes[2] / "bin"))
+    assert list(jdk_homes(homes[0])) == homes
+    assert list(jdk_homes(None)) == homes[1:]
+
+
+def test_a_runtime_without_a_compiler_is_no_jdk(tmp_path, monkeypatch):
+    monkeypatch.setenv("JAVA_HOME", str(jdk(tmp_path / "jre", "java")))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert list(jdk_homes(None)) == []
+
+
+def test_auto_takes_a_javac_that_compiles(tmp_path, monkeypatch):
+    home = jdk(tmp_path / "jdk", "java", "javac")
+    assert choose_builder("auto", RUNTIME, no_ecj, home) == Javac(JavaRuntime(home, "17.0.15"))
+
+
+def test_auto_falls_back_to_ecj_where_javac_does_not_work(tmp_path, monkeypatch):
+    home = jdk(tmp_path / "jdk", "java", "javac")
+    (home / "bin" / "javac").write_text("#!/bin/sh\nexit 1\n")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(home / "bin"))
+    ecj = tmp_path / "ecj-3.46.100.jar"
+    chosen = choose_builder("auto", RUNTIME, lambda: ecj)
+    assert chosen == Ecj(ecj, RUNTIME)
+    assert chosen.label == "ecj 3.46.100 on Java 21.0.8"
+    assert "differ from javac's" in chosen.note
+    with pytest.raises(HarnessError, match=f"do not compile for Java 8: {home}.*--builder ecj"):
+        choose_builder("javac", RUNTIME, no_ecj)
+
+
+def test_javac_is_missed_where_there_is_none(tmp_path, monkeypatch):
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(HarnessError, match="No JDK was found"):
+        choose_builder("javac", RUNTIME, no_ecj)
+
+
+def test_an_unknown_builder_is_answered_with_the_known_ones():
+    with pytest.raises(HarnessError, match=r"no builder 'maven'.*auto, javac, ecj"):
+        choose_builder("maven", RUNTIME, no_ecj)
+
+
+def test_a_compiler_that_is_not_there_is_a_failed_compilation(tmp_path):
+    made = Javac(JavaRuntime(tmp_path, "17")).compile(tmp_path, ["A.java"], (), tmp_path / "out")
+    assert not made.succeeded
+    assert "does not start" in made.output
+
+
+def test_a_compiler_that_hangs_is_a_failed_compilation(tmp_path, monkeypatch):
+    home = jdk(tmp_path / "jdk", "java", "javac")
+    (home / "bin" / "javac").write_text("#!/bin/sh\nexec sleep 60\n")
+    monkeypatch.setattr(builders, "_TIMEOUT_SECONDS", 0.05)
+    made = Javac(JavaRuntime(home, "17")).compile(tmp_path, ["A.java"], (), tmp_path / "out")
+    assert (made.succeeded, "did not end" in made.output) == (False, True)
+
+
+def test_options_in_the_environment_do_not_reach_the_compiler(tmp_path, monkeypatch):
+    home = jdk(tmp_path / "jdk", "java", "javac")
+    (home / "bin" / "javac").write_text('#!/bin/sh\necho "got $JAVA_TOOL_OPTIONS$JDK_JAVAC_OPTIONS$CLASSPATH"\n')
+    for name in ("JAVA_TOOL_OPTIONS", "JDK_JAVAC_OPTIONS", "CLASSPATH"):
+        monkeypatch.setenv(name, "meddling")
+    made = Javac(JavaRuntime(home, "17")).compile(tmp_path, ["A.java"], (), tmp_path / "out")
+    assert made.output == "got \n"
+
+
+def test_output_without_a_recognised_error_is_shown_from_its_end():
+    assert first_errors("x" * 600 + "the reason") == "x" * 490 + "the reason"
+
+
+def test_the_probes_answer_is_found_behind_what_a_jar_prints_itself():
+    answer = 'hello [world]\n[{"name": "k", "type": "INT", "default": "1", "importance": "LOW"}]\n'
+    assert [key.name for key in parse_keys(answer, Path("a.jar"))] == ["k"]
+    with pytest.raises(HarnessError, match=r"quorum configuration of a\.jar cannot be read"):
+        parse_keys("hello", Path("a.jar"))
+
+
+def test_the_innermost_cause_of_a_stack_trace_is_what_is_told():
+    trace = 'Exception in thread "main" java.lang.Error: a\n\tat x\nCaused by: java.lang.Error: b\n\tat y\n'
+    assert failure_in(trace) == "Caused by: java.lang.Error: b"
+    assert failure_in("") == "it said nothing"

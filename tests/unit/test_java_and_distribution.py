@@ -1,0 +1,106 @@
+"""Java homes and distributions: what is taken for one, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.building.jars import write_jar
+from harness.errors import HarnessError
+from harness.java import bundled_runtime, java_environment, runtime_at, version_in
+from harness.sources.distribution import class_path, unpacked_distribution, version_in_properties
+
+
+@pytest.fixture
+def kafka(tmp_path: Path) -> Path:
+    folder = tmp_path / "kafka"
+    version = {"kafka/kafka-version.properties": b"commitId=1\nversion=3.9.1-acme\n"}
+    for name in ("kafka-raft-3.9.1.jar", "kafka-clients-3.9.1.jar", "kafka-raft-3.9.1-sources.jar"):
+        write_jar(version, folder / "libs" / name)
+    (folder / "libs" / "notes.txt").touch()
+    return folder
+
+
+def test_an_unpacked_kafka_is_its_jars_and_the_version_inside(kafka):
+    found = unpacked_distribution(kafka)
+    assert [jar.name for jar in found.jars] == ["kafka-clients-3.9.1.jar", "kafka-raft-3.9.1.jar"]
+    assert (found.version, found.raft_jar.name) == ("3.9.1-acme", "kafka-raft-3.9.1.jar")
+
+
+def test_the_jar_under_test_comes_first_and_the_own_one_goes(kafka):
+    found = unpacked_distribution(kafka)
+    mine = Path("mine.jar")
+    assert class_path(found, mine) == (mine, kafka / "libs" / "kafka-clients-3.9.1.jar")
+
+
+def test_a_version_is_read_from_the_name_where_the_jar_has_none(kafka):
+    write_jar({"x": b""}, kafka / "libs" / "kafka-raft-3.9.1.jar")
+    assert unpacked_distribution(kafka).version == "3.9.1"
+
+
+def test_a_folder_without_libs_is_no_kafka(tmp_path):
+    with pytest.raises(HarnessError, match=r"is not an unpacked Kafka.*libs cannot be read"):
+        unpacked_distribution(tmp_path)
+
+
+def test_two_raft_jars_leave_it_open_which_runs(kafka):
+    write_jar({"x": b""}, kafka / "libs" / "kafka-raft-3.9.0.jar")
+    with pytest.raises(HarnessError, match="has 2 jars named kafka-raft"):
+        unpacked_distribution(kafka)
+
+
+def test_a_kafka_without_raft_is_refused(kafka):
+    (kafka / "libs" / "kafka-raft-3.9.1.jar").unlink()
+    with pytest.raises(HarnessError, match="has 0 jars named kafka-raft"):
+        unpacked_distribution(kafka)
+
+
+def test_properties_without_a_version_tell_none():
+    assert version_in_properties("commitId=1\nsubversion=2\n") == ""
+
+
+def test_the_bundled_runtime_can_run_kafka():
+    runtime = bundled_runtime()
+    assert runtime.java.is_file()
+    assert int(runtime.version.split(".")[0]) >= 17
+
+
+def test_a_folder_without_java_is_refused(tmp_path):
+    with pytest.raises(HarnessError, match=r"is not a Java home.*--java-home"):
+        runtime_at(tmp_path)
+
+
+def home(folder: Path, script: str) -> Path:
+    program = folder / "bin" / "java"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    return folder
+
+
+def test_a_version_is_asked_for_where_no_file_tells_it(tmp_path):
+    runtime = runtime_at(home(tmp_path, "echo 'openjdk version \"17.0.15\" 2025-04-15' >&2"))
+    assert (runtime.version, runtime.has_compiler) == ("17.0.15", False)
+
+
+def test_a_java_that_fails_is_refused(tmp_path):
+    with pytest.raises(HarnessError, match=r"did not tell a version \(exit 3\): broken"):
+        runtime_at(home(tmp_path, "echo broken >&2; exit 3"))
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ('IMPLEMENTOR="x"\nJAVA_VERSION="21.0.8"\nJAVA_VERSION_DATE="2025"', "21.0.8"),
+        ('openjdk version "1.8.0_402"', "1.8.0_402"),
+        ("nothing", ""),
+    ],
+)
+def test_versions_are_read_from_either_form(text, version):
+    assert version_in(text) == version
+
+
+def test_the_environment_of_a_jvm_has_no_options_of_other_programs(monkeypatch):
+    monkeypatch.setenv("_JAVA_OPTIONS", "-Xmx1m")
+    monkeypatch.setenv("KEPT", "yes")
+    environment = java_environment()
+    assert ("_JAVA_OPTIONS" in environment, environment["KEPT"]) == (False, "yes")
