@@ -136,7 +136,7 @@ def report_context(
         contrasts=tuple(_contrast(document, c, limits) for c in document.contrasts),
         timelines=tuple(_timeline(document, run, journals[run.folder], limits) for run in chosen),
         hidden_timelines=len(document.runs) - len(chosen),
-        measures=_measures(document.runs),
+        measures=_measures(_in_order(document)),
         not_tested=document.not_tested,
         failures=tuple(_failures(document.runs, limits.text)),
         started_at=document.started_at,
@@ -200,9 +200,14 @@ def _chosen_runs(document: Document, journals: Mapping[str, Sequence[Event]], mo
     """Return the runs whose timelines are shown: all, or first those that did not pass."""
     told = [run for run in document.runs if journals.get(run.folder)]
     kept = {run.folder for run in sorted(told, key=lambda run: run.check == "passed")[:most]}
-    order = {arm.name: index for index, arm in enumerate(document.arms)}
-    shown = [run for run in told if run.folder in kept]
-    return sorted(shown, key=lambda run: (run.scenario, order.get(run.arm, len(order)), run.repeat))
+    return [run for run in _in_order(document) if run.folder in kept]
+
+
+def _in_order(document: Document) -> list[RunDoc]:
+    """Return the runs as the matrix has them: by scenario, then arm, then repeat."""
+    scenarios = [scenario.name for scenario in document.scenarios]
+    arms = [arm.name for arm in document.arms]
+    return sorted(document.runs, key=lambda run: (scenarios.index(run.scenario), arms.index(run.arm), run.repeat))
 
 
 def _timeline(document: Document, run: RunDoc, events: Sequence[Event], limits: Limits) -> TimelineView:

@@ -123,8 +123,9 @@ def _nodes(events: Sequence[Event]) -> list[tuple[int, str]]:
 
 def _lane(node: int, role: str, events: Sequence[Event], seconds: float) -> Lane:
     life = _life(node, events, seconds)
-    offsets = _offsets(node, events) if role == "observer" else ()
-    return Lane(node, role, life, _leads(node, events, seconds), offsets, _stalls(offsets, life, seconds))
+    looks = _looks(node, events) if role == "observer" else []
+    offsets = tuple((at, offset) for at, offset in looks if offset is not None)
+    return Lane(node, role, life, _leads(node, events, seconds), offsets, _stalls(looks, life, seconds))
 
 
 def _life(node: int, events: Sequence[Event], seconds: float) -> tuple[Span, ...]:
@@ -154,21 +155,42 @@ def _first_within(times: Iterable[float], span: Span) -> float:
     return next((at for at in times if span.start < at < span.end), span.end)
 
 
-def _offsets(node: int, events: Sequence[Event]) -> tuple[tuple[float, int], ...]:
-    told = ((_time(q), q.get("observers", {}).get(str(node))) for q in _of(events, "quorum"))
-    return tuple((at, int(offset)) for at, offset in told if offset is not None and offset >= 0)
+def _looks(node: int, events: Sequence[Event]) -> list[tuple[float, int | None]]:
+    """Return what each answer of a leader said of a node's log end offset; None when it did not list the node."""
+    answered = [q for q in _of(events, "quorum") if int(q["leader"]) >= 0]
+    told = [(_time(q), q.get("observers", {}).get(str(node))) for q in answered]
+    return [(at, None if offset is None or offset < 0 else int(offset)) for at, offset in told]
 
 
-def _stalls(offsets: Sequence[tuple[float, int]], life: Sequence[Span], seconds: float) -> tuple[Span, ...]:
-    """Return when a running observer's log stood still for longer than STALL_SECONDS."""
-    grown = [next(group)[0] for _, group in itertools.groupby(offsets, key=lambda sample: sample[1])]
+def _stalls(looks: Sequence[tuple[float, int | None]], life: Sequence[Span], seconds: float) -> tuple[Span, ...]:
+    """Return when a running observer was seen, for longer than STALL_SECONDS, not to grow."""
+    grown = _growth(looks)
     pauses = itertools.pairwise([*grown, seconds]) if grown else ()
     running = [span for span in life if span.name == "ready"]
     return tuple(
         Span("no progress", start, end)
-        for start, end in pauses
+        for start, end in ((_stood_still(looks, start, end), end) for start, end in pauses)
         if end - start > STALL_SECONDS and any(s.start <= start < s.end for s in running)
     )
+
+
+def _stood_still(looks: Sequence[tuple[float, int | None]], grew: float, end: float) -> float:
+    """Return since when the observer was seen standing still after it last grew; `end` if it never was.
+
+    Voters that name no leader say nothing of the observer, so silence alone is no stall.
+    """
+    first = next((at for at, _ in looks if grew < at < end), end)
+    return grew if first < end and first - grew <= STALL_SECONDS else first
+
+
+def _growth(looks: Sequence[tuple[float, int | None]]) -> list[float]:
+    """Return the times of the looks that showed a higher offset than all before."""
+    highest, grown = -1, []
+    for at, offset in looks:
+        if offset is not None and offset > highest:
+            highest = offset
+            grown.append(at)
+    return grown
 
 
 def _steps(events: Sequence[Event]) -> tuple[Step, ...]:

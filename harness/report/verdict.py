@@ -100,11 +100,16 @@ def _document(
         arms=tuple(_arm(arm) for arm in asked.arms),
         scenarios=tuple(_scenario(asked, rows[s.name], s.question) for s in asked.scenarios),
         claims=tuple(_claims(judgement)),
-        runs=tuple(_run(asked, rows[r.scenario], r) for r in results if r.scenario in rows),
+        runs=tuple(_run(asked, rows[r.scenario], r) for r in results if _declared(asked, r)),
         contrasts=tuple(ContrastDoc(c.base, c.candidate, tuple(map(_finding, c.findings))) for c in contrasts),
         not_tested=judgement.not_tested,
         timings=asked.timings,
     )
+
+
+def _declared(asked: Asked, result: RunResult) -> bool:
+    """Return whether a result belongs to what was asked; a folder may hold others, from before it was narrowed."""
+    return any(arm.name == result.arm for arm in asked.arms) and any(s.name == result.scenario for s in asked.scenarios)
 
 
 def _arm(arm: Arm) -> ArmDoc:

@@ -167,3 +167,22 @@ def test_silence_between_equal_answers_is_no_election_and_a_newer_epoch_is_one()
     for t, leader, epoch in ((1, 0, 2), (2, -1, -1), (3, 0, 2), (5, -1, 3)):
         quorum(writer, t, leader, epoch)
     assert told(writer, 9).lanes[0].leads == (Span("2", 1, 5),)
+
+
+def test_silence_of_the_voters_is_no_stall_of_the_observer() -> None:
+    writer = JournalWriter()
+    node(writer, 3, (0, "ready"))
+    quorum(writer, 1, 0, 1, n3=10)
+    quorum(writer, 5, -1, 2)
+    quorum(writer, 8, 1, 3)
+    quorum(writer, 9, 1, 3, n3=20)
+    assert told(writer, 10).lanes[0].stalls == ()
+
+
+def test_a_stall_after_silence_begins_when_it_was_seen() -> None:
+    writer = JournalWriter()
+    node(writer, 3, (0, "ready"))
+    quorum(writer, 1, 0, 1, n3=10)
+    for t in (8, 9, 10, 11, 12):
+        quorum(writer, t, 1, 2)
+    assert told(writer, 13).lanes[0].stalls == (Span("no progress", 8, 13),)
