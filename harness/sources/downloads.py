@@ -120,7 +120,7 @@ class Downloads:
             except RuntimeError as error:
                 raise HarnessError(
                     f"{what} is not to be had from {self._host}.",
-                    f"Check the version, or name another repository by --repository or {REPOSITORY_VARIABLE}.",
+                    f"Check the version, or name another repository in {REPOSITORY_VARIABLE}.",
                 ) from error
         raise AssertionError("the last attempt returned or raised")
 
@@ -159,7 +159,7 @@ def _download(coordinate: str, context: MavenContext) -> Path:
 def _unreachable(what: str, host: str, error: requests.RequestException) -> HarnessError:
     return HarnessError(
         f"{what} could not be fetched from {host}: {_reason(error)}.",
-        f"Check the network, or name a mirror by --repository or {REPOSITORY_VARIABLE}; "
+        f"Check the network, or name a mirror in {REPOSITORY_VARIABLE}; "
         "with a filled cache, --offline needs no network.",
     )
 
