@@ -20,7 +20,8 @@ WHOLE_LOG = PhaseSpan("log", 0.0, 253_402_300_800.0)
 
 # One row per template, level, logger and phase of a piece of a file. `line` (from 0, within the piece) and
 # `excerpt` are of the first such event. `part` is `event`, or `item` for one key of a configuration dump, which
-# is counted beside its event.
+# is counted beside its event. Times are milliseconds since the epoch: whole numbers, so that sums and minima do
+# not depend on how the rows were grouped.
 COUNTS = pl.Schema(
     {
         "phase": pl.String,
@@ -31,8 +32,8 @@ COUNTS = pl.Schema(
         "count": pl.Int64,
         "line": pl.Int64,
         "excerpt": pl.String,
-        "first_at": pl.Float64,
-        "last_at": pl.Float64,
+        "first_at": pl.Int64,
+        "last_at": pl.Int64,
     }
 )
 _KEY = ["phase", "level", "logger", "part", "template"]
@@ -52,7 +53,7 @@ def count(events: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     """Count the templates of `events` (columns `line` and `text`, one row per whole event) as COUNTS says."""
     parsed = events.with_columns(parsed=reading.layout.parse(pl.col("text"))).unnest("parsed")
     body = (pl.col("message") + pl.col("rest")).str.replace_all(_FRAME, "")
-    bodies = parsed.with_columns(body=body, at=pl.col("at").dt.timestamp("ms") / 1000)
+    bodies = parsed.with_columns(body=body, at=pl.col("at").dt.timestamp("ms"))
     phased = bodies.with_columns(phase=_phase(bodies["at"], reading.phases))
     dumps = phased.filter(pl.col("body").str.contains(_DUMP))
     return merge([_tally(_heads(phased), "event"), _tally(_items(dumps), "item")])
@@ -106,11 +107,12 @@ def _tally(events: pl.DataFrame, part: str) -> pl.DataFrame:
 
 
 def _phase(at: pl.Series, phases: Sequence[PhaseSpan]) -> pl.Series:
-    """Return the name of the phase that each time (seconds since the epoch) lies in."""
+    """Return the name of the phase that each time (milliseconds since the epoch) lies in."""
     ordered = sorted(phases, key=lambda span: span.start)
-    starts = pl.Series([span.start for span in ordered], dtype=pl.Float64)
+    starts = pl.Series([span.start * 1000 for span in ordered], dtype=pl.Float64)
+    at = at.cast(pl.Float64)
     spans = pl.DataFrame(
-        {"name": [OUTSIDE, *(span.name for span in ordered)], "end": [float("-inf"), *(s.end for s in ordered)]}
+        {"name": [OUTSIDE, *(span.name for span in ordered)], "end": [float("-inf"), *(s.end * 1000 for s in ordered)]}
     )
     place = starts.search_sorted(at.fill_null(float("-inf")), side="right").cast(pl.UInt32)
     inside = spans.select(pl.all().gather(place))

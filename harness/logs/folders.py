@@ -10,7 +10,7 @@ from harness.errors import HarnessError
 from harness.logs.diff import Progress, diff_nodes, opened, silent
 from harness.logs.events import WHOLE_LOG
 from harness.logs.layout import COMMON, KAFKA_DEFAULT, Layout, compile_layout, detect, misfit
-from harness.logs.pipeline import first_lines
+from harness.logs.pipeline import first_lines, hidden
 from harness.model import Contrast, NodeLogs
 
 if TYPE_CHECKING:
@@ -45,12 +45,12 @@ def diff_files(
     nodes: list[NodeLogs] = []
     unread: list[str] = []
     for folder, paths in files.items():
-        known = {path: _layout(spark, path, patterns) for path in paths}
+        known = {path: None if hidden(path) else _layout(spark, path, patterns) for path in paths}
         fitting = {path: layout for path, layout in known.items() if layout is not None}
         if not fitting:
             raise misfit(str(paths[0]), " or ".join(patterns), _sample(spark, paths[0]))
         nodes += [_node(folder, number, *item) for number, item in enumerate(fitting.items())]
-        unread += [f"{path} fits no log layout and was not read." for path in paths if path not in fitting]
+        unread += [f"{path} was not read: {_why(path)}." for path in paths if path not in fitting]
     base, candidate = map(str, files)
     return diff_nodes(spark, Path(), nodes, [(base, candidate)], out, progress, unread)[0]
 
@@ -71,6 +71,10 @@ def _layout(spark: SparkSession, path: Path, patterns: Sequence[str]) -> Layout 
 
 def _sample(spark: SparkSession, path: Path) -> list[str]:
     return first_lines(spark, path, SAMPLE_LINES)
+
+
+def _why(path: Path) -> str:
+    return "its name begins as hidden files do" if hidden(path) else "it fits no log layout"
 
 
 def _node(folder: Path, number: int, path: Path, layout: Layout) -> NodeLogs:

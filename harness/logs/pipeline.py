@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyspark.sql import functions as f
 
 from harness.errors import HarnessError
-from harness.logs.blocks import HEAD, PARTIAL, PIECE, TAIL, joined, partials
+from harness.logs.blocks import HEAD, PARTIAL, PIECE, TAIL, joined, partials, path_of
 from harness.logs.events import COUNTS, MAX_EVENT, Reading, count, merge
 from harness.logs.layout import misfit
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # What holds a compressed file cannot be checked against its size; Spark reads such a file as one piece.
 COMPRESSED = (".gz", ".bz2", ".zst", ".deflate", ".lz4", ".snappy")
-_ARROW = {pl.String: ("string", pa.string()), pl.Int64: ("long", pa.int64()), pl.Float64: ("double", pa.float64())}
+_ARROW = {pl.String: ("string", pa.string()), pl.Int64: ("long", pa.int64())}
 _SPARK_SCHEMA = ", ".join(f"{name} {_ARROW[type(kind)][0]}" for name, kind in PARTIAL.items())
 _ARROW_SCHEMA = pa.schema([(name, _ARROW[type(kind)][1]) for name, kind in PARTIAL.items()])
 
@@ -137,10 +137,14 @@ def join(name: str, rows: pl.DataFrame, reading: Reading) -> FileCounts:
         event_bytes=size - unparsed_bytes,
         unparsed_lines=unparsed_lines,
         unparsed_bytes=unparsed_bytes,
-        first_at=float(str(counts["first_at"].min() or 0.0)),
-        last_at=float(str(counts["last_at"].max() or 0.0)),
+        first_at=_seconds(counts["first_at"].min()),
+        last_at=_seconds(counts["last_at"].max()),
     )
     return FileCounts(counts, total, tuple(unparsed.split("\n")[:3]) if unparsed_lines else ())
+
+
+def _seconds(milliseconds: object) -> float:
+    return milliseconds / 1000 if isinstance(milliseconds, int) else 0.0
 
 
 def _across(edges: pl.DataFrame) -> tuple[str, pl.DataFrame]:
@@ -185,10 +189,19 @@ def _check_readable(root: Path, names: Iterable[str]) -> None:
             (root / name).open("rb").close()
         except OSError as error:
             raise HarnessError(f"The log {name} in {root} cannot be read: {error.strerror}.") from error
+        if hidden(Path(name)):
+            raise HarnessError(f"Spark does not read {name}: its name begins as hidden files do.", "Rename it.")
+
+
+def hidden(path: Path) -> bool:
+    """Say whether Spark passes over a file because of its name."""
+    return path.name.startswith((".", "_"))
 
 
 def _reason(error: Exception) -> str:
-    """Return the line of a Spark error that says what happened, without its stack traces."""
+    """Return the line of a Spark error that says what happened and the file it happened in, without traces."""
+    file = re.search(r"file (file:\S+?)\.? ", str(error))
     told = [line.strip() for line in str(error).splitlines() if line.strip()]
     causes = [line for line in told if re.match(r"(Caused by: )?[\w.]*(Error|Exception): ", line)]
-    return (causes or told or [type(error).__name__])[-1][:500]
+    why = (causes or told or [type(error).__name__])[-1][:500]
+    return f"{path_of(file[1])}: {why}" if file else why

@@ -1,0 +1,275 @@
+"""Real Spark reads every byte of whatever it is given, exactly, and leaves nothing behind."""
+
+import gzip
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import psutil
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harness.errors import HarnessError
+from harness.logs.blocks import LINES, partials
+from harness.logs.diff import diff_nodes, node_logs, pairs
+from harness.logs.events import WHOLE_LOG, Reading
+from harness.logs.folders import diff_files, log_files
+from harness.logs.layout import COMMON, KAFKA_DEFAULT, compile_layout
+from harness.logs.pipeline import FileCounts, join, read
+from harness.logs.spark import session
+from harness.model import Arm, Build, FindingKind, Flag, NodeLogs, PhaseSpan, Role
+from harness.records import to_json
+
+pytestmark = pytest.mark.live
+READING = Reading(compile_layout(KAFKA_DEFAULT), (WHOLE_LOG,))
+KEY = ["phase", "level", "logger", "part", "template"]
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory):
+    with session(tmp_path_factory.mktemp("spark")) as opened:
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+def _unsplit(request):
+    """Give every test Spark's usual splits back."""
+    yield
+    if "spark" in request.fixturenames:
+        request.getfixturevalue("spark").conf.unset("spark.sql.files.maxPartitionBytes")
+
+
+def header(second: int, text: str, level: str = "INFO") -> str:
+    return f"[2026-11-21 14:28:{second:02},949] {level} {text} (org.apache.kafka.raft.KafkaRaftClient)"
+
+
+def in_one_piece(lines: list[bytes]) -> FileCounts:
+    """Read lines without Spark, without cutting the file."""
+    rows = [("f", 0, line.decode(errors="replace"), len(line)) for line in lines]
+    batch = pl.DataFrame(rows, schema=LINES, orient="row")
+    return join("f", pl.concat(partials([batch], {"f": READING})), READING)
+
+
+def equal(one: FileCounts, other: FileCounts) -> bool:
+    return one.counts.sort(KEY).equals(other.counts.sort(KEY))
+
+
+line = st.one_of(
+    st.builds(header, st.integers(0, 59), st.sampled_from(["Node 1 disconnected.", "Leader é 世界", "x\ty", "[20"])),
+    st.sampled_from(["", "\tat a.B.c(B.java:1)", "Caused by: x", "[2026-11-21 14:28", "é" * 40, "\r"]),
+).map(str.encode)
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(line, min_size=1, max_size=25), st.integers(200, 900), st.booleans())
+def test_a_file_read_in_splits_of_any_size_gives_what_it_gives_in_one_piece(spark, tmp_path, lines, split, newline):
+    lines = [header(0, "begin").encode(), *lines, b"end"]
+    (tmp_path / "server.log").write_bytes(b"\n".join(lines) + (b"\n" if newline else b""))
+    spark.conf.set("spark.sql.files.maxPartitionBytes", split)
+    found = read(spark, tmp_path, {"server.log": READING})["server.log"]
+    assert equal(in_one_piece(lines), found)
+    assert (len(lines), sum(map(len, lines)) + len(lines)) == (found.total.lines, found.total.bytes)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a b.log", "%41.log", "a[b]{c}*?.log", ".hidden/x.log", "k=v/x.log", "é#;,.log", "back\\slash.log"],
+)
+def test_a_file_is_read_whatever_its_name(spark, tmp_path, name):
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text(header(0, "x") + "\n")
+    assert read(spark, tmp_path, {name: READING})[name].total.events == 1
+
+
+@pytest.mark.parametrize("name", ["_x.log", ".x.log"])
+def test_a_file_that_spark_passes_over_is_refused_by_name(spark, tmp_path, name):
+    (tmp_path / name).write_text(header(0, "x") + "\n")
+    with pytest.raises(HarnessError, match=r"does not read [._]x\.log"):
+        read(spark, tmp_path, {name: READING})
+
+
+def test_damaged_text_is_kept_and_every_byte_counted(spark, tmp_path):
+    lines = [header(0, "one").encode(), b"\xff\xfe\x00 binary \x1b[31m", header(1, "tw\xc3").encode() + b"\xe9", b""]
+    (tmp_path / "x.log").write_bytes(b"\r\n".join(lines))
+    found = read(spark, tmp_path, {"x.log": READING})["x.log"]
+    assert (found.total.events, found.total.lines) == (2, 3)
+    assert found.counts["excerpt"][0].endswith("\n\ufffd\ufffd\x00 binary \x1b[31m")
+
+
+def test_an_enormous_line_is_cut_for_the_template_and_counted_whole(spark, tmp_path):
+    with (tmp_path / "x.log").open("w") as file:
+        file.write(header(0, "x") + "\n" + "y" * 50_000_000 + "\n" + header(1, "x") + "\n")
+    found = read(spark, tmp_path, {"x.log": READING})["x.log"]
+    assert (2, 3, (tmp_path / "x.log").stat().st_size) == (found.total.events, found.total.lines, found.total.bytes)
+
+
+def test_compressed_and_empty_files_are_read_like_others(spark, tmp_path):
+    lines = [header(0, "x"), "\ttrace", header(1, "x")]
+    (tmp_path / "x.log.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    (tmp_path / "empty.log").touch()
+    found = read(spark, tmp_path, {"x.log.gz": READING, "empty.log": READING})
+    assert (found["x.log.gz"].total.events, found["x.log.gz"].total.lines, found["empty.log"].total.lines) == (2, 3, 0)
+
+
+def test_a_truncated_archive_is_refused_by_name(spark, tmp_path):
+    (tmp_path / "x.log.gz").write_bytes(gzip.compress(os.urandom(100_000))[:-50_000])
+    with pytest.raises(HarnessError, match=r"x\.log\.gz"):
+        read(spark, tmp_path, {"x.log.gz": READING})
+
+
+def test_a_file_of_another_layout_is_refused_with_its_first_lines(spark, tmp_path):
+    (tmp_path / "gc.log").write_text("[0.005s][info][gc] Using Serial\nnext\n")
+    with pytest.raises(HarnessError, match=r"gc\.log .*Using Serial \| next"):
+        read(spark, tmp_path, {"gc.log": READING})
+
+
+def test_a_missing_file_is_refused_by_name(spark, tmp_path):
+    with pytest.raises(HarnessError, match=r"gone\.log"):
+        read(spark, tmp_path, {"gone.log": READING})
+
+
+def run_directory(root: Path) -> list[Arm]:
+    """Lay out two runs of two nodes; the candidate floods, loses a line and raises a level."""
+    texts = {
+        "stock": [*["Connection to node 0 (/10.0.0.1:8101) failed"] * 4, "Leader", "only 1 here", "Follower"],
+        "patched-on": [*["Connection to node 0 (/10.0.0.1:8101) failed"] * 40, "Candidate", "Follower"],
+    }
+    for arm, messages in texts.items():
+        run = f"runs/turn2/{arm}/1"
+        for node in (1, 2):
+            log = root / run / f"nodes/{node}/server.log"
+            log.parent.mkdir(parents=True)
+            level = {"stock": "INFO", "patched-on": "WARN"}
+            levels = [level[arm] if text == "Follower" else "INFO" for text in messages]
+            pieces = [header(9, text, how) for text, how in zip(messages, levels, strict=True)]
+            log.write_text("a banner\n" + "\n".join(pieces) + "\n")
+        phase = PhaseSpan("stop", 1795271280.0, 1795271400.0)
+        nodes = tuple(
+            NodeLogs(
+                "turn2",
+                arm,
+                1,
+                node,
+                "voter",
+                (f"runs/turn2/{arm}/1/nodes/{node}/server.log",),
+                KAFKA_DEFAULT,
+                (phase,),
+            )
+            for node in (1, 2)
+        )
+        (root / run / "logs.json").write_text(to_json(nodes))
+    build = Build("b", "3.9.1", "x.jar", "0" * 64, "given", Flag("k", False))
+    return [Arm("stock", Role.BASE, build, "absent"), Arm("patched-on", Role.ON, build, "absent")]
+
+
+def test_a_run_directory_gets_counts_totals_and_findings_that_point_at_their_lines(spark, tmp_path):
+    arms = run_directory(tmp_path)
+    out = tmp_path / "logs"
+    out.mkdir()
+    (contrast,) = diff_nodes(spark, tmp_path, node_logs(tmp_path), pairs(arms), out)
+    assert {
+        (FindingKind.LEVEL, "Follower", 2, 2),
+        (FindingKind.RATE, "Connection to node <n> (<addr>) failed", 8, 80),
+        (FindingKind.VANISHED, "Leader", 2, 0),
+        (FindingKind.VANISHED, "only <n> here", 2, 0),
+        (FindingKind.NEW, "Candidate", 0, 2),
+    } == {(f.kind, f.template, f.base_count, f.candidate_count) for f in contrast.findings}
+    assert contrast.findings[0].phase == "stop"
+    for place in (place for finding in contrast.findings for place in finding.evidence):
+        assert place.excerpt == (tmp_path / place.path).read_text().splitlines()[place.line - 1]
+    assert {"counts.parquet", "totals.json", "findings.json"} == {path.name for path in out.iterdir()}
+    assert pq.read_schema(out / "counts.parquet").metadata[b"harness.schema"] == b"1"
+    files = json.loads((out / "totals.json").read_text())["files"]
+    assert [file["unparsed_lines"] for file in files] == [1, 1, 1, 1]
+
+
+def test_two_folders_from_anywhere_are_compared_and_what_fits_no_layout_is_told(spark, tmp_path):
+    for name, text in (("a", "Leader"), ("b", "Follower")):
+        (tmp_path / name / "deep").mkdir(parents=True)
+        (tmp_path / name / "deep" / "server.log.1").write_text(f"2026-11-21 14:28:58,949 INFO  [main] a.B: {text}\n")
+        (tmp_path / name / "gc.log").write_text("[0.005s][info][gc] Using Serial\n")
+    folders = [tmp_path / "a", tmp_path / "b"]
+    found = diff_files(spark, {folder: log_files(folder) for folder in folders}, tmp_path, COMMON)
+    assert [(f.template, f.kind) for f in found.findings][::-1] == [("Leader", "vanished"), ("Follower", "new")]
+    left_out = json.loads((tmp_path / "totals.json").read_text())["left_out"]
+    assert [f"{folder / 'gc.log'} was not read: it fits no log layout." for folder in folders] == left_out
+
+
+# Two small folders are compared in a process of its own: what does it need, say and leave behind?
+SCRIPT = """
+import sys
+from pathlib import Path
+from harness.logs import diff_folders
+def progress(stage):
+    print(stage, flush=True)
+root = Path(sys.argv[1])
+found = diff_folders(root / "a", root / "b", root / "out", None, progress)
+print([finding.template for finding in found.findings])
+"""
+
+
+@pytest.fixture
+def process(tmp_path):
+    """Start the comparison in a process of its own, with no Java on its path."""
+    bare = tmp_path / "bin"
+    bare.mkdir()
+    for tool in (
+        "sh",
+        "bash",
+        "env",
+        "dirname",
+        "basename",
+        "cat",
+        "ps",
+        "nice",
+        "sleep",
+        "mktemp",
+        "rm",
+        "mv",
+        "uname",
+    ):
+        if found := shutil.which(tool):
+            (bare / tool).symlink_to(found)
+    for name, text in (("a", "Leader"), ("b", "Follower")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "server.log").write_text(header(0, text) + "\n")
+    environment = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"} | {"PATH": str(bare)}
+    command = [sys.executable, "-W", "error", "-c", SCRIPT, str(tmp_path)]
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as started:
+        yield started
+        started.kill()
+
+
+def of_session(folder: Path) -> list[str]:
+    """Return the processes that have the folder on their command line."""
+    processes = psutil.process_iter(["cmdline", "status"])
+    return [str(p.info["cmdline"]) for p in processes if str(folder / "out") in str(p.info["cmdline"])]
+
+
+def test_without_java_on_the_path_a_diff_is_quiet_and_leaves_nothing_behind(process, tmp_path):
+    out, err = process.communicate(timeout=120)
+    assert err == ""
+    assert out.splitlines()[-1] == "['Follower', 'Leader']"
+    assert {"counts.parquet", "totals.json", "findings.json"} == {path.name for path in (tmp_path / "out").iterdir()}
+    assert of_session(tmp_path) == []
+
+
+def test_spark_dies_with_a_killed_harness(process, tmp_path):
+    while "Recognising" not in process.stdout.readline():
+        assert process.poll() is None
+    assert of_session(tmp_path)
+    process.send_signal(signal.SIGKILL)
+    deadline = time.monotonic() + 30
+    while of_session(tmp_path):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
