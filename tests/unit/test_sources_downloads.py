@@ -118,7 +118,9 @@ def test_a_broken_connection_is_tried_again_and_then_told(tmp_path, repository):
     artifact = pinned("one", b"content")
     repository.files[artifact.path] = b"content"
     repository.cut = True
-    with pytest.raises(HarnessError, match=r"could not be fetched from 127\.0\.0\.1.*HARNESS_MAVEN_REPOSITORY.*--offline"):
+    with pytest.raises(
+        HarnessError, match=r"could not be fetched from 127\.0\.0\.1.*HARNESS_MAVEN_REPOSITORY.*--offline"
+    ):
         Downloads(tmp_path, repository.address).fetch(artifact)
     assert repository.asked_for(artifact.path) == 2
     assert left_in(tmp_path) == []
