@@ -138,6 +138,12 @@ def test_a_time_without_a_phase_is_outside_and_so_is_an_impossible_date():
     assert {OUTSIDE} == set(in_pieces(lines, [], 9).counts["phase"])
 
 
+def test_a_phase_begins_with_its_start_and_ends_before_its_end():
+    lines = [f"[1970-01-01 00:16:{second},000] INFO x (a.B)" for second in (39, 40, 49, 50)]
+    found = in_pieces(lines, [], 9).counts.select("phase", "count").rows()
+    assert sorted(found) == [(OUTSIDE, 2), ("start", 2)]
+
+
 def test_no_events_are_no_counts():
     assert count(pl.DataFrame(schema={"line": pl.Int64, "text": pl.String}), READING).is_empty()
 
