@@ -10,7 +10,6 @@ import traceback
 from pathlib import Path
 from types import FrameType
 
-import click
 import typer
 
 from harness.cli import inspect, stages, verify
@@ -36,7 +35,8 @@ inspect.register(app)
 
 def main() -> None:
     """Run the command line; exits the process."""
-    signal.signal(signal.SIGTERM, _terminate)
+    for asked_to_end in (signal.SIGTERM, signal.SIGINT):  # a shell's background jobs start with SIGINT ignored
+        signal.signal(asked_to_end, _terminate)
     sys.exit(_run())
 
 
@@ -48,11 +48,8 @@ def _terminate(_signal: int, _frame: FrameType | None) -> None:
 def _run() -> int:
     try:
         code = app(standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        return USAGE_OR_HARNESS_ERROR
-    except click.ClickException as error:
-        error.show()
+    except typer.TyperException as error:  # usage: typer's own words, with the command's usage line
+        error.show()  # type: ignore[attr-defined]  # its subclasses that reach us have it
         return USAGE_OR_HARNESS_ERROR
     except HarnessError as error:
         errors().print(f"[bold red]error:[/] {_plain(error.message)}")
@@ -63,9 +60,8 @@ def _run() -> int:
         errors().print(f"[bold red]internal error:[/] {_plain(f'{type(error).__name__}: {error}')[:500]}")
         errors().print(f"  This is a fault of the harness; its traceback is in {_keep_traceback()}.")
         return USAGE_OR_HARNESS_ERROR
-    except (KeyboardInterrupt, click.exceptions.Abort):
+    if code == _INTERRUPTED:  # what typer makes of KeyboardInterrupt
         errors().print("\nStopped; nothing is left running. `harness run DIR` goes on where a run directory ended.")
-        return _INTERRUPTED
     return code if isinstance(code, int) else 0
 
 

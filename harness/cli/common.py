@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -47,6 +50,18 @@ def new_run_dir(out: Path | None, command: str) -> Path:
         )
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+@contextmanager
+def fresh_run_dir(out: Path | None, command: str) -> Iterator[Path]:
+    """Make a run directory; one in which nothing was written goes away again when the command fails."""
+    folder = new_run_dir(out, command)
+    try:
+        yield folder
+    except BaseException:
+        if not any(path.is_file() for path in folder.rglob("*")):
+            shutil.rmtree(folder)
+        raise
 
 
 def argv() -> tuple[str, ...]:

@@ -57,7 +57,10 @@ JavaHome = Annotated[
 ]
 Builder = Annotated[str, typer.Option("--builder", help="auto, javac or ecj.")]
 JvmProfile = Annotated[Profile, typer.Option("--profile", help="JVM settings of the nodes.")]
-KafkaVersion = Annotated[str, typer.Option("--kafka", help="Kafka version; it needs a lock (`harness lock`).")]
+KafkaVersion = Annotated[
+    str,
+    typer.Option("--kafka", help="Kafka version: that of --base-dist, or 3.9.1, if not given.", show_default=False),
+]
 
 _EXAMPLES = """
 
@@ -96,7 +99,7 @@ def _with_request(act: Callable[[Request, Path | None], int]) -> Callable[..., i
         java_home: JavaHome = None,
         builder: Builder = "auto",
         profile: JvmProfile = Profile.FAST,
-        kafka: KafkaVersion = "3.9.1",
+        kafka: KafkaVersion = "",
         offline: Offline = False,
         out: Out = None,
     ) -> int:
@@ -127,13 +130,14 @@ def _with_request(act: Callable[[Request, Path | None], int]) -> Callable[..., i
 def _verify(request: Request, out: Path | None) -> int:
     from harness.stages.verify import verify
 
-    return verify(request, common.new_run_dir(out, "verify"), common.reporter()).exit_code
+    with common.fresh_run_dir(out, "verify") as folder:
+        return verify(request, folder, common.reporter()).exit_code
 
 
 def _build(request: Request, out: Path | None) -> int:
     from harness.stages.build import build
 
-    folder = common.new_run_dir(out, "build")
-    build(request, folder, common.reporter())
+    with common.fresh_run_dir(out, "build") as folder:
+        build(request, folder, common.reporter())
     common.console().print(f"{folder}\nNext: harness run {folder}", highlight=False)
     return 0

@@ -52,7 +52,7 @@ def kafka_uuid(value: uuid.UUID) -> str:
 
 
 def new_uuid() -> uuid.UUID:
-    """Return a random UUID that Kafka accepts: none of its reserved ids, and no leading dash (it reads as an option)."""
+    """Return a random UUID that Kafka accepts: none of its reserved ids; no leading dash, which reads as an option."""
     while True:
         value = uuid.uuid4()
         if not kafka_uuid(value).startswith("-"):

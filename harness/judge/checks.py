@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from harness.judge.cells import QUESTION_REACHABLE, CellOutcome
+from harness.judge.standing import was_asked
 from harness.model import Claim, Expected, Outcome, Role, RunResult
 
 
@@ -31,6 +32,8 @@ def check_run(result: RunResult, claims: Sequence[Claim], base: CellOutcome, cel
             return Check.ERROR
         case Outcome.INCONCLUSIVE:
             return Check.FAILED if cell.expectation == QUESTION_REACHABLE else Check.ERROR
+        case Outcome.REFUTED if result.role is Role.BASE and not was_asked(base):
+            return Check.ERROR  # a control that crashed was never asked
         case Outcome.HELD | Outcome.REFUTED:
             return Check.PASSED if _as_claimed(result, claims, base) else Check.FAILED
 
@@ -52,6 +55,6 @@ def _no_worse(role: Role, shown: Expected, base: CellOutcome) -> bool:
         case Role.BASE:
             return True
         case Role.OFF:
-            return as_base or not base.decided
+            return as_base if was_asked(base) else shown.outcome is Outcome.HELD
         case Role.ON:
-            return as_base or shown.outcome is Outcome.HELD
+            return shown.outcome is Outcome.HELD or (as_base and was_asked(base))

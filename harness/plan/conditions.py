@@ -7,7 +7,7 @@ five minutes under the same leader.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from harness.cluster import probes
 from harness.cluster.node import NodeState
@@ -20,6 +20,15 @@ if TYPE_CHECKING:
 
 # The leader appends a no-op every 500 ms (metadata.max.idle.interval.ms); three of them and the polling period.
 FOLLOW_WINDOW_SECONDS = 1.7
+
+
+@runtime_checkable
+class AboutNode(Protocol):
+    """A condition about one node, whose log is then the first place to look."""
+
+    @property
+    def node(self) -> NodeRef:
+        """The node that is asked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from harness.cluster.protocol import Unreachable
 from harness.errors import HarnessError
 from harness.model import NodeLogs, PhaseSpan, RunResult
 from harness.plan.cancel import Cancellation, RunCancelled
+from harness.plan.conditions import AboutNode
 from harness.plan.journal import Journal
 from harness.plan.load import Ledger, Load
 from harness.plan.outcome import Miss, decide, measures
@@ -54,7 +55,7 @@ def run_cell(cell: Cell, run_dir: Path, say: Callable[[str], None], cancellation
     write_text(folder / "plan.json", to_json([step_words(step) for step in steps]))
     began = time.monotonic()
     with Journal(folder / "journal.jsonl") as journal:
-        recorder = Recorder(cell, journal)
+        recorder = Recorder(cell, journal, run_dir)
         key = cell.key
         journal.write("run", scenario=key.scenario, arm=key.arm, role=cell.arm.role, repeat=key.repeat)
         run = _Run(cell, folder, recorder, say, cancellation)
@@ -206,7 +207,8 @@ class _Run:
         if held:
             self.waits[named] = took
             return
-        self.recorder.refuted(Miss(named, f"{condition.words}: not within {within:g} s"), line)
+        asked = condition.node.find(world) if isinstance(condition, AboutNode) else None
+        self.recorder.refuted(Miss(named, f"{condition.words}: not within {within:g} s"), line, asked)
         raise PlanEnded
 
     def _wait_for(self, condition: Condition, within: float, world: World) -> tuple[bool, float]:

@@ -20,7 +20,9 @@ from harness.plan.steps import Condition
 from harness.plan.watch import Look, Stall
 
 _TELLING = re.compile(rb"\b(ERROR|FATAL)\b|(Exception|Error)\b")
+_WARNING = re.compile(rb"\b(WARN|ERROR|FATAL)\b")
 _TAIL_LINES = 400
+_EXCERPT_BYTES = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +45,9 @@ class Cell:
 class Recorder:
     """Hears of everything in a run, from several threads; the first fact of a kind is kept."""
 
-    def __init__(self, cell: Cell, journal: Journal) -> None:
+    def __init__(self, cell: Cell, journal: Journal, run_dir: Path) -> None:
         self.cell = cell
+        self._run_dir = run_dir
         self.journal = journal
         self.evidence: list[Evidence] = []
         self._facts: dict[str, Any] = {}
@@ -145,9 +148,11 @@ class Recorder:
         """The question cannot be asked."""
         self._fact("unmet_guard", miss, line)
 
-    def refuted(self, miss: Miss, line: int) -> None:
-        """An expectation was not held."""
+    def refuted(self, miss: Miss, line: int, node: int | None) -> None:
+        """An expectation was not held; the log of the node that was asked says most about why."""
         self._fact("refuted", miss, line)
+        log = f"{self.cell.key.folder}/nodes/{node}/server.log"
+        self.evidence += [Evidence(log, at, words) for at, words in last_warning(self._run_dir / log)]
 
     def harness_error(self, story: str) -> None:
         """The harness itself failed."""
@@ -186,6 +191,15 @@ def mismatch(proof: LiveProof, arm: Arm) -> str:
     if proof.flag != arm.flag:
         return f"says that its flag is {proof.flag}, not {arm.flag}"
     return ""
+
+
+def last_warning(log: Path) -> list[tuple[int, str]]:
+    """Return (line number, text) of a log's last WARN or ERROR line, if there is one."""
+    if not log.is_file():
+        return []
+    lines = log.read_bytes().splitlines()
+    numbered = [(at, line) for at, line in enumerate(lines, 1) if _WARNING.search(line[:100])]
+    return [(at, line[:_EXCERPT_BYTES].decode("utf-8", "replace")) for at, line in numbered[-1:]]
 
 
 def last_words(folder: Path) -> tuple[str, list[tuple[str, int]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Protocol
 
@@ -11,6 +11,8 @@ from harness.model import RunKey, RunResult
 from harness.plan.cancel import Cancellation
 from harness.plan.executor import run_cell
 from harness.plan.recorder import Cell
+
+_WAKE_SECONDS = 0.3
 
 
 class RunListener(Protocol):
@@ -42,11 +44,22 @@ def run_cells(cells: Sequence[Cell], run_dir: Path, jobs: int, listener: RunList
     with ThreadPoolExecutor(jobs, thread_name_prefix="run") as pool:
         futures: list[Future[RunResult]] = [pool.submit(run, cell) for cell in cells]
         try:
-            for future in as_completed(futures):
-                future.result()
+            _await(futures)
         except BaseException:
             for future in futures:
                 future.cancel()
             cancellation.cancel()
             raise
     return [future.result() for future in futures]
+
+
+def _await(futures: list[Future[RunResult]]) -> None:
+    """Wait for all, and raise what the first to fail raises.
+
+    The wait wakes up now and then: a signal that the kernel gives to another thread would not end it.
+    """
+    waiting = set(futures)
+    while waiting:
+        done, waiting = wait(waiting, timeout=_WAKE_SECONDS, return_when=FIRST_COMPLETED)
+        for future in done:
+            future.result()

@@ -12,7 +12,7 @@ import psutil
 
 from harness.arms import Flagged, Setup, choose_arms, plan_arms, settings_of
 from harness.building.build import Bench, Toolchain, build_series, given_jar, release_build
-from harness.building.builders import choose_builder
+from harness.building.builders import Builder, choose_builder
 from harness.building.configdef import prepare_probe
 from harness.claims import ClaimSet, load_claims
 from harness.cluster.config import load_overlay
@@ -25,14 +25,14 @@ from harness.plan.api import Scenario
 from harness.plan.registry import load_all, select
 from harness.progress import Reporter
 from harness.resources import cache_root, data_root
-from harness.sources.distribution import Distribution, locked_distribution
-from harness.sources.downloads import Downloads
+from harness.sources.distribution import Distribution, locked_distribution, unpacked_distribution
+from harness.sources.downloads import Downloads, Progress
 from harness.sources.git import GitSource
 from harness.sources.lock import Purpose, read_lock
 from harness.sources.maven import MavenSources
 from harness.sources.tree import Source
 from harness.stages.ground import distribution_of, java_of
-from harness.stages.request import NO_CLAIMS, Request
+from harness.stages.request import DEFAULT_KAFKA, NO_CLAIMS, Request
 from harness.stages.rundir import write_asked, write_setup
 
 _NO_CLAIMS = ClaimSet("kafka-raft", "", "", ())
@@ -40,75 +40,82 @@ _NO_CLAIMS = ClaimSet("kafka-raft", "", "", ())
 
 def build(request: Request, run_dir: Path, reporter: Reporter) -> None:
     """Make the builds and declare every run. Raises HarnessError for whatever does not fit together."""
-    claims = claims_of(request)
+    began = datetime.now(UTC)
+    version = _kafka_version(request)
+    claims = claims_of(request, version)
     scenarios = select(load_all(), request.scenarios, request.suite)
-    overlay = load_overlay(request.config, frozenset(filter(None, [claims.flag]))) if request.config else {}
-    setup = Setup(
+    setup = _setup(request, claims)
+    reporter.stage(f"building for Kafka {version}")
+    distribution = distribution_of(setup, version, reporter)
+    builder = _builder(request, reporter)
+    probe = prepare_probe(builder, java_of(setup), distribution.jars, cache_root())
+    bench = Bench(run_dir, probe, claims.flag)
+    base = _base(request, bench, distribution)
+    candidate = _candidate(request, bench, builder, distribution, reporter)
+    for made in (base, candidate):
+        reporter.say(f"{made.name}: {made.builder}, sha256 {made.jar_sha256[:12]}…")
+    arms = _arms(request, setup, claims, base, candidate)
+    settings = {arm.name: settings_of(arm, _flagged(claims)) for arm in arms}
+    write_setup(run_dir, replace(setup, settings=settings))
+    asked = _declare(request, version, claims, scenarios, arms, began)
+    took = (datetime.now(UTC) - began).total_seconds()
+    write_asked(run_dir, replace(asked, timings={"build": round(took, 2)}))
+
+
+def _kafka_version(request: Request) -> str:
+    """Return the version that was asked for; the control's own where the user brings one."""
+    told = unpacked_distribution(request.base_dist).version if request.base_dist else ""
+    if request.kafka_version and told and request.kafka_version != told:
+        raise HarnessError(
+            f"{request.base_dist} is Kafka {told}, not {request.kafka_version}.", "Leave out --kafka, or name another."
+        )
+    return request.kafka_version or told or DEFAULT_KAFKA
+
+
+def _setup(request: Request, claims: ClaimSet) -> Setup:
+    owned = frozenset(filter(None, [claims.flag]))
+    return Setup(
         java_home=str(request.java_home.absolute()) if request.java_home else "",
         base_dist=str(request.base_dist.absolute()) if request.base_dist else "",
         profile=str(request.profile),
         flag_key=claims.flag,
         jobs=request.jobs,
         offline=request.offline,
-        overlay=overlay,
+        overlay=load_overlay(request.config, owned) if request.config else {},
     )
-    reporter.stage(f"building for Kafka {request.kafka_version}")
-    began = datetime.now(UTC)
-    distribution = distribution_of(setup, request.kafka_version, reporter)
-    _check_version(distribution, request)
-    tools = _toolchain(request, reporter)
-    probe = prepare_probe(tools.builder, java_of(setup), tools.released.jars, cache_root())
-    bench = Bench(run_dir, probe, claims.flag)
-    base, candidate = _base(request, bench, distribution), _candidate(request, bench, tools, distribution)
-    for made in (base, candidate):
-        reporter.say(f"{made.name}: {made.builder}, sha256 {made.jar_sha256[:12]}…")
-    arms = _arms(request, setup, claims, base, candidate)
-    flagged = _flagged(claims)
-    settings = {arm.name: settings_of(arm, flagged) for arm in arms}
-    asked = _declare(request, distribution, claims, scenarios, arms, began)
-    write_setup(run_dir, replace(setup, settings=settings))
-    took = (datetime.now(UTC) - began).total_seconds()
-    write_asked(run_dir, replace(asked, timings={"build": round(took, 2)}))
 
 
-def claims_of(request: Request) -> ClaimSet:
+def claims_of(request: Request, version: str) -> ClaimSet:
     """Return the claims that the candidate is judged by: the series' own unless the user says otherwise."""
     if request.claims == NO_CLAIMS:
         return _NO_CLAIMS
-    return load_claims(Path(request.claims) if request.claims else _series_folder(request) / "claims.toml")
+    return load_claims(Path(request.claims) if request.claims else _series_folder(version) / "claims.toml")
 
 
-def _series_folder(request: Request) -> Path:
-    found = sorted(path.parent for path in (data_root() / "patches" / request.kafka_version).glob("*/series"))
+def _series_folder(version: str) -> Path:
+    found = sorted(path.parent for path in (data_root() / "patches" / version).glob("*/series"))
     if len(found) != 1:
         raise HarnessError(
-            f"There is no patch series for Kafka {request.kafka_version}.",
+            f"There is no patch series for Kafka {version}.",
             "Give a finished jar by --jar, and its claims by --claims FILE or --claims none.",
         )
     return found[0]
 
 
-def _check_version(distribution: Distribution, request: Request) -> None:
-    if distribution.version != request.kafka_version:
-        raise HarnessError(
-            f"{distribution.description} is Kafka {distribution.version}, not {request.kafka_version}.",
-            f"Say which Kafka you mean: --kafka {distribution.version}",
-        )
+def _downloads(request: Request, progress: Progress) -> Downloads:
+    return Downloads(cache_root() / "maven", offline=request.offline, progress=progress)
 
 
-def _toolchain(request: Request, reporter: Reporter) -> Toolchain:
-    lock = read_lock(request.kafka_version)
+def _builder(request: Request, reporter: Reporter) -> Builder:
+    """Return the compiler; ecj is the same for every Kafka, so that a given jar of any version needs no lock."""
     with reporter.downloads() as progress:
-        downloads = Downloads(cache_root() / "maven", offline=request.offline, progress=progress)
-        released = locked_distribution(lock, downloads)
-        sources = downloads.fetch(lock.one(Purpose.SOURCES))
-        builder = choose_builder(
+        downloads, lock = _downloads(request, progress), read_lock(DEFAULT_KAFKA)
+        return choose_builder(
             request.builder,
             bundled_runtime(),
             lambda: downloads.fetch(lock.one(Purpose.COMPILER)),
             request.java_home,
         )
-    return Toolchain(builder, released, sources)
 
 
 def _base(request: Request, bench: Bench, distribution: Distribution) -> Build:
@@ -117,15 +124,22 @@ def _base(request: Request, bench: Bench, distribution: Distribution) -> Build:
     return release_build(bench, "base" if request.base_dist else "stock", distribution)
 
 
-def _candidate(request: Request, bench: Bench, tools: Toolchain, distribution: Distribution) -> Build:
+def _candidate(
+    request: Request, bench: Bench, builder: Builder, distribution: Distribution, reporter: Reporter
+) -> Build:
     if request.jar:
         return given_jar(bench, "jar", request.jar, distribution)
-    return build_series(bench, tools, "patched", _source(request, tools), load_series(_series_folder(request)))
+    lock = read_lock(distribution.version)
+    with reporter.downloads() as progress:
+        downloads = _downloads(request, progress)
+        tools = Toolchain(builder, locked_distribution(lock, downloads), downloads.fetch(lock.one(Purpose.SOURCES)))
+    series = load_series(_series_folder(distribution.version))
+    return build_series(bench, tools, "patched", _source(request, tools), series)
 
 
 def _source(request: Request, tools: Toolchain) -> Source:
     if not request.git:
-        return MavenSources(request.kafka_version, tools.released_sources)
+        return MavenSources(tools.released.version, tools.released_sources)
     url, _, ref = request.git.rpartition("@")
     if not url or not ref:
         raise HarnessError(f"--git {request.git} names no ref.", "Write URL@REF, such as /src/kafka@3.9.1.")
@@ -144,7 +158,7 @@ def _arms(request: Request, setup: Setup, claims: ClaimSet, base: Build, candida
 
 def _declare(
     request: Request,
-    distribution: Distribution,
+    version: str,
     claims: ClaimSet,
     scenarios: list[Scenario],
     arms: tuple[Arm, ...],
@@ -152,7 +166,7 @@ def _declare(
 ) -> Asked:
     return Asked(
         schema=SCHEMA,
-        kafka_version=distribution.version,
+        kafka_version=version,
         arms=arms,
         scenarios=tuple(ScenarioAsked(s.name, s.question, s.budget) for s in scenarios),
         repeats=request.repeats,

@@ -8,13 +8,14 @@ from pathlib import Path
 from harness.cluster.jvm import Profile
 
 NO_CLAIMS = "none"
+DEFAULT_KAFKA = "3.9.1"
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """The options of `harness verify` and `harness build`; empty or None where the user said nothing."""
 
-    kafka_version: str = "3.9.1"
+    kafka_version: str = ""
     jar: Path | None = None
     base_jar: Path | None = None
     base_dist: Path | None = None

@@ -17,7 +17,8 @@ import sys, threading, time
 from pathlib import Path
 from harness.cluster.process import spawn
 def start():
-    child = spawn([sys.executable, "-c", "import time; time.sleep(60)"], cwd=Path("."), output=Path(sys.argv[1]), env={})
+    sleep = [sys.executable, "-c", "import time; time.sleep(60)"]
+    child = spawn(sleep, cwd=Path("."), output=Path(sys.argv[1]), env={})
     print(child.pid, flush=True)
 thread = threading.Thread(target=start)
 thread.start()

@@ -1,0 +1,180 @@
+"""`harness verify` as a user runs it: the shipped series, jars broken on purpose, wrong files, an interruption."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness.building.build import Bench, Toolchain, build_series
+from harness.building.builders import choose_builder
+from harness.building.configdef import prepare_probe
+from harness.java import bundled_runtime
+from harness.patching import Patch, load_series
+from harness.resources import cache_root, data_root
+from harness.sources.downloads import Downloads
+from harness.sources.lock import Purpose, read_lock
+from harness.sources.maven import MavenSources
+
+pytestmark = pytest.mark.live
+
+KAFKA = "3.9.1"
+SERIES = data_root() / "patches" / KAFKA / "dynamic-bootstrap"
+LOST = "REFUTED(observer_recovers)"
+EXPECTED = {
+    "new-mechanism": {"stock": LOST, "patched-off": LOST, "patched-on": "HELD"},
+    "turn1": {"stock": "HELD", "patched-off": "HELD", "patched-on": "HELD"},
+    "turn2": {"stock": LOST, "patched-off": LOST, "patched-on": "HELD"},
+}
+
+
+def harness(*arguments, cwd, timeout=900, **options):
+    return subprocess.run(
+        [sys.executable, "-c", "from harness.cli import main; main()", *map(str, arguments)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+        **options,
+    )
+
+
+def outcomes(run_dir):
+    shown = {}
+    for run in json.loads((run_dir / "verdict.json").read_text())["runs"]:
+        named = f"({run['expectation']})" if run["outcome"] == "REFUTED" else ""
+        shown.setdefault(run["scenario"], {})[run["arm"]] = f"{run['outcome']}{named}"
+    return shown
+
+
+def nodes_of(folder):
+    """Return the Kafka nodes that run below a folder."""
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        words = process.info["cmdline"] or []
+        if "kafka.Kafka" in words and any(str(folder) in word for word in words):
+            found.append(process.pid)
+    return found
+
+
+@pytest.fixture(scope="session")
+def broken_jar(kafka, mutants, tmp_path_factory):
+    """Return a function that builds the shipped series with a mutant on top."""
+
+    def build(name) -> Path:
+        downloads, lock = Downloads(cache_root() / "maven"), read_lock(KAFKA)
+        builder = choose_builder("auto", bundled_runtime(), lambda: downloads.fetch(lock.one(Purpose.COMPILER)))
+        sources = downloads.fetch(lock.one(Purpose.SOURCES))
+        probe = prepare_probe(builder, bundled_runtime(), kafka.jars, cache_root())
+        folder = tmp_path_factory.mktemp(name)
+        series = load_series(SERIES)
+        mutant = Patch(name, mutants / f"{name}.patch", {})
+        broken = replace(series, patches=(*series.patches, mutant))
+        made = build_series(
+            Bench(folder, probe, ""), Toolchain(builder, kafka, sources), name, MavenSources(KAFKA, sources), broken
+        )
+        return folder / made.jar
+
+    return build
+
+
+def test_the_shipped_series_is_judged_ship_with_the_expected_outcomes(tmp_path):
+    done = harness("verify", "--out", "run", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert outcomes(tmp_path / "run") == EXPECTED
+    verdict = json.loads((tmp_path / "run" / "verdict.json").read_text())
+    assert verdict["verdict"] == "SHIP"
+    told = {scenario["name"]: scenario["discriminates"] for scenario in verdict["scenarios"]}
+    assert told == {"turn1": False, "turn2": True, "new-mechanism": True}
+    assert all(contrast["findings"] for contrast in verdict["contrasts"] if contrast["candidate"] == "patched-on")
+    assert (tmp_path / "run" / "report.html").stat().st_size > 10_000
+    assert "SHIP" in done.stdout
+    assert "report.html" in done.stdout
+    assert not nodes_of(tmp_path)
+
+
+def test_the_flood_of_unreachable_old_addresses_vanishes_on_the_patched_arm(tmp_path):
+    done = harness("verify", "--scenario", "new-mechanism", "--arms", "base,on", "--out", "run", cwd=tmp_path)
+    assert done.returncode == 3, "a claim of another scenario is untested"
+    assert outcomes(tmp_path / "run") == {"new-mechanism": {"stock": LOST, "patched-on": "HELD"}}
+    findings = json.loads((tmp_path / "run" / "verdict.json").read_text())["contrasts"][0]["findings"]
+    templates = {finding["kind"]: [] for finding in findings}
+    for finding in findings:
+        templates[finding["kind"]].append(finding["template"])
+    assert any(
+        t.startswith("Updated bootstrap servers to") or "Updated bootstrap servers" in t for t in templates["new"]
+    )
+    lost = templates.get("rate", []) + templates.get("vanished", [])
+    assert any("could not be established" in template for template in lost)
+
+
+def test_a_jar_whose_refresh_does_nothing_is_held_back_by_scenario_and_expectation(broken_jar, tmp_path):
+    jar = broken_jar("update-does-nothing")
+    done = harness("verify", "--jar", jar, "--scenario", "new-mechanism", "--out", "run", cwd=tmp_path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert outcomes(tmp_path / "run") == {"new-mechanism": {"stock": LOST, "jar-off": LOST, "jar-on": LOST}}
+    reason = json.loads((tmp_path / "run" / "verdict.json").read_text())["reasons"][0]
+    assert "new-mechanism" in reason
+    assert "observer_recovers" in reason
+
+
+def test_a_jar_that_throws_in_the_raft_thread_is_held_back_because_its_nodes_die(broken_jar, tmp_path):
+    jar = broken_jar("throws-in-raft-thread")
+    done = harness("verify", "--jar", jar, "--scenario", "new-mechanism", "--out", "run", cwd=tmp_path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert outcomes(tmp_path / "run")["new-mechanism"]["jar-on"] == "REFUTED(node_alive)"
+    assert "a mutant: the refresh always fails" in (tmp_path / "run" / "verdict.json").read_text()
+
+
+def test_a_file_that_is_no_jar_is_refused_with_a_sentence(tmp_path):
+    (tmp_path / "notes.jar").write_text("these are notes\n")
+    done = harness("verify", "--jar", "notes.jar", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "notes.jar" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_raft_jar_cut_short_is_refused_with_a_sentence(kafka, tmp_path):
+    (tmp_path / "cut.jar").write_bytes(kafka.raft_jar.read_bytes()[:200_000])
+    done = harness("verify", "--jar", "cut.jar", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "cut.jar" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_jar_of_another_module_is_refused_with_a_sentence(kafka, tmp_path):
+    other = next(jar for jar in kafka.jars if jar.name.startswith("kafka-server-common"))
+    done = harness("verify", "--jar", other, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "KafkaRaftClient" in done.stderr or "raft" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_ctrl_c_ends_every_node_within_ten_seconds_and_says_how_to_go_on(tmp_path):
+    with subprocess.Popen(
+        [sys.executable, "-c", "from harness.cli import main; main()", "verify", "--out", "run"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=dict(os.environ),
+    ) as process:
+        deadline = time.monotonic() + 120
+        while len(nodes_of(tmp_path)) < 4 and time.monotonic() < deadline:
+            time.sleep(0.2)
+        assert len(nodes_of(tmp_path)) >= 4
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        _, told = process.communicate(timeout=30)
+        assert time.monotonic() - began < 10
+    assert process.returncode == 130
+    assert "harness run" in told
+    assert "Traceback" not in told
+    assert not nodes_of(tmp_path)
