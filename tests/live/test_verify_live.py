@@ -15,6 +15,7 @@ import pytest
 from harness.building.build import Bench, Toolchain, build_series
 from harness.building.builders import choose_builder
 from harness.building.configdef import prepare_probe
+from harness.cluster.node import wait_until
 from harness.java import bundled_runtime
 from harness.patching import Patch, load_series
 from harness.resources import cache_root, data_root
@@ -166,10 +167,7 @@ def test_ctrl_c_ends_every_node_within_ten_seconds_and_says_how_to_go_on(tmp_pat
         text=True,
         env=dict(os.environ),
     ) as process:
-        deadline = time.monotonic() + 120
-        while len(nodes_of(tmp_path)) < 4 and time.monotonic() < deadline:
-            time.sleep(0.2)
-        assert len(nodes_of(tmp_path)) >= 4
+        assert wait_until(lambda: len(nodes_of(tmp_path)) >= 4, 120)
         process.send_signal(signal.SIGINT)
         began = time.monotonic()
         _, told = process.communicate(timeout=30)
