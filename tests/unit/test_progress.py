@@ -1,0 +1,69 @@
+"""What a user is told while the harness works."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from harness.model import Outcome, Role, RunKey, RunResult
+from harness.progress import Reporter, duration, estimate
+
+
+def key(scenario, arm="stock"):
+    return RunKey(scenario, arm, 1)
+
+
+def done(scenario, seconds, arm="stock", outcome=Outcome.HELD, expectation="", reason=""):
+    return RunResult(scenario, arm, Role.BASE, 1, outcome, expectation, reason, seconds=seconds)
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0.2, "0 s"), (59.4, "59 s"), (60, "1 min 00 s"), (125, "2 min 05 s")])
+def test_durations_read_as_people_say_them(seconds, text):
+    assert duration(seconds) == text
+
+
+def test_what_is_left_is_shared_by_the_clusters_side_by_side():
+    assert estimate([key("a"), key("b")], {}, [], 2) == estimate([key("a")], {}, [], 1)
+
+
+def test_a_scenario_that_has_run_before_tells_how_long_it_takes():
+    assert estimate([key("a")], {}, [done("a", 20), done("a", 40), done("b", 300)], 1) == 30
+
+
+def test_a_run_that_takes_longer_than_expected_is_nearly_done():
+    assert estimate([], {key("a"): 100.0}, [done("a", 20)], 1) == 2
+
+
+def plain(act):
+    stream = io.StringIO()
+    act(Reporter(Console(file=stream, width=200)))
+    return stream.getvalue()
+
+
+def test_without_a_terminal_each_run_is_one_plain_line():
+    def act(reporter):
+        with reporter.runs([key("a"), key("a", "patched-on")], 2) as board:
+            board.begin(key("a"))
+            board.phase(key("a"), "start")
+            board.begin(key("a", "patched-on"))
+            board.end(done("a", 30, outcome=Outcome.REFUTED, expectation="observer_recovers"))
+            board.end(done("a", 20, "patched-on", Outcome.INCONCLUSIVE, "has_leader", "guard unmet: x"))
+
+    lines = plain(act).splitlines()
+    assert lines[0].startswith("  [1/2] a on stock: REFUTED(observer_recovers) in 30 s; about ")
+    assert lines[1] == "  [2/2] a on patched-on: INCONCLUSIVE in 20 s — guard unmet: x"
+    assert "\x1b" not in "".join(lines)
+
+
+def test_downloads_are_told_once_and_not_at_all_when_all_is_cached():
+    def some(reporter):
+        with reporter.downloads() as bar:
+            bar.advance("a.jar", 1_000_000, 2_000_000)
+            bar.advance("a.jar", 2_000_000, 2_000_000)
+
+    def none(reporter):
+        with reporter.downloads():
+            pass
+
+    assert plain(some).splitlines()[-1] == "  1 files downloaded, 2 MB"
+    assert plain(none) == ""

@@ -1,0 +1,87 @@
+"""Runs side by side: all results in order, the first fault raised, all ended on an interruption."""
+
+import threading
+import time
+
+import pytest
+
+from harness.model import Outcome, Role, RunKey, RunResult
+from harness.plan import schedule
+from harness.plan.cancel import Cancellation, RunCancelled
+
+
+class Cells:
+    """Cells that do what a test says instead of starting clusters."""
+
+    def __init__(self, act):
+        self.key = RunKey("s", "a", id(act) % 1000)
+        self.act = act
+
+
+class Listener:
+    def __init__(self):
+        self.ended = []
+
+    def begin(self, key): ...
+
+    def phase(self, key, name): ...
+
+    def end(self, result):
+        self.ended.append(result)
+
+
+@pytest.fixture(autouse=True)
+def run_what_the_cell_says(monkeypatch):
+    monkeypatch.setattr(schedule, "run_cell", lambda cell, _dir, say, cancellation: cell.act(cancellation))
+
+
+def result(number):
+    return RunResult("s", "a", Role.BASE, number, Outcome.HELD)
+
+
+def test_results_come_in_the_order_of_the_cells(tmp_path):
+    slow = Cells(lambda _: time.sleep(0.05) or result(1))
+    quick = Cells(lambda _: result(2))
+    listener = Listener()
+    assert [r.repeat for r in schedule.run_cells([slow, quick], tmp_path, 2, listener)] == [1, 2]
+    assert {r.repeat for r in listener.ended} == {1, 2}
+
+
+def test_no_more_than_the_given_number_run_side_by_side(tmp_path):
+    running, most, lock = [], [], threading.Lock()
+
+    def act(_):
+        with lock:
+            running.append(1)
+            most.append(len(running))
+        time.sleep(0.02)
+        with lock:
+            running.pop()
+        return result(1)
+
+    schedule.run_cells([Cells(act) for _ in range(6)], tmp_path, 2, Listener())
+    assert max(most) == 2
+
+
+def test_a_fault_of_the_harness_ends_the_other_runs_at_once(tmp_path):
+    ended = threading.Event()
+
+    def waits(cancellation):
+        cancellation.on_cancel(ended.set)
+        assert ended.wait(5)
+        raise RunCancelled
+
+    def breaks(_):
+        time.sleep(0.05)
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        schedule.run_cells([Cells(waits), Cells(breaks)], tmp_path, 2, Listener())
+    assert ended.is_set()
+
+
+def test_a_run_that_registers_too_late_is_ended_at_once():
+    cancellation, ended = Cancellation(), []
+    cancellation.cancel()
+    cancellation.on_cancel(lambda: ended.append(1))
+    assert ended == [1]
