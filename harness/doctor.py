@@ -100,13 +100,15 @@ def _accounts() -> Finding:
 
 
 def _engine() -> Finding:
+    address = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
+    fix = "Only builds with Gradle in containers need one; start dockerd, or set DOCKER_HOST."
+    if address.startswith("unix://") and not Path(address.removeprefix("unix://")).is_socket():
+        return Finding("container engine", False, f"there is no socket {address}", fix, needed=False)
     from docker.errors import DockerException
     from testcontainers.core.docker_client import DockerClient
 
     try:
         version = DockerClient().client.version()["Version"]
     except (DockerException, OSError) as error:
-        seen = f"none answers ({str(error).split('(')[0].strip()[:100]})"
-        fix = "Only builds with Gradle in containers need one; start dockerd, or set DOCKER_HOST."
-        return Finding("container engine", False, seen, fix, needed=False)
+        return Finding("container engine", False, f"{address} does not answer: {str(error)[:100]}", fix, needed=False)
     return Finding("container engine", True, f"Docker {version}")

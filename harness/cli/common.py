@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from harness.errors import HarnessError
 from harness.progress import Reporter
 
 USAGE_OR_HARNESS_ERROR = 2
@@ -41,12 +42,11 @@ def reporter() -> Reporter:
 
 
 def new_run_dir(out: Path | None, command: str) -> Path:
-    """Return a run directory that does not exist yet, or is empty. Raises BadParameter."""
+    """Return a run directory that does not exist yet, or is empty. Raises HarnessError."""
     folder = out or Path("out") / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{command}"
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise typer.BadParameter(
-            f"{folder} is not empty; name another folder, or go on with this one by `harness run {folder}`.",
-            param_hint="--out",
+        raise HarnessError(
+            f"The folder {folder} is not empty.", f"Name another by --out, or go on with this one: harness run {folder}"
         )
     folder.mkdir(parents=True, exist_ok=True)
     return folder

@@ -1,0 +1,129 @@
+"""The command line as a user meets it: sentences instead of tracebacks, exit codes that can be relied on."""
+
+import sys
+
+import pytest
+
+from harness.cli import app as cli
+from harness.cli.common import fresh_run_dir, new_run_dir
+from harness.doctor import examine
+from harness.errors import HarnessError
+
+
+@pytest.fixture
+def harness(monkeypatch, capsys, tmp_path):
+    """Return a function that runs a command line in an empty folder: (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["harness", *arguments])
+        code = cli._run()
+        return (code, *capsys.readouterr())
+
+    return run
+
+
+def test_help_names_every_command_and_the_exit_codes(harness):
+    code, out, _ = harness("--help")
+    assert code == 0
+    assert all(name in out for name in ("verify", "build", "run", "diff", "judge", "report", "list", "plan", "doctor"))
+    assert "0 SHIP, 1 HOLD, 2 usage or harness error, 3 INCONCLUSIVE" in out
+
+
+def test_verify_help_has_examples(harness):
+    code, out, _ = harness("verify", "--help")
+    assert code == 0
+    assert "harness verify --jar kafka-raft-3.9.1.jar" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("verfy",), "Did you mean 'verify'?"),
+        (("verify", "--bogus"), "No such option: --bogus"),
+        (("verify", "--repeats", "0"), "greater than or equal to 1"),
+        (("verify", "--scenario", "turn3"), "No scenario is named 'turn3'. Did you mean turn"),
+        (("verify", "--suite", "all"), "No suite is named 'all'. There are: bootstrap"),
+        (("verify", "--claims", "nowhere.toml"), "The claims file nowhere.toml cannot be read"),
+        (("verify", "--kafka", "9.9.9"), "There is no patch series for Kafka 9.9.9"),
+        (("verify", "--base-dist", "nowhere"), "nowhere is not an unpacked Kafka"),
+        (("plan", "turn3"), "Did you mean turn"),
+        (("run", "."), "is no run directory"),
+        (("judge", "."), "is no run directory"),
+        (("report", "."), "has no verdict.json"),
+        (("diff", ".", "--layout", "x"), "go with two folders of logs"),
+    ],
+)
+def test_a_mistake_is_answered_with_a_sentence_and_exit_code_2(harness, arguments, sentence):
+    code, out, err = harness(*arguments)
+    assert code == 2
+    assert sentence in " ".join(err.split())
+    assert "Traceback" not in out + err
+
+
+def test_a_failed_command_leaves_no_empty_run_directory(harness, tmp_path):
+    harness("verify", "--claims", "nowhere.toml", "--out", "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_owned_keys_in_a_config_are_refused_before_anything_is_built(harness, tmp_path):
+    (tmp_path / "my.properties").write_text("node.id=7\ncontroller.quorum.dynamic.bootstrap.servers.enable=true\n")
+    code, out, err = harness("verify", "--config", "my.properties")
+    assert code == 2
+    assert "controller.quorum.dynamic.bootstrap.servers.enable, node.id" in err
+    assert "building" not in out
+
+
+def test_what_a_user_typed_is_never_taken_for_markup(harness):
+    _, _, err = harness("plan", "[red]x[/red]")
+    assert "[red]x[/red]" in err
+
+
+def test_a_fault_of_the_harness_is_one_sentence_and_keeps_its_traceback(harness, monkeypatch, tmp_path):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setattr("harness.plan.registry.load_all", lambda: 1 / 0)
+    code, _, err = harness("list")
+    assert code == 2
+    assert "internal error: ZeroDivisionError" in err
+    assert "ZeroDivisionError" in next(tmp_path.glob("kafka-patch-harness-error-*")).read_text()
+
+
+def test_list_names_scenarios_series_and_versions(harness):
+    code, out, _ = harness("list")
+    assert code == 0
+    assert all(word in out for word in ("turn1", "turn2", "new-mechanism", "3.9.1/dynamic-bootstrap"))
+
+
+def test_plan_tells_the_steps_in_words(harness):
+    code, out, _ = harness("plan", "turn2")
+    assert code == 0
+    assert "restart the first to move on new ports" in out
+    assert "as observer_recovers" in out
+
+
+def test_doctor_says_what_is_there_and_how_to_mend_what_is_not(harness):
+    code, out, _ = harness("doctor")
+    assert "bundled Java" in out
+    assert ("This host can verify." in out) == (code == 0)
+
+
+def test_whatever_is_missing_comes_with_a_fix():
+    assert all(finding.ok or finding.fix for finding in examine())
+
+
+def test_a_run_directory_that_is_not_empty_is_never_written_into(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(HarnessError, match="is not empty"):
+        new_run_dir(tmp_path, "verify")
+
+
+def test_a_run_directory_with_files_is_kept_when_the_command_fails(tmp_path):
+    def fail():
+        with fresh_run_dir(tmp_path / "run", "verify") as folder:
+            (folder / "build.log").touch()
+            raise HarnessError("no")
+
+    with pytest.raises(HarnessError):
+        fail()
+    assert (tmp_path / "run" / "build.log").exists()
