@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from harness.errors import HarnessError
-from harness.model import Arm, Claim, Role
+from harness.model import Arm, Claim, Role, RunResult
 
 SCHEMA = 1
 
@@ -46,8 +46,25 @@ class Asked:
             raise HarnessError(f"The arms {names} all have the role {role}.", "Give each role one arm.")
         return arms[0] if arms else None
 
+    def declares(self, result: RunResult) -> bool:
+        """Return whether a result belongs to what was asked; a folder may hold others, from before it was narrowed."""
+        return (
+            any(scenario.name == result.scenario for scenario in self.scenarios)
+            and any(arm.name == result.arm for arm in self.arms)
+            and 1 <= result.repeat <= self.repeats
+        )
+
     @property
     def flag_known(self) -> bool:
         """Whether the candidate's jar defines the feature flag; without a candidate it is taken to."""
-        candidates = [arm for arm in self.arms if arm.role is not Role.BASE]
+        candidates = self._candidates
         return not candidates or any(arm.build.flag.known for arm in candidates)
+
+    @property
+    def flag_key(self) -> str:
+        """The feature flag that was looked for in the candidate's jar; empty without a candidate."""
+        return next((arm.build.flag.key for arm in self._candidates), "")
+
+    @property
+    def _candidates(self) -> tuple[Arm, ...]:
+        return tuple(arm for arm in self.arms if arm.role is not Role.BASE)

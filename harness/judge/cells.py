@@ -11,8 +11,10 @@ from harness.model import Outcome, RunResult
 
 NODE_ALIVE = "node_alive"
 QUESTION_REACHABLE = "question_reachable"
-HOST_NOT_STARVED = "host_not_starved"
-_GUARD_UNMET = "guard unmet"
+# What an INCONCLUSIVE run names when harness or host could not ask: the host starved the nodes, the plan took longer
+# than its budget, the ledger could not be read back or had nothing to ask. None of it says anything about the build;
+# every other name is a guard of the scenario, or an action that failed, and the build can be the cause of it.
+SAYS_NOTHING_OF_THE_BUILD = frozenset({"host_not_starved", "within_budget", "ledger_read", "ledger_asked"})
 
 
 class CellState(StrEnum):
@@ -78,11 +80,12 @@ def fold_repeats(results: Sequence[RunResult], declared: int) -> CellOutcome:
 
 def missed_its_guard(cell: CellOutcome) -> bool:
     """Return whether every repeat of the cell ended at one and the same unmet guard of the scenario."""
-    return (
-        cell.state is CellState.INCONCLUSIVE
-        and cell.expectation not in ("", HOST_NOT_STARVED)
-        and cell.reason.startswith(_GUARD_UNMET)
-    )
+    return cell.state is CellState.INCONCLUSIVE and _is_of_the_scenario(cell.expectation)
+
+
+def _is_of_the_scenario(name: str) -> bool:
+    """Return whether `name` is a guard or an action of the scenario, rather than harness or host failing to ask."""
+    return name != "" and name not in SAYS_NOTHING_OF_THE_BUILD
 
 
 def _name(result: RunResult) -> str:
@@ -99,12 +102,12 @@ def _contradict(results: Iterable[RunResult]) -> bool:
 
 
 def _speaks_of_the_build(result: RunResult) -> bool:
-    """Return whether the build can be blamed for the result; a failing harness or a starved host cannot."""
+    """Return whether the build can be the cause of the result; what harness or host failed to ask says nothing."""
     match result.outcome:
         case Outcome.HELD | Outcome.REFUTED:
             return True
         case Outcome.INCONCLUSIVE:
-            return result.expectation != HOST_NOT_STARVED
+            return _is_of_the_scenario(result.expectation)
         case Outcome.BROKEN | Outcome.UNSUPPORTED:
             return False
 

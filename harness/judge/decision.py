@@ -13,6 +13,7 @@ from harness.judge.cells import CellOutcome, fold_repeats, missing_cell
 from harness.judge.table import Effect, Inertness, Ruling, rule, weight_of_effect, weight_of_inertness
 from harness.model import Claim, Role, RunResult, Verdict
 
+_Rulings = dict[str, list[tuple[Claim | None, Ruling]]]
 _WORST_FIRST = (Verdict.HOLD, Verdict.INCONCLUSIVE, Verdict.SHIP)
 
 
@@ -85,12 +86,14 @@ class Judgement:
 def decide(asked: Asked, results: Sequence[RunResult]) -> Judgement:
     """Judge every declared scenario and claim: HOLD beats INCONCLUSIVE beats SHIP.
 
-    What was declared and has no result, or was claimed and not declared, is INCONCLUSIVE by name.
+    What was declared and has no result, or was claimed and could not be asked, is INCONCLUSIVE by name. Results of
+    what was not declared, such as repeats that an earlier plan left in the folder, do not count.
     """
+    results = [result for result in results if asked.declares(result)]
     rulings = {s.name: _rulings(asked, s.name, results) for s in asked.scenarios}
     rows = tuple(_row(asked, name, ruled) for name, ruled in rulings.items())
     claims = tuple(_judge_claim(asked, claim, rulings) for claim in asked.claims)
-    gaps = (*_absent_arms(asked), *_unasked_claims(asked))
+    gaps = (*_absent_arms(asked), *_gaps_in_claims(asked, rulings))
     verdict = _worst([*(row.ruling.verdict for row in rows), *([Verdict.INCONCLUSIVE] if gaps else [])])
     reasons = _reasons(verdict, rows, gaps)
     return Judgement(
@@ -104,7 +107,7 @@ def decide(asked: Asked, results: Sequence[RunResult]) -> Judgement:
     )
 
 
-def _rulings(asked: Asked, scenario: str, results: Iterable[RunResult]) -> list[tuple[Claim | None, Ruling]]:
+def _rulings(asked: Asked, scenario: str, results: Sequence[RunResult]) -> list[tuple[Claim | None, Ruling]]:
     """Return one ruling per claim about the scenario, or a single one without a claim."""
     cells = {role: _cell(asked, scenario, role, results) for role in Role}
     off = cells[Role.OFF] if asked.flag_known else None
@@ -113,7 +116,7 @@ def _rulings(asked: Asked, scenario: str, results: Iterable[RunResult]) -> list[
     return [(claim, rule(claim.expected if claim else None, cells[Role.BASE], off, cells[Role.ON])) for claim in claims]
 
 
-def _cell(asked: Asked, scenario: str, role: Role, results: Iterable[RunResult]) -> CellOutcome:
+def _cell(asked: Asked, scenario: str, role: Role, results: Sequence[RunResult]) -> CellOutcome:
     arm = asked.arm(role)
     if arm is None:
         return missing_cell(asked.repeats, f"no arm plays the role {role}")
@@ -136,11 +139,13 @@ def _worst(verdicts: Sequence[Verdict | None]) -> Verdict:
     return next((verdict for verdict in _WORST_FIRST if verdict in verdicts), Verdict.INCONCLUSIVE)
 
 
-def _judge_claim(asked: Asked, claim: Claim, rulings: dict[str, list[tuple[Claim | None, Ruling]]]) -> JudgedClaim:
-    ruling = next((ruled for one, ruled in rulings.get(claim.scenario, []) if one == claim), None)
+def _judge_claim(asked: Asked, claim: Claim, rulings: _Rulings) -> JudgedClaim:
+    ruling = _ruling_on(claim, rulings)
     if ruling is None:
         return JudgedClaim(claim, ClaimStatus.UNTESTED, f"The scenario {claim.scenario} was not run.")
     status = _status(claim, ruling)
+    if status is ClaimStatus.HELD and _lacks_flag(asked, claim):
+        return JudgedClaim(claim, ClaimStatus.UNTESTED, sentences.claim_without_flag(claim, asked.flag_key))
     by_flag = status is ClaimStatus.REFUTED and weight_of_effect(ruling.effect) is not Verdict.HOLD
     why = sentences.flag(asked, claim.scenario, ruling) if by_flag else ""
     return JudgedClaim(claim, status, why or sentences.effect(asked, claim.scenario, claim, ruling))
@@ -174,13 +179,27 @@ def _absent_arms(asked: Asked) -> tuple[str, ...]:
     return tuple(sentences.absent_arm(role) for role in needed if asked.arm(role) is None)
 
 
-def _unasked_claims(asked: Asked) -> tuple[str, ...]:
-    declared = {scenario.name for scenario in asked.scenarios}
-    return tuple(
-        f"The claim {claim.id} is untested: its scenario {claim.scenario} was not run."
-        for claim in asked.claims
-        if claim.scenario not in declared
-    )
+def _gaps_in_claims(asked: Asked, rulings: _Rulings) -> tuple[str, ...]:
+    """Return what of the claims could not be asked at all, however well the rest went."""
+    gaps = []
+    for claim in asked.claims:
+        ruling = _ruling_on(claim, rulings)
+        if ruling is None:
+            gaps.append(sentences.unrun_claim(claim))
+        elif ruling.effect is Effect.NOT_ASKED:
+            gaps.append(sentences.unsupported_claim(claim, ruling))
+        elif _lacks_flag(asked, claim):
+            gaps.append(sentences.claim_without_flag(claim, asked.flag_key))
+    return tuple(gaps)
+
+
+def _ruling_on(claim: Claim, rulings: _Rulings) -> Ruling | None:
+    return next((ruled for one, ruled in rulings.get(claim.scenario, []) if one == claim), None)
+
+
+def _lacks_flag(asked: Asked, claim: Claim) -> bool:
+    """Return whether a claim speaks of the flag switched off although the candidate has no such flag."""
+    return Role.OFF in claim.expected and not asked.flag_known
 
 
 def _not_asked(rows: Iterable[JudgedScenario]) -> tuple[str, ...]:

@@ -46,6 +46,25 @@ def absent_arm(role: Role) -> str:
             assert_never(role)
 
 
+def unrun_claim(claim: Claim) -> str:
+    """Return the gap that a claim leaves whose scenario was not declared."""
+    return f"The claim {claim.id} is untested: its scenario {claim.scenario} was not run."
+
+
+def unsupported_claim(claim: Claim, ruling: Ruling) -> str:
+    """Return the gap that a claim leaves whose scenario this host does not support on any arm."""
+    why = _because(ruling.base)
+    return f"The claim {claim.id} is untested: this host does not support its scenario {claim.scenario}{why}."
+
+
+def claim_without_flag(claim: Claim, flag_key: str) -> str:
+    """Return the gap that a claim about the flag leaves when the candidate has no such flag to switch off."""
+    return (
+        f"The claim {claim.id} says what the flag, switched off, must show, "
+        f"but the candidate does not know the flag {flag_key}."
+    )
+
+
 def _effect(name: str, claim: str, ruling: Ruling, base: str, on: str) -> str:
     why_base, why_on = _because(ruling.base), _because(ruling.on)
     match ruling.effect:

@@ -119,7 +119,7 @@ def was_asked(base: CellOutcome) -> bool:
 def as_candidate(cell: CellOutcome, base: CellOutcome) -> CellOutcome:
     """Read a candidate's cell: a guard that base meets and the candidate never does is refuted.
 
-    A starved host is the host's doing, so it stays INCONCLUSIVE.
+    What harness or host failed to ask (`cells.SAYS_NOTHING_OF_THE_BUILD`) stays INCONCLUSIVE.
     """
     if not (was_asked(base) and missed_its_guard(cell)):
         return cell

@@ -12,6 +12,7 @@ from harness.judge import (
     CellState,
     Check,
     ClaimStatus,
+    Effect,
     Judgement,
     ScenarioAsked,
     check_run,
@@ -43,6 +44,7 @@ H, R = (Outcome.HELD, "", ""), (Outcome.REFUTED, LOST, "no progress in 15 s")
 CRASH = (Outcome.REFUTED, "node_alive", "node 1 exited with 1")
 GUARD = (Outcome.INCONCLUSIVE, "has_new_leader", "guard unmet: has_new_leader in 30 s")
 STARVED = (Outcome.INCONCLUSIVE, "host_not_starved", "guard unmet: 2 s stall of node 3")
+OVER_BUDGET = (Outcome.INCONCLUSIVE, "within_budget", "guard unmet: the plan took longer than its 180 s")
 BROKEN = (Outcome.BROKEN, "", "port taken")
 UNSUPPORTED = (Outcome.UNSUPPORTED, "", "needs root")
 
@@ -140,7 +142,28 @@ def test_all_unsupported_is_never_a_ship() -> None:
     )
     assert judgement.verdict is Verdict.INCONCLUSIVE
     assert judgement.claims[0].status is ClaimStatus.UNTESTED
-    assert judgement.not_tested == ("partition: not asked, this host does not support it (needs root).",)
+    assert "partition: not asked, this host does not support it (needs root)." in judgement.not_tested
+
+
+def test_a_claim_that_this_host_cannot_ask_is_named_however_well_the_rest_went() -> None:
+    judgement = decide(
+        asked("turn2", "partition", claims=(FIX, replace(FIX, id="heals", scenario="partition"))),
+        ran("turn2", R, R, H) + ran("partition", UNSUPPORTED, UNSUPPORTED, UNSUPPORTED),
+    )
+    gap = "The claim heals is untested: this host does not support its scenario partition (needs root)."
+    assert judgement.verdict is Verdict.INCONCLUSIVE
+    assert judgement.reasons == (gap,)
+    assert gap in judgement.not_tested
+    assert [c.status for c in judgement.claims] == [ClaimStatus.HELD, ClaimStatus.UNTESTED]
+
+
+def test_an_unsupported_scenario_that_nobody_claims_anything_of_does_not_block() -> None:
+    judgement = decide(
+        asked("turn2", "partition", claims=(FIX,)),
+        ran("turn2", R, R, H) + ran("partition", UNSUPPORTED, UNSUPPORTED, UNSUPPORTED),
+    )
+    assert judgement.verdict is Verdict.SHIP
+    assert judgement.against == "This host could not ask partition."
 
 
 def test_a_claimed_scenario_that_was_not_run_is_named() -> None:
@@ -166,12 +189,58 @@ def test_an_arm_left_out_is_named_and_inconclusive(role: Role) -> None:
     assert f"no {role} arm" in judgement.reasons[0]
 
 
-def test_a_jar_without_the_flag_needs_no_off_arm() -> None:
-    jar = replace(PATCHED, flag=Flag(FLAG.key, known=False))
-    arms = (ARMS[0], Arm("jar-on", Role.ON, jar, "absent"))
-    judgement = decide(asked("turn2", claims=(FIX,), arms=arms), ran("turn2", R, H, arms=arms))
+FLAGLESS = replace(PATCHED, flag=Flag(FLAG.key, known=False))
+WITHOUT_FLAG = (ARMS[0], Arm("jar-on", Role.ON, FLAGLESS, "absent"))
+
+
+def test_a_jar_without_the_flag_needs_no_off_arm_where_no_claim_speaks_of_it() -> None:
+    silent = replace(FIX, expected={role: says for role, says in FIX.expected.items() if role is not Role.OFF})
+    plan = asked("turn2", claims=(silent,), arms=WITHOUT_FLAG)
+    judgement = decide(plan, ran("turn2", R, H, arms=WITHOUT_FLAG))
     assert judgement.verdict is Verdict.SHIP
     assert judgement.scenarios[0].cell(Role.OFF) is None
+    assert judgement.claims[0].status is ClaimStatus.HELD
+
+
+def test_a_claim_about_the_flag_is_a_gap_when_the_candidate_does_not_know_the_flag() -> None:
+    plan = asked("turn2", claims=(FIX,), arms=WITHOUT_FLAG)
+    judgement = decide(plan, ran("turn2", R, H, arms=WITHOUT_FLAG))
+    gap = (
+        "The claim follows-moved-voters says what the flag, switched off, must show, "
+        f"but the candidate does not know the flag {FLAG.key}."
+    )
+    assert judgement.verdict is Verdict.INCONCLUSIVE
+    assert judgement.reasons == judgement.not_tested == (gap,)
+    assert (judgement.claims[0].status, judgement.claims[0].why) == (ClaimStatus.UNTESTED, gap)
+    assert decide(plan, ran("turn2", R, R, arms=WITHOUT_FLAG)).verdict is Verdict.HOLD
+
+
+def test_results_of_what_was_not_declared_are_not_counted() -> None:
+    left_behind = [RunResult("turn2", "patched-on", Role.ON, k, *R) for k in (0, 2, 3)]
+    others = [RunResult("turn2", "patched-true", Role.ON, 1, *R), RunResult("turn1", "patched-on", Role.ON, 1, *R)]
+    plan, results = asked("turn2", claims=(FIX,)), ran("turn2", R, R, H)
+    assert decide(plan, results + left_behind + others) == decide(plan, results)
+
+
+@pytest.mark.parametrize("name", ["one_leader_per_epoch", "nothing_lost"])
+def test_an_invariant_that_base_breaks_is_a_control_only_where_no_claim_names_another(name: str) -> None:
+    """A broken invariant is what the build did, unlike a death: where nothing is claimed the candidate is measured by
+    it, and a candidate that breaks it too has not fixed it."""
+    broken = (Outcome.REFUTED, name, "as seen by node 2")
+    unclaimed = asked("turn2")
+    left, fixed_too = (decide(unclaimed, ran("turn2", broken, broken, on)).scenarios[0] for on in (broken, H))
+    assert (left.ruling.effect, left.ruling.verdict, left.discriminates) == (Effect.NOT_FIXED, Verdict.SHIP, True)
+    assert (fixed_too.ruling.effect, fixed_too.ruling.verdict) == (Effect.IMPROVES, Verdict.SHIP)
+    for on in (broken, H):
+        claimed = decide(asked("turn2", claims=(FIX,)), ran("turn2", broken, broken, on)).scenarios[0]
+        assert (claimed.ruling.effect, claimed.discriminates) == (Effect.CONTROL_UNDECIDED, False)
+
+
+@pytest.mark.parametrize("name", ["one_leader_per_epoch", "nothing_lost"])
+def test_an_invariant_that_only_the_candidate_breaks_holds_it_back(name: str) -> None:
+    broken = (Outcome.REFUTED, name, "as seen by node 2")
+    assert decide(asked("turn2"), ran("turn2", H, H, broken)).scenarios[0].ruling.effect is Effect.REGRESSION
+    assert decide(asked("turn2"), ran("turn2", R, R, broken)).scenarios[0].ruling.effect is Effect.REGRESSION
 
 
 def test_two_arms_in_one_role_are_an_error() -> None:
@@ -201,7 +270,9 @@ def test_repeats_that_contradict_each_other_are_unstable_and_hold_the_candidate_
     assert decide(plan, ran("turn2", shown, [H, H, H], shown)).verdict is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize("shown", [[H, BROKEN, H], [H, H, STARVED], [R, R, UNSUPPORTED]])
+@pytest.mark.parametrize(
+    "shown", [[H, BROKEN, H], [H, H, STARVED], [R, R, UNSUPPORTED], [H, H, OVER_BUDGET], [OVER_BUDGET, H, STARVED]]
+)
 def test_a_failing_host_makes_repeats_unstable_and_blocks_shipping_without_blaming_the_candidate(
     shown,
 ) -> None:
@@ -239,6 +310,7 @@ def test_a_contradiction_is_not_excused_by_a_missing_repeat() -> None:
         (Role.ON, BROKEN, (), R, Check.ERROR),
         (Role.ON, GUARD, (), BROKEN, Check.ERROR),
         (Role.ON, GUARD, (), H, Check.FAILED),
+        (Role.ON, OVER_BUDGET, (), H, Check.ERROR),
         (Role.ON, UNSUPPORTED, (), H, Check.SKIPPED),
     ],
 )

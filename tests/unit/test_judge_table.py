@@ -159,9 +159,19 @@ def test_a_guard_missed_by_the_candidate_only_is_a_question_it_made_unreachable(
     assert "guard unmet: has_new_leader" in on.reason
 
 
-def test_a_guard_missed_for_another_reason_than_the_guard_stays_inconclusive() -> None:
-    odd = CellOutcome(CellState.INCONCLUSIVE, "has_new_leader", "the journal ended early", 1)
-    assert rule(None, HELD, None, odd).on == odd
+def test_an_unmet_guard_is_known_by_its_name_whatever_the_reason_says() -> None:
+    worded = CellOutcome(CellState.INCONCLUSIVE, "action_done", "stop the leader: no answer", 1)
+    assert rule(None, HELD, None, worded).on.expectation == "question_reachable"
+
+
+@pytest.mark.parametrize("name", ["within_budget", "ledger_read", "ledger_asked", "host_not_starved", ""])
+def test_what_harness_or_host_failed_to_ask_stays_inconclusive_on_the_candidate(name: str) -> None:
+    missed = CellOutcome(CellState.INCONCLUSIVE, name, "guard unmet: no answer", 1)
+    for claim, base in ((None, HELD), (FIXES, REFUTED)):
+        ruling = rule(claim, base, missed, missed)
+        assert (ruling.on, ruling.off) == (missed, missed)
+        assert (ruling.effect, ruling.inertness) == (Effect.CANDIDATE_UNDECIDED, Inertness.UNDECIDED)
+        assert ruling.verdict is Verdict.INCONCLUSIVE
 
 
 cells = st.sampled_from(
