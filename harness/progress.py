@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.model import Outcome, RunKey, RunResult
+from harness.text import visible
 
 # Before any run of a scenario has ended, it is taken to last so long; half of it is the wait for a refutation.
 _TYPICAL_RUN_SECONDS = 35.0
@@ -54,7 +55,6 @@ class Reporter:
 
     def __init__(self, console: Console) -> None:
         self.console = console
-        self._lock = threading.Lock()
 
     def stage(self, text: str) -> None:
         """Say what begins now."""
@@ -62,7 +62,7 @@ class Reporter:
 
     def say(self, text: str) -> None:
         """Say a detail of the stage."""
-        self.console.print(Text(f"  {text}", style="dim"))
+        self.console.print(Text(f"  {visible(text)}", style="dim"))
 
     @contextmanager
     def downloads(self) -> Iterator[DownloadBar]:
@@ -145,11 +145,14 @@ class RunBoard:
             self._live.stop()
 
     def begin(self, key: RunKey) -> None:
-        """Note that a run has begun."""
+        """Note that a run has begun; without a terminal, say so."""
         with self._lock:
             self._waiting.remove(key)
             self._began[key] = time.monotonic()
             self._phase[key] = "starting"
+            line = f"  {_title(key)} begins; about {duration(self._left())} left"
+        if not self._console.is_terminal:
+            self._console.print(Text(line, style="dim"))
 
     def phase(self, key: RunKey, name: str) -> None:
         """Note the phase that a run has entered."""
@@ -157,19 +160,26 @@ class RunBoard:
             self._phase[key] = name
 
     def end(self, result: RunResult) -> None:
-        """Print a run's outcome, in order of completion."""
+        """Print a run's outcome, in order of completion.
+
+        Printed after the lock is released: the live display holds its own lock while it asks for ours.
+        """
         with self._lock:
             del self._began[result.key], self._phase[result.key]
             self._done.append(result)
-            line = Text(f"  [{len(self._done)}/{self._total}] {_title(result.key)}: ")
-            named = f"({result.expectation})" if result.outcome is Outcome.REFUTED else ""
-            line.append(f"{result.outcome}{named}", style=_COLOURS[result.outcome])
-            line.append(f" in {duration(result.seconds)}")
-            if result.outcome not in (Outcome.HELD, Outcome.REFUTED):
-                line.append(f" — {result.reason}")
-            if len(self._done) < self._total:
-                line.append(f"; about {duration(self._left())} left", style="dim")
-            self._console.print(line)
+            line = self._told(result)
+        self._console.print(line)
+
+    def _told(self, result: RunResult) -> Text:
+        line = Text(f"  [{len(self._done)}/{self._total}] {_title(result.key)}: ")
+        named = f"({result.expectation})" if result.outcome is Outcome.REFUTED else ""
+        line.append(f"{result.outcome}{named}", style=_COLOURS[result.outcome])
+        line.append(f" in {duration(result.seconds)}")
+        if result.outcome not in (Outcome.HELD, Outcome.REFUTED):
+            line.append(f" — {visible(result.reason)}")
+        if len(self._done) < self._total:
+            line.append(f"; about {duration(self._left())} left", style="dim")
+        return line
 
     def _left(self) -> float:
         now = time.monotonic()

@@ -17,8 +17,8 @@ from harness.errors import HarnessError
 from harness.judge import Check
 from harness.model import Role, RunResult
 from harness.plan.api import Scenario
-from harness.plan.registry import load_file
-from harness.report.verdict import judge_run, read_results
+from harness.plan.registry import load_all, load_file
+from harness.report.verdict import judge_run, read_asked, read_results
 
 _MARK = b"@scenario("
 
@@ -63,7 +63,7 @@ class ScenarioItem(pytest.Item):
         """Take the result; what says nothing about the build is an error or a skip here."""
         check, result = self._outcome()
         if check is Check.SKIPPED:
-            pytest.skip(result.reason if result else f"no arm is {self.role}: the candidate does not know the flag")
+            pytest.skip(result.reason if result else "the candidate does not know the flag: there is no arm off")
         if check is Check.ERROR:
             raise NotDecided(self._sentence(result))
 
@@ -75,10 +75,14 @@ class ScenarioItem(pytest.Item):
 
     def _outcome(self) -> tuple[Check, RunResult | None]:
         shown = self.session.stash[_SHOWN].get((self.scenario.name, self.role))
-        return (shown[0], shown[1]) if shown else (Check.SKIPPED, None)
+        if shown:
+            return shown
+        no_such_arm = self.role == Role.OFF and not self.session.stash[_FLAG_KNOWN]
+        return (Check.SKIPPED if no_such_arm else Check.ERROR, None)
 
     def _sentence(self, result: RunResult | None) -> str:
-        assert result is not None
+        if result is None:
+            return f"there is no result; see {self.session.stash[_RUN_DIR]}"
         named = f"({result.expectation})" if result.expectation else ""
         folder = self.session.stash[_RUN_DIR] / result.key.folder
         return f"{result.outcome}{named}, not as claimed: {result.reason or 'it held'}\nevidence: {folder}"
@@ -104,6 +108,7 @@ class NotDecided(Exception):  # noqa: N818
 
 _SHOWN = pytest.StashKey[dict[tuple[str, str], tuple[Check, RunResult]]]()
 _RUN_DIR = pytest.StashKey[Path]()
+_FLAG_KNOWN = pytest.StashKey[bool]()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -129,16 +134,31 @@ def _verify(session: pytest.Session, items: list[ScenarioItem]) -> None:
 
     run_dir = new_run_dir(session.config.getoption("--kafka-out"), "pytest")
     names = tuple(dict.fromkeys(item.scenario.name for item in items))
-    request = Request(jar=session.config.getoption("--kafka-jar"), scenarios=names)
+    _check_files(items)
+    jar = session.config.getoption("--kafka-jar")
+    request = Request(jar=jar, scenarios=names, argv=("verify", *(("--jar", str(jar)) if jar else ())))
     build(request, run_dir, reporter())
     run_stage.run(run_dir, reporter())
     session.stash[_RUN_DIR] = run_dir
+    session.stash[_FLAG_KNOWN] = read_asked(run_dir).flag_known
     verdict = judge_run(run_dir)
     checks = {(run["scenario"], run["arm"]): Check(run["check"]) for run in verdict["runs"]}
     session.stash[_SHOWN] = {
         (result.scenario, str(result.role)): (checks[(result.scenario, result.arm)], result)
         for result in read_results(run_dir)
     }
+
+
+def _check_files(items: list[ScenarioItem]) -> None:
+    """Refuse scenarios that are not the harness's own: runs find theirs by name, in its scenarios folder."""
+    known = load_all()
+    for item in items:
+        shipped = known.get(item.scenario.name)
+        if shipped is None or not Path(shipped.file).samefile(item.scenario.file):
+            raise HarnessError(
+                f"The scenario {item.scenario.name} of {item.path} is not in the harness's own scenarios folder.",
+                "Put the file there; a copy elsewhere would run the shipped scenario of that name.",
+            )
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -16,4 +16,4 @@ def new_mechanism(plan, cluster, observer):
     with plan.phase("the leader stops"):
         plan.do(cluster.leader.stop())
         plan.guard(cluster.has_new_leader(), within="30s")
-        rolls.expect_recovery(plan, observer)
+        rolls.expect_recovery(plan, cluster, observer)

@@ -14,4 +14,4 @@ def turn1(plan, cluster, observer):
     with plan.phase("the unmoved voter stops"):
         plan.do(unmoved.stop())
         plan.guard(cluster.has_leader(), within="30s")
-        rolls.expect_recovery(plan, observer)
+        rolls.expect_recovery(plan, cluster, observer)

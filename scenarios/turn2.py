@@ -16,4 +16,4 @@ def turn2(plan, cluster, observer):
     with plan.phase("the leader stops"):
         plan.do(cluster.leader.stop())
         plan.guard(cluster.has_new_leader(), cluster.leader_is_moved_and_registered(), within="30s")
-        rolls.expect_recovery(plan, observer)
+        rolls.expect_recovery(plan, cluster, observer)

@@ -11,10 +11,12 @@ from pathlib import Path
 from types import FrameType
 
 import typer
+from rich.text import Text
 
 from harness.cli import inspect, stages, verify
 from harness.cli.common import USAGE_OR_HARNESS_ERROR, errors
 from harness.errors import HarnessError
+from harness.text import visible
 
 _INTERRUPTED = 130
 
@@ -52,13 +54,11 @@ def _run() -> int:
         error.show()  # type: ignore[attr-defined]  # its subclasses that reach us have it
         return USAGE_OR_HARNESS_ERROR
     except HarnessError as error:
-        errors().print(f"[bold red]error:[/] {_plain(error.message)}")
-        if error.hint:
-            errors().print(f"  {_plain(error.hint)}")
+        _tell("error", error.message, error.hint)
         return USAGE_OR_HARNESS_ERROR
     except Exception as error:  # a fault of ours: one sentence, and the traceback where it can be sent from
-        errors().print(f"[bold red]internal error:[/] {_plain(f'{type(error).__name__}: {error}')[:500]}")
-        errors().print(f"  This is a fault of the harness; its traceback is in {_keep_traceback()}.")
+        kept = f"This is a fault of the harness; its traceback is in {_keep_traceback()}."
+        _tell("internal error", f"{type(error).__name__}: {error}"[:500], kept)
         return USAGE_OR_HARNESS_ERROR
     if code == _INTERRUPTED:  # what typer makes of KeyboardInterrupt
         errors().print("\nStopped; nothing is left running. `harness run DIR` goes on where a run directory ended.")
@@ -72,6 +72,8 @@ def _keep_traceback() -> Path:
     return Path(name)
 
 
-def _plain(text: str) -> str:
-    """Escape what rich would take for markup: names and paths come from users."""
-    return text.replace("[", "\\[")
+def _tell(kind: str, message: str, hint: str) -> None:
+    """Print an error's sentence; what stands in it may come from a hostile file."""
+    errors().print(Text.assemble((f"{kind}: ", "bold red"), visible(message)))
+    if hint:
+        errors().print(Text(f"  {visible(hint)}"))

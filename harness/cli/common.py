@@ -15,6 +15,7 @@ from rich.console import Console
 
 from harness.errors import HarnessError
 from harness.progress import Reporter
+from harness.report.verdict import read_asked
 
 USAGE_OR_HARNESS_ERROR = 2
 
@@ -22,18 +23,22 @@ Out = Annotated[
     Path | None,
     typer.Option("--out", help="Run directory to make; out/<time>-<command> if not given.", show_default=False),
 ]
+OutCopy = Annotated[
+    Path | None,
+    typer.Option("--out", help="Work in a copy of the run directory, made there.", show_default=False),
+]
 RunDir = Annotated[Path, typer.Argument(help="A run directory, as `harness verify` or `harness build` made it.")]
 Offline = Annotated[bool, typer.Option("--offline", help="Use only what the cache holds; never ask the network.")]
 
 
 def console() -> Console:
     """Return the console for what a user asked to know (stdout)."""
-    return Console(soft_wrap=True, highlight=False)
+    return Console(soft_wrap=True, highlight=False, markup=False)
 
 
 def errors() -> Console:
     """Return the console for errors (stderr)."""
-    return Console(stderr=True, soft_wrap=True, highlight=False)
+    return Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
 
 
 def reporter() -> Reporter:
@@ -43,13 +48,35 @@ def reporter() -> Reporter:
 
 def new_run_dir(out: Path | None, command: str) -> Path:
     """Return a run directory that does not exist yet, or is empty. Raises HarnessError."""
-    folder = out or Path("out") / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{command}"
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if out is None:
+        return _unused(Path("out") / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{command}")
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise HarnessError(
-            f"The folder {folder} is not empty.", f"Name another by --out, or go on with this one: harness run {folder}"
+            f"The folder {out} is not empty.", f"Name another by --out, or go on with this one: harness run {out}"
         )
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    out.mkdir(parents=True, exist_ok=True)
+    return out
+
+
+def _unused(wanted: Path) -> Path:
+    """Make a folder that was not there: two harnesses may begin in the same second."""
+    for suffix in ("", *(f"-{number}" for number in range(2, 100))):
+        folder = wanted.with_name(wanted.name + suffix)
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        return folder
+    raise HarnessError(f"{wanted} and its like are there already.", "Name a folder by --out.")
+
+
+def work_dir(run_dir: Path, out: Path | None) -> Path:
+    """Return the run directory to work in: a copy of it at `out` if that is given, else itself."""
+    if out is None:
+        return run_dir
+    read_asked(run_dir)  # says it better than a failed copy
+    shutil.copytree(run_dir, new_run_dir(out, "copy"), dirs_exist_ok=True)
+    return out
 
 
 @contextmanager

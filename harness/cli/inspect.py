@@ -53,7 +53,7 @@ def plan(scenario: Annotated[str, typer.Argument(help="Name of a scenario (see `
     topology = chosen.topology
     out.print(f"{topology.controllers} combined voters, {topology.observers} observer(s); suite {chosen.suite}")
     for step in chosen.plan().steps:
-        kind, words = step_words(step)
+        kind, words = step_words(step, {})
         line = Text(f"\n{words}", style="bold") if isinstance(step, Phase) else Text(f"  {kind:<10} {words}")
         out.print(line)
     return 0

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from harness.cli import common
-from harness.cli.common import Out, RunDir
+from harness.cli.common import OutCopy, RunDir
 from harness.errors import HarnessError
 
 
@@ -20,15 +20,16 @@ def register(app: typer.Typer) -> None:
     app.command("report")(report)
 
 
-def run(run_dir: RunDir) -> int:
+def run(run_dir: RunDir, out: OutCopy = None) -> int:
     """Run what a run directory declares and has no result for yet.
 
     Example: harness run out/20260101-120000-build
     """
     from harness.stages import run as stage
 
-    stage.run(run_dir, common.reporter())
-    common.console().print(f"Next: harness diff {run_dir}")
+    folder = common.work_dir(run_dir, out)
+    stage.run(folder, common.reporter())
+    common.console().print(f"Next: harness diff {folder}")
     return 0
 
 
@@ -40,7 +41,10 @@ def diff(
     layout: Annotated[
         str, typer.Option("--layout", help="log4j conversion pattern of foreign logs; found out if not given.")
     ] = "",
-    out: Out = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder for the result; of a run directory, a copy to work in.", show_default=False),
+    ] = None,
 ) -> int:
     """Find log differences between the arms of a run directory, or between two folders of logs from anywhere.
 
@@ -49,33 +53,35 @@ def diff(
     from harness.stages import diff as stage
 
     if other is None:
-        if out is not None or layout:
-            raise HarnessError("--out and --layout go with two folders of logs.", "Leave them out for a run directory.")
-        stage.diff(run_dir, common.reporter())
-        common.console().print(f"Next: harness judge {run_dir}")
+        if layout:
+            raise HarnessError("--layout goes with two folders of logs.", "A run directory knows its own layout.")
+        folder = common.work_dir(run_dir, out)
+        stage.diff(folder, common.reporter())
+        common.console().print(f"Next: harness judge {folder}")
         return 0
     stage.diff_folders(run_dir, other, common.new_run_dir(out, "diff"), layout or None, common.reporter())
     return 0
 
 
-def judge(run_dir: RunDir) -> int:
+def judge(run_dir: RunDir, out: OutCopy = None) -> int:
     """Judge the results of a run directory: writes verdict.json; the exit code is the verdict's.
 
     Example: harness judge out/20260101-120000-verify
     """
     from harness.stages import judge as stage
 
-    verdict = stage.judge(run_dir, common.reporter())
-    common.console().print(f"Next: harness report {run_dir}")
+    folder = common.work_dir(run_dir, out)
+    verdict = stage.judge(folder, common.reporter())
+    common.console().print(f"{verdict}\nNext: harness report {folder}")
     return verdict.exit_code
 
 
-def report(run_dir: RunDir) -> int:
+def report(run_dir: RunDir, out: OutCopy = None) -> int:
     """Write report.html, junit.xml and summary.md of a judged run directory.
 
     Example: harness report out/20260101-120000-verify
     """
     from harness.stages import judge as stage
 
-    common.console().print(str(stage.report(run_dir, common.reporter())))
+    common.console().print(str(stage.report(common.work_dir(run_dir, out), common.reporter())))
     return 0

@@ -52,6 +52,7 @@ class Cluster:
         self.id = new_uuid()
         self._ports = PortPool()
         self._moved: set[int] = set()
+        self._closed = False
         controllers = {node: self._ports.take() for node in topology.voter_ids}
         self.nodes = {
             node: Node(
@@ -83,9 +84,15 @@ class Cluster:
 
     def close(self) -> None:
         """Kill what still runs and let go of the ports; nothing is learned from a graceful end here."""
+        self._closed = True
         for node in self.nodes.values():
             node.kill()
         self._ports.close()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the cluster was ended: nothing more can be asked of it."""
+        return self._closed
 
     @property
     def voters(self) -> list[Node]:
@@ -116,10 +123,11 @@ class Cluster:
         """Return a port on which nobody will answer for as long as this cluster lives."""
         return self._ports.take()
 
-    def restart(self, node: int, *, new_ports: bool) -> bool:
+    def restart(self, node: int, *, new_ports: bool, voters: Mapping[int, int] | None = None) -> bool:
         """Stop a node and start it again, on new ports if asked; the old ports stay dead.
 
-        A voter is told where the other voters listen now. Returns False when it had to be killed to stop.
+        A voter is told where the other voters listen now, an observer what it was told before, unless `voters`
+        says otherwise. Returns False when it had to be killed to stop.
         """
         target = self.nodes[node]
         graceful = target.stop()
@@ -130,6 +138,8 @@ class Cluster:
             self._moved.add(node)
         if moved.controller_port is not None:
             moved = replace(moved, voters={**self.controller_ports, node: moved.controller_port})
+        if voters is not None:
+            moved = replace(moved, voters=voters)
         target.start(moved)
         return graceful
 
@@ -144,7 +154,7 @@ class Cluster:
         moment its update period ends, so that it may take minutes; the harness sends the same request itself.
         """
         target, deadline, last = self.nodes[node], time.monotonic() + within, "no leader answered"
-        while time.monotonic() < deadline:
+        while time.monotonic() < deadline and not self._closed:
             quorum = self.quorum()
             if quorum.endpoints.get(node) == target.config.controller_port:
                 return ""

@@ -33,6 +33,7 @@ OWNED_KEYS = frozenset(
         "log.dirs",
         "metadata.log.dir",
         "zookeeper.connect",
+        "metadata.max.idle.interval.ms",  # the no-ops by which an observer's progress is seen
     }
 )
 

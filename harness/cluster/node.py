@@ -10,6 +10,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -18,10 +19,12 @@ import psutil
 
 from harness.cluster import config, jvm, probes
 from harness.cluster.config import NodeConfig
-from harness.cluster.process import spawn
+from harness.processes import spawn
 
 # A broker that lost the quorum ignores SIGTERM for its whole controlled-shutdown time; it is killed instead.
 STOP_TIMEOUT_SECONDS = 20.0
+# A JVM that ends by SIGTERM runs its shutdown hooks and tells 143; the kernel tells -15 if it came too early for them.
+_CLEAN_EXITS = (0, 143, -signal.SIGTERM)
 
 
 class NodeState(StrEnum):
@@ -152,48 +155,71 @@ class Node:
 
     def look(self) -> None:
         """Notice that the process ended unasked, or that it has become ready."""
-        with self._life:
-            died = self.is_running and self._process is not None and self._process.poll() is not None
-            starting = self.state is NodeState.STARTING
-        if died:
-            self._enter(NodeState.DIED)
-        elif starting and self._listens():
+        self.look_for_death()
+        if self.state is NodeState.STARTING and self._listens():
             self._enter(NodeState.READY, only_from=NodeState.STARTING)
+
+    def look_for_death(self) -> None:
+        """Notice that the process ended unasked."""
+        with self._life:
+            died = self.is_running and self.exit_code is not None
+            if died:
+                self.state = NodeState.DIED
+        if died:
+            self._observe(self)
 
     def _listens(self) -> bool:
         ports = [self.config.broker_port, self.config.controller_port]
         return all(probes.answers(port) for port in ports if port is not None)
 
     def stop(self) -> bool:
-        """Ask the node to stop (SIGTERM) and wait; return False when it had to be killed."""
-        if self._process is None or not self.is_running:
+        """Ask the node to stop (SIGTERM) and wait; return False when it had to be killed.
+
+        A node that ended by itself before, or with another exit code than a clean end's, has died.
+        """
+        if not self._begin_end():
             return True
-        self._enter(NodeState.STOPPING)
-        self._note_cpu()
+        assert self._process is not None
         self._process.terminate()
         try:
-            self._process.wait(STOP_TIMEOUT_SECONDS)
+            code = self._process.wait(STOP_TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
-            self._end(NodeState.KILLED)
+            self._end()
             return False
-        self._enter(NodeState.STOPPED)
+        self._enter(NodeState.STOPPED if code in _CLEAN_EXITS else NodeState.DIED)
         return True
 
     def kill(self) -> None:
-        """End the node at once (kill -9)."""
-        if self._process is not None and (self.is_running or self._process.poll() is None):
-            self._note_cpu()
-            self._end(NodeState.KILLED)
+        """End the node at once (kill -9); one that is stopping in another thread is ended as well."""
+        if self._begin_end() or self.state is NodeState.STOPPING:
+            self._end()
 
-    def _end(self, state: NodeState) -> None:
+    def _begin_end(self) -> bool:
+        """Mark a running node as ending, so that nobody takes its end for a death; False when there is none."""
+        self.look_for_death()
+        with self._life:
+            if not self.is_running:
+                return False
+            self._note_cpu()
+            self.state = NodeState.STOPPING
+        self._observe(self)
+        return True
+
+    def _end(self) -> None:
         assert self._process is not None
         self._process.send_signal(signal.SIGKILL)
         self._process.wait()
-        self._enter(state)
+        self._enter(NodeState.KILLED)
+
+    @property
+    def exit_code(self) -> int | None:
+        """The ended process's exit code, negative for a signal; None while it runs or before it was started."""
+        return self._process.poll() if self._process is not None else None
 
     def _note_cpu(self) -> None:
+        assert self._process is not None
         try:
-            times = psutil.Process(self.pid).cpu_times()
+            times = psutil.Process(self._process.pid).cpu_times()
         except psutil.Error:
             return
         self.cpu_seconds += times.user + times.system
@@ -210,8 +236,11 @@ class Node:
 
     def own_log_bytes(self) -> int:
         """Size of the node's own metadata log on disk; it grows whenever the node has fetched something."""
-        segments = (self.data_dir / "__cluster_metadata-0").glob("*.log")
-        return sum(segment.stat().st_size for segment in segments)
+        sizes = 0
+        for segment in (self.data_dir / "__cluster_metadata-0").glob("*.log"):
+            with suppress(FileNotFoundError):  # deleted by the log cleaner between the listing and the look
+                sizes += segment.stat().st_size
+        return sizes
 
     def _enter(self, state: NodeState, only_from: NodeState | None = None) -> None:
         with self._life:

@@ -43,9 +43,8 @@ class PortPool:
 
     def close(self) -> None:
         """Let go of every port."""
-        for held in self._held.values():
-            held.close()
-        self._held.clear()
+        while self._held:  # another thread may still be taking one
+            self._held.popitem()[1].close()
 
 
 def _candidates() -> Iterator[int]:

@@ -78,7 +78,7 @@ def _ask_leader(port: int, timeout: float) -> Quorum | None:
         answer = ask(port, request, timeout=timeout)
     except Unreachable:
         return None
-    if answer.error_code is not ErrorCode.none or not answer.topics:
+    if answer.error_code is not ErrorCode.none or not answer.topics or not answer.topics[0].partitions:
         return None
     told = answer.topics[0].partitions[0]
     if told.error_code is not ErrorCode.none:
@@ -150,7 +150,13 @@ def broker_config(port: int, node: int, timeout: float = 5.0) -> dict[str, str]:
     """Return a broker's effective configuration, defaults included. Raises Unreachable."""
     resource = DescribeConfigsResource(resource_type=_BROKER_RESOURCE, resource_name=str(node), configuration_keys=None)
     answer = ask(port, DescribeConfigsRequest(resources=(resource,)), timeout=timeout)
-    return {str(entry.name): str(entry.value) for entry in answer.results[0].configs}
+    result = answer.results[0]
+    if result.error_code is not ErrorCode.none:
+        raise Unreachable(f"node {node} does not tell its configuration: {result.error_code.name}")
+    values = {str(entry.name): str(entry.value) for entry in result.configs}
+    if values.get("node.id") != str(node):  # an empty or foreign answer must not pass for "the key is absent"
+        raise Unreachable(f"node {node} told a configuration without its node.id")
+    return values
 
 
 def update_voter(

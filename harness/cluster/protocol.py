@@ -10,6 +10,7 @@ from typing import Any
 
 from kio.index import load_response_from_request
 from kio.serial import entity_reader, entity_writer
+from kio.serial.errors import SerialError
 from kio.static.primitive import i32
 
 from harness.cluster.ports import HOST
@@ -32,7 +33,7 @@ def ask(port: int, request: Any, *, timeout: float = 1.0) -> Any:
         with socket.create_connection((HOST, port), timeout=timeout) as connection:
             connection.sendall(_encode(request))
             return _decode(request, _read_frame(connection))
-    except (OSError, EOFError, ValueError) as error:
+    except (OSError, EOFError, ValueError, struct.error, SerialError) as error:
         raise Unreachable(f"{HOST}:{port}: {error}") from error
 
 

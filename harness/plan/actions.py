@@ -14,6 +14,18 @@ if TYPE_CHECKING:
 _REGISTER_WITHIN_SECONDS = 20.0
 
 
+def _told(knows: NodeRef | None) -> str:
+    return f", told the right address of {knows.words} only" if knows else ""
+
+
+def _voters_as_told(knows: NodeRef | None, world: World) -> dict[int, int] | None:
+    """Return the controller ports to tell a node: the known voter's own, dead ones for the others; None: as it was."""
+    if knows is None:
+        return None
+    known, right = knows.find(world), world.cluster.controller_ports
+    return {voter: port if voter == known else world.cluster.dead_port() for voter, port in right.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class StartVoters:
     """Start every voter at once."""
@@ -52,17 +64,11 @@ class Start:
     @property
     def words(self) -> str:
         """The action as a clause."""
-        told = f", told the right address of {self.knows.words} only" if self.knows else ""
-        return f"start {self.node.words}{told}"
+        return f"start {self.node.words}{_told(self.knows)}"
 
     def perform(self, world: World) -> None:
         """Start it."""
-        cluster, voters = world.cluster, None
-        if self.knows is not None:
-            known = self.knows.find(world)
-            right = cluster.controller_ports
-            voters = {voter: port if voter == known else cluster.dead_port() for voter, port in right.items()}
-        cluster.start([self.node.find(world)], voters)
+        world.cluster.start([self.node.find(world)], _voters_as_told(self.knows, world))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,18 +114,39 @@ class Restart:
 
     node: NodeRef
     new_ports: bool
+    knows: NodeRef | None = None
 
     @property
     def words(self) -> str:
         """The action as a clause."""
-        return f"restart {self.node.words} on {'new' if self.new_ports else 'its old'} ports"
+        return f"restart {self.node.words} on {'new' if self.new_ports else 'its old'} ports{_told(self.knows)}"
 
     def perform(self, world: World) -> None:
         """Stop and start; the node is not ready yet when this returns."""
         node = self.node.find(world)
         world.remember_leader()
-        if not world.cluster.restart(node, new_ports=self.new_ports):
+        voters = _voters_as_told(self.knows, world)
+        if not world.cluster.restart(node, new_ports=self.new_ports, voters=voters):
             world.note("did not stop on SIGTERM", node=node)
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTopic:
+    """Create a topic of one partition through a voter, and on it."""
+
+    name: str
+
+    @property
+    def words(self) -> str:
+        """The action as a clause."""
+        return f"create the topic “{self.name}” through a voter"
+
+    def perform(self, world: World) -> None:
+        """Ask until it is there. Raises ActionFailed."""
+        voter = next((node for node in world.cluster.voters if node.is_running), None)
+        if voter is None:
+            raise ActionFailed("no voter runs")
+        world.create_topic(self.name, (voter.id,), {})
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 from harness.cluster.cluster import Topology
 from harness.plan import actions, conditions, nodes
+from harness.plan.bounds import RecoveryBound
 from harness.plan.load import Load
 from harness.plan.nodes import NodeRef
 from harness.plan.steps import Action, Background, Bind, Condition, Do, Expect, Guard, Phase, Step
@@ -60,6 +61,10 @@ class ClusterRef:
     def is_up(self) -> Condition:
         """Every started node answers and knows every started broker."""
         return conditions.NodesReady()
+
+    def create_topic(self, name: str) -> Action:
+        """Create a topic through a voter, on that voter."""
+        return actions.CreateTopic(name)
 
     def has_leader(self) -> Condition:
         """Some voter leads."""
@@ -106,9 +111,10 @@ class Plan:
         """Do something, perhaps only when a condition holds at that moment."""
         self.steps += [Do(action, when) for action in every]
 
-    def expect(self, condition: Condition, *, within: str, named: str) -> None:
+    def expect(self, condition: Condition, *, within: str | RecoveryBound, named: str) -> None:
         """Ask the arm: held within the time, or REFUTED by this name."""
-        self.steps.append(Expect(condition, seconds(within), named))
+        bound = seconds(within) if isinstance(within, str) else within
+        self.steps.append(Expect(condition, bound, named))
 
     def name_voters(self, leader: str, *others: str) -> tuple[NodeRef, ...]:
         """Name the present leader and the other voters (by ascending id); the names stay with their nodes."""

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from harness.cluster import probes
 from harness.cluster.node import NodeState
 from harness.cluster.protocol import Unreachable
+from harness.plan.bounds import FOLLOW_WINDOW_SECONDS
 from harness.plan.steps import Sample
 
 if TYPE_CHECKING:
     from harness.plan.nodes import NodeRef
     from harness.plan.world import Look, World
-
-# The leader appends a no-op every 500 ms (metadata.max.idle.interval.ms); three of them and the polling period.
-FOLLOW_WINDOW_SECONDS = 1.7
 
 
 @runtime_checkable
@@ -186,22 +184,22 @@ def follows(looks: list[Look], node: int) -> Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class SeesNewTopic:
-    """A topic that the voters created after the step began is in the observer's own metadata cache."""
+class SeesTopic:
+    """A topic is in the observer's own metadata cache: metadata that the voters wrote has reached it."""
 
     node: NodeRef
+    topic: str
 
     @property
     def words(self) -> str:
         """The condition as a clause."""
-        return f"{self.node.words} sees a topic created just now"
+        return f"{self.node.words} sees the topic “{self.topic}”"
 
     def sample(self, world: World) -> Sample:
-        """Create the topic once through a voter, then ask the observer alone."""
+        """Ask the observer alone."""
+        port = world.cluster.nodes[self.node.find(world)].config.broker_port
         try:
-            name = world.topic_of_this_step()
-            port = world.cluster.nodes[self.node.find(world)].config.broker_port
-            seen = name in probes.metadata(port, [name]).topics
+            seen = self.topic in probes.metadata(port, [self.topic]).topics
         except Unreachable as error:
             return Sample(False, {"unreachable": str(error)})
-        return Sample(seen, {"topic": name, "seen": seen})
+        return Sample(seen, {"topic": self.topic, "seen": seen})

@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from harness.cluster import probes
 from harness.cluster.cluster import Cluster
 from harness.cluster.config import LOG_PATTERN
 from harness.cluster.node import wait_until
 from harness.cluster.protocol import Unreachable
 from harness.errors import HarnessError
 from harness.model import NodeLogs, PhaseSpan, RunResult
+from harness.plan.bounds import seconds_of
 from harness.plan.cancel import Cancellation, RunCancelled
 from harness.plan.conditions import AboutNode
 from harness.plan.journal import Journal
@@ -37,7 +37,6 @@ from harness.records import to_json
 from harness.store import write_text
 
 _POLL_SECONDS = 0.2
-_TOPIC_SECONDS = 15.0
 
 
 class PlanEnded(Exception):  # noqa: N818 - ends the walk, whatever the reason; the recorder has it
@@ -52,7 +51,7 @@ def run_cell(cell: Cell, run_dir: Path, say: Callable[[str], None], cancellation
     folder = (run_dir / cell.key.folder).absolute()  # nodes run in folders of their own
     folder.mkdir(parents=True)
     steps = cell.scenario.plan().steps
-    write_text(folder / "plan.json", to_json([step_words(step) for step in steps]))
+    write_text(folder / "plan.json", to_json([step_words(step, cell.settings) for step in steps]))
     began = time.monotonic()
     with Journal(folder / "journal.jsonl") as journal:
         recorder = Recorder(cell, journal, run_dir)
@@ -60,6 +59,8 @@ def run_cell(cell: Cell, run_dir: Path, say: Callable[[str], None], cancellation
         journal.write("run", scenario=key.scenario, arm=key.arm, role=cell.arm.role, repeat=key.repeat)
         run = _Run(cell, folder, recorder, say, cancellation)
         run.carry_out(steps)
+        if cancellation.is_set:  # whatever it looks like: what was ended by us says nothing about the build
+            raise RunCancelled
         facts = recorder.facts()
         decision = decide(facts)
         journal.write("outcome", outcome=decision.outcome, expectation=decision.expectation, reason=decision.reason)
@@ -118,18 +119,26 @@ class _Run:
         launch = cell.ground.launch(cell.raft_jar, cell.settings)
         nodes = self.folder / "nodes"
         with Cluster(cell.scenario.topology, nodes, launch, cell.ground.template, recorder.on_node) as cluster:
-            watcher = Watcher(cluster, recorder.on_look, recorder.on_stall)
+            watcher = Watcher(cluster, recorder.on_look, recorder.on_stall, recorder.harness_error)
             world = World(cluster, watcher, self._note)
-            self.cancellation.on_cancel(cluster.close)
-            watcher.start()
-            try:
-                self._walk(steps, world)
-            finally:
-                self._settle(cluster)
-                watcher.stop()
+            with self.cancellation.ending(cluster.close):
+                watcher.start()
+                try:
+                    self._walk(steps, world)
+                    self._settle(cluster)
+                finally:
+                    self._wind_up(cluster, watcher)
                 recorder.require_proofs({node.id for node in cluster.nodes.values() if node.was_started})
-                cluster.close()
-                self.cpu_seconds = cluster.cpu_seconds()
+
+    def _wind_up(self, cluster: Cluster, watcher: Watcher) -> None:
+        """Stop load and eyes, after a last look for nodes that died meanwhile; then end every node."""
+        if self.ledger is not None:
+            self.ledger.stop(patient=False)
+        watcher.stop()
+        for node in cluster.nodes.values():
+            node.look_for_death()
+        cluster.close()
+        self.cpu_seconds = cluster.cpu_seconds()
 
     def _walk(self, steps: list[Step], world: World) -> None:
         deadline = time.monotonic() + self.cell.scenario.budget
@@ -154,7 +163,7 @@ class _Run:
         raise PlanEnded
 
     def _carry_out_step(self, step: Step, world: World) -> None:
-        kind, text = step_words(step)
+        kind, text = step_words(step, self.cell.settings)
         match step:
             case Phase(name):
                 self._enter_phase(name)
@@ -170,7 +179,7 @@ class _Run:
             case Guard(condition, within):
                 self._guard(condition, within, text, world)
             case Expect(condition, within, named):
-                self._expect(condition, within, named, text, world)
+                self._expect(condition, seconds_of(within, self.cell.settings), named, text, world)
 
     def _enter_phase(self, name: str) -> None:
         self._phases.append((name, time.time()))
@@ -229,7 +238,7 @@ class _Run:
         ports = [node.config.broker_port for node in cluster.running]
 
         def create() -> None:
-            _create_topic(ports[0], load, tuple(cluster.topology.voter_ids))
+            world.create_topic(load.topic, cluster.topology.voter_ids, load.topic_config)
             self.ledger = Ledger(load, ports)
             self.ledger.start()
 
@@ -237,8 +246,9 @@ class _Run:
 
     def _settle(self, cluster: Cluster) -> None:
         """Stop the load and account for it; a cluster in which a node died may be unable to answer."""
-        if self.ledger is None or self.cancellation.is_set:
+        if self.ledger is None:
             return
+        self._check_cancelled()
         self.ledger.stop()
         ports = [node.config.broker_port for node in cluster.running]
         if ports and not self.recorder.node_died:
@@ -268,18 +278,6 @@ class _Run:
             for node in (*topology.voter_ids, *topology.observer_ids)
             if (self.folder / "nodes" / str(node) / "server.log").exists()
         ]
-
-
-def _create_topic(port: int, load: Load, replicas: tuple[int, ...]) -> None:
-    problems: list[str] = []
-
-    def created() -> bool:
-        problem = probes.create_topic(port, load.topic, replicas, load.topic_config)
-        problems.append(problem)
-        return problem in ("", "topic_already_exists")
-
-    if not wait_until(created, _TOPIC_SECONDS, _POLL_SECONDS):
-        raise ActionFailed(f"topic {load.topic} could not be created: {problems[-1]}")
 
 
 def _name_of(condition: Condition) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
 from harness.cluster.ports import HOST
 
@@ -74,6 +74,8 @@ class Ledger:
         self._longest_stall = 0.0
         self._last_ack = time.monotonic()
         self._stopping = threading.Event()
+        self._patience = _FLUSH_SECONDS
+        self._fault = ""
         self._thread = threading.Thread(target=self._produce, name="ledger", daemon=True)
 
     def start(self) -> None:
@@ -81,12 +83,19 @@ class Ledger:
         self._last_ack = time.monotonic()
         self._thread.start()
 
-    def stop(self) -> None:
-        """Stop producing and wait for what is in flight."""
+    def stop(self, *, patient: bool = True) -> None:
+        """Stop producing; wait for what is in flight if `patient`."""
+        self._patience = _FLUSH_SECONDS if patient else 0.0
         self._stopping.set()
-        self._thread.join(_FLUSH_SECONDS + 5)
+        self._thread.join(self._patience + 5)
 
     def _produce(self) -> None:
+        try:
+            self._produce_until_stopped()
+        except (KafkaException, BufferError) as error:
+            self._fault = f"the producer failed: {error}"
+
+    def _produce_until_stopped(self) -> None:
         producer = Producer(
             _quietly(self._bootstrap)
             | {"acks": self._load.acks, "enable.idempotence": self._load.acks == "all", "linger.ms": 5}
@@ -97,7 +106,7 @@ class Ledger:
             number, due = number + 1, due + 1 / self._load.per_second
             while (left := due - time.monotonic()) > 0 and not self._stopping.is_set():
                 producer.poll(left)  # returns early whenever there is a delivery to report
-        producer.flush(_FLUSH_SECONDS)
+        producer.flush(self._patience)
         self._note_gap()
 
     def _delivered(self, error: KafkaError | None, message: Message) -> None:
@@ -115,10 +124,10 @@ class Ledger:
     def verify(self, broker_ports: Sequence[int]) -> LedgerSummary:
         """Read the whole partition back through the brokers that live now."""
         stored: list[int] = []
+        unread = self._fault or ("the producer did not end" if self._thread.is_alive() else "")
         try:
             stored = _read_all(self._load.topic, broker_ports)
-            unread = ""
-        except (TimeoutError, RuntimeError) as error:
+        except (TimeoutError, KafkaException) as error:
             unread = str(error)
         return summarise(self._acked, self._failed, stored, self._longest_stall, unread)
 
@@ -140,7 +149,7 @@ def _quietly(bootstrap: str) -> dict[str, Any]:
 
 
 def _read_all(topic: str, broker_ports: Sequence[int]) -> list[int]:
-    """Return the numbers stored in partition 0 up to its high watermark. Raises TimeoutError, RuntimeError."""
+    """Return the numbers stored in partition 0 up to its high watermark. Raises TimeoutError, KafkaException."""
     settings = _quietly(",".join(f"{HOST}:{port}" for port in broker_ports))
     settings.pop("message.timeout.ms")
     consumer = Consumer(settings | {"group.id": "ledger", "enable.auto.commit": False, "auto.offset.reset": "error"})
@@ -157,7 +166,7 @@ def _high_watermark(consumer: Consumer, topic: str, deadline: float) -> int:
     while time.monotonic() < deadline:
         try:
             _, end = consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=3)
-        except Exception as error:
+        except KafkaException as error:
             last = error
             continue
         return int(end)

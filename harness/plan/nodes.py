@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,6 +12,9 @@ from harness.plan.steps import ActionFailed
 
 if TYPE_CHECKING:
     from harness.plan.world import World
+
+_LEADER_SECONDS = 10.0
+_POLL_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +32,11 @@ class NodeRef:
         """End it at once (kill -9)."""
         return actions.Kill(self)
 
-    def restart(self, *, ports: str = "same") -> actions.Restart:
-        """Stop it and start it again, on the `same` ports or on `new` ones."""
+    def restart(self, *, ports: str = "same", knows: NodeRef | None = None) -> actions.Restart:
+        """Stop it and start it again, on the `same` ports or on `new` ones; `knows` as in `start`."""
         if ports not in ("same", "new"):
             raise ValueError(f"ports must be 'same' or 'new', not {ports!r}")
-        return actions.Restart(self, new_ports=ports == "new")
+        return actions.Restart(self, ports == "new", knows)
 
     def start(self, *, knows: NodeRef | None = None) -> actions.Start:
         """Start it; with `knows`, it is told the right address of that voter only, dead ones for the others."""
@@ -50,9 +54,9 @@ class NodeRef:
         """It fetches from the current leader: its log end offset advances."""
         return conditions.FollowsLeader(self)
 
-    def sees_new_topic(self) -> conditions.SeesNewTopic:
-        """A topic created through the voters appears in this node's own metadata."""
-        return conditions.SeesNewTopic(self)
+    def sees_topic(self, topic: str) -> conditions.SeesTopic:
+        """The topic is in this node's own metadata."""
+        return conditions.SeesTopic(self, topic)
 
 
 def bound(name: str) -> NodeRef:
@@ -71,9 +75,12 @@ def current_leader() -> NodeRef:
     """Return a reference to whoever leads the metadata quorum when the step runs."""
 
     def find(world: World) -> int:
-        leader = world.quorum().leader
-        if leader < 0:
-            raise ActionFailed("no voter leads at this moment")
+        # One look may fall into an election: a leader that exists is waited for, as a guard would.
+        deadline = time.monotonic() + _LEADER_SECONDS
+        while (leader := world.quorum().leader) < 0:
+            if time.monotonic() > deadline:
+                raise ActionFailed(f"no voter led within {_LEADER_SECONDS:g} s")
+            time.sleep(_POLL_SECONDS)
         return leader
 
     return NodeRef("the leader", find)

@@ -23,6 +23,7 @@ class Facts:
 
     harness_error: str | None = None
     starved: str | None = None
+    wrong_arm: str | None = None
     unproved: str | None = None
     node_died: str | None = None
     broken_invariant: Miss | None = None
@@ -50,22 +51,31 @@ def decide(facts: Facts) -> Decision:
         return Decision(Outcome.BROKEN, "", facts.harness_error)
     if facts.starved is not None:
         return Decision(Outcome.INCONCLUSIVE, "host_not_starved", facts.starved)
+    if facts.wrong_arm is not None:
+        return Decision(Outcome.BROKEN, "", facts.wrong_arm)
     if facts.node_died is not None:
         return Decision(Outcome.REFUTED, "node_alive", facts.node_died)
     if facts.unproved is not None:
         return Decision(Outcome.BROKEN, "", facts.unproved)
     if facts.broken_invariant is not None:
         return Decision(Outcome.REFUTED, facts.broken_invariant.name, facts.broken_invariant.reason)
-    if facts.unmet_guard is not None:
-        reason = f"guard unmet: {facts.unmet_guard.reason}"
-        return Decision(Outcome.INCONCLUSIVE, facts.unmet_guard.name, reason)
     if facts.ledger is not None and facts.ledger.lost:
         reason = f"{facts.ledger.lost} of {facts.ledger.acked} acknowledged records are gone"
         return Decision(Outcome.REFUTED, "nothing_lost", reason)
+    if facts.unmet_guard is not None:
+        reason = f"guard unmet: {facts.unmet_guard.reason}"
+        return Decision(Outcome.INCONCLUSIVE, facts.unmet_guard.name, reason)
     if facts.refuted is not None:
         return Decision(Outcome.REFUTED, facts.refuted.name, facts.refuted.reason)
-    if facts.ledger is not None and facts.ledger.unread:
-        return Decision(Outcome.INCONCLUSIVE, "ledger_read", f"guard unmet: {facts.ledger.unread}")
+    return _ledger_alone(facts.ledger)
+
+
+def _ledger_alone(ledger: LedgerSummary | None) -> Decision:
+    """Decide a run against which nothing else speaks: a ledger that was not asked keeps it from being held."""
+    if ledger is not None and ledger.unread:
+        return Decision(Outcome.INCONCLUSIVE, "ledger_read", f"the ledger could not be checked: {ledger.unread}")
+    if ledger is not None and not ledger.acked:
+        return Decision(Outcome.INCONCLUSIVE, "ledger_asked", "no record was ever acknowledged, so none could be lost")
     return Decision(Outcome.HELD)
 
 

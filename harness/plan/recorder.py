@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import signal
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +53,7 @@ class Recorder:
         self.journal = journal
         self.evidence: list[Evidence] = []
         self._facts: dict[str, Any] = {}
+        self._lock = threading.Lock()
         self._leaders: dict[int, int] = {}
         self._journaled: tuple[int, int, float] = (-2, -2, 0.0)
         self._proved: set[int] = set()
@@ -65,7 +68,9 @@ class Recorder:
         return Facts(**self._facts)
 
     def _fact(self, kind: str, value: Any, line: int) -> None:
-        if kind not in self._facts:
+        with self._lock:
+            if kind in self._facts:
+                return
             self._facts[kind] = value
             self.evidence.append(Evidence(f"{self.cell.key.folder}/journal.jsonl", line))
 
@@ -78,13 +83,20 @@ class Recorder:
             broker_port=node.config.broker_port,
             controller_port=node.config.controller_port,
             pid=node.pid,
+            exit_code=node.exit_code,
         )
         if node.state is NodeState.DIED:
-            words, shown = last_words(node.folder)
-            self._fact("node_died", f"node {node.id} ended by itself{words}", line)
-            self.evidence += [Evidence(f"{self.cell.key.folder}/nodes/{node.id}/{n}", at) for n, at in shown]
+            self._on_death(node, line)
         if node.state is NodeState.READY:
             self._prove(node)
+
+    def _on_death(self, node: Node, line: int) -> None:
+        """A death is the build's doing, but for the one signal that only somebody else can have sent."""
+        words, shown = last_words(node.folder)
+        if node.exit_code == -signal.SIGKILL:
+            self._fact("harness_error", f"node {node.id} was killed from outside (signal 9; out of memory?)", line)
+        self._fact("node_died", f"node {node.id} ended by itself{words}", line)
+        self.evidence += [Evidence(f"{self.cell.key.folder}/nodes/{node.id}/{name}", at) for name, at in shown]
 
     def _prove(self, node: Node) -> None:
         try:
@@ -106,7 +118,7 @@ class Recorder:
         )
         problem = mismatch(proof, self.cell.arm)
         if problem:
-            self._fact("unproved", f"node {node.id} {problem}", line)
+            self._fact("wrong_arm", f"node {node.id} {problem}", line)
         self._proved.add(node.id)
 
     def on_look(self, look: Look) -> None:
@@ -159,7 +171,7 @@ class Recorder:
         self._fact("harness_error", story, self.journal.write("step", kind="error", text=story, status="failed"))
 
     def on_ledger(self, summary: LedgerSummary) -> None:
-        """Journal the ledger's account."""
+        """Journal the ledger's account; records that are gone or were never asked for are evidence."""
         line = self.journal.write(
             "ledger",
             acked=summary.acked,
@@ -169,9 +181,10 @@ class Recorder:
             duplicates=summary.duplicates,
             unread=summary.unread,
         )
-        self._facts["ledger"] = summary
-        if summary.lost or summary.unread:
-            self.evidence.append(Evidence(f"{self.cell.key.folder}/journal.jsonl", line))
+        if summary.lost or summary.unread or not summary.acked:
+            self._fact("ledger", summary, line)
+        else:
+            self._facts["ledger"] = summary
 
     def require_proofs(self, started: set[int]) -> None:
         """Every node that was started must have been proved once, or the arm is not what it says."""

@@ -7,6 +7,7 @@ order that keeps one right address in the observer's configuration until the las
 from __future__ import annotations
 
 from harness.plan.api import ClusterRef, Plan
+from harness.plan.bounds import RecoveryBound
 from harness.plan.load import produce
 from harness.plan.nodes import NodeRef
 
@@ -47,14 +48,9 @@ def guard_that_a_moved_voter_leads(plan: Plan, cluster: ClusterRef, observer: No
     plan.guard(observer.follows_leader(), within="30s")
 
 
-def expect_recovery(plan: Plan, observer: NodeRef) -> None:
-    """Expect the observer to follow the leader and to learn of new metadata; RECOVERY_BOUND says how soon."""
-    plan.expect(observer.follows_leader(), within=RECOVERY_BOUND, named="observer_recovers")
-    plan.expect(observer.sees_new_topic(), within=RECOVERY_BOUND, named="metadata_reaches_observer")
-
-
-# What "for ever" is held to, from the observer's own defaults (Kafka 3.9.1): its fetch time-out
-# (controller.quorum.fetch.timeout.ms, 2 s), one request time-out per voter (controller.quorum.request.timeout.ms,
-# 2 s each, 3 voters), the longest reconnect back-off between rounds (1 s), the window of the oracle (1.7 s), and
-# 40 % on top: (2 + 6 + 1 + 1.7) × 1.4 = 15 s. A connection that is refused, as here, costs far less.
-RECOVERY_BOUND = "15s"
+def expect_recovery(plan: Plan, cluster: ClusterRef, observer: NodeRef) -> None:
+    """Expect the observer to follow the leader and to learn of new metadata, as soon as its own time-outs allow."""
+    bound = RecoveryBound(voters=3)
+    plan.expect(observer.follows_leader(), within=bound, named="observer_recovers")
+    plan.do(cluster.create_topic("created-after-recovery"))
+    plan.expect(observer.sees_topic("created-after-recovery"), within=bound, named="metadata_reaches_observer")

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from harness.plan.bounds import Settings, Within, seconds_of
+
 if TYPE_CHECKING:
     from harness.plan.load import Load
     from harness.plan.world import World
@@ -89,15 +91,15 @@ class Expect:
     """What the arm is asked."""
 
     condition: Condition
-    within: float
+    within: Within
     named: str
 
 
 Step = Phase | Background | Bind | Guard | Do | Expect
 
 
-def step_words(step: Step) -> tuple[str, str]:
-    """Return a step's kind and its words."""
+def step_words(step: Step, settings: Settings) -> tuple[str, str]:
+    """Return a step's kind and its words; bounds are those under these server properties."""
     match step:
         case Phase(name):
             return "phase", name
@@ -110,4 +112,4 @@ def step_words(step: Step) -> tuple[str, str]:
         case Do(action, when):
             return "do", f"if {when.words}: {action.words}" if when else action.words
         case Expect(condition, within, named):
-            return "expect", f"{condition.words} (within {within:g} s) as {named}"
+            return "expect", f"{condition.words} (within {seconds_of(within, settings):g} s) as {named}"

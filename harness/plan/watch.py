@@ -40,15 +40,22 @@ class Stall:
 class Watcher:
     """Looks at the cluster in a thread of its own until stopped."""
 
-    def __init__(self, cluster: Cluster, on_look: Callable[[Look], None], on_stall: Callable[[Stall], None]) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        on_look: Callable[[Look], None],
+        on_stall: Callable[[Stall], None],
+        on_fault: Callable[[str], None],
+    ) -> None:
         self._cluster = cluster
         self._on_look = on_look
         self._on_stall = on_stall
+        self._on_fault = on_fault
         self._looks: deque[Look] = deque(maxlen=_KEEP)
         self._stop = threading.Event()
         self._threads = [
-            threading.Thread(target=self._watch_cluster, name="watch-cluster", daemon=True),
-            threading.Thread(target=self._watch_host, name="watch-host", daemon=True),
+            threading.Thread(target=self._guarded, args=[watch], name=watch.__name__, daemon=True)
+            for watch in (self._watch_cluster, self._watch_host)
         ]
 
     def start(self) -> None:
@@ -65,6 +72,13 @@ class Watcher:
     def recent(self, since: float) -> list[Look]:
         """Return the looks taken after a monotonic time, oldest first."""
         return [look for look in list(self._looks) if look.at > since]
+
+    def _guarded(self, watch: Callable[[], None]) -> None:
+        """Report a fault of the watch itself: closed eyes must not look like an observer that is lost."""
+        try:
+            watch()
+        except Exception as error:
+            self._on_fault(f"the watch of the cluster failed: {type(error).__name__}: {error}")
 
     def _watch_cluster(self) -> None:
         while not self._stop.wait(LOOK_EVERY_SECONDS):

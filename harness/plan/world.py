@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from harness.cluster import probes
 from harness.cluster.cluster import Cluster
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
+from harness.plan.steps import ActionFailed
 from harness.plan.watch import Look, Watcher
 
 __all__ = ["Look", "World"]
+
+_TOPIC_SECONDS = 15.0
+_POLL_SECONDS = 0.2
 
 
 class World:
@@ -24,8 +28,6 @@ class World:
         self.step_began = time.monotonic()
         self.note = note
         self._watcher = watcher
-        self._topics = 0
-        self._topic_of_step: dict[float, str] = {}
 
     def begin_step(self) -> None:
         """Mark the beginning of a step: older looks do not count for it."""
@@ -45,15 +47,16 @@ class World:
         """Return the looks of the last `window` seconds, none from before the step began."""
         return self._watcher.recent(max(self.step_began, time.monotonic() - window))
 
-    def topic_of_this_step(self) -> str:
-        """Create a topic through a voter, once in a step; return its name. Raises Unreachable."""
-        name = self._topic_of_step.get(self.step_began)
-        if name is None:
-            self._topics += 1
-            name = f"seen-{self._topics}"
-            voter = next(node for node in self.cluster.voters if node.is_running)
-            problem = probes.create_topic(voter.config.broker_port, name, (voter.id,), {})
-            if problem:
-                raise Unreachable(f"creating {name} through node {voter.id}: {problem}")
-            self._topic_of_step[self.step_began] = name
-        return name
+    def create_topic(self, name: str, replicas: Sequence[int], config: Mapping[str, str]) -> None:
+        """Create a topic of one partition through a voter, asking until it is there. Raises ActionFailed."""
+        deadline, last = time.monotonic() + _TOPIC_SECONDS, "no voter runs"
+        while time.monotonic() < deadline and not self.cluster.is_closed:
+            for voter in filter(lambda node: node.is_running, self.cluster.voters):
+                try:
+                    last = probes.create_topic(voter.config.broker_port, name, tuple(replicas), config)
+                except Unreachable as error:
+                    last = str(error)
+                if last in ("", "topic_already_exists"):
+                    return
+            time.sleep(_POLL_SECONDS)
+        raise ActionFailed(f"the topic {name} could not be created: {last}")

@@ -13,7 +13,8 @@ from harness.stages.rundir import timed
 def judge(run_dir: Path, reporter: Reporter) -> Verdict:
     """Judge the results; writes verdict.json."""
     reporter.stage("judging")
-    return Verdict(judge_run(run_dir)["verdict"])
+    with timed(run_dir, "judge"):
+        return Verdict(judge_run(run_dir)["verdict"])
 
 
 def report(run_dir: Path, reporter: Reporter) -> Path:

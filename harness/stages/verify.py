@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.panel import Panel
 from rich.text import Text
 
+from harness.errors import HarnessError
 from harness.model import Verdict
 from harness.progress import Reporter, duration
 from harness.report.verdict import read_verdict
@@ -17,7 +18,10 @@ from harness.stages import judge as judge_stage
 from harness.stages import run as run_stage
 from harness.stages.build import build
 from harness.stages.request import Request
+from harness.stages.rundir import read_asked
+from harness.text import visible
 
+_REASONS = 6
 _COLOURS = {Verdict.SHIP: "green", Verdict.HOLD: "red", Verdict.INCONCLUSIVE: "magenta"}
 
 
@@ -25,28 +29,33 @@ def verify(request: Request, run_dir: Path, reporter: Reporter) -> Verdict:
     """Build, run, diff, judge and report; print and return the verdict."""
     build(request, run_dir, reporter)
     run_stage.run(run_dir, reporter)
-    diff_stage.diff(run_dir, reporter)
+    try:
+        diff_stage.diff(run_dir, reporter)
+    except HarnessError as error:  # findings are shown and never decide: the runs are still worth their verdict
+        reporter.say(f"the log diff failed, so the report shows no log findings: {error}")
     verdict = judge_stage.judge(run_dir, reporter)
     page = judge_stage.report(run_dir, reporter)
-    tell(reporter.console, read_verdict(run_dir), page)
+    tell(reporter.console, read_verdict(run_dir), read_asked(run_dir).timings, page)
     return verdict
 
 
-def tell(console: Console, verdict: dict[str, Any], page: Path) -> None:
-    """Print the matrix, the verdict with its reasons, where the time went, and where the report is."""
-    answer = Verdict(verdict["verdict"])
+def tell(console: Console, verdict: dict[str, Any], timings: Mapping[str, float], page: Path) -> None:
+    """Print the matrix, where the time went, the verdict with its reasons, and where the report is."""
     for scenario in verdict["scenarios"]:
         cells = "  ".join(f"{cell['arm']} {_cell(cell)}" for cell in scenario["cells"])
         mark = "" if scenario["discriminates"] else "  (does not discriminate)"
         console.print(Text(f"  {scenario['name']:<15} {cells}{mark}"))
-    spent = ", ".join(f"{stage} {duration(seconds)}" for stage, seconds in verdict["timings"].items())
-    console.print(Text(f"  time: {spent}", style="dim"))
-    lines = [Text(verdict["sentence"]), *(Text(f"· {reason}") for reason in verdict["reasons"][:6])]
+    spent = ", ".join(f"{stage} {duration(seconds)}" for stage, seconds in timings.items())
+    console.print(Text(f"  time: {spent}; {duration(sum(timings.values()))} in all", style="dim"))
+    answer = Verdict(verdict["verdict"])
+    console.print(
+        Text.assemble("\n", (f" {answer} ", f"bold reverse {_COLOURS[answer]}"), " ", visible(verdict["sentence"]))
+    )
+    for reason in verdict["reasons"][:_REASONS]:
+        console.print(Text(f"  · {visible(reason)}"))
     if verdict["against"]:
-        lines.append(Text(f"Strongest reason against it: {verdict['against']}", style="italic"))
-    title = Text(f" {answer} ", style=f"bold reverse {_COLOURS[answer]}")
-    console.print(Panel(Text("\n").join(lines), title=title, title_align="left", border_style=_COLOURS[answer]))
-    console.print(Text(f"report: {page}"))
+        console.print(Text(f"  strongest reason against it: {visible(verdict['against'])}", style="italic"))
+    console.print(Text(f"\nreport: {page}"))
 
 
 def _cell(cell: dict[str, Any]) -> str:

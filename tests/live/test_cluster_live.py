@@ -22,7 +22,8 @@ from harness.cluster.formatting import (
 from harness.cluster.node import NodeState, wait_until
 from harness.cluster.ports import HOST
 from harness.cluster.protocol import Unreachable
-from harness.plan.conditions import FOLLOW_WINDOW_SECONDS, follows
+from harness.plan.bounds import FOLLOW_WINDOW_SECONDS
+from harness.plan.conditions import follows
 from harness.plan.watch import Stall, Watcher
 
 pytestmark = pytest.mark.live
@@ -69,7 +70,7 @@ def comes_up(cluster):
 
 def watched(cluster, seconds):
     """Return the looks of a watcher over some seconds."""
-    watcher = Watcher(cluster, lambda _: None, lambda _: None)
+    watcher = Watcher(cluster, lambda _: None, lambda _: None, pytest.fail)
     watcher.start()
     began = time.monotonic()
     time.sleep(seconds)
@@ -191,17 +192,29 @@ def test_a_node_that_is_killed_from_outside_is_noticed_as_dead(start):
 def test_a_node_that_the_harness_stops_or_kills_is_not_taken_for_dead(start):
     cluster = start()
     assert comes_up(cluster)
-    cluster.nodes[1].kill()
+    watcher = Watcher(cluster, lambda _: None, lambda _: None, pytest.fail)
+    watcher.start()
     assert cluster.nodes[2].stop()
+    cluster.nodes[1].kill()
+    watcher.stop()
     cluster.look()
     assert (cluster.nodes[1].state, cluster.nodes[2].state) == (NodeState.KILLED, NodeState.STOPPED)
+    assert all(cluster.nodes[n].cpu_seconds > 0 for n in (1, 2))
+
+
+def test_a_node_that_died_before_it_was_told_to_stop_is_dead_and_not_stopped(start):
+    cluster = start(topology=Topology(1, 0))
+    psutil.Process(cluster.nodes[0].pid).kill()
+    time.sleep(0.2)
+    cluster.nodes[0].stop()
+    assert (cluster.nodes[0].state, cluster.nodes[0].exit_code) == (NodeState.DIED, -9)
 
 
 def test_a_node_that_the_host_keeps_from_running_is_noticed_as_starved(start):
     cluster = start(topology=Topology(1, 0))
     assert wait_until(lambda: cluster.look() or cluster.nodes[0].state is NodeState.READY, UP_SECONDS)
     stalls: list[Stall] = []
-    watcher = Watcher(cluster, lambda _: None, stalls.append)
+    watcher = Watcher(cluster, lambda _: None, stalls.append, pytest.fail)
     watcher.start()
     time.sleep(1)
     process = psutil.Process(cluster.nodes[0].pid)

@@ -51,7 +51,7 @@ def test_verify_help_has_examples(harness):
         (("run", "."), "is no run directory"),
         (("judge", "."), "is no run directory"),
         (("report", "."), "has no verdict.json"),
-        (("diff", ".", "--layout", "x"), "go with two folders of logs"),
+        (("diff", ".", "--layout", "x"), "--layout goes with two folders of logs"),
     ],
 )
 def test_a_mistake_is_answered_with_a_sentence_and_exit_code_2(harness, arguments, sentence):

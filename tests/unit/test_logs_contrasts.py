@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.logs.contrasts import Count, Where, contrast
-from harness.logs.text import excerpt, visible
+from harness.logs.text import excerpt
+from harness.text import visible
 from harness.model import FindingKind
 
 SECONDS = {

@@ -37,14 +37,22 @@ def test_every_expectation_after_a_stop_is_guarded_by_a_leader(name):
 
 @pytest.mark.parametrize("name", sorted(KNOWN))
 def test_a_plan_can_be_read_in_words(name):
-    words = [step_words(step) for step in KNOWN[name].plan().steps]
+    words = [step_words(step, {}) for step in KNOWN[name].plan().steps]
     assert all(kind and text for kind, text in words)
     assert ("expect", "the observer follows the leader (within 15 s) as observer_recovers") in words
 
 
+def test_the_recovery_bound_follows_from_the_nodes_own_time_outs():
+    plan = KNOWN["turn2"].plan()
+    (asked,) = [step for step in plan.steps if isinstance(step, Expect) and step.named == "observer_recovers"]
+    slow = {"controller.quorum.fetch.timeout.ms": "10000", "controller.quorum.request.timeout.ms": "4000"}
+    assert step_words(asked, {})[1].endswith("(within 15 s) as observer_recovers")
+    assert step_words(asked, slow)[1].endswith("(within 35 s) as observer_recovers")
+
+
 def test_turn2_moves_the_last_voter_and_turn1_does_not():
     moved = {
-        name: sum("on new ports" in step_words(step)[1] for step in KNOWN[name].plan().steps)
+        name: sum("on new ports" in step_words(step, {})[1] for step in KNOWN[name].plan().steps)
         for name in ("turn1", "turn2")
     }
     assert moved == {"turn1": 2, "turn2": 3}

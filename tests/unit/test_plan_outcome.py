@@ -13,6 +13,7 @@ from harness.plan.outcome import Decision, Facts, Miss, decide, measures
 LOST = LedgerSummary(10, 0, 2, 0, 0.1)
 KEPT = LedgerSummary(10, 0, 0, 0, 0.1)
 UNREAD = LedgerSummary(10, 0, 0, 0, 0.1, unread="no answer")
+UNASKED = LedgerSummary(0, 3, 0, 0, 9.0)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +35,19 @@ UNREAD = LedgerSummary(10, 0, 0, 0, 0.1, unread="no answer")
             Decision(Outcome.REFUTED, "one_leader_per_epoch", "two"),
         ),
         (Facts(ledger=LOST), Decision(Outcome.REFUTED, "nothing_lost", "2 of 10 acknowledged records are gone")),
-        (Facts(ledger=UNREAD), Decision(Outcome.INCONCLUSIVE, "ledger_read", "guard unmet: no answer")),
+        (
+            Facts(ledger=UNREAD),
+            Decision(Outcome.INCONCLUSIVE, "ledger_read", "the ledger could not be checked: no answer"),
+        ),
+        (
+            Facts(ledger=UNASKED),
+            Decision(Outcome.INCONCLUSIVE, "ledger_asked", "no record was ever acknowledged, so none could be lost"),
+        ),
+        (
+            Facts(unmet_guard=Miss("g", "w"), ledger=LOST),
+            Decision(Outcome.REFUTED, "nothing_lost", "2 of 10 acknowledged records are gone"),
+        ),
+        (Facts(wrong_arm="another jar", node_died="dead"), Decision(Outcome.BROKEN, "", "another jar")),
         (Facts(node_died="dead", unmet_guard=Miss("g", "w")), Decision(Outcome.REFUTED, "node_alive", "dead")),
         (
             Facts(refuted=Miss("observer_recovers", "why"), ledger=LOST),
@@ -48,9 +61,9 @@ def test_the_outcome_follows_from_the_facts(facts, expected):
 
 ANY_FACTS = st.builds(
     Facts,
-    *(st.none() | st.text(min_size=1) for _ in range(4)),
+    *(st.none() | st.text(min_size=1) for _ in range(5)),
     *(st.none() | st.builds(Miss, st.text(min_size=1), st.text()) for _ in range(3)),
-    st.none() | st.sampled_from([LOST, KEPT, UNREAD]),
+    st.none() | st.sampled_from([LOST, KEPT, UNREAD, UNASKED]),
 )
 
 
@@ -59,7 +72,7 @@ def test_only_a_run_without_any_fact_against_it_is_held(facts):
     spoiled = any(
         getattr(facts, field.name) is not None for field in dataclasses.fields(facts) if field.name != "ledger"
     )
-    spoiled = spoiled or facts.ledger in (LOST, UNREAD)
+    spoiled = spoiled or facts.ledger in (LOST, UNREAD, UNASKED)
     assert (decide(facts).outcome is Outcome.HELD) == (not spoiled)
 
 

@@ -1,6 +1,7 @@
 """What a user is told while the harness works."""
 
 import io
+import threading
 
 import pytest
 from rich.console import Console
@@ -47,12 +48,34 @@ def test_without_a_terminal_each_run_is_one_plain_line():
             board.phase(key("a"), "start")
             board.begin(key("a", "patched-on"))
             board.end(done("a", 30, outcome=Outcome.REFUTED, expectation="observer_recovers"))
-            board.end(done("a", 20, "patched-on", Outcome.INCONCLUSIVE, "has_leader", "guard unmet: x"))
+            board.end(done("a", 20, "patched-on", Outcome.INCONCLUSIVE, "has_leader", "guard unmet: x\x1b"))
 
     lines = plain(act).splitlines()
-    assert lines[0].startswith("  [1/2] a on stock: REFUTED(observer_recovers) in 30 s; about ")
-    assert lines[1] == "  [2/2] a on patched-on: INCONCLUSIVE in 20 s — guard unmet: x"
+    assert [line.split(";")[0] for line in lines[:2]] == ["  a on stock begins", "  a on patched-on begins"]
+    assert lines[2].startswith("  [1/2] a on stock: REFUTED(observer_recovers) in 30 s; about ")
+    assert lines[3] == "  [2/2] a on patched-on: INCONCLUSIVE in 20 s — guard unmet: x\\x1b"
     assert "\x1b" not in "".join(lines)
+
+
+def test_the_live_display_and_the_end_of_runs_never_wait_for_each_other():
+    keys = [RunKey("a", "stock", number) for number in range(1, 120)]
+
+    def act(reporter):
+        with reporter.runs(keys, 2) as board:
+            board._live.refresh_per_second = 200
+            for number, each in enumerate(keys, 1):
+                board.begin(each)
+                board.phase(each, "start")
+                board.end(RunResult("a", "stock", Role.BASE, number, Outcome.HELD))
+
+    worker = threading.Thread(target=lambda: on_a_terminal(act), daemon=True)
+    worker.start()
+    worker.join(20)
+    assert not worker.is_alive()
+
+
+def on_a_terminal(act):
+    act(Reporter(Console(file=io.StringIO(), force_terminal=True, width=100)))
 
 
 def test_downloads_are_told_once_and_not_at_all_when_all_is_cached():

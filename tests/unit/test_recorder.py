@@ -9,10 +9,10 @@ import pytest
 from harness.cluster.node import LiveProof, NodeState
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
-from harness.model import Arm, Build, Flag, Role, RunKey
+from harness.model import Arm, Build, Flag, Outcome, Role, RunKey
 from harness.plan.journal import Journal, read_journal
 from harness.plan.load import LedgerSummary
-from harness.plan.outcome import Miss
+from harness.plan.outcome import Miss, decide
 from harness.plan.recorder import Recorder, last_warning, last_words, mismatch
 from harness.plan.watch import Look, Stall
 
@@ -35,7 +35,7 @@ def recorder(journal, tmp_path):
 class SomeNode:
     """A node as the recorder sees it."""
 
-    id, pid, is_running = 1, 42, True
+    id, pid, is_running, exit_code = 1, 42, True, 1
     config = SimpleNamespace(broker_port=1, controller_port=2)
 
     def __init__(self, state, folder=Path("nowhere"), proof=None):
@@ -54,7 +54,7 @@ def ready(sha256=JAR, flag="true"):
 def test_a_node_that_runs_the_arms_jar_and_flag_proves_the_arm(recorder):
     recorder.on_node(ready())
     recorder.require_proofs({1})
-    assert recorder.facts().unproved is None
+    assert decide(recorder.facts()).outcome is Outcome.HELD
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,9 @@ def test_a_node_that_runs_the_arms_jar_and_flag_proves_the_arm(recorder):
 )
 def test_a_node_that_does_not_prove_the_arm_spoils_the_run(recorder, node, story):
     recorder.on_node(node)
-    assert story in recorder.facts().unproved
+    facts = recorder.facts()
+    assert story in (facts.wrong_arm or facts.unproved)
+    assert decide(facts).outcome is Outcome.BROKEN
 
 
 def test_a_node_that_was_started_and_never_proved_spoils_the_run(recorder):
@@ -108,6 +110,13 @@ def test_a_leader_of_each_epoch_breaks_nothing(recorder):
 def test_a_stall_names_the_node_or_the_harness(recorder):
     recorder.on_stall(Stall(-1, 1.5))
     assert recorder.facts().starved == "the host gave the harness no processor for 1.5 s"
+
+
+def test_a_node_that_only_the_host_can_have_killed_is_not_held_against_the_build(recorder):
+    node = SomeNode(NodeState.DIED)
+    node.exit_code = -9
+    recorder.on_node(node)
+    assert decide(recorder.facts()).outcome is Outcome.BROKEN
 
 
 def test_the_first_fact_of_a_kind_is_kept(recorder):

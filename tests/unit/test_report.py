@@ -24,7 +24,7 @@ from harness.report.junit import render_junit
 from harness.report.links import evidence_link
 from harness.report.markdown import render_markdown
 from harness.report.rerun import rerun_command
-from harness.report.visible import cut, visible
+from harness.text import cut, visible
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -164,7 +164,7 @@ def test_a_jar_without_the_flag_has_no_off_arm_and_the_report_says_so() -> None:
     results = [replace(r, arm="jar-on") if r.role is Role.ON else r for r, _ in sample_run.results("ship")]
     told = [r for r in results if r.role is not Role.OFF]
     shown = from_json(Document, json.dumps(build_verdict(replace(asked, arms=arms), told, ())))
-    assert shown.verdict == "SHIP"
+    assert shown.verdict == "INCONCLUSIVE"  # the claims speak of the flag switched off
     assert "this jar does not know the flag" in render_html(shown, {})
 
 
@@ -186,6 +186,29 @@ def test_a_folder_that_is_no_run_directory_is_named(tmp_path: Path) -> None:
         judge_run(tmp_path)
     with pytest.raises(HarnessError, match=r"has no verdict\.json"):
         read_verdict(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"scenario": "turn1"}, {"arm": "stock", "role": Role.BASE}, {"repeat": 2}],
+    ids=lambda other: next(iter(other)),
+)
+def test_a_result_that_lies_in_the_folder_of_another_run_is_named(tmp_path: Path, other: dict) -> None:
+    run_dir = sample_run.write_sample(tmp_path)
+    moved = run_dir / "runs/turn2/patched-on/1/result.json"
+    moved.write_text(to_json(replace(from_json(RunResult, moved.read_bytes()), **other)))
+    with pytest.raises(HarnessError, match=r"runs/turn2/patched-on/1/result\.json is the result of another run"):
+        judge_run(run_dir)
+
+
+def test_runs_beyond_the_declared_repeats_are_not_in_the_verdict(tmp_path: Path) -> None:
+    run_dir = sample_run.write_sample(tmp_path)
+    first = judge_run(run_dir)
+    stale = run_dir / "runs/turn2/patched-on/2"
+    stale.mkdir()
+    left = RunResult("turn2", "patched-on", Role.ON, 2, Outcome.REFUTED, sample_run.LOST, "from an earlier plan")
+    (stale / "result.json").write_text(to_json(left))
+    assert judge_run(run_dir) == first
 
 
 def test_junit_tells_claimed_refutations_as_passed_and_the_rest_as_what_it_is() -> None:

@@ -67,8 +67,8 @@ def test_a_fault_of_the_harness_ends_the_other_runs_at_once(tmp_path):
     ended = threading.Event()
 
     def waits(cancellation):
-        cancellation.on_cancel(ended.set)
-        assert ended.wait(5)
+        with cancellation.ending(ended.set):
+            assert ended.wait(5)
         raise RunCancelled
 
     def breaks(_):
@@ -83,5 +83,25 @@ def test_a_fault_of_the_harness_ends_the_other_runs_at_once(tmp_path):
 def test_a_run_that_registers_too_late_is_ended_at_once():
     cancellation, ended = Cancellation(), []
     cancellation.cancel()
-    cancellation.on_cancel(lambda: ended.append(1))
+    with cancellation.ending(lambda: ended.append(1)):
+        assert ended == [1]
+
+
+def test_a_run_that_has_ended_is_not_ended_again():
+    cancellation, ended = Cancellation(), []
+    with cancellation.ending(lambda: ended.append(1)):
+        pass
+    cancellation.cancel()
+    assert ended == []
+
+
+def test_a_run_that_cannot_be_ended_does_not_keep_the_others_from_it():
+    cancellation, ended = Cancellation(), []
+
+    def fails():
+        raise OSError("no")
+
+    endings = cancellation.ending(fails), cancellation.ending(lambda: ended.append(1))
+    with endings[0], endings[1], pytest.raises(OSError, match="no"):
+        cancellation.cancel()
     assert ended == [1]

@@ -1,0 +1,197 @@
+"""The walk through a plan, on a cluster that does what the test says."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from harness.cluster.probes import Quorum
+from harness.cluster.protocol import Unreachable
+from harness.model import Arm, Build, Flag, Outcome, Role, RunKey
+from harness.plan import executor, kraft
+from harness.plan.api import Plan, Scenario
+from harness.plan.cancel import Cancellation, RunCancelled
+from harness.plan.journal import read_journal
+from harness.plan.recorder import Cell
+from harness.plan.steps import ActionFailed, Sample
+
+ARM = Arm("stock", Role.BASE, Build("stock", "3.9.1", "x", "a" * 64, "release", Flag("f", False)), "absent")
+
+
+class StillCluster:
+    """A cluster without nodes: enough to walk a plan."""
+
+    def __init__(self, topology, *_):
+        self.topology, self.nodes, self.running, self.voters = topology, {}, [], []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_): ...
+
+    def close(self): ...
+
+    def quorum(self):
+        return Quorum()
+
+    def cpu_seconds(self):
+        return 1.5
+
+
+class ShutEyes:
+    """A watcher that sees nothing, and may fail."""
+
+    fault = ""
+
+    def __init__(self, _cluster, _look, _stall, on_fault):
+        self.on_fault = on_fault
+
+    def start(self):
+        if self.fault:
+            self.on_fault(self.fault)
+
+    def stop(self): ...
+
+
+@pytest.fixture(autouse=True)
+def no_cluster(monkeypatch):
+    monkeypatch.setattr(executor, "Cluster", StillCluster)
+    monkeypatch.setattr(executor, "Watcher", ShutEyes)
+    monkeypatch.setattr(executor, "_POLL_SECONDS", 0.01)
+
+
+class Looks:
+    """A condition that shows the given values, the last one for ever."""
+
+    def __init__(self, *values):
+        self.values, self.words = list(values), "it is so"
+
+    def sample(self, _world):
+        value = self.values.pop(0) if len(self.values) > 1 else self.values[0]
+        if isinstance(value, Exception):
+            raise value
+        return Sample(value, {"seen": value})
+
+
+class Deed:
+    """An action that is remembered, and may fail."""
+
+    def __init__(self, fails=None):
+        self.fails, self.done, self.words = fails, 0, "do it"
+
+    def perform(self, _world):
+        self.done += 1
+        if self.fails:
+            raise self.fails
+
+
+def run(tmp_path, *build, budget=60.0, cancellation=None):
+    def plan_it(plan: Plan, _cluster):
+        for add in build:
+            add(plan)
+
+    scenario = Scenario("s", "?", kraft(controllers=1, observers=0), "suite", budget, plan_it, __file__)
+    ground = SimpleNamespace(launch=lambda *_: None, template=None)
+    cell = Cell(RunKey("s", "stock", 1), scenario, ARM, ground, tmp_path / "x.jar", {}, "")
+    said = []
+    result = executor.run_cell(cell, tmp_path, said.append, cancellation or Cancellation())
+    events = list(read_journal(tmp_path / "runs/s/stock/1/journal.jsonl"))
+    return result, events, said
+
+
+def guard(condition, within="100ms"):
+    return lambda plan: plan.guard(condition, within=within)
+
+
+def expect(condition, named="asked", within="100ms"):
+    return lambda plan: plan.expect(condition, within=within, named=named)
+
+
+def do(deed, when=None):
+    return lambda plan: plan.do(deed, when=when)
+
+
+def phase(name):
+    def add(plan):
+        with plan.phase(name):
+            pass
+
+    return add
+
+
+def test_a_plan_whose_guards_and_expectations_are_met_is_held(tmp_path):
+    result, events, said = run(tmp_path, phase("one"), guard(Looks(False, True)), expect(Looks(True)))
+    assert (result.outcome, result.expectation, said) == (Outcome.HELD, "", ["one"])
+    assert result.measures["node_cpu_seconds"] == 1.5
+    assert "asked_seconds" in result.measures
+    assert events[-1]["outcome"] == "HELD"
+
+
+def test_every_look_is_journaled(tmp_path):
+    _, events, _ = run(tmp_path, guard(Looks(False, False, True)))
+    assert [event["ok"] for event in events if event["event"] == "sample"] == [False, False, True]
+
+
+def test_an_unmet_guard_is_inconclusive_and_ends_the_plan(tmp_path):
+    deed = Deed()
+    result, *_ = run(tmp_path, phase("one"), guard(Looks(False)), do(deed))
+    assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, "looks")
+    assert "in phase “one”" in result.reason
+    assert deed.done == 0
+
+
+def test_an_unmet_expectation_is_refuted_by_its_name_and_ends_the_plan(tmp_path):
+    deed = Deed()
+    result, *_ = run(tmp_path, expect(Looks(False), "observer_recovers"), do(deed))
+    assert (result.outcome, result.expectation) == (Outcome.REFUTED, "observer_recovers")
+    assert deed.done == 0
+    assert result.evidence[0].path.endswith("journal.jsonl")
+
+
+@pytest.mark.parametrize("failure", [ActionFailed("no way"), Unreachable("no answer")])
+def test_an_action_that_fails_means_that_the_question_was_not_asked(tmp_path, failure):
+    result, *_ = run(tmp_path, do(Deed(failure)), expect(Looks(True)))
+    assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, "action_done")
+    assert str(failure) in result.reason
+
+
+def test_an_action_is_skipped_when_its_condition_does_not_hold(tmp_path):
+    skipped, done = Deed(), Deed()
+    _, events, _ = run(tmp_path, do(skipped, Looks(False)), do(done, Looks(True)))
+    assert (skipped.done, done.done) == (0, 1)
+    assert "skipped" in [event.get("status") for event in events]
+
+
+def test_a_fault_of_the_harness_breaks_the_run_and_says_so(tmp_path):
+    result, *_ = run(tmp_path, guard(Looks(KeyError("oops"))))
+    assert (result.outcome, result.reason) == (Outcome.BROKEN, "KeyError: 'oops'")
+
+
+def test_eyes_that_close_break_the_run_whatever_else_is_seen(tmp_path, monkeypatch):
+    monkeypatch.setattr(ShutEyes, "fault", "the watch failed")
+    result, *_ = run(tmp_path, expect(Looks(False)))
+    assert (result.outcome, result.reason) == (Outcome.BROKEN, "the watch failed")
+
+
+def test_a_plan_over_its_budget_is_inconclusive(tmp_path):
+    result, *_ = run(tmp_path, guard(Looks(True)), budget=-1.0)
+    assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, "within_budget")
+
+
+def test_a_cancelled_run_leaves_no_result_whatever_it_looked_like(tmp_path):
+    cancellation = Cancellation()
+
+    class Cancels(Deed):
+        def perform(self, _world):
+            cancellation.cancel()
+            raise ActionFailed("because everything was killed")
+
+    with pytest.raises(RunCancelled):
+        run(tmp_path, do(Cancels()), cancellation=cancellation)
+    assert not (tmp_path / "runs/s/stock/1/result.json").exists()
+
+
+def test_phases_are_told_to_the_log_diff_with_their_bounds(tmp_path, monkeypatch):
+    run(tmp_path, phase("one"), phase("two"))
+    text = (tmp_path / "runs/s/stock/1/plan.json").read_text()
+    assert "one" in text
+    assert "two" in text
