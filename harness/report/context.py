@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from harness.model import Outcome
 from harness.report import matrix
 from harness.report.document import ArmDoc, ClaimDoc, ContrastDoc, Document, FindingDoc, RunDoc
 from harness.report.drawing import Drawing, draw
+from harness.report.figures import figure, words
 from harness.report.links import Link, evidence_link, journal_link
 from harness.report.matrix import Row
-from harness.report.timeline import Event, Step, timeline_of
-from harness.report.visible import cut
+from harness.report.timeline import Event, Step, last_phase, timeline_of
+from harness.text import cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,7 @@ def report_context(
     """Return what the report shows; `journals` are the events of each run by its folder."""
     limits = limits or Limits()
     chosen = _chosen_runs(document, journals, limits.timelines)
+    telling = _telling_phases(document, journals)
     return ReportContext(
         verdict=document.verdict.value,
         sentence=cut(document.sentence, limits.text),
@@ -133,7 +136,7 @@ def report_context(
         arms=document.arms,
         claims=document.claims,
         rows=matrix.rows(document, limits.text),
-        contrasts=tuple(_contrast(document, c, limits) for c in document.contrasts),
+        contrasts=tuple(_contrast(document, c, telling, limits) for c in document.contrasts),
         timelines=tuple(_timeline(document, run, journals[run.folder], limits) for run in chosen),
         hidden_timelines=len(document.runs) - len(chosen),
         measures=_measures(_in_order(document)),
@@ -158,8 +161,25 @@ def _runs_told(document: Document) -> str:
     return f"{len(document.runs)} ({scenarios} scenarios × {arms} arms × {document.repeats})"
 
 
-def _contrast(document: Document, contrast: ContrastDoc, limits: Limits) -> ContrastView:
-    shown = contrast.findings[: limits.findings]
+def _telling_phases(document: Document, journals: Mapping[str, Sequence[Event]]) -> frozenset[tuple[str, str]]:
+    """Return (scenario, phase) of the last phases of scenarios that discriminate: what they are run for shows there.
+
+    A run that did not come to an answer may have ended in an earlier phase, so it does not count.
+    """
+    proving = {scenario.name for scenario in document.scenarios if scenario.discriminates}
+    answered = [r for r in document.runs if r.scenario in proving and r.outcome in (Outcome.HELD, Outcome.REFUTED)]
+    return frozenset((run.scenario, last_phase(journals.get(run.folder, ()))) for run in answered)
+
+
+def telling_first(findings: Sequence[FindingDoc], telling: Collection[tuple[str, str]]) -> tuple[FindingDoc, ...]:
+    """Return the findings with those of `telling` (scenario, phase) in front, and otherwise in their order."""
+    return tuple(sorted(findings, key=lambda finding: (finding.scenario, finding.phase) not in telling))
+
+
+def _contrast(
+    document: Document, contrast: ContrastDoc, telling: Collection[tuple[str, str]], limits: Limits
+) -> ContrastView:
+    shown = telling_first(contrast.findings, telling)[: limits.findings]
     return ContrastView(
         contrast.base,
         contrast.candidate,
@@ -239,19 +259,10 @@ def _tells_the_story(document: Document, run: RunDoc) -> bool:
 
 def _measures(runs: Sequence[RunDoc]) -> Measures:
     names = sorted({name for run in runs for name in run.measures})
-    rows = [(f"{r.scenario} · {r.arm} · {r.repeat}", tuple(_figure(r, name) for name in names)) for r in runs]
-    return Measures(tuple(_words(name) for name in names), tuple(rows))
-
-
-def _figure(run: RunDoc, name: str) -> str:
-    value = run.measures.get(name)
-    return "–" if value is None else f"{value:.0f}" if float(value).is_integer() else f"{value:.2f}"
-
-
-def _words(name: str) -> str:
-    """Return a measure's name with its unit apart: `longest_stall_seconds` is `longest stall (s)`."""
-    stem = name.removesuffix("_seconds")
-    return stem.replace("_", " ") + (" (s)" if stem != name else "")
+    rows = [
+        (f"{r.scenario} · {r.arm} · {r.repeat}", tuple(figure(r.measures.get(name)) for name in names)) for r in runs
+    ]
+    return Measures(tuple(words(name) for name in names), tuple(rows))
 
 
 def _failures(runs: Sequence[RunDoc], text: int) -> list[str]:

@@ -6,21 +6,34 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from harness.model import Evidence
+from harness.text import cut
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A relative address and what is written on it; `excerpt` is what stands there."""
+    """A relative address and what is written on it."""
 
     href: str
     text: str
-    excerpt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What stands at a place in the run directory, cut to size, and the link to it."""
+
+    text: str
+    link: Link
 
 
 def evidence_link(evidence: Evidence) -> Link:
     """Return the link to a piece of evidence; its line is told in the text, as files have no anchors."""
     line = f":{evidence.line}" if evidence.line else ""
-    return Link(_inside(evidence.path), f"{_short(evidence.path)}{line}", evidence.excerpt)
+    return Link(_inside(evidence.path), f"{_short(evidence.path)}{line}")
+
+
+def quote_of(evidence: Evidence, limit: int) -> Quote:
+    """Return what a piece of evidence says, no more than `limit` characters of it."""
+    return Quote(cut(evidence.excerpt.strip(), limit), evidence_link(evidence))
 
 
 def journal_link(folder: str) -> Link:

@@ -6,7 +6,7 @@ import re
 
 from harness.report.context import ReportContext
 from harness.report.matrix import Cell
-from harness.report.visible import cut, visible
+from harness.text import cut, visible
 
 _TEXT = 300
 _ROWS = 100
@@ -29,8 +29,10 @@ def _verdict(report: ReportContext) -> list[str]:
 
 
 def _arms(report: ReportContext) -> list[str]:
-    lines = [f"| {a.name} | {a.role} | `{a.jar_sha256[:12]}` | {a.flag} | {a.builder} |" for a in report.arms]
-    return ["| arm | role | raft jar | flag | builder |", "|---|---|---|---|---|", *map(visible, lines), ""]
+    lines = [
+        f"| {_plain(a.name)} | {a.role} | `{a.jar_sha256[:12]}` | {a.flag} | {_plain(a.builder)} |" for a in report.arms
+    ]
+    return ["| arm | role | raft jar | flag | builder |", "|---|---|---|---|---|", *lines, ""]
 
 
 def _matrix(report: ReportContext) -> list[str]:
@@ -62,5 +64,5 @@ def _claims(report: ReportContext) -> list[str]:
 
 def _plain(text: str) -> str:
     """Return text that Markdown takes literally, on one line and cut."""
-    flat = visible(cut(" ".join(text.split()), _TEXT))
-    return re.sub(r"([\\`*_\[\]<>|#~])", r"\\\1", flat)
+    flat = " ".join(visible(cut(text, _TEXT)).split())  # splitting first would drop the controls that count as spaces
+    return re.sub(r"([\\`*_\[\]<>|#~&])", r"\\\1", flat)

@@ -6,9 +6,11 @@ import re
 from dataclasses import dataclass
 
 from harness.judge import CellState, Check
+from harness.model import Evidence
 from harness.report.document import ArmDoc, CellDoc, Document, RunDoc, ScenarioDoc
-from harness.report.links import Link, evidence_link, journal_link
-from harness.report.visible import cut
+from harness.report.figures import told_inline
+from harness.report.links import Link, Quote, evidence_link, journal_link, quote_of
+from harness.text import cut
 
 SIGNS = {
     CellState.HELD: "✓",
@@ -20,12 +22,14 @@ SIGNS = {
     CellState.MISSING: "…",
 }
 _MOST_LINKS = 6
+_MOST_QUOTES = 2
 _REASON = 240
+_QUOTE = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell: what it shows, whether that is as claimed, and where to look."""
+    """One cell: what it shows, whether that is as claimed, the figures that matter and where to look."""
 
     arm: str
     sign: str
@@ -35,6 +39,8 @@ class Cell:
     expected: str
     counted: str
     reason: str
+    figures: tuple[str, ...]
+    quotes: tuple[Quote, ...]
     links: tuple[Link, ...]
     rerun: str
 
@@ -81,6 +87,7 @@ def _cell(document: Document, scenario: ScenarioDoc, arm: ArmDoc, text: int) -> 
     if cell is None:
         return None
     runs = [run for run in document.runs if (run.scenario, run.arm) == (scenario.name, arm.name)]
+    quoted, places = _evidence(runs)
     return Cell(
         arm=arm.name,
         sign=SIGNS[cell.state],
@@ -90,7 +97,9 @@ def _cell(document: Document, scenario: ScenarioDoc, arm: ArmDoc, text: int) -> 
         expected=" and ".join(cell.expected),
         counted=f"{cell.agreeing} of {cell.declared}",
         reason=cut(cell.reason, min(text, _REASON)),
-        links=_links(runs),
+        figures=told_inline([run.measures for run in runs]),
+        quotes=tuple(quote_of(evidence, min(text, _QUOTE)) for evidence in quoted),
+        links=_links(runs, places),
         rerun=cell.rerun,
     )
 
@@ -107,8 +116,15 @@ def _standing(cell: CellDoc, runs: list[RunDoc]) -> str:
     return "as claimed" if cell.expected else "no claim"
 
 
-def _links(runs: list[RunDoc]) -> tuple[Link, ...]:
+def _evidence(runs: list[RunDoc]) -> tuple[list[Evidence], list[Evidence]]:
+    """Return the evidence of all repeats: that which is quoted, and that which is only linked to."""
+    every = list(dict.fromkeys(evidence for run in runs for evidence in run.evidence))
+    quoted = [evidence for evidence in every if evidence.excerpt.strip()][:_MOST_QUOTES]
+    return quoted, [evidence for evidence in every if evidence not in quoted]
+
+
+def _links(runs: list[RunDoc], evidence: list[Evidence]) -> tuple[Link, ...]:
     """Return the journal of every repeat and the places that show what was refuted."""
     journals = [Link(journal_link(r.folder).href, "journal" if len(runs) == 1 else f"journal {r.repeat}") for r in runs]
-    places = [evidence_link(evidence) for run in runs for evidence in run.evidence]
+    places = [evidence_link(each) for each in evidence]
     return (*journals, *dict.fromkeys(places[: max(_MOST_LINKS - len(journals), 2)]))

@@ -104,6 +104,11 @@ def _phases(events: Sequence[Event], seconds: float) -> tuple[Span, ...]:
     return _until_next([(_time(e), str(e["name"])) for e in _of(events, "phase")], seconds)
 
 
+def last_phase(events: Iterable[Event]) -> str:
+    """Return the name of the phase in which a journal ends; empty when it has none."""
+    return next((str(event["name"]) for event in reversed(_of(events, "phase"))), "")
+
+
 def _until_next(marks: Sequence[tuple[float, str]], seconds: float) -> tuple[Span, ...]:
     """Return spans that each last until the next begins, the last until the end."""
     bounds = itertools.pairwise([*marks, (seconds, "")])

@@ -24,9 +24,9 @@ from harness.report.document import (
     RunDoc,
     ScenarioDoc,
 )
-from harness.report.files import write_atomically
 from harness.report.rerun import rerun_command
 from harness.resources import data_root
+from harness.store import write_text
 
 
 def judge_run(run_dir: Path) -> dict[str, Any]:
@@ -52,9 +52,22 @@ def read_asked(run_dir: Path) -> Asked:
 
 
 def read_results(run_dir: Path) -> list[RunResult]:
-    """Return the results of all runs in the folder, by scenario, arm and repeat."""
+    """Return the results of all runs in the folder, by scenario, arm and repeat.
+
+    A result that names another run than the folder it lies in is a HarnessError: it was moved or copied there.
+    """
     paths = (run_dir / "runs").glob("*/*/*/result.json")
-    return sorted((from_json(RunResult, path.read_bytes()) for path in paths), key=lambda r: r.key)
+    return sorted((_read_result(run_dir, path) for path in paths), key=lambda r: r.key)
+
+
+def _read_result(run_dir: Path, path: Path) -> RunResult:
+    result = from_json(RunResult, path.read_bytes())
+    if result.key.folder != path.parent.relative_to(run_dir).as_posix():
+        raise HarnessError(
+            f"{path} is the result of another run: it names {result.key.folder}.",
+            "Move it back to its folder, or remove it and run that cell again.",
+        )
+    return result
 
 
 def write_verdict(run_dir: Path, verdict: Mapping[str, Any]) -> Path:
@@ -63,7 +76,7 @@ def write_verdict(run_dir: Path, verdict: Mapping[str, Any]) -> Path:
     error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(verdict))
     if error is not None:
         raise HarnessError(f"verdict.json would not match its schema at {error.json_path}: {error.message[:200]}.")
-    return write_atomically(run_dir / "verdict.json", json.dumps(verdict, ensure_ascii=False, indent=1) + "\n")
+    return write_text(run_dir / "verdict.json", json.dumps(verdict, ensure_ascii=False, indent=1) + "\n")
 
 
 def read_verdict(run_dir: Path) -> dict[str, Any]:
@@ -100,16 +113,11 @@ def _document(
         arms=tuple(_arm(arm) for arm in asked.arms),
         scenarios=tuple(_scenario(asked, rows[s.name], s.question) for s in asked.scenarios),
         claims=tuple(_claims(judgement)),
-        runs=tuple(_run(asked, rows[r.scenario], r) for r in results if _declared(asked, r)),
+        runs=tuple(_run(asked, rows[r.scenario], r) for r in results if asked.declares(r)),
         contrasts=tuple(ContrastDoc(c.base, c.candidate, tuple(map(_finding, c.findings))) for c in contrasts),
         not_tested=judgement.not_tested,
         timings=asked.timings,
     )
-
-
-def _declared(asked: Asked, result: RunResult) -> bool:
-    """Return whether a result belongs to what was asked; a folder may hold others, from before it was narrowed."""
-    return any(arm.name == result.arm for arm in asked.arms) and any(s.name == result.scenario for s in asked.scenarios)
 
 
 def _arm(arm: Arm) -> ArmDoc:

@@ -210,6 +210,8 @@ def results(kind: str) -> Iterator[tuple[RunResult, list[dict[str, Any]]]]:
                 "longest_stall_seconds": 1.31,
                 "node_cpu_seconds": 17.4,
             }
+            if outcome is Outcome.HELD:
+                measures["observer_recovers_seconds"] = 0.52
             result = RunResult(scenario, arm.name, arm.role, 1, outcome, name, reason, evidence, seconds, measures)
             yield result, events
 

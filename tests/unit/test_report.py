@@ -12,17 +12,20 @@ from pathlib import Path
 
 import pytest
 import sample_run
+from markupsafe import escape
 
 from harness.errors import HarnessError
 from harness.model import Evidence, Outcome, Role, RunResult
 from harness.records import from_json, to_json
 from harness.report import build_verdict, judge_run, read_verdict, write_reports, write_verdict
-from harness.report.context import Limits, report_context
+from harness.report.context import Limits, report_context, telling_first
 from harness.report.document import Document
+from harness.report.figures import told_inline
 from harness.report.html import render_html
 from harness.report.junit import render_junit
 from harness.report.links import evidence_link
 from harness.report.markdown import render_markdown
+from harness.report.matrix import Cell
 from harness.report.rerun import rerun_command
 from harness.text import cut, visible
 
@@ -105,6 +108,45 @@ def test_nothing_from_a_log_acts_on_the_page_or_hides_in_it() -> None:
     assert "more characters)" in page
 
 
+NASTY = "\x1b[2J \x85\x1c \u202egpj.exe\u2066 ]]> --> </title><b onclick=x> & &lt;i&gt; | `x` \x00"
+WRITTEN_OUT = r"\x1b[2J \x85\x1c \u202egpj.exe\u2066 ]]> --> </title><b onclick=x> & &lt;i&gt; | `x` \x00"
+
+
+def nasty_run() -> Document:
+    """A run directory in which everything that comes from a node or a user's path is hostile."""
+    arms = tuple(replace(arm, java=NASTY, build=replace(arm.build, builder=NASTY)) for arm in sample_run.ARMS)
+    asked = replace(sample_run.asked(), arms=arms, argv=("verify", "--jar", NASTY), host={"system": NASTY})
+    evidence = (Evidence(f"runs/turn2/stock/1/nodes/3/{NASTY}", 9, NASTY),)
+    shown = [(Outcome.REFUTED, "node_alive"), (Outcome.BROKEN, ""), (Outcome.INCONCLUSIVE, NASTY)]
+    results = [
+        RunResult(s, arm.name, arm.role, 1, outcome, name, NASTY, evidence, 1.0, {f"{NASTY}_seconds": 1.0})
+        for s, (outcome, name) in zip(sample_run.QUESTIONS, shown, strict=True)
+        for arm in arms
+    ]
+    return from_json(Document, json.dumps(build_verdict(asked, results, ())))
+
+
+def test_a_hostile_reason_is_written_out_on_the_page_in_junit_and_in_the_summary() -> None:
+    shown = nasty_run()
+    events = [
+        {"seq": 1, "t": 0.1, "event": "phase", "name": NASTY},
+        {"seq": 2, "t": 0.2, "event": "step", "kind": "guard", "text": NASTY, "status": "unmet", "detail": NASTY},
+        {"seq": 3, "t": 0.3, "event": "node", "node": 1, "state": NASTY},
+    ]
+    page = render_html(shown, {run.folder: events for run in shown.runs})
+    junit, summary = render_junit(shown), render_markdown(report_context(shown, {}))
+    for told in (page, junit, summary):
+        assert visible(told) == told
+    assert str(escape(WRITTEN_OUT)) in page
+    assert "</title><b" not in page
+    assert "]]>" not in junit
+    cases = list(ET.fromstring(junit).iter("testcase"))
+    assert [case[0].get("message") for case in cases[3:6]] == [f"BROKEN: {WRITTEN_OUT}"] * 3
+    literally = re.sub(r"\\([\\`*_\[\]<>|#~&])", r"\1", summary)
+    assert WRITTEN_OUT in literally
+    assert not re.search(r"(?<!\\)[<>&]", summary)
+
+
 def test_ids_are_unique_links_inside_the_page_lead_somewhere_and_headings_are_in_order() -> None:
     page = Page(render_html(document(), journals()))
     ids = page.all("id")
@@ -129,6 +171,68 @@ def test_every_cell_links_to_its_journal_and_can_be_asked_again() -> None:
         for arm in sample_run.ARMS:
             assert f'href="runs/{scenario}/{arm.name}/1/journal.jsonl"' in page
             assert f"harness verify --scenario {scenario} --arms {arm.name} --jobs 2" in page
+
+
+def cell_of(shown: Document, scenario: str, arm: str) -> Cell:
+    row = next(row for row in report_context(shown, {}).rows if row.name == scenario)
+    return next(cell for cell in row.cells if cell and cell.arm == arm)
+
+
+def test_a_cell_tells_the_figures_that_matter() -> None:
+    held = cell_of(document(), "turn2", "patched-on")
+    lost = cell_of(document(), "turn2", "stock")
+    always = ("longest stall 1.3 s", "0 of 412 acked records lost")
+    assert held.figures == ("observer recovers 0.5 s", *always)
+    assert lost.figures == always
+    assert " · ".join(f"<span>{figure}</span>" for figure in held.figures) in render_html(document(), {})
+
+
+def test_figures_of_repeats_are_told_as_a_span_and_records_are_summed() -> None:
+    runs = [
+        {"observer_recovers_seconds": 0.5, "lost_records": 0.0, "acked_records": 400.0},
+        {"observer_recovers_seconds": 2.04, "lost_records": 2.0, "acked_records": 410.0},
+        {"node_cpu_seconds": 3.0},
+    ]
+    assert told_inline(runs) == ("observer recovers 0.5 to 2.0 s", "2 of 810 acked records lost")
+    assert told_inline([{}]) == ()
+
+
+def test_evidence_with_an_excerpt_is_quoted_under_the_reason_and_linked_to_its_line() -> None:
+    shown = document("hold")
+    cell = cell_of(shown, "turn2", "patched-on")
+    assert [(q.text.split(" ")[0], q.link.text) for q in cell.quotes] == [("WARN", "nodes/3/server.log:911")]
+    assert [link.text for link in cell.links] == ["journal", "journal.jsonl:96"]
+    page = render_html(shown, {})
+    quoted = f'<blockquote>{cell.quotes[0].text}</blockquote><figcaption><a href="{cell.quotes[0].link.href}">'
+    assert quoted in page
+
+
+def test_a_long_excerpt_is_cut_where_everybody_sees_it_and_the_rest_is_linked_only() -> None:
+    whole = document()
+    evidence = tuple(Evidence("runs/turn2/stock/1/nodes/3/server.log", line, f"{line}" * 200) for line in (11, 12, 13))
+    runs = tuple(replace(r, evidence=evidence) if r.arm == "stock" else r for r in whole.runs)
+    cell = cell_of(replace(whole, runs=runs), "turn2", "stock")
+    assert [quote.text for quote in cell.quotes] == [f"{n * 150}… (100 more characters)" for n in ("11", "12")]
+    assert [link.text for link in cell.links] == ["journal", "nodes/3/server.log:13"]
+
+
+def test_findings_of_the_last_phase_of_a_proving_scenario_come_first_and_the_rest_keep_their_order() -> None:
+    finding = document().contrasts[2].findings[0]
+    at = [("turn1", "leader stops"), ("turn2", "move node 0"), ("turn2", "leader stops"), ("turn2", "start")]
+    findings = [replace(finding, scenario=scenario, phase=phase) for scenario, phase in at]
+    ordered = [(f.scenario, f.phase) for f in telling_first(findings, {("turn2", "leader stops")})]
+    assert ordered == [at[2], at[0], at[1], at[3]]
+
+
+def test_the_last_phase_is_that_of_runs_that_came_to_an_answer() -> None:
+    whole = document()
+    events = {folder: list(told) for folder, told in journals().items()}
+    spoiled = tuple(replace(r, outcome=Outcome.BROKEN) if r.arm == "patched-off" else r for r in whole.runs)
+    for run in spoiled:
+        if run.arm == "patched-off":
+            events[run.folder] = [e for e in events[run.folder] if e.get("name") != "leader stops"]
+    contrast = report_context(replace(whole, runs=spoiled), events).contrasts[2]
+    assert [f.where.rpartition(" · ")[2] for f in contrast.findings] == ["leader stops", "move node 0"]
 
 
 def test_what_is_over_the_budget_is_cut_and_the_cut_is_told() -> None:

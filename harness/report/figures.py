@@ -1,0 +1,47 @@
+"""Figures of runs in words: those that a cell of the matrix tells at a glance, and the table of all; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+Figures = Mapping[str, float]
+
+_TOLD_SECONDS = ("observer_recovers_seconds", "longest_stall_seconds")
+
+
+def told_inline(runs: Sequence[Figures]) -> tuple[str, ...]:
+    """Return how long recovery and the longest stall took, and how many records were lost, over all repeats."""
+    seconds = (_seconds(name, [run[name] for run in runs if name in run]) for name in _TOLD_SECONDS)
+    return tuple(
+        filter(None, (*seconds, _lost([run for run in runs if run.keys() >= {"lost_records", "acked_records"}])))
+    )
+
+
+def words(name: str) -> str:
+    """Return a measure's name with its unit apart: `longest_stall_seconds` is `longest stall (s)`."""
+    stem = name.removesuffix("_seconds")
+    return _spaced(stem) + (" (s)" if stem != name else "")
+
+
+def figure(value: float | None) -> str:
+    """Return a figure as the table shows it."""
+    return "–" if value is None else f"{value:.0f}" if float(value).is_integer() else f"{value:.2f}"
+
+
+def _seconds(name: str, values: Sequence[float]) -> str:
+    """Return the span of a measure over the repeats that have it."""
+    if not values:
+        return ""
+    low, high = f"{min(values):.1f}", f"{max(values):.1f}"
+    span = low if low == high else f"{low} to {high}"
+    return f"{_spaced(name.removesuffix('_seconds'))} {span} s"
+
+
+def _lost(runs: Sequence[Figures]) -> str:
+    """Return what became of all that was acknowledged in the repeats that kept a ledger."""
+    lost, acked = (sum(run[name] for run in runs) for name in ("lost_records", "acked_records"))
+    return f"{lost:.0f} of {acked:.0f} acked records lost" if runs else ""
+
+
+def _spaced(name: str) -> str:
+    return name.replace("_", " ")
