@@ -1,16 +1,19 @@
 """The one exception a user meets: what went wrong, where, why, and what to do now."""
 
+from harness.text import visible
+
 
 class HarnessError(Exception):
     """A usage or harness error, told in one or two sentences; the command line prints it and exits 2.
 
-    The message says what, where and why; `hint` says what to do now.
+    The message says what, where and why; `hint` says what to do now. Both may quote what others wrote (a jar's
+    entry names, a compiler's output), so that control characters and the like are shown as escapes.
     """
 
     def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
+        self.message = visible(message)
+        self.hint = visible(hint)
+        super().__init__(self.message)
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".strip()

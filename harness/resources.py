@@ -4,14 +4,26 @@ from pathlib import Path
 
 import platformdirs
 
+_PACKAGE = Path(__file__).resolve().parent
+_INSTALLED = _PACKAGE / "_data"
+_APPLICATION = "kafka-patch-harness"
+
 
 def data_root() -> Path:
     """Return the folder that holds `patches/ builds/ scenarios/ reports/`."""
-    package = Path(__file__).resolve().parent
-    installed = package / "_data"
-    return installed if installed.is_dir() else package.parent
+    return _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.parent
+
+
+def is_checkout() -> bool:
+    """Whether the data are a developer's own files, and not part of an installation that is replaced as a whole."""
+    return not _INSTALLED.is_dir() and not {"site-packages", "dist-packages"} & set(_PACKAGE.parts)
 
 
 def cache_root() -> Path:
     """Return this user's cache folder (XDG); downloads, runtimes and archives of it can be deleted at will."""
-    return Path(platformdirs.user_cache_dir("kafka-patch-harness", appauthor=False))
+    return Path(platformdirs.user_cache_dir(_APPLICATION, appauthor=False))
+
+
+def user_data_root() -> Path:
+    """Return this user's data folder (XDG): what was written by hand or on request, and is not to be deleted."""
+    return Path(platformdirs.user_data_path(_APPLICATION, appauthor=False))

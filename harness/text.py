@@ -1,4 +1,4 @@
-"""Text from logs made harmless to look at: nothing invisible, nothing that reorders, nothing endless; pure."""
+"""Text that others wrote, made harmless to look at: nothing invisible, nothing that reorders, nothing endless; pure."""
 
 from __future__ import annotations
 

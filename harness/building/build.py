@@ -19,6 +19,7 @@ from harness.sources.distribution import Distribution
 from harness.sources.downloads import sha256_of
 from harness.sources.maven import lay_out_generated
 from harness.sources.tree import Source, SourceTree
+from harness.store import write_bytes, write_text
 
 _SOURCES = ("raft/src/main/java", "raft/src/generated/java")
 _RESOURCES = Path("raft/src/main/resources")
@@ -56,7 +57,7 @@ def build_series(bench: Bench, tools: Toolchain, name: str, source: Source, seri
         tree = _ready_tree(tools, source, series, Path(scratch) / "tree")
         classes = Path(scratch) / "classes"
         compiled = tools.builder.compile(tree.path, source_files(tree.path), tools.released.others, classes)
-        (folder / "build.log").write_text(_log(tree, series, tools.builder, compiled), encoding="utf-8")
+        write_text(folder / "build.log", _log(tree, series, tools.builder, compiled))
         if not compiled.succeeded:
             raise HarnessError(
                 f"{tools.builder.label} cannot compile the build {name}: {first_errors(compiled.output)}.",
@@ -76,7 +77,7 @@ def build_series(bench: Bench, tools: Toolchain, name: str, source: Source, seri
 def release_build(bench: Bench, name: str, distribution: Distribution) -> Build:
     """Take a distribution's own raft jar as it is: the control."""
     log = f"{distribution.description}: its own raft jar\n"
-    (_folder(bench, name) / "build.log").write_text(log, encoding="utf-8")
+    write_text(_folder(bench, name) / "build.log", log)
     made = _Made(name, "release", (), distribution.description)
     return _keep(bench, made, distribution.raft_jar, distribution)
 
@@ -87,7 +88,7 @@ def given_jar(bench: Bench, name: str, path: Path, distribution: Distribution) -
     Raises HarnessError with what is wrong with it otherwise.
     """
     check_raft_jar(path, distribution.version)
-    (_folder(bench, name) / "build.log").write_text(f"{path.absolute()}, as it was given\n", encoding="utf-8")
+    write_text(_folder(bench, name) / "build.log", f"{path.absolute()}, as it was given\n")
     return _keep(bench, _Made(name, "given", (), f"given: {path.name}"), path, distribution)
 
 
@@ -151,7 +152,7 @@ def _folder(bench: Bench, name: str) -> Path:
 def _keep(bench: Bench, made: _Made, jar: Path, distribution: Distribution) -> Build:
     """Copy the jar into the run directory, ask it for the flag, and write build.json, the sign of a whole build."""
     kept = _folder(bench, made.name) / f"kafka-raft-{distribution.version}.jar"
-    _replace(kept, jar.read_bytes())
+    write_bytes(kept, jar.read_bytes())
     build = Build(
         name=made.name,
         kafka_version=distribution.version,
@@ -162,11 +163,5 @@ def _keep(bench: Bench, made: _Made, jar: Path, distribution: Distribution) -> B
         series=made.series,
         note=made.note,
     )
-    _replace(kept.with_name("build.json"), to_json(build).encode())
+    write_text(kept.with_name("build.json"), to_json(build))
     return build
-
-
-def _replace(path: Path, content: bytes) -> None:
-    staged = path.with_name(f"{path.name}.part")
-    staged.write_bytes(content)
-    staged.replace(path)

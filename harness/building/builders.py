@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Protocol
 
 from harness.errors import HarnessError
-from harness.java import JavaRuntime, java_environment, runtime_at
+from harness.java import JavaRuntime, runtime_at
+from harness.processes import bare_environment, run
 
 BUILDERS = ("auto", "javac", "ecj")
 _TIMEOUT_SECONDS = 600
@@ -154,20 +155,7 @@ def _run(
     jars = os.pathsep.join(str(jar.absolute()) for jar in class_path) or str(out)
     command = (*compiler, "-cp", jars, "-d", str(out.absolute()), *sources)
     try:
-        done = subprocess.run(
-            command,
-            cwd=root,
-            env=java_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="replace",
-            timeout=_TIMEOUT_SECONDS,
-            check=False,
-        )
-    except OSError as error:
-        return Compilation(False, command, f"{command[0]} does not start: {error}")
+        done = run(command, cwd=root, env=bare_environment(), timeout=_TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired:
         return Compilation(False, command, f"The compiler did not end within {_TIMEOUT_SECONDS} s.")
-    return Compilation(done.returncode == 0, command, done.stdout)
+    return Compilation(done.returncode == 0, command, done.stdout + done.stderr)

@@ -13,8 +13,11 @@ from pathlib import Path
 
 from harness.building.builders import Builder, first_errors
 from harness.errors import HarnessError
-from harness.java import JavaRuntime, java_environment
+from harness.java import JavaRuntime
 from harness.model import Flag
+from harness.processes import bare_environment, run
+from harness.store import move_folder
+from harness.text import visible
 
 _SOURCE = "ConfigProbe.java"
 _TIMEOUT_SECONDS = 60
@@ -50,7 +53,7 @@ def prepare_probe(builder: Builder, java: JavaRuntime, class_path: Sequence[Path
             made = builder.compile(here, [_SOURCE], class_path, Path(staging) / key)
             if not made.succeeded:
                 raise HarnessError(f"{builder.label} cannot compile the probe: {first_errors(made.output)}")
-            _keep(Path(staging) / key, classes)
+            move_folder(Path(staging) / key, classes)
     return Probe(classes, java)
 
 
@@ -68,15 +71,9 @@ def read_keys(probe: Probe, jar: Path, class_path: Sequence[Path]) -> tuple[Conf
     """Return every key that the raft jar's quorum configuration declares. Raises HarnessError as `read_flag`."""
     path = os.pathsep.join(map(str, (jar.absolute(), *class_path, probe.classes)))
     try:
-        done = subprocess.run(
-            [str(probe.java.java), *_QUICK, "-cp", path, "ConfigProbe"],
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            env=java_environment(),
-            timeout=_TIMEOUT_SECONDS,
-            check=False,
-        )
+        # Bare, since this runs static code of a jar that somebody gave.
+        command = [str(probe.java.java), *_QUICK, "-cp", path, "ConfigProbe"]
+        done = run(command, env=bare_environment(), timeout=_TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired as error:
         raise _unloadable(jar, f"no answer within {_TIMEOUT_SECONDS} s") from error
     if done.returncode != 0:
@@ -96,7 +93,7 @@ def failure_in(stderr: str) -> str:
     """Return the sentence of a Java stack trace that says why: the innermost cause."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     causes = [line for line in lines if line.startswith(("Exception in", "Caused by:", "Error:"))]
-    return (causes or lines or ["it said nothing"])[-1][:300]
+    return visible((causes or lines or ["it said nothing"])[-1][:300])
 
 
 def _unloadable(jar: Path, why: str) -> HarnessError:
@@ -104,11 +101,3 @@ def _unloadable(jar: Path, why: str) -> HarnessError:
         f"The quorum configuration of {jar} cannot be read: {why}.",
         "The jar does not fit this Kafka or this Java: check which version it was built for, and --java-home.",
     )
-
-
-def _keep(made: Path, classes: Path) -> None:
-    try:
-        made.rename(classes)
-    except OSError:
-        if not (classes / "ConfigProbe.class").is_file():  # else another process was quicker
-            raise

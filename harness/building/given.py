@@ -7,9 +7,8 @@ from zipfile import ZipFile
 
 from harness.errors import HarnessError
 from harness.sources.archives import open_archive, read_entry
-from harness.sources.distribution import jar_version
+from harness.sources.distribution import RAFT_CLIENT, jar_version
 
-_CLIENT = "org/apache/kafka/raft/KafkaRaftClient.class"
 _MOST_BYTES = 50 * 2**20  # the released jar has 0.3 MB
 
 
@@ -28,8 +27,8 @@ def check_raft_jar(path: Path, version: str) -> None:
 
 def _check_content(archive: ZipFile, path: Path) -> None:
     names = set(archive.namelist())
-    if _CLIENT not in names:
-        raise HarnessError(f"{path} is not a raft jar: it has no {_CLIENT}.", "Name a kafka-raft-<version>.jar.")
+    if RAFT_CLIENT not in names:
+        raise HarnessError(f"{path} is not a raft jar: it has no {RAFT_CLIENT}.", "Name a kafka-raft-<version>.jar.")
     for name in sorted(names):
         read_entry(archive, name)  # every byte is read, so that damage shows here and not in a node
 

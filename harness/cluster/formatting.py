@@ -28,6 +28,8 @@ from kio.static.primitive import i16, u16
 from harness.cluster.config import CONTROLLER_LISTENER, NodeConfig, server_properties
 from harness.cluster.ports import HOST
 from harness.errors import HarnessError
+from harness.processes import bare_environment, run
+from harness.store import move_folder
 
 METADATA_LOG = "__cluster_metadata-0"
 _SNAPSHOT = f"{METADATA_LOG}/00000000000000000000-0000000000.checkpoint"
@@ -60,7 +62,7 @@ def new_uuid() -> uuid.UUID:
 
 
 def make_template(java: Path, class_path: Sequence[Path], into: Path) -> None:
-    """Have StorageTool format one voter's directory and keep it as the template; atomic.
+    """Have StorageTool format one voter's directory and keep it as the template; two harnesses may do it at once.
 
     Raises HarnessError with the tool's last words when it fails.
     """
@@ -69,8 +71,7 @@ def make_template(java: Path, class_path: Sequence[Path], into: Path) -> None:
         directory = Path(folder) / "template"
         voter = Identity(0, new_uuid(), 9093)
         format_with_storage_tool(java, class_path, directory, NodeConfig(0, 9092, 9093, {0: 9093}), new_uuid(), [voter])
-        if not into.exists():
-            directory.rename(into)
+        move_folder(directory, into)
 
 
 def format_with_storage_tool(
@@ -90,8 +91,15 @@ def format_with_storage_tool(
         *(str(java), "-XX:TieredStopAtLevel=1", "-cp", os.pathsep.join(map(str, class_path))),
         *("kafka.tools.StorageTool", "format", "-t", kafka_uuid(cluster), "-c", str(properties), *quorum),
     ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=_FORMAT_TIMEOUT_SECONDS, check=False)
-    properties.unlink()
+    try:
+        done = run(command, env=bare_environment(), timeout=_FORMAT_TIMEOUT_SECONDS)
+    except subprocess.TimeoutExpired as error:
+        raise HarnessError(
+            f"Kafka's StorageTool did not format a node within {_FORMAT_TIMEOUT_SECONDS} s.",
+            "Run `harness doctor`: the host may be overloaded or its disk slow.",
+        ) from error
+    finally:
+        properties.unlink()
     if done.returncode != 0:
         raise HarnessError(
             f"Kafka's StorageTool could not format a node (exit {done.returncode}): {_last_words(done)}",

@@ -15,6 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from harness.errors import HarnessError
+from harness.processes import bare_environment, run
 
 _ARCHIVE_TIMEOUT_SECONDS = 120
 
@@ -75,7 +76,13 @@ def dump_archive(java: Path, class_path: Sequence[Path], class_list: Path, archi
             "-cp",
             os.pathsep.join(map(str, class_path)),
         ]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_ARCHIVE_TIMEOUT_SECONDS, check=False)
+        try:
+            done = run(command, env=bare_environment(), timeout=_ARCHIVE_TIMEOUT_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            raise HarnessError(
+                f"{java} did not write a class archive within {_ARCHIVE_TIMEOUT_SECONDS} s.",
+                "Run `harness doctor`: the host may be overloaded or its disk slow.",
+            ) from error
         if not made.exists():
             raise HarnessError(
                 f"{java} could not write a class archive (exit {done.returncode}): {done.stderr[-300:]}",

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.logs.layout import LEVELS
-from harness.logs.text import excerpt, visible
+from harness.logs.text import excerpt
 from harness.model import Contrast, Evidence, Finding, FindingKind
+from harness.text import visible
 
 MIN_RATIO = 1.5  # of the events per second of a phase
 MIN_EVENTS = 5.0  # by which the arms differ in a phase, over the shorter of their times in it

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from harness.errors import HarnessError
 from harness.logs.pipeline import FileCounts, FileTotal
 from harness.model import Contrast, NodeLogs
 from harness.records import to_json
+from harness.store import write_text, write_with
 
 SCHEMA = 1  # of counts.parquet and totals.json; in the Parquet file's metadata as `harness.schema`
 
@@ -35,9 +36,12 @@ def write(
 ) -> None:
     """Write `counts.parquet`, `totals.json` and `findings.json` into `out`."""
     totals = Totals(SCHEMA, tuple(file.total for file in files.values()), left_out)
-    _appear(out / "counts.parquet", lambda path: _write_parquet(table(nodes, files), path))
-    _appear(out / "totals.json", lambda path: _write_text(path, to_json(totals)))
-    _appear(out / "findings.json", lambda path: _write_text(path, to_json(found)))
+    try:
+        write_with(out / "counts.parquet", lambda path: _write_parquet(table(nodes, files), path))
+        write_text(out / "totals.json", to_json(totals))
+        write_text(out / "findings.json", to_json(found))
+    except OSError as error:
+        raise HarnessError(f"The results in {out} could not be written: {error.strerror or error}.") from error
 
 
 def table(nodes: Sequence[NodeLogs], files: Mapping[str, FileCounts]) -> pl.DataFrame:
@@ -63,19 +67,3 @@ def table(nodes: Sequence[NodeLogs], files: Mapping[str, FileCounts]) -> pl.Data
 def _write_parquet(counts: pl.DataFrame, path: Path) -> None:
     arrow = counts.to_arrow(compat_level=pl.CompatLevel.oldest())
     pq.write_table(arrow.replace_schema_metadata({"harness.schema": str(SCHEMA)}), path)
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
-
-
-def _appear(path: Path, writing: Callable[[Path], None]) -> None:
-    """Write to a neighbour and rename it, so that nobody ever sees half a file."""
-    part = path.with_name(f".{path.name}.part")
-    try:
-        writing(part)
-        part.replace(path)
-    except OSError as error:
-        raise HarnessError(f"{path} could not be written: {error.strerror or error}.") from error
-    finally:
-        part.unlink(missing_ok=True)

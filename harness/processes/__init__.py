@@ -1,12 +1,14 @@
-"""Child processes that die with the harness."""
+"""Child processes: they die with the harness, and see nothing of the user's environment."""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 _LAUNCHER = Path(__file__).with_name("launch.py")
@@ -16,16 +18,39 @@ _LAUNCHER = Path(__file__).with_name("launch.py")
 _spawner = ThreadPoolExecutor(max_workers=1, thread_name_prefix="spawner")
 
 
+def bare_environment() -> dict[str, str]:
+    """Return what children get as environment: no secrets of the user's, no KAFKA_OPTS or JAVA_TOOL_OPTIONS."""
+    return {"PATH": os.defpath, "LANG": "C.UTF-8", "TZ": "UTC"}
+
+
 def spawn(command: Sequence[str], *, cwd: Path, output: Path, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
     """Start a command in its own session, its output appended to a file; it is killed when the harness ends."""
     return _spawner.submit(_start, list(command), cwd, output, dict(env)).result()
 
 
+def run(
+    command: Sequence[str], *, cwd: Path | None = None, env: Mapping[str, str], timeout: float
+) -> subprocess.CompletedProcess[str]:
+    """Run a command, named by its path, to its end; it is killed when the harness ends before.
+
+    A program that cannot be started ends with 127 and a sentence on stderr. Raises TimeoutExpired after `timeout`
+    seconds; the command and what it started in its session are killed then, and on any other way out of here.
+    """
+    process = _spawner.submit(_start_piped, list(command), cwd, dict(env)).result()
+    with process:
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except BaseException:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return subprocess.CompletedProcess(list(command), process.returncode, out, err)
+
+
 def _start(command: list[str], cwd: Path, output: Path, env: dict[str, str]) -> subprocess.Popen[bytes]:
-    launcher = [sys.executable, "-I", "-S", str(_LAUNCHER), str(os.getpid())]
     with output.open("ab") as sink:
         return subprocess.Popen(
-            [*launcher, *command],
+            _bound(command),
             cwd=cwd,
             env=env,
             stdin=subprocess.DEVNULL,
@@ -33,3 +58,21 @@ def _start(command: list[str], cwd: Path, output: Path, env: dict[str, str]) -> 
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+
+
+def _start_piped(command: list[str], cwd: Path | None, env: dict[str, str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        _bound(command),
+        cwd=cwd,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+        start_new_session=True,
+    )
+
+
+def _bound(command: list[str]) -> list[str]:
+    return [sys.executable, "-I", "-S", str(_LAUNCHER), str(os.getpid()), *command]

@@ -18,7 +18,11 @@ def main() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # the harness ended before the setting was made
         os._exit(1)
-    os.execv(command[0], command)  # noqa: S606 - becoming the command is the point
+    try:
+        os.execv(command[0], command)  # noqa: S606 - becoming the command is the point
+    except OSError as error:
+        print(f"{command[0]} does not start: {error.strerror}", file=sys.stderr)
+        sys.exit(127)
 
 
 if __name__ == "__main__":

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from harness.records import from_json
 from harness.report.context import report_context
 from harness.report.document import Document
-from harness.report.files import write_atomically
 from harness.report.html import render_html
 from harness.report.junit import render_junit
 from harness.report.markdown import render_markdown
-from harness.report.timeline import Event
 from harness.report.verdict import build_verdict, judge_run, read_verdict, write_verdict
+from harness.store import read_journal, write_text
 
 __all__ = ["build_verdict", "judge_run", "read_verdict", "write_reports", "write_verdict"]
 
@@ -26,20 +25,7 @@ def write_reports(run_dir: Path, verdict: Mapping[str, Any]) -> Path:
     `verdict` is the content of verdict.json; another schema is a HarnessError. Equal input gives equal bytes.
     """
     document = from_json(Document, json.dumps(verdict))
-    journals = {run.folder: _events(run_dir / run.folder / "journal.jsonl") for run in document.runs}
-    write_atomically(run_dir / "junit.xml", render_junit(document))
-    write_atomically(run_dir / "summary.md", render_markdown(report_context(document, journals)))
-    return write_atomically(run_dir / "report.html", render_html(document, journals))
-
-
-def _events(journal: Path) -> Sequence[Event]:
-    """Return a journal's events; a missing journal has none, a line cut by a crash ends it."""
-    if not journal.is_file():
-        return []
-    events: list[Event] = []
-    for line in journal.read_text(encoding="utf-8", errors="replace").splitlines():
-        try:
-            events.append(json.loads(line))
-        except ValueError:
-            break
-    return events
+    journals = {run.folder: list(read_journal(run_dir / run.folder / "journal.jsonl")) for run in document.runs}
+    write_text(run_dir / "junit.xml", render_junit(document))
+    write_text(run_dir / "summary.md", render_markdown(report_context(document, journals)))
+    return write_text(run_dir / "report.html", render_html(document, journals))

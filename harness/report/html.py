@@ -13,8 +13,8 @@ from markupsafe import Markup
 from harness.report.context import Limits, ReportContext, report_context
 from harness.report.document import Document
 from harness.report.timeline import Event
-from harness.report.visible import visible
 from harness.resources import data_root
+from harness.text import visible
 
 BUDGET_BYTES = 2_000_000
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 from harness.judge import Check
 from harness.report.document import Document, RunDoc, ScenarioDoc
-from harness.report.visible import cut, visible
+from harness.text import cut, visible
 
 _TEXT = 2000
 

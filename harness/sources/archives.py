@@ -16,15 +16,18 @@ _MOST_BYTES = 200 * 2**20
 
 def open_archive(path: Path) -> zipfile.ZipFile:
     """Open a zip whose list of entries is sane. Raises HarnessError when it is none, or none to be touched."""
-    try:
-        archive = zipfile.ZipFile(path)
-    except (OSError, zipfile.BadZipFile, NotImplementedError) as error:
-        raise HarnessError(f"{path} is not a jar: {error}.", "Check the path, and that the file is whole.") from error
+    archive = _opened(path)
     problem = first_problem(archive.infolist())
     if problem:
         archive.close()
         raise HarnessError(f"{path} is refused: {problem}.", "No Kafka jar looks like this: find out who made it.")
     return archive
+
+
+def entry_names(path: Path) -> list[str]:
+    """Return the names of a zip's entries, whatever their size: none is read. Raises HarnessError when it is none."""
+    with _opened(path) as archive:
+        return archive.namelist()
 
 
 def first_problem(entries: Sequence[zipfile.ZipInfo]) -> str:
@@ -51,6 +54,13 @@ def extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path) -> N
     """Write one entry's content to `target` as an ordinary file."""
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(read_entry(archive, entry.filename))
+
+
+def _opened(path: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(path)
+    except (OSError, zipfile.BadZipFile, NotImplementedError) as error:
+        raise HarnessError(f"{path} is not a jar: {error}.", "Check the path, and that the file is whole.") from error
 
 
 def _entry_problem(entry: zipfile.ZipInfo) -> str:

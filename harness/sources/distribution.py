@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import HarnessError
-from harness.sources.archives import open_archive, read_entry
+from harness.sources.archives import entry_names, open_archive, read_entry
 from harness.sources.downloads import Downloads
 from harness.sources.lock import Lock, Purpose
 
 VERSION_ENTRY = "kafka/kafka-version.properties"
+RAFT_CLIENT = "org/apache/kafka/raft/KafkaRaftClient.class"
 _RAFT_JAR = re.compile(r"kafka-raft-\d[^/]*\.jar")
+_HIDES_RAFT = re.compile(rf"(META-INF/versions/\d+/)?{re.escape(RAFT_CLIENT)}")
 _NOT_CLASSES = ("-sources.jar", "-javadoc.jar", "-test.jar", "-tests.jar", "-test-sources.jar")
 
 
@@ -31,11 +33,6 @@ class Distribution:
         return tuple(jar for jar in self.jars if jar != self.raft_jar)
 
 
-def class_path(distribution: Distribution, raft_jar: Path) -> tuple[Path, ...]:
-    """Return the class path with `raft_jar` first, in place of the distribution's own."""
-    return (raft_jar, *distribution.others)
-
-
 def locked_distribution(lock: Lock, downloads: Downloads) -> Distribution:
     """Fetch a lock's class path. Raises HarnessError when a file cannot be had or the lock has no raft module."""
     jars = downloads.fetch_all(lock.of(Purpose.RUNTIME))
@@ -44,7 +41,10 @@ def locked_distribution(lock: Lock, downloads: Downloads) -> Distribution:
 
 
 def unpacked_distribution(folder: Path) -> Distribution:
-    """Return the Kafka that was unpacked into `folder`. Raises HarnessError when it is none."""
+    """Return the Kafka that was unpacked into `folder`.
+
+    Raises HarnessError when it is none, or when a second jar holds the raft module's classes.
+    """
     libraries = folder.expanduser().absolute() / "libs"
     try:
         found = sorted(path for path in libraries.iterdir() if path.suffix == ".jar")
@@ -55,6 +55,7 @@ def unpacked_distribution(folder: Path) -> Distribution:
         ) from error
     jars = tuple(path for path in found if not path.name.endswith(_NOT_CLASSES))
     raft = _only_raft_jar(jars, str(folder))
+    _check_nothing_hides(raft, jars)
     return Distribution(jar_version(raft), jars, raft, f"Kafka {jar_version(raft)} unpacked in {folder}")
 
 
@@ -80,3 +81,13 @@ def _only_raft_jar(jars: tuple[Path, ...], where: str) -> Path:
             "KRaft came with Kafka 2.8: name a Kafka that has it, with a single version in libs/.",
         )
     return raft[0]
+
+
+def _check_nothing_hides(raft: Path, jars: tuple[Path, ...]) -> None:
+    """See that the nodes' raft classes can come from one jar only: else the jar under test might never run."""
+    for jar in jars:
+        if jar != raft and any(map(_HIDES_RAFT.fullmatch, entry_names(jar))):
+            raise HarnessError(
+                f"{jar} holds {RAFT_CLIENT}, as {raft.name} does: nodes would run it instead of the jar under test.",
+                "Take it out of libs/, or name a Kafka without it.",
+            )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import HarnessError
-from harness.resources import data_root
+from harness.resources import data_root, is_checkout, user_data_root
+from harness.store import write_text
 
 _PART = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
 _COORDINATE = re.compile(rf"{_PART}:{_PART}:jar(:{_PART})?:{_PART}")
@@ -80,6 +80,22 @@ def shipped_locks() -> Path:
     return data_root() / "builds" / "locks"
 
 
+def user_locks() -> Path:
+    """Return the folder of this user's own locks, which need not exist."""
+    return user_data_root() / "locks"
+
+
+def lock_folder_for_writing() -> Path:
+    """Return where a new lock goes: beside the shipped ones in a checkout, else to the user's own."""
+    shipped = shipped_locks()
+    return shipped if is_checkout() and shipped.is_dir() and os.access(shipped, os.W_OK) else user_locks()
+
+
+def locked_versions(folders: Sequence[Path] = ()) -> list[str]:
+    """Return the Kafka versions that `read_lock` finds in the same folders."""
+    return sorted({path.stem for folder in folders or _searched() for path in folder.glob("*.lock")})
+
+
 def checked_version(version: str) -> str:
     """Return `version` if it can be a Kafka version (and so a file name). Raises HarnessError otherwise."""
     if not _VERSION.fullmatch(version) or ".." in version:
@@ -88,18 +104,17 @@ def checked_version(version: str) -> str:
 
 
 def read_lock(version: str, folders: Sequence[Path] = ()) -> Lock:
-    """Return the lock of a Kafka version from the first of `folders` (default: the shipped ones) that has it.
+    """Return the lock of a Kafka version from the first of `folders` (the shipped ones, then the user's) that has it.
 
     Raises HarnessError when there is none (telling which exist) or the file is malformed.
     """
-    searched = tuple(folders) or (shipped_locks(),)
-    for folder in searched:
+    for folder in folders or _searched():
         path = folder / f"{checked_version(version)}.lock"
         if path.is_file():
             return parse_lock(path.read_bytes(), str(path), version)
-    known = sorted({path.stem for folder in searched for path in folder.glob("*.lock")})
+    known = ", ".join(locked_versions(folders)) or "no version"
     raise HarnessError(
-        f"There is no lock for Kafka {version}; there are locks for: {', '.join(known) or 'no version'}.",
+        f"There is no lock for Kafka {version}; there are locks for: {known}.",
         f"`harness lock {version}` writes one.",
     )
 
@@ -121,13 +136,7 @@ def format_lock(lock: Lock) -> str:
 
 def write_lock(lock: Lock, folder: Path) -> Path:
     """Write `<version>.lock` below `folder`, atomically, and return its path."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{checked_version(lock.version)}.lock"
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=folder, delete=False) as staged:
-        staged.write(format_lock(lock))
-    Path(staged.name).chmod(0o644)
-    os.replace(staged.name, path)  # noqa: PTH105 - one call that is atomic, named as what it is
-    return path
+    return write_text(folder / f"{checked_version(lock.version)}.lock", format_lock(lock))
 
 
 def checked_coordinate(coordinate: str) -> str:
@@ -135,6 +144,10 @@ def checked_coordinate(coordinate: str) -> str:
     if not _COORDINATE.fullmatch(coordinate) or ".." in coordinate:
         raise ValueError(f"{coordinate!r} is not a coordinate group:artifact:jar[:classifier]:version")
     return coordinate
+
+
+def _searched() -> tuple[Path, ...]:
+    return shipped_locks(), user_locks()
 
 
 def _artifacts(document: dict[str, Any], version: str) -> list[LockedArtifact]:

@@ -20,7 +20,7 @@ from harness.building.build import (
     source_files,
 )
 from harness.building.builders import Compilation, Ecj, Javac, choose_builder, first_errors, jdk_homes
-from harness.building.configdef import Probe, failure_in, parse_keys
+from harness.building.configdef import Probe, failure_in, parse_keys, prepare_probe
 from harness.building.given import check_raft_jar
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.errors import HarnessError
@@ -353,15 +353,6 @@ def test_a_compiler_that_hangs_is_a_failed_compilation(tmp_path, monkeypatch):
     assert (made.succeeded, "did not end" in made.output) == (False, True)
 
 
-def test_options_in_the_environment_do_not_reach_the_compiler(tmp_path, monkeypatch):
-    home = jdk(tmp_path / "jdk", "java", "javac")
-    (home / "bin" / "javac").write_text('#!/bin/sh\necho "got $JAVA_TOOL_OPTIONS$JDK_JAVAC_OPTIONS$CLASSPATH"\n')
-    for name in ("JAVA_TOOL_OPTIONS", "JDK_JAVAC_OPTIONS", "CLASSPATH"):
-        monkeypatch.setenv(name, "meddling")
-    made = Javac(JavaRuntime(home, "17")).compile(tmp_path, ["A.java"], (), tmp_path / "out")
-    assert made.output == "got \n"
-
-
 def test_output_without_a_recognised_error_is_shown_from_its_end():
     assert first_errors("x" * 600 + "the reason") == "x" * 490 + "the reason"
 
@@ -377,3 +368,28 @@ def test_the_innermost_cause_of_a_stack_trace_is_what_is_told():
     trace = 'Exception in thread "main" java.lang.Error: a\n\tat x\nCaused by: java.lang.Error: b\n\tat y\n'
     assert failure_in(trace) == "Caused by: java.lang.Error: b"
     assert failure_in("") == "it said nothing"
+
+
+def test_what_a_jar_says_cannot_act_on_the_terminal(tmp_path):
+    assert failure_in("Error: \x1b[2Jgone \u202eback") == "Error: \\x1b[2Jgone \\u202eback"
+    path = jar_of(tmp_path / "a.jar", {**RELEASE, "x\x1b[31m\u202e": b"as it was"})
+    path.write_bytes(path.read_bytes().replace(b"as it was", b"as it waS"))
+    with pytest.raises(HarnessError) as caught:
+        check_raft_jar(path, "3.9.1")
+    assert r"damaged at x\x1b[31m\u202e" in str(caught.value)
+    assert not set("\x1b\u202e") & set(str(caught.value))
+
+
+def test_a_probe_that_two_harnesses_compile_at_once_is_there_for_both(tmp_path):
+    class Probing(Compiler):
+        """A compiler that is overtaken by another harness while it works."""
+
+        def compile(self, root: Path, sources: Sequence[str], class_path: Sequence[Path], out: Path) -> Compilation:
+            for folder in (out, tmp_path / "probes" / out.name):
+                folder.mkdir(parents=True)
+                (folder / "ConfigProbe.class").write_bytes(b"a class")
+            return Compilation(True, (), "")
+
+    probe = prepare_probe(Probing(), RUNTIME, (), tmp_path)
+    assert (probe.classes / "ConfigProbe.class").is_file()
+    assert [path.name for path in (tmp_path / "probes").iterdir()] == [probe.classes.name]

@@ -13,7 +13,15 @@ from kio.schema.voters_record.v0.data import VotersRecord
 from kio.serial import entity_reader, entity_writer
 from kio.static.primitive import i8, i16, i32, i64
 
-from harness.cluster.formatting import Identity, format_from_template, kafka_uuid, new_uuid, with_voters
+from harness.cluster import formatting
+from harness.cluster.formatting import (
+    Identity,
+    format_from_template,
+    kafka_uuid,
+    make_template,
+    new_uuid,
+    with_voters,
+)
 
 IDENTITIES = st.lists(
     st.builds(Identity, st.integers(0, 2**31 - 1), st.uuids(version=4), st.integers(1, 65535)), min_size=1, max_size=7
@@ -80,3 +88,18 @@ def test_a_node_that_is_no_voter_gets_no_metadata_snapshot(tmp_path):
 
 def test_new_ids_never_read_as_an_option_of_the_storage_tool():
     assert not any(kafka_uuid(new_uuid()).startswith("-") for _ in range(500))
+
+
+def test_a_template_that_two_harnesses_make_at_once_is_there_for_both(tmp_path, monkeypatch):
+    place = tmp_path / "templates" / "key"
+
+    def overtaken(java, class_path, directory, *rest):
+        for folder, content in ((directory, "mine"), (place, "theirs")):
+            folder.mkdir(parents=True)
+            (folder / "bootstrap.checkpoint").write_text(content)
+
+    monkeypatch.setattr(formatting, "format_with_storage_tool", overtaken)
+    monkeypatch.setattr(type(place), "exists", lambda self: False)  # neither saw the other
+    make_template(tmp_path / "java", [], place)
+    assert (place / "bootstrap.checkpoint").read_text() == "theirs"
+    assert [path.name for path in place.parent.iterdir()] == ["key"]

@@ -6,8 +6,9 @@ import pytest
 
 from harness.building.jars import write_jar
 from harness.errors import HarnessError
-from harness.java import bundled_runtime, java_environment, runtime_at, version_in
-from harness.sources.distribution import class_path, unpacked_distribution, version_in_properties
+from harness.java import bundled_runtime, runtime_at, version_in
+from harness.sources import archives
+from harness.sources.distribution import RAFT_CLIENT, unpacked_distribution, version_in_properties
 
 
 @pytest.fixture
@@ -26,10 +27,24 @@ def test_an_unpacked_kafka_is_its_jars_and_the_version_inside(kafka):
     assert (found.version, found.raft_jar.name) == ("3.9.1-acme", "kafka-raft-3.9.1.jar")
 
 
-def test_the_jar_under_test_comes_first_and_the_own_one_goes(kafka):
-    found = unpacked_distribution(kafka)
-    mine = Path("mine.jar")
-    assert class_path(found, mine) == (mine, kafka / "libs" / "kafka-clients-3.9.1.jar")
+@pytest.mark.parametrize("entry", [RAFT_CLIENT, f"META-INF/versions/11/{RAFT_CLIENT}"])
+def test_a_second_jar_with_the_raft_client_is_refused_since_it_would_run_instead(kafka, entry):
+    write_jar({entry: b""}, kafka / "libs" / "acme-patches.jar")
+    with pytest.raises(HarnessError, match=r"acme-patches\.jar holds .*KafkaRaftClient\.class, as kafka-raft-3\.9\.1"):
+        unpacked_distribution(kafka)
+
+
+def test_a_raft_client_that_no_jvm_would_load_does_no_harm(kafka):
+    write_jar({f"shaded/{RAFT_CLIENT}": b""}, kafka / "libs" / "acme-shaded.jar")
+    write_jar({RAFT_CLIENT: b""}, kafka / "libs" / "kafka-raft-3.9.1.jar")
+    write_jar({RAFT_CLIENT: b""}, kafka / "libs" / "kafka-raft-3.9.1-test.jar")
+    assert len(unpacked_distribution(kafka).jars) == 3
+
+
+def test_a_distribution_may_hold_jars_larger_than_those_that_are_unpacked(kafka, monkeypatch):
+    write_jar({"librocksdb.so": b"x" * 100_000}, kafka / "libs" / "rocksdbjni.jar")
+    monkeypatch.setattr(archives, "_MOST_BYTES", 50_000)
+    assert len(unpacked_distribution(kafka).jars) == 3
 
 
 def test_a_version_is_read_from_the_name_where_the_jar_has_none(kafka):
@@ -97,10 +112,3 @@ def test_a_java_that_fails_is_refused(tmp_path):
 )
 def test_versions_are_read_from_either_form(text, version):
     assert version_in(text) == version
-
-
-def test_the_environment_of_a_jvm_has_no_options_of_other_programs(monkeypatch):
-    monkeypatch.setenv("_JAVA_OPTIONS", "-Xmx1m")
-    monkeypatch.setenv("KEPT", "yes")
-    environment = java_environment()
-    assert ("_JAVA_OPTIONS" in environment, environment["KEPT"]) == (False, "yes")

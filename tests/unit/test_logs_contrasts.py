@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from harness.logs.contrasts import Count, Where, contrast
 from harness.logs.text import excerpt
-from harness.text import visible
 from harness.model import FindingKind
+from harness.text import visible
 
 SECONDS = {
     Where(arm, "turn2", role, phase): 10.0

@@ -10,12 +10,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness.cluster.process import spawn
+from harness.processes import bare_environment, run, spawn
 
 PARENT = """
 import sys, threading, time
 from pathlib import Path
-from harness.cluster.process import spawn
+from harness.processes import spawn
 def start():
     sleep = [sys.executable, "-c", "import time; time.sleep(60)"]
     child = spawn(sleep, cwd=Path("."), output=Path(sys.argv[1]), env={})
@@ -62,3 +62,31 @@ def test_output_is_appended_to_the_file(tmp_path):
     child = spawn(["/bin/echo", "hello"], cwd=Path(tmp_path), output=output, env=dict(os.environ))
     assert child.wait(10) == 0
     assert output.read_text() == "before\nhello\n"
+
+
+def test_a_command_is_run_to_its_end_and_its_outputs_are_kept_apart(tmp_path):
+    script = "pwd; echo caf\\303\\251 \\377 >&2; cat; exit 3"
+    done = run(["/bin/sh", "-c", script], cwd=tmp_path, env=bare_environment(), timeout=30)
+    assert done.returncode == 3
+    assert done.stdout == f"{tmp_path}\n"
+    assert done.stderr.startswith("caf")
+
+
+def test_bytes_that_are_no_text_do_not_break_the_reading(tmp_path):
+    done = run(["/usr/bin/printf", r"caf\303\251 \377"], env=bare_environment(), timeout=30)
+    assert done.stdout == "café \ufffd"
+
+
+def test_a_program_that_cannot_start_says_so(tmp_path):
+    done = run([str(tmp_path / "none")], env={}, timeout=30)
+    assert (done.returncode, done.stderr) == (127, f"{tmp_path / 'none'} does not start: No such file or directory\n")
+
+
+def test_a_command_that_hangs_goes_with_all_that_it_started(tmp_path):
+    pid_file = tmp_path / "pid"
+    script = f"sleep 60 & echo $! > {pid_file}; wait"
+    began = time.monotonic()
+    with pytest.raises(subprocess.TimeoutExpired):
+        run(["/bin/sh", "-c", script], env=bare_environment(), timeout=1)
+    assert time.monotonic() - began < 20  # not the sleep's 60 s
+    assert gone(int(pid_file.read_text()))

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness import resources
 from harness.errors import HarnessError
 from harness.sources.lock import (
     Lock,
@@ -13,9 +14,12 @@ from harness.sources.lock import (
     Purpose,
     checked_version,
     format_lock,
+    lock_folder_for_writing,
+    locked_versions,
     parse_lock,
     read_lock,
     shipped_locks,
+    user_locks,
     write_lock,
 )
 
@@ -128,3 +132,40 @@ def test_the_shipped_lock_has_a_broker_a_log_binding_sources_and_a_compiler():
     assert lock.one(Purpose.SOURCES).name == "kafka-raft-3.9.1-sources.jar"
     assert lock.one(Purpose.COMPILER).name.startswith("ecj-")
     assert (shipped_locks() / "3.9.1.lock").read_text() == format_lock(lock)
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return user_locks()
+
+
+def test_a_users_own_locks_are_found_after_the_shipped_ones(mine, tmp_path):
+    assert mine == tmp_path / "data" / "kafka-patch-harness" / "locks"
+    assert "9.9.9" not in locked_versions()
+    write_lock(Lock("9.9.9", (RAFT,)), mine)
+    write_lock(Lock("3.9.1", (RAFT,)), mine)
+    assert read_lock("9.9.9").artifacts == (RAFT,)
+    assert len(read_lock("3.9.1").artifacts) > 1
+    assert {"3.9.1", "9.9.9"} <= set(locked_versions())
+
+
+def test_in_a_checkout_a_new_lock_goes_beside_the_shipped_ones(mine):
+    assert lock_folder_for_writing() == shipped_locks()
+
+
+def test_an_installed_harness_writes_locks_where_it_reads_them_again(mine, tmp_path, monkeypatch):
+    installed = tmp_path / "lib" / "site-packages" / "harness" / "_data"
+    (installed / "builds" / "locks").mkdir(parents=True)
+    monkeypatch.setattr(resources, "_INSTALLED", installed)
+    assert shipped_locks() == installed / "builds" / "locks"
+    assert lock_folder_for_writing() == mine
+    write_lock(Lock("9.9.9", (RAFT,)), lock_folder_for_writing())
+    assert read_lock("9.9.9").artifacts == (RAFT,)
+
+
+def test_a_checkout_that_cannot_be_written_leaves_the_users_folder(mine, tmp_path, monkeypatch):
+    (tmp_path / "clone" / "harness").mkdir(parents=True)
+    monkeypatch.setattr(resources, "_PACKAGE", tmp_path / "clone" / "harness")
+    monkeypatch.setattr(resources, "_INSTALLED", tmp_path / "clone" / "harness" / "_data")
+    assert lock_folder_for_writing() == mine

@@ -1,0 +1,93 @@
+"""Files and folders appear whole or not at all; journals are read as far as they are whole."""
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from harness.store import move_folder, read_journal, write_bytes, write_text, write_with
+
+
+def folder(path: Path, content: str) -> Path:
+    path.mkdir(parents=True)
+    (path / "file").write_text(content)
+    return path
+
+
+def test_a_file_is_replaced_whole_and_its_folder_is_made(tmp_path):
+    path = tmp_path / "new" / "file"
+    assert write_text(path, "one") == path
+    assert write_bytes(path, b"two") == path
+    assert path.read_bytes() == b"two"
+    assert [each.name for each in path.parent.iterdir()] == ["file"]
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_a_write_that_fails_leaves_what_was_there_and_nothing_else(tmp_path):
+    path = write_text(tmp_path / "file", "old")
+
+    def fail(staged: Path) -> None:
+        staged.write_text("half")
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        write_with(path, fail)
+    assert path.read_text() == "old"
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_the_slower_of_two_uses_the_folder_of_the_quicker(tmp_path):
+    place = folder(tmp_path / "place", "first")
+    move_folder(folder(tmp_path / "made", "second"), place)
+    assert (place / "file").read_text() == "first"
+
+
+def test_of_many_at_once_one_wins_and_none_fails(tmp_path):
+    made = [folder(tmp_path / f"made-{n}", str(n)) for n in range(8)]
+    failed: list[OSError] = []
+    start = threading.Barrier(len(made))
+
+    def move(each: Path) -> None:
+        start.wait()
+        try:
+            move_folder(each, tmp_path / "place")
+        except OSError as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=move, args=(each,)) for each in made]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert (tmp_path / "place" / "file").read_text() in "01234567"
+    assert sum(each.exists() for each in made) == len(made) - 1
+
+
+def test_a_place_that_cannot_be_used_is_still_an_error(tmp_path):
+    (tmp_path / "place").write_text("a file")
+    with pytest.raises(OSError, match="place"):
+        move_folder(folder(tmp_path / "made", "x"), tmp_path / "place")
+
+
+@pytest.mark.parametrize(
+    "rest",
+    ['{"seq": 3', '{"seq": 3}', "\0\0\0\0\n", "not json\n", "7\n"],
+    ids=["cut", "cut before its end of line", "zeroes", "words", "no event"],
+)
+def test_a_journal_ends_where_it_is_not_whole(tmp_path, rest):
+    path = tmp_path / "journal.jsonl"
+    path.write_text('{"seq": 1}\n{"seq": 2}\n' + rest)
+    assert list(read_journal(path)) == [{"seq": 1}, {"seq": 2}]
+
+
+def test_a_journal_is_split_at_line_feeds_only(tmp_path):
+    event = {"seq": 1, "says": "a\u2028b\x85c"}
+    path = tmp_path / "journal.jsonl"
+    path.write_text(json.dumps(event, ensure_ascii=False) + '\n{"seq": 2}\n', encoding="utf-8")
+    assert list(read_journal(path)) == [event, {"seq": 2}]
+
+
+def test_a_run_without_a_journal_has_no_events(tmp_path):
+    assert list(read_journal(tmp_path / "journal.jsonl")) == []
