@@ -11,7 +11,6 @@ from rich.text import Text
 
 from harness.cli import common
 from harness.cli.common import USAGE_OR_HARNESS_ERROR
-from harness.errors import HarnessError
 from harness.resources import cache_root, data_root
 
 
@@ -26,16 +25,16 @@ def register(app: typer.Typer) -> None:
 def list_everything() -> int:
     """List scenarios, patch series and locked Kafka versions."""
     from harness.plan.registry import load_all
+    from harness.sources.lock import locked_versions
 
     table = Table("scenario", "suite", "question", box=None, header_style="bold")
     for scenario in load_all().values():
         table.add_row(scenario.name, scenario.suite, scenario.question)
     root = data_root()
     series = sorted(str(path.parent.relative_to(root / "patches")) for path in root.glob("patches/*/*/series"))
-    locks = sorted(path.stem for path in root.glob("builds/locks/*.lock"))
     out = common.console()
     out.print(table)
-    out.print(f"\npatch series: {', '.join(series)}\nlocked Kafka versions: {', '.join(locks)}")
+    out.print(f"\npatch series: {', '.join(series)}\nlocked Kafka versions: {', '.join(locked_versions())}")
     return 0
 
 
@@ -82,21 +81,24 @@ def doctor() -> int:
 def lock(
     version: Annotated[str, typer.Argument(help="A released Kafka version, such as 3.9.1.")],
     out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for the lock; builds/locks if not given.", show_default=False)
+        Path | None,
+        typer.Option(
+            "--out",
+            help="Folder for the lock: builds/locks of a checkout, or your own, if not given.",
+            show_default=False,
+        ),
     ] = None,
 ) -> int:
-    """Resolve a Kafka version, download it and pin every file by SHA-256: writes builds/locks/VERSION.lock.
+    """Resolve a Kafka version, download it and pin every file by SHA-256.
 
     Example: harness lock 3.9.0
     """
     from harness.sources.downloads import Downloads
-    from harness.sources.lock import shipped_locks, write_lock
+    from harness.sources.lock import lock_folder_for_writing, write_lock
     from harness.sources.resolving import resolve_lock
 
     reporter = common.reporter()
-    folder = out or shipped_locks()
-    if not folder.exists() and out is None:
-        raise HarnessError(f"There is no folder {folder} to write the lock into.", "Name one by --out.")
+    folder = out or lock_folder_for_writing()
     reporter.stage(f"resolving Kafka {version}")
     with reporter.downloads() as progress:
         written = write_lock(resolve_lock(version, Downloads(cache_root() / "maven", progress=progress)), folder)
