@@ -88,7 +88,7 @@ def user_locks() -> Path:
 def lock_folder_for_writing() -> Path:
     """Return where a new lock goes: beside the shipped ones in a checkout, else to the user's own."""
     shipped = shipped_locks()
-    return shipped if is_checkout() and shipped.is_dir() and os.access(shipped, os.W_OK) else user_locks()
+    return shipped if is_checkout() and os.access(shipped, os.W_OK) else user_locks()
 
 
 def locked_versions(folders: Sequence[Path] = ()) -> list[str]:

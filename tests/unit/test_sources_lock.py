@@ -164,8 +164,13 @@ def test_an_installed_harness_writes_locks_where_it_reads_them_again(mine, tmp_p
     assert read_lock("9.9.9").artifacts == (RAFT,)
 
 
-def test_a_checkout_that_cannot_be_written_leaves_the_users_folder(mine, tmp_path, monkeypatch):
-    (tmp_path / "clone" / "harness").mkdir(parents=True)
-    monkeypatch.setattr(resources, "_PACKAGE", tmp_path / "clone" / "harness")
-    monkeypatch.setattr(resources, "_INSTALLED", tmp_path / "clone" / "harness" / "_data")
+@pytest.mark.parametrize(
+    ("package", "folder"),
+    [("clone/harness", "clone"), ("lib/site-packages/harness", "lib/site-packages/builds/locks")],
+    ids=["a clone without the folder", "an installation without data"],
+)
+def test_where_no_clones_locks_can_be_written_the_users_folder_is(mine, tmp_path, monkeypatch, package, folder):
+    (tmp_path / folder).mkdir(parents=True)
+    monkeypatch.setattr(resources, "_PACKAGE", tmp_path / package)
+    monkeypatch.setattr(resources, "_INSTALLED", tmp_path / package / "_data")
     assert lock_folder_for_writing() == mine
