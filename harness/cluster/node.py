@@ -19,7 +19,7 @@ import psutil
 
 from harness.cluster import config, jvm, probes
 from harness.cluster.config import NodeConfig
-from harness.processes import spawn
+from harness.processes import bare_environment, spawn
 
 # A broker that lost the quorum ignores SIGTERM for its whole controlled-shutdown time; it is killed instead.
 STOP_TIMEOUT_SECONDS = 20.0
@@ -134,7 +134,7 @@ class Node:
             self._command(properties, logging),
             cwd=self.folder,
             output=self.folder / "stdout.log",
-            env=_environment(),
+            env=bare_environment(),
         )
         self._enter(NodeState.STARTING)
 
@@ -248,11 +248,6 @@ class Node:
                 return
             self.state = state
         self._observe(self)
-
-
-def _environment() -> dict[str, str]:
-    """Nodes get a bare environment: a user's KAFKA_OPTS or JAVA_TOOL_OPTIONS must not reach into a run."""
-    return {"PATH": os.defpath, "LANG": "C.UTF-8", "TZ": "UTC"}
 
 
 def _open_jar(pid: int, name: str) -> tuple[str, str]:

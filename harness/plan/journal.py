@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -45,12 +44,3 @@ class Journal:
             self._stream.write(json.dumps(line, ensure_ascii=False) + "\n")
             self._stream.flush()
             return self._lines
-
-
-def read_journal(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the events of a journal; a last line that was cut by a crash is left out."""
-    with path.open(encoding="utf-8") as stream:
-        for line in stream:
-            if not line.endswith("\n"):
-                return
-            yield json.loads(line)

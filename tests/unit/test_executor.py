@@ -10,9 +10,9 @@ from harness.model import Arm, Build, Flag, Outcome, Role, RunKey
 from harness.plan import executor, kraft
 from harness.plan.api import Plan, Scenario
 from harness.plan.cancel import Cancellation, RunCancelled
-from harness.plan.journal import read_journal
 from harness.plan.recorder import Cell
 from harness.plan.steps import ActionFailed, Sample
+from harness.store import read_journal
 
 ARM = Arm("stock", Role.BASE, Build("stock", "3.9.1", "x", "a" * 64, "release", Flag("f", False)), "absent")
 
