@@ -7,12 +7,14 @@ class HarnessError(Exception):
     """A usage or harness error, told in one or two sentences; the command line prints it and exits 2.
 
     The message says what, where and why; `hint` says what to do now. Both may quote what others wrote (a jar's
-    entry names, a compiler's output), so that control characters and the like are shown as escapes.
+    entry names, a compiler's output), so that control characters and the like are shown as escapes. `keeps` is
+    true when the hint points at a file in the run directory, which must then not be tidied away.
     """
 
-    def __init__(self, message: str, hint: str = "") -> None:
+    def __init__(self, message: str, hint: str = "", *, keeps: bool = False) -> None:
         self.message = visible(message)
         self.hint = visible(hint)
+        self.keeps = keeps
         super().__init__(self.message)
 
     def __str__(self) -> str:

@@ -62,6 +62,7 @@ def build_series(bench: Bench, tools: Toolchain, name: str, source: Source, seri
             raise HarnessError(
                 f"{tools.builder.label} cannot compile the build {name}: {first_errors(compiled.output)}.",
                 f"All of its output is in {folder / 'build.log'}.",
+                keeps=True,
             )
         jar = Path(scratch) / "raft.jar"
         write_jar({**resources_of(tools.released.raft_jar), **classes_in(classes)}, jar)

@@ -81,12 +81,12 @@ def work_dir(run_dir: Path, out: Path | None) -> Path:
 
 @contextmanager
 def fresh_run_dir(out: Path | None, command: str) -> Iterator[Path]:
-    """Make a run directory; one in which nothing was written goes away again when the command fails."""
+    """Make a run directory; one that no other stage could go on from goes away again when the command fails."""
     folder = new_run_dir(out, command)
     try:
         yield folder
-    except BaseException:
-        if not any(path.is_file() for path in folder.rglob("*")):
+    except BaseException as error:
+        if not (folder / "run.json").is_file() and not (isinstance(error, HarnessError) and error.keeps):
             shutil.rmtree(folder)
         raise
 

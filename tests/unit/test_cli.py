@@ -118,12 +118,22 @@ def test_a_run_directory_that_is_not_empty_is_never_written_into(tmp_path):
         new_run_dir(tmp_path, "verify")
 
 
-def test_a_run_directory_with_files_is_kept_when_the_command_fails(tmp_path):
+@pytest.mark.parametrize(
+    ("written", "error", "kept"),
+    [
+        ("builds/stock/build.log", HarnessError("no"), False),
+        ("builds/stock/build.log", KeyboardInterrupt(), False),
+        ("builds/patched/build.log", HarnessError("no", "see build.log", keeps=True), True),
+        ("run.json", HarnessError("no"), True),
+    ],
+)
+def test_a_failed_command_keeps_its_folder_only_if_one_can_go_on_from_it(tmp_path, written, error, kept):
     def fail():
         with fresh_run_dir(tmp_path / "run", "verify") as folder:
-            (folder / "build.log").touch()
-            raise HarnessError("no")
+            (folder / written).parent.mkdir(parents=True, exist_ok=True)
+            (folder / written).touch()
+            raise error
 
-    with pytest.raises(HarnessError):
+    with pytest.raises(type(error)):
         fail()
-    assert (tmp_path / "run" / "build.log").exists()
+    assert (tmp_path / "run").exists() == kept
