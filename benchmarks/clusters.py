@@ -66,7 +66,7 @@ def measure(
                 format_again(ground, kafka, cluster, Path(folder))
             formatted = time.monotonic()
             cluster.start(cluster.nodes)
-            if not wait_until(lambda: is_up(cluster), 120, every=0.02):
+            if not wait_until(lambda: is_up(cluster), 120, every=0.1):
                 raise SystemExit("the cluster did not come up")
             up = time.monotonic()
             cpu = sum(sum(psutil.Process(node.pid).cpu_times()[:2]) for node in cluster.nodes.values())
