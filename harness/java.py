@@ -34,11 +34,6 @@ class JavaRuntime:
         """Path where `javac` is if this is a JDK."""
         return self.home / "bin" / "javac"
 
-    @property
-    def has_compiler(self) -> bool:
-        """Whether there is a `javac`; whether it works is for the builder to try."""
-        return self.javac.is_file()
-
 
 def bundled_runtime() -> JavaRuntime:
     """Return the runtime installed with the harness; it has no compiler. Raises HarnessError when damaged."""

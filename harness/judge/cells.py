@@ -45,11 +45,6 @@ class CellOutcome:
     declared: int = 1
     contradicts: bool = False
 
-    @property
-    def decided(self) -> bool:
-        """Whether the question was asked and answered alike in every repeat."""
-        return self.state in (CellState.HELD, CellState.REFUTED)
-
     def __str__(self) -> str:
         named = self.state is CellState.REFUTED and self.expectation
         return f"{self.state}({self.expectation})" if named else str(self.state)

@@ -66,7 +66,7 @@ REAL = [
 text = st.text(st.characters(codec="utf-8"), max_size=200)
 pieces = st.sampled_from(
     [*STATES, "0", "17", "3.9.1", "-", "-1", "@", "@1a2b", "/", ":", "://", " ", "=", "(", ")", "[", "]", ", ", ",",
-     "127.0.0.1", ":9092", "localhost", " (id: ", "/tmp/x", "3Db5QLSqSZieL3rJBUUegA", "f745dfdc", "0x1F", "ms", "e5",
+     "127.0.0.1", ":9092", "localhost", " (id: ", "/var/x", "3Db5QLSqSZieL3rJBUUegA", "f745dfdc", "0x1F", "ms", "e5",
      "6ba7b810-9dad-11d1-80b4-00c04fd430c8", "<n>", "<addr>", "…", "_", ".", "'", "::1", "a", "g"]
 )  # fmt: skip
 kafkaish = st.lists(pieces, max_size=25).map("".join)
