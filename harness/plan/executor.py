@@ -206,7 +206,8 @@ class _Run:
         held, took = self._wait_for(condition, within, world)
         line = self.recorder.on_step("guard", text, "met" if held else "unmet", seconds=took)
         if not held:
-            story = f"{condition.words}: not within {took:g} s, in phase “{self._phases[-1][0]}”"
+            phase = self._phases[-1][0] if self._phases else "none"
+            story = f"{condition.words}: not within {took:g} s, in phase “{phase}”"
             self.recorder.unmet_guard(Miss(_name_of(condition), story), line)
             raise PlanEnded
 
@@ -216,8 +217,12 @@ class _Run:
         if held:
             self.waits[named] = took
             return
+        story = f"{condition.words}: not within {within:g} s"
+        if not condition.sample(world).askable:  # a lost quorum must not pass for a lost observer
+            self.recorder.unmet_guard(Miss("askable", f"{story}, and at its end there was nothing to ask"), line)
+            raise PlanEnded
         asked = condition.node.find(world) if isinstance(condition, AboutNode) else None
-        self.recorder.refuted(Miss(named, f"{condition.words}: not within {within:g} s"), line, asked)
+        self.recorder.refuted(Miss(named, story), line, asked)
         raise PlanEnded
 
     def _wait_for(self, condition: Condition, within: float, world: World) -> tuple[bool, float]:

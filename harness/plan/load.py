@@ -32,7 +32,7 @@ class Load:
 
     @property
     def topic_config(self) -> Mapping[str, str]:
-        """With acks=all a record counts once two replicas have it (BACKGROUND: an ISR of one loses)."""
+        """A record counts once two replicas have it: an ISR of one acknowledges what its only member can lose."""
         return {"min.insync.replicas": "2"}
 
 

@@ -15,10 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One look at a condition: whether it holds now, and what was seen."""
+    """One look at a condition: whether it holds now, and what was seen.
+
+    `askable` is False where the cluster was not in a state to be asked at all, such as a follower without any leader.
+    """
 
     ok: bool
     detail: Mapping[str, Any] = field(default_factory=dict)
+    askable: bool = True
 
 
 class Condition(Protocol):

@@ -147,6 +147,18 @@ def test_an_unmet_expectation_is_refuted_by_its_name_and_ends_the_plan(tmp_path)
     assert result.evidence[0].path.endswith("journal.jsonl")
 
 
+def test_an_expectation_that_could_not_be_asked_at_its_end_refutes_nothing(tmp_path):
+    lost_quorum = Looks(False)
+    lost_quorum.sample = lambda _world: Sample(False, {"leader": -1}, askable=False)
+    result, *_ = run(tmp_path, expect(lost_quorum, "observer_recovers"))
+    assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, "askable")
+
+
+def test_a_guard_outside_any_phase_is_told_all_the_same(tmp_path):
+    result, *_ = run(tmp_path, guard(Looks(False)))
+    assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, "looks")
+
+
 @pytest.mark.parametrize("failure", [ActionFailed("no way"), Unreachable("no answer")])
 def test_an_action_that_fails_means_that_the_question_was_not_asked(tmp_path, failure):
     result, *_ = run(tmp_path, do(Deed(failure)), expect(Looks(True)))

@@ -36,6 +36,12 @@ def test_it_does_not_follow_when(why, looks):
     assert not follows(looks, OBSERVER).ok
 
 
+def test_without_a_leader_there_is_nothing_to_ask():
+    assert not follows([], OBSERVER).askable
+    assert not follows([look(0.0, 10, 500), look(1.0, 12, 570, leader=-1, epoch=-1)], OBSERVER).askable
+    assert follows([look(0.0, 10, 500), look(1.5, 10, 500)], OBSERVER).askable
+
+
 def test_the_sample_shows_the_offsets_seen():
     detail = follows([look(0.0, 10, 500), look(0.5, 11, 570)], OBSERVER).detail
     assert detail["log_end_offset"] == [10, 11]
