@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.building.builders import Builder, first_errors
+from harness.building.builders import Builder
+from harness.building.probes import QUICK, compiled_probe
 from harness.errors import HarnessError
 from harness.java import JavaRuntime
 from harness.model import Flag
 from harness.processes import bare_environment, run
-from harness.store import move_folder
 from harness.text import visible
 
 _SOURCE = "ConfigProbe.java"
 _TIMEOUT_SECONDS = 60
-_QUICK = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +41,7 @@ class Probe:
 
 def prepare_probe(builder: Builder, java: JavaRuntime, class_path: Sequence[Path], cache: Path) -> Probe:
     """Compile the probe into the cache, once per source and compiler. Raises HarnessError when it does not compile."""
-    here = Path(__file__).parent
-    key = hashlib.sha256((here / _SOURCE).read_bytes() + builder.label.encode()).hexdigest()[:16]
-    classes = cache / "probes" / key
-    if not (classes / "ConfigProbe.class").is_file():
-        classes.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=classes.parent) as staging:
-            made = builder.compile(here, [_SOURCE], class_path, Path(staging) / key)
-            if not made.succeeded:
-                raise HarnessError(f"{builder.label} cannot compile the probe: {first_errors(made.output)}")
-            move_folder(Path(staging) / key, classes)
+    classes = compiled_probe(builder, Path(__file__).with_name(_SOURCE), class_path, cache)
     return Probe(classes, java)
 
 
@@ -72,7 +60,7 @@ def read_keys(probe: Probe, jar: Path, class_path: Sequence[Path]) -> tuple[Conf
     path = os.pathsep.join(map(str, (jar.absolute(), *class_path, probe.classes)))
     try:
         # Bare, since this runs static code of a jar that somebody gave.
-        command = [str(probe.java.java), *_QUICK, "-cp", path, "ConfigProbe"]
+        command = [str(probe.java.java), *QUICK, "-cp", path, "ConfigProbe"]
         done = run(command, env=bare_environment(), timeout=_TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired as error:
         raise _unloadable(jar, f"no answer within {_TIMEOUT_SECONDS} s") from error

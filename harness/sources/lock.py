@@ -25,9 +25,13 @@ _REWRITE = "Write it again with `harness lock {version}`."
 class Purpose(StrEnum):
     """What a locked file is for."""
 
+    BYTECODE = "bytecode"  # ASM, which reads class files
+    COMPARER = "comparer"  # japicmp, which tells whether two jars' APIs are compatible
     COMPILER = "compiler"  # ecj, which compiles where there is no JDK
+    COVERAGE = "coverage"  # JaCoCo: the agent (classifier runtime) and its command line (classifier nodeps)
     RUNTIME = "runtime"  # a jar of Kafka's class path
     SOURCES = "sources"  # the released sources of the module under test
+    TESTS = "tests"  # upstream's tests of the module, and everything that they need beyond RUNTIME
 
 
 @dataclass(frozen=True, slots=True)

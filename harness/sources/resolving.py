@@ -13,6 +13,30 @@ from harness.sources.lock import Lock, Purpose, checked_version
 # The log binding is in the released archive but not among the broker's Maven dependencies.
 _LOG_BINDING = ("org.slf4j:slf4j-reload4j:jar:1.7.36", "ch.qos.reload4j:reload4j:jar:1.2.25")
 _COMPILER = "org.eclipse.jdt:ecj:jar:3.46.100"  # runs on Java 17 and later
+_TOOLS = (
+    (_COMPILER, Purpose.COMPILER),
+    ("org.ow2.asm:asm:jar:9.9", Purpose.BYTECODE),
+    ("org.ow2.asm:asm-tree:jar:9.9", Purpose.BYTECODE),
+    ("com.github.siom79.japicmp:japicmp:jar:jar-with-dependencies:0.23.1", Purpose.COMPARER),
+    ("org.jacoco:org.jacoco.agent:jar:runtime:0.8.13", Purpose.COVERAGE),
+    ("org.jacoco:org.jacoco.cli:jar:nodeps:0.8.13", Purpose.COVERAGE),
+)
+# What the released test jar of the raft module was compiled against (gradle/dependencies.gradle of 3.9.1); the
+# console brings Jupiter with it.
+_TESTS = (
+    "org.apache.kafka:kafka-raft:jar:test:{version}",
+    "org.apache.kafka:kafka-clients:jar:test:{version}",
+    "org.apache.kafka:kafka-server-common:jar:test:{version}",
+    "org.junit.platform:junit-platform-console-standalone:jar:1.10.2",
+    "org.mockito:mockito-core:jar:5.14.2",
+    "org.mockito:mockito-junit-jupiter:jar:5.14.2",
+    "net.bytebuddy:byte-buddy:jar:1.15.4",
+    "net.bytebuddy:byte-buddy-agent:jar:1.15.4",
+    "org.objenesis:objenesis:jar:3.3",
+    "net.jqwik:jqwik-api:jar:1.8.3",
+    "net.jqwik:jqwik-engine:jar:1.8.3",
+    "org.hamcrest:hamcrest:jar:2.2",
+)
 _PARALLEL = 4
 
 
@@ -26,7 +50,8 @@ def resolve_lock(version: str, downloads: Downloads) -> Lock:
         raise HarnessError("A lock cannot be written with --offline.", "Run it once with a network.")
     wanted = [(coordinate, Purpose.RUNTIME) for coordinate in _runtime(version, downloads)]
     wanted.append((f"org.apache.kafka:kafka-raft:jar:sources:{version}", Purpose.SOURCES))
-    wanted.append((_COMPILER, Purpose.COMPILER))
+    wanted += [(coordinate.format(version=version), Purpose.TESTS) for coordinate in _TESTS]
+    wanted += _TOOLS
     with ThreadPoolExecutor(_PARALLEL, thread_name_prefix="pin") as pool:
         return Lock(version, tuple(pool.map(lambda each: downloads.pin(*each), wanted)))
 

@@ -1,0 +1,31 @@
+"""The harness's own small Java programs, compiled once into the cache."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.building.builders import Builder, first_errors
+from harness.errors import HarnessError
+from harness.store import move_folder
+
+QUICK = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
+
+
+def compiled_probe(builder: Builder, source: Path, class_path: Sequence[Path], cache: Path) -> Path:
+    """Return the folder with the classes of a single-file Java program; compiled once per source and compiler.
+
+    Raises HarnessError when it does not compile.
+    """
+    key = hashlib.sha256(source.read_bytes() + builder.label.encode()).hexdigest()[:16]
+    classes = cache / "probes" / key
+    if not (classes / f"{source.stem}.class").is_file():
+        classes.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=classes.parent) as staging:
+            made = builder.compile(source.parent, [source.name], class_path, Path(staging) / key)
+            if not made.succeeded:
+                raise HarnessError(f"{builder.label} cannot compile the probe: {first_errors(made.output)}")
+            move_folder(Path(staging) / key, classes)
+    return classes
