@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,6 +58,7 @@ def build_series(bench: Bench, tools: Toolchain, name: str, source: Source, seri
         tree = _ready_tree(tools, source, series, Path(scratch) / "tree")
         classes = Path(scratch) / "classes"
         compiled = tools.builder.compile(tree.path, source_files(tree.path), tools.released.others, classes)
+        keep_sources(tree.path, folder)
         write_text(folder / "build.log", _log(tree, series, tools.builder, compiled))
         if not compiled.succeeded:
             raise HarnessError(
@@ -91,6 +93,16 @@ def given_jar(bench: Bench, name: str, path: Path, distribution: Distribution) -
     check_raft_jar(path, distribution.version)
     write_text(_folder(bench, name) / "build.log", f"{path.absolute()}, as it was given\n")
     return _keep(bench, _Made(name, "given", (), f"given: {path.name}"), path, distribution)
+
+
+def keep_sources(tree: Path, folder: Path) -> None:
+    """Copy the module's own Java sources of a checkout to `folder`/sources, as evidence and for what reads them later.
+
+    Raises HarnessError when the tree has none.
+    """
+    if not (tree / _SOURCES[0]).is_dir():
+        raise HarnessError(f"{tree} has no {_SOURCES[0]}.", "Name the top folder of a Kafka checkout.")
+    shutil.copytree(tree / _SOURCES[0], folder / "sources" / _SOURCES[0], ignore=_not_java, dirs_exist_ok=True)
 
 
 def source_files(tree: Path) -> list[str]:
@@ -132,6 +144,12 @@ def _log(tree: SourceTree, series: Series | None, builder: Builder, compiled: Co
     applied = [f"applied {patch.name}: {patch.subject}" for patch in series.patches] if series else []
     command = shlex.join(compiled.command)
     return "\n".join((tree.description, *applied, f"commit {tree.commit}", builder.label, command, compiled.output))
+
+
+def _not_java(folder: str, names: list[str]) -> list[str]:
+    """Return what is left out of a copy of sources: links, and files that are no Java."""
+    paths = [Path(folder, name) for name in names]
+    return [p.name for p in paths if p.is_symlink() or not (p.is_dir() or p.suffix == ".java")]
 
 
 @dataclass(frozen=True, slots=True)

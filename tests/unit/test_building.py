@@ -16,6 +16,7 @@ from harness.building.build import (
     build_series,
     changed_resources,
     given_jar,
+    keep_sources,
     release_build,
     source_files,
 )
@@ -145,8 +146,21 @@ def test_a_build_leaves_a_record_that_reads_back(bench, release, sources):
     made = build_series(bench, tools(release, sources), "patched", sources, None)
     folder = bench.run_dir / "builds" / "patched"
     assert from_json(Build, (folder / "build.json").read_text()) == made
-    assert sorted(path.name for path in folder.iterdir()) == ["build.json", "build.log", "kafka-raft-3.9.1.jar"]
+    kept = ["build.json", "build.log", "kafka-raft-3.9.1.jar", "sources"]
+    assert sorted(path.name for path in folder.iterdir()) == kept
     assert "compile 'a file'" in (folder / "build.log").read_text()
+
+
+def test_a_build_keeps_the_patched_java_sources_and_nothing_else_of_the_tree(bench, release, sources):
+    build_series(bench, tools(release, sources), "patched", sources, None)
+    kept = bench.run_dir / "builds" / "patched" / "sources"
+    files = [path.relative_to(kept).as_posix() for path in kept.rglob("*") if path.is_file()]
+    assert files == ["raft/src/main/java/org/apache/kafka/raft/KafkaRaftClient.java"]
+
+
+def test_sources_that_are_no_kafka_checkout_are_named(tmp_path):
+    with pytest.raises(HarnessError, match="has no raft/src/main/java"):
+        keep_sources(tmp_path, tmp_path / "kept")
 
 
 def test_the_same_sources_give_the_same_jar(bench, release, sources):
