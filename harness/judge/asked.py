@@ -66,5 +66,10 @@ class Asked:
         return next((arm.build.flag.key for arm in self._candidates), "")
 
     @property
+    def candidate(self) -> str:
+        """The name of the build under test; empty when every arm is a control."""
+        return next((arm.build.name for arm in self._candidates), "")
+
+    @property
     def _candidates(self) -> tuple[Arm, ...]:
         return tuple(arm for arm in self.arms if arm.role is not Role.BASE)

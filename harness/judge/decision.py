@@ -1,4 +1,4 @@
-"""The verdict over all scenarios and claims of a verification; pure. Log findings never decide."""
+"""The verdict over the jar's proof and all scenarios and claims of a verification; pure. Log findings never decide."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
 
-from harness.judge import sentences
+from harness.judge import proved, sentences
 from harness.judge.asked import Asked
 from harness.judge.cells import CellOutcome, fold_repeats, missing_cell
 from harness.judge.table import Effect, Inertness, Ruling, rule, weight_of_effect, weight_of_inertness
 from harness.model import Claim, Role, RunResult, Verdict
+from harness.proof.records import Proof
 
 _Rulings = dict[str, list[tuple[Claim | None, Ruling]]]
+_NOTHING = "Nothing was asked: no scenario has a result that this host could decide."
 _WORST_FIRST = (Verdict.HOLD, Verdict.INCONCLUSIVE, Verdict.SHIP)
 
 
@@ -83,8 +85,8 @@ class Judgement:
     not_tested: tuple[str, ...]
 
 
-def decide(asked: Asked, results: Sequence[RunResult]) -> Judgement:
-    """Judge every declared scenario and claim: HOLD beats INCONCLUSIVE beats SHIP.
+def decide(asked: Asked, results: Sequence[RunResult], proof: Proof | None) -> Judgement:
+    """Judge every declared scenario and claim, and the jar itself: HOLD beats INCONCLUSIVE beats SHIP.
 
     What was declared and has no result, or was claimed and could not be asked, is INCONCLUSIVE by name. Results of
     what was not declared, such as repeats that an earlier plan left in the folder, do not count.
@@ -92,10 +94,12 @@ def decide(asked: Asked, results: Sequence[RunResult]) -> Judgement:
     results = [result for result in results if asked.declares(result)]
     rulings = {s.name: _rulings(asked, s.name, results) for s in asked.scenarios}
     rows = tuple(_row(asked, name, ruled) for name, ruled in rulings.items())
-    claims = tuple(_judge_claim(asked, claim, rulings) for claim in asked.claims)
-    gaps = (*_absent_arms(asked), *_gaps_in_claims(asked, rulings))
-    verdict = _worst([*(row.ruling.verdict for row in rows), *([Verdict.INCONCLUSIVE] if gaps else [])])
-    reasons = _reasons(verdict, rows, gaps)
+    claims = tuple(_judge_claim(asked, claim, rulings, proof) for claim in asked.claims)
+    blockers = proved.blockers(proof)
+    gaps = (*_absent_arms(asked), *_gaps_in_claims(asked, rulings), *proved.gaps(proof))
+    besides = [*([Verdict.HOLD] if blockers else []), *([Verdict.INCONCLUSIVE] if gaps else [])]
+    verdict = _worst([*(row.ruling.verdict for row in rows), *besides])
+    reasons = (*blockers, *_reasons(verdict, rows, gaps))
     return Judgement(
         verdict,
         sentences.headline(verdict, reasons, _candidate_runs(results), _leaves_defects(rows)),
@@ -103,7 +107,7 @@ def decide(asked: Asked, results: Sequence[RunResult]) -> Judgement:
         sentences.against(verdict, asked, [(row.name, row.ruling) for row in rows]),
         rows,
         claims,
-        (*gaps, *_not_asked(rows)),
+        (*gaps, *_not_asked(rows), *proved.untested(proof)),
     )
 
 
@@ -139,7 +143,10 @@ def _worst(verdicts: Sequence[Verdict | None]) -> Verdict:
     return next((verdict for verdict in _WORST_FIRST if verdict in verdicts), Verdict.INCONCLUSIVE)
 
 
-def _judge_claim(asked: Asked, claim: Claim, rulings: _Rulings) -> JudgedClaim:
+def _judge_claim(asked: Asked, claim: Claim, rulings: _Rulings, proof: Proof | None) -> JudgedClaim:
+    by_source = proved.refuted_by_source(claim, proof)
+    if by_source:
+        return JudgedClaim(claim, ClaimStatus.REFUTED, by_source)
     ruling = _ruling_on(claim, rulings)
     if ruling is None:
         return JudgedClaim(claim, ClaimStatus.UNTESTED, f"The scenario {claim.scenario} was not run.")
@@ -171,7 +178,7 @@ def _reasons(verdict: Verdict, rows: Iterable[JudgedScenario], gaps: Sequence[st
     weighty = [says for row in proving_first for says in row.says_for(verdict)]
     named_gaps = gaps if verdict is not Verdict.SHIP else ()
     ordered = (*weighty, *named_gaps) if verdict is Verdict.HOLD else (*named_gaps, *weighty)
-    return ordered or ("Nothing was asked: no scenario has a result that this host could decide.",)
+    return ordered if ordered or verdict is Verdict.HOLD else (_NOTHING,)
 
 
 def _absent_arms(asked: Asked) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from harness.report.drawing import Drawing, draw
 from harness.report.figures import figure, words
 from harness.report.links import Link, evidence_link, journal_link
 from harness.report.matrix import Row
+from harness.report.proving import ProofView, ReachView, proof_view, reach_view
 from harness.report.timeline import Event, Step, last_phase, timeline_of
 from harness.text import cut
 
@@ -107,6 +108,8 @@ class ReportContext:
     claims: tuple[ClaimDoc, ...]
     rows: tuple[Row, ...]
     contrasts: tuple[ContrastView, ...]
+    proof: ProofView | None
+    reach: ReachView | None
     timelines: tuple[TimelineView, ...]
     hidden_timelines: int
     measures: Measures
@@ -137,6 +140,8 @@ def report_context(
         claims=document.claims,
         rows=matrix.rows(document, limits.text),
         contrasts=tuple(_contrast(document, c, telling, limits) for c in document.contrasts),
+        proof=proof_view(document, limits.findings, limits.text),
+        reach=reach_view(document, limits.steps * 4, limits.text),
         timelines=tuple(_timeline(document, run, journals[run.folder], limits) for run in chosen),
         hidden_timelines=len(document.runs) - len(chosen),
         measures=_measures(_in_order(document)),

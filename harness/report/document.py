@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from harness.judge import CellState, Check, ClaimStatus
 from harness.model import Evidence, FindingKind, Outcome, Role, RunKey, Verdict
+from harness.proof.records import Coverage, Proof
 
 SCHEMA = 1
 
@@ -123,7 +124,10 @@ class ContrastDoc:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The content of verdict.json; `timings` are wall seconds per stage, `repeats` the declared runs per cell."""
+    """The content of verdict.json; `timings` are wall seconds per stage, `repeats` the declared runs per cell.
+
+    `proof` is None when the jar was not proved, `coverage` when no run told which changed lines it reached.
+    """
 
     schema: int
     verdict: Verdict
@@ -140,5 +144,7 @@ class Document:
     claims: tuple[ClaimDoc, ...]
     runs: tuple[RunDoc, ...]
     contrasts: tuple[ContrastDoc, ...]
+    proof: Proof | None
+    coverage: Coverage | None
     not_tested: tuple[str, ...]
     timings: Mapping[str, float]

@@ -12,6 +12,7 @@ import jsonschema
 from harness.errors import HarnessError
 from harness.judge import Asked, JudgedScenario, Judgement, check_run, decide, expected_of
 from harness.model import Arm, Claim, Contrast, Finding, RunResult
+from harness.proof.records import Coverage, Proof
 from harness.records import from_json, to_json
 from harness.report.document import (
     SCHEMA,
@@ -38,7 +39,7 @@ def judge_run(run_dir: Path) -> dict[str, Any]:
     asked = read_asked(run_dir)
     findings = run_dir / "logs" / "findings.json"
     contrasts = from_json(tuple[Contrast, ...], findings.read_bytes()) if findings.is_file() else ()
-    verdict = build_verdict(asked, read_results(run_dir), contrasts)
+    verdict = build_verdict(asked, read_results(run_dir), contrasts, *read_proof(run_dir, asked))
     write_verdict(run_dir, verdict)
     return verdict
 
@@ -49,6 +50,25 @@ def read_asked(run_dir: Path) -> Asked:
     if not path.is_file():
         raise HarnessError(f"{run_dir} is no run directory: it has no run.json.", "Start one with `harness verify`.")
     return from_json(Asked, path.read_bytes())
+
+
+def proof_folder(asked: Asked) -> str:
+    """Return the folder, below the run directory, with everything that was proved of the candidate's build."""
+    return f"proof/{asked.candidate}"
+
+
+def read_proof(run_dir: Path, asked: Asked) -> tuple[Proof | None, Coverage | None]:
+    """Return what was proved of the candidate and which changed lines its runs reached; None for what was not.
+
+    A proof of another jar than the one that was declared is a HarnessError.
+    """
+    folder = run_dir / proof_folder(asked)
+    proof, coverage = folder / "proof.json", folder / "coverage.json"
+    proved = from_json(Proof, proof.read_bytes()) if proof.is_file() else None
+    digests = {arm.build.jar_sha256 for arm in asked.arms if arm.build.name == asked.candidate}
+    if proved and proved.candidate not in digests:
+        raise HarnessError(f"{proof} is about another jar ({proved.candidate}).", "Run `harness prove` again.")
+    return proved, from_json(Coverage, coverage.read_bytes()) if coverage.is_file() else None
 
 
 def read_results(run_dir: Path) -> list[RunResult]:
@@ -88,15 +108,27 @@ def read_verdict(run_dir: Path) -> dict[str, Any]:
     return verdict
 
 
-def build_verdict(asked: Asked, results: Sequence[RunResult], contrasts: Sequence[Contrast]) -> dict[str, Any]:
+def build_verdict(
+    asked: Asked,
+    results: Sequence[RunResult],
+    contrasts: Sequence[Contrast],
+    proof: Proof | None,
+    coverage: Coverage | None = None,
+) -> dict[str, Any]:
     """Judge and return the content of verdict.json; pure."""
-    judgement = decide(asked, results)
-    document: dict[str, Any] = json.loads(to_json(_document(asked, judgement, results, contrasts)))
-    return document
+    judgement = decide(asked, results, proof)
+    document = _document(asked, judgement, results, contrasts, proof, coverage)
+    plain: dict[str, Any] = json.loads(to_json(document))
+    return plain
 
 
 def _document(
-    asked: Asked, judgement: Judgement, results: Sequence[RunResult], contrasts: Sequence[Contrast]
+    asked: Asked,
+    judgement: Judgement,
+    results: Sequence[RunResult],
+    contrasts: Sequence[Contrast],
+    proof: Proof | None,
+    coverage: Coverage | None,
 ) -> Document:
     rows = {row.name: row for row in judgement.scenarios}
     return Document(
@@ -115,6 +147,8 @@ def _document(
         claims=tuple(_claims(judgement)),
         runs=tuple(_run(asked, rows[r.scenario], r) for r in results if asked.declares(r)),
         contrasts=tuple(ContrastDoc(c.base, c.candidate, tuple(map(_finding, c.findings))) for c in contrasts),
+        proof=proof,
+        coverage=coverage,
         not_tested=judgement.not_tested,
         timings=asked.timings,
     )

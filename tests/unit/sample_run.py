@@ -26,6 +26,19 @@ from harness.model import (
     Role,
     RunResult,
 )
+from harness.proof.records import (
+    Answer,
+    AuditAnswer,
+    Coverage,
+    Difference,
+    FailedTest,
+    Proof,
+    ReachedLine,
+    Severity,
+    TestClass,
+    TestsProof,
+    TestSuite,
+)
 from harness.records import to_json
 
 LOST = "observer_recovers"
@@ -262,6 +275,56 @@ def contrasts(kind: str) -> tuple[Contrast, ...]:
     )
 
 
+_CLIENT = "raft/src/main/java/org/apache/kafka/raft/KafkaRaftClient.java"
+
+
+def proof(kind: str) -> Proof:
+    """A sound proof, or for `hold` one with a failing rule and a failing test; hostile texts for `hostile`."""
+    added = Difference(
+        "method-added", Severity.NOTE, "QuorumConfig", "QuorumConfig has the new method dynamicBootstrapServersEnabled."
+    )
+    default = Difference(
+        "config-default", Severity.FAIL, KEY, f"The default of {KEY} is not the claimed one.", "true", "false"
+    )
+    failed = FailedTest(TestSuite.UPSTREAM, "KafkaRaftClientTest", "testVote()", "expected 1", "at Test.java:7", False)
+    if kind == "hostile":
+        added = Difference("method-added", Severity.WARNING, HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE)
+        failed = FailedTest(TestSuite.UPSTREAM, HOSTILE, HOSTILE, HOSTILE, HOSTILE, True)
+    place = Evidence(f"builds/patched/sources/{_CLIENT}", 451, "partitionState.updateState();")
+    says = HOSTILE if kind == "hostile" else "appendAsFollower refreshes after updateState."
+    return Proof(
+        "patched",
+        STOCK.jar_sha256,
+        PATCHED.jar_sha256,
+        ("class-missing", "config-default", "method-added"),
+        (default, added) if kind == "hold" else (added,),
+        TestsProof(
+            "all",
+            (TestClass(TestSuite.UPSTREAM, "org.apache.kafka.raft.KafkaRaftClientTest", 201, int(kind == "hold"), 0, 14.2),),
+            () if kind == "ship" else (failed,),
+            report="proof/patched/junit",
+        ),
+        (
+            AuditAnswer("refresh-after-append", Answer.HOLDS, says, "follows-moved-voters", (place,)),
+            AuditAnswer("refresh-after-truncation", Answer.DOES_NOT_HOLD, "truncateNewEntries does not refresh."),
+            AuditAnswer("read-once", Answer.UNTESTED, "There are no sources."),
+        ),
+        ("Compared with a baseline from the same compiler.",),
+    )
+
+
+def coverage(kind: str) -> Coverage:
+    """Three changed lines, one of which nothing ran."""
+    text = HOSTILE if kind == "hostile" else "requestManager.updateBootstrapServers(nodes);"
+    return Coverage(
+        (
+            ReachedLine(_CLIENT, 451, "maybeUpdateBootstrapServers();", ("new-mechanism", "turn2")),
+            ReachedLine(_CLIENT, 460, text, ("turn2",)),
+            ReachedLine(_CLIENT, 461, "return;", ()),
+        )
+    )
+
+
 def asked() -> Asked:
     return Asked(
         1,
@@ -281,6 +344,8 @@ def write_sample(folder: Path, kind: str = "ship") -> Path:
     """Write run.json, results, journals and findings of a run that shows `kind`; return the folder."""
     _write(folder / "run.json", to_json(asked()))
     _write(folder / "logs/findings.json", to_json(contrasts(kind)))
+    _write(folder / "proof/patched/proof.json", to_json(proof(kind)))
+    _write(folder / "proof/patched/coverage.json", to_json(coverage(kind)))
     for result, events in results(kind):
         here = folder / result.key.folder
         _write(here / "result.json", to_json(result))

@@ -16,10 +16,11 @@ from harness.judge import (
     Judgement,
     ScenarioAsked,
     check_run,
-    decide,
     fold_repeats,
 )
+from harness.judge import decide as decide_all
 from harness.model import Arm, Build, Claim, Expected, Flag, Outcome, Role, RunResult, Verdict
+from harness.proof.records import Answer, AuditAnswer, Difference, FailedTest, Proof, Severity, TestsProof, TestSuite
 
 LOST = "observer_recovers"
 FLAG = Flag("controller.quorum.dynamic.bootstrap.servers.enable", known=True, default="true")
@@ -47,6 +48,12 @@ STARVED = (Outcome.INCONCLUSIVE, "host_not_starved", "guard unmet: 2 s stall of 
 OVER_BUDGET = (Outcome.INCONCLUSIVE, "within_budget", "guard unmet: the plan took longer than its 180 s")
 BROKEN = (Outcome.BROKEN, "", "port taken")
 UNSUPPORTED = (Outcome.UNSUPPORTED, "", "needs root")
+
+SOUND = Proof("patched", "a" * 64, "b" * 64, ("class-missing",), (), TestsProof("related"), ())
+
+
+def decide(plan: Asked, results, proof: Proof | None = SOUND) -> Judgement:
+    return decide_all(plan, results, proof)
 
 
 def asked(*scenarios: str, repeats: int = 1, claims: tuple[Claim, ...] = (), arms=ARMS) -> Asked:
@@ -320,3 +327,66 @@ def test_a_run_passes_when_it_shows_what_is_claimed(role, shown, claims, base, c
     judged = decide(asked("turn2", claims=claims), results).scenarios[0]
     result = next(r for r in results if r.role is role)
     assert check == check_run(result, claims, judged.ruling.base, judged.cell(role))
+
+
+DIFFERENCE = Difference("class-missing", Severity.FAIL, "org/apache/kafka/raft/Gone", "the class Gone is missing.")
+FAILURE = FailedTest(TestSuite.UPSTREAM, "KafkaRaftClientTest", "testVote", "expected 1 but was 2", "at …", False)
+BROKEN_PROMISE = AuditAnswer("refresh", Answer.DOES_NOT_HOLD, "initialize does not refresh.", FIX.id)
+
+
+@pytest.mark.parametrize(
+    ("proof", "reason"),
+    [
+        (replace(SOUND, differences=(DIFFERENCE,)), "class-missing: the class Gone is missing."),
+        (
+            replace(SOUND, tests=TestsProof("all", failed=(FAILURE,))),
+            "test KafkaRaftClientTest.testVote fails: expected 1 but was 2",
+        ),
+        (
+            replace(SOUND, audit=(BROKEN_PROMISE,)),
+            "claim follows-moved-voters is refuted by the source: initialize does not refresh.",
+        ),
+    ],
+)
+def test_a_jar_that_is_no_drop_in_is_held_however_well_it_runs(proof: Proof, reason: str) -> None:
+    judgement = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, R, H), proof)
+    assert judgement.verdict is Verdict.HOLD
+    assert judgement.reasons == (f"The jar is no sound drop-in: {reason}",)
+
+
+@pytest.mark.parametrize(
+    "proof",
+    [
+        replace(SOUND, differences=(replace(DIFFERENCE, waived="known, by Ann, until 2027-01-01"),)),
+        replace(SOUND, differences=(replace(DIFFERENCE, severity=Severity.WARNING),)),
+        replace(SOUND, tests=TestsProof("all", failed=(replace(FAILURE, fails_on_base=True),))),
+        replace(SOUND, audit=(replace(BROKEN_PROMISE, claim=""),)),
+    ],
+)
+def test_what_is_waived_or_light_or_base_s_own_or_promised_by_nobody_does_not_block(proof: Proof) -> None:
+    assert decide(asked("turn2", claims=(FIX,)), ran("turn2", R, R, H), proof).verdict is Verdict.SHIP
+
+
+def test_a_jar_that_nobody_proved_is_never_shipped_and_the_gap_is_named() -> None:
+    judgement = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, R, H), None)
+    assert judgement.verdict is Verdict.INCONCLUSIVE
+    assert "was not proved" in judgement.reasons[0]
+    assert judgement.reasons[0] in judgement.not_tested
+
+
+def test_a_claim_that_the_source_refutes_is_refuted_with_the_sources_words() -> None:
+    judgement = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, R, H), replace(SOUND, audit=(BROKEN_PROMISE,)))
+    assert (judgement.claims[0].status, judgement.claims[0].why) == (ClaimStatus.REFUTED, BROKEN_PROMISE.says)
+
+
+def test_many_reasons_against_the_jar_are_counted() -> None:
+    judgement = decide(asked("turn1"), ran("turn1", H, H, H), replace(SOUND, differences=(DIFFERENCE,) * 9))
+    assert judgement.reasons[5] == "4 more such reasons are in the proof."
+
+
+def test_what_of_the_proof_could_not_be_asked_is_told_and_no_obstacle() -> None:
+    silent = AuditAnswer("read-once", Answer.UNTESTED, "no sources")
+    proof = replace(SOUND, audit=(silent,), tests=TestsProof("none"))
+    judgement = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, R, H), proof)
+    assert judgement.verdict is Verdict.SHIP
+    assert judgement.not_tested == ("Upstream's tests were not run on the jar: --tests none.", "read-once: no sources")

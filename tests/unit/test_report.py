@@ -34,7 +34,9 @@ GOLDEN = Path(__file__).parent / "golden"
 
 def document(kind: str = "ship") -> Document:
     results = [result for result, _ in sample_run.results(kind)]
-    verdict = build_verdict(sample_run.asked(), results, sample_run.contrasts(kind))
+    verdict = build_verdict(
+        sample_run.asked(), results, sample_run.contrasts(kind), sample_run.proof(kind), sample_run.coverage(kind)
+    )
     return from_json(Document, json.dumps(verdict))
 
 
@@ -64,7 +66,7 @@ def test_a_run_directory_is_judged_and_reported_and_can_be_reported_again(tmp_pa
 
 def test_the_verdict_is_the_first_thing_said_with_the_strongest_reason_against_it() -> None:
     text = re.sub(r"<[^>]+>", " ", render_html(document("hold"), journals("hold")).split("<main>")[1])
-    assert re.match(r"\s*✕\s+HOLD\s+turn2: the claim follows-moved-voters is refuted", text)
+    assert re.match(r"\s*✕\s+HOLD\s+The jar is no sound drop-in: config-default", text)
     assert "Nothing speaks against the candidate in new-mechanism and turn1" in text[:1500]
 
 
@@ -123,7 +125,7 @@ def nasty_run() -> Document:
         for s, (outcome, name) in zip(sample_run.QUESTIONS, shown, strict=True)
         for arm in arms
     ]
-    return from_json(Document, json.dumps(build_verdict(asked, results, ())))
+    return from_json(Document, json.dumps(build_verdict(asked, results, (), sample_run.proof("hostile"))))
 
 
 def test_a_hostile_reason_is_written_out_on_the_page_in_junit_and_in_the_summary() -> None:
@@ -161,8 +163,39 @@ def test_ids_are_unique_links_inside_the_page_lead_somewhere_and_headings_are_in
 def test_every_table_has_a_caption_and_scrolls_in_its_own_box() -> None:
     page = [tag for tag, _ in Page(render_html(document(), journals())).tags]
     followers = [page[i + 1] for i, tag in enumerate(page) if tag == "table"]
-    assert followers == ["caption"] * 4
-    assert [page[i - 1] for i, tag in enumerate(page) if tag == "table"] == ["div"] * 4
+    assert followers == ["caption"] * 9
+    assert [page[i - 1] for i, tag in enumerate(page) if tag == "table"] == ["div"] * 9
+
+
+def test_the_proof_shows_the_broken_rule_the_failed_test_with_whose_it_is_and_the_gap_in_the_source() -> None:
+    text = re.sub(r"<[^>]+>", " ", render_html(document("hold"), journals("hold")))
+    text = " ".join(text[text.index("Proof of the jar") :].split())
+    assert "No sound drop-in: 2 reasons against it." in text
+    assert "201 tests, 1 failed" in text
+    assert "fail config-default The default of" in text
+    assert "KafkaRaftClientTest.testVote() (base passes it)" in text
+    assert "– gap refresh-after-truncation truncateNewEntries does not refresh." in text
+
+
+def test_changed_lines_that_nothing_ran_are_listed_before_those_that_ran() -> None:
+    reach = report_context(document(), journals()).reach
+    assert reach is not None
+    assert reach.told == "2 of 3 changed lines were run."
+    assert [(line.place, line.ran) for line in reach.unreached] == [("KafkaRaftClient.java:461", "")]
+    assert [line.ran for line in reach.reached] == ["new-mechanism, turn2", "turn2"]
+
+
+def test_a_claim_shows_what_the_source_says_of_it() -> None:
+    page = render_html(document(), journals())
+    claims = page[page.index('id="claims"') : page.index('id="matrix"')]
+    assert "refresh-after-append: held. appendAsFollower refreshes after updateState." in claims
+    assert 'href="builds/patched/sources/raft/src/main/java/org/apache/kafka/raft/KafkaRaftClient.java"' in claims
+
+
+def test_a_jar_that_was_not_proved_says_so() -> None:
+    page = render_html(replace(document(), proof=None, coverage=None), journals())
+    assert "was not run on it" in page
+    assert "No run told which lines it reached." in page
 
 
 def test_every_cell_links_to_its_journal_and_can_be_asked_again() -> None:
@@ -267,13 +300,15 @@ def test_a_jar_without_the_flag_has_no_off_arm_and_the_report_says_so() -> None:
     arms = (sample_run.ARMS[0], replace(sample_run.ARMS[2], name="jar-on", build=jar))
     results = [replace(r, arm="jar-on") if r.role is Role.ON else r for r, _ in sample_run.results("ship")]
     told = [r for r in results if r.role is not Role.OFF]
-    shown = from_json(Document, json.dumps(build_verdict(replace(asked, arms=arms), told, ())))
+    shown = from_json(
+        Document, json.dumps(build_verdict(replace(asked, arms=arms), told, (), sample_run.proof("ship")))
+    )
     assert shown.verdict == "INCONCLUSIVE"  # the claims speak of the flag switched off
     assert "this jar does not know the flag" in render_html(shown, {})
 
 
 def test_a_verdict_that_breaks_its_schema_is_not_written(tmp_path: Path) -> None:
-    verdict = build_verdict(sample_run.asked(), [], ())
+    verdict = build_verdict(sample_run.asked(), [], (), None)
     with pytest.raises(HarnessError, match=r"at \$\.verdict: 'SAFE' is not one of"):
         write_verdict(tmp_path, verdict | {"verdict": "SAFE"})
     assert list(tmp_path.iterdir()) == []
@@ -282,7 +317,7 @@ def test_a_verdict_that_breaks_its_schema_is_not_written(tmp_path: Path) -> None
 def test_a_refutation_without_a_name_breaks_the_schema(tmp_path: Path) -> None:
     nameless = RunResult("turn2", "stock", Role.BASE, 1, Outcome.REFUTED)
     with pytest.raises(HarnessError, match=r"runs\[0\]\.expectation"):
-        write_verdict(tmp_path, build_verdict(sample_run.asked(), [nameless], ()))
+        write_verdict(tmp_path, build_verdict(sample_run.asked(), [nameless], (), None))
 
 
 def test_a_folder_that_is_no_run_directory_is_named(tmp_path: Path) -> None:
@@ -329,7 +364,7 @@ def test_junit_tells_claimed_refutations_as_passed_and_the_rest_as_what_it_is() 
 @pytest.mark.parametrize(("outcome", "tag"), [(Outcome.BROKEN, "error"), (Outcome.UNSUPPORTED, "skipped")])
 def test_junit_tells_what_could_not_be_asked_with_its_reason(outcome: Outcome, tag: str) -> None:
     results = [replace(r, outcome=outcome, expectation="", reason="port taken") for r, _ in sample_run.results("ship")]
-    shown = from_json(Document, json.dumps(build_verdict(sample_run.asked(), results, ())))
+    shown = from_json(Document, json.dumps(build_verdict(sample_run.asked(), results, (), None)))
     root = ET.fromstring(render_junit(shown))
     assert [case.find(tag).get("message") for case in root.iter("testcase")] == [f"{outcome}: port taken"] * 9
 
@@ -340,7 +375,7 @@ def test_junit_stays_xml_whatever_a_log_holds() -> None:
 
 def test_markdown_gives_verdict_matrix_and_claims() -> None:
     summary = render_markdown(report_context(document("hold"), journals("hold")))
-    assert summary.startswith("# HOLD: turn2: the claim follows-moved-voters is refuted")
+    assert summary.startswith("# HOLD: The jar is no sound drop-in: config-default: The default of")
     assert (
         r"| turn1 | ✓ HELD, 1 of 1 | ✓ HELD, 1 of 1 | ✓ HELD, 1 of 1 | no difference; does not discriminate |"
         in summary

@@ -1,0 +1,159 @@
+"""The proof of the jar as the report shows it: differences, tests, the audit, and the lines that ran; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.proof.records import AuditAnswer, Coverage, Difference, FailedTest, TestClass
+from harness.proof.told import audit_told, differences_told, headline, reach_told, tests_told
+from harness.report.document import Document
+from harness.report.links import Link, evidence_link
+from harness.text import cut
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceView:
+    """A difference with its texts cut to size; `weight` is its severity, or `waived`."""
+
+    rule: str
+    weight: str
+    where: str
+    says: str
+    base: str
+    candidate: str
+    waived: str
+
+
+@dataclass(frozen=True, slots=True)
+class FailureView:
+    """A failed test; `whose` tells whether it is the candidate's doing."""
+
+    name: str
+    message: str
+    trace: str
+    whose: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerView:
+    """A question of the audit; `standing` is `held`, `refuted`, `gap` (nobody promised it) or `untested`."""
+
+    question: str
+    standing: str
+    says: str
+    claim: str
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProofView:
+    """Everything that was proved of the jar; `told` are the figures by name."""
+
+    headline: str
+    sound: bool
+    told: tuple[tuple[str, str], ...]
+    differences: tuple[DifferenceView, ...]
+    hidden: int
+    rules: str
+    failures: tuple[FailureView, ...]
+    hidden_failures: int
+    classes: tuple[TestClass, ...]
+    answers: tuple[AnswerView, ...]
+    notes: tuple[str, ...]
+    evidence: Link
+
+
+@dataclass(frozen=True, slots=True)
+class LineView:
+    """A changed line and where it ran; `ran` is empty for one that no scenario reached."""
+
+    place: str
+    text: str
+    ran: str
+    link: Link | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReachView:
+    """Which changed lines ran; those that did not come first."""
+
+    told: str
+    gap: str
+    unreached: tuple[LineView, ...]
+    reached: tuple[LineView, ...]
+    hidden: int
+
+
+def proof_view(document: Document, most: int, text: int) -> ProofView | None:
+    """Return what the report shows of the proof; None when the jar was not proved."""
+    proof = document.proof
+    if proof is None:
+        return None
+    return ProofView(
+        headline(proof),
+        not proof.blockers,
+        (("Differences", differences_told(proof)), ("Tests", tests_told(proof.tests)), ("Source", audit_told(proof))),
+        tuple(_difference(each, text) for each in proof.differences[:most]),
+        max(len(proof.differences) - most, 0),
+        ", ".join(proof.looked_at),
+        tuple(_failure(each, text) for each in proof.tests.failed[:most]),
+        max(len(proof.tests.failed) - most, 0),
+        proof.tests.classes,
+        tuple(_answer(each, text) for each in proof.audit),
+        tuple(cut(note, text) for note in filter(None, (*proof.notes, proof.tests.gap))),
+        Link(f"proof/{proof.build}/proof.json", "proof.json"),
+    )
+
+
+def reach_view(document: Document, most: int, text: int) -> ReachView | None:
+    """Return what the report shows of the changed lines; None when no run told."""
+    coverage = document.coverage
+    if coverage is None:
+        return None
+    build = document.proof.build if document.proof else ""
+    unreached = [_line(build, each.path, each.line, each.text, (), text) for each in coverage.unreached]
+    reached = [_line(build, e.path, e.line, e.text, e.scenarios, text) for e in coverage.lines if e.scenarios]
+    hidden = max(len(coverage.lines) - most, 0)
+    return ReachView(
+        _reach_told(coverage),
+        cut(coverage.gap, text),
+        tuple(unreached[:most]),
+        tuple(reached[: max(most - len(unreached), 0)]),
+        hidden,
+    )
+
+
+def _reach_told(coverage: Coverage) -> str:
+    return f"{reach_told(coverage)}." if coverage.lines else "Nothing is known of the changed lines."
+
+
+def _difference(each: Difference, text: int) -> DifferenceView:
+    weight = "waived" if each.waived else each.severity.value
+    parts = (each.where, each.says, each.base, each.candidate, each.waived)
+    return DifferenceView(each.rule, weight, *(cut(part, text) for part in parts))
+
+
+def _failure(each: FailedTest, text: int) -> FailureView:
+    whose = {True: "base fails it too", False: "base passes it", None: "base cannot be asked"}[each.fails_on_base]
+    return FailureView(
+        cut(f"{each.class_name}.{each.name}", text), cut(each.message, text), cut(each.trace, text), whose
+    )
+
+
+def _answer(each: AuditAnswer, text: int) -> AnswerView:
+    links = tuple(evidence_link(evidence) for evidence in each.evidence)
+    return AnswerView(each.question, _standing(each), cut(each.says, text), each.claim, links)
+
+
+def _standing(each: AuditAnswer) -> str:
+    if each.answer == "untested":
+        return "untested"
+    if each.answer == "holds":
+        return "held"
+    return "refuted" if each.claim else "gap"
+
+
+def _line(build: str, path: str, line: int, text: str, scenarios: Sequence[str], limit: int) -> LineView:
+    link = Link(f"builds/{build}/sources/{path}", f"{path.rsplit('/', 1)[-1]}:{line}") if build and text else None
+    return LineView(f"{path.rsplit('/', 1)[-1]}:{line}", cut(text.strip(), limit), ", ".join(scenarios), link)
