@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.building.builders import Builder
+from harness.building.configdef import failure_in
+from harness.building.probes import QUICK, compiled_probe
+from harness.errors import HarnessError
+from harness.java import JavaRuntime
+from harness.processes import bare_environment, run
+from harness.sources.archives import open_archive
+
+_SOURCE = "ClassFacts.java"
+_TIMEOUT_SECONDS = 120
+_MEMORY = "-Xmx512m"
+_BROKEN = "!"  # in place of a class's name: this entry cannot be read
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
     """One instruction that refers to a member or class, at a source line (0 when the class file tells none).
 
-    `kind` is `call` (any invoke), `get` or `put` (a field), `new`, or `type` (cast, instanceof, class constant).
+    `kind` is `call` (any invoke, and what a lambda or method reference stands for), `get` or `put` (a field), `new`,
+    or `type` (cast, instanceof, catch, class constant). `name` and `descriptor` are empty for `new` and `type`.
     """
 
     kind: str
@@ -37,7 +57,7 @@ class MethodFacts:
 
 @dataclass(frozen=True, slots=True)
 class FieldFacts:
-    """A field; `constant` is its constant value as text, empty when it has none."""
+    """A field; `constant` is its compile-time constant (a string stands in double quotes), empty when it has none."""
 
     name: str
     descriptor: str
@@ -47,7 +67,10 @@ class FieldFacts:
 
 @dataclass(frozen=True, slots=True)
 class ClassFacts:
-    """A class; names have slashes (`org/apache/kafka/raft/QuorumConfig`), `major` is the class file's version."""
+    """A class; names have slashes (`org/apache/kafka/raft/QuorumConfig`), `major` is the class file's version.
+
+    `superclass` is empty for java/lang/Object alone. `entry` is where the jar has it.
+    """
 
     name: str
     major: int
@@ -56,3 +79,114 @@ class ClassFacts:
     interfaces: tuple[str, ...]
     fields: tuple[FieldFacts, ...]
     methods: tuple[MethodFacts, ...]
+    entry: str = ""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Reference:
+    """What classes of another jar use of the jar under test; `user` is one of them.
+
+    `kind` is that of a Use, or `extends` or `implements`, which have an owner alone.
+    """
+
+    user: str
+    kind: str
+    owner: str
+    name: str
+    descriptor: str
+
+
+@dataclass(frozen=True, slots=True)
+class BytecodeTools:
+    """The compiled reader (a folder of classes), ASM's jars, and the Java that runs them."""
+
+    java: JavaRuntime
+    classes: Path
+    asm: tuple[Path, ...]
+
+
+def prepare_bytecode(builder: Builder, java: JavaRuntime, asm: Sequence[Path], cache: Path) -> BytecodeTools:
+    """Compile the reader into the cache, once per source and compiler. Raises HarnessError when it does not compile."""
+    return BytecodeTools(java, compiled_probe(builder, Path(__file__).with_name(_SOURCE), asm, cache), tuple(asm))
+
+
+def read_classes(tools: BytecodeTools, *jars: Path) -> Mapping[str, ClassFacts]:
+    """Return the classes of one or several jars by name; of two with one name the first, as on a class path.
+
+    Raises HarnessError for what is no jar, and for a class file that cannot be read.
+    """
+    found: dict[str, ClassFacts] = {}
+    for classes in read_each(tools, jars):
+        found = {**classes, **found}
+    return found
+
+
+def read_each(tools: BytecodeTools, jars: Sequence[Path]) -> tuple[Mapping[str, ClassFacts], ...]:
+    """Return the classes of each jar by name, in one run of a JVM. Raises HarnessError as `read_classes`."""
+    found: tuple[dict[str, ClassFacts], ...] = tuple({} for _ in jars)
+    for line in _ask(tools, ["facts"], jars):
+        facts = parse_class(line)
+        found[line[0]].setdefault(facts.name, facts)
+    return found
+
+
+def read_references(
+    tools: BytecodeTools, jars: Sequence[Path], packages: Iterable[str]
+) -> tuple[tuple[Reference, ...], ...]:
+    """Return, for each jar, what its classes use of the packages (`org/apache/kafka/raft`; not of those below them).
+
+    Raises HarnessError as `read_classes`.
+    """
+    found: tuple[list[Reference], ...] = tuple([] for _ in jars)
+    for line in _ask(tools, ["references", ",".join(sorted(packages))], jars):
+        found[line[0]].append(Reference(*map(str, line[1:])))
+    return tuple(map(tuple, found))
+
+
+def parse_class(line: Sequence[Any]) -> ClassFacts:
+    """Return the class that a line of the reader's answer describes."""
+    _, entry, name, major, access, superclass, interfaces, fields, methods = line
+    return ClassFacts(
+        name=name,
+        major=major,
+        access=access,
+        superclass=superclass,
+        interfaces=tuple(interfaces),
+        fields=tuple(FieldFacts(*each) for each in fields),
+        methods=tuple(_method(*each) for each in methods),
+        entry=entry,
+    )
+
+
+def _method(
+    name: str, descriptor: str, access: int, exceptions: list[str], code: str, uses: list[list[Any]]
+) -> MethodFacts:
+    return MethodFacts(name, descriptor, access, tuple(exceptions), code, tuple(Use(*each) for each in uses))
+
+
+def _ask(tools: BytecodeTools, what: Sequence[str], jars: Sequence[Path]) -> list[list[Any]]:
+    for jar in jars:
+        open_archive(jar).close()  # refuses what is no jar, and what unpacks to too much
+    path = os.pathsep.join(map(str, (tools.classes, *tools.asm)))
+    command = [str(tools.java.java), *QUICK, _MEMORY, "-cp", path, "ClassFacts", *what]
+    try:
+        done = run([*command, *(str(jar.absolute()) for jar in jars)], env=bare_environment(), timeout=_TIMEOUT_SECONDS)
+    except subprocess.TimeoutExpired as error:
+        raise HarnessError(f"The classes of {_named(jars)} could not be read within {_TIMEOUT_SECONDS} s.") from error
+    if done.returncode != 0:
+        raise HarnessError(f"The classes of {_named(jars)} could not be read: {failure_in(done.stderr)}.")
+    return _checked([json.loads(line) for line in done.stdout.splitlines()], jars)
+
+
+def _checked(lines: list[list[Any]], jars: Sequence[Path]) -> list[list[Any]]:
+    for line in lines:
+        if line[1] == _BROKEN:
+            raise HarnessError(
+                f"{line[2]} in {jars[line[0]]} is not a class file that can be read: {line[3]}.",
+                "The jar is damaged, or made for a Java newer than this harness knows.",
+            )
+    return lines
+
+
+def _named(jars: Sequence[Path]) -> str:
+    return ", ".join(jar.name for jar in jars[:3]) + (f" and {len(jars) - 3} more" if len(jars) > 3 else "")

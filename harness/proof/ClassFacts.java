@@ -1,0 +1,383 @@
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.Handle;
+import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.Type;
+import org.objectweb.asm.tree.AbstractInsnNode;
+import org.objectweb.asm.tree.ClassNode;
+import org.objectweb.asm.tree.FieldInsnNode;
+import org.objectweb.asm.tree.FieldNode;
+import org.objectweb.asm.tree.IincInsnNode;
+import org.objectweb.asm.tree.InnerClassNode;
+import org.objectweb.asm.tree.IntInsnNode;
+import org.objectweb.asm.tree.InvokeDynamicInsnNode;
+import org.objectweb.asm.tree.JumpInsnNode;
+import org.objectweb.asm.tree.LabelNode;
+import org.objectweb.asm.tree.LdcInsnNode;
+import org.objectweb.asm.tree.LineNumberNode;
+import org.objectweb.asm.tree.LookupSwitchInsnNode;
+import org.objectweb.asm.tree.MethodInsnNode;
+import org.objectweb.asm.tree.MethodNode;
+import org.objectweb.asm.tree.MultiANewArrayInsnNode;
+import org.objectweb.asm.tree.TableSwitchInsnNode;
+import org.objectweb.asm.tree.TryCatchBlockNode;
+import org.objectweb.asm.tree.TypeInsnNode;
+import org.objectweb.asm.tree.VarInsnNode;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
+
+/**
+ * Prints what the class files of jars say, a JSON array a line.
+ *
+ * facts JAR...              every class: what it declares, and what each method does
+ * references PACKAGES JAR...  per jar, what its classes use of the packages (`a/b,c/d`)
+ *
+ * The first element of a line is the jar's place among the arguments. An entry that is no class gives a line
+ * [jar, "!", entry, why] and nothing else.
+ */
+public final class ClassFacts {
+    private static final int MOST_BYTES = 20 << 20;
+    private static final int REAL_FLAGS = 0xffff;
+
+    public static void main(String[] args) throws Exception {
+        boolean facts = args[0].equals("facts");
+        int first = facts ? 1 : 2;
+        PrintStream out = new PrintStream(System.out, false, "UTF-8");
+        IntStream jars = IntStream.range(first, args.length);
+        (facts ? jars : jars.parallel()).forEach(at -> {
+            List<String> lines = new ArrayList<>();
+            Visitor visitor = facts ? declared(at - first, lines) : referring(at - first, args[1].split(","), lines);
+            readJar(args[at], at - first, visitor, lines);
+            synchronized (out) {
+                lines.forEach(out::println);
+            }
+        });
+        out.flush();
+    }
+
+    private interface Visitor {
+        boolean wants(byte[] content);
+
+        void visit(String entry, ClassNode node) throws Exception;
+
+        default void end() { }
+    }
+
+    private static Visitor declared(int jar, List<String> lines) {
+        return new Visitor() {
+            public boolean wants(byte[] content) {
+                return true;
+            }
+
+            public void visit(String entry, ClassNode node) throws Exception {
+                lines.add(classOf(jar, entry, node));
+            }
+        };
+    }
+
+    private static Visitor referring(int jar, String[] packages, List<String> lines) {
+        return new Visitor() {
+            final TreeSet<String> found = new TreeSet<>();
+            final Map<String, String> from = new HashMap<>();
+
+            public boolean wants(byte[] content) {
+                // One byte a character: a class file's names of packages are plain ASCII where they matter here.
+                String text = new String(content, StandardCharsets.ISO_8859_1);
+                for (String each : packages) {
+                    if (text.contains(each + "/")) {
+                        return true;
+                    }
+                }
+                return false;
+            }
+
+            public void visit(String entry, ClassNode node) {
+                List<String[]> uses = new ArrayList<>();
+                inherit(node, uses);
+                for (MethodNode method : node.methods) {
+                    uses.addAll(usesOf(method));
+                }
+                for (String[] use : uses) {
+                    if (inside(use[1], packages)) {
+                        String key = texts(use, 4);
+                        found.add(key);
+                        from.putIfAbsent(key, node.name);
+                    }
+                }
+            }
+
+            public void end() {
+                for (String use : found) {
+                    lines.add("[" + jar + "," + quoted(from.get(use)) + "," + use + "]");
+                }
+            }
+        };
+    }
+
+    private static void inherit(ClassNode node, List<String[]> uses) {
+        if (node.superName != null) {
+            uses.add(new String[] {"extends", node.superName, "", "", "0"});
+        }
+        for (String each : node.interfaces) {
+            uses.add(new String[] {"implements", each, "", "", "0"});
+        }
+    }
+
+    private static boolean inside(String owner, String[] packages) {
+        for (String each : packages) {
+            if (owner.startsWith(each + "/") && owner.indexOf('/', each.length() + 1) < 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static void readJar(String path, int jar, Visitor visitor, List<String> lines) {
+        String reading = path;
+        try (ZipFile zip = new ZipFile(path)) {
+            for (ZipEntry entry : Collections.list(zip.entries())) {
+                reading = entry.getName();
+                if (reading.endsWith(".class") && !reading.startsWith("META-INF/")) {
+                    byte[] content = contentOf(zip, entry);
+                    if (visitor.wants(content)) {
+                        ClassNode node = new ClassNode();
+                        new ClassReader(content).accept(node, ClassReader.SKIP_FRAMES);
+                        visitor.visit(reading, node);
+                    }
+                }
+            }
+            visitor.end();
+        } catch (Exception | StackOverflowError | OutOfMemoryError error) { // ASM throws whatever a broken file leads to
+            lines.clear();
+            lines.add("[" + jar + ",\"!\"," + quoted(reading) + "," + quoted(String.valueOf(error)) + "]");
+        }
+    }
+
+    private static byte[] contentOf(ZipFile zip, ZipEntry entry) throws IOException {
+        ByteArrayOutputStream content = new ByteArrayOutputStream();
+        byte[] block = new byte[1 << 16];
+        try (InputStream in = zip.getInputStream(entry)) {
+            for (int count = in.read(block); count > 0; count = in.read(block)) {
+                content.write(block, 0, count);
+                if (content.size() > MOST_BYTES) {
+                    throw new IOException("it is larger than a class can be");
+                }
+            }
+        }
+        return content.toByteArray();
+    }
+
+    private static String classOf(int jar, String entry, ClassNode node) throws Exception {
+        List<String> fields = new ArrayList<>();
+        for (FieldNode each : node.fields) {
+            fields.add("[" + quoted(each.name) + "," + quoted(each.desc) + "," + (each.access & REAL_FLAGS) + ","
+                + quoted(valueOf(each.value)) + "]");
+        }
+        List<String> methods = new ArrayList<>();
+        for (MethodNode each : node.methods) {
+            methods.add(methodOf(each));
+        }
+        return "[" + jar + "," + quoted(entry) + "," + quoted(node.name) + "," + (node.version & 0xffff) + ","
+            + accessOf(node) + "," + quoted(node.superName == null ? "" : node.superName) + ","
+            + texts(node.interfaces) + "," + fields + "," + methods + "]";
+    }
+
+    /** A nested class's real flags (private, protected, static) stand in its InnerClasses attribute. */
+    private static int accessOf(ClassNode node) {
+        for (InnerClassNode each : node.innerClasses) {
+            if (each.name.equals(node.name)) {
+                return each.access & REAL_FLAGS | node.access & Opcodes.ACC_SUPER;
+            }
+        }
+        return node.access & REAL_FLAGS;
+    }
+
+    private static String methodOf(MethodNode method) throws Exception {
+        List<String> uses = new ArrayList<>();
+        for (String[] each : usesOf(method)) {
+            uses.add("[" + texts(each, 4) + "," + each[4] + "]");
+        }
+        return "[" + quoted(method.name) + "," + quoted(method.desc) + "," + (method.access & REAL_FLAGS) + ","
+            + texts(method.exceptions) + "," + quoted(digestOf(method)) + "," + uses + "]";
+    }
+
+    private static List<String[]> usesOf(MethodNode method) {
+        List<String[]> uses = new ArrayList<>();
+        int line = 0;
+        for (AbstractInsnNode each : method.instructions) {
+            if (each instanceof LineNumberNode) {
+                line = ((LineNumberNode) each).line;
+            } else if (each instanceof MethodInsnNode) {
+                MethodInsnNode call = (MethodInsnNode) each;
+                use(uses, "call", call.owner, call.name, call.desc, line);
+            } else if (each instanceof FieldInsnNode) {
+                FieldInsnNode field = (FieldInsnNode) each;
+                boolean get = each.getOpcode() == Opcodes.GETFIELD || each.getOpcode() == Opcodes.GETSTATIC;
+                use(uses, get ? "get" : "put", field.owner, field.name, field.desc, line);
+            } else if (each instanceof TypeInsnNode) {
+                use(uses, each.getOpcode() == Opcodes.NEW ? "new" : "type", ((TypeInsnNode) each).desc, "", "", line);
+            } else if (each instanceof MultiANewArrayInsnNode) {
+                use(uses, "type", ((MultiANewArrayInsnNode) each).desc, "", "", line);
+            } else if (each instanceof LdcInsnNode) {
+                useConstant(uses, ((LdcInsnNode) each).cst, line);
+            } else if (each instanceof InvokeDynamicInsnNode) {
+                for (Object argument : ((InvokeDynamicInsnNode) each).bsmArgs) {
+                    useConstant(uses, argument, line);
+                }
+            }
+        }
+        for (TryCatchBlockNode each : method.tryCatchBlocks) {
+            if (each.type != null) {
+                use(uses, "type", each.type, "", "", 0);
+            }
+        }
+        return uses;
+    }
+
+    private static void useConstant(List<String[]> uses, Object constant, int line) {
+        if (constant instanceof Type && ((Type) constant).getSort() >= Type.ARRAY
+            && ((Type) constant).getSort() <= Type.OBJECT) {
+            use(uses, "type", ((Type) constant).getInternalName(), "", "", line);
+        } else if (constant instanceof Handle) {
+            Handle handle = (Handle) constant;
+            String kind = handle.getTag() <= Opcodes.H_GETSTATIC ? "get"
+                : handle.getTag() <= Opcodes.H_PUTSTATIC ? "put" : "call";
+            use(uses, kind, handle.getOwner(), handle.getName(), handle.getDesc(), line);
+        }
+    }
+
+    /** An array's use is a use of what it holds; arrays of primitives refer to no class. */
+    private static void use(List<String[]> uses, String kind, String owner, String name, String desc, int line) {
+        String held = owner;
+        if (owner.startsWith("[")) {
+            String element = owner.substring(owner.lastIndexOf('[') + 1);
+            if (!element.startsWith("L") || !name.isEmpty()) { // an array's methods are java.lang.Object's
+                return;
+            }
+            held = element.substring(1, element.length() - 1);
+        }
+        uses.add(new String[] {kind, held, name, desc, String.valueOf(line)});
+    }
+
+    private static String digestOf(MethodNode method) throws Exception {
+        if (method.instructions.size() == 0) {
+            return "";
+        }
+        Map<LabelNode, Integer> places = new HashMap<>();
+        int place = 0;
+        for (AbstractInsnNode each : method.instructions) {
+            if (each instanceof LabelNode) {
+                places.put((LabelNode) each, place);
+            } else if (each.getOpcode() >= 0) {
+                place++;
+            }
+        }
+        MessageDigest digest = MessageDigest.getInstance("SHA-256");
+        for (AbstractInsnNode each : method.instructions) {
+            if (each.getOpcode() >= 0) {
+                add(digest, each.getOpcode() + " " + operands(each, places));
+            }
+        }
+        for (TryCatchBlockNode each : method.tryCatchBlocks) {
+            add(digest, "try " + places.get(each.start) + " " + places.get(each.end) + " " + places.get(each.handler)
+                + " " + each.type);
+        }
+        return String.format("%064x", new BigInteger(1, digest.digest()));
+    }
+
+    private static void add(MessageDigest digest, String text) {
+        digest.update((text.length() + ":" + text).getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static String operands(AbstractInsnNode each, Map<LabelNode, Integer> places) {
+        if (each instanceof MethodInsnNode) {
+            MethodInsnNode call = (MethodInsnNode) each;
+            return call.owner + " " + call.name + " " + call.desc + " " + call.itf;
+        } else if (each instanceof FieldInsnNode) {
+            FieldInsnNode field = (FieldInsnNode) each;
+            return field.owner + " " + field.name + " " + field.desc;
+        } else if (each instanceof InvokeDynamicInsnNode) {
+            InvokeDynamicInsnNode call = (InvokeDynamicInsnNode) each;
+            StringBuilder text = new StringBuilder(call.name + " " + call.desc + " " + call.bsm);
+            for (Object argument : call.bsmArgs) {
+                text.append(' ').append(constant(argument));
+            }
+            return text.toString();
+        } else if (each instanceof LdcInsnNode) {
+            return constant(((LdcInsnNode) each).cst);
+        } else if (each instanceof TypeInsnNode) {
+            return ((TypeInsnNode) each).desc;
+        } else if (each instanceof VarInsnNode) {
+            return String.valueOf(((VarInsnNode) each).var);
+        } else if (each instanceof IntInsnNode) {
+            return String.valueOf(((IntInsnNode) each).operand);
+        } else if (each instanceof IincInsnNode) {
+            return ((IincInsnNode) each).var + " " + ((IincInsnNode) each).incr;
+        } else if (each instanceof JumpInsnNode) {
+            return String.valueOf(places.get(((JumpInsnNode) each).label));
+        } else if (each instanceof TableSwitchInsnNode) {
+            TableSwitchInsnNode table = (TableSwitchInsnNode) each;
+            return table.min + " " + table.max + " " + places.get(table.dflt) + " " + targets(table.labels, places);
+        } else if (each instanceof LookupSwitchInsnNode) {
+            LookupSwitchInsnNode lookup = (LookupSwitchInsnNode) each;
+            return lookup.keys + " " + places.get(lookup.dflt) + " " + targets(lookup.labels, places);
+        } else if (each instanceof MultiANewArrayInsnNode) {
+            return ((MultiANewArrayInsnNode) each).desc + " " + ((MultiANewArrayInsnNode) each).dims;
+        }
+        return "";
+    }
+
+    private static List<Integer> targets(List<LabelNode> labels, Map<LabelNode, Integer> places) {
+        List<Integer> found = new ArrayList<>();
+        for (LabelNode each : labels) {
+            found.add(places.get(each));
+        }
+        return found;
+    }
+
+    private static String valueOf(Object value) {
+        return value == null ? "" : value instanceof String ? constant(value) : value.toString();
+    }
+
+    private static String constant(Object value) {
+        return value instanceof String ? '"' + (String) value + '"' : value.getClass().getSimpleName() + " " + value;
+    }
+
+    private static String texts(List<String> values) {
+        return "[" + texts(values.toArray(new String[0]), values.size()) + "]";
+    }
+
+    private static String texts(String[] values, int count) {
+        StringBuilder json = new StringBuilder();
+        for (int at = 0; at < count; at++) {
+            json.append(at > 0 ? "," : "").append(quoted(values[at]));
+        }
+        return json.toString();
+    }
+
+    private static String quoted(String text) {
+        StringBuilder json = new StringBuilder("\"");
+        for (char each : text.toCharArray()) {
+            if (each == '"' || each == '\\' || each < ' ' || each > '~') {
+                json.append(String.format("\\u%04x", (int) each));
+            } else {
+                json.append(each);
+            }
+        }
+        return json.append('"').toString();
+    }
+}
