@@ -8,16 +8,18 @@ from dataclasses import dataclass, field
 from harness.errors import HarnessError
 from harness.model import Arm, Build, Role
 from harness.plan.registry import unknown
+from harness.proof.records import TestScope
 
 ABSENT = "absent"
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """How the nodes of every run are set up: the content of setup.json, for the stages after `build`.
+    """How the jar is proved and the nodes of every run are set up: setup.json, for the stages after `build`.
 
     `java_home` is empty for the bundled runtime, `base_dist` for the locked one. `overlay` are the user's own
-    server properties; `settings` are an arm's, by its name.
+    server properties; `settings` are an arm's, by its name. The jar is proved by the `claims` file and, with a folder
+    of patches in `series`, by what they change; `waivers` is a file. All three are empty where there is none.
     """
 
     java_home: str
@@ -28,6 +30,10 @@ class Setup:
     offline: bool = False
     overlay: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    claims: str = ""
+    series: str = ""
+    waivers: str = ""
+    tests: TestScope = TestScope.RELATED
 
 
 @dataclass(frozen=True, slots=True)

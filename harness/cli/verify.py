@@ -11,6 +11,7 @@ import typer
 from harness.cli import common
 from harness.cli.common import Offline, Out
 from harness.cluster.jvm import Profile
+from harness.proof.records import TestScope
 from harness.stages.request import Request
 
 Jar = Annotated[
@@ -37,6 +38,15 @@ Git = Annotated[
 ]
 Claims = Annotated[
     str, typer.Option("--claims", help="A claims.toml, or `none`; the series' own if not given.", show_default=False)
+]
+Sources = Annotated[
+    Path | None,
+    typer.Option("--sources", help="The Kafka checkout that --jar was built from, for the audit.", show_default=False),
+]
+Tests = Annotated[TestScope, typer.Option("--tests", help="Which of upstream's raft tests are run on the jar.")]
+Waivers = Annotated[
+    Path | None,
+    typer.Option("--waivers", help="A waivers.toml: known differences, with reason and expiry.", show_default=False),
 ]
 Config = Annotated[
     Path | None,
@@ -90,6 +100,9 @@ def _with_request(act: Callable[[Request, Path | None], int]) -> Callable[..., i
         base_dist: BaseDist = None,
         git: Git = "",
         claims: Claims = "",
+        sources: Sources = None,
+        tests: Tests = TestScope.RELATED,
+        waivers: Waivers = None,
         config: Config = None,
         arms: Arms = "",
         scenario: Scenarios = None,
@@ -110,6 +123,9 @@ def _with_request(act: Callable[[Request, Path | None], int]) -> Callable[..., i
             base_dist=base_dist,
             git=git,
             claims=claims,
+            sources=sources,
+            tests=tests,
+            waivers=waivers,
             config=config,
             arms=tuple(filter(None, arms.split(","))),
             scenarios=tuple(scenario or ()),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.model import Claim
-from harness.proof.records import Answer, Proof
+from harness.proof.records import Answer, Proof, TestScope
 
 _MOST = 5
 
@@ -25,8 +25,8 @@ def untested(proof: Proof | None) -> tuple[str, ...]:
     if proof is None:
         return ()
     silent = [f"{a.question}: {a.says}" for a in proof.audit if a.answer is Answer.UNTESTED]
-    skipped = ("Upstream's tests were not run on the jar: --tests none.",) if proof.tests.scope == "none" else ()
-    return (*filter(None, [proof.tests.gap]), *skipped, *silent)
+    skipped = "Upstream's tests were not run on the jar: --tests none." if proof.tests.scope is TestScope.NONE else ""
+    return tuple(filter(None, (proof.tests.gap, skipped, *silent)))
 
 
 def refuted_by_source(claim: Claim, proof: Proof | None) -> str:

@@ -39,10 +39,19 @@ class Difference:
         return self.severity is Severity.FAIL and not self.waived
 
 
+class TestScope(StrEnum):
+    """Which of the module's tests are run on the jar."""
+
+    __test__ = False  # not a class of tests
+    NONE = "none"
+    RELATED = "related"  # those that touch what changed
+    ALL = "all"
+
+
 class TestSuite(StrEnum):
     """Whose tests they are."""
 
-    __test__ = False  # not a class of tests
+    __test__ = False
     UPSTREAM = "upstream"  # the released test jar of the module
     SERIES = "series"  # the new test files that come with the patch series
 
@@ -79,13 +88,13 @@ class FailedTest:
 
 @dataclass(frozen=True, slots=True)
 class TestsProof:
-    """The JUnit tests on the jar under test; `scope` is none, related or all, `report` a folder of JUnit XML.
+    """The JUnit tests on the jar under test; `report` is a folder of JUnit XML.
 
     `gap` says in a sentence what could not be run, empty when everything in scope was.
     """
 
     __test__ = False
-    scope: str
+    scope: TestScope
     classes: tuple[TestClass, ...] = ()
     failed: tuple[FailedTest, ...] = ()
     gap: str = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.proof.records import Coverage, Proof, Severity, TestsProof
+from harness.proof.records import Coverage, Proof, Severity, TestScope, TestsProof
 
 
 def headline(proof: Proof) -> str:
@@ -15,7 +15,7 @@ def headline(proof: Proof) -> str:
 
 def tests_told(tests: TestsProof) -> str:
     """Return the count of tests: `889 tests, 0 failed`."""
-    if tests.scope == "none":
+    if tests.scope is TestScope.NONE:
         return "no tests were asked for"
     skipped = sum(each.skipped for each in tests.classes)
     failed = sum(each.failures for each in tests.classes)

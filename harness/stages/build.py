@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 
 from harness.arms import Flagged, Setup, choose_arms, plan_arms, settings_of
-from harness.building.build import Bench, Toolchain, build_series, given_jar, release_build
+from harness.building.build import Bench, Toolchain, build_series, given_jar, keep_sources, release_build
 from harness.building.builders import Builder, choose_builder
 from harness.building.configdef import prepare_probe
 from harness.claims import ClaimSet, load_claims
@@ -44,7 +44,7 @@ def build(request: Request, run_dir: Path, reporter: Reporter) -> None:
     version = _kafka_version(request)
     claims = claims_of(request, version)
     scenarios = select(load_all(), request.scenarios, request.suite)
-    setup = _setup(request, claims)
+    setup = _setup(request, version, claims)
     reporter.stage(f"building for Kafka {version}")
     distribution = distribution_of(setup, version, reporter)
     builder = _builder(request, reporter)
@@ -72,8 +72,9 @@ def _kafka_version(request: Request) -> str:
     return request.kafka_version or told or DEFAULT_KAFKA
 
 
-def _setup(request: Request, claims: ClaimSet) -> Setup:
+def _setup(request: Request, version: str, claims: ClaimSet) -> Setup:
     owned = frozenset(filter(None, [claims.flag]))
+    file = _claims_file(request, version)
     return Setup(
         java_home=str(request.java_home.absolute()) if request.java_home else "",
         base_dist=str(request.base_dist.absolute()) if request.base_dist else "",
@@ -82,14 +83,23 @@ def _setup(request: Request, claims: ClaimSet) -> Setup:
         jobs=request.jobs,
         offline=request.offline,
         overlay=load_overlay(request.config, owned) if request.config else {},
+        claims=str(file.absolute()) if file else "",
+        series=str(file.absolute().parent) if file and (file.parent / "series").is_file() else "",
+        waivers=str(request.waivers.absolute()) if request.waivers else "",
+        tests=request.tests,
     )
 
 
 def claims_of(request: Request, version: str) -> ClaimSet:
     """Return the claims that the candidate is judged by: the series' own unless the user says otherwise."""
+    file = _claims_file(request, version)
+    return load_claims(file) if file else _NO_CLAIMS
+
+
+def _claims_file(request: Request, version: str) -> Path | None:
     if request.claims == NO_CLAIMS:
-        return _NO_CLAIMS
-    return load_claims(Path(request.claims) if request.claims else _series_folder(version) / "claims.toml")
+        return None
+    return Path(request.claims) if request.claims else _series_folder(version) / "claims.toml"
 
 
 def _series_folder(version: str) -> Path:
@@ -128,7 +138,10 @@ def _candidate(
     request: Request, bench: Bench, builder: Builder, distribution: Distribution, reporter: Reporter
 ) -> Build:
     if request.jar:
-        return given_jar(bench, "jar", request.jar, distribution)
+        given = given_jar(bench, "jar", request.jar, distribution)
+        if request.sources:
+            keep_sources(request.sources, bench.run_dir / "builds" / given.name)
+        return given
     lock = read_lock(distribution.version)
     with reporter.downloads() as progress:
         downloads = _downloads(request, progress)

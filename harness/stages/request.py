@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.cluster.jvm import Profile
+from harness.proof.records import TestScope
 
 NO_CLAIMS = "none"
 DEFAULT_KAFKA = "3.9.1"
@@ -13,7 +14,7 @@ DEFAULT_KAFKA = "3.9.1"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The options of `harness verify` and `harness build`; empty or None where the user said nothing."""
+    """The options of `harness verify`, `prove` and `build`; empty or None where the user said nothing."""
 
     kafka_version: str = ""
     jar: Path | None = None
@@ -21,6 +22,9 @@ class Request:
     base_dist: Path | None = None
     git: str = ""
     claims: str = ""
+    sources: Path | None = None
+    tests: TestScope = TestScope.RELATED
+    waivers: Path | None = None
     config: Path | None = None
     arms: tuple[str, ...] = ()
     scenarios: tuple[str, ...] = ()

@@ -36,6 +36,7 @@ from harness.proof.records import (
     ReachedLine,
     Severity,
     TestClass,
+    TestScope,
     TestsProof,
     TestSuite,
 )
@@ -290,6 +291,7 @@ def proof(kind: str) -> Proof:
     if kind == "hostile":
         added = Difference("method-added", Severity.WARNING, HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE)
         failed = FailedTest(TestSuite.UPSTREAM, HOSTILE, HOSTILE, HOSTILE, HOSTILE, True)
+    fails = int(kind == "hold")
     place = Evidence(f"builds/patched/sources/{_CLIENT}", 451, "partitionState.updateState();")
     says = HOSTILE if kind == "hostile" else "appendAsFollower refreshes after updateState."
     return Proof(
@@ -299,8 +301,8 @@ def proof(kind: str) -> Proof:
         ("class-missing", "config-default", "method-added"),
         (default, added) if kind == "hold" else (added,),
         TestsProof(
-            "all",
-            (TestClass(TestSuite.UPSTREAM, "org.apache.kafka.raft.KafkaRaftClientTest", 201, int(kind == "hold"), 0, 14.2),),
+            TestScope.ALL,
+            (TestClass(TestSuite.UPSTREAM, "org.apache.kafka.raft.KafkaRaftClientTest", 201, fails, 0, 14.2),),
             () if kind == "ship" else (failed,),
             report="proof/patched/junit",
         ),

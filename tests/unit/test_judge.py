@@ -20,7 +20,17 @@ from harness.judge import (
 )
 from harness.judge import decide as decide_all
 from harness.model import Arm, Build, Claim, Expected, Flag, Outcome, Role, RunResult, Verdict
-from harness.proof.records import Answer, AuditAnswer, Difference, FailedTest, Proof, Severity, TestsProof, TestSuite
+from harness.proof.records import (
+    Answer,
+    AuditAnswer,
+    Difference,
+    FailedTest,
+    Proof,
+    Severity,
+    TestScope,
+    TestsProof,
+    TestSuite,
+)
 
 LOST = "observer_recovers"
 FLAG = Flag("controller.quorum.dynamic.bootstrap.servers.enable", known=True, default="true")
@@ -49,7 +59,7 @@ OVER_BUDGET = (Outcome.INCONCLUSIVE, "within_budget", "guard unmet: the plan too
 BROKEN = (Outcome.BROKEN, "", "port taken")
 UNSUPPORTED = (Outcome.UNSUPPORTED, "", "needs root")
 
-SOUND = Proof("patched", "a" * 64, "b" * 64, ("class-missing",), (), TestsProof("related"), ())
+SOUND = Proof("patched", "a" * 64, "b" * 64, ("class-missing",), (), TestsProof(TestScope.RELATED), ())
 
 
 def decide(plan: Asked, results, proof: Proof | None = SOUND) -> Judgement:
@@ -339,7 +349,7 @@ BROKEN_PROMISE = AuditAnswer("refresh", Answer.DOES_NOT_HOLD, "initialize does n
     [
         (replace(SOUND, differences=(DIFFERENCE,)), "class-missing: the class Gone is missing."),
         (
-            replace(SOUND, tests=TestsProof("all", failed=(FAILURE,))),
+            replace(SOUND, tests=TestsProof(TestScope.ALL, failed=(FAILURE,))),
             "test KafkaRaftClientTest.testVote fails: expected 1 but was 2",
         ),
         (
@@ -359,7 +369,7 @@ def test_a_jar_that_is_no_drop_in_is_held_however_well_it_runs(proof: Proof, rea
     [
         replace(SOUND, differences=(replace(DIFFERENCE, waived="known, by Ann, until 2027-01-01"),)),
         replace(SOUND, differences=(replace(DIFFERENCE, severity=Severity.WARNING),)),
-        replace(SOUND, tests=TestsProof("all", failed=(replace(FAILURE, fails_on_base=True),))),
+        replace(SOUND, tests=TestsProof(TestScope.ALL, failed=(replace(FAILURE, fails_on_base=True),))),
         replace(SOUND, audit=(replace(BROKEN_PROMISE, claim=""),)),
     ],
 )
@@ -386,7 +396,7 @@ def test_many_reasons_against_the_jar_are_counted() -> None:
 
 def test_what_of_the_proof_could_not_be_asked_is_told_and_no_obstacle() -> None:
     silent = AuditAnswer("read-once", Answer.UNTESTED, "no sources")
-    proof = replace(SOUND, audit=(silent,), tests=TestsProof("none"))
+    proof = replace(SOUND, audit=(silent,), tests=TestsProof(TestScope.NONE))
     judgement = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, R, H), proof)
     assert judgement.verdict is Verdict.SHIP
     assert judgement.not_tested == ("Upstream's tests were not run on the jar: --tests none.", "read-once: no sources")
