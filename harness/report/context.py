@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.model import Outcome
+from harness.model import Evidence, Outcome
 from harness.report import matrix
 from harness.report.document import ArmDoc, ClaimDoc, ContrastDoc, Document, FindingDoc, RunDoc
 from harness.report.drawing import Drawing, draw
 from harness.report.figures import figure, words
+from harness.report.inventory import FileDigest
 from harness.report.links import Link, evidence_link, journal_link
-from harness.report.matrix import Row
-from harness.report.proving import ProofView, ReachView, proof_view, reach_view
+from harness.report.matrix import InertnessView, Row
+from harness.report.proving import DifferenceView, ProofView, ReachView, proof_view, reach_view, waived_view
 from harness.report.timeline import Event, Step, last_phase, timeline_of
 from harness.text import cut
 
@@ -25,10 +26,12 @@ class Limits:
     timelines: int = 24
     steps: int = 80
     text: int = 700
+    evidence: int = 400
 
     def halved(self) -> Limits:
         """Return limits that make a smaller page."""
-        return Limits(self.findings // 2, self.timelines // 2, self.steps // 2, max(self.text // 2, 80))
+        half = (self.findings // 2, self.timelines // 2, self.steps // 2)
+        return Limits(*half, max(self.text // 2, 80), self.evidence // 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,15 @@ class TimelineView:
 
 
 @dataclass(frozen=True, slots=True)
+class EvidenceView:
+    """A file that was judged."""
+
+    link: Link
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class Measures:
     """Figures of all runs: a column per name, a row per run."""
 
@@ -110,6 +122,11 @@ class ReportContext:
     contrasts: tuple[ContrastView, ...]
     proof: ProofView | None
     reach: ReachView | None
+    inertness: tuple[InertnessView, ...]
+    waived: tuple[DifferenceView, ...]
+    evidence: tuple[EvidenceView, ...]
+    hidden_evidence: int
+    evidence_told: str
     timelines: tuple[TimelineView, ...]
     hidden_timelines: int
     measures: Measures
@@ -142,6 +159,11 @@ def report_context(
         contrasts=tuple(_contrast(document, c, telling, limits) for c in document.contrasts),
         proof=proof_view(document, limits.findings, limits.text),
         reach=reach_view(document, limits.steps * 4, limits.text),
+        inertness=matrix.inertness(document),
+        waived=waived_view(document, limits.text),
+        evidence=tuple(_evidence(file) for file in document.evidence[: limits.evidence]),
+        hidden_evidence=max(len(document.evidence) - limits.evidence, 0),
+        evidence_told=_evidence_told(document.evidence),
         timelines=tuple(_timeline(document, run, journals[run.folder], limits) for run in chosen),
         hidden_timelines=len(document.runs) - len(chosen),
         measures=_measures(_in_order(document)),
@@ -273,6 +295,15 @@ def _measures(runs: Sequence[RunDoc]) -> Measures:
 def _failures(runs: Sequence[RunDoc], text: int) -> list[str]:
     spoiled = [run for run in runs if run.check in ("error", "skipped")]
     return [f"{r.scenario} · {r.arm} · {r.repeat}: {r.outcome}. {cut(r.reason, text)}".strip() for r in spoiled]
+
+
+def _evidence(file: FileDigest) -> EvidenceView:
+    link = evidence_link(Evidence(file.path))
+    return EvidenceView(Link(link.href, file.path), file.bytes, file.sha256)
+
+
+def _evidence_told(files: Sequence[FileDigest]) -> str:
+    return f"{len(files)} files, {sum(file.bytes for file in files) / 1e6:.1f} MB,"
 
 
 def _times(timings: Mapping[str, float]) -> tuple[StageTime, ...]:

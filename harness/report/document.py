@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from harness.judge import CellState, Check, ClaimStatus
 from harness.model import Evidence, FindingKind, Outcome, Role, RunKey, Verdict
 from harness.proof.records import Coverage, Proof
+from harness.report.inventory import FileDigest
 
 SCHEMA = 1
 
@@ -146,5 +147,6 @@ class Document:
     contrasts: tuple[ContrastDoc, ...]
     proof: Proof | None
     coverage: Coverage | None
+    evidence: tuple[FileDigest, ...]
     not_tested: tuple[str, ...]
     timings: Mapping[str, float]

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from harness.judge import CellState, Check
-from harness.model import Evidence
+from harness.model import Evidence, Role
 from harness.report.document import ArmDoc, CellDoc, Document, RunDoc, ScenarioDoc
 from harness.report.figures import told_inline
 from harness.report.links import Link, Quote, evidence_link, journal_link, quote_of
@@ -59,6 +59,17 @@ class Row:
     cells: tuple[Cell | None, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class InertnessView:
+    """What base and the candidate with its flag off show in one scenario; `told` is what that says of the flag."""
+
+    id: str
+    scenario: str
+    base: str
+    off: str
+    told: str
+
+
 def slug(*words: str) -> str:
     """Return words as an id that is stable and safe in an address."""
     return "-".join(re.sub(r"[^A-Za-z0-9]+", "-", word).strip("-").lower() for word in words)
@@ -67,6 +78,23 @@ def slug(*words: str) -> str:
 def rows(document: Document, text: int) -> tuple[Row, ...]:
     """Return a row per scenario, in the order in which they were asked."""
     return tuple(_row(document, scenario, text) for scenario in document.scenarios)
+
+
+def inertness(document: Document) -> tuple[InertnessView, ...]:
+    """Return a row per scenario that was declared for an arm with the flag off."""
+    found = []
+    for scenario in document.scenarios:
+        shown = {cell.role: told_state(cell) for cell in scenario.cells}
+        if Role.OFF in shown:
+            ends = (shown.get(Role.BASE, "not asked"), shown[Role.OFF])
+            row = InertnessView(f"scenario-{slug(scenario.name)}", scenario.name, *ends, scenario.inertness)
+            found.append(row)
+    return tuple(found)
+
+
+def told_state(cell: CellDoc) -> str:
+    """Return a cell's outcome as it is written everywhere: `REFUTED(observer_recovers)`."""
+    return f"{cell.state}({cell.expectation})" if cell.expectation else str(cell.state)
 
 
 def _row(document: Document, scenario: ScenarioDoc, text: int) -> Row:

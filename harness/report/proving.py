@@ -106,6 +106,12 @@ def proof_view(document: Document, most: int, text: int) -> ProofView | None:
     )
 
 
+def waived_view(document: Document, text: int) -> tuple[DifferenceView, ...]:
+    """Return the differences that somebody has accepted."""
+    differences = document.proof.differences if document.proof else ()
+    return tuple(_difference(each, text) for each in differences if each.waived)
+
+
 def reach_view(document: Document, most: int, text: int) -> ReachView | None:
     """Return what the report shows of the changed lines; None when no run told."""
     coverage = document.coverage

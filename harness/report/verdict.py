@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from harness.report.document import (
     RunDoc,
     ScenarioDoc,
 )
+from harness.report.inventory import FileDigest, take_inventory
 from harness.report.rerun import rerun_command
 from harness.resources import data_root
 from harness.store import write_text
@@ -39,7 +41,10 @@ def judge_run(run_dir: Path) -> dict[str, Any]:
     asked = read_asked(run_dir)
     findings = run_dir / "logs" / "findings.json"
     contrasts = from_json(tuple[Contrast, ...], findings.read_bytes()) if findings.is_file() else ()
-    verdict = build_verdict(asked, read_results(run_dir), contrasts, *read_proof(run_dir, asked))
+    proof, coverage = read_proof(run_dir, asked)
+    results = [result for result in read_results(run_dir) if asked.declares(result)]
+    evidence = take_inventory(run_dir, [result.key.folder for result in results])
+    verdict = build_verdict(asked, results, contrasts, proof, coverage, evidence)
     write_verdict(run_dir, verdict)
     return verdict
 
@@ -114,21 +119,18 @@ def build_verdict(
     contrasts: Sequence[Contrast],
     proof: Proof | None,
     coverage: Coverage | None = None,
+    evidence: Sequence[FileDigest] = (),
 ) -> dict[str, Any]:
     """Judge and return the content of verdict.json; pure."""
     judgement = decide(asked, results, proof)
-    document = _document(asked, judgement, results, contrasts, proof, coverage)
+    shown = _document(asked, judgement, results, contrasts)
+    document = replace(shown, proof=proof, coverage=coverage, evidence=tuple(evidence))
     plain: dict[str, Any] = json.loads(to_json(document))
     return plain
 
 
 def _document(
-    asked: Asked,
-    judgement: Judgement,
-    results: Sequence[RunResult],
-    contrasts: Sequence[Contrast],
-    proof: Proof | None,
-    coverage: Coverage | None,
+    asked: Asked, judgement: Judgement, results: Sequence[RunResult], contrasts: Sequence[Contrast]
 ) -> Document:
     rows = {row.name: row for row in judgement.scenarios}
     return Document(
@@ -147,8 +149,9 @@ def _document(
         claims=tuple(_claims(judgement)),
         runs=tuple(_run(asked, rows[r.scenario], r) for r in results if asked.declares(r)),
         contrasts=tuple(ContrastDoc(c.base, c.candidate, tuple(map(_finding, c.findings))) for c in contrasts),
-        proof=proof,
-        coverage=coverage,
+        proof=None,
+        coverage=None,
+        evidence=(),
         not_tested=judgement.not_tested,
         timings=asked.timings,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import re
@@ -163,8 +164,8 @@ def test_ids_are_unique_links_inside_the_page_lead_somewhere_and_headings_are_in
 def test_every_table_has_a_caption_and_scrolls_in_its_own_box() -> None:
     page = [tag for tag, _ in Page(render_html(document(), journals())).tags]
     followers = [page[i + 1] for i, tag in enumerate(page) if tag == "table"]
-    assert followers == ["caption"] * 9
-    assert [page[i - 1] for i, tag in enumerate(page) if tag == "table"] == ["div"] * 9
+    assert followers == ["caption"] * 11
+    assert [page[i - 1] for i, tag in enumerate(page) if tag == "table"] == ["div"] * 11
 
 
 def test_the_proof_shows_the_broken_rule_the_failed_test_with_whose_it_is_and_the_gap_in_the_source() -> None:
@@ -196,6 +197,31 @@ def test_a_jar_that_was_not_proved_says_so() -> None:
     page = render_html(replace(document(), proof=None, coverage=None), journals())
     assert "was not run on it" in page
     assert "No run told which lines it reached." in page
+
+
+def test_the_evidence_index_lists_every_file_that_was_judged_with_its_digest(tmp_path: Path) -> None:
+    run_dir = sample_run.write_sample(tmp_path)
+    listed = {file["path"]: file for file in judge_run(run_dir)["evidence"]}
+    journal = run_dir / "runs/turn2/stock/1/journal.jsonl"
+    assert listed["runs/turn2/stock/1/journal.jsonl"] == {
+        "path": "runs/turn2/stock/1/journal.jsonl",
+        "bytes": journal.stat().st_size,
+        "sha256": hashlib.sha256(journal.read_bytes()).hexdigest(),
+    }
+    assert {"run.json", "proof/patched/proof.json", "logs/findings.json"} <= listed.keys()
+    assert "verdict.json" not in listed
+
+
+def test_the_flag_is_told_inert_per_scenario_and_not_at_all_without_an_off_arm() -> None:
+    rows = report_context(document(), journals()).inertness
+    assert [(row.scenario, row.base, row.off, row.told) for row in rows][1] == ("turn1", "HELD", "HELD", "inert")
+
+
+def test_a_waived_difference_is_told_with_its_waiver() -> None:
+    shown = document()
+    waived = replace(shown.proof.differences[0], waived="agreed (Ann, until 2027-01-01)")
+    page = render_html(replace(shown, proof=replace(shown.proof, differences=(waived,))), journals())
+    assert "agreed (Ann, until 2027-01-01)" in page[page.index('id="waivers"') :]
 
 
 def test_every_cell_links_to_its_journal_and_can_be_asked_again() -> None:
