@@ -1,4 +1,4 @@
-"""report.html: one self-contained page that needs no network and no script."""
+"""report.html: one self-contained page that needs no network; its one script only adds filters."""
 
 from __future__ import annotations
 
@@ -31,14 +31,19 @@ def render_html(document: Document, journals: Mapping[str, Sequence[Event]], bud
 
 def _render(context: ReportContext) -> str:
     reports = data_root() / "reports"
-    style = _style(reports / "styles" / "report.css")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    style, script = _own(reports / "styles" / "report.css"), _own(reports / "scripts" / "filter.js")
     template = _environment(reports / "templates").get_template("report.html.j2")
-    return template.render(report=context, style=Markup(style), style_hash=digest)  # noqa: S704  our own file
+    hashes = {"style_hash": _policy_hash(style), "script_hash": _policy_hash(script)}
+    return template.render(report=context, style=style, script=script, **hashes)
 
 
-def _style(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
+def _own(path: Path) -> Markup:
+    return Markup(path.read_text(encoding="utf-8"))  # noqa: S704  our own file
+
+
+def _policy_hash(text: str) -> str:
+    """Return what the page's content security policy knows a text by."""
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _environment(templates: Path) -> Environment:

@@ -23,7 +23,7 @@ class FileDigest:
 
 
 def take_inventory(run_dir: Path, runs: Sequence[str]) -> tuple[FileDigest, ...]:
-    """Return the digests of all evidence in a run directory, by stage; `runs` are the folders of the runs that count."""
+    """Return the digests of a run directory's evidence, by stage; `runs` are the folders of the runs that count."""
     of_runs = (f"{run}/{pattern}" for run in runs for pattern in _OF_A_RUN)
     patterns = (*_BEFORE, *of_runs, *_AFTER)
     return tuple(_digest(run_dir, path) for pattern in patterns for path in _files(run_dir, pattern))

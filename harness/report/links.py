@@ -48,6 +48,8 @@ def _inside(path: str) -> str:
 
 
 def _short(path: str) -> str:
-    """Return a path without the folders that every run has."""
+    """Return a path without the folders that every run has, and of a source file its name."""
     parts = path.split("/")
+    if parts[0] == "builds" and "sources" in parts[:3]:
+        return parts[-1]
     return "/".join(parts[4:]) if parts[0] == "runs" and len(parts) > 4 else path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import itertools
 import json
@@ -28,6 +29,7 @@ from harness.report.links import evidence_link
 from harness.report.markdown import render_markdown
 from harness.report.matrix import Cell
 from harness.report.rerun import rerun_command
+from harness.resources import data_root
 from harness.text import cut, visible
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -87,21 +89,27 @@ class Page(HTMLParser):
 
 
 @pytest.mark.parametrize("kind", ["ship", "hostile"])
-def test_the_page_runs_no_script_and_reaches_no_network(kind: str) -> None:
-    page = Page(render_html(document(kind), journals(kind)))
+def test_the_page_runs_no_script_but_its_own_filters_and_reaches_no_network(kind: str) -> None:
+    html = render_html(document(kind), journals(kind))
+    page = Page(html)
     names = {tag for tag, _ in page.tags}
-    assert not names & {"script", "img", "link", "iframe", "object", "form"}
+    own = (data_root() / "reports/scripts/filter.js").read_bytes()
+    known_by = base64.b64encode(hashlib.sha256(own).digest()).decode()
+    assert [attrs for tag, attrs in page.tags if tag == "script"] == [{}]
+    assert not names & {"img", "link", "iframe", "object", "form"}
     assert not [name for _, attrs in page.tags for name in attrs if name.startswith("on") or name == "style"]
     assert not page.all("src")
     assert not [href for href in page.all("href") if ":" in href or href.startswith("/")]
     policy = next(attrs["content"] for _, attrs in page.tags if attrs.get("http-equiv"))
     assert policy is not None
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert f"script-src 'sha256-{known_by}';" in policy
+    assert f"<script>{own.decode()}</script>" in html
 
 
 def test_nothing_from_a_log_acts_on_the_page_or_hides_in_it() -> None:
     page = render_html(document("hostile"), journals("hostile"))
-    assert "<script" not in page
+    assert page.count("<script") == 1
     assert "&lt;script&gt;alert" in page
     assert r"\x1b[31mred" in page
     assert r"\u202etxt.exe" in page
