@@ -58,7 +58,7 @@ def load_series(folder: Path) -> Series:
         ) from error
     if not names:
         raise HarnessError(f"The series {folder / 'series'} lists no patch.", "List one file name a line.")
-    patches = tuple(_load_patch(folder, name) for name in names)
+    patches = tuple(load_patch(folder, name) for name in names)
     folder = folder.absolute()
     return Series(folder.name, patches[0].headers.get("Applies-To", folder.parent.name), patches)
 
@@ -129,7 +129,8 @@ def _hunks_of(text: str, file: str) -> list[str]:
     return hunks
 
 
-def _load_patch(folder: Path, name: str) -> Patch:
+def load_patch(folder: Path, name: str) -> Patch:
+    """Read one patch of a folder. Raises HarnessError for a name that leads elsewhere, is not there or is too large."""
     path = folder / name
     if PurePosixPath(name).name != name:
         raise HarnessError(f"The series {folder} lists {name!r}.", "List file names of the same folder only.")

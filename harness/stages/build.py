@@ -20,7 +20,7 @@ from harness.errors import HarnessError
 from harness.java import bundled_runtime
 from harness.judge import SCHEMA, Asked, ScenarioAsked
 from harness.model import Arm, Build
-from harness.patching import load_series
+from harness.patching import load_patch, load_series
 from harness.plan.api import Scenario
 from harness.plan.registry import load_all, select
 from harness.progress import Reporter
@@ -147,6 +147,7 @@ def _candidate(
         downloads = _downloads(request, progress)
         tools = Toolchain(builder, locked_distribution(lock, downloads), downloads.fetch(lock.one(Purpose.SOURCES)))
     series = load_series(_series_folder(distribution.version))
+    series = replace(series, patches=(*series.patches, *(load_patch(p.parent, p.name) for p in request.patches)))
     return build_series(bench, tools, "patched", _source(request, tools), series)
 
 

@@ -14,7 +14,10 @@ DEFAULT_KAFKA = "3.9.1"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The options of `harness verify`, `prove` and `build`; empty or None where the user said nothing."""
+    """The options of `harness verify`, `prove` and `build`; empty or None where the user said nothing.
+
+    `patches` are applied on top of the series (mutants).
+    """
 
     kafka_version: str = ""
     jar: Path | None = None
@@ -25,6 +28,7 @@ class Request:
     sources: Path | None = None
     tests: TestScope = TestScope.RELATED
     waivers: Path | None = None
+    patches: tuple[Path, ...] = ()
     config: Path | None = None
     arms: tuple[str, ...] = ()
     scenarios: tuple[str, ...] = ()
