@@ -16,7 +16,10 @@ from harness.errors import HarnessError
 from harness.java import JavaRuntime, runtime_at
 from harness.processes import bare_environment, run
 
-BUILDERS = ("auto", "javac", "ecj")
+GRADLE_CONTAINER, GRADLE_FULL = "gradle-container", "gradle-full"  # made by harness.building.containers
+GRADLE_BUILDERS = (GRADLE_CONTAINER, GRADLE_FULL)
+COMPILERS = ("auto", "javac", "ecj")
+BUILDERS = (*COMPILERS, *GRADLE_BUILDERS)
 _TIMEOUT_SECONDS = 600
 _COMMON = ("-g", "-proc:none", "-nowarn", "-encoding", "UTF-8")
 _ERROR = re.compile(r"^\S.*?:\d+: error: ", re.MULTILINE)
@@ -94,12 +97,12 @@ class Ecj:
 def choose_builder(
     name: str, bundled: JavaRuntime, ecj_jar: Callable[[], Path], java_home: Path | None = None
 ) -> Builder:
-    """Return the builder called `name`; `auto` is a JDK's javac where one works, else ecj.
+    """Return the compiler called `name`, one of COMPILERS; `auto` is a JDK's javac where one works, else ecj.
 
     A JDK is looked for in `java_home`, $JAVA_HOME and on PATH, and is tried out. `ecj_jar` fetches ecj when it
     is needed. Raises HarnessError for an unknown name, and for `javac` where no JDK works.
     """
-    if name not in BUILDERS:
+    if name not in COMPILERS:
         raise HarnessError(f"There is no builder {name!r}.", f"Choose one of {', '.join(BUILDERS)}.")
     if name != "ecj":
         tried = []

@@ -65,7 +65,7 @@ JavaHome = Annotated[
     Path | None,
     typer.Option("--java-home", help="Java for nodes and javac; the bundled runtime if not given.", show_default=False),
 ]
-Builder = Annotated[str, typer.Option("--builder", help="auto, javac or ecj.")]
+Builder = Annotated[str, typer.Option("--builder", help="auto, javac, ecj, gradle-container or gradle-full.")]
 JvmProfile = Annotated[Profile, typer.Option("--profile", help="JVM settings of the nodes.")]
 KafkaVersion = Annotated[
     str,

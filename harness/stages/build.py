@@ -12,7 +12,7 @@ import psutil
 
 from harness.arms import Flagged, Setup, choose_arms, plan_arms, settings_of
 from harness.building.build import Bench, Toolchain, build_series, given_jar, keep_sources, release_build
-from harness.building.builders import Builder, choose_builder
+from harness.building.builders import GRADLE_BUILDERS, Builder, choose_builder
 from harness.building.configdef import prepare_probe
 from harness.claims import ClaimSet, load_claims
 from harness.cluster.config import load_overlay
@@ -117,11 +117,11 @@ def _downloads(request: Request, progress: Progress) -> Downloads:
 
 
 def _builder(request: Request, reporter: Reporter) -> Builder:
-    """Return the compiler; ecj is the same for every Kafka, so that a given jar of any version needs no lock."""
+    """Return this host's compiler, which a probe needs whatever builds the jar; ecj is the same for every Kafka."""
     with reporter.downloads() as progress:
         downloads, lock = _downloads(request, progress), read_lock(DEFAULT_KAFKA)
         return choose_builder(
-            request.builder,
+            "auto" if request.builder in GRADLE_BUILDERS else request.builder,
             bundled_runtime(),
             lambda: downloads.fetch(lock.one(Purpose.COMPILER)),
             request.java_home,
@@ -142,13 +142,17 @@ def _candidate(
         if request.sources:
             keep_sources(request.sources, bench.run_dir / "builds" / given.name)
         return given
+    from harness.building.containers.choosing import gradle_builder  # half a second that a given jar need not wait
+
     lock = read_lock(distribution.version)
     with reporter.downloads() as progress:
         downloads = _downloads(request, progress)
-        tools = Toolchain(builder, locked_distribution(lock, downloads), downloads.fetch(lock.one(Purpose.SOURCES)))
+        released, sources = locked_distribution(lock, downloads), downloads.fetch(lock.one(Purpose.SOURCES))
     series = load_series(_series_folder(distribution.version))
     series = replace(series, patches=(*series.patches, *(load_patch(p.parent, p.name) for p in request.patches)))
-    return build_series(bench, tools, "patched", _source(request, tools), series)
+    with gradle_builder(request.builder, offline=request.offline, hear=reporter.say) as gradle:
+        tools = Toolchain(gradle or builder, released, sources)
+        return build_series(bench, tools, "patched", _source(request, tools), series)
 
 
 def _source(request: Request, tools: Toolchain) -> Source:

@@ -1,0 +1,187 @@
+"""One command in a container: its log as it comes, how it ended and why, its files, and nothing left behind."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import threading
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from docker.errors import APIError, NotFound
+from docker.types import LogConfig
+from docker.types import Mount as DockerMount
+from testcontainers.core.container import DockerContainer
+
+from harness.building.containers.engine import BUILD_LABEL, ENGINE_ERRORS, OWNER_LABEL, Engine, remove_build
+from harness.building.containers.failures import Ended, engine_lost, refused
+from harness.building.containers.lines import Lines
+from harness.building.containers.owners import this_process
+from harness.errors import HarnessError
+
+_MOST_PROCESSES = 1000
+_MOST_BYTES = 200 * 2**20  # what is taken out of a container at once
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A file or folder of this machine at `target` in the container, to be read only unless said otherwise."""
+
+    source: Path
+    target: str
+    writable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A command in a container of the image with the id `image`.
+
+    `files` are copied in before it starts, by absolute path. `memory` is in bytes, swap included; `timeout` in
+    seconds. `user` is `uid:gid`; `connected` gives it the engine's own network, else it has none.
+    """
+
+    image: str
+    command: tuple[str, ...]
+    user: str
+    memory: int
+    timeout: float
+    mounts: tuple[Mount, ...] = ()
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    connected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A job that has ended, in its container, which is still there."""
+
+    ended: Ended
+    engine: Engine
+    container: Any
+
+    def take(self, path: str) -> dict[str, bytes]:
+        """Return the files at `path` in the container, by their name from the last part of `path` on.
+
+        Raises HarnessError when it is not there or too much.
+        """
+        with _told(self.engine):
+            try:
+                chunks, _ = self.container.get_archive(path)
+            except NotFound as error:
+                raise HarnessError(f"The build ended well, but made no {path}.", "Look at its own script.") from error
+            return _unpacked(chunks, path)
+
+
+@contextmanager
+def run_job(engine: Engine, job: Job, hear: Callable[[str], None]) -> Iterator[Done]:
+    """Run a job to its end and give it; its container is removed on every way out.
+
+    `hear` is told each line of output as it comes. Raises HarnessError when a mount's source is missing, or when
+    the engine refuses or goes away; how the command ended is no exception.
+    """
+    _check_sources(job.mounts)
+    build = uuid.uuid4().hex
+    try:
+        with _told(engine):
+            container = _prepared(job, build).start().get_wrapped_container()
+            ended = _watched(container, job, hear)
+            if ended.exit_code > 128 and not engine.answers():  # an engine that ends kills what it runs first
+                raise engine_lost(engine.address)
+        yield Done(ended, engine, container)
+    finally:
+        remove_build(engine, build)
+
+
+@contextmanager
+def _told(engine: Engine) -> Iterator[None]:
+    try:
+        yield
+    except APIError as error:
+        raise refused(str(error.explanation or error)) from error
+    except ENGINE_ERRORS as error:
+        raise engine_lost(engine.address) from error
+
+
+def _check_sources(mounts: tuple[Mount, ...]) -> None:
+    for mount in mounts:
+        if not mount.source.exists():
+            raise HarnessError(
+                f"{mount.source} is to be mounted into the build's container, and does not exist.",
+                "If it is in the cache, run again: it is downloaded anew.",
+            )
+
+
+def _prepared(job: Job, build: str) -> DockerContainer:
+    container = DockerContainer(
+        job.image,
+        env=dict(job.environment),
+        labels={BUILD_LABEL: build, OWNER_LABEL: str(this_process())},
+        mounts=[_docker_mount(mount) for mount in job.mounts],
+        user=job.user,
+        mem_limit=job.memory,
+        memswap_limit=job.memory,
+        pids_limit=_MOST_PROCESSES,
+        network_mode="default" if job.connected else "none",
+        cap_drop=["ALL"],
+        security_opt=["no-new-privileges"],
+        log_config=LogConfig(type=LogConfig.types.JSON),  # the one that every engine can read back
+    )
+    container.image = job.image  # without the prefix that the library's environment variable puts before names
+    container.with_command(list(job.command))
+    for path, content in job.files.items():
+        container.with_copy_into_container(content, path)
+    return container
+
+
+def _docker_mount(mount: Mount) -> DockerMount:
+    # As a mount, and not as a volume: for that one a missing source becomes an empty folder of root's.
+    return DockerMount(mount.target, str(mount.source.absolute()), type="bind", read_only=not mount.writable)
+
+
+def _watched(container: Any, job: Job, hear: Callable[[str], None]) -> Ended:
+    late = threading.Event()
+
+    def end() -> None:
+        late.set()
+        with suppress(*ENGINE_ERRORS):
+            container.kill()
+
+    watchdog = threading.Timer(job.timeout, end)
+    watchdog.daemon = True
+    watchdog.start()
+    try:
+        lines = Lines(hear)
+        for chunk in container.logs(stream=True, follow=True):
+            lines.feed(chunk)
+        status = container.wait()
+        container.reload()
+    finally:
+        watchdog.cancel()
+    return Ended(
+        exit_code=int(status["StatusCode"]),
+        out_of_memory=bool(container.attrs["State"]["OOMKilled"]),
+        timed_out=late.is_set(),
+        output=lines.text(),
+    )
+
+
+def _unpacked(chunks: Iterator[bytes], path: str) -> dict[str, bytes]:
+    content = io.BytesIO()
+    for chunk in chunks:
+        if content.tell() + len(chunk) > _MOST_BYTES:
+            raise HarnessError(
+                f"{path} in the container has more than {_MOST_BYTES} bytes.", "No raft jar is so large."
+            )
+        content.write(chunk)
+    content.seek(0)
+    files: dict[str, bytes] = {}
+    with tarfile.open(fileobj=content) as archive:
+        for member in archive:
+            stream = archive.extractfile(member) if member.isreg() else None
+            if stream:
+                files[member.name] = stream.read()
+    return files
