@@ -15,9 +15,15 @@ public final class ConfigProbe {
             json.append(json.length() > 1 ? ",\n " : "").append("{\"name\": ").append(quoted(key.name))
                 .append(", \"type\": ").append(quoted(String.valueOf(key.type)))
                 .append(", \"default\": ").append(quoted(key.hasDefault() ? String.valueOf(key.defaultValue) : ""))
+                .append(", \"validator\": ").append(quoted(told(key.validator)))
                 .append(", \"importance\": ").append(quoted(String.valueOf(key.importance))).append('}');
         }
         System.out.println(json.append(']'));
+    }
+
+    /** A validator's own words, or its class where it has none: hashes and numbers of lambdas differ from run to run. */
+    private static String told(ConfigDef.Validator validator) {
+        return validator == null ? "" : validator.toString().replaceAll("\\$\\$Lambda.*|@[0-9a-f]+$", "");
     }
 
     private static String quoted(String text) {

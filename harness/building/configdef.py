@@ -23,12 +23,13 @@ _TIMEOUT_SECONDS = 60
 
 @dataclass(frozen=True, slots=True)
 class ConfigKey:
-    """One key of a ConfigDef, each part as text; `default` is empty when there is none."""
+    """One key of a ConfigDef, each part as text; `default` and `validator` are empty when there is none."""
 
     name: str
     type: str
     default: str
     importance: str
+    validator: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def read_keys(probe: Probe, jar: Path, class_path: Sequence[Path]) -> tuple[Conf
 def parse_keys(output: str, jar: Path) -> tuple[ConfigKey, ...]:
     """Return the keys that the probe printed last; a jar's static code may have printed something before."""
     try:
-        return tuple(ConfigKey(**table) for table in json.loads(output[output.index('[{"name"') :]))
+        return tuple(ConfigKey(**table) for table in json.loads(output[output.rindex('[{"name"') :]))
     except (ValueError, TypeError) as error:
         raise _unloadable(jar, "the probe's answer cannot be read") from error
 

@@ -1,0 +1,177 @@
+"""Is the jar a drop-in? What differs from base, by rule: entries, classes, API, linkage, loading, configuration."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from harness.building.builders import Builder
+from harness.building.configdef import Probe, prepare_probe, read_keys
+from harness.errors import HarnessError
+from harness.java import JavaRuntime
+from harness.patching import Series
+from harness.proof.bytecode import BytecodeTools, Reference, prepare_bytecode, read_each, read_references
+from harness.proof.dropin import rules
+from harness.proof.dropin.api import compare_apis
+from harness.proof.dropin.classes import (
+    Baseline,
+    Classes,
+    closest,
+    compare_levels,
+    compare_members,
+    compare_nests,
+    compare_presence,
+    nests,
+)
+from harness.proof.dropin.config import compare_keys
+from harness.proof.dropin.entries import compare_entries, compare_manifests, compare_signatures, misplaced, read_jar
+from harness.proof.dropin.linkage import compare_linkage
+from harness.proof.dropin.loading import check_loading, prepare_loader
+from harness.proof.records import Difference, Severity
+from harness.sources.distribution import Distribution
+from harness.sources.downloads import Downloads
+from harness.sources.lock import Lock, Purpose
+
+_AT_ONCE = 2  # JVMs side by side
+_WORST_FIRST = (Severity.FAIL, Severity.WARNING, Severity.NOTE)
+_TOUCHED = re.compile(r"^--- (\S+).*\n\+\+\+ (\S+)", re.MULTILINE)
+_JAVA = re.compile(r"[^/]+/raft/src/main/java/(.+)\.java")
+
+
+@dataclass(frozen=True, slots=True)
+class ProofTools:
+    """What proves a jar: the Java that nodes run on, programs and jars that ask, and the Kafka that is asked about."""
+
+    java: JavaRuntime
+    bytecode: BytecodeTools
+    comparer: Path
+    config: Probe
+    loader: Path
+    distribution: Distribution
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineJar:
+    """The sources that base was made from, compiled by `label`."""
+
+    label: str
+    jar: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What the candidate is meant to be.
+
+    `named` are the top-level classes that its series names (`org/apache/kafka/raft/QuorumConfig`), none when no
+    series is known; `flag` and `flag_default` are those of its claims; `baselines` are at hand beside base itself.
+    """
+
+    named: frozenset[str] = frozenset()
+    flag: str = ""
+    flag_default: str = ""
+    baselines: tuple[BaselineJar, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DropIn:
+    """The names of all rules that were asked, the differences they found, worst first, and notes for the reader."""
+
+    looked_at: tuple[str, ...]
+    differences: tuple[Difference, ...]
+    notes: tuple[str, ...]
+
+
+def prepare_tools(
+    builder: Builder, java: JavaRuntime, lock: Lock, downloads: Downloads, distribution: Distribution
+) -> ProofTools:
+    """Fetch and compile what a proof needs, into the cache. Raises HarnessError when something cannot be had."""
+    cache = downloads.cache.parent
+    return ProofTools(
+        java=java,
+        bytecode=prepare_bytecode(builder, java, downloads.fetch_all(lock.of(Purpose.BYTECODE)), cache),
+        comparer=downloads.fetch(lock.one(Purpose.COMPARER)),
+        config=prepare_probe(builder, java, distribution.jars, cache),
+        loader=prepare_loader(builder, cache),
+        distribution=distribution,
+    )
+
+
+def named_classes(series: Series | None) -> frozenset[str]:
+    """Return the top-level classes whose files a series' patches touch; none without a series."""
+    texts = (patch.path.read_text(encoding="utf-8", errors="replace") for patch in series.patches) if series else ()
+    paths = chain.from_iterable(found for text in texts for found in _TOUCHED.findall(text))
+    return frozenset(found.group(1) for path in paths if (found := _JAVA.fullmatch(path)))
+
+
+def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subject) -> DropIn:
+    """Compare the candidate with base by every rule; the JVMs that this takes run side by side.
+
+    Raises HarnessError when base cannot be read, or the candidate is no jar whose classes can be.
+    """
+    entries = [read_jar(jar) for jar in (base, candidate)]
+    others = tools.distribution.others
+    packages = {name.rpartition("/")[0] for name in entries[0].names if name.endswith(".class")}
+    jars = (base, candidate, *(each.jar for each in subject.baselines))
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="proof") as pool:
+        facts = pool.submit(read_each, tools.bytecode, jars)
+        uses = pool.submit(read_references, tools.bytecode, others, packages)
+        apis = pool.submit(compare_apis, tools.java, tools.comparer, base, candidate, others)
+        keys = pool.submit(_compare_keys, tools, base, candidate, subject)
+        old, new, *made = facts.result()
+        loads = pool.submit(check_loading, tools.java, tools.loader, candidate, new, others)
+        baselines = (Baseline("base", old), *_baselines(subject, made))
+        found = [
+            *compare_entries(*entries),
+            *compare_manifests(*entries),
+            *compare_signatures(*entries),
+            *misplaced(new),
+            *compare_levels(old, new),
+            *compare_presence(old, new, subject.named),
+            *compare_members(old, new),
+            *compare_nests(old, new, baselines, subject.named),
+            *compare_linkage(old, new, _by_jar(others, uses.result())),
+            *apis.result(),
+            *loads.result(),
+            *keys.result(),
+        ]
+    return DropIn(tuple(each.name for each in rules.ALL), worst_first(found), _notes(subject, new, baselines))
+
+
+def worst_first(differences: Sequence[Difference]) -> tuple[Difference, ...]:
+    """Return differences by severity, then rule and place, each once."""
+    order: Callable[[Difference], object] = lambda each: (  # noqa: E731
+        _WORST_FIRST.index(each.severity),
+        each.rule,
+        each.where,
+        each.says,
+    )
+    return tuple(sorted(set(differences), key=order))  # type: ignore[arg-type]
+
+
+def _compare_keys(tools: ProofTools, base: Path, candidate: Path, subject: Subject) -> tuple[Difference, ...]:
+    others = tools.distribution.others
+    old = read_keys(tools.config, base, others)
+    try:
+        new = read_keys(tools.config, candidate, others)
+    except HarnessError as error:  # a jar without a readable configuration is no drop-in, which is an answer
+        return (rules.CONFIG_UNREADABLE.broken("org.apache.kafka.raft.QuorumConfig", error.message),)
+    return tuple(compare_keys(old, new, subject.flag, subject.flag_default))
+
+
+def _baselines(subject: Subject, classes: Sequence[Classes]) -> list[Baseline]:
+    return [Baseline(each.label, made) for each, made in zip(subject.baselines, classes, strict=True)]
+
+
+def _by_jar(jars: Sequence[Path], found: Sequence[tuple[Reference, ...]]) -> Mapping[str, tuple[Reference, ...]]:
+    return {jar.name: references for jar, references in zip(jars, found, strict=True)}
+
+
+def _notes(subject: Subject, candidate: Classes, baselines: Sequence[Baseline]) -> tuple[str, ...]:
+    nearest, same = closest(candidate, baselines)
+    told = f"closest baseline: {nearest.label}, with {same} of {len(candidate)} classes identical"
+    named = f"{len(subject.named)} of {len(nests(candidate))} top-level classes are named by the series"
+    return told, named if subject.named else "no series is known: every class is one that nothing names"

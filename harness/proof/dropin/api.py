@@ -1,0 +1,98 @@
+"""API and ABI of two jars compared by japicmp, in a JVM of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+from harness.building.configdef import failure_in
+from harness.building.probes import QUICK
+from harness.errors import HarnessError
+from harness.java import JavaRuntime
+from harness.processes import bare_environment, run
+from harness.proof.dropin import rules
+from harness.proof.records import Difference
+
+_TIMEOUT_SECONDS = 120
+_MOST_BYTES = 64 * 2**20
+_MEMBERS = ("constructors/constructor", "methods/method", "fields/field")
+_OF_THE_CLASS = ("compatibilityChanges", "superclass", "interfaces", "genericTemplates")
+
+
+def compare_apis(
+    java: JavaRuntime, comparer: Path, base: Path, candidate: Path, others: Sequence[Path]
+) -> tuple[Difference, ...]:
+    """Return where code compiled against or written for base breaks, down to what a package shares.
+
+    Upstream's own tests use what is package-private. Raises HarnessError when japicmp cannot compare the two.
+    """
+    with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as folder:
+        report = Path(folder) / "api.xml"
+        _run(java, comparer, base, candidate, others, report)
+        if report.stat().st_size > _MOST_BYTES:
+            raise _failed(candidate, "its report is far too long")
+        return parse_report(report.read_bytes(), candidate)
+
+
+def parse_report(content: bytes, candidate: Path) -> tuple[Difference, ...]:
+    """Return the incompatibilities in japicmp's XML. Raises HarnessError for what is no such report."""
+    if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
+        raise _failed(candidate, "its report declares entities")
+    try:
+        root = ElementTree.fromstring(content)  # noqa: S314 - declarations are refused above
+    except ElementTree.ParseError as error:
+        raise _failed(candidate, f"its report is not XML ({error})") from error
+    if root.tag != "japicmp":
+        raise _failed(candidate, f"its report is a {root.tag}")
+    return tuple(each for found in root.iterfind("classes/class") for each in _of_class(found))
+
+
+def _of_class(found: ElementTree.Element) -> Iterator[Difference]:
+    name = found.get("fullyQualifiedName", "")
+    for part in _OF_THE_CLASS:
+        for each in found.iterfind(part):
+            yield from _broken(each, name, found)
+    for path in _MEMBERS:
+        for member in found.iterfind(path):
+            yield from _broken(member, _named(name, member), member)
+
+
+def _broken(within: ElementTree.Element, where: str, element: ElementTree.Element) -> Iterator[Difference]:
+    for change in within.iter("compatibilityChange"):
+        binary, source = (change.get(f"{level}Compatible") == "true" for level in ("binary", "source"))
+        if not binary or not source:
+            rule = rules.API_SOURCE if binary else rules.API_BINARY
+            says = change.get("type", "changed").lower().replace("_", " ")
+            yield rule.broken(where, f"{where}: {says}", _side(element, "old"), _side(element, "new"))
+
+
+def _named(owner: str, member: ElementTree.Element) -> str:
+    types = ", ".join(each.get("type", "") for each in member.iterfind("parameters/parameter"))
+    return f"{owner}.{member.get('name', '')}" + ("" if member.tag == "field" else f"({types})")
+
+
+def _side(element: ElementTree.Element, side: str) -> str:
+    """Return an element's modifiers in one of the two jars; empty where japicmp tells none."""
+    values = (each.get(f"{side}Value", "") for each in element.iterfind("modifiers/modifier"))
+    return " ".join(value.lower() for value in values if value and not value.startswith(("NON_", "n.a.")))
+
+
+def _run(java: JavaRuntime, comparer: Path, base: Path, candidate: Path, others: Sequence[Path], report: Path) -> None:
+    path = os.pathsep.join(str(jar.absolute()) for jar in others)
+    command = [str(java.java), *QUICK, "-jar", str(comparer), "--only-modified", "--ignore-missing-classes"]
+    command += ["-a", "package_protected", "--xml-file", str(report), "--old-classpath", path, "--new-classpath", path]
+    command += ["--old", str(base.absolute()), "--new", str(candidate.absolute())]
+    try:
+        done = run(command, env=bare_environment(), timeout=_TIMEOUT_SECONDS)
+    except subprocess.TimeoutExpired as error:
+        raise _failed(candidate, f"no answer within {_TIMEOUT_SECONDS} s") from error
+    if done.returncode != 0 or not report.is_file():
+        raise _failed(candidate, failure_in(done.stderr or done.stdout))
+
+
+def _failed(candidate: Path, why: str) -> HarnessError:
+    return HarnessError(f"japicmp cannot compare {candidate} with base: {why}.", "Check that the jar is whole.")

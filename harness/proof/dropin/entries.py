@@ -1,0 +1,126 @@
+"""Entries, resources, manifest and signatures of two jars, compared; classes are compared elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.proof.bytecode import ClassFacts
+from harness.proof.dropin import rules
+from harness.proof.records import Difference
+from harness.sources.archives import open_archive, read_entry
+from harness.sources.distribution import VERSION_ENTRY, version_in_properties
+
+_MANIFEST = "META-INF/MANIFEST.MF"
+_VERSIONED = re.compile(r"META-INF/versions/.+", re.IGNORECASE)
+_SIGNATURE = re.compile(r"META-INF/(SIG-[^/]*|[^/]+\.(SF|RSA|DSA|EC))", re.IGNORECASE)
+_TEXT = re.compile(r"(META-INF/)?(LICENSE|NOTICE|DEPENDENCIES|README)[^/]*", re.IGNORECASE)
+_LOADING = (
+    "class-path",
+    "multi-release",
+    "launcher-agent-class",
+    "premain-class",
+    "agent-class",
+    "boot-class-path",
+    "add-opens",
+    "add-exports",
+    "enable-native-access",
+    "automatic-module-name",
+    "can-",
+    "sealed",
+)
+_PRODUCT = ("version", "implementation-", "specification-", "main-class")
+
+
+@dataclass(frozen=True, slots=True)
+class JarFacts:
+    """A jar's entries but for folders, in the file's order; content of those that are no classes; its manifest.
+
+    Manifest attributes are those of the main section, names in lower case.
+    """
+
+    names: tuple[str, ...]
+    resources: Mapping[str, bytes]
+    manifest: Mapping[str, str]
+
+
+def read_jar(path: Path) -> JarFacts:
+    """Return what a jar holds besides its classes. Raises HarnessError for what is no jar, or a damaged one."""
+    with open_archive(path) as archive:
+        names = tuple(name for name in archive.namelist() if not name.endswith("/"))
+        resources = {name: read_entry(archive, name) for name in names if not name.endswith(".class")}
+    return JarFacts(names, resources, parse_manifest(resources.get(_MANIFEST, b"")))
+
+
+def parse_manifest(content: bytes) -> dict[str, str]:
+    """Return the attributes of a manifest's main section by lower-case name; what is no attribute is left out."""
+    text = re.sub(r"\r\n?", "\n", content.decode("utf-8", "replace")).split("\n\n", 1)[0]
+    lines = text.replace("\n ", "").split("\n")
+    pairs = (line.split(": ", 1) for line in lines if ": " in line)
+    return {name.lower(): value.strip() for name, value in pairs}
+
+
+def compare_entries(base: JarFacts, candidate: JarFacts) -> Iterator[Difference]:
+    """Yield what differs between two jars' lists of entries and their resources."""
+    for name, count in Counter(candidate.names).items():
+        if count > 1:
+            yield rules.ENTRY_DUPLICATE.broken(name, f"{name} is there {count} times", "1", str(count))
+    for name in _only(base.resources, candidate.resources):
+        yield rules.ENTRY_MISSING.broken(name, f"{name} is missing")
+    for name in _only(dict.fromkeys(candidate.names), dict.fromkeys(base.names)):
+        if _VERSIONED.fullmatch(name):
+            yield rules.ENTRY_VERSIONED.broken(name, f"{name} is for certain Java versions only")
+        elif name in candidate.resources:
+            yield rules.ENTRY_ADDED.broken(name, f"{name} is new, and no class")
+    for name in sorted((base.resources.keys() & candidate.resources.keys()) - {_MANIFEST}):
+        if base.resources[name] != candidate.resources[name]:
+            rule = rules.TEXT_CHANGED if _is_text(name, base, candidate) else rules.RESOURCE_CHANGED
+            yield rule.broken(name, f"{name} has another content", *_sizes(name, base, candidate))
+
+
+def compare_manifests(base: JarFacts, candidate: JarFacts) -> Iterator[Difference]:
+    """Yield the attributes of the manifest's main section that differ."""
+    for name in sorted(base.manifest.keys() | candidate.manifest.keys()):
+        old, new = base.manifest.get(name, ""), candidate.manifest.get(name, "")
+        if old != new:
+            yield _manifest_rule(name).broken(name, f"the manifest's {name} is {new or 'missing'}", old, new)
+
+
+def compare_signatures(base: JarFacts, candidate: JarFacts) -> Iterator[Difference]:
+    """Yield signature files that one jar has and the other lacks: one package cannot have two signers."""
+    old, new = (tuple(filter(_SIGNATURE.fullmatch, jar.names)) for jar in (base, candidate))
+    if bool(old) != bool(new):
+        says = "the jar is signed, base is not" if new else "base is signed, the jar is not"
+        yield rules.SIGNATURE_CHANGED.broken("META-INF", says, ", ".join(old), ", ".join(new))
+
+
+def misplaced(candidate: Mapping[str, ClassFacts]) -> Iterator[Difference]:
+    """Yield class files whose entry is not where a class loader looks for the class that they hold."""
+    for facts in candidate.values():
+        if facts.entry != f"{facts.name}.class":
+            yield rules.ENTRY_MISPLACED.broken(facts.entry, f"{facts.entry} holds the class {facts.name}")
+
+
+def _only(these: Mapping[str, object], those: Mapping[str, object]) -> list[str]:
+    return sorted(name for name in these if name not in those and not _SIGNATURE.fullmatch(name))
+
+
+def _is_text(name: str, base: JarFacts, candidate: JarFacts) -> bool:
+    """Whether a resource is for people only; of the version file, all but the version is (the commit's id)."""
+    if name == VERSION_ENTRY:
+        versions = {version_in_properties(jar.resources[name].decode("utf-8", "replace")) for jar in (base, candidate)}
+        return len(versions) == 1
+    return bool(_TEXT.fullmatch(name))
+
+
+def _sizes(name: str, base: JarFacts, candidate: JarFacts) -> tuple[str, str]:
+    return f"{len(base.resources[name])} bytes", f"{len(candidate.resources[name])} bytes"
+
+
+def _manifest_rule(name: str) -> rules.Rule:
+    if name.startswith(_LOADING):
+        return rules.MANIFEST_LOADING
+    return rules.MANIFEST_CHANGED if name.startswith(_PRODUCT) else rules.MANIFEST_BUILD

@@ -1,0 +1,117 @@
+"""Linkage: every reference from another jar into the replaced one, resolved in base and in the candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts, Reference
+from harness.proof.dropin import rules
+from harness.proof.records import Difference
+
+Classes = Mapping[str, ClassFacts]
+
+_PUBLIC, _PRIVATE, _PROTECTED, _STATIC, _FINAL, _INTERFACE = 0x1, 0x2, 0x4, 0x8, 0x10, 0x200
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """What a reference finds: `access` of the member (of the class itself, where a class is referred to).
+
+    `outside` are the classes of other jars in which a member may be found that none of this jar declares.
+    """
+
+    found: bool
+    access: int = 0
+    interface: bool = False
+    owner_access: int = 0
+    outside: frozenset[str] = frozenset()
+
+
+def compare_linkage(
+    base: Classes, candidate: Classes, references: Mapping[str, Iterable[Reference]]
+) -> Iterator[Difference]:
+    """Yield the references that base's jar satisfies and the candidate's does not; `references` are by jar name."""
+    for jar in sorted(references):
+        for reference in sorted(references[jar]):
+            old = resolve(base, reference)
+            problem = why_broken(old, resolve(candidate, reference), reference) if old.found or old.outside else ""
+            if problem:
+                yield rules.LINKAGE_BROKEN.broken(
+                    _target(reference),
+                    f"{jar}: {reference.user.replace('/', '.')} uses {_target(reference)}: {problem}",
+                )
+
+
+def resolve(classes: Classes, reference: Reference) -> Resolved:
+    """Return what a reference finds, looking up the superclasses and interfaces as the JVM does."""
+    owner = classes.get(reference.owner)
+    if owner is None:
+        return Resolved(False)
+    interface = bool(owner.access & _INTERFACE)
+    if not reference.name:
+        return Resolved(True, owner.access, interface, owner.access)
+    outside: set[str] = set()
+    for facts in _ancestors(classes, owner, outside):
+        member = _member(facts, reference)
+        if member:
+            return Resolved(True, member.access, interface, owner.access)
+        if reference.name == "<init>":  # constructors are not inherited
+            return Resolved(False, interface=interface)
+    return Resolved(False, 0, interface, owner.access, frozenset(outside))
+
+
+def why_broken(old: Resolved, new: Resolved, reference: Reference) -> str:
+    """Return why a reference that links against base fails against the candidate, or an empty string."""
+    if old.found and not new.found:
+        return "it is not there"
+    if not old.found:
+        return "" if old.outside <= new.outside else "it is no longer inherited"
+    if old.interface != new.interface:
+        return "its owner is a class in one jar and an interface in the other"
+    if _openness(new.access) < _openness(old.access) or _openness(new.owner_access) < _openness(old.owner_access):
+        return "it is less accessible"
+    if reference.name and (new.access ^ old.access) & _STATIC:
+        return "it is static in one jar and not in the other"
+    # A method that became final breaks only who overrides it, which the comparison of APIs tells.
+    if reference.kind in ("put", "extends") and new.access & _FINAL and not old.access & _FINAL:
+        return "it has become final"
+    return ""
+
+
+def packages_of(classes: Classes) -> frozenset[str]:
+    """Return the packages that a jar's classes are in, with slashes."""
+    return frozenset(name.rpartition("/")[0] for name in classes)
+
+
+def _ancestors(classes: Classes, owner: ClassFacts, outside: set[str]) -> Iterator[ClassFacts]:
+    """Yield a class, its superclasses, then all interfaces; names that this jar does not have go to `outside`."""
+    waiting, seen = [owner.name], set()
+    while waiting:
+        name = waiting.pop(0)
+        if name in seen:
+            continue
+        seen.add(name)
+        facts = classes.get(name)
+        if facts is None:
+            outside.add(name)
+            continue
+        yield facts
+        waiting = [*filter(None, [facts.superclass]), *waiting, *facts.interfaces]
+
+
+def _member(facts: ClassFacts, reference: Reference) -> FieldFacts | MethodFacts | None:
+    among: tuple[FieldFacts | MethodFacts, ...] = facts.methods if reference.kind == "call" else facts.fields
+    wanted = (reference.name, reference.descriptor)
+    return next((each for each in among if (each.name, each.descriptor) == wanted), None)
+
+
+def _openness(access: int) -> int:
+    if access & _PUBLIC:
+        return 3
+    return 2 if access & _PROTECTED else 0 if access & _PRIVATE else 1
+
+
+def _target(reference: Reference) -> str:
+    member = f".{reference.name}{':' if reference.kind in ('get', 'put') else ''}{reference.descriptor}"
+    return reference.owner.replace("/", ".") + (member if reference.name else "")

@@ -1,0 +1,100 @@
+"""Loading: every class of a jar loaded, verified and linked among the distribution's jars, none of its code run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from harness.building.builders import Builder
+from harness.building.configdef import failure_in
+from harness.building.probes import QUICK, compiled_probe
+from harness.errors import HarnessError
+from harness.java import JavaRuntime
+from harness.processes import bare_environment, run
+from harness.proof.bytecode import ClassFacts, Use
+from harness.proof.dropin import rules
+from harness.proof.records import Difference
+
+_SOURCE = "LoadProbe.java"
+_TIMEOUT_SECONDS = 120
+
+
+def prepare_loader(builder: Builder, cache: Path) -> Path:
+    """Return the folder with the compiled probe. Raises HarnessError when it does not compile."""
+    return compiled_probe(builder, Path(__file__).with_name(_SOURCE), (), cache)
+
+
+def check_loading(
+    java: JavaRuntime, loader: Path, jar: Path, classes: Mapping[str, ClassFacts], others: Sequence[Path]
+) -> tuple[Difference, ...]:
+    """Return the classes that do not load, and the uses, of whatever jar, that resolve to nothing.
+
+    Raises HarnessError when the JVM gives no whole answer.
+    """
+    questions = questions_about(classes)
+    with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as folder:
+        asked = Path(folder) / "questions"
+        asked.write_text("".join(f"{each.line}\n" for each in questions), encoding="utf-8")
+        answer = _ask(java, loader, jar, others, asked)
+    return read_answer(answer, questions, jar)
+
+
+class Question:
+    """One line put to the probe: a class to load, or a use with the class that has it."""
+
+    def __init__(self, user: str, use: Use | None = None) -> None:
+        self.user = user.replace("/", ".")
+        self.use = use
+
+    @property
+    def line(self) -> str:
+        """The words of the line, between tabs."""
+        if self.use is None:
+            return f"class\t{self.user}"
+        return "\t".join(("use", self.use.kind, self.use.owner, self.use.name, self.use.descriptor))
+
+    def broken(self, why: str) -> Difference:
+        """Return the difference that the probe's complaint means."""
+        if self.use is None:
+            return rules.LOADING_BROKEN.broken(self.user, f"{self.user} does not load: {why}")
+        used = f"{self.use.owner.replace('/', '.')}.{self.use.name}{self.use.descriptor}".removesuffix(".")
+        return rules.REFERENCE_UNRESOLVED.broken(used, f"{self.user} uses {used}, line {self.use.line}: {why}")
+
+
+def questions_about(classes: Mapping[str, ClassFacts]) -> list[Question]:
+    """Return what to ask about classes: each of them, and each thing that they use, once."""
+    uses: dict[tuple[str, ...], Question] = {}
+    for facts in classes.values():
+        for use in (each for method in facts.methods for each in method.uses):
+            uses.setdefault((use.kind, use.owner, use.name, use.descriptor), Question(facts.name, use))
+    found = [*(Question(name) for name in classes), *uses.values()]
+    # A name with a tab or a new line in it would forge a question; no Java source can write one.
+    return [each for each in found if each.line.replace("\t", "").isprintable()]
+
+
+def read_answer(answer: str, questions: Sequence[Question], jar: Path) -> tuple[Difference, ...]:
+    """Return what the probe complained of. Raises HarnessError for an answer that is not whole."""
+    lines = answer.splitlines()
+    if not lines or lines[-1] != "end":
+        raise _failed(jar, "the answer is not whole")
+    told = (line.split("\t", 1) for line in lines[:-1])
+    return tuple(questions[int(number)].broken(why) for number, why in told)
+
+
+def _ask(java: JavaRuntime, loader: Path, jar: Path, others: Sequence[Path], asked: Path) -> str:
+    path = os.pathsep.join(str(each.absolute()) for each in (jar, *others, loader))
+    command = [str(java.java), *QUICK, "-Xshare:auto", "-cp", path, "LoadProbe", str(asked)]
+    try:
+        done = run(command, env=bare_environment(), timeout=_TIMEOUT_SECONDS)
+    except subprocess.TimeoutExpired as error:
+        raise _failed(jar, f"no answer within {_TIMEOUT_SECONDS} s") from error
+    if done.returncode != 0:
+        raise _failed(jar, failure_in(done.stderr))
+    return done.stdout
+
+
+def _failed(jar: Path, why: str) -> HarnessError:
+    return HarnessError(f"Whether the classes of {jar} load could not be found out: {why}.", "Try again.")

@@ -1,0 +1,84 @@
+"""The rules of the drop-in proof: a stable name, how much a difference weighs, and what is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.proof.records import Difference, Severity
+from harness.text import cut
+
+_MOST_SHOWN = 600  # characters: a difference is a sentence, not a dump
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule; `asks` says in words what would break it."""
+
+    name: str
+    severity: Severity
+    asks: str
+
+    def broken(self, where: str, says: str, base: str = "", candidate: str = "") -> Difference:
+        """Return the difference that this rule found."""
+        return Difference(self.name, self.severity, where, cut(says, _MOST_SHOWN), _short(base), _short(candidate))
+
+
+def fail(name: str, asks: str) -> Rule:
+    """Return a rule whose difference makes the jar no drop-in."""
+    return Rule(name, Severity.FAIL, asks)
+
+
+def warn(name: str, asks: str) -> Rule:
+    """Return a rule whose difference is to be read and does not decide."""
+    return Rule(name, Severity.WARNING, asks)
+
+
+def note(name: str, asks: str) -> Rule:
+    """Return a rule whose difference is expected."""
+    return Rule(name, Severity.NOTE, asks)
+
+
+def _short(text: str) -> str:
+    return cut(text, _MOST_SHOWN)
+
+
+ENTRY_DUPLICATE = fail("entry-duplicate", "two entries have one name: tools and the JVM may read different ones")
+ENTRY_MISSING = fail("entry-missing", "an entry of base is missing")
+ENTRY_ADDED = warn("entry-added", "an entry is new that is no class")
+ENTRY_VERSIONED = fail("entry-versioned", "classes for certain Java versions hide others (META-INF/versions)")
+ENTRY_MISPLACED = fail("entry-misplaced", "a class file holds a class of another name than its entry")
+RESOURCE_CHANGED = fail("resource-changed", "a schema, service or other file that code reads has changed")
+TEXT_CHANGED = warn("text-changed", "a licence, notice or build identification has changed")
+MANIFEST_LOADING = fail("manifest-loading", "a manifest attribute that decides how classes are loaded has changed")
+MANIFEST_CHANGED = warn("manifest-changed", "a manifest attribute that names the product or its version has changed")
+MANIFEST_BUILD = note("manifest-build", "other manifest attributes differ, such as who built it")
+SIGNATURE_CHANGED = fail("signature-changed", "the jar is signed and base is not, or the other way round")
+
+BYTECODE_LEVEL = fail("bytecode-level", "a class needs a newer Java than base's classes do")
+CLASS_MISSING = fail("class-missing", "a class of base is missing")
+MEMBER_REMOVED = fail("member-removed", "a field, method or constructor of base that is not private is missing")
+CONSTANT_CHANGED = fail("constant-changed", "a compile-time constant has another value: other jars hold the old one")
+UNNAMED_CLASS_ADDED = fail("unnamed-class-added", "a class is new that the series does not name")
+UNNAMED_CLASS_API = fail("unnamed-class-api", "a class that the series does not name declares something else")
+UNNAMED_CLASS_CALLS = fail("unnamed-class-calls", "a class that the series does not name calls something else")
+UNNAMED_CLASS_CODE = warn("unnamed-class-code", "a class that the series does not name has other instructions")
+NAMED_CLASS_ADDED = note("named-class-added", "a class is new that the series names")
+NAMED_CLASS_CHANGED = note("named-class-changed", "a class that the series names has changed")
+GENERATED_CHANGED = fail("generated-changed", "a generated message class calls or declares something else")
+GENERATED_CODE = warn("generated-code", "a generated message class has other instructions")
+
+API_BINARY = fail("api-binary", "code compiled against base no longer runs")
+API_SOURCE = warn("api-source", "code written for base no longer compiles")
+LINKAGE_BROKEN = fail("linkage-broken", "a reference from another jar resolves no longer, or to something else")
+LOADING_BROKEN = fail("loading-broken", "a class does not load, verify or link among the distribution's jars")
+REFERENCE_UNRESOLVED = fail("reference-unresolved", "the jar uses something of itself or another jar that is not there")
+
+CONFIG_UNREADABLE = fail("config-unreadable", "the configuration cannot be read from the jar")
+CONFIG_REMOVED = fail("config-removed", "a configuration key of base is missing")
+CONFIG_CHANGED = fail("config-changed", "a key has another type or validator")
+DEFAULT_CHANGED = fail("default-changed", "a key has another default than in base, or than the claims say")
+IMPORTANCE_CHANGED = warn("importance-changed", "a key has another importance")
+CONFIG_ADDED = note("config-added", "the key of the claims' flag is new")
+CONFIG_UNCLAIMED = warn("config-unclaimed", "a key is new that no claim speaks of")
+
+ALL = tuple(each for each in list(globals().values()) if isinstance(each, Rule))
