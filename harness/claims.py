@@ -1,4 +1,8 @@
-"""Claims: what a patch says of itself, and what each role of an arm must show for it (`claims.toml`)."""
+"""Claims: what a patch says of itself, and what each must show for it (`claims.toml`).
+
+A claim is asked of the source (`queries`), of unit tests, and of live clusters (a scenario, with what every role of
+an arm must show there and the log line that goes with it).
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,35 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.audit.asking import parse_ask
+from harness.audit.questions import Question
 from harness.errors import HarnessError
 from harness.model import Claim, Expected, Outcome, Role
+from harness.tables import name, no_twins, only_keys, tables, text, texts
 
 _JARS = ("kafka-raft",)
-_NAME = re.compile(r"[a-z][a-z0-9_-]*")
 _EXPECTED = re.compile(r"HELD|REFUTED\(([a-z][a-z0-9_]*)\)")
-_CLAIM_KEYS = ("id", "says", "source", "scenario", "expect")
+_TEST = re.compile(r"[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*#[A-Za-z_$][\w$]*")
+_CLAIM_KEYS = ("id", "says", "source")
+_PROOF_KEYS = ("scenario", "expect", "evidence", "queries", "tests")
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """From a claim to its evidence: what it is asked by, at every stage.
+
+    `queries` are ids of questions to the source, `tests` JUnit methods (`Class#method`, of upstream or of the
+    series), `evidence` is a regular expression that some line of a log on the `on` arm matches in `scenario`. What a
+    claim does not use is empty; it has at least one of queries, tests and scenario.
+    """
+
+    claim: str
+    says: str
+    source: str
+    queries: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+    scenario: str = ""
+    evidence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +49,16 @@ class ClaimSet:
     """The claims of a candidate, and the flag that turns it off.
 
     `flag` is the configuration key, empty when there is none; `flag_default` is `true`, `false` or empty.
-    `jar` names the module that the claims are about.
+    `jar` names the module that the claims are about. `claims` are those that a scenario judges, `chains` all of them;
+    `questions` are those put to the source, promised by a claim or not.
     """
 
     jar: str
     flag: str
     flag_default: str
     claims: tuple[Claim, ...]
+    chains: tuple[Chain, ...] = ()
+    questions: tuple[Question, ...] = ()
 
 
 def load_claims(path: Path) -> ClaimSet:
@@ -57,22 +86,21 @@ def parse_expected(text: str) -> Expected:
     found = _EXPECTED.fullmatch(text)
     if not found:
         raise ValueError(f"{text!r} is neither HELD nor REFUTED(name_of_the_expectation)")
-    name = found.group(1) or ""
-    return Expected(Outcome.REFUTED, name) if name else Expected(Outcome.HELD)
+    refuted = found.group(1) or ""
+    return Expected(Outcome.REFUTED, refuted) if refuted else Expected(Outcome.HELD)
 
 
 def _claim_set(document: Mapping[str, Any]) -> ClaimSet:
-    _only_keys(document, "the file", needed=("jar", "claim"), allowed=("flag", "flag_default"))
-    jar = _text(document, "jar", "")
+    only_keys(document, "the file", needed=("jar", "claim"), allowed=("flag", "flag_default", "question"))
+    jar = text(document, "jar", "")
     if jar not in _JARS:
         raise ValueError(f"jar: {jar!r} is not a module that can be judged; it is one of {', '.join(_JARS)}")
     flag, default = _flag(document)
-    tables = document["claim"]
-    if not isinstance(tables, list):
-        raise ValueError("claim: write each claim as a [[claim]] table")  # noqa: TRY004 - one kind of error
-    claims = tuple(_claim(table, f"claim {number}", flag) for number, table in enumerate(tables, 1))
-    _no_twins(claims)
-    return ClaimSet(jar, flag, default, claims)
+    claims = [(table, f"claim {number}") for number, table in enumerate(tables(document, "claim"), 1)]
+    chains = tuple(_chain(table, where) for table, where in claims)
+    no_twins([chain.claim for chain in chains], "claim id")
+    judged = tuple(_claim(table, where, flag) for table, where in claims if "scenario" in table)
+    return ClaimSet(jar, flag, default, judged, chains, _questions(document, chains))
 
 
 def _flag(document: Mapping[str, Any]) -> tuple[str, str]:
@@ -81,22 +109,51 @@ def _flag(document: Mapping[str, Any]) -> tuple[str, str]:
     default = document.get("flag_default")
     if not isinstance(default, bool):
         raise ValueError("flag_default: it goes with `flag` and is true or false")  # noqa: TRY004
-    return _text(document, "flag", ""), "true" if default else "false"
+    return text(document, "flag", ""), "true" if default else "false"
 
 
-def _claim(table: Any, where: str, flag: str) -> Claim:
-    if not isinstance(table, dict):
-        raise ValueError(f"{where}: write it as a [[claim]] table")  # noqa: TRY004
-    _only_keys(table, where, needed=_CLAIM_KEYS)
-    for key in ("id", "scenario"):
-        if not _NAME.fullmatch(_text(table, key, where)):
-            raise ValueError(f"{where}, {key}: {table[key]!r} is not lower-case letters, digits, - and _")
+def _chain(table: Mapping[str, Any], where: str) -> Chain:
+    only_keys(table, where, needed=_CLAIM_KEYS, allowed=_PROOF_KEYS)
+    if not {"scenario", "queries", "tests"} & set(table):
+        raise ValueError(f"{where} lacks scenario, queries or tests: nothing could show that it is true")
+    if "scenario" not in table and {"expect", "evidence"} & set(table):
+        raise ValueError(f"{where}: expect and evidence go with a scenario")
+    return Chain(
+        claim=name(table, "id", where),
+        says=text(table, "says", where),
+        source=text(table, "source", where),
+        queries=texts(table, "queries", where),
+        tests=_tests(table, where),
+        scenario=name(table, "scenario", where) if "scenario" in table else "",
+        evidence=_pattern(table, where) if "evidence" in table else "",
+    )
+
+
+def _tests(table: Mapping[str, Any], where: str) -> tuple[str, ...]:
+    found = texts(table, "tests", where)
+    for test in found:
+        if not _TEST.fullmatch(test):
+            raise ValueError(f"{where}, tests: {test!r} is not Class#method")
+    return found
+
+
+def _pattern(table: Mapping[str, Any], where: str) -> str:
+    pattern = text(table, "evidence", where)
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"{where}, evidence: {pattern!r} is no regular expression: {error}") from error
+    return pattern
+
+
+def _claim(table: Mapping[str, Any], where: str, flag: str) -> Claim:
+    only_keys(table, where, needed=(*_CLAIM_KEYS, "scenario", "expect"), allowed=_PROOF_KEYS)
     return Claim(
         id=table["id"],
-        says=_text(table, "says", where),
+        says=table["says"],
         scenario=table["scenario"],
         expected=_expected(table["expect"], f"{where}, expect", flag),
-        source=_text(table, "source", where),
+        source=table["source"],
     )
 
 
@@ -104,35 +161,26 @@ def _expected(table: Any, where: str, flag: str) -> dict[Role, Expected]:
     if not isinstance(table, dict):
         raise ValueError(f"{where}: write it as a [claim.expect] table")  # noqa: TRY004
     # A claim needs its control: a candidate that holds proves nothing unless base is said to do something.
-    _only_keys(table, where, needed=("base", "on"), allowed=("off",) if flag else ())
+    only_keys(table, where, needed=("base", "on"), allowed=("off",) if flag else ())
     expected = {}
     for role in Role:
         if role in table:
             try:
-                expected[role] = parse_expected(_text(table, role, where))
+                expected[role] = parse_expected(text(table, role, where))
             except ValueError as error:
                 raise ValueError(f"{where}.{role}: {error}") from error
     return expected
 
 
-def _only_keys(table: Mapping[str, Any], where: str, needed: tuple[str, ...], allowed: tuple[str, ...] = ()) -> None:
-    missing = [key for key in needed if key not in table]
-    unknown = sorted(set(table) - {*needed, *allowed})
-    if missing:
-        raise ValueError(f"{where} lacks {', '.join(missing)}")
+def _questions(document: Mapping[str, Any], chains: tuple[Chain, ...]) -> tuple[Question, ...]:
+    """Return the questions, each with the claim that promises it."""
+    promised = [query for chain in chains for query in chain.queries]
+    no_twins(promised, "the question")
+    by = {query: chain.claim for chain in chains for query in chain.queries}
+    asked = [(table, f"question {number}") for number, table in enumerate(tables(document, "question"), 1)]
+    ids = [name(table, "id", where) for table, where in asked]
+    no_twins(ids, "question id")
+    unknown = [query for query in promised if query not in ids]
     if unknown:
-        raise ValueError(f"{where} has {', '.join(unknown)}; allowed are {', '.join((*needed, *allowed))}")
-
-
-def _text(table: Mapping[str, Any], key: str, where: str) -> str:
-    value = table.get(key)
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"{where}{', ' if where else ''}{key}: it is a text that is not empty")
-    return value
-
-
-def _no_twins(claims: tuple[Claim, ...]) -> None:
-    names = [claim.id for claim in claims]
-    twins = sorted({name for name in names if names.count(name) > 1})
-    if twins:
-        raise ValueError(f"claim id {twins[0]} is used twice")
+        raise ValueError(f"claim {by[unknown[0]]}, queries: there is no question {unknown[0]}")
+    return tuple(Question(id, parse_ask(t, where), by.get(id, "")) for id, (t, where) in zip(ids, asked, strict=True))

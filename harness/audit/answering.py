@@ -1,0 +1,32 @@
+"""All questions of a claims file, answered from the best there is: sources, else bytecode, else not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from harness.audit.graph import graph_of
+from harness.audit.jar import answer_from_jar
+from harness.audit.java import read_sources
+from harness.audit.rules import answer, answered, untested
+from harness.claims import ClaimSet
+from harness.proof.bytecode import ClassFacts
+from harness.proof.records import AuditAnswer
+
+
+def audit(
+    claims: ClaimSet, sources: Path | None, jar: Mapping[str, ClassFacts] | None = None
+) -> tuple[AuditAnswer, ...]:
+    """Answer the questions, in the order of the file.
+
+    `sources` is the top folder of a Kafka checkout with the candidate's sources, `jar` what `read_classes` found in
+    its jar. Raises HarnessError when the sources lack the module that the claims are about.
+    """
+    if not claims.questions:
+        return ()
+    if sources is not None:
+        graph = graph_of(read_sources(sources, claims.jar.removeprefix("kafka-")))
+        return tuple(answer(question, graph) for question in claims.questions)
+    if jar is not None:
+        return tuple(answer_from_jar(question, jar) for question in claims.questions)
+    return tuple(answered(question, untested("There are no sources.")) for question in claims.questions)

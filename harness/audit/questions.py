@@ -1,0 +1,88 @@
+"""What a claims file may ask of the source: one frozen record a kind of question; no I/O.
+
+Members are written `Class.member` with the class's simple name, constructors `Class(int, String)`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedBy:
+    """Is every call of `calls` followed, on every path that does not throw, by a write of the field `then`?
+
+    `within` names the methods that are meant, empty for every one that there is. The getters in `given` are taken to
+    be true: with the flag off nobody promises anything.
+    """
+
+    calls: tuple[str, ...]
+    then: str
+    within: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOnce:
+    """Is a field that may be replaced at any time volatile, and read at most once on each path of a method?"""
+
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedByFlag:
+    """Is the field never written, and no line with the text `log` logged, while the getter `flag` says false?"""
+
+    flag: str
+    field: str
+    log: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OnlyWhenChanged:
+    """In methods that call one of `calls`: does what follows depend on whether anything changed?
+
+    What follows is that the field is written or, where `log` is given, that a line with this text is logged. `given`
+    is as in FollowedBy.
+    """
+
+    calls: tuple[str, ...]
+    field: str
+    log: str = ""
+    given: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Is there still a public constructor of exactly these parameters?"""
+
+    constructor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """Does the module's `ConfigDef` define `key`, with this default?"""
+
+    key: str
+    default: str
+
+
+Ask = FollowedBy | ReadOnce | GuardedByFlag | OnlyWhenChanged | Kept | Default
+
+ASKS: dict[str, type[Ask]] = {
+    "followed-by": FollowedBy,
+    "read-once": ReadOnce,
+    "guarded-by-flag": GuardedByFlag,
+    "only-when-changed": OnlyWhenChanged,
+    "kept": Kept,
+    "default": Default,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question by its id; `claim` is the claim that promises the answer, empty where none does."""
+
+    id: str
+    ask: Ask
+    claim: str = ""
