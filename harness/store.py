@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+PARTIAL = ".partial-"  # how a file is named until it is whole
+
 
 def write_with(path: Path, write: Callable[[Path], object]) -> Path:
     """Have `write` write a file beside `path`, rename it there and return `path`; its folder is made when missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{PARTIAL}{path.name}-")
     os.close(handle)
     try:
         write(Path(name))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from harness.building.builders import Builder, first_errors
 from harness.errors import HarnessError
+from harness.owning import scratch
 from harness.store import move_folder
 
 QUICK = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
@@ -22,10 +22,9 @@ def compiled_probe(builder: Builder, source: Path, class_path: Sequence[Path], c
     key = hashlib.sha256(source.read_bytes() + builder.label.encode()).hexdigest()[:16]
     classes = cache / "probes" / key
     if not (classes / f"{source.stem}.class").is_file():
-        classes.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=classes.parent) as staging:
-            made = builder.compile(source.parent, [source.name], class_path, Path(staging) / key)
+        with scratch(classes.parent) as staging:
+            made = builder.compile(source.parent, [source.name], class_path, staging / key)
             if not made.succeeded:
                 raise HarnessError(f"{builder.label} cannot compile the probe: {first_errors(made.output)}")
-            move_folder(Path(staging) / key, classes)
+            move_folder(staging / key, classes)
     return classes

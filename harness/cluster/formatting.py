@@ -11,7 +11,6 @@ import base64
 import io
 import os
 import subprocess
-import tempfile
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +27,7 @@ from kio.static.primitive import i16, u16
 from harness.cluster.config import CONTROLLER_LISTENER, NodeConfig, server_properties
 from harness.cluster.ports import HOST
 from harness.errors import HarnessError
+from harness.owning import scratch
 from harness.processes import bare_environment, run
 from harness.store import move_folder
 
@@ -66,9 +66,8 @@ def make_template(java: Path, class_path: Sequence[Path], into: Path) -> None:
 
     Raises HarnessError with the tool's last words when it fails.
     """
-    into.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=into.parent) as folder:
-        directory = Path(folder) / "template"
+    with scratch(into.parent) as folder:
+        directory = folder / "template"
         voter = Identity(0, new_uuid(), 9093)
         format_with_storage_tool(java, class_path, directory, NodeConfig(0, 9092, 9093, {0: 9093}), new_uuid(), [voter])
         move_folder(directory, into)

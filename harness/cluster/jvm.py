@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 
 from harness.errors import HarnessError
+from harness.owning import scratch
 from harness.processes import bare_environment, run
 
 _ARCHIVE_TIMEOUT_SECONDS = 120
@@ -72,9 +72,8 @@ def dump_archive(java: Path, class_path: Sequence[Path], class_list: Path, archi
 
     Raises HarnessError when the JVM cannot write it.
     """
-    archive.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
-        made = Path(folder) / "archive.jsa"
+    with scratch(archive.parent) as folder:
+        made = folder / "archive.jsa"
         command = [
             str(java),
             "-Xshare:dump",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +17,7 @@ from jgo.maven import MavenContext, PythonResolver
 from jgo.maven._core import DEFAULT_REMOTE_REPOS
 
 from harness.errors import HarnessError
+from harness.owning import scratch
 from harness.sources.lock import LockedArtifact, Purpose, checked_coordinate
 
 REPOSITORY_VARIABLE = "HARNESS_MAVEN_REPOSITORY"
@@ -130,11 +130,10 @@ class Downloads:
 
         The library's downloads are not atomic and it believes any file it finds: it never sees the cache.
         """
-        self.cache.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".staging-", dir=self.cache) as folder:
+        with scratch(self.cache) as folder:
             yield MavenContext(
                 resolver=PythonResolver(progress_callback=_reporter(self._progress)),
-                repo_cache=Path(folder),
+                repo_cache=folder,
                 local_repos=[],
                 remote_repos={"repository": self._repository},
                 timeout=_TIMEOUT_SECONDS,
