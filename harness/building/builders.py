@@ -64,7 +64,7 @@ class Javac:
     def compile(self, root: Path, sources: Sequence[str], class_path: Sequence[Path], out: Path) -> Compilation:
         """Compile against the API of Java 8 itself (`--release 8`)."""
         level = ("--release", "8", "-Xlint:-options")
-        return _run([str(self.jdk.javac), *level, *_COMMON], root, sources, class_path, out)
+        return run_compiler([str(self.jdk.javac), *level], root, sources, class_path, out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Ecj:
         """Compile to Java 8 class files; the API is the runtime's, whose Java 8 signatures only a JDK has."""
         level = ("-source", "8", "-target", "8", "-Xemacs")
         command = [str(self.runtime.java), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-jar", str(self.jar)]
-        return _run([*command, *level, *_COMMON], root, sources, class_path, out)
+        return run_compiler([*command, *level], root, sources, class_path, out)
 
 
 def choose_builder(
@@ -150,13 +150,14 @@ def _compiles(builder: Builder) -> bool:
         return builder.compile(root, ["Try.java"], (), root / "out").succeeded
 
 
-def _run(
+def run_compiler(
     compiler: Sequence[str], root: Path, sources: Sequence[str], class_path: Sequence[Path], out: Path
 ) -> Compilation:
+    """Run a compiler, given with the options of its own, on sources of `root`; one that never ends has failed."""
     out.mkdir(parents=True, exist_ok=True)
     # An empty class path would mean the current folder.
     jars = os.pathsep.join(str(jar.absolute()) for jar in class_path) or str(out)
-    command = (*compiler, "-cp", jars, "-d", str(out.absolute()), *sources)
+    command = (*compiler, *_COMMON, "-cp", jars, "-d", str(out.absolute()), *sources)
     try:
         done = run(command, cwd=root, env=bare_environment(), timeout=_TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired:
