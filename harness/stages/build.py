@@ -20,7 +20,7 @@ from harness.errors import HarnessError
 from harness.java import bundled_runtime
 from harness.judge import SCHEMA, Asked, ScenarioAsked
 from harness.model import Arm, Build
-from harness.patching import load_patch, load_series
+from harness.patching import Series, load_patch, load_series
 from harness.plan.api import Scenario
 from harness.plan.registry import load_all, select
 from harness.progress import Reporter
@@ -148,14 +148,20 @@ def _candidate(
     with reporter.downloads() as progress:
         downloads = _downloads(request, progress)
         released, sources = locked_distribution(lock, downloads), downloads.fetch(lock.one(Purpose.SOURCES))
-    series = load_series(_series_folder(distribution.version))
-    series = replace(series, patches=(*series.patches, *(load_patch(p.parent, p.name) for p in request.patches)))
+    series = series_of(request, distribution.version)
     with gradle_builder(request.builder, offline=request.offline, hear=reporter.say) as gradle:
         tools = Toolchain(gradle or builder, released, sources)
-        return build_series(bench, tools, "patched", _source(request, tools), series)
+        return build_series(bench, tools, "patched", source_of(request, tools), series)
 
 
-def _source(request: Request, tools: Toolchain) -> Source:
+def series_of(request: Request, version: str) -> Series:
+    """Return the series of a Kafka version, with the patches that the user adds behind it."""
+    series = load_series(_series_folder(version))
+    return replace(series, patches=(*series.patches, *(load_patch(p.parent, p.name) for p in request.patches)))
+
+
+def source_of(request: Request, tools: Toolchain) -> Source:
+    """Return where the sources come from. Raises HarnessError when --git cannot be read."""
     if not request.git:
         return MavenSources(tools.released.version, tools.released_sources)
     url, _, ref = request.git.rpartition("@")
