@@ -1,0 +1,98 @@
+"""`harness audit`: what the claims ask of the candidate's source, answered in seconds and before any experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from harness.cli import common
+from harness.cli.common import Offline
+from harness.errors import HarnessError
+from harness.model import Evidence
+from harness.proof.records import Answer, AuditAnswer
+from harness.text import visible
+
+_STYLES = {"holds": "green", "refuted": "bold red", "gap": "yellow", "untested": "dim"}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("audit")(audit)
+
+
+def audit(
+    sources: Annotated[
+        Path | None,
+        typer.Option("--sources", help="A Kafka checkout, already patched, to be asked.", show_default=False),
+    ] = None,
+    jar: Annotated[
+        Path | None, typer.Option("--jar", help="A raft jar, where there are no sources.", show_default=False)
+    ] = None,
+    claims: Annotated[
+        Path | None, typer.Option("--claims", help="A claims.toml; the series' own if not given.", show_default=False)
+    ] = None,
+    series: Annotated[
+        Path | None,
+        typer.Option(
+            "--series",
+            help="A folder with a patch series, applied to the released sources; the shipped one if not given.",
+            show_default=False,
+        ),
+    ] = None,
+    offline: Offline = False,
+) -> int:
+    """Ask the source what the claims promise: exit 1 when a promise does not hold, 0 otherwise.
+
+    Examples: harness audit · harness audit --sources ~/kafka · harness audit --jar kafka-raft-3.9.1.jar
+    """
+    from harness.audit.answering import audit as answers_of
+    from harness.claims import load_claims
+    from harness.resources import cache_root
+    from harness.sources.downloads import Downloads
+    from harness.stages import audit as stage
+
+    if sources and jar:
+        raise HarnessError("--sources and --jar do not go together.", "Sources tell more: give them alone.")
+    folder = series or stage.shipped_series()
+    claimed = load_claims(claims or folder / "claims.toml")
+    if sources:
+        answers = answers_of(claimed, sources)
+    else:
+        with common.reporter().downloads() as progress:
+            downloads = Downloads(cache_root() / "maven", offline=offline, progress=progress)
+            if jar:
+                answers = stage.audit_jar(claimed, jar, downloads)
+            else:
+                answers = stage.audit_series(claimed, folder, downloads)
+    _tell(answers)
+    return 1 if any(each.blocks for each in answers) else 0
+
+
+def _tell(answers: Iterable[AuditAnswer]) -> None:
+    out = common.console()
+    counts = dict.fromkeys(_STYLES, 0)
+    for each in answers:
+        standing = standing_of(each)
+        counts[standing] += 1
+        promised = f"  promised by {each.claim}" if each.claim else ""
+        out.print(Text.assemble((f"{standing:<9}", _STYLES[standing]), (each.question, "bold"), (promised, "dim")))
+        out.print(Text(f"         {visible(each.says)}"))
+        for evidence in each.evidence:
+            out.print(Text(f"         {_place(evidence)}", style="dim"))
+    held, refuted, gaps, unasked = counts.values()
+    out.print(f"\n{held} hold, {refuted} refuted, {gaps} that nobody promises do not hold, {unasked} untested")
+
+
+def standing_of(answer: AuditAnswer) -> str:
+    """Return `holds`, `refuted`, `gap` (it does not hold, and nobody promised it) or `untested`."""
+    if answer.answer is Answer.DOES_NOT_HOLD:
+        return "refuted" if answer.claim else "gap"
+    return "holds" if answer.answer is Answer.HOLDS else "untested"
+
+
+def _place(evidence: Evidence) -> str:
+    return visible(f"{evidence.path}:{evidence.line}  {evidence.excerpt}")

@@ -1,0 +1,49 @@
+"""The source audit as a stage of its own: where the code that is asked comes from."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from harness.audit.answering import audit
+from harness.building.builders import choose_builder
+from harness.claims import ClaimSet
+from harness.errors import HarnessError
+from harness.java import bundled_runtime
+from harness.patching import Series, apply_series, load_series
+from harness.proof.bytecode import prepare_bytecode, read_classes
+from harness.proof.records import AuditAnswer
+from harness.resources import cache_root, data_root
+from harness.sources.downloads import Downloads
+from harness.sources.lock import Purpose, read_lock
+from harness.sources.maven import MavenSources
+from harness.sources.tree import SourceTree
+from harness.stages.request import DEFAULT_KAFKA
+
+
+def audit_series(claims: ClaimSet, folder: Path, downloads: Downloads) -> tuple[AuditAnswer, ...]:
+    """Answer from the released sources with a series applied. Raises HarnessError for one that does not fit."""
+    with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as scratch:
+        return audit(claims, patched_release(load_series(folder), downloads, Path(scratch) / "tree").path)
+
+
+def audit_jar(claims: ClaimSet, jar: Path, downloads: Downloads) -> tuple[AuditAnswer, ...]:
+    """Answer from the bytecode of a jar, as far as that goes. Raises HarnessError for what is no jar."""
+    lock, java = read_lock(DEFAULT_KAFKA), bundled_runtime()
+    builder = choose_builder("ecj", java, lambda: downloads.fetch(lock.one(Purpose.COMPILER)))
+    tools = prepare_bytecode(builder, java, downloads.fetch_all(lock.of(Purpose.BYTECODE)), cache_root())
+    return audit(claims, None, read_classes(tools, jar))
+
+
+def patched_release(series: Series, downloads: Downloads, into: Path) -> SourceTree:
+    """Lay out the released sources of the version that a series was made for, and apply it."""
+    sources = downloads.fetch(read_lock(series.version).one(Purpose.SOURCES))
+    return apply_series(MavenSources(series.version, sources).checkout(into), series)
+
+
+def shipped_series() -> Path:
+    """Return the folder of the series that comes with the harness. Raises HarnessError unless there is just one."""
+    found = sorted(path.parent for path in (data_root() / "patches" / DEFAULT_KAFKA).glob("*/series"))
+    if len(found) != 1:
+        raise HarnessError(f"{len(found)} patch series come for Kafka {DEFAULT_KAFKA}.", "Name one by --series.")
+    return found[0]
