@@ -40,7 +40,10 @@ class NodeState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What every node of a cluster is started with: the raft jar under test stays last on the class path."""
+    """What every node of a cluster is started with: the raft jar under test stays last on the class path.
+
+    `before_kill` is called when a node is about to get SIGKILL: the last moment in which it can tell anything.
+    """
 
     java: Path
     class_path: tuple[Path, ...]
@@ -49,6 +52,7 @@ class Launch:
     archive: Path | None
     overlay: Mapping[str, str]
     extra_flags: tuple[str, ...] = ()
+    before_kill: Callable[[], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +211,8 @@ class Node:
 
     def _end(self) -> None:
         assert self._process is not None
+        if self._launch.before_kill is not None:
+            self._launch.before_kill()
         self._process.send_signal(signal.SIGKILL)
         self._process.wait()
         self._enter(NodeState.KILLED)

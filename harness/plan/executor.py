@@ -10,6 +10,7 @@ from harness.cluster.cluster import Cluster
 from harness.cluster.config import LOG_PATTERN
 from harness.cluster.node import wait_until
 from harness.cluster.protocol import Unreachable
+from harness.coverage.agent import collected
 from harness.errors import HarnessError
 from harness.model import NodeLogs, PhaseSpan, RunResult
 from harness.plan.bounds import seconds_of
@@ -116,9 +117,11 @@ class _Run:
 
     def _carry_out(self, steps: list[Step]) -> None:
         cell, recorder = self.cell, self.recorder
-        launch = cell.ground.launch(cell.raft_jar, cell.settings)
-        nodes = self.folder / "nodes"
-        with Cluster(cell.scenario.topology, nodes, launch, cell.ground.template, recorder.on_node) as cluster:
+        nodes, plain = self.folder / "nodes", cell.ground.launch(cell.raft_jar, cell.settings)
+        with (
+            collected(plain, cell.agent, self.folder) as launch,
+            Cluster(cell.scenario.topology, nodes, launch, cell.ground.template, recorder.on_node) as cluster,
+        ):
             watcher = Watcher(cluster, recorder.on_look, recorder.on_stall, recorder.harness_error)
             world = World(cluster, watcher, self._note)
             with self.cancellation.ending(cluster.close):

@@ -13,6 +13,7 @@ from typing import Any
 from harness.cluster.node import LiveProof, Node, NodeState
 from harness.cluster.prepare import Ground
 from harness.cluster.protocol import Unreachable
+from harness.coverage.agent import Agent
 from harness.model import Arm, Evidence, RunKey
 from harness.plan.api import Scenario
 from harness.plan.journal import Journal
@@ -32,7 +33,7 @@ class Cell:
     """What is needed to run one scenario on one arm, once.
 
     `settings` are server properties of this arm: the user's overlay and the flag. `flag_key` is the flag whose
-    effective value every node must prove to be `arm.flag`.
+    effective value every node must prove to be `arm.flag`. With an `agent` the run tells which lines it reached.
     """
 
     key: RunKey
@@ -42,6 +43,7 @@ class Cell:
     raft_jar: Path
     settings: Mapping[str, str]
     flag_key: str
+    agent: Agent | None = None
 
 
 class Recorder:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from harness.arms import Setup
@@ -25,14 +26,20 @@ def run(run_dir: Path, reporter: Reporter) -> list[RunResult]:
     asked, setup = read_asked(run_dir), read_setup(run_dir)
     with timed(run_dir, "ground"):
         ground = lay_ground(setup, asked.kafka_version, reporter)
-    cells = [cell for cell in declared_cells(asked, setup, ground, run_dir) if not _has_result(run_dir, cell.key)]
-    for cell in cells:  # what an interrupted run left says nothing
-        shutil.rmtree(run_dir / cell.key.folder, ignore_errors=True)
-    jobs = min(setup.jobs, len(cells)) or 1
-    reporter.stage(f"{len(cells)} runs on live clusters, {jobs} at a time")
-    keys = [cell.key for cell in cells]
-    with timed(run_dir, "run"), reporter.runs(keys, jobs) as board:
-        return run_cells(cells, run_dir, jobs, board)
+    cells = declared_cells(asked, setup, ground, run_dir)
+    with timed(run_dir, "run"):
+        return carry_out(cells, run_dir, setup.jobs, reporter, "runs on live clusters")
+
+
+def carry_out(cells: Sequence[Cell], root: Path, jobs: int, reporter: Reporter, what: str) -> list[RunResult]:
+    """Run the cells that have no result below `root` yet; return the new results."""
+    todo = [cell for cell in cells if not _has_result(root, cell.key)]
+    for cell in todo:  # what an interrupted run left says nothing
+        shutil.rmtree(root / cell.key.folder, ignore_errors=True)
+    jobs = min(jobs, len(todo)) or 1
+    reporter.stage(f"{len(todo)} {what}, {jobs} at a time")
+    with reporter.runs([cell.key for cell in todo], jobs) as board:
+        return run_cells(todo, root, jobs, board)
 
 
 def lay_ground(setup: Setup, kafka_version: str, reporter: Reporter) -> Ground:

@@ -1,0 +1,109 @@
+"""JaCoCo's command line: from execution data and class files to the lines that were run."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.parsers import expat
+
+from harness.building.configdef import failure_in
+from harness.building.probes import QUICK
+from harness.coverage.agent import outermost_class
+from harness.errors import HarnessError
+from harness.java import JavaRuntime
+from harness.processes import bare_environment, run
+from harness.sources.archives import extract, open_archive
+
+_TIMEOUT_SECONDS = 120
+_MOST_BYTES = 64 * 2**20  # the report of the whole raft module has 1 MB
+
+# Whether each line that holds instructions was run, by source file (`org/apache/kafka/raft/QuorumConfig.java`).
+LineHits = Mapping[str, Mapping[int, bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class Jacoco:
+    """The runtime that starts JaCoCo's command line, and its jar."""
+
+    java: JavaRuntime
+    cli: Path
+
+
+def line_hits(tools: Jacoco, data: Sequence[Path], jar: Path, classes: Sequence[str]) -> LineHits:
+    """Return which lines of a jar's classes were run, by execution data files; with none of them, no line was.
+
+    `classes` are outermost ones (`org/apache/kafka/raft/QuorumConfig`). Raises HarnessError when JaCoCo fails.
+    """
+    with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as folder:
+        class_files, report = Path(folder) / "classes", Path(folder) / "report.xml"
+        class_files.mkdir()
+        _extract(jar, classes, class_files)
+        files = ["--classfiles", str(class_files), "--xml", str(report)]
+        command = [str(tools.java.java), *QUICK, "-jar", str(tools.cli), "report", *map(str, data), *files]
+        try:
+            done = run(command, env=bare_environment(), timeout=_TIMEOUT_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            raise _failed(f"it did not end within {_TIMEOUT_SECONDS} s") from error
+        if done.returncode != 0:
+            raise _failed(failure_in(done.stderr))
+        if "does not match" in done.stdout:  # its data are of other bytes of a class, which would count as not run
+            raise _failed("the nodes ran another jar than the one that lies in the run directory")
+        return parse_report(_content_of(report))
+
+
+def parse_report(xml: bytes) -> LineHits:
+    """Return the lines of a JaCoCo XML report; a line is run when any instruction of it was.
+
+    Its DOCTYPE names a DTD, which is not fetched; one that declares entities is refused. Raises HarnessError.
+    """
+    found = _Lines()
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = found.start
+    parser.EntityDeclHandler = _refuse_entity
+    try:
+        parser.Parse(xml, True)
+    except (expat.ExpatError, KeyError, ValueError) as error:
+        raise _failed(f"its report cannot be read: {error}") from error
+    return found.files
+
+
+class _Lines:
+    """Hears of the elements of a report."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, dict[int, bool]] = {}
+        self._package = self._file = ""
+
+    def start(self, element: str, attributes: dict[str, str]) -> None:
+        if element == "package":
+            self._package = attributes["name"]
+        elif element == "sourcefile":
+            self._file = "/".join(filter(None, (self._package, attributes["name"])))
+        elif element == "line":
+            lines = self.files.setdefault(self._file, {})
+            lines[int(attributes["nr"])] = int(attributes["ci"]) > 0
+
+
+def _refuse_entity(name: str, *_: object) -> None:
+    raise ValueError(f"it declares the entity {name}")
+
+
+def _extract(jar: Path, classes: Sequence[str], into: Path) -> None:
+    wanted = frozenset(classes)
+    with open_archive(jar) as archive:
+        for entry in archive.infolist():
+            if outermost_class(entry.filename) in wanted:
+                extract(archive, entry, into / entry.filename)
+
+
+def _content_of(report: Path) -> bytes:
+    if not report.is_file() or report.stat().st_size > _MOST_BYTES:
+        raise _failed(f"it wrote no report of at most {_MOST_BYTES} bytes")
+    return report.read_bytes()
+
+
+def _failed(why: str) -> HarnessError:
+    return HarnessError(f"JaCoCo could not tell which lines were run: {why}.")

@@ -1,0 +1,78 @@
+"""Changed lines against the lines that ran: pure, but for reading the texts of the lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from harness.coverage.changes import JAVA_SOURCES, ChangedLines
+from harness.coverage.jacoco import LineHits
+from harness.model import Outcome, RunResult
+from harness.proof.records import ReachedLine
+
+_LONGEST_TEXT = 300
+_END_OF_LINE = re.compile(r"\r\n|\r|\n")
+
+
+def reached_lines(
+    changed: ChangedLines, hits: Mapping[str, LineHits], texts: Mapping[str, Sequence[str]]
+) -> tuple[ReachedLine, ...]:
+    """Return the changed lines that hold instructions, by path and line; `hits` are by scenario.
+
+    Paths of `changed` may be those of the source tree; those of `hits` begin with the package. `texts` are the lines
+    of source files, by the path in `changed`.
+    """
+    return tuple(
+        ReachedLine(path, line, _text(texts.get(path, ()), line), scenarios)
+        for path, lines in sorted(changed.items())
+        for line in sorted(lines)
+        if (scenarios := _scenarios(path.removeprefix(f"{JAVA_SOURCES}/"), line, hits)) is not None
+    )
+
+
+def _scenarios(file: str, line: int, hits: Mapping[str, LineHits]) -> tuple[str, ...] | None:
+    """Return which scenarios ran a line; None for one without instructions, such as a comment."""
+    ran = {scenario: found[file][line] for scenario, found in hits.items() if line in found.get(file, {})}
+    return tuple(sorted(scenario for scenario, it_did in ran.items() if it_did)) if ran else None
+
+
+def _text(lines: Sequence[str], line: int) -> str:
+    return lines[line - 1].strip()[:_LONGEST_TEXT] if line <= len(lines) else ""
+
+
+def gap_in(results: Sequence[RunResult], without_data: Sequence[str]) -> str:
+    """Return in a sentence which scenarios may have run more than is known; empty when none. Pure."""
+    told = [f"{name} gave no execution data" for name in without_data]
+    cut_short = [result for result in results if _is_cut_short(result) and result.scenario not in without_data]
+    told += [f"{result.scenario} ended {_outcome(result)}" for result in cut_short]
+    return f"{'; '.join(told)}: what it would have reached besides is not known." if told else ""
+
+
+def _is_cut_short(result: RunResult) -> bool:
+    """Whether a run did not get to its end, or a JVM ended without a chance to tell what it had run."""
+    return result.outcome not in (Outcome.HELD, Outcome.REFUTED) or result.expectation == "node_alive"
+
+
+def _outcome(result: RunResult) -> str:
+    return f"{result.outcome}({result.expectation})" if result.expectation else str(result.outcome)
+
+
+def read_texts(sources: Path, paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the lines of those source files that are there, by path; the tree is one that a build has kept."""
+    files = {path: sources / path for path in paths}
+    return {path: _lines_of(file) for path, file in files.items() if file.is_file()}
+
+
+def _lines_of(file: Path) -> tuple[str, ...]:
+    return tuple(_END_OF_LINE.split(file.read_text(encoding="utf-8", errors="replace")))
+
+
+def in_tree(changed: ChangedLines, sources: Path) -> ChangedLines:
+    """Return changed lines with the paths of the tree of sources, where it has the file."""
+    return {_place(path, sources): lines for path, lines in changed.items()}
+
+
+def _place(path: str, sources: Path) -> str:
+    placed = f"{JAVA_SOURCES}/{path}"
+    return placed if (sources / placed).is_file() else path

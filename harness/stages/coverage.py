@@ -1,0 +1,156 @@
+"""Was the patched code reached? Each scenario once more on the candidate with JaCoCo's agent; nothing is judged by it.
+
+The agent takes a fifth more CPU time at a node's start (docs/adr/0005-coverage-has-runs-of-its-own.md), so that it is
+kept out of the runs that count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harness.arms import Setup
+from harness.building.builders import Ecj
+from harness.coverage.agent import EXECUTION_DATA, Agent
+from harness.coverage.changes import ChangedLines, classes_from, lines_of_methods, lines_of_series
+from harness.coverage.jacoco import Jacoco, line_hits
+from harness.coverage.reached import gap_in, in_tree, reached_lines, read_texts
+from harness.errors import HarnessError
+from harness.java import bundled_runtime
+from harness.judge import Asked
+from harness.model import Arm, Role, RunKey, RunResult
+from harness.patching import load_series
+from harness.progress import Reporter
+from harness.proof.bytecode import prepare_bytecode
+from harness.proof.records import Coverage
+from harness.proof.told import reach_told
+from harness.records import from_json, to_json
+from harness.resources import cache_root
+from harness.sources.downloads import Downloads, Progress
+from harness.sources.lock import Purpose, read_lock
+from harness.stages.request import DEFAULT_KAFKA
+from harness.stages.run import carry_out, declared_cells, lay_ground
+from harness.stages.rundir import read_asked, read_setup, timed
+from harness.store import write_text
+
+FOLDER = "coverage"  # a run directory's own folder for these runs: nothing that judges looks there
+_JACOCO_CLI, _JACOCO_AGENT = "org.jacoco.cli", "org.jacoco.agent"
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What is looked into: a candidate's arm, and what was asked of it and how."""
+
+    run_dir: Path
+    asked: Asked
+    setup: Setup
+    arm: Arm
+    reporter: Reporter
+
+    @property
+    def jar(self) -> Path:
+        """The candidate's jar."""
+        return self.run_dir / self.arm.build.jar
+
+    @property
+    def sources(self) -> Path:
+        """The candidate's kept sources, which need not be there."""
+        return self.run_dir / "builds" / self.arm.build.name / "sources"
+
+    @property
+    def root(self) -> Path:
+        """The folder of the runs with the agent."""
+        return self.run_dir / FOLDER
+
+
+def coverage(run_dir: Path, reporter: Reporter) -> None:
+    """Run every declared scenario once with the agent; write proof/<build>/coverage.json.
+
+    Nothing is written when there is no candidate. What cannot be measured becomes the gap of the Coverage: which
+    lines ran never decides anything, so that no failure in here ends a verification.
+    """
+    asked = read_asked(run_dir)
+    arm = asked.arm(Role.ON) or asked.arm(Role.OFF)
+    if arm is None:
+        return
+    reporter.stage("which changed lines are reached")
+    with timed(run_dir, "coverage"):
+        try:
+            found = _cover(_Question(run_dir, asked, read_setup(run_dir), arm, reporter))
+        except HarnessError as error:
+            found = Coverage((), str(error))
+    write_text(run_dir / "proof" / arm.build.name / "coverage.json", to_json(found))
+    reporter.say(reach_told(found) if found.lines else found.gap)
+
+
+def _cover(question: _Question) -> Coverage:
+    changed, why = _changed_lines(question)
+    classes = classes_from(question.jar, changed)
+    if not classes:
+        return Coverage((), f"Nothing that differs from base has instructions. {why}".strip())
+    runs = _run_with_agent(question, classes)
+    known = reached(question, changed, classes, runs)
+    return replace(known, gap=" ".join(filter(None, (why, known.gap))))
+
+
+def _run_with_agent(question: _Question, classes: tuple[str, ...]) -> tuple[RunKey, ...]:
+    asked, setup, reporter = question.asked, question.setup, question.reporter
+    agent = Agent(_jacoco(_JACOCO_AGENT, question), classes)
+    ground = lay_ground(setup, asked.kafka_version, reporter)
+    once = replace(asked, arms=(question.arm,), repeats=1)
+    cells = [replace(cell, agent=agent) for cell in declared_cells(once, setup, ground, question.run_dir)]
+    carry_out(cells, question.root, setup.jobs, reporter, "runs with JaCoCo's agent, which judge nothing")
+    return tuple(cell.key for cell in cells)
+
+
+def reached(question: _Question, changed: ChangedLines, classes: tuple[str, ...], runs: Sequence[RunKey]) -> Coverage:
+    """Return which changed lines ran, from the execution data that runs have left. Raises HarnessError."""
+    jacoco = Jacoco(bundled_runtime(), _jacoco(_JACOCO_CLI, question))
+    hits = {key.scenario: line_hits(jacoco, _data_of(question, key), question.jar, classes) for key in runs}
+    lines = reached_lines(changed, hits, read_texts(question.sources, list(changed)))
+    silent = [key.scenario for key in runs if not _data_of(question, key)]
+    return Coverage(lines, gap_in([_result_of(question, key) for key in runs], silent))
+
+
+def _data_of(question: _Question, key: RunKey) -> list[Path]:
+    file = question.root / key.folder / EXECUTION_DATA
+    return [file] if file.is_file() else []
+
+
+def _result_of(question: _Question, key: RunKey) -> RunResult:
+    return from_json(RunResult, (question.root / key.folder / "result.json").read_bytes())
+
+
+def _changed_lines(question: _Question) -> tuple[ChangedLines, str]:
+    """Return the changed lines, and a sentence where they could not be told from the sources that are there."""
+    why = ""
+    if question.setup.series and question.sources.is_dir():
+        try:
+            return lines_of_series(question.sources, load_series(Path(question.setup.series))), ""
+        except HarnessError as error:
+            why = f"The lines are those of methods whose code differs, since the series is not in the sources: {error}"
+    base = question.asked.arm(Role.BASE)
+    if base is None:
+        raise HarnessError("There is no base arm, so that nothing tells what changed.")
+    return in_tree(_lines_by_bytecode(question, question.run_dir / base.build.jar), question.sources), why
+
+
+def _lines_by_bytecode(question: _Question, base: Path) -> ChangedLines:
+    lock = read_lock(DEFAULT_KAFKA)
+    with question.reporter.downloads() as progress:
+        downloads = _downloads(question, progress)
+        asm, ecj = downloads.fetch_all(lock.of(Purpose.BYTECODE)), downloads.fetch(lock.one(Purpose.COMPILER))
+    runtime = bundled_runtime()
+    return lines_of_methods(prepare_bytecode(Ecj(ecj, runtime), runtime, asm, cache_root()), base, question.jar)
+
+
+def _jacoco(artifact: str, question: _Question) -> Path:
+    """Return a jar of JaCoCo's; as ecj, it is the same for every Kafka. Raises HarnessError."""
+    pinned = [each for each in read_lock(DEFAULT_KAFKA).of(Purpose.COVERAGE) if f":{artifact}:" in each.coordinate]
+    with question.reporter.downloads() as progress:
+        return _downloads(question, progress).fetch(pinned[0])
+
+
+def _downloads(question: _Question, progress: Progress) -> Downloads:
+    return Downloads(cache_root() / "maven", offline=question.setup.offline, progress=progress)
