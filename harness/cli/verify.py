@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +12,9 @@ import typer
 from harness.cli import common
 from harness.cli.common import Offline, Out
 from harness.cluster.jvm import Profile
+from harness.errors import HarnessError
 from harness.proof.records import TestScope
+from harness.report.verdict import read_asked
 from harness.stages.request import Request
 
 Jar = Annotated[
@@ -66,10 +69,21 @@ JavaHome = Annotated[
     typer.Option("--java-home", help="Java for nodes and javac; the bundled runtime if not given.", show_default=False),
 ]
 Builder = Annotated[str, typer.Option("--builder", help="auto, javac, ecj, gradle-container or gradle-full.")]
+CrossCheck = Annotated[
+    bool,
+    typer.Option("--cross-check", help="Also hold all builders at hand against each other; exit 1 if they differ."),
+]
 JvmProfile = Annotated[Profile, typer.Option("--profile", help="JVM settings of the nodes.")]
 KafkaVersion = Annotated[
     str,
     typer.Option("--kafka", help="Kafka version: that of --base-dist, or 3.9.1, if not given.", show_default=False),
+]
+
+Resume = Annotated[
+    Path | None,
+    typer.Option(
+        "--resume", help="Go on with a run directory that was cut short, with its options.", show_default=False
+    ),
 ]
 
 _EXAMPLES = """
@@ -80,17 +94,33 @@ Examples:
     harness verify --jar kafka-raft-3.9.1.jar   somebody's finished jar
     harness verify --jar new.jar --base-dist /opt/kafka --config my.properties
     harness verify --scenario turn2 --arms base,on --repeats 3
+    harness verify --resume out/20260101-120000-verify
 """
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("verify", help=f"Build, prove, run, diff and judge: ends with a verdict and report.html.{_EXAMPLES}")(
-        _with_request(_verify)
+        _resumable(_with_request(_verify))
     )
+    app.command(
+        "prove", help=f"Is the jar a drop-in? Differences from base, JUnit tests, the source.{_PROVE_EXAMPLES}"
+    )(_with_request(_prove))
     app.command("build", help=f"Only build: make the run directory that `harness run` takes.{_EXAMPLES}")(
-        _with_request(_build)
+        _choosing(_with_request(_build), _with_request(_cross_check))
     )
+
+
+_PROVE_EXAMPLES = """
+
+Exit codes: 0 a sound drop-in, 1 a difference that nothing waives, a refuted claim or a failing test, 2 no jar to judge.
+
+Examples:
+
+    harness prove                                  the shipped series, with the tests that touch what it changes
+    harness prove --jar kafka-raft-3.9.1.jar --sources ~/kafka --tests all
+    harness prove --jar new.jar --claims none --waivers waivers.toml
+"""
 
 
 def _with_request(act: Callable[[Request, Path | None], int]) -> Callable[..., int]:
@@ -143,11 +173,64 @@ def _with_request(act: Callable[[Request, Path | None], int]) -> Callable[..., i
     return command
 
 
+def _choosing(plain: Callable[..., int], checked: Callable[..., int]) -> Callable[..., int]:
+    """Return a command with the options of both, which are the same, and one that chooses between them."""
+
+    def command(*, cross_check: bool, **options: object) -> int:
+        return (checked if cross_check else plain)(**options)
+
+    signature = inspect.signature(plain, eval_str=True)
+    option = inspect.Parameter("cross_check", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=CrossCheck)
+    parameters = [*signature.parameters.values(), option]
+    command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return command
+
+
+def _resumable(command: Callable[..., int]) -> Callable[..., int]:
+    """Return the command with one more option, by which it goes on with a run directory instead."""
+    signature = inspect.signature(command, eval_str=True)
+
+    def resumable(*, resume: Path | None, **options: object) -> int:
+        if resume is None:
+            return command(**options)
+        given = [name for name, value in options.items() if value not in (signature.parameters[name].default, [])]
+        return _resume(resume, given)
+
+    option = inspect.Parameter("resume", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Resume)
+    parameters = [*signature.parameters.values(), option]
+    resumable.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return resumable
+
+
+def _resume(folder: Path, others: list[str]) -> int:
+    from harness.stages.rundir import read_request
+    from harness.stages.verify import resume
+
+    if others:
+        raise HarnessError(
+            f"--resume takes its options from {folder}, not --{others[0].replace('_', '-')}.", "Leave the others out."
+        )
+    read_request(folder)
+    common.hold(folder)
+    return resume(folder, common.reporter()).exit_code
+
+
 def _verify(request: Request, out: Path | None) -> int:
     from harness.stages.verify import verify
 
     with common.fresh_run_dir(out, "verify") as folder:
         return verify(request, folder, common.reporter()).exit_code
+
+
+def _prove(request: Request, out: Path | None) -> int:
+    from harness.stages.build import build
+    from harness.stages.prove import prove, tell
+
+    with common.fresh_run_dir(out, "prove") as folder:
+        build(request, folder, common.reporter())
+        proof = prove(folder, common.reporter())
+    tell(common.console(), proof, folder)
+    return 1 if proof.blockers else 0
 
 
 def _build(request: Request, out: Path | None) -> int:
@@ -157,3 +240,14 @@ def _build(request: Request, out: Path | None) -> int:
         build(request, folder, common.reporter())
     common.console().print(f"{folder}\nNext: harness run {folder}", highlight=False)
     return 0
+
+
+def _cross_check(request: Request, out: Path | None) -> int:
+    from harness.stages.build import build
+    from harness.stages.crosscheck import cross_check
+
+    with common.fresh_run_dir(out, "build") as folder:
+        build(request, folder, common.reporter())
+    check = cross_check(request, read_asked(folder).kafka_version, folder, common.reporter())
+    common.console().print(f"{folder}\nNext: harness run {folder}", highlight=False)
+    return 1 if check.problems else 0

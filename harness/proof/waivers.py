@@ -16,6 +16,8 @@ from harness.proof.records import Difference, Severity
 WAIVER_EXPIRED = "waiver-expired"
 WAIVER_STALE = "waiver-stale"
 WAIVER_RULES = (WAIVER_EXPIRED, WAIVER_STALE)
+_OURS = "waiver"
+_OF_NIGHTS = ("outcome", "finding")  # waivers of what runs show, read by the nightly
 _KEYS = ("rule", "where", "reason", "owner", "expires")
 
 
@@ -42,7 +44,7 @@ class Waiver:
 
 
 def load_waivers(path: Path, rules: Iterable[str]) -> tuple[Waiver, ...]:
-    """Read a waivers file; `rules` are the names that there are. Raises HarnessError that names file, waiver and key."""
+    """Read a waivers file; `rules` are the names that there are. Raises HarnessError for what is not well-formed."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -87,9 +89,9 @@ def _complaints(differences: Sequence[Difference], waivers: Sequence[Waiver], to
 
 
 def _waivers(document: dict[str, Any], rules: frozenset[str]) -> Iterator[Waiver]:
-    tables = document.get("waiver", [])
-    if document.keys() - {"waiver"} or not isinstance(tables, list):
-        raise ValueError("it holds [[waiver]] tables, and nothing else")
+    tables = document.get(_OURS, [])
+    if document.keys() - {_OURS, *_OF_NIGHTS} or not isinstance(tables, list):
+        raise ValueError(f"it holds tables of the names {', '.join((_OURS, *_OF_NIGHTS))}, and nothing else")
     for number, table in enumerate(tables, 1):
         yield _waiver(table, f"waiver {number}", rules)
 

@@ -21,6 +21,7 @@ from harness.proof.dropin.classes import (
     Baseline,
     Classes,
     closest,
+    code_of,
     compare_levels,
     compare_members,
     compare_nests,
@@ -78,11 +79,15 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class DropIn:
-    """The names of all rules that were asked, the differences they found, worst first, and notes for the reader."""
+    """The names of all rules that were asked, the differences they found, worst first, and notes for the reader.
+
+    `changed` are the candidate's classes, with dots, that are not those of the closest baseline.
+    """
 
     looked_at: tuple[str, ...]
     differences: tuple[Difference, ...]
     notes: tuple[str, ...]
+    changed: frozenset[str]
 
 
 def prepare_tools(
@@ -138,7 +143,12 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
             *loads.result(),
             *keys.result(),
         ]
-    return DropIn(tuple(each.name for each in rules.ALL), worst_first(found), _notes(subject, new, baselines))
+    return DropIn(
+        tuple(each.name for each in rules.ALL),
+        worst_first(found),
+        _notes(subject, new, baselines),
+        _changed(new, baselines),
+    )
 
 
 def worst_first(differences: Sequence[Difference]) -> tuple[Difference, ...]:
@@ -168,6 +178,12 @@ def _baselines(subject: Subject, classes: Sequence[Classes]) -> list[Baseline]:
 
 def _by_jar(jars: Sequence[Path], found: Sequence[tuple[Reference, ...]]) -> Mapping[str, tuple[Reference, ...]]:
     return {jar.name: references for jar, references in zip(jars, found, strict=True)}
+
+
+def _changed(candidate: Classes, baselines: Sequence[Baseline]) -> frozenset[str]:
+    nearest, _ = closest(candidate, baselines)
+    old = {name: code_of(each) for name, each in nearest.classes.items()}
+    return frozenset(name.replace("/", ".") for name, each in candidate.items() if old.get(name) != code_of(each))
 
 
 def _notes(subject: Subject, candidate: Classes, baselines: Sequence[Baseline]) -> tuple[str, ...]:

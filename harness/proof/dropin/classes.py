@@ -18,6 +18,7 @@ Members = Mapping[str, FieldFacts | MethodFacts]
 _PRIVATE, _STATIC, _SYNTHETIC = 0x2, 0x8, 0x1000
 _API_FLAGS = 0x1 | 0x2 | 0x4 | 0x8 | 0x10 | 0x200 | 0x400  # public private protected static final interface abstract
 _JAVA_8 = 52
+_SAME_COMPILER = 0.9  # of all classes: no two compilers agree on more, so it must be the baseline's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +64,13 @@ def compare_nests(
     """
     old, new = nests(base), nests(candidate)
     made = [nests(each.classes) for each in baselines]
+    certain = closest(candidate, baselines)[1] >= _SAME_COMPILER * len(candidate)
     calls = [_calls_of(each.classes) for each in baselines]
     calling = _calls_of(candidate)
     for top in sorted(old.keys() & new.keys()):
         if any(_same(new[top], each.get(top, ())) for each in made):
             continue
-        apis = _api(old[top]), _api(new[top])
+        apis = api_of(old[top]), api_of(new[top])
         if top in named:
             yield rules.NAMED_CLASS_CHANGED.broken(_dotted(top), f"{_dotted(top)} has changed: {_listed(*apis)}")
         elif apis[0] != apis[1]:
@@ -78,7 +80,9 @@ def compare_nests(
             rule = rules.GENERATED_CHANGED if is_generated(top) else rules.UNNAMED_CLASS_CALLS
             yield rule.broken(_dotted(top), f"{_dotted(top)} {_closest_calls(calling[top], [c[top] for c in calls])}")
         else:
-            rule = rules.GENERATED_CODE if is_generated(top) else rules.UNNAMED_CLASS_CODE
+            rule = rules.UNNAMED_CLASS_CODE
+            if is_generated(top):
+                rule = rules.GENERATED_CHANGED if certain else rules.GENERATED_CODE
             yield rule.broken(_dotted(top), f"{_dotted(top)} has other instructions, and calls what it called")
 
 
@@ -102,7 +106,7 @@ def closest(candidate: Classes, baselines: Sequence[Baseline]) -> tuple[Baseline
 
 def identical(one: Classes, other: Classes) -> int:
     """Return how many classes are the same in both: what they declare and every instruction."""
-    return sum(_signature(one[name]) == _signature(other[name]) for name in one.keys() & other.keys())
+    return sum(code_of(one[name]) == code_of(other[name]) for name in one.keys() & other.keys())
 
 
 def nests(classes: Classes) -> dict[str, tuple[ClassFacts, ...]]:
@@ -159,17 +163,18 @@ def _constant(member: FieldFacts | MethodFacts) -> str:
     return member.constant if isinstance(member, FieldFacts) and member.access & _STATIC else ""
 
 
-def _signature(facts: ClassFacts) -> object:
+def code_of(facts: ClassFacts) -> object:
+    """Return what makes two class files do the same: what the class declares, and every instruction."""
     methods = sorted((each.name, each.descriptor, each.access, each.code) for each in facts.methods)
     fields = sorted((each.name, each.descriptor, each.access, each.constant) for each in facts.fields)
     return facts.access, facts.superclass, facts.interfaces, fields, methods
 
 
 def _same(one: Sequence[ClassFacts], other: Sequence[ClassFacts]) -> bool:
-    return [(each.name, _signature(each)) for each in one] == [(each.name, _signature(each)) for each in other]
+    return [(each.name, code_of(each)) for each in one] == [(each.name, code_of(each)) for each in other]
 
 
-def _api(nest: Sequence[ClassFacts]) -> frozenset[str]:
+def api_of(nest: Sequence[ClassFacts]) -> frozenset[str]:
     """Return what a top-level class and its nested ones declare for others, each declaration as a line."""
     return frozenset(chain.from_iterable(map(_declarations, visible({each.name: each for each in nest}).values())))
 

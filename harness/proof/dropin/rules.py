@@ -64,8 +64,10 @@ UNNAMED_CLASS_CALLS = fail("unnamed-class-calls", "a class that the series does 
 UNNAMED_CLASS_CODE = warn("unnamed-class-code", "a class that the series does not name has other instructions")
 NAMED_CLASS_ADDED = note("named-class-added", "a class is new that the series names")
 NAMED_CLASS_CHANGED = note("named-class-changed", "a class that the series names has changed")
-GENERATED_CHANGED = fail("generated-changed", "a generated message class calls or declares something else")
-GENERATED_CODE = warn("generated-code", "a generated message class has other instructions")
+GENERATED_CHANGED = fail("generated-changed", "a generated message class has changed")
+GENERATED_CODE = warn(
+    "generated-code", "a generated message class has other instructions, which may be the compiler's doing"
+)
 
 API_BINARY = fail("api-binary", "code compiled against base no longer runs")
 API_SOURCE = warn("api-source", "code written for base no longer compiles")

@@ -1,0 +1,147 @@
+"""The compiler that made the releases, javac 8: from Debian unstable, where apt can fetch it, run on any Java."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.building.builders import Compilation, run_compiler
+from harness.errors import HarnessError
+from harness.java import JavaRuntime
+from harness.processes import bare_environment, run
+from harness.store import move_folder
+
+_PACKAGES = ("openjdk-8-jdk-headless", "openjdk-8-jre-headless")
+_SUITE = "sid"
+_KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+_LABEL = "Debian's javac"
+_COMPILER = "lib/tools.jar"
+_LIBRARY = ("jre/lib/rt.jar", "jre/lib/jce.jar", "jre/lib/jsse.jar")
+_TIMEOUT_SECONDS = 300
+_DEB_LINE = re.compile(r"^deb\s+(?:\[[^\]]*\]\s+)?(\S+)\s", re.MULTILINE)
+_URIS = re.compile(r"^URIs:\s*(\S+)", re.MULTILINE)
+_VERSION = re.compile(r"openjdk-8-jdk-headless_([0-9A-Za-z.~+-]+?)_")
+
+
+@dataclass(frozen=True, slots=True)
+class Javac8:
+    """OpenJDK 8's compiler, itself a Java program: `home` has its jar and Java 8's class library, no JVM is needed.
+
+    The JVM of Debian's package asks for a C library that older hosts lack, so `runtime` runs the compiler.
+    """
+
+    home: Path
+    runtime: JavaRuntime
+    note: str = ""
+
+    @property
+    def label(self) -> str:
+        """Debian's javac, and the version of its package."""
+        return f"{_LABEL} {self.home.name}"
+
+    @staticmethod
+    def made(label: str) -> bool:
+        """Whether a label is that of javac 8, from which the release's very bytes are expected."""
+        return label.startswith(f"{_LABEL} ")
+
+    def compile(self, root: Path, sources: Sequence[str], class_path: Sequence[Path], out: Path) -> Compilation:
+        """Compile as Kafka's own build does, against Java 8's real class library."""
+        command = [str(self.runtime.java), "-XX:+UseSerialGC", "-cp", str(self.home / _COMPILER)]
+        library = ":".join(str(self.home / each) for each in _LIBRARY)
+        level = ["-bootclasspath", library, "-extdirs", "", "-endorseddirs", "", "-source", "8", "-target", "8"]
+        return run_compiler([*command, "com.sun.tools.javac.Main", *level], root, sources, class_path, out)
+
+
+def debian_javac8(runtime: JavaRuntime, cache: Path, offline: bool = False) -> Javac8:
+    """Return javac 8 from the cache, or from Debian unstable through this host's apt sources.
+
+    apt itself checks the archive's signature and the packages' digests; the host's own state is not touched.
+    Raises HarnessError that says why it cannot be had.
+    """
+    kept = sorted(path for path in (cache / "jdk8").glob("*") if (path / _COMPILER).is_file())
+    if kept:
+        return Javac8(kept[-1], runtime)
+    if offline:
+        raise _not_to_be_had("it is not in the cache, and --offline forbids fetching it")
+    mirror = debian_mirror(_source_texts(Path("/etc/apt")))
+    if not mirror or not _KEYRING.is_file() or not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
+        raise _not_to_be_had("this host has no apt with a Debian mirror and Debian's keys")
+    (cache / "jdk8").mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".staging-", dir=cache / "jdk8") as folder:
+        return Javac8(_fetch(mirror, Path(folder), cache / "jdk8"), runtime)
+
+
+def debian_mirror(texts: Iterable[str]) -> str:
+    """Return the first address of Debian's main archive in apt's source files, of either format; empty without one."""
+    for text in texts:
+        lines = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
+        for address in (*_URIS.findall(lines), *_DEB_LINE.findall(lines)):
+            if re.fullmatch(r"https?://\S+/debian/?", address):
+                return str(address)
+    return ""
+
+
+def _source_texts(folder: Path) -> list[str]:
+    named = [folder / "sources.list", *sorted((folder / "sources.list.d").glob("*"))]
+    files = [path for path in named if path.suffix in (".list", ".sources") and path.is_file()]
+    return [path.read_text(encoding="utf-8", errors="replace") for path in files]
+
+
+def _fetch(mirror: str, staging: Path, target: Path) -> Path:
+    """Download and unpack both packages below `staging`; return the folder of what is kept of them."""
+    settings = _apt_of_its_own(mirror, staging)
+    _apt([*settings, "update"], staging)
+    _apt([*settings, "download", *_PACKAGES], staging)
+    for package in sorted(staging.glob("*.deb")):
+        _run([str(shutil.which("dpkg-deb")), "-x", str(package), str(staging / "root")], staging)
+    version = next((found.group(1) for p in staging.glob("*.deb") if (found := _VERSION.match(p.name))), "8")
+    home = next((staging / "root/usr/lib/jvm").glob("java-8-openjdk-*"))
+    for each in (_COMPILER, *_LIBRARY):
+        (staging / "kept" / each).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(home / each, staging / "kept" / each)
+    move_folder(staging / "kept", target / version)
+    return target / version
+
+
+def _apt_of_its_own(mirror: str, folder: Path) -> list[str]:
+    """Return the options by which apt keeps everything below `folder` and knows Debian unstable alone."""
+    for each in ("lists/partial", "archives/partial"):
+        (folder / each).mkdir(parents=True)
+    (folder / "status").touch()
+    (folder / "sources.list").write_text(f"deb [signed-by={_KEYRING}] {mirror} {_SUITE} main\n", encoding="utf-8")
+    options = {
+        "Dir::State": folder,
+        "Dir::State::lists": "lists",
+        "Dir::State::status": folder / "status",
+        "Dir::Cache": folder,
+        "Dir::Cache::archives": "archives",
+        "Dir::Etc::sourcelist": folder / "sources.list",
+        "Dir::Etc::sourceparts": "-",
+        "Acquire::Languages": "none",
+        "Acquire::Check-Valid-Until": "false",  # a mirror may be a frozen one
+        "APT::Sandbox::User": "root",
+    }
+    return [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
+
+
+def _apt(words: Sequence[str], folder: Path) -> None:
+    _run([str(shutil.which("apt-get")), "-q", *words], folder)
+
+
+def _run(command: Sequence[str], folder: Path) -> None:
+    try:
+        done = run(command, cwd=folder, env=bare_environment(), timeout=_TIMEOUT_SECONDS)
+    except subprocess.TimeoutExpired as error:
+        raise _not_to_be_had(f"{Path(command[0]).name} did not end within {_TIMEOUT_SECONDS} s") from error
+    if done.returncode != 0:
+        lines = (done.stderr or done.stdout).strip().splitlines()
+        raise _not_to_be_had(f"{Path(command[0]).name} failed: {lines[-1] if lines else 'it said nothing'}")
+
+
+def _not_to_be_had(why: str) -> HarnessError:
+    return HarnessError(f"javac 8, which made the release, cannot be had here: {why}.", "The check goes on without it.")

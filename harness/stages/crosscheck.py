@@ -1,0 +1,160 @@
+"""`harness build --cross-check`: every builder at hand on the same sources, and the release built again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from harness.building.build import Bench, Toolchain, build_series
+from harness.building.builders import GRADLE_CONTAINER, Builder, Ecj, choose_builder
+from harness.building.configdef import prepare_probe
+from harness.building.crosscheck import Built, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jar
+from harness.building.jdk8 import Javac8, debian_javac8
+from harness.errors import HarnessError
+from harness.java import bundled_runtime
+from harness.progress import Reporter
+from harness.proof.bytecode import prepare_bytecode, read_each
+from harness.proof.dropin.classes import api_of, code_of, nests
+from harness.records import to_json
+from harness.resources import cache_root
+from harness.sources.distribution import Distribution, locked_distribution
+from harness.sources.downloads import Downloads
+from harness.sources.lock import Purpose, read_lock
+from harness.stages.build import series_of, source_of
+from harness.stages.request import Request
+from harness.store import write_text
+from harness.text import visible
+
+FILE = "crosscheck.json"
+_FOLDER = "crosscheck"
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What every build of a cross-check is made from."""
+
+    released: Distribution
+    sources: Path
+    ecj: Ecj
+    asm: tuple[Path, ...]
+
+
+def cross_check(request: Request, version: str, run_dir: Path, reporter: Reporter) -> CrossCheck:
+    """Build twice with every builder at hand, and the release's sources once; compare, print, write `crosscheck.json`.
+
+    Raises HarnessError when a builder that is at hand cannot compile.
+    """
+    if request.jar:
+        raise HarnessError("--cross-check builds the series; a given jar has no sources.", "Leave out --jar.")
+    reporter.stage("cross-check: every builder at hand, twice each")
+    parts = _parts(request, version, reporter)
+    with ExitStack() as held:
+        builders, gaps = _builders(request, parts.ecj, reporter, held)
+        made = [_twice(request, parts, builder, run_dir / _FOLDER, reporter) for builder in builders]
+        again = _unpatched(parts, [*builders, *_javac8(request, parts.ecj, gaps)])
+    told = [("the release", parts.released.raft_jar), *again, *((repeat.label, jar) for repeat, jar in made)]
+    release, *rest = _read(parts, told)
+    unpatched, patched = rest[: len(again)], rest[len(again) :]
+    check = CrossCheck(
+        repeats=tuple(repeat for repeat, _ in made),
+        comparisons=(
+            *(compare_builds(each, release, exact=Javac8.made(each.label)) for each in unpatched),
+            *(compare_builds(one, other) for one, other in combinations(patched, 2)),
+        ),
+        gaps=tuple(gaps),
+    )
+    write_text(run_dir / FILE, to_json(check))
+    tell(reporter.console, check)
+    return check
+
+
+def tell(console: Console, check: CrossCheck) -> None:
+    """Print the comparisons as a table, then what could not be asked and what is not as expected."""
+    table = Table("built by", "held against", "classes", "identical", "same instructions", "differ")
+    for each in check.comparisons:
+        counts = (each.classes, each.identical, each.alike, len(each.differ))
+        table.add_row(visible(each.one), visible(each.other), *map(str, counts))
+    console.print(table)
+    for repeat in check.repeats:
+        console.print(f"  twice by {visible(repeat.label)}: {visible(repeat.problem) or 'identical bytes'}")
+    for gap in check.gaps:
+        console.print(f"  not asked: {visible(gap)}")
+    for problem in check.problems:
+        console.print(f"  NOT AS EXPECTED: {visible(problem)}")
+
+
+def _parts(request: Request, version: str, reporter: Reporter) -> _Parts:
+    lock = read_lock(version)
+    with reporter.downloads() as progress:
+        downloads = Downloads(cache_root() / "maven", offline=request.offline, progress=progress)
+        return _Parts(
+            released=locked_distribution(lock, downloads),
+            sources=downloads.fetch(lock.one(Purpose.SOURCES)),
+            ecj=Ecj(downloads.fetch(lock.one(Purpose.COMPILER)), bundled_runtime()),
+            asm=downloads.fetch_all(lock.of(Purpose.BYTECODE)),
+        )
+
+
+def _builders(request: Request, ecj: Ecj, reporter: Reporter, held: ExitStack) -> tuple[list[Builder], list[str]]:
+    """Return every builder that works here, and a sentence for each that does not."""
+    from harness.building.containers.choosing import gradle_builder  # half a second that nobody else need wait
+
+    found: list[Builder] = [ecj]
+    gaps = []
+    try:
+        found.append(choose_builder("javac", bundled_runtime(), lambda: ecj.jar, request.java_home))
+    except HarnessError as error:
+        gaps.append(error.message)
+    try:
+        gradle = gradle_builder(GRADLE_CONTAINER, offline=request.offline, hear=reporter.say)
+        found += filter(None, [held.enter_context(gradle)])
+    except HarnessError as error:
+        gaps.append(error.message)
+    return found, gaps
+
+
+def _javac8(request: Request, ecj: Ecj, gaps: list[str]) -> list[Builder]:
+    """Return javac 8 where it can be had; else none, and `gaps` says why."""
+    try:
+        return [debian_javac8(ecj.runtime, cache_root(), request.offline)]
+    except HarnessError as error:
+        gaps.append(error.message)
+        return []
+
+
+def _twice(request: Request, parts: _Parts, builder: Builder, folder: Path, reporter: Reporter) -> tuple[Repeat, Path]:
+    """Build the series two times in a row; return the digests and the first jar."""
+    reporter.say(builder.label)
+    bench = Bench(folder, prepare_probe(parts.ecj, bundled_runtime(), parts.released.jars, cache_root()), "")
+    tools = Toolchain(builder, parts.released, parts.sources)
+    series, source = series_of(request, parts.released.version), source_of(request, tools)
+    place = "".join(each if each.isalnum() else "-" for each in builder.label)
+    first, second = (build_series(bench, tools, f"{place}-{number}", source, series) for number in (1, 2))
+    return Repeat(builder.label, first.jar_sha256, second.jar_sha256), folder / first.jar
+
+
+def _unpatched(parts: _Parts, builders: Sequence[Builder]) -> list[tuple[str, Path]]:
+    return [
+        (f"{each.label}, unpatched", unpatched_jar(each, parts.released, parts.sources, cache_root()))
+        for each in builders
+    ]
+
+
+def _read(parts: _Parts, told: Sequence[tuple[str, Path]]) -> list[Built]:
+    tools = prepare_bytecode(parts.ecj, bundled_runtime(), parts.asm, cache_root())
+    facts = read_each(tools, [jar for _, jar in told])
+    return [
+        Built(
+            label=label,
+            bytes=class_bytes(jar),
+            code={name: code_of(each) for name, each in classes.items()},
+            api={top: api_of(nest) for top, nest in nests(classes).items()},
+        )
+        for (label, jar), classes in zip(told, facts, strict=True)
+    ]
