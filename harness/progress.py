@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console, Group
@@ -18,6 +18,7 @@ from harness.text import visible
 
 # Before any run of a scenario has ended, it is taken to last so long; half of it is the wait for a refutation.
 _TYPICAL_RUN_SECONDS = 35.0
+_SAY_EVERY_SECONDS = 10.0
 _COLOURS = {
     Outcome.HELD: "green",
     Outcome.REFUTED: "yellow",
@@ -69,6 +70,22 @@ class Reporter:
         """Show downloads as they come in; nothing is shown when all is in the cache."""
         with DownloadBar(self.console) as bar:
             yield bar
+
+    @contextmanager
+    def counted(self, what: str) -> Iterator[Callable[[int, int], None]]:
+        """Give a function that is told how many of how many are done; without a terminal it says so now and then."""
+        columns = (TextColumn("  {task.description}"), BarColumn(), MofNCompleteColumn())
+        with Progress(*columns, console=self.console, transient=True, disable=not self.console.is_terminal) as bar:
+            task, said = bar.add_task(what), time.monotonic()
+
+            def advance(done: int, total: int) -> None:
+                nonlocal said
+                bar.update(task, completed=done, total=total)
+                if not self.console.is_terminal and time.monotonic() - said > _SAY_EVERY_SECONDS:
+                    said = time.monotonic()
+                    self.say(f"{done} of {total} {what}")
+
+            yield advance
 
     @contextmanager
     def runs(self, keys: Sequence[RunKey], jobs: int) -> Iterator[RunBoard]:

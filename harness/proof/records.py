@@ -165,12 +165,46 @@ class Coverage:
         return tuple(line for line in self.lines if not line.scenarios)
 
 
+class TestStanding(StrEnum):
+    """What became of a test that a claim names."""
+
+    __test__ = False
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_RUN = "not run"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedTest:
+    """A test that a claim rests on: `Class#method`."""
+
+    name: str
+    standing: TestStanding
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimChain:
+    """From a claim to its evidence: the questions to the source, the tests, the scenario, the line that logs hold.
+
+    What a claim does not rest on is empty.
+    """
+
+    claim: str
+    says: str
+    source: str
+    queries: tuple[str, ...]
+    tests: tuple[ClaimedTest, ...]
+    scenario: str
+    evidence: str
+
+
 @dataclass(frozen=True, slots=True)
 class Proof:
     """Everything that was proved of one build against base, without a cluster.
 
     `base` and `candidate` are SHA-256 digests of the jars. `differences` are worst first. `looked_at` are the names of
-    all rules that were applied, so that a rule without a difference is known to have been asked.
+    all rules that were applied, so that a rule without a difference is known to have been asked. `chains` are the
+    claims in the order of their file.
     """
 
     build: str
@@ -181,6 +215,7 @@ class Proof:
     tests: TestsProof
     audit: tuple[AuditAnswer, ...]
     notes: tuple[str, ...] = ()
+    chains: tuple[ClaimChain, ...] = ()
 
     @property
     def blockers(self) -> tuple[str, ...]:

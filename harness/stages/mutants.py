@@ -1,0 +1,129 @@
+"""Mutants of the patch series: jars that are wrong on purpose, and which stage catches each."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harness.errors import HarnessError
+from harness.model import Verdict
+from harness.patching import Patch, load_patch
+from harness.progress import Reporter
+from harness.proof.records import Proof
+from harness.records import to_json
+from harness.report.verdict import read_verdict
+from harness.stages import judge as judge_stage
+from harness.stages import run as run_stage
+from harness.stages.build import build
+from harness.stages.prove import prove
+from harness.stages.request import Request
+from harness.store import write_text
+from harness.text import cut
+
+_SURVIVORS = "survivors.toml"
+_SAID = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """What became of one mutant; `caught` pairs a stage with what it said, in the order of the stages.
+
+    `excuse` is the written reason why it may survive, empty when there is none.
+    """
+
+    name: str
+    does: str
+    caught: tuple[tuple[str, str], ...]
+    excuse: str = ""
+
+    @property
+    def settled(self) -> bool:
+        """Whether it is caught, or survives for a written reason; an excuse for a caught one is out of date."""
+        return bool(self.caught) != bool(self.excuse)
+
+
+def detect(folder: Path, request: Request, out: Path, reporter: Reporter) -> tuple[Detection, ...]:
+    """Build and judge every mutant of a folder, write mutants.json and mutants.md into `out`.
+
+    Live clusters are asked about a mutant only when nothing before them has caught it. Raises HarnessError for a
+    folder without mutants, and for an excuse of a mutant that is not there.
+    """
+    mutants = load_mutants(folder)
+    excuses = load_excuses(folder, [patch.path.stem for patch in mutants])
+    found = []
+    for number, patch in enumerate(mutants, 1):
+        reporter.stage(f"mutant {number} of {len(mutants)}: {patch.subject}")
+        caught = _stages_that_catch(replace(request, patches=(patch.path,)), out / patch.path.stem, reporter)
+        found.append(Detection(patch.path.stem, patch.subject, caught, excuses.get(patch.path.stem, "")))
+        reporter.say(_told(found[-1]))
+    write_text(out / "mutants.json", to_json(found))
+    write_text(out / "mutants.md", table(found))
+    return tuple(found)
+
+
+def load_mutants(folder: Path) -> list[Patch]:
+    """Return a folder's patches by name. Raises HarnessError when there is none."""
+    names = sorted(path.name for path in folder.glob("*.patch"))
+    if not names:
+        raise HarnessError(f"{folder} holds no *.patch.", "Name a folder of one-line patches on top of the series.")
+    return [load_patch(folder, name) for name in names]
+
+
+def load_excuses(folder: Path, mutants: Sequence[str]) -> Mapping[str, str]:
+    """Return why some mutants may survive, from survivors.toml if there is one. Raises HarnessError."""
+    path = folder / _SURVIVORS
+    try:
+        excuses = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise HarnessError(f"{path} cannot be read: {error}.") from error
+    for name, excuse in excuses.items():
+        if name not in mutants or not isinstance(excuse, str):
+            raise HarnessError(f"{path}: {name} is no mutant with a sentence why it may survive.")
+    return excuses
+
+
+def table(found: Sequence[Detection]) -> str:
+    """Return the detection table as Markdown."""
+    rows = [f"| {each.name} | {each.does} | {_stage(each)} | {_words(each)} |" for each in found]
+    return "\n".join(("| mutant | what is wrong | caught by | what was said |", "|---|---|---|---|", *rows)) + "\n"
+
+
+def _stages_that_catch(request: Request, run_dir: Path, reporter: Reporter) -> tuple[tuple[str, str], ...]:
+    run_dir.mkdir(parents=True, exist_ok=True)
+    try:
+        build(request, run_dir, reporter)
+    except HarnessError as error:
+        return (("build", error.message),)
+    return catching(prove(run_dir, reporter)) or _by_scenarios(run_dir, reporter)
+
+
+def catching(proof: Proof) -> tuple[tuple[str, str], ...]:
+    """Return the parts of a proof that block, each with the first thing it said; pure."""
+    stages = (
+        ("drop-in", [f"{d.rule}: {d.says}" for d in proof.differences if d.blocks]),
+        ("source", [f"{a.question}: {a.says}" for a in proof.audit if a.blocks]),
+        ("tests", [f"{f.class_name}.{f.name}" for f in proof.tests.failed if f.blocks]),
+    )
+    return tuple((stage, said[0]) for stage, said in stages if said)
+
+
+def _by_scenarios(run_dir: Path, reporter: Reporter) -> tuple[tuple[str, str], ...]:
+    run_stage.run(run_dir, reporter)
+    if judge_stage.judge(run_dir, reporter) is not Verdict.HOLD:
+        return ()
+    return (("scenarios", read_verdict(run_dir)["reasons"][0]),)
+
+
+def _told(each: Detection) -> str:
+    return f"{each.name}: caught by {_stage(each)}" if each.caught else f"{each.name}: SURVIVED"
+
+
+def _stage(each: Detection) -> str:
+    return ", ".join(stage for stage, _ in each.caught) or "**nothing**"
+
+
+def _words(each: Detection) -> str:
+    said = each.caught[0][1] if each.caught else each.excuse
+    return cut(" ".join(said.split()), _SAID).replace("|", "\\|")

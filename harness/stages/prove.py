@@ -1,0 +1,254 @@
+"""Prove the candidate's jar without a cluster: its differences from base, the tests, what its source says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from harness.arms import Setup
+from harness.audit.answering import audit
+from harness.building.builders import BUILDERS, Builder, choose_builder
+from harness.building.crosscheck import unpatched_jars
+from harness.claims import Chain, ClaimSet, load_claims
+from harness.errors import HarnessError
+from harness.java import bundled_runtime
+from harness.judge import Asked
+from harness.model import Build, Role
+from harness.patching import load_series
+from harness.progress import Reporter
+from harness.proof.bytecode import read_classes
+from harness.proof.dropin import (
+    BaselineJar,
+    DropIn,
+    ProofTools,
+    Subject,
+    named_classes,
+    prepare_tools,
+    prove_dropin,
+    worst_first,
+)
+from harness.proof.junit.bench import TestBench
+from harness.proof.junit.proving import run_tests
+from harness.proof.records import (
+    AuditAnswer,
+    ClaimChain,
+    ClaimedTest,
+    Difference,
+    Proof,
+    TestScope,
+    TestsProof,
+    TestStanding,
+)
+from harness.proof.told import audit_told, differences_told, headline, tests_told
+from harness.proof.waivers import apply_waivers, load_waivers
+from harness.records import to_json
+from harness.report.verdict import proof_folder
+from harness.resources import cache_root
+from harness.sources.distribution import Distribution
+from harness.sources.downloads import Downloads
+from harness.sources.lock import Lock, Purpose, locked_versions, read_lock
+from harness.stages.ground import distribution_of, java_of
+from harness.stages.request import DEFAULT_KAFKA
+from harness.stages.rundir import read_asked, read_setup, timed
+from harness.store import write_text
+from harness.text import visible
+
+_MOST_TOLD = 12
+_COMPILERS = tuple(name for name in BUILDERS if name in ("javac", "ecj"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What one proof is about; the jars are those in the run directory."""
+
+    run_dir: Path
+    setup: Setup
+    base: Build
+    candidate: Build
+    distribution: Distribution
+    claims: ClaimSet
+    lock: Lock | None
+    tools: Lock
+    downloads: Downloads
+
+    @property
+    def base_jar(self) -> Path:
+        return (self.run_dir / self.base.jar).absolute()
+
+    @property
+    def jar(self) -> Path:
+        return (self.run_dir / self.candidate.jar).absolute()
+
+    @property
+    def sources(self) -> Path | None:
+        """The candidate's own sources, where the build (or the user) had them."""
+        kept = self.jar.parent / "sources"
+        return kept if kept.is_dir() else None
+
+
+def prove(run_dir: Path, reporter: Reporter) -> Proof:
+    """Prove the candidate of a run directory and write proof/<build>/proof.json.
+
+    Raises HarnessError when the jar cannot be judged at all, or what judges it cannot be had.
+    """
+    asked, setup = read_asked(run_dir), read_setup(run_dir)
+    base, candidate = _builds(asked)
+    reporter.stage(f"proving {candidate.name} against {base.name}, without a cluster")
+    with timed(run_dir, "prove"):
+        case = _case(run_dir, asked, setup, base, candidate, reporter)
+        proof = _prove(case, reporter)
+        write_text(run_dir / proof_folder(asked) / "proof.json", to_json(proof))
+    return proof
+
+
+def tell(console: Console, proof: Proof, run_dir: Path) -> None:
+    """Print the counts, everything that blocks, and where to read the rest."""
+    told = (("differences", differences_told(proof)), ("tests", tests_told(proof.tests)), ("source", audit_told(proof)))
+    for name, figures in told:
+        console.print(Text(f"  {name:<12} {figures}"))
+    for note in filter(None, (*proof.notes, proof.tests.gap)):
+        console.print(Text(f"  {visible(note)}", style="dim"))
+    console.print(Text(f"\n{headline(proof)}", style="bold red" if proof.blockers else "bold green"))
+    for blocker in proof.blockers[:_MOST_TOLD]:
+        console.print(Text(f"  · {visible(blocker)}"))
+    if len(proof.blockers) > _MOST_TOLD:
+        console.print(f"  … and {len(proof.blockers) - _MOST_TOLD} more")
+    console.print(f"\n{run_dir / 'proof' / proof.build / 'proof.json'}")
+
+
+def _builds(asked: Asked) -> tuple[Build, Build]:
+    base = asked.arm(Role.BASE)
+    candidates = [arm.build for arm in asked.arms if arm.role is not Role.BASE]
+    if base is None or not candidates:
+        raise HarnessError("There is no candidate beside base, so that there is nothing to prove.", "Leave out --arms.")
+    return base.build, candidates[0]
+
+
+def _case(run_dir: Path, asked: Asked, setup: Setup, base: Build, candidate: Build, reporter: Reporter) -> _Case:
+    version = asked.kafka_version
+    lock = read_lock(version) if version in locked_versions() else None
+    with reporter.downloads() as progress:
+        downloads = Downloads(cache_root() / "maven", offline=setup.offline, progress=progress)
+    claims = load_claims(Path(setup.claims)) if setup.claims else ClaimSet("kafka-raft", "", "", ())
+    distribution = distribution_of(setup, version, reporter)
+    return _Case(run_dir, setup, base, candidate, distribution, claims, lock, read_lock(DEFAULT_KAFKA), downloads)
+
+
+def _prove(case: _Case, reporter: Reporter) -> Proof:
+    compilers = _compilers(case)
+    tools = prepare_tools(compilers[-1], bundled_runtime(), case.tools, case.downloads, case.distribution)
+    with ThreadPoolExecutor(1, thread_name_prefix="audit") as pool:
+        answers = pool.submit(_audit, case, tools)
+        found = prove_dropin(tools, case.base_jar, case.jar, _subject(case, compilers))
+        differences = _waived(case, found)
+        audited = answers.result()
+    tests = _tests(case, found.changed, compilers[-1], reporter)
+    return Proof(
+        build=case.candidate.name,
+        base=case.base.jar_sha256,
+        candidate=case.candidate.jar_sha256,
+        looked_at=found.looked_at,
+        differences=differences,
+        tests=tests,
+        audit=audited,
+        notes=found.notes,
+        chains=tuple(_chain(chain, tests) for chain in case.claims.chains),
+    )
+
+
+def _compilers(case: _Case) -> tuple[Builder, ...]:
+    """Return the compilers at hand, ecj last: it is there on every host."""
+    home = Path(case.setup.java_home) if case.setup.java_home else None
+    found = []
+    for name in _COMPILERS:
+        try:
+            fetch = lambda: case.downloads.fetch(case.tools.one(Purpose.COMPILER))  # noqa: E731
+            found.append(choose_builder(name, bundled_runtime(), fetch, home))
+        except HarnessError:  # no JDK: ecj alone
+            continue
+    return tuple(found)
+
+
+def _subject(case: _Case, compilers: Sequence[Builder]) -> Subject:
+    series = load_series(Path(case.setup.series)) if case.setup.series else None
+    return Subject(named_classes(series), case.claims.flag, case.claims.flag_default, _baselines(case, compilers))
+
+
+def _baselines(case: _Case, compilers: Sequence[Builder]) -> tuple[BaselineJar, ...]:
+    """Return unpatched builds by the compilers at hand; only of base's own sources, that is of the locked release."""
+    if case.base.builder != "release" or case.setup.base_dist or case.lock is None:
+        return ()
+    same = [each for each in compilers if each.label == case.candidate.builder]
+    sources = case.downloads.fetch(case.lock.one(Purpose.SOURCES))
+    made = unpatched_jars(same or compilers, case.distribution, sources, cache_root())
+    return tuple(BaselineJar(label, jar) for label, jar in made)
+
+
+def _audit(case: _Case, tools: ProofTools) -> tuple[AuditAnswer, ...]:
+    if case.sources:
+        return audit(case.claims, case.sources)
+    return audit(case.claims, None, read_classes(tools.bytecode, case.jar))
+
+
+def _waived(case: _Case, found: DropIn) -> tuple[Difference, ...]:
+    if not case.setup.waivers:
+        return found.differences
+    waivers = load_waivers(Path(case.setup.waivers), [*found.looked_at])
+    return worst_first(apply_waivers(found.differences, waivers, datetime.now(UTC).date()))
+
+
+def _tests(case: _Case, changed: frozenset[str], compiler: Builder, reporter: Reporter) -> TestsProof:
+    scope = case.setup.tests
+    pinned = case.lock.of(Purpose.TESTS) if case.lock else ()
+    if scope is TestScope.NONE:
+        return TestsProof(scope)
+    if not pinned:
+        version = case.distribution.version
+        return TestsProof(
+            scope, gap=f"Upstream's tests of Kafka {version} are not pinned here: `harness lock {version}`."
+        )
+    series = Path(case.setup.series) / "tests" if case.setup.series else None
+    bench = TestBench(
+        java=java_of(case.setup),
+        jars=case.downloads.fetch_all(pinned),
+        others=case.distribution.others,
+        builder=compiler,
+        cache=cache_root(),
+        series_tests=series if series and series.is_dir() else None,
+        changed=changed,
+    )
+    out = case.run_dir / "proof" / case.candidate.name / "junit"
+    reporter.say(f"upstream's raft tests on the jar ({scope})")
+    with reporter.counted("tests") as progress:
+        return run_tests(bench, case.jar, case.base_jar, scope, out, progress)
+
+
+def _chain(chain: Chain, tests: TestsProof) -> ClaimChain:
+    return ClaimChain(
+        chain.claim,
+        chain.says,
+        chain.source,
+        chain.queries,
+        tuple(ClaimedTest(name, _standing(name, tests)) for name in chain.tests),
+        chain.scenario,
+        chain.evidence,
+    )
+
+
+def _standing(name: str, tests: TestsProof) -> TestStanding:
+    """Return what became of `Class#method`; the class may be written without its package."""
+    class_name, _, method = name.partition("#")
+
+    def is_class(other: str) -> bool:
+        return other == class_name or other.endswith(f".{class_name}")
+
+    if any(is_class(failed.class_name) and failed.name.partition("(")[0] == method for failed in tests.failed):
+        return TestStanding.FAILED
+    ran = any(is_class(each.name) for each in tests.classes)
+    return TestStanding.PASSED if ran else TestStanding.NOT_RUN
