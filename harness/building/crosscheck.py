@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -115,8 +115,18 @@ def class_bytes(jar: Path) -> dict[str, bytes]:
         return {name.removesuffix(".class"): read_entry(archive, name) for name in names}
 
 
+def unpatched_jars(
+    builders: Iterable[Builder], released: Distribution, sources: Path, cache: Path
+) -> list[tuple[str, Path]]:
+    """Return, with each builder's label, the jar that it makes of the released sources. Raises as `unpatched_jar`."""
+    return [(each.label, unpatched_jar(each, released, sources, cache)) for each in builders]
+
+
 def unpatched_jar(builder: Builder, released: Distribution, sources: Path, cache: Path) -> Path:
-    """Return the jar that a builder makes of the released sources, built once per builder and sources."""
+    """Return the jar that a builder makes of the released sources, built once per builder and sources.
+
+    Raises HarnessError when it cannot compile them.
+    """
     key = hashlib.sha256(f"{builder.label}\n{builder.note}\n{sha256_of(sources)}".encode()).hexdigest()[:16]
     jar = cache / "baselines" / key / f"kafka-raft-{released.version}.jar"
     if not jar.is_file():

@@ -14,7 +14,7 @@ from rich.table import Table
 from harness.building.build import Bench, Toolchain, build_series
 from harness.building.builders import GRADLE_CONTAINER, Builder, Ecj, choose_builder
 from harness.building.configdef import prepare_probe
-from harness.building.crosscheck import Built, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jar
+from harness.building.crosscheck import Built, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jars
 from harness.building.jdk8 import Javac8, debian_javac8
 from harness.errors import HarnessError
 from harness.java import bundled_runtime
@@ -57,8 +57,13 @@ def cross_check(request: Request, version: str, run_dir: Path, reporter: Reporte
     with ExitStack() as held:
         builders, gaps = _builders(request, parts.ecj, reporter, held)
         made = [_twice(request, parts, builder, run_dir / _FOLDER, reporter) for builder in builders]
-        again = _unpatched(parts, [*builders, *_javac8(request, parts.ecj, gaps)])
-    told = [("the release", parts.released.raft_jar), *again, *((repeat.label, jar) for repeat, jar in made)]
+        older = _javac8(request, parts.ecj, gaps)
+        again = unpatched_jars([*builders, *older], parts.released, parts.sources, cache_root())
+    told = [
+        ("the release", parts.released.raft_jar),
+        *((f"{label}, unpatched", jar) for label, jar in again),
+        *((repeat.label, jar) for repeat, jar in made),
+    ]
     release, *rest = _read(parts, told)
     unpatched, patched = rest[: len(again)], rest[len(again) :]
     check = CrossCheck(
@@ -137,13 +142,6 @@ def _twice(request: Request, parts: _Parts, builder: Builder, folder: Path, repo
     place = "".join(each if each.isalnum() else "-" for each in builder.label)
     first, second = (build_series(bench, tools, f"{place}-{number}", source, series) for number in (1, 2))
     return Repeat(builder.label, first.jar_sha256, second.jar_sha256), folder / first.jar
-
-
-def _unpatched(parts: _Parts, builders: Sequence[Builder]) -> list[tuple[str, Path]]:
-    return [
-        (f"{each.label}, unpatched", unpatched_jar(each, parts.released, parts.sources, cache_root()))
-        for each in builders
-    ]
 
 
 def _read(parts: _Parts, told: Sequence[tuple[str, Path]]) -> list[Built]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
@@ -20,6 +20,7 @@ from harness.proof.dropin.api import compare_apis
 from harness.proof.dropin.classes import (
     Baseline,
     Classes,
+    changed_nests,
     closest,
     code_of,
     compare_levels,
@@ -153,13 +154,11 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
 
 def worst_first(differences: Sequence[Difference]) -> tuple[Difference, ...]:
     """Return differences by severity, then rule and place, each once."""
-    order: Callable[[Difference], object] = lambda each: (  # noqa: E731
-        _WORST_FIRST.index(each.severity),
-        each.rule,
-        each.where,
-        each.says,
-    )
-    return tuple(sorted(set(differences), key=order))  # type: ignore[arg-type]
+    return tuple(sorted(set(differences), key=_weight))
+
+
+def _weight(difference: Difference) -> tuple[int, str, str, str]:
+    return _WORST_FIRST.index(difference.severity), difference.rule, difference.where, difference.says
 
 
 def _compare_keys(tools: ProofTools, base: Path, candidate: Path, subject: Subject) -> tuple[Difference, ...]:

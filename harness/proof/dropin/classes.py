@@ -63,13 +63,10 @@ def compare_nests(
     sources, so a class that equals one of them is unchanged, whichever compiler made it.
     """
     old, new = nests(base), nests(candidate)
-    made = [nests(each.classes) for each in baselines]
     certain = closest(candidate, baselines)[1] >= _SAME_COMPILER * len(candidate)
     calls = [_calls_of(each.classes) for each in baselines]
     calling = _calls_of(candidate)
-    for top in sorted(old.keys() & new.keys()):
-        if any(_same(new[top], each.get(top, ())) for each in made):
-            continue
+    for top in sorted(old.keys() & new.keys() & changed_nests(candidate, baselines)):
         apis = api_of(old[top]), api_of(new[top])
         if top in named:
             yield rules.NAMED_CLASS_CHANGED.broken(_dotted(top), f"{_dotted(top)} has changed: {_listed(*apis)}")
@@ -84,6 +81,14 @@ def compare_nests(
             if is_generated(top):
                 rule = rules.GENERATED_CHANGED if certain else rules.GENERATED_CODE
             yield rule.broken(_dotted(top), f"{_dotted(top)} has other instructions, and calls what it called")
+
+
+def changed_nests(candidate: Classes, baselines: Sequence[Baseline]) -> frozenset[str]:
+    """Return the top-level classes that are the same, with all that is nested in them, in no baseline."""
+    made = [nests(each.classes) for each in baselines]
+    new = nests(candidate)
+    every = new.keys() | {top for each in made for top in each}
+    return frozenset(top for top in every if not any(_same(new.get(top, ()), each.get(top, ())) for each in made))
 
 
 def compare_levels(base: Classes, candidate: Classes) -> Iterator[Difference]:
