@@ -20,7 +20,6 @@ from harness.proof.dropin.api import compare_apis
 from harness.proof.dropin.classes import (
     Baseline,
     Classes,
-    changed_nests,
     closest,
     code_of,
     compare_levels,
