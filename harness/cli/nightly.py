@@ -1,0 +1,198 @@
+"""`harness nightly`, `merge`, `compare` and `open`: the night, and looking at what came of it."""
+
+from __future__ import annotations
+
+import os
+import webbrowser
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from harness.cli import common
+from harness.cli.common import Offline
+from harness.errors import HarnessError
+from harness.resources import data_root
+from harness.text import visible
+
+if TYPE_CHECKING:  # the night's modules are loaded by the command that needs them
+    from harness.nightly.judging import NightReport
+    from harness.nightly.records import Night
+
+MatrixFile = Annotated[
+    Path | None, typer.Option("--matrix", help="The matrix; builds/matrix.toml if not given.", show_default=False)
+]
+Shard = Annotated[str, typer.Option("--shard", help="Run only part i of n: i/n.")]
+NightName = Annotated[
+    str, typer.Option("--night", help="Name of the night, the same for all its shards; such as a build number.")
+]
+History = Annotated[Path, typer.Option("--history", help="The nights before: a file that is read and added to.")]
+Waivers = Annotated[
+    Path | None,
+    typer.Option("--waivers", help="A waivers.toml; the one that the matrix names if not given.", show_default=False),
+]
+NightOut = Annotated[
+    Path | None, typer.Option("--out", help="Folder to make; out/<time>-night if not given.", show_default=False)
+]
+Jobs = Annotated[int, typer.Option("--jobs", min=1, max=16, help="Clusters side by side.")]
+OnlyList = Annotated[bool, typer.Option("--list", help="Tell what would run, and where; start nothing.")]
+
+_HISTORY = Path("out/history.jsonl")
+_DIFFERENT = 1
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("nightly")(nightly)
+    app.command("merge")(merge)
+    app.command("compare")(compare)
+    app.command("open")(open_report)
+
+
+def nightly(
+    matrix: MatrixFile = None,
+    shard: Shard = "1/1",
+    night: NightName = "",
+    history: History = _HISTORY,
+    waivers: Waivers = None,
+    jobs: Jobs = 2,
+    offline: Offline = False,
+    only_list: OnlyList = False,
+    out: NightOut = None,
+) -> int:
+    """Run the matrix, or one shard of it: every verification in its own run directory, none stops the others.
+
+    Examples: harness nightly · harness nightly --shard 2/4 --night 20260301 --out night-2
+    """
+    from dataclasses import replace
+
+    from harness.nightly.concluding import conclude, keep_waivers
+    from harness.nightly.matrix import load_matrix
+    from harness.nightly.running import plan_night, run_shard
+    from harness.nightly.shards import parse_shard
+    from harness.plan.registry import load_all
+
+    part, parts = parse_shard(shard)
+    read = load_matrix(matrix or data_root() / "builds" / "matrix.toml")
+    file = waivers or read.waivers
+    asked = [
+        replace(each, request=replace(each.request, jobs=jobs, offline=offline, waivers=file))
+        for each in read.verifications
+    ]
+    planned = plan_night(
+        asked,
+        load_all(),
+        name=night,
+        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        matrix=read.digest,
+        shard=part,
+        shards=parts,
+    )
+    if only_list:
+        _list(planned)
+        return 0
+    folder = common.new_run_dir(out, "night")
+    if file:
+        keep_waivers(file, folder)
+    run_shard(planned, {each.id: each.request for each in asked}, folder, common.reporter())
+    return _told(conclude(folder, history), folder)
+
+
+def merge(
+    folders: Annotated[list[Path], typer.Argument(help="Nights (shards of one) or single run directories.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder to make.")],
+    history: History = _HISTORY,
+) -> int:
+    """Merge the folders of many machines into one night, say which shards are missing, and add it to the history.
+
+    Example: harness merge night-1 night-2 night-3 --out night
+    """
+    import shutil
+
+    from harness.nightly.concluding import conclude
+    from harness.nightly.merging import merge as merge_folders
+    from harness.nightly.merging import missing_told
+
+    folder = common.new_run_dir(out, "merge")
+    try:
+        night = merge_folders(folders, folder)
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
+    for line in missing_told(night):
+        common.errors().print(Text(f"missing: {visible(line)}", style="yellow"))
+    return _told(conclude(folder, history), folder)
+
+
+def compare(
+    before: Annotated[Path, typer.Argument(help="A run directory or a night.")],
+    after: Annotated[Path, typer.Argument(help="Another of the same kind.")],
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
+) -> int:
+    """Tell what changed between two runs or two nights; exit code 0 when nothing did, 1 otherwise.
+
+    Verdicts, outcomes, the proof and log findings count; other jars and other times are told and do not.
+
+    Example: harness compare out/20260301-010000-night out/20260302-010000-night
+    """
+    from harness.nightly.comparing import compare as changes_between
+    from harness.nightly.comparing import read_facts, render_markdown, same_kind, sentence
+
+    same_kind(before, after)
+    changes = changes_between(read_facts(before), read_facts(after))
+    out = common.console()
+    if markdown:
+        out.print(render_markdown(changes, str(before), str(after)), end="")
+    else:
+        table = Table("", "where", "before", "after", box=None, header_style="bold")
+        for change in changes:
+            row = (change.what, change.where, change.before, change.after)
+            table.add_row(*(Text(visible(word)) for word in row), style="" if change.counts else "dim")
+        if changes:
+            out.print(table)
+        out.print(sentence(changes))
+    return _DIFFERENT if any(change.counts for change in changes) else 0
+
+
+def open_report(run_dir: Annotated[Path, typer.Argument(help="A run directory or a night.")]) -> int:
+    """Show a report in the browser; without a display, tell where it is.
+
+    Example: harness open out/20260301-120000-verify
+    """
+    page = _page(run_dir)
+    common.console().print(str(page))
+    if any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")):
+        webbrowser.open(page.absolute().as_uri())
+    return 0
+
+
+def _page(folder: Path) -> Path:
+    for name in ("index.html", "report.html"):
+        if (folder / name).is_file():
+            return folder / name
+    hint = f"Write it: harness report {folder}" if (folder / "verdict.json").is_file() else "Name a run or a night."
+    raise HarnessError(f"{folder} holds no report.", hint)
+
+
+def _list(night: Night) -> None:
+    table = Table("shard", "verification", "seconds", "command", box=None, header_style="bold")
+    for each in night.mine:
+        words = " ".join(each.words)
+        table.add_row(f"{each.shard}/{night.shards}", each.id, f"{each.seconds:.0f}", f"harness verify {words}")
+    common.console().print(table)
+
+
+def _told(report: NightReport, folder: Path) -> int:
+    from harness.nightly.summary import headline
+
+    out = common.console()
+    for each in report.told:
+        out.print(Text(f"  {each.counts:<13} {each.planned.id}  {visible(each.sentence)[:300]}"))
+    for fault in report.waived.faults:
+        out.print(Text(f"  {visible(fault)}", style="red"))
+    out.print(Text(f"\n{visible(headline(report))}", style="bold"))
+    out.print(Text(f"night: {folder / 'index.html'}"))
+    return report.exit_code

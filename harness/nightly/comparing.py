@@ -1,0 +1,145 @@
+"""What changed between two runs, or two nights; pure but for reading them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import HarnessError
+from harness.nightly.folder import documents, is_night, read_document, read_night
+from harness.nightly.showings import PROOF, Found, cells_of, findings_of
+from harness.progress import duration
+from harness.report.document import Document
+from harness.report.markdown import _plain as plain
+
+# A stage's time is told when it differs by so much: less is what a host does from day to day.
+_SECONDS, _RATIO = 5.0, 1.25
+ABSENT = "—"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What one side shows, by its place; verifications of a night come before a place, as `verification: place`.
+
+    `context` (builds) and `seconds` are told beside, and do not make two sides different.
+    """
+
+    verdicts: Mapping[str, str]
+    outcomes: Mapping[str, str]
+    proof: Mapping[str, str]
+    findings: Mapping[str, str]
+    context: Mapping[str, str]
+    seconds: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that is not the same on both sides; `counts` is False for what is only told beside."""
+
+    what: str
+    where: str
+    before: str
+    after: str
+    counts: bool = True
+
+
+def read_facts(folder: Path) -> Facts:
+    """Return what a run directory or a night shows. Raises HarnessError: none, not judged, of another schema."""
+    if not is_night(folder):
+        return facts_of({"": read_document(folder)}, {})
+    night = read_night(folder)
+    verdicts = documents(folder, night)
+    others = {each.id: each.ending.value for each in night.ended if each.id not in verdicts}
+    return facts_of(verdicts, {**others, **{each.id: "MISSING" for each in night.missing}})
+
+
+def same_kind(one: Path, other: Path) -> None:
+    """Raise HarnessError when one is a night and the other a run."""
+    if is_night(one) != is_night(other):
+        night, run = (one, other) if is_night(one) else (other, one)
+        raise HarnessError(
+            f"{night} is a night and {run} is one run.", "Compare two nights, or one run of the night with the run."
+        )
+
+
+def facts_of(verdicts: Mapping[str, Document], others: Mapping[str, str]) -> Facts:
+    """Return the facts of verifications by id; `others` are the endings of those without a verdict. Pure."""
+    found = [each for name, document in verdicts.items() for each in findings_of(name, document)]
+    return Facts(
+        {**{name: document.verdict.value for name, document in verdicts.items()}, **others},
+        {
+            _place(name, f"{cell.scenario} on {cell.arm}"): cell.shown
+            for name, document in verdicts.items()
+            for cell in cells_of(name, document)
+        },
+        _by_place(each for each in found if each.scenario == PROOF),
+        _by_place(each for each in found if each.scenario != PROOF),
+        {_place(name, arm): told for name, document in verdicts.items() for arm, told in _builds(document)},
+        {
+            _place(name, stage): seconds
+            for name, document in verdicts.items()
+            for stage, seconds in document.timings.items()
+        },
+    )
+
+
+def compare(before: Facts, after: Facts) -> tuple[Change, ...]:
+    """Return everything that changed, what counts first. Pure; the other way round it gives the same, swapped."""
+    pairs = (
+        ("verdict", before.verdicts, after.verdicts, True),
+        ("outcome", before.outcomes, after.outcomes, True),
+        ("proof", before.proof, after.proof, True),
+        ("finding", before.findings, after.findings, True),
+        ("build", before.context, after.context, False),
+    )
+    changes = [
+        Change(what, where, one.get(where, ABSENT), other.get(where, ABSENT), counts)
+        for what, one, other, counts in pairs
+        for where in sorted(one.keys() | other.keys())
+        if one.get(where) != other.get(where)
+    ]
+    return (*changes, *_times(before.seconds, after.seconds))
+
+
+def render_markdown(changes: Sequence[Change], before: str, after: str) -> str:
+    """Return the changes as a Markdown table. Pure."""
+    lines = [f"| | where | {plain(before)} | {plain(after)} |", "|---|---|---|---|"]
+    lines += [
+        f"| {change.what} | {plain(change.where)} | {plain(change.before)} | {plain(change.after)} |"
+        for change in changes
+    ]
+    return "\n".join([*lines, "", f"**{sentence(changes)}**"]) + "\n"
+
+
+def sentence(changes: Sequence[Change]) -> str:
+    """Return whether anything changed, and how much of what. Pure."""
+    counted = [change.what for change in changes if change.counts]
+    told = ", ".join(f"{counted.count(what)} × {what}" for what in dict.fromkeys(counted))
+    return f"Different: {told}." if counted else "The same: verdicts, outcomes, proof and findings."
+
+
+def _place(verification: str, place: str) -> str:
+    return f"{verification}: {place}" if verification else place
+
+
+def _by_place(found: Iterator[Found]) -> dict[str, str]:
+    """Return findings by a place that is the same on both sides; the template itself is part of it."""
+    places = {}
+    for each in found:
+        contrast = f"{each.base} against {each.candidate}" if each.base else each.candidate
+        place = f"{each.scenario}, {contrast}" + (f", {each.node_role}" if each.node_role else "")
+        places[_place(each.verification, f"{place}: {each.template} [{each.id[:8]}]")] = each.kind
+    return places
+
+
+def _builds(document: Document) -> Iterator[tuple[str, str]]:
+    for arm in document.arms:
+        yield arm.name, f"{arm.jar_sha256[:12]}, Kafka {arm.kafka_version}, Java {arm.java}"
+
+
+def _times(before: Mapping[str, float], after: Mapping[str, float]) -> Iterator[Change]:
+    for stage in sorted(before.keys() & after.keys()):
+        small, large = sorted((before[stage], after[stage]))
+        if large - small > _SECONDS and large > small * _RATIO:
+            yield Change("time", stage, duration(before[stage]), duration(after[stage]), counts=False)

@@ -1,0 +1,49 @@
+"""Concluding a night: everything that is written about it, from the run directories in its folder."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from harness.nightly.folder import documents, read_night
+from harness.nightly.history import add_to_history, read_history
+from harness.nightly.judging import NightReport, Told, judge_night
+from harness.nightly.junit import render_night_junit
+from harness.nightly.page import render_page
+from harness.nightly.summary import render_summary
+from harness.nightly.waivers import load_waivers
+from harness.store import write_bytes, write_text
+
+WAIVERS = "waivers.toml"
+
+
+def keep_waivers(path: Path, folder: Path) -> None:
+    """Copy waivers into a night, so that whoever merges it judges by the same. Raises HarnessError for a bad file."""
+    load_waivers(path)
+    write_bytes(folder / WAIVERS, path.read_bytes())
+
+
+def conclude(folder: Path, history: Path) -> NightReport:
+    """Write index.html, summary.md, junit.xml, retry.txt and seconds.toml of a night; return what they tell.
+
+    A night that is all there also goes into the history; a shard alone does not.
+    """
+    night = read_night(folder)
+    verdicts = documents(folder, night)
+    waivers = folder / WAIVERS
+    known = load_waivers(waivers) if waivers.is_file() else ()
+    report = judge_night(night, verdicts, read_history(history), known, datetime.now(UTC).date())
+    write_text(folder / "junit.xml", render_night_junit(report, verdicts))
+    write_text(folder / "summary.md", render_summary(report))
+    write_text(folder / "index.html", render_page(report))
+    write_text(folder / "retry.txt", "".join(f"{line}\n" for line in report.retries))
+    write_text(folder / "seconds.toml", "[seconds]\n" + "".join(_known(told) for told in report.told))
+    if night.shard == 0 or night.whole:
+        add_to_history(history, report.entry)
+    return report
+
+
+def _known(told: Told) -> str:
+    """Return the line that balances the next night; one that came to no verdict says nothing of its length."""
+    judged = told.ending.value in ("SHIP", "HOLD", "INCONCLUSIVE")
+    return f'"{told.planned.id}" = {max(1, round(told.seconds))}\n' if judged else ""

@@ -1,0 +1,96 @@
+"""The nights before this one: a file of JSON lines, one night a line, oldest first."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import HarnessError
+from harness.nightly.records import Ending
+from harness.nightly.showings import Found, Shown
+from harness.records import from_json, to_json
+from harness.store import write_text
+
+SCHEMA = 1
+KEPT_NIGHTS = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """How a verification of a past night ended; `seconds` is wall time."""
+
+    id: str
+    ending: Ending
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class PastNight:
+    """One night: its label, when it began (ISO 8601 UTC) and what it showed."""
+
+    schema: int
+    label: str
+    started_at: str
+    verified: tuple[Verified, ...]
+    cells: tuple[Shown, ...]
+    findings: tuple[Found, ...]
+
+
+def read_history(path: Path) -> tuple[PastNight, ...]:
+    """Return the nights of a history, oldest first; none when there is no file. Raises HarnessError."""
+    if not path.is_file():
+        return ()
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    return tuple(_night(line, f"{path}, line {number}") for number, line in enumerate(lines, 1))
+
+
+def with_night(history: Sequence[PastNight], night: PastNight, kept: int = KEPT_NIGHTS) -> tuple[PastNight, ...]:
+    """Return the history with a night in its place, the oldest beyond `kept` pruned. Pure.
+
+    The same night, told again, replaces what was there.
+    """
+    others = [each for each in history if each.label != night.label]
+    return tuple(sorted((*others, night), key=lambda each: (each.started_at, each.label))[-kept:])
+
+
+def before(history: Sequence[PastNight], label: str, started_at: str) -> tuple[PastNight, ...]:
+    """Return the nights that began before this one. Pure."""
+    return tuple(each for each in history if each.label != label and each.started_at <= started_at)
+
+
+def add_to_history(path: Path, night: PastNight) -> None:
+    """Write a night into the history, by atomic rename; two that end together both get in."""
+    with _alone(path):
+        nights = with_night(read_history(path), night)
+        write_text(path, "".join(_line(each) + "\n" for each in nights))
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_name(f".{path.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _line(night: PastNight) -> str:
+    return " ".join(line.strip() for line in to_json(night).splitlines())
+
+
+def _night(line: str, where: str) -> PastNight:
+    hint = "Move the file away to begin a new history, or use the version that wrote it."
+    try:
+        document = json.loads(line)
+    except ValueError as error:
+        raise HarnessError(f"{where}: not valid JSON.", hint) from error
+    schema = document.get("schema") if isinstance(document, dict) else None
+    if schema != SCHEMA:
+        raise HarnessError(f"{where}: schema {schema!r}; this version of the harness reads {SCHEMA}.", hint)
+    try:
+        return from_json(PastNight, line)
+    except HarnessError as error:
+        raise HarnessError(f"{where}: {error.message}", hint) from error

@@ -1,0 +1,149 @@
+"""What a night comes to: every verification's ending, what changed, what is waived, and the exit code; pure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from harness.judge import ClaimStatus, proved
+from harness.model import Verdict
+from harness.nightly.history import SCHEMA, PastNight, Verified, before
+from harness.nightly.marks import MarkedCell, MarkedFinding, mark_cells, mark_findings
+from harness.nightly.records import Ended, Ending, Night, Planned
+from harness.nightly.showings import Standing, cells_of, findings_of, standing_of
+from harness.nightly.waivers import Waived, Waiver, apply_waivers
+from harness.report.document import Document, ScenarioDoc
+
+_WORST_FIRST = (Ending.HOLD, Ending.ERROR, Ending.INCONCLUSIVE, Ending.MISSING, Ending.SHIP)
+_EXIT = {Ending.HOLD: 1, Ending.ERROR: 2, Ending.INCONCLUSIVE: 3, Ending.MISSING: 3, Ending.SHIP: 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One verification of the night: how it ended, in a sentence; `counts` is the ending after waivers."""
+
+    planned: Planned
+    ending: Ending
+    counts: Ending
+    sentence: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class NightReport:
+    """Everything that the summary, the page, JUnit and the history are written from.
+
+    `earlier` are the labels of the nights that the marks were made by, oldest first.
+    """
+
+    night: Night
+    told: tuple[Told, ...]
+    cells: tuple[MarkedCell, ...]
+    findings: tuple[MarkedFinding, ...]
+    waived: Waived
+    retries: tuple[str, ...]
+    earlier: tuple[str, ...]
+    entry: PastNight
+
+    @property
+    def ending(self) -> Ending:
+        """The worst of all verifications, after waivers; a waiver that is at fault holds the night back."""
+        counted = {each.counts for each in self.told}
+        worst = next((ending for ending in _WORST_FIRST if ending in counted), Ending.INCONCLUSIVE)
+        worst = Ending.INCONCLUSIVE if worst is Ending.MISSING else worst
+        return Ending.HOLD if self.waived.faults else worst
+
+    @property
+    def exit_code(self) -> int:
+        """0 SHIP, 1 HOLD, 2 errors, 3 INCONCLUSIVE."""
+        return _EXIT[self.ending]
+
+
+def judge_night(
+    night: Night,
+    documents: Mapping[str, Document],
+    history: Sequence[PastNight],
+    waivers: Sequence[Waiver],
+    today: date,
+) -> NightReport:
+    """Tell a night against the nights before it; `documents` are the verdicts by id of verification."""
+    past = before(history, night.label, night.started_at)
+    cells = [cell for name, document in documents.items() for cell in cells_of(name, document)]
+    findings = [found for name, document in documents.items() for found in findings_of(name, document)]
+    complete = all(each.id in documents for each in night.planned)
+    waived = apply_waivers(waivers, cells, findings, today, complete=complete)
+    ended = {each.id: each for each in night.ended}
+    told = tuple(_told(each, ended.get(each.id), documents.get(each.id), waived) for each in night.mine)
+    verified = tuple(Verified(each.planned.id, each.ending, each.seconds) for each in told)
+    return NightReport(
+        night,
+        told,
+        mark_cells(cells, past),
+        mark_findings(findings, cells, past),
+        waived,
+        tuple(_retries(told, documents)),
+        tuple(each.label for each in past),
+        PastNight(SCHEMA, night.label, night.started_at, verified, tuple(cells), tuple(findings)),
+    )
+
+
+def _told(planned: Planned, ended: Ended | None, document: Document | None, waived: Waived) -> Told:
+    if ended is None:
+        return Told(planned, Ending.MISSING, Ending.MISSING, "It was declared and nobody ran it.", 0.0)
+    if document is None:
+        return Told(planned, Ending.ERROR, Ending.ERROR, ended.error or "It came to no verdict.", ended.seconds)
+    ending = Ending(document.verdict.value)
+    counts = _without_waived(planned.id, document, waived) if ending is Ending.HOLD else ending
+    return Told(planned, ending, counts, document.sentence, ended.seconds)
+
+
+def _without_waived(verification: str, document: Document, waived: Waived) -> Ending:
+    """Return what a HOLD counts as: it stays one unless a waiver covers each cell that makes it one."""
+    held_back = [scenario for scenario in document.scenarios if scenario.verdict is Verdict.HOLD]
+    excused = held_back and all(_is_waived(verification, document, each, waived) for each in held_back)
+    if not excused or proved.blockers(document.proof):
+        return Ending.HOLD
+    untested = any(claim.status is ClaimStatus.UNTESTED for claim in document.claims)
+    undecided = any(scenario.verdict is Verdict.INCONCLUSIVE for scenario in document.scenarios)
+    return Ending.INCONCLUSIVE if untested or undecided or proved.gaps(document.proof) else Ending.SHIP
+
+
+def _is_waived(verification: str, document: Document, scenario: ScenarioDoc, waived: Waived) -> bool:
+    standing = {cell.arm: standing_of(document, scenario, cell) for cell in scenario.cells}
+    against = [arm for arm, stands in standing.items() if stands is Standing.NOT_AS_CLAIMED]
+    return bool(against) and all((verification, scenario.name, arm) in waived.cells for arm in against)
+
+
+def _retries(told: Sequence[Told], documents: Mapping[str, Document]) -> list[str]:
+    """Return a command line per verification that should be asked again: never what was decided."""
+    lines = []
+    for each in told:
+        if each.planned.id in documents:
+            scenarios = _undecided(each.planned.id, documents[each.planned.id])
+            if scenarios:
+                lines.append(_line(each.planned, scenarios))
+        else:
+            lines.append(_line(each.planned, ()))
+    return lines
+
+
+def _undecided(verification: str, document: Document) -> list[str]:
+    """Return the scenarios with a cell that could not be asked; one that is held back is decided all the same."""
+    held_back = {scenario.name for scenario in document.scenarios if scenario.verdict is Verdict.HOLD}
+    unasked = (cell for cell in cells_of(verification, document) if cell.standing is Standing.UNDECIDED)
+    return [name for name in dict.fromkeys(cell.scenario for cell in unasked) if name not in held_back]
+
+
+def _line(planned: Planned, scenarios: Sequence[str]) -> str:
+    """Return the line that asks a verification again: these scenarios of it, or everything."""
+    asked = [word for name in scenarios for word in ("--scenario", name)]
+    words = _without_questions(planned.words) if scenarios else planned.words
+    return shlex.join(["harness", "verify", *words, *asked])
+
+
+def _without_questions(words: Sequence[str]) -> list[str]:
+    pairs = zip(words, ["", *words], strict=False)
+    dropped = ("--scenario", "--suite")
+    return [word for word, previous in pairs if word not in dropped and previous not in dropped]

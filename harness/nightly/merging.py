@@ -1,0 +1,161 @@
+"""Merging nights and run directories from many machines into one night's folder."""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import HarnessError
+from harness.nightly.concluding import WAIVERS
+from harness.nightly.folder import is_night, read_document, read_night, write_night
+from harness.nightly.records import SCHEMA, Ended, Ending, Night, Planned
+from harness.stages.rundir import read_asked
+from harness.store import write_bytes
+
+_OF_THE_HOST = {"--out", "--jobs", "--java-home"}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A verification that one of the folders brings; `run_dir` may be missing where it ended in an error."""
+
+    planned: Planned
+    ended: Ended
+    run_dir: Path
+
+
+def merge(folders: Sequence[Path], out: Path) -> Night:
+    """Copy what the folders hold into `out` and write its night.json; return the merged night.
+
+    Raises HarnessError for parts of different nights, and for two run directories of one verification that differ.
+    The folders stay as they are; nothing is left in `out` when they do not fit together.
+    """
+    nights = [(folder, read_night(folder)) for folder in folders if is_night(folder)]
+    runs = [_of_run(folder) for folder in folders if not is_night(folder)]
+    parts = [part for folder, night in nights for part in _of_night(folder, night)]
+    distinct = _distinct([*parts, *runs])
+    night = _merged([night for _, night in nights], distinct)
+    for run in runs:
+        _same_question(next(each for each in night.planned if each.id == run.planned.id), run)
+    _copy_waivers([folder for folder, _ in nights], out)
+    for part in distinct.values():
+        if part.run_dir.is_dir():
+            shutil.copytree(part.run_dir, out / part.planned.id)
+    write_night(out, night)
+    return night
+
+
+def missing_told(night: Night) -> tuple[str, ...]:
+    """Return a sentence per shard that did not run everything that it was to run. Pure."""
+    told = []
+    for shard in sorted({each.shard for each in night.missing}):
+        names = [each.id for each in night.missing if each.shard == shard]
+        everything = len(names) == sum(each.shard == shard for each in night.planned)
+        what = "is missing" if everything else "did not finish"
+        told.append(f"shard {shard}/{night.shards} {what}: {', '.join(names)}")
+    return tuple(told)
+
+
+def _copy_waivers(nights: Sequence[Path], out: Path) -> None:
+    kept = {(night / WAIVERS).read_bytes() for night in nights if (night / WAIVERS).is_file()}
+    if len(kept) > 1:
+        raise HarnessError("These nights were judged by different waivers.", "Give each shard the same --waivers.")
+    for content in kept:
+        write_bytes(out / WAIVERS, content)
+
+
+def _of_night(folder: Path, night: Night) -> list[Part]:
+    planned = {each.id: each for each in night.planned}
+    return [Part(planned[ended.id], ended, folder / ended.id) for ended in night.ended]
+
+
+def _of_run(folder: Path) -> Part:
+    """Return a run directory that no night made, under its folder's name."""
+    asked, document = read_asked(folder), read_document(folder)
+    words = asked.argv[1:] if asked.argv[:1] == ("verify",) else asked.argv
+    name = folder.absolute().name
+    seconds = round(sum(asked.timings.values()), 1)
+    planned = Planned(name, words, 1, max(seconds, 1.0))
+    return Part(planned, Ended(name, Ending(document.verdict.value), seconds), folder)
+
+
+def _question(words: Sequence[str]) -> list[str]:
+    """Return what words ask, without what concerns only the machine or the folder."""
+    pairs = zip(words, ["", *words], strict=False)
+    return [word for word, previous in pairs if not {word, previous} & _OF_THE_HOST and word != "--offline"]
+
+
+def _merged(nights: Sequence[Night], parts: dict[str, Part]) -> Night:
+    _one_matrix(nights)
+    first = min(nights, key=lambda night: (night.label, night.shard), default=None)
+    planned = {each.id: each for each in first.planned} if first else {}
+    planned |= {part.planned.id: part.planned for part in parts.values() if part.planned.id not in planned}
+    ended = tuple(parts[name].ended for name in planned if name in parts)
+    if first is None:
+        started = min(read_asked(part.run_dir).started_at for part in parts.values())
+        return Night(SCHEMA, "", started, "", 0, 1, tuple(planned.values()), ended)
+    started = min(night.started_at for night in nights)
+    return Night(SCHEMA, first.name, started, first.matrix, 0, first.shards, tuple(planned.values()), ended)
+
+
+def _same_question(planned: Planned, part: Part) -> None:
+    """Raise HarnessError when a run directory bears the name of a verification that asks something else."""
+    if _question(planned.words) != _question(part.planned.words):
+        raise HarnessError(
+            f"{part.run_dir} asks something else than {planned.id}: harness verify {' '.join(part.planned.words)}.",
+            "Merge shards of one commit, each run from the top folder; give another run another folder's name.",
+        )
+
+
+def _one_matrix(nights: Sequence[Night]) -> None:
+    """Raise HarnessError unless all nights are parts of one and the same."""
+    for what, told in (
+        ("were made from different matrices", {night.matrix for night in nights}),
+        ("have different names", {night.name for night in nights}),
+        ("were cut into different numbers of shards", {str(night.shards) for night in nights}),
+    ):
+        if len(told) > 1:
+            raise HarnessError(
+                f"These nights {what}: {', '.join(sorted(each[:12] for each in told))}.",
+                "Merge the shards of one night: same commit, same --night, same n in --shard i/n.",
+            )
+
+
+def _distinct(parts: Sequence[Part]) -> dict[str, Part]:
+    """Return the parts by id; one that comes twice with the same content counts once."""
+    found: dict[str, Part] = {}
+    for part in parts:
+        _no_links(part.run_dir)
+        other = found.setdefault(part.planned.id, part)
+        where = _difference(other.run_dir, part.run_dir) if other is not part else ""
+        if where:
+            raise HarnessError(
+                f"{other.run_dir} and {part.run_dir} are both {part.planned.id} and differ in {where}.",
+                "A verification counts once: leave one of them out. What was asked again goes in under another name.",
+            )
+    return found
+
+
+def _no_links(folder: Path) -> None:
+    """Raise HarnessError for a symbolic link: what it leads to is not part of the folder."""
+    for root, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            if Path(root, name).is_symlink():
+                raise HarnessError(f"{Path(root, name)} is a link, which no run directory holds.", "Remove it.")
+
+
+def _difference(one: Path, other: Path) -> str:
+    """Return a file in which two folders differ, empty when there is none."""
+    if one.resolve() == other.resolve():
+        return ""
+    names = _files(one) | _files(other)
+    _, differing, absent = filecmp.cmpfiles(one, other, sorted(names), shallow=False)
+    return min([*differing, *absent], default="")
+
+
+def _files(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}

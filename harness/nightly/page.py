@@ -1,0 +1,161 @@
+"""index.html of a night: one page that needs no network and no script, and links every run's report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from harness.nightly.judging import NightReport, Told
+from harness.nightly.marks import Mark, MarkedCell
+from harness.nightly.strips import LEGEND, spoken, strip_of
+from harness.nightly.summary import headline, part
+from harness.progress import duration
+from harness.report.html import _environment, _own, _policy_hash
+from harness.resources import data_root
+from harness.text import cut
+
+_MOST = 300
+_TEXT = 400
+_ORDER = (Mark.NEW, Mark.FLAKY, Mark.RECURRING, Mark.UNDECIDED, Mark.FIXED)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A verification on the page; `href` is its report, empty when it has none."""
+
+    id: str
+    href: str
+    ending: str
+    counts: str
+    sentence: str
+    time: str
+    shard: int
+
+
+@dataclass(frozen=True, slots=True)
+class CellRow:
+    """A cell whose standing is worth telling; `strip` are its last nights, `spoken` the same in words."""
+
+    mark: str
+    place: str
+    href: str
+    shown: str
+    strip: str
+    spoken: str
+    waiver: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindingRow:
+    """A finding that is new, flaky, recurring or gone."""
+
+    mark: str
+    place: str
+    kind: str
+    template: str
+    waiver: str
+
+
+@dataclass(frozen=True, slots=True)
+class NightPage:
+    """Everything that the template shows; each list is cut to size, and `cut` says by how much."""
+
+    label: str
+    part: str
+    headline: str
+    ending: str
+    earlier: int
+    rows: tuple[Row, ...]
+    cells: tuple[CellRow, ...]
+    findings: tuple[FindingRow, ...]
+    faults: tuple[str, ...]
+    waivers: tuple[str, ...]
+    retries: tuple[str, ...]
+    cut: tuple[str, ...]
+    legend: str = LEGEND
+
+
+def render_page(report: NightReport) -> str:
+    """Return the page. Equal input gives equal bytes."""
+    reports = data_root() / "reports"
+    style = _own(reports / "styles" / "report.css")
+    template = _environment(reports / "templates").get_template("night.html.j2")
+    return template.render(night=night_page(report), style=style, style_hash=_policy_hash(style))
+
+
+def night_page(report: NightReport) -> NightPage:
+    """Return what the page shows; pure."""
+    cells = _cells(report)
+    findings = _findings(report)
+    cuts = [
+        f"{len(items) - _MOST} more {what} are cut here; history and run directories have them."
+        for what, items in (("outcomes", cells), ("findings", findings))
+        if len(items) > _MOST
+    ]
+    return NightPage(
+        label=report.night.label,
+        part=part(report),
+        headline=headline(report),
+        ending=report.ending.value,
+        earlier=len(report.earlier),
+        rows=tuple(_row(each) for each in report.told),
+        cells=tuple(cells[:_MOST]),
+        findings=tuple(findings[:_MOST]),
+        faults=report.waived.faults,
+        waivers=tuple(str(each) for each in dict.fromkeys(_used(report))),
+        retries=report.retries,
+        cut=tuple(cuts),
+    )
+
+
+def _used(report: NightReport) -> Sequence[object]:
+    return [*report.waived.cells.values(), *report.waived.findings.values()]
+
+
+def _row(told: Told) -> Row:
+    has_report = told.ending.value in ("SHIP", "HOLD", "INCONCLUSIVE")
+    return Row(
+        told.planned.id,
+        _href(told.planned.id) if has_report else "",
+        told.ending.value,
+        told.counts.value,
+        cut(told.sentence, _TEXT),
+        duration(told.seconds),
+        told.planned.shard,
+    )
+
+
+def _href(verification: str) -> str:
+    return f"{quote(verification)}/report.html"
+
+
+def _cells(report: NightReport) -> list[CellRow]:
+    told = [each for each in report.cells if each.mark is not Mark.SAME]
+    return [_cell(report, each) for each in sorted(told, key=lambda each: _ORDER.index(each.mark))]
+
+
+def _cell(report: NightReport, marked: MarkedCell) -> CellRow:
+    cell = marked.cell
+    waiver = report.waived.cells.get(cell.key)
+    return CellRow(
+        marked.mark.value,
+        f"{cell.scenario} on {cell.arm}, {cell.verification}",
+        _href(cell.verification),
+        cell.shown,
+        strip_of(marked),
+        spoken(marked),
+        f"waived by {waiver.owner} until {waiver.expires}: {waiver.reason}" if waiver else "",
+    )
+
+
+def _findings(report: NightReport) -> list[FindingRow]:
+    rows = []
+    for each in sorted(report.findings, key=lambda each: _ORDER.index(each.mark)):
+        found, waiver = each.found, report.waived.findings.get(each.found.id)
+        contrast = f"{found.base} against {found.candidate}" if found.base else found.candidate
+        place = f"{found.scenario}, {contrast}, {found.verification}"
+        said = f"waived by {waiver.owner} until {waiver.expires}: {waiver.reason}" if waiver else ""
+        mark = "gone" if each.mark is Mark.FIXED else each.mark.value
+        rows.append(FindingRow(mark, place, found.kind, found.template, said))
+    return rows

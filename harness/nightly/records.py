@@ -1,0 +1,83 @@
+"""A night in records: what is to be asked and how each verification ended (night.json); no I/O.
+
+A *verification* is one combination of the matrix: one `harness verify`, in its own run directory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+SCHEMA = 1
+
+
+class Ending(StrEnum):
+    """How a verification ended: its verdict, or that there is none."""
+
+    SHIP = "SHIP"
+    HOLD = "HOLD"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    ERROR = "ERROR"  # the harness could not do its work; told by exit code 2
+    MISSING = "MISSING"  # declared, and nobody ran it
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A verification of the matrix: the words after `harness verify`, and who runs it.
+
+    `id` names its run directory below the night; `shard` counts from 1; `seconds` is what it is taken to last.
+    """
+
+    id: str
+    words: tuple[str, ...]
+    shard: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A verification that was run; `seconds` is wall time, `error` a sentence when the ending is ERROR."""
+
+    id: str
+    ending: Ending
+    seconds: float
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """The content of night.json: everything the matrix declares, and what has ended in this folder so far.
+
+    `name` is the user's (a CI's build number) or empty; `matrix` is the SHA-256 of the matrix file. `shard` is the
+    part that this folder is, of `shards`; 0 for a folder that was merged.
+    """
+
+    schema: int
+    name: str
+    started_at: str
+    matrix: str
+    shard: int
+    shards: int
+    planned: tuple[Planned, ...]
+    ended: tuple[Ended, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """What the night is called in reports and in the history."""
+        return self.name or self.started_at
+
+    @property
+    def mine(self) -> tuple[Planned, ...]:
+        """The verifications that this folder is to hold."""
+        return tuple(each for each in self.planned if self.shard in (0, each.shard))
+
+    @property
+    def missing(self) -> tuple[Planned, ...]:
+        """The verifications that this folder is to hold and that have not ended."""
+        done = {each.id for each in self.ended}
+        return tuple(each for each in self.mine if each.id not in done)
+
+    @property
+    def whole(self) -> bool:
+        """Whether everything that the matrix declares has ended here."""
+        return {each.id for each in self.planned} == {each.id for each in self.ended}

@@ -1,0 +1,78 @@
+"""Running one shard of a night: every verification in its own run directory, and none of them stops the others."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from harness.errors import HarnessError
+from harness.model import Verdict
+from harness.nightly.folder import write_night
+from harness.nightly.matrix import Verification
+from harness.nightly.records import SCHEMA, Ended, Ending, Night, Planned
+from harness.nightly.shards import assign, estimate
+from harness.nightly.words import words_of
+from harness.plan.api import Scenario
+from harness.plan.registry import select
+from harness.progress import Reporter, duration
+from harness.stages.request import Request
+from harness.stages.verify import verify
+
+Verify = Callable[[Request, Path, Reporter], Verdict]
+
+
+def plan_night(
+    verifications: Sequence[Verification],
+    known: dict[str, Scenario],
+    *,
+    name: str,
+    started_at: str,
+    matrix: str,
+    shard: int,
+    shards: int,
+) -> Night:
+    """Return the night before anything has run. Raises HarnessError for a scenario or suite that nobody knows."""
+    suites: dict[str, int] = {}
+    for each in verifications:
+        suites[each.request.suite] = len(select(known, each.request.scenarios, each.request.suite))
+    seconds = {each.id: each.seconds or estimate(each.request, suites) for each in verifications}
+    placed = assign(seconds, shards)
+    planned = tuple(
+        Planned(each.id, words_of(each.request), placed[each.id], round(seconds[each.id], 1)) for each in verifications
+    )
+    return Night(SCHEMA, name, started_at, matrix, shard, shards, planned)
+
+
+def run_shard(
+    night: Night, requests: dict[str, Request], folder: Path, reporter: Reporter, ask: Verify = verify
+) -> Night:
+    """Run what this shard is to run, writing night.json after each; return the night as it ended."""
+    write_night(folder, night)
+    for number, planned in enumerate(night.mine, 1):
+        reporter.stage(f"[{number}/{len(night.mine)}] {planned.id}: about {duration(planned.seconds)}")
+        request = replace(requests[planned.id], argv=("verify", *planned.words))
+        ended = _ask(ask, planned.id, request, folder / planned.id, reporter)
+        reporter.stage(f"{planned.id}: {ended.ending} in {duration(ended.seconds)}")
+        night = replace(night, ended=(*night.ended, ended))
+        write_night(folder, night)
+    return night
+
+
+def _ask(ask: Verify, name: str, request: Request, run_dir: Path, reporter: Reporter) -> Ended:
+    """Return how a verification ended; whatever goes wrong in it is told and ends nothing else."""
+    run_dir.mkdir()
+    began = time.monotonic()
+    error = ""
+    try:
+        ending = Ending(ask(request, run_dir, reporter).value)
+    except HarnessError as failure:
+        ending, error = Ending.ERROR, str(failure)
+    except Exception as failure:  # a fault of ours in one verification: the night goes on, its traceback is kept
+        (run_dir / "error.txt").write_text(traceback.format_exc(), encoding="utf-8")
+        ending, error = Ending.ERROR, f"{type(failure).__name__}: {failure}"[:500]
+    if error:
+        reporter.say(error)
+    return Ended(name, ending, round(time.monotonic() - began, 1), error)

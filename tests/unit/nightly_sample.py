@@ -1,0 +1,87 @@
+"""Documents, verifications and nights for the tests of the nightly; made from the sample run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import sample_run
+
+from harness.model import Outcome, Verdict
+from harness.nightly.records import SCHEMA, Ended, Ending, Night, Planned
+from harness.nightly.showings import Found, Shown, Standing
+from harness.records import from_json, to_json
+from harness.report.document import Document
+from harness.report.verdict import build_verdict
+from harness.store import write_text
+
+MATRIX = "a" * 64
+STARTED = "2026-03-05T01:00:00+00:00"
+
+
+def document(kind="ship", change=None):
+    """Return a verdict of the sample run; `change` maps its results."""
+    results = [result for result, _ in sample_run.results(kind)]
+    results = [change(result) for result in results] if change else results
+    plain = build_verdict(sample_run.asked(), results, sample_run.contrasts(kind), sample_run.proof(kind))
+    return from_json(Document, json.dumps(plain))
+
+
+def showing(scenario, arm, outcome, name=""):
+    """Return a change that makes one cell of the sample show something else."""
+
+    def change(result):
+        if (result.scenario, result.arm) != (scenario, arm):
+            return result
+        return replace(result, outcome=outcome, expectation=name, reason="made so by the test", evidence=())
+
+    return change
+
+
+REFUTED = showing("turn2", "patched-on", Outcome.REFUTED, "observer_recovers")
+STARVED = showing("turn2", "patched-on", Outcome.INCONCLUSIVE, "host_not_starved")
+BROKEN = showing("turn2", "patched-on", Outcome.BROKEN)
+
+
+def night(*ids, shard=0, shards=1, ended=None, name="", started=STARTED):
+    """Return a night of verifications, alternating between its shards; all have ended with SHIP unless told."""
+    planned = tuple(
+        Planned(each, ("--profile", "fast", "--suite", "bootstrap"), number % shards + 1, 100.0)
+        for number, each in enumerate(ids)
+    )
+    mine = [each.id for each in planned if shard in (0, each.shard)]
+    done = dict.fromkeys(mine, Ending.SHIP) if ended is None else ended
+    endings = tuple(Ended(each, ending, 61.0) for each, ending in done.items())
+    return Night(SCHEMA, name, started, MATRIX, shard, shards, planned, endings)
+
+
+def write_night_folder(folder: Path, of: Night, documents) -> Path:
+    """Write a night's folder with verdicts and a report for each of the documents."""
+    write_text(folder / "night.json", to_json(of))
+    for name, verdict in documents.items():
+        write_run(folder / name, verdict)
+    return folder
+
+
+def write_run(folder: Path, verdict: Document) -> Path:
+    """Write run.json, verdict.json and a page of a run."""
+    write_text(folder / "run.json", to_json(sample_run.asked()))
+    write_text(folder / "verdict.json", to_json(verdict))
+    write_text(folder / "report.html", "<p>report")
+    return folder
+
+
+def cell(standing, shown="HELD", *, verification="v", scenario="turn2", arm="on", unstable=False, jars="j"):
+    """Return a cell of a night."""
+    return Shown(verification, scenario, arm, shown, Standing(standing), unstable, jars)
+
+
+def found(template, *, scenario="turn2", base="stock", candidate="on", verification="v", kind="new"):
+    """Return a finding of a night."""
+    return Found(verification, scenario, base, candidate, "voter", kind, template, template)
+
+
+def ship_or(verdict: Document) -> Ending:
+    """Return the ending of a document."""
+    return Ending(Verdict(verdict.verdict).value)

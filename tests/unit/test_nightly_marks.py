@@ -1,0 +1,182 @@
+"""Marks and history: what is new, recurring, fixed or flaky, and what a night that could not ask does not say."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nightly_sample import BROKEN, REFUTED, STARVED, cell, document, found, showing
+
+from harness.errors import HarnessError
+from harness.model import Outcome
+from harness.nightly.history import SCHEMA, PastNight, add_to_history, before, read_history, with_night
+from harness.nightly.marks import Mark, mark_cells, mark_findings
+from harness.nightly.showings import Standing, cells_of, findings_of
+
+OK, NOT, OPEN = Standing.AS_CLAIMED, Standing.NOT_AS_CLAIMED, Standing.UNDECIDED
+LOST = "REFUTED(observer_recovers)"
+UNABLE = showing("turn2", "patched-on", Outcome.UNSUPPORTED)
+NIGHT = PastNight(SCHEMA, "n", "2026-03-01T01:00:00+00:00", (), (), ())
+
+
+def nights(*standings, **more):
+    """Return a history in which a cell stood so, night after night."""
+    return [
+        PastNight(SCHEMA, f"n{number}", f"2026-03-{number:02}", (), (standing(each, **more),), ())
+        for number, each in enumerate(standings, 1)
+    ]
+
+
+def standing(each, **more):
+    return cell(each, LOST if each is NOT else "HELD" if each is OK else "INCONCLUSIVE", **more)
+
+
+def mark(today, *past, **more):
+    (marked,) = mark_cells([standing(today, **more)], nights(*past))
+    return marked.mark
+
+
+def test_what_fails_for_the_first_time_is_new():
+    assert mark(NOT) is Mark.NEW
+    assert mark(NOT, OK, OK) is Mark.NEW
+
+
+def test_what_fails_again_in_the_same_way_is_recurring_and_in_another_way_new():
+    assert mark(NOT, OK, NOT) is Mark.RECURRING
+    (other,) = mark_cells([cell(NOT, "REFUTED(node_alive)")], nights(NOT))
+    assert other.mark is Mark.NEW
+
+
+def test_what_is_as_claimed_after_a_failure_is_fixed_once():
+    assert mark(OK, NOT, NOT) is Mark.FIXED
+    assert mark(OK, NOT, OK) is Mark.SAME
+    assert mark(OK, OK) is Mark.SAME
+
+
+def test_a_night_that_could_not_ask_neither_fixes_nor_breaks():
+    assert mark(OPEN, NOT) is Mark.UNDECIDED
+    assert mark(NOT, NOT, OPEN) is Mark.RECURRING
+    assert mark(OK, NOT, OPEN, OPEN) is Mark.FIXED
+    assert mark(OK, OPEN) is Mark.SAME
+    assert mark(NOT, OPEN) is Mark.NEW
+
+
+@given(st.lists(st.sampled_from(Standing), max_size=20))
+def test_whatever_came_before_what_is_undecided_is_never_fixed(past):
+    assert mark(OPEN, *past) is Mark.UNDECIDED
+
+
+def test_the_same_jars_with_changing_answers_are_flaky():
+    assert mark(OK, OK, NOT) is Mark.FLAKY
+    assert mark(NOT, NOT, OK) is Mark.FLAKY
+    assert mark(OK, OK, NOT, OPEN) is Mark.FLAKY
+
+
+def test_another_jar_may_change_the_answer_as_often_as_it_likes():
+    past = [*nights(OK, jars="a"), *nights(NOT, jars="b")]
+    (marked,) = mark_cells([standing(OK, jars="c")], past)
+    assert marked.mark is Mark.FIXED
+
+
+def test_a_change_long_ago_is_forgotten():
+    assert mark(OK, OK, NOT, *[OK] * 10) is Mark.SAME
+
+
+def test_repeats_that_differ_in_one_night_are_flaky():
+    assert mark(NOT, unstable=True) is Mark.FLAKY
+
+
+def test_a_cell_is_compared_with_itself_only():
+    (marked,) = mark_cells([standing(NOT, verification="w")], nights(NOT))
+    assert (marked.mark, marked.past) == (Mark.NEW, (None,))
+
+
+@pytest.mark.parametrize(
+    ("change", "stands"),
+    [
+        (None, OK),
+        (REFUTED, NOT),
+        (STARVED, OPEN),
+        (BROKEN, OPEN),
+        (UNABLE, Standing.NOT_ASKED),
+    ],
+)
+def test_a_cell_stands_as_its_runs_were_judged(change, stands):
+    cells = {each.key: each for each in cells_of("v", document("ship", change))}
+    assert cells["v", "turn2", "patched-on"].standing is stands
+    assert cells["v", "turn1", "stock"].standing is OK
+
+
+def asked(*findings, stock=OK):
+    cells = (cell(stock, arm="stock"), cell(OK, arm="on"))
+    return PastNight(SCHEMA, "n", "2026-03-01", (), cells, findings)
+
+
+def finding_marks(today, *past, cells=None):
+    marked = mark_findings(today, asked().cells if cells is None else cells, past)
+    return {each.found.template: each.mark for each in marked}
+
+
+def test_findings_are_new_recurring_or_gone():
+    old, new, gone = found("old"), found("new"), found("gone")
+    assert finding_marks([old, new], asked(old, gone)) == {
+        "old": Mark.RECURRING,
+        "new": Mark.NEW,
+        "gone": Mark.FIXED,
+    }
+
+
+def test_a_finding_is_not_gone_when_one_of_its_arms_could_not_be_asked():
+    blind = (cell(OPEN, arm="stock"), cell(OK, arm="on"))
+    assert finding_marks([], asked(found("old")), cells=blind) == {}
+    assert finding_marks([found("old")], asked(found("old")), asked(stock=OPEN)) == {"old": Mark.RECURRING}
+
+
+def test_a_finding_that_comes_and_goes_is_flaky():
+    assert finding_marks([found("x")], asked(found("x")), asked()) == {"x": Mark.FLAKY}
+
+
+def test_findings_of_logs_and_proof_have_ids_that_stay():
+    one, other = findings_of("v", document("hold")), findings_of("v", document("hold"))
+    assert one == other
+    assert {each.scenario for each in one} == {"turn2", "proof"}
+    assert "config-default" in {each.kind for each in one}
+    assert {each.id for each in one}.isdisjoint(each.id for each in findings_of("w", document("hold")))
+
+
+def test_a_history_is_read_as_it_was_written(tmp_path):
+    path = tmp_path / "deep" / "history.jsonl"
+    verdict = document("hostile")
+    night = PastNight(SCHEMA, "n", "2026", (), cells_of("v", verdict), findings_of("v", verdict))
+    assert read_history(path) == ()
+    add_to_history(path, night)
+    assert read_history(path) == (night,)
+    assert path.read_text().count("\n") == 1
+
+
+def test_the_same_night_told_again_replaces_and_the_oldest_are_pruned():
+    history = ()
+    for day in (3, 1, 2, 3):
+        history = with_night(history, PastNight(SCHEMA, f"n{day}", f"2026-03-0{day}", (), (), ()), kept=2)
+    assert [each.label for each in history] == ["n2", "n3"]
+
+
+def test_a_night_is_compared_with_those_before_it_only():
+    history = nights(OK, NOT, OK)
+    assert [each.label for each in before(history, "n2", "2026-03-02")] == ["n1"]
+
+
+def test_nights_that_end_together_all_get_in(tmp_path):
+    path = tmp_path / "history.jsonl"
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: add_to_history(path, PastNight(SCHEMA, f"n{n}", f"{n}", (), (), ())), range(24)))
+    assert len(read_history(path)) == 24
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"schema": 2}', '{"schema": 1}'])
+def test_a_history_that_cannot_be_read_is_told_by_its_line(tmp_path, line):
+    path = tmp_path / "history.jsonl"
+    add_to_history(path, NIGHT)
+    path.write_text(path.read_text() + line + "\n")
+    with pytest.raises(HarnessError, match=r"history\.jsonl, line 2"):
+        read_history(path)

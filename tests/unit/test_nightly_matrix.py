@@ -1,0 +1,144 @@
+"""The matrix of a night: every combination once, as a request that a command line could have made."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.cli import app as cli
+from harness.cluster.jvm import Profile
+from harness.errors import HarnessError
+from harness.nightly.matrix import load_matrix
+from harness.nightly.words import words_of
+from harness.proof.records import TestScope
+from harness.resources import data_root
+from harness.stages.request import Request
+
+SMALL = """
+schema = 1
+[builds.mine]
+jar = "jars/my.jar"
+claims = "none"
+[jvms.temurin-17]
+home = "${JAVA_17}"
+[[ask]]
+builds = ["mine"]
+flags = ["both", "on"]
+jvms = ["bundled", "temurin-17"]
+profiles = ["fast", "production"]
+suites = ["bootstrap"]
+repeats = 3
+"""
+
+
+@pytest.fixture
+def load(tmp_path):
+    """Return a function that loads a matrix from text."""
+
+    def read(text, **environment):
+        (tmp_path / "matrix.toml").write_text(text)
+        return load_matrix(tmp_path / "matrix.toml", environment)
+
+    return read
+
+
+def test_every_combination_is_one_verification_with_an_id_that_says_what_it_is(load):
+    names = [each.id for each in load(SMALL).verifications]
+    assert len(names) == len(set(names)) == 8
+    assert names[0] == "mine_both_bundled_fast_bootstrap"
+    assert "mine_on_temurin-17_production_bootstrap" in names
+
+
+def test_a_verification_is_a_request_with_paths_from_the_matrix_and_java_from_the_environment(load, tmp_path):
+    found = {each.id: each.request for each in load(SMALL, JAVA_17="/opt/17").verifications}
+    request = found["mine_on_temurin-17_production_bootstrap"]
+    assert request == Request(
+        jar=tmp_path / "jars/my.jar",
+        claims="none",
+        arms=("base", "on"),
+        java_home=Path("/opt/17"),
+        profile=Profile.PRODUCTION,
+        repeats=3,
+    )
+    assert found["mine_both_bundled_fast_bootstrap"].java_home is None
+
+
+def test_a_java_that_this_machine_lacks_stays_by_its_variable_so_that_its_verification_can_say_so(load):
+    assert any("${JAVA_17}" in str(each.request.java_home) for each in load(SMALL).verifications)
+
+
+def test_scenarios_stand_for_a_suite_in_the_id(load):
+    (only,) = load('schema=1\n[builds.a]\n[[ask]]\nbuilds=["a"]\nscenarios=["turn1", "turn2"]\n').verifications
+    assert only.id == "a_both_bundled_fast_turn1+turn2"
+    assert only.request.scenarios == ("turn1", "turn2")
+
+
+def test_known_seconds_and_the_waivers_are_taken_from_the_file(load, tmp_path):
+    text = 'schema=1\nwaivers="w.toml"\n[builds.a]\n[[ask]]\nbuilds=["a"]\n'
+    matrix = load(f'{text}[seconds]\n"a_both_bundled_fast_bootstrap"=240\n')
+    assert [each.seconds for each in matrix.verifications] == [240.0]
+    assert matrix.waivers == tmp_path / "w.toml" == matrix.verifications[0].request.waivers
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("schema = 1", "'builds' is a required property"),
+        ("schema = 2\n[builds.a]\n[[ask]]\nbuilds=['a']", "schema: 1 was expected"),
+        ("schema = 1\n[builds.a]\n[[ask]]\nbuilds=['b']", "no build is named b; there are: a"),
+        ("schema = 1\n[builds.a]\n[[ask]]\nbuilds=['a']\njvms=['x']", "no jvm is named x; there are: none"),
+        ("schema = 1\n[builds.a]\n[[ask]]\nbuilds=['a']\nprofiles=['slow']", r"ask\[0\].profiles\[0\]: 'slow' is not"),
+        ("schema = 1\n[builds.a]\n[[ask]]\nbuilds=['a']\nrepeats=0", "0 is less than the minimum"),
+        ("schema = 1\n[builds.a]\n[[ask]]\nbuilds=['a']\n[[ask]]\nbuilds=['a']", "is asked for twice"),
+        ("schema = 1\n[builds.a]\n[[ask]]\nbuilds=['a']\n[seconds]\nx=1", "there is no verification x"),
+        ("schema = 1\n[builds.'../a']\n[[ask]]\nbuilds=['../a']", "does not match"),
+        ("schema = 1\n[builds.a]\njars='x'\n[[ask]]\nbuilds=['a']", "'jars' was unexpected"),
+        ("schema = [", "Invalid"),
+    ],
+)
+def test_a_mistake_in_the_file_is_told_with_its_place(load, text, sentence):
+    with pytest.raises(HarnessError, match=sentence) as told:
+        load(text)
+    assert "matrix.toml" in told.value.message
+
+
+def test_the_shipped_matrix_asks_both_profiles_about_the_shipped_series():
+    matrix = load_matrix(data_root() / "builds" / "matrix.toml")
+    assert {each.request.profile for each in matrix.verifications} == set(Profile)
+    assert all(each.request.kafka_version == "3.9.1" for each in matrix.verifications)
+
+
+def test_the_words_of_a_request_make_the_same_request_on_the_command_line(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    made = []
+    monkeypatch.setattr("harness.stages.verify.verify", lambda request, *_, **__: made.append(request) or 1 / 0)
+    request = Request(
+        kafka_version="3.9.1",
+        jar=tmp_path / "a b.jar",
+        base_jar=Path("/opt/base.jar"),
+        base_dist=Path("/opt/kafka"),
+        git="/src/kafka@3.9.1",
+        claims="none",
+        sources=tmp_path / "src",
+        tests=TestScope.ALL,
+        waivers=tmp_path / "w.toml",
+        config=tmp_path / "my.properties",
+        arms=("base", "on"),
+        scenarios=("turn1", "turn2"),
+        repeats=4,
+        jobs=1,
+        java_home=Path("/opt/java"),
+        builder="ecj",
+        profile=Profile.PRODUCTION,
+        offline=True,
+    )
+    words = words_of(request)
+    assert words[:2] == ("--jar", "a b.jar"), "short where it lies below the working folder"
+    monkeypatch.setattr(sys, "argv", ["harness", "verify", *words, "--out", "run"])
+    cli._run()
+    assert words_of(made[0]) == words
+    assert (made[0].scenarios, made[0].profile, made[0].offline) == (("turn1", "turn2"), Profile.PRODUCTION, True)
+
+
+def test_a_request_that_says_nothing_has_no_words():
+    assert words_of(Request()) == ()
