@@ -13,7 +13,7 @@ from types import FrameType
 import typer
 from rich.text import Text
 
-from harness.cli import audit, inspect, nightly, stages, verify
+from harness.cli import audit, image, inspect, nightly, stages, verify
 from harness.cli.common import USAGE_OR_HARNESS_ERROR, errors
 from harness.errors import HarnessError
 from harness.text import visible
@@ -33,6 +33,7 @@ app = typer.Typer(
 verify.register(app)
 stages.register(app)
 inspect.register(app)
+image.register(app)
 audit.register(app)
 nightly.register(app)
 
