@@ -7,6 +7,7 @@ import json
 import types
 from collections.abc import Mapping, Sequence
 from enum import Enum
+from pathlib import Path, PurePath
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from harness.errors import HarnessError
@@ -29,7 +30,7 @@ def from_json(cls: type[T], text: str | bytes) -> T:
     """
     try:
         return cast(T, _build(cls, json.loads(text), "$"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise HarnessError(f"Not valid JSON: {error}.", "Run the stage that writes it again.") from error
 
 
@@ -38,6 +39,8 @@ def _plain(value: object) -> object:
         return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, Enum):
         return value.value
+    if isinstance(value, PurePath):
+        return str(value)
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in sorted((_plain(k), v) for k, v in value.items())}
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -73,6 +76,8 @@ def _scalar(kind: Any, value: Any, where: str) -> Any:
     if isinstance(kind, type) and issubclass(kind, Enum):
         _expect(value in [member.value for member in kind], where, f"one of {[m.value for m in kind]}", value)
         return kind(value)
+    if kind is Path and isinstance(value, str):
+        return Path(value)
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     _expect(kind is Any or type(value) is kind, where, getattr(kind, "__name__", str(kind)), value)

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import tempfile
+import threading
 import traceback
 from pathlib import Path
 from types import FrameType
@@ -13,12 +14,14 @@ from types import FrameType
 import typer
 from rich.text import Text
 
-from harness.cli import audit, image, inspect, nightly, stages, verify
-from harness.cli.common import USAGE_OR_HARNESS_ERROR, errors
+from harness.cli import audit, image, inspect, mutants, nightly, stages, verify
+from harness.cli.common import USAGE_OR_HARNESS_ERROR, errors, let_go
 from harness.errors import HarnessError
 from harness.text import visible
 
 _INTERRUPTED = 130
+_ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_END_WITHIN_SECONDS = 8.0
 
 app = typer.Typer(
     name="harness",
@@ -35,18 +38,27 @@ stages.register(app)
 inspect.register(app)
 image.register(app)
 audit.register(app)
+mutants.register(app)
 nightly.register(app)
 
 
 def main() -> None:
     """Run the command line; exits the process."""
-    for asked_to_end in (signal.SIGTERM, signal.SIGINT):  # a shell's background jobs start with SIGINT ignored
-        signal.signal(asked_to_end, _terminate)
+    for ending in _ENDING_SIGNALS:  # a shell's background jobs start with SIGINT ignored
+        signal.signal(ending, _terminate)
     sys.exit(_run())
 
 
 def _terminate(_signal: int, _frame: FrameType | None) -> None:
-    """End as on Ctrl-C: nodes are killed and what is half-written is left out."""
+    """End as on Ctrl-C: nodes are killed and what is half-written is left out.
+
+    Once: a second Ctrl-C must not disturb the end. It has its time; children die with this process in any case.
+    """
+    for ending in _ENDING_SIGNALS:
+        signal.signal(ending, signal.SIG_IGN)
+    deadline = threading.Timer(_END_WITHIN_SECONDS, os._exit, [_INTERRUPTED])
+    deadline.daemon = True
+    deadline.start()
     raise KeyboardInterrupt
 
 
@@ -63,8 +75,10 @@ def _run() -> int:
         kept = f"This is a fault of the harness; its traceback is in {_keep_traceback()}."
         _tell("internal error", f"{type(error).__name__}: {error}"[:500], kept)
         return USAGE_OR_HARNESS_ERROR
+    finally:
+        go_on = let_go()
     if code == _INTERRUPTED:  # what typer makes of KeyboardInterrupt
-        errors().print("\nStopped; nothing is left running. `harness run DIR` goes on where a run directory ended.")
+        errors().print(f"\nStopped; nothing is left running. {go_on}".rstrip())
     return code if isinstance(code, int) else 0
 
 

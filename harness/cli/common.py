@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -14,10 +16,14 @@ import typer
 from rich.console import Console
 
 from harness.errors import HarnessError
+from harness.owning import MARKER, owned, scratch, sweep
 from harness.progress import Reporter
-from harness.report.verdict import read_asked
+from harness.resources import cache_root
+from harness.stages.rundir import read_asked, tidy
 
 USAGE_OR_HARNESS_ERROR = 2
+_held = ExitStack()
+_in_work: list[Path] = []
 
 Out = Annotated[
     Path | None,
@@ -46,6 +52,38 @@ def reporter() -> Reporter:
     return Reporter(console())
 
 
+def hold(folder: Path) -> None:
+    """Own a folder until the command ends; what killed harnesses left there and elsewhere is removed first.
+
+    Raises HarnessError when another harness has it.
+    """
+    temporary = Path(tempfile.gettempdir())
+    _held.enter_context(owned(folder))
+    for parent in (temporary, *cache_root().glob("*/")):
+        sweep(parent)
+    tidy(folder)
+    _held.enter_context(_temporary_files_in(_held.enter_context(scratch(temporary))))
+    _in_work.append(folder)
+
+
+def let_go() -> str:
+    """Give back what the command held; return how to go on with it, empty where nothing was begun."""
+    _held.close()
+    begun = [folder for folder in _in_work if (folder / "request.json").is_file()]
+    _in_work.clear()
+    return f"Go on with: harness verify --resume {shlex.quote(str(begun[-1]))}" if begun else ""
+
+
+@contextmanager
+def _temporary_files_in(folder: Path) -> Iterator[None]:
+    """Have everything that this process writes for a while only, libraries too, written below one folder."""
+    before, tempfile.tempdir = tempfile.tempdir, str(folder)
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
+
+
 def new_run_dir(out: Path | None, command: str) -> Path:
     """Return a run directory that does not exist yet, or is empty. Raises HarnessError."""
     if out is None:
@@ -71,11 +109,14 @@ def _unused(wanted: Path) -> Path:
 
 
 def work_dir(run_dir: Path, out: Path | None) -> Path:
-    """Return the run directory to work in: a copy of it at `out` if that is given, else itself."""
+    """Return the run directory to work in, held: a copy of it at `out` if that is given, else itself."""
+    read_asked(run_dir)
     if out is None:
+        hold(run_dir)
         return run_dir
-    read_asked(run_dir)  # says it better than a failed copy
-    shutil.copytree(run_dir, new_run_dir(out, "copy"), dirs_exist_ok=True)
+    with owned(run_dir):
+        shutil.copytree(run_dir, new_run_dir(out, "copy"), dirs_exist_ok=True, ignore=shutil.ignore_patterns(MARKER))
+    hold(out)
     return out
 
 
@@ -83,6 +124,7 @@ def work_dir(run_dir: Path, out: Path | None) -> Path:
 def fresh_run_dir(out: Path | None, command: str) -> Iterator[Path]:
     """Make a run directory; one that no other stage could go on from goes away again when the command fails."""
     folder = new_run_dir(out, command)
+    hold(folder)
     try:
         yield folder
     except BaseException as error:

@@ -20,6 +20,7 @@ from harness.plan.journal import Journal
 from harness.plan.load import Ledger, Load
 from harness.plan.outcome import Miss, decide, measures
 from harness.plan.recorder import Cell, Recorder
+from harness.plan.seal import seal_of
 from harness.plan.steps import (
     ActionFailed,
     Background,
@@ -78,6 +79,7 @@ def run_cell(cell: Cell, run_dir: Path, say: Callable[[str], None], cancellation
         measures(facts.ledger, run.cpu_seconds, run.waits),
     )
     write_text(folder / "logs.json", to_json(run.node_logs()))
+    write_text(folder / "seal.json", to_json(seal_of(cell, folder)))
     write_text(folder / "result.json", to_json(result))
     return result
 

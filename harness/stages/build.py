@@ -32,8 +32,9 @@ from harness.sources.lock import Purpose, read_lock
 from harness.sources.maven import MavenSources
 from harness.sources.tree import Source
 from harness.stages.ground import distribution_of, java_of
-from harness.stages.request import DEFAULT_KAFKA, NO_CLAIMS, Request
-from harness.stages.rundir import write_asked, write_setup
+from harness.stages.request import DEFAULT_KAFKA, NO_CLAIMS, Request, located
+from harness.stages.resume import describe_java
+from harness.stages.rundir import write_asked, write_request, write_setup
 
 _NO_CLAIMS = ClaimSet("kafka-raft", "", "", ())
 
@@ -41,6 +42,7 @@ _NO_CLAIMS = ClaimSet("kafka-raft", "", "", ())
 def build(request: Request, run_dir: Path, reporter: Reporter) -> None:
     """Make the builds and declare every run. Raises HarnessError for whatever does not fit together."""
     began = datetime.now(UTC)
+    write_request(run_dir, located(request))
     version = _kafka_version(request)
     claims = claims_of(request, version)
     scenarios = select(load_all(), request.scenarios, request.suite)
@@ -175,9 +177,7 @@ def _flagged(claims: ClaimSet) -> Flagged:
 
 
 def _arms(request: Request, setup: Setup, claims: ClaimSet, base: Build, candidate: Build) -> tuple[Arm, ...]:
-    runtime = java_of(setup)
-    java = f"{runtime.version} ({'bundled' if not setup.java_home else setup.java_home})"
-    return choose_arms(plan_arms(base, candidate, _flagged(claims), java), request.arms)
+    return choose_arms(plan_arms(base, candidate, _flagged(claims), describe_java(setup)), request.arms)
 
 
 def _declare(

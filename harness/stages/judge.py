@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.model import Verdict
+from harness.plan.seal import check_results
 from harness.progress import Reporter
 from harness.report.verdict import judge_run, read_verdict
 from harness.stages.rundir import timed
@@ -14,6 +15,7 @@ def judge(run_dir: Path, reporter: Reporter) -> Verdict:
     """Judge the results; writes verdict.json."""
     reporter.stage("judging")
     with timed(run_dir, "judge"):
+        check_results(run_dir)
         return Verdict(judge_run(run_dir)["verdict"])
 
 

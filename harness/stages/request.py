@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 from harness.cluster.jvm import Profile
 from harness.proof.records import TestScope
@@ -40,3 +41,20 @@ class Request:
     profile: Profile = Profile.FAST
     offline: bool = False
     argv: tuple[str, ...] = ()
+
+
+def located(request: Request) -> Request:
+    """Return the request with absolute paths: it may be gone on with from another folder."""
+    values: dict[str, Any] = {field.name: getattr(request, field.name) for field in fields(request)}
+    paths: dict[str, Any] = {name: value.absolute() for name, value in values.items() if isinstance(value, Path)}
+    patches = tuple(path.absolute() for path in request.patches)
+    return replace(request, **paths, patches=patches, claims=_located(request.claims), git=_located_git(request.git))
+
+
+def _located(claims: str) -> str:
+    return claims if claims in ("", NO_CLAIMS) else str(Path(claims).absolute())
+
+
+def _located_git(git: str) -> str:
+    url, at, ref = git.rpartition("@")
+    return f"{Path(url).absolute()}@{ref}" if at and url and Path(url).is_dir() else git

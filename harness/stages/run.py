@@ -15,15 +15,18 @@ from harness.model import RunKey, RunResult
 from harness.plan.recorder import Cell
 from harness.plan.registry import load_all
 from harness.plan.schedule import run_cells
+from harness.plan.seal import misfit
 from harness.progress import Reporter
 from harness.resources import cache_root
 from harness.stages.ground import distribution_of, java_of
+from harness.stages.resume import check_ground
 from harness.stages.rundir import read_asked, read_setup, timed
 
 
 def run(run_dir: Path, reporter: Reporter) -> list[RunResult]:
     """Run what run.json declares and what has no result; return the new results."""
     asked, setup = read_asked(run_dir), read_setup(run_dir)
+    check_ground(run_dir, asked, setup)
     with timed(run_dir, "ground"):
         ground = lay_ground(setup, asked.kafka_version, reporter)
     cells = declared_cells(asked, setup, ground, run_dir)
@@ -32,8 +35,8 @@ def run(run_dir: Path, reporter: Reporter) -> list[RunResult]:
 
 
 def carry_out(cells: Sequence[Cell], root: Path, jobs: int, reporter: Reporter, what: str) -> list[RunResult]:
-    """Run the cells that have no result below `root` yet; return the new results."""
-    todo = [cell for cell in cells if not _has_result(root, cell.key)]
+    """Run the cells for which no result below `root` stands; return the new results."""
+    todo = [cell for cell in cells if not _stands(root, cell, reporter)]
     for cell in todo:  # what an interrupted run left says nothing
         shutil.rmtree(root / cell.key.folder, ignore_errors=True)
     jobs = min(jobs, len(todo)) or 1
@@ -73,5 +76,11 @@ def declared_cells(asked: Asked, setup: Setup, ground: Ground, run_dir: Path) ->
     ]
 
 
-def _has_result(run_dir: Path, key: RunKey) -> bool:
-    return (run_dir / key.folder / "result.json").is_file()
+def _stands(root: Path, cell: Cell, reporter: Reporter) -> bool:
+    """Return whether a cell has a result that was made with what is declared now; say why one is not used."""
+    if not (root / cell.key.folder / "result.json").is_file():
+        return False
+    why = misfit(root, cell)
+    if why:
+        reporter.say(f"{cell.key.folder} is run again: {why}")
+    return not why

@@ -1,7 +1,8 @@
-"""Reading and writing what all stages share: run.json, setup.json, and the time each stage took."""
+"""Reading and writing what all stages share: request.json, run.json, setup.json, and the time each stage took."""
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,17 +11,50 @@ from pathlib import Path
 
 from harness.arms import Setup
 from harness.errors import HarnessError
-from harness.judge import Asked
-from harness.records import from_json, to_json
-from harness.report.verdict import read_asked
-from harness.store import write_text
+from harness.judge import SCHEMA, Asked
+from harness.records import to_json
+from harness.stages.request import Request
+from harness.store import PARTIAL, read_record, write_text
 
-__all__ = ["read_asked", "read_setup", "timed", "write_asked", "write_setup"]
+_BEGIN = "Begin with `harness verify`, or with `harness build --out DIR`."
+
+
+def write_request(run_dir: Path, request: Request) -> None:
+    """Write request.json: by it a run directory whose build was cut short is gone on with."""
+    write_text(run_dir / "request.json", to_json(request))
+
+
+def read_request(run_dir: Path) -> Request:
+    """Read request.json. Raises HarnessError."""
+    path = run_dir / "request.json"
+    if not path.is_file():
+        raise HarnessError(f"{run_dir} is no run directory: it has no request.json.", _BEGIN)
+    return read_record(Request, path)
 
 
 def write_asked(run_dir: Path, asked: Asked) -> None:
     """Write run.json."""
     write_text(run_dir / "run.json", to_json(asked))
+
+
+def read_asked(run_dir: Path) -> Asked:
+    """Read run.json. Raises HarnessError when there is none, or one that this harness does not understand."""
+    path = run_dir / "run.json"
+    if not path.is_file():
+        raise HarnessError(f"{run_dir} is no run directory: it has no run.json.", _nothing_declared(run_dir))
+    asked = read_record(Asked, path)
+    if asked.schema != SCHEMA:
+        raise HarnessError(
+            f"{path} has schema {asked.schema}, and this harness reads schema {SCHEMA}.",
+            "Use the harness that made it, or verify again.",
+        )
+    return asked
+
+
+def _nothing_declared(run_dir: Path) -> str:
+    if (run_dir / "request.json").is_file():
+        return f"Its build was cut short. Go on with: harness verify --resume {run_dir}"
+    return _BEGIN
 
 
 def write_setup(run_dir: Path, setup: Setup) -> None:
@@ -32,8 +66,8 @@ def read_setup(run_dir: Path) -> Setup:
     """Read setup.json. Raises HarnessError."""
     path = run_dir / "setup.json"
     if not path.is_file():
-        raise HarnessError(f"{run_dir} has no setup.json.", "Begin with `harness build --out DIR` or `harness verify`.")
-    return from_json(Setup, path.read_bytes())
+        raise HarnessError(f"{run_dir} has no setup.json.", _BEGIN)
+    return read_record(Setup, path)
 
 
 @contextmanager
@@ -44,3 +78,13 @@ def timed(run_dir: Path, stage: str) -> Iterator[None]:
     asked = read_asked(run_dir)
     took = round(asked.timings.get(stage, 0.0) + time.monotonic() - began, 2)
     write_asked(run_dir, replace(asked, timings={**asked.timings, stage: took}))
+
+
+def tidy(run_dir: Path) -> None:
+    """Remove what a killed stage left half-written; only for who owns the run directory."""
+    for path in run_dir.rglob(f"{PARTIAL}*"):
+        path.unlink()
+    for folder in run_dir.glob("logs/spark-*"):
+        shutil.rmtree(folder, ignore_errors=True)
+    if not (run_dir / "run.json").is_file():  # builds count once they are declared
+        shutil.rmtree(run_dir / "builds", ignore_errors=True)

@@ -18,7 +18,8 @@ from harness.stages import judge as judge_stage
 from harness.stages import run as run_stage
 from harness.stages.build import build
 from harness.stages.request import Request
-from harness.stages.rundir import read_asked
+from harness.stages.resume import is_compared, is_declared
+from harness.stages.rundir import read_asked, read_request
 from harness.text import visible
 
 _REASONS = 6
@@ -28,15 +29,31 @@ _COLOURS = {Verdict.SHIP: "green", Verdict.HOLD: "red", Verdict.INCONCLUSIVE: "m
 def verify(request: Request, run_dir: Path, reporter: Reporter) -> Verdict:
     """Build, run, diff, judge and report; print and return the verdict."""
     build(request, run_dir, reporter)
+    return _go_on(run_dir, reporter)
+
+
+def resume(run_dir: Path, reporter: Reporter) -> Verdict:
+    """Do what a verification that was cut short lacks; ends as `verify` does."""
+    if not is_declared(run_dir):
+        build(read_request(run_dir), run_dir, reporter)
+    return _go_on(run_dir, reporter)
+
+
+def _go_on(run_dir: Path, reporter: Reporter) -> Verdict:
     run_stage.run(run_dir, reporter)
-    try:
-        diff_stage.diff(run_dir, reporter)
-    except HarnessError as error:  # findings are shown and never decide: the runs are still worth their verdict
-        reporter.say(f"the log diff failed, so the report shows no log findings: {error}")
+    if not is_compared(run_dir):
+        _compare(run_dir, reporter)
     verdict = judge_stage.judge(run_dir, reporter)
     page = judge_stage.report(run_dir, reporter)
     tell(reporter.console, read_verdict(run_dir), read_asked(run_dir).timings, page)
     return verdict
+
+
+def _compare(run_dir: Path, reporter: Reporter) -> None:
+    try:
+        diff_stage.diff(run_dir, reporter)
+    except HarnessError as error:  # findings are shown and never decide: the runs are still worth their verdict
+        reporter.say(f"the log diff failed, so the report shows no log findings: {error}")
 
 
 def tell(console: Console, verdict: dict[str, Any], timings: Mapping[str, float], page: Path) -> None:

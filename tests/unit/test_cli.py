@@ -50,7 +50,7 @@ def test_verify_help_has_examples(harness):
         (("plan", "turn3"), "Did you mean turn"),
         (("run", "."), "is no run directory"),
         (("judge", "."), "is no run directory"),
-        (("report", "."), "has no verdict.json"),
+        (("report", "."), "is no run directory"),
         (("diff", ".", "--layout", "x"), "--layout goes with two folders of logs"),
     ],
 )

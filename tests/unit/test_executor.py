@@ -90,7 +90,7 @@ def run(tmp_path, *build, budget=60.0, cancellation=None):
             add(plan)
 
     scenario = Scenario("s", "?", kraft(controllers=1, observers=0), "suite", budget, plan_it, __file__)
-    ground = SimpleNamespace(launch=lambda *_: None, template=None)
+    ground = SimpleNamespace(launch=lambda *_: None, template=None, profile="fast")
     cell = Cell(RunKey("s", "stock", 1), scenario, ARM, ground, tmp_path / "x.jar", {}, "")
     said = []
     result = executor.run_cell(cell, tmp_path, said.append, cancellation or Cancellation())

@@ -1,7 +1,10 @@
 """The stages over a run directory: what is run again, what is timed, what the terminal is told."""
 
+import hashlib
 import io
+import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -9,18 +12,24 @@ from rich.console import Console
 from harness.arms import Setup
 from harness.errors import HarnessError
 from harness.judge import SCHEMA, Asked, ScenarioAsked
-from harness.model import Arm, Build, Flag, Role
+from harness.model import Arm, Build, Flag, Outcome, Role, RunResult
+from harness.plan.seal import check_results, made_with, seal_of
 from harness.progress import Reporter
+from harness.records import from_json, to_json
 from harness.stages import run as run_stage
 from harness.stages.build import _kafka_version
 from harness.stages.request import Request
 from harness.stages.rundir import read_asked, read_setup, timed, write_asked, write_setup
 from harness.stages.verify import tell
+from harness.store import write_bytes, write_text
 
-BUILD = Build("stock", "3.9.1", "builds/stock/x.jar", "a" * 64, "release", Flag("f", False))
+JAR = b"not much of a jar"
+DIGEST = hashlib.sha256(JAR).hexdigest()
+BUILD = Build("stock", "3.9.1", "builds/stock/x.jar", DIGEST, "release", Flag("f", False))
 ARMS = (Arm("stock", Role.BASE, BUILD, "absent"), Arm("patched-on", Role.ON, BUILD, "true"))
 ASKED = Asked(SCHEMA, "3.9.1", ARMS, (ScenarioAsked("turn1"), ScenarioAsked("turn2")), repeats=2)
 SETUP = Setup("", "", "fast", "f", jobs=2, overlay={"a": "1"}, settings={"patched-on": {"f": "true"}})
+OUTCOME = {"seq": 1, "event": "outcome", "outcome": "HELD", "expectation": "", "reason": ""}
 QUIET = Reporter(Console(quiet=True))
 
 
@@ -28,6 +37,7 @@ QUIET = Reporter(Console(quiet=True))
 def run_dir(tmp_path):
     write_asked(tmp_path, ASKED)
     write_setup(tmp_path, SETUP)
+    write_bytes(tmp_path / BUILD.jar, JAR)
     return tmp_path
 
 
@@ -35,7 +45,7 @@ def run_dir(tmp_path):
 def ran(monkeypatch):
     """Return the cells that would have been run."""
     cells = []
-    monkeypatch.setattr(run_stage, "lay_ground", lambda *_: None)
+    monkeypatch.setattr(run_stage, "lay_ground", lambda *_: SimpleNamespace(profile="fast"))
     monkeypatch.setattr(run_stage, "run_cells", lambda todo, *_: cells.extend(todo) or [])
     return cells
 
@@ -47,15 +57,119 @@ def test_every_scenario_runs_on_every_arm_as_often_as_declared(run_dir, ran):
 
 
 def test_what_has_a_result_is_not_run_again_and_what_was_cut_short_begins_anew(run_dir, ran):
-    done, cut = run_dir / "runs/turn1/stock/1", run_dir / "runs/turn2/stock/2"
-    for folder in (done, cut):
-        folder.mkdir(parents=True)
-        (folder / "journal.jsonl").touch()
-    (done / "result.json").touch()
+    run_stage.run(run_dir, QUIET)
+    done, cut = ran[0], ran[1]
+    leave_result(run_dir, done)
+    (run_dir / cut.key.folder).mkdir(parents=True)
+    ran.clear()
     run_stage.run(run_dir, QUIET)
     assert len(ran) == 7
-    assert done.exists()
-    assert not cut.exists()
+    assert done.key not in {cell.key for cell in ran}
+    assert not (run_dir / cut.key.folder).exists()
+
+
+def leave_result(run_dir, cell, made=None):
+    """Leave what a run of the cell leaves; with `made`, one that was made with something else."""
+    folder = run_dir / cell.key.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "journal.jsonl").write_text(json.dumps(OUTCOME) + "\n")
+    seal = seal_of(cell, folder)
+    write_text(folder / "seal.json", to_json(replace(seal, made=replace(seal.made, **made or {}))))
+    key = cell.key
+    result = RunResult(key.scenario, key.arm, cell.arm.role, key.repeat, Outcome.HELD)
+    write_text(folder / "result.json", to_json(result))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("made", "why"),
+    [
+        ({"plan": "b" * 64}, "its plan was bbbbbbbbbbbb, declared is "),
+        ({"jar": "c" * 64}, f"its jar was cccccccccccc, declared is {DIGEST[:12]}"),
+        ({"java": "17.0.1 (bundled)"}, "its java was 17.0.1 (bundled), declared is "),
+        ({"profile": "production"}, "its profile was production, declared is fast"),
+        ({"repeat": 9}, "its repeat was 9, declared is 1"),
+    ],
+)
+def test_a_result_of_something_else_is_not_used_again_and_the_user_is_told_why(run_dir, ran, made, why):
+    run_stage.run(run_dir, QUIET)
+    leave_result(run_dir, ran[0], made)
+    ran.clear()
+    stream = io.StringIO()
+    run_stage.run(run_dir, Reporter(Console(file=stream, width=300)))
+    assert len(ran) == 8
+    assert f"runs/turn1/stock/1 is run again: {why}" in stream.getvalue()
+
+
+def test_another_plan_jar_or_setting_is_another_plan(run_dir, ran):
+    run_stage.run(run_dir, QUIET)
+    cell = ran[0]
+    digests = {
+        made_with(each).plan
+        for each in (
+            cell,
+            replace(cell, settings={"a": "2"}),
+            replace(cell, scenario=ran[2].scenario),
+            replace(cell, scenario=replace(cell.scenario, budget=1.0)),
+        )
+    }
+    assert len(digests) == 4
+
+
+def test_a_jar_that_was_exchanged_after_it_was_declared_is_not_run(run_dir, ran):
+    (run_dir / BUILD.jar).write_bytes(b"another")
+    with pytest.raises(HarnessError, match=r"x\.jar is not the jar that run\.json declares"):
+        run_stage.run(run_dir, QUIET)
+
+
+def test_another_java_than_the_declared_one_is_not_taken_for_it(run_dir, ran):
+    write_asked(run_dir, replace(ASKED, arms=(replace(ARMS[0], java="1.1.8 (bundled)"),)))
+    with pytest.raises(HarnessError, match=r"declares Java 1\.1\.8 \(bundled\) for stock, and there is now"):
+        run_stage.run(run_dir, QUIET)
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "sentence"),
+    [
+        (
+            "journal.jsonl",
+            b'{"seq": 1, "event": "outcome", "outcome": "REFUTED"}\n',
+            "is not the journal that was written",
+        ),
+        ("result.json", b'{"scenario": "turn1",', "result.json is damaged. Not valid JSON"),
+        ("result.json", b"[" * 100_000, "result.json is damaged. Not valid JSON"),
+        ("seal.json", b"", "seal.json is damaged"),
+        ("seal.json", None, "seal.json cannot be read: No such file"),
+    ],
+)
+def test_what_was_changed_after_a_run_is_named_before_anything_is_judged(run_dir, ran, file, content, sentence):
+    run_stage.run(run_dir, QUIET)
+    folder = leave_result(run_dir, ran[0])
+    check_results(run_dir)
+    (folder / file).unlink()
+    if content is not None:
+        (folder / file).write_bytes(content)
+    with pytest.raises(HarnessError) as caught:
+        check_results(run_dir)
+    assert sentence in caught.value.message
+    assert str(folder) in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"outcome": Outcome.REFUTED}, "says REFUTED, and the outcome in journal.jsonl differs"),
+        ({"reason": "none"}, "the outcome in journal.jsonl differs"),
+        ({"arm": "patched-on"}, "is the result of another run: it names runs/turn1/patched-on/1"),
+    ],
+)
+def test_a_result_that_does_not_say_what_its_journal_says_is_refused(run_dir, ran, changes, sentence):
+    run_stage.run(run_dir, QUIET)
+    folder = leave_result(run_dir, ran[0])
+    result = from_json(RunResult, (folder / "result.json").read_bytes())
+    write_text(folder / "result.json", to_json(replace(result, **changes)))
+    with pytest.raises(HarnessError, match=sentence):
+        check_results(run_dir)
 
 
 def test_a_scenario_that_is_gone_is_named(run_dir, ran):
