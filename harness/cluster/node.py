@@ -19,10 +19,14 @@ import psutil
 
 from harness.cluster import config, jvm, probes
 from harness.cluster.config import NodeConfig
+from harness.cluster.threads import dump_threads
 from harness.processes import bare_environment, spawn
 
 # A broker that lost the quorum ignores SIGTERM for its whole controlled-shutdown time; it is killed instead.
 STOP_TIMEOUT_SECONDS = 20.0
+# A node is ready in 2 to 11 s; and a JVM younger than a second would die of being asked for its threads.
+HANGS_AFTER_SECONDS = 15.0
+_OUTPUT = "stdout.log"
 # A JVM that ends by SIGTERM runs its shutdown hooks and tells 143; the kernel tells -15 if it came too early for them.
 _CLEAN_EXITS = (0, 143, -signal.SIGTERM)
 
@@ -81,10 +85,12 @@ class Node:
         self.folder = folder
         self.state = NodeState.STOPPED
         self.cpu_seconds = 0.0
+        self.thread_dumps: list[Path] = []
         self._launch = launch
         self._observe = observe
         self._process: subprocess.Popen[bytes] | None = None
         self._starts = 0
+        self._started_at = 0.0
         # The watcher looks from its own thread: an end that was asked for must not be taken for a death.
         self._life = threading.Lock()
         folder.mkdir(parents=True, exist_ok=True)
@@ -108,6 +114,11 @@ class Node:
     def is_running(self) -> bool:
         """Whether a process is there and was not told to go."""
         return self.state in (NodeState.STARTING, NodeState.READY)
+
+    @property
+    def hangs(self) -> bool:
+        """Whether it has been starting for so long that it does not come up by itself."""
+        return self.state is NodeState.STARTING and time.monotonic() - self._started_at > HANGS_AFTER_SECONDS
 
     @property
     def was_started(self) -> bool:
@@ -137,9 +148,10 @@ class Node:
         self._process = spawn(
             self._command(properties, logging),
             cwd=self.folder,
-            output=self.folder / "stdout.log",
+            output=self.folder / _OUTPUT,
             env=bare_environment(),
         )
+        self._started_at = time.monotonic()
         self._enter(NodeState.STARTING)
 
     def _command(self, properties: Path, logging: Path) -> list[str]:
@@ -188,10 +200,18 @@ class Node:
         try:
             code = self._process.wait(STOP_TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
+            self.dump_threads()
             self._end()
             return False
         self._enter(NodeState.STOPPED if code in _CLEAN_EXITS else NodeState.DIED)
         return True
+
+    def dump_threads(self) -> None:
+        """Keep what a node that hangs is doing, before it is killed; the files are in `thread_dumps`."""
+        if self._process is not None and self._process.poll() is None:
+            kept = self.folder / f"threads-{len(self.thread_dumps) + 1}.txt"
+            made = dump_threads(self._process.pid, self.folder / _OUTPUT, kept)
+            self.thread_dumps += [made] if made else []
 
     def kill(self) -> None:
         """End the node at once (kill -9); one that is stopping in another thread is ended as well."""

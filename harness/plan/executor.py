@@ -142,6 +142,8 @@ class _Run:
         watcher.stop()
         for node in cluster.nodes.values():
             node.look_for_death()
+            if node.hangs and not self.cancellation.is_set:
+                node.dump_threads()
         cluster.close()
         self.cpu_seconds = cluster.cpu_seconds()
 

@@ -59,6 +59,7 @@ class Recorder:
         self._leaders: dict[int, int] = {}
         self._journaled: tuple[int, int, float] = (-2, -2, 0.0)
         self._proved: set[int] = set()
+        self._dumps: dict[int, int] = {}
 
     @property
     def node_died(self) -> bool:
@@ -91,6 +92,8 @@ class Recorder:
             self._on_death(node, line)
         if node.state is NodeState.READY:
             self._prove(node)
+        if node.state is NodeState.KILLED:
+            self._keep_threads(node)
 
     def _on_death(self, node: Node, line: int) -> None:
         """A death is the build's doing, but for the one signal that only somebody else can have sent."""
@@ -99,6 +102,14 @@ class Recorder:
             self._fact("harness_error", f"node {node.id} was killed from outside (signal 9; out of memory?)", line)
         self._fact("node_died", f"node {node.id} ended by itself{words}", line)
         self.evidence += [Evidence(f"{self.cell.key.folder}/nodes/{node.id}/{name}", at) for name, at in shown]
+
+    def _keep_threads(self, node: Node) -> None:
+        """Name what a node that hung was doing when it was killed."""
+        for path in node.thread_dumps[self._dumps.get(node.id, 0) :]:
+            file = f"{self.cell.key.folder}/nodes/{node.id}/{path.name}"
+            self.journal.write("threads", node=node.id, file=file)
+            self.evidence.append(Evidence(file, 1, f"node {node.id} hung; its threads before it was killed"))
+        self._dumps[node.id] = len(node.thread_dumps)
 
     def _prove(self, node: Node) -> None:
         try:
@@ -212,9 +223,12 @@ def last_warning(log: Path) -> list[tuple[int, str]]:
     """Return (line number, text) of a log's last WARN or ERROR line, if there is one."""
     if not log.is_file():
         return []
-    lines = log.read_bytes().splitlines()
-    numbered = [(at, line) for at, line in enumerate(lines, 1) if _WARNING.search(line[:100])]
-    return [(at, line[:_EXCERPT_BYTES].decode("utf-8", "replace")) for at, line in numbered[-1:]]
+    last: list[tuple[int, str]] = []
+    with log.open("rb") as stream:  # line by line: a flood may be larger than memory
+        for at, line in enumerate(stream, 1):
+            if _WARNING.search(line[:100]):
+                last = [(at, line[:_EXCERPT_BYTES].decode("utf-8", "replace").rstrip("\r\n"))]
+    return last
 
 
 def last_words(folder: Path) -> tuple[str, list[tuple[str, int]]]:

@@ -41,6 +41,7 @@ class SomeNode:
 
     def __init__(self, state, folder=Path("nowhere"), proof=None):
         self.state, self.folder, self._proof = state, folder, proof
+        self.thread_dumps = []
 
     def prove(self, _key):
         if self._proof is None:
@@ -50,6 +51,22 @@ class SomeNode:
 
 def ready(sha256=JAR, flag="true"):
     return SomeNode(NodeState.READY, proof=LiveProof(42, "/x/kafka-raft.jar", sha256, flag))
+
+
+def test_the_threads_of_a_node_that_hung_are_evidence_once(recorder, journal):
+    node = SomeNode(NodeState.KILLED)
+    node.thread_dumps = [Path("nowhere/threads-1.txt")]
+    recorder.on_node(node)
+    recorder.on_node(node)
+    assert [each.path for each in recorder.evidence] == [f"{KEY.folder}/nodes/1/threads-1.txt"]
+    assert [event["node"] for event in read_journal(journal.path) if event["event"] == "threads"] == [1]
+
+
+def test_a_line_of_any_length_is_read_for_its_warning(tmp_path):
+    log = tmp_path / "server.log"
+    log.write_bytes(b"[t] WARN " + b"x" * 20_000_000 + b"\n[t] INFO calm\n")
+    ((line, words),) = last_warning(log)
+    assert (line, len(words)) == (1, 400)
 
 
 def test_a_node_that_runs_the_arms_jar_and_flag_proves_the_arm(recorder):

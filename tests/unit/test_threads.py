@@ -1,0 +1,45 @@
+"""Threads of a node that hangs: asked for with SIGQUIT, copied from its output, and never waited for too long."""
+
+import subprocess
+import time
+
+import pytest
+
+from harness.cluster import threads
+from harness.cluster.threads import dump_threads
+
+SLOW_JVM = r"""
+trap 'echo "Full thread dump of this"; sleep 0.2; echo "\"main\" waiting on <0x1>"; echo "JNI global refs: 3"' QUIT
+echo "an older line: Full thread dump"; echo ready; while :; do sleep 0.05; done
+"""
+
+
+@pytest.fixture
+def jvm(tmp_path):
+    """Return a function that starts a script as the JVM, its output in a file, once it says that it is ready."""
+    started = []
+
+    def start(script):
+        output = tmp_path / "stdout.log"
+        with output.open("ab") as sink:
+            started.append(subprocess.Popen(["/bin/sh", "-c", script], stdout=sink, stderr=sink))
+        while b"ready\n" not in output.read_bytes():
+            time.sleep(0.01)
+        return started[-1].pid, output
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def test_a_dump_is_whole_and_without_what_was_written_before(jvm, tmp_path):
+    kept = dump_threads(*jvm(SLOW_JVM), tmp_path / "threads-1.txt")
+    assert kept.read_text() == 'Full thread dump of this\n"main" waiting on <0x1>\nJNI global refs: 3\n'
+
+
+def test_a_jvm_that_does_not_answer_is_not_waited_for(jvm, tmp_path, monkeypatch):
+    monkeypatch.setattr(threads, "_WITHIN_SECONDS", 0.2)
+    pid, output = jvm("trap '' QUIT; echo ready; while :; do sleep 0.05; done")
+    assert dump_threads(pid, output, tmp_path / "threads-1.txt") is None
+    assert not (tmp_path / "threads-1.txt").exists()
