@@ -1,0 +1,39 @@
+"""What tests are run with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.building.builders import Builder
+from harness.errors import HarnessError
+from harness.java import JavaRuntime
+
+
+@dataclass(frozen=True, slots=True)
+class TestBench:
+    """What tests run with.
+
+    `jars` are those of the lock's TESTS, `others` the distribution's without a raft jar. `builder` compiles the hooks
+    (kept below `cache`) and `series_tests`, the series' folder of Java files in package folders. `changed` names the
+    changed classes, with dots, where the caller knows them better than a comparison of bytes does: two compilers give
+    different bytes for the same source.
+    """
+
+    __test__ = False
+    java: JavaRuntime
+    jars: tuple[Path, ...]
+    others: tuple[Path, ...]
+    builder: Builder
+    cache: Path
+    series_tests: Path | None = None
+    changed: frozenset[str] | None = None
+    forks: int = 2
+
+    @property
+    def released(self) -> Path:
+        """The released test jar of the raft module. Raises HarnessError when the lock has none."""
+        for jar in self.jars:
+            if jar.name.startswith("kafka-raft-"):
+                return jar
+        raise HarnessError("The lock pins no tests of the raft module.", "Write it again with `harness lock VERSION`.")

@@ -1,0 +1,196 @@
+"""Forks: JVMs that run JUnit's console launcher side by side, watched, and ended with the harness."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.java import JavaRuntime
+from harness.processes import bare_environment, spawn
+from harness.text import cut, visible
+
+SEED = 391  # of every property: any fixed number does; this one's tries are neither the shortest nor the longest
+_STALL_SECONDS = 300  # the longest property takes 45 s on a quiet core: a test that takes this long hangs
+_MOST_OUTPUT = 64 * 2**20
+_POLL_SECONDS = 0.1
+_DUMP_SECONDS = 2.0
+_LAUNCHER = "org.junit.platform.console.ConsoleLauncher"
+_FLAGS = ("-Xmx1g", "-Xmn600m", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-XX:+EnableDynamicAgentLoading")
+_LOGGING = "log4j.rootLogger=OFF\n"
+_SERVICES = "META-INF/services"
+_PROPERTY_HOOK, _EXTENSION = "net.jqwik.api.lifecycle.LifecycleHook", "org.junit.jupiter.api.extension.Extension"
+RUN_HOOKS = {_PROPERTY_HOOK: "Hooks$Seed"}
+COUNT_HOOKS = {_PROPERTY_HOOK: "Hooks$CountProperties", _EXTENSION: "Hooks$CountTests"}
+_FEED = re.compile(rb"^(.*) :: (STARTED|SUCCESSFUL|FAILED|ABORTED|SKIPPED|DISABLED)\r?$", re.MULTILINE)
+
+Heard = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Jvm:
+    """What every fork runs on: the class path (services come before it) and which hooks take part."""
+
+    java: JavaRuntime
+    class_path: tuple[Path, ...]
+    hooks: dict[str, str]
+
+    def command(self, arguments: Sequence[str], folder: Path) -> list[str]:
+        """Return the command line; `folder` is the fork's own, all that it writes goes there."""
+        path = os.pathsep.join(map(str, (folder / "services", *self.class_path)))
+        properties = {"java.io.tmpdir": folder, "log4j.configuration": (folder / "log4j.properties").as_uri()}
+        set_properties = [f"-D{key}={value}" for key, value in {**properties, "harness.seed": SEED}.items()]
+        return [str(self.java.java), *_FLAGS, *set_properties, "-cp", path, _LAUNCHER, *_execute(folder), *arguments]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A fork that ended: its exit code, its reports, and in a sentence what was wrong with it, empty if nothing was."""
+
+    exit_code: int
+    reports: tuple[Path, ...]
+    output: Path
+    problem: str = ""
+    dump: str = ""
+
+
+@dataclass(slots=True)
+class _Fork:
+    """A fork under way; `feed` is how much of its output was looked at."""
+
+    process: subprocess.Popen[bytes]
+    folder: Path
+    moved: float = field(default_factory=time.monotonic)
+    feed: int = 0
+    done: int = 0
+    running: str = ""
+
+    @property
+    def output(self) -> Path:
+        return self.folder / "output.log"
+
+    def listen(self) -> None:
+        """Read what the launcher has told since: which test began, how many ended."""
+        with self.output.open("rb") as stream:
+            stream.seek(self.feed)
+            text = stream.read(2**20)
+        whole = text.rfind(b"\n") + 1 or (len(text) if len(text) == 2**20 else 0)
+        self.feed += whole
+        for told in _FEED.finditer(text[:whole]):
+            name = told.group(1).decode("utf-8", "replace")
+            self.moved = time.monotonic()
+            self.running = name if told.group(2) == b"STARTED" else ""
+            self.done += told.group(2) != b"STARTED"
+
+    def trouble(self) -> str:
+        """Return why the fork has to be ended, or nothing."""
+        if self.output.stat().st_size > _MOST_OUTPUT:
+            return f"the test JVM wrote more than {_MOST_OUTPUT >> 20} MB and was ended{self._while()}"
+        if time.monotonic() - self.moved > _STALL_SECONDS:
+            return f"no test ended within {_STALL_SECONDS} s, and the test JVM was ended{self._while()}"
+        return ""
+
+    def after(self) -> str:
+        """Return what was wrong with a fork that ended by itself; 1 only says that tests failed."""
+        code = self.process.returncode
+        return "" if code in (0, 1) and not self.running else f"the test JVM ended with exit {code}{self._while()}"
+
+    def _while(self) -> str:
+        return f" while {cut(visible(self.running), 200)} ran" if self.running else ""
+
+
+def run_launchers(
+    jvm: Jvm, arguments: Sequence[Sequence[str]], scratch: Path, forks: int, heard: Heard
+) -> tuple[Ended, ...]:
+    """Run the launcher in a JVM of its own for each list of arguments, `forks` at a time; the results keep the order.
+
+    `heard` is told how many tests have ended so far. Whatever way this is left, no fork is.
+    """
+    ended: dict[int, Ended] = {}
+    waiting = list(enumerate(arguments))
+    running: dict[int, _Fork] = {}
+    before = 0
+    try:
+        while waiting or running:
+            while waiting and len(running) < forks:
+                number, arguments_of_one = waiting.pop(0)
+                running[number] = _start(jvm, arguments_of_one, scratch / str(number))
+            time.sleep(_POLL_SECONDS)
+            for number, fork in list(running.items()):
+                if (result := _look(fork)) is not None:
+                    before += running.pop(number).done
+                    ended[number] = result
+            heard(before + sum(fork.done for fork in running.values()))
+    finally:
+        for fork in running.values():
+            _kill(fork.process)
+    return tuple(ended[number] for number in sorted(ended))
+
+
+def _execute(folder: Path) -> list[str]:
+    settings = {
+        "junit.jupiter.extensions.autodetection.enabled": "true",
+        # Else one class that cannot be loaded would end the run before any test; it is missed by name instead.
+        "junit.platform.discovery.listener.default": "logging",
+        "jqwik.database": str(folder / "jqwik-database"),
+    }
+    told = ["execute", "--disable-banner", "--disable-ansi-colors", "--details=testfeed"]
+    return [
+        *told,
+        f"--reports-dir={folder / 'reports'}",
+        *(f"--config={key}={value}" for key, value in settings.items()),
+    ]
+
+
+def _start(jvm: Jvm, arguments: Sequence[str], folder: Path) -> _Fork:
+    services = folder / "services" / _SERVICES
+    services.mkdir(parents=True)
+    for service, implementation in jvm.hooks.items():
+        (services / service).write_text(f"{implementation}\n", encoding="utf-8")
+    (folder / "log4j.properties").write_text(_LOGGING, encoding="utf-8")
+    (folder / "output.log").touch()
+    command = jvm.command(arguments, folder)
+    return _Fork(spawn(command, cwd=folder, output=folder / "output.log", env=bare_environment()), folder)
+
+
+def _look(fork: _Fork) -> Ended | None:
+    """Return the result of a fork that has ended or must end now."""
+    over = fork.process.poll() is not None  # asked first, so that all it wrote is heard
+    fork.listen()
+    if over:
+        return _ended(fork, fork.after())
+    if problem := fork.trouble():
+        dump = _thread_dump(fork)
+        _kill(fork.process)
+        return _ended(fork, problem, dump)
+    return None
+
+
+def _ended(fork: _Fork, problem: str, dump: str = "") -> Ended:
+    reports = tuple(sorted((fork.folder / "reports").glob("TEST-*.xml")))
+    return Ended(fork.process.returncode, reports, fork.output, problem, dump)
+
+
+def _thread_dump(fork: _Fork) -> str:
+    """Ask a hanging JVM what its main thread does; empty when it does not answer."""
+    size = fork.output.stat().st_size
+    with suppress(ProcessLookupError):
+        fork.process.send_signal(signal.SIGQUIT)
+    with suppress(subprocess.TimeoutExpired):
+        fork.process.wait(_DUMP_SECONDS)
+    with fork.output.open("rb") as stream:
+        stream.seek(size)
+        told = stream.read(2**20).decode("utf-8", "replace")
+    return told[max(told.find('"main"'), 0) :].partition("\n\n")[0]
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

@@ -1,0 +1,65 @@
+"""What runs in which fork: pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from harness.proof.junit.cases import Case
+from harness.proof.junit.related import outermost
+
+JUPITER, PROPERTIES = "junit-jupiter", "jqwik"
+ENGINES = (JUPITER, PROPERTIES)
+_SAFE = re.compile(r"[\w$.,;\[\] ()]+")
+
+# Properties that take long, in seconds on one quiet core. Nothing but the order and shares of the forks comes of it.
+_SLOW: Mapping[str, float] = {
+    "canElectNewLeaderAfterOldLeaderFailure": 45,
+    "canMakeProgressIfMajorityIsReachable": 38,
+    "canElectNewLeaderAfterOldLeaderPartitionedAway": 23,
+    "canMakeProgressAfterBackToBackLeaderFailures": 17,
+}
+_USUAL = {JUPITER: 0.03, PROPERTIES: 5.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What one fork is to run: the launcher's selectors, of one engine, and the tests that must come of them."""
+
+    engine: str
+    selectors: tuple[str, ...]
+    expected: tuple[Case, ...]
+
+    @property
+    def weight(self) -> float:
+        """Roughly how many seconds it takes: the longest is begun first."""
+        return sum(_SLOW.get(case.name, _USUAL.get(case.engine, 0)) for case in self.expected)
+
+
+def units_of(cases: Sequence[Case]) -> tuple[Unit, ...]:
+    """Share out tests, the longest unit first.
+
+    A slow property gets a fork of its own, and the rest of an engine goes into one: starting a JVM and warming it up
+    costs seconds, which only a slow one outweighs.
+    """
+    slow = [(case,) for case in cases if case.name in _SLOW]
+    rest = [tuple(each for each in cases if each.engine == engine and each.name not in _SLOW) for engine in ENGINES]
+    units = [_unit(group) for group in (*slow, *rest) if group]
+    return tuple(sorted(units, key=lambda unit: -unit.weight))
+
+
+def only_classes(cases: Sequence[Case], classes: Set[str]) -> tuple[Case, ...]:
+    """Return the tests of these classes without the properties, which are simulations of minutes."""
+    return tuple(case for case in cases if case.engine == JUPITER and outermost(case.class_name) in classes)
+
+
+def _unit(cases: Sequence[Case]) -> Unit:
+    return Unit(cases[0].engine, tuple(dict.fromkeys(map(_selector, cases))), tuple(cases))
+
+
+def _selector(case: Case) -> str:
+    """Return what selects the test; a method that the report names oddly takes its whole class along."""
+    if _SAFE.fullmatch(case.method):
+        return f"--select-method={case.class_name}#{case.method}"
+    return f"--select-class={case.class_name}"

@@ -1,0 +1,127 @@
+"""The tests on a jar: counted on base, run on the candidate, and what fails there asked of base again."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from harness.building.builders import first_errors
+from harness.errors import HarnessError
+from harness.proof.junit.bench import TestBench
+from harness.proof.junit.cases import Case, Status
+from harness.proof.junit.outcome import Key, classes_of, failed_tests, gap_of, unhappy
+from harness.proof.junit.plan import only_classes, units_of
+from harness.proof.junit.related import changed_classes, related_tests
+from harness.proof.junit.runs import Runs, Tested
+from harness.proof.records import FailedTest, TestScope, TestsProof, TestSuite
+from harness.text import cut
+
+Cases = tuple[Case, ...]
+Progress = Callable[[int, int], None]  # so many tests of so many have ended
+
+
+def run_tests(
+    bench: TestBench, candidate: Path, base: Path, scope: TestScope, out: Path, progress: Progress
+) -> TestsProof:
+    """Run the tests in `scope` on the candidate's jar; JUnit XML goes to the folder `out`, which is made anew.
+
+    Raises HarnessError when the tests cannot be counted on base: then nothing is known of how many there are.
+    """
+    began = time.monotonic()
+    shutil.rmtree(out, ignore_errors=True)
+    if scope is TestScope.NONE:
+        return TestsProof(scope)
+    out.mkdir(parents=True)
+    with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as scratch:
+        runs = Runs(bench, Path(scratch), out)
+        proof = _prove(runs, candidate.absolute(), base.absolute(), scope, progress)
+    return replace(proof, report=str(out), seconds=round(time.monotonic() - began, 2))
+
+
+def _prove(runs: Runs, candidate: Path, base: Path, scope: TestScope, progress: Progress) -> TestsProof:
+    control, tested = Tested("base", base), Tested("candidate", candidate)
+    upstream = _in_scope(runs, candidate, base, scope, runs.count(control, runs.bench.released))
+    series, own, broken = _series(runs, tested)
+    theirs, total = len(upstream), len(upstream) + len(own)
+    cases = runs.run(tested, units_of(upstream), lambda done: progress(done, total))
+    own_cases = runs.run(series, units_of(own), lambda done: progress(theirs + done, total))
+    return TestsProof(
+        scope=scope,
+        classes=(*classes_of(TestSuite.UPSTREAM, cases), *classes_of(TestSuite.SERIES, own_cases)),
+        failed=(
+            *failed_tests(TestSuite.UPSTREAM, cases, _again(runs, control, cases)),
+            *failed_tests(TestSuite.SERIES, own_cases, _series_again(runs, control, own_cases)),
+            *broken,
+        ),
+        gap=gap_of((*cases, *own_cases)),
+    )
+
+
+def _in_scope(runs: Runs, candidate: Path, base: Path, scope: TestScope, counted: Cases) -> Cases:
+    if scope is TestScope.ALL:
+        return counted
+    changed = runs.bench.changed if runs.bench.changed is not None else changed_classes(base, candidate)
+    return only_classes(counted, related_tests(runs.bench.released, changed))
+
+
+def _series(runs: Runs, tested: Tested) -> tuple[Tested, Cases, tuple[FailedTest, ...]]:
+    """Compile the series' tests for the candidate and count them; what does not compile or load is a failure."""
+    if runs.bench.series_tests is None:
+        return tested, (), ()
+    classes = runs.scratch / "series-candidate"
+    problem = _compile(runs, tested.jar, classes)
+    if problem:
+        return tested, (), (_broken("compilation", problem),)
+    series = replace(tested, label="series", classes=(classes,))
+    try:
+        counted = runs.count(series, classes)
+    except HarnessError as error:
+        return tested, (), (_broken("discovery", str(error)),)
+    found = {case.class_name for case in counted}
+    lost = [name for name in _test_classes(runs.bench.series_tests) if name not in found]
+    return series, counted, tuple(_broken(name, "none of its tests was found", name) for name in lost)
+
+
+def _again(runs: Runs, control: Tested, cases: Sequence[Case]) -> Mapping[Key, Status]:
+    """Run on base what failed on the candidate, and return how it ended there."""
+    told = runs.run(control, units_of(unhappy(cases)), lambda _: None)
+    return {case.key: case.status for case in told}
+
+
+def _series_again(runs: Runs, control: Tested, cases: Sequence[Case]) -> Mapping[Key, Status]:
+    """As `_again`; nothing is known of base where the series' tests do not even compile against it."""
+    classes = runs.scratch / "series-base"
+    if not unhappy(cases) or _compile(runs, control.jar, classes):
+        return {}
+    return _again(runs, replace(control, classes=(classes,)), cases)
+
+
+def _compile(runs: Runs, jar: Path, into: Path) -> str:
+    """Compile the series' tests against a jar; return the first errors, or nothing."""
+    folder = runs.bench.series_tests
+    assert folder is not None
+    files = [path.relative_to(folder).as_posix() for path in _sources(folder)]
+    class_path = (jar, *runs.bench.jars, *runs.bench.others)
+    made = runs.bench.builder.compile(folder, files, class_path, into)
+    return "" if made.succeeded else first_errors(made.output)
+
+
+def _sources(folder: Path) -> list[Path]:
+    found = sorted(folder.rglob("*.java"))
+    if not found:
+        raise HarnessError(f"{folder} holds no Java file.", "Add the series' tests in package folders, or remove it.")
+    return found
+
+
+def _test_classes(folder: Path) -> list[str]:
+    """Return the classes that must have tests, by the same rule of names as upstream's."""
+    names = (".".join(path.relative_to(folder).with_suffix("").parts) for path in _sources(folder))
+    return [name for name in names if name.endswith("Test")]
+
+
+def _broken(name: str, message: str, class_name: str = "tests of the series") -> FailedTest:
+    return FailedTest(TestSuite.SERIES, class_name, name, cut(message, 500), "")

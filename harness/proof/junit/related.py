@@ -1,0 +1,86 @@
+"""Which tests have to do with what changed: read from the constant pools of class files."""
+
+from __future__ import annotations
+
+import struct
+from collections import defaultdict
+from collections.abc import Mapping, Set
+from pathlib import Path
+
+from harness.errors import HarnessError
+from harness.sources.archives import open_archive, read_entry
+
+_UTF8, _CLASS = 1, 7
+# Bytes after the tag of each other kind of constant (Java Virtual Machine Specification, 4.4).
+_SIZES = {3: 4, 4: 4, 5: 8, 6: 8, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2, 17: 4, 18: 4, 19: 2, 20: 2}
+_TWO_SLOTS = (5, 6)
+
+
+def changed_classes(base: Path, candidate: Path) -> frozenset[str]:
+    """Return the outermost classes, with dots, whose bytes differ or that only one of two jars has.
+
+    Compilers differ in nearly every class: that means something for jars of one compiler only.
+    """
+    ours, theirs = _classes(base), _classes(candidate)
+    return frozenset(outermost(name) for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
+
+
+def related_tests(test_jar: Path, changed: Set[str]) -> frozenset[str]:
+    """Return the outermost classes of the test jar that name a changed class themselves, nested ones included.
+
+    Only direct references count: by way of the shared test context nearly everything refers to everything.
+    """
+    return frozenset(name for name, named in _references(_classes(test_jar)).items() if named & changed)
+
+
+def outermost(name: str) -> str:
+    """Return the top-level class of a class, with dots."""
+    return name.replace("/", ".").partition("$")[0]
+
+
+def referred(content: bytes) -> frozenset[str]:
+    """Return the names of all classes, with dots, in a class file's constant pool. Raises ValueError."""
+    texts: dict[int, bytes] = {}
+    classes: list[int] = []
+    try:
+        magic, count = struct.unpack_from(">I4xH", content)
+        if magic != 0xCAFEBABE:
+            raise ValueError("it is not a class file")
+        at, index = 10, 1
+        while index < count:
+            tag = content[at]
+            if tag == _UTF8:
+                (size,) = struct.unpack_from(">H", content, at + 1)
+                texts[index] = content[at + 3 : at + 3 + size]
+                at += 3 + size
+            elif tag == _CLASS:
+                classes += struct.unpack_from(">H", content, at + 1)
+                at += 3
+            else:
+                at += 1 + _SIZES[tag]
+            index += 2 if tag in _TWO_SLOTS else 1
+        return frozenset(_name(texts[each]) for each in classes)
+    except (struct.error, IndexError, KeyError) as error:
+        raise ValueError("its constant pool is damaged") from error
+
+
+def _name(text: bytes) -> str:
+    """Return a class constant's name; an array's is a descriptor, as in `[Lorg/apache/Foo;`."""
+    name = text.decode("utf-8", "replace")
+    return outermost(name.lstrip("[").removeprefix("L").removesuffix(";") if name.startswith("[") else name)
+
+
+def _references(classes: Mapping[str, bytes]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for name, content in classes.items():
+        try:
+            found[outermost(name)] |= referred(content)
+        except ValueError as error:
+            raise HarnessError(f"The class {name} of the tests cannot be read: {error}.") from error
+    return found
+
+
+def _classes(jar: Path) -> dict[str, bytes]:
+    with open_archive(jar) as archive:
+        names = (name for name in archive.namelist() if name.endswith(".class"))
+        return {name.removesuffix(".class"): read_entry(archive, name) for name in names}

@@ -1,0 +1,120 @@
+"""Counting tests on a jar, and running them there: forks started, their reports kept and read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+from harness.building.probes import compiled_probe
+from harness.errors import HarnessError
+from harness.proof.junit.bench import TestBench
+from harness.proof.junit.cases import BadReport, Case, Status, read_report
+from harness.proof.junit.forks import COUNT_HOOKS, RUN_HOOKS, Ended, Jvm, run_launchers
+from harness.proof.junit.outcome import settle
+from harness.proof.junit.plan import ENGINES, Unit
+from harness.store import write_bytes
+from harness.text import cut, visible
+
+_HOOKS = Path(__file__).with_name("Hooks.java")
+_TAIL = 4_000
+Heard = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A raft jar with the tests that go with it; `label` begins the names of its reports."""
+
+    label: str
+    jar: Path
+    classes: tuple[Path, ...] = ()  # of the series' tests
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Runs of JUnit with one bench: scratch space that its caller removes, and the folder where reports are kept."""
+
+    bench: TestBench
+    scratch: Path
+    out: Path
+    _numbers: count[int] = field(default_factory=count)
+
+    def count(self, tested: Tested, root: Path) -> tuple[Case, ...]:
+        """Return the tests below `root`, a jar or folder of test classes: parameters expanded, and none run.
+
+        Raises HarnessError when the launcher cannot tell.
+        """
+        arguments = (*(f"--include-engine={engine}" for engine in ENGINES), f"--scan-classpath={root}")
+        jvm = self._jvm(tested, COUNT_HOOKS)
+        (ended,) = run_launchers(jvm, [arguments], self._folder(), 1, lambda _: None)
+        try:
+            found = tuple(case for report in ended.reports for case in read_report(report))
+        except BadReport as error:
+            raise _uncounted(tested, f"{error}", ended) from error
+        if ended.problem or ended.exit_code or not found:
+            raise _uncounted(tested, ended.problem or f"the launcher ended with exit {ended.exit_code}", ended)
+        return found
+
+    def run(self, tested: Tested, units: Sequence[Unit], heard: Heard) -> tuple[Case, ...]:
+        """Return how each expected test ended, whatever became of its fork."""
+        arguments = [(f"--include-engine={unit.engine}", *unit.selectors) for unit in units]
+        jvm = self._jvm(tested, RUN_HOOKS)
+        ended = run_launchers(jvm, arguments, self._folder(), self.bench.forks, heard)
+        told = [self._told(tested, *each) for each in zip(units, ended, strict=True)]
+        return tuple(case for cases in told for case in cases)
+
+    def _jvm(self, tested: Tested, hooks: dict[str, str]) -> Jvm:
+        bench = self.bench
+        classes = compiled_probe(bench.builder, _HOOKS, bench.jars, bench.cache)
+        # The tests come first: a jar that brings classes of their names must not run in their place.
+        path = (classes, *tested.classes, *bench.jars, tested.jar, *bench.others)
+        return Jvm(bench.java, path, hooks)
+
+    def _folder(self) -> Path:
+        return self.scratch / f"launch-{next(self._numbers)}"
+
+    def _told(self, tested: Tested, unit: Unit, ended: Ended) -> tuple[Case, ...]:
+        """Keep a fork's reports, and return its tests with those that it left out."""
+        problem = ended.problem
+        seen: list[Case] = []
+        for report in ended.reports:
+            self._keep(tested, report)
+            try:
+                seen += read_report(report)
+            except BadReport as error:
+                problem = f"the report of the test JVM is refused: {error}"
+        reason = problem or "the test JVM ended without a word of it"
+        cases = settle(unit.expected, seen, reason, ended.dump or _tail(ended.output))
+        if ended.exit_code == 1 and all(case.status in (Status.PASSED, Status.SKIPPED) for case in cases):
+            reason = "the launcher says that something failed, and its report names nothing"
+            return (
+                *cases,
+                Case(unit.engine, unit.expected[0].class_name, "launcher", "", Status.FAILED, message=reason),
+            )
+        return cases
+
+    def _keep(self, tested: Tested, report: Path) -> None:
+        kept = self.out / f"{tested.label}-{next(self._numbers)}-{report.name}"
+        write_bytes(kept, report.read_bytes())
+
+
+def _unnamed(unit: Unit) -> Case:
+    told = "the launcher says that something failed, and its report names nothing"
+    return Case(unit.engine, unit.expected[0].class_name, "launcher", "", Status.FAILED, message=told)
+
+
+def _uncounted(tested: Tested, why: str, ended: Ended) -> HarnessError:
+    told = _tail(ended.output).strip().splitlines()
+    last = f": {cut(told[-1], 300)}" if told else ""
+    return HarnessError(
+        f"The tests cannot be counted on {tested.jar}: {why}{last}.",
+        "Is this a raft jar of this Kafka version, and does it run on this Java?",
+    )
+
+
+def _tail(output: Path) -> str:
+    """Return the end of what a test JVM printed."""
+    with output.open("rb") as stream:
+        stream.seek(max(0, output.stat().st_size - _TAIL))
+        return visible(stream.read().decode("utf-8", "replace"))
