@@ -21,6 +21,7 @@ from harness.cluster import config, jvm, probes
 from harness.cluster.config import NodeConfig
 from harness.cluster.threads import dump_threads
 from harness.processes import bare_environment, spawn
+from harness.processes.leftovers import marked
 
 # A broker that lost the quorum ignores SIGTERM for its whole controlled-shutdown time; it is killed instead.
 STOP_TIMEOUT_SECONDS = 20.0
@@ -149,7 +150,7 @@ class Node:
             self._command(properties, logging),
             cwd=self.folder,
             output=self.folder / _OUTPUT,
-            env=bare_environment(),
+            env=marked(bare_environment(), self.folder.parent),
         )
         self._started_at = time.monotonic()
         self._enter(NodeState.STARTING)

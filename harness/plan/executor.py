@@ -35,6 +35,7 @@ from harness.plan.steps import (
 )
 from harness.plan.watch import Watcher
 from harness.plan.world import World
+from harness.processes.leftovers import end_leftovers
 from harness.records import to_json
 from harness.store import write_text
 
@@ -115,6 +116,8 @@ class _Run:
             self.recorder.harness_error(str(error))
         except Exception as error:
             self.recorder.harness_error(f"{type(error).__name__}: {error}")
+        if left := end_leftovers(self.folder / "nodes"):
+            self.recorder.harness_error(left)
         self._phases.append(("", time.time()))
 
     def _carry_out(self, steps: list[Step]) -> None:

@@ -1,5 +1,7 @@
 """The walk through a plan, on a cluster that does what the test says."""
 
+import signal
+import subprocess
 from types import SimpleNamespace
 
 import pytest
@@ -12,6 +14,8 @@ from harness.plan.api import Plan, Scenario
 from harness.plan.cancel import Cancellation, RunCancelled
 from harness.plan.recorder import Cell
 from harness.plan.steps import ActionFailed, Sample
+from harness.processes import bare_environment
+from harness.processes.leftovers import marked
 from harness.store import read_journal
 
 ARM = Arm("stock", Role.BASE, Build("stock", "3.9.1", "x", "a" * 64, "release", Flag("f", False)), "absent")
@@ -182,6 +186,19 @@ def test_eyes_that_close_break_the_run_whatever_else_is_seen(tmp_path, monkeypat
     monkeypatch.setattr(ShutEyes, "fault", "the watch failed")
     result, *_ = run(tmp_path, expect(Looks(False)))
     assert (result.outcome, result.reason) == (Outcome.BROKEN, "the watch failed")
+
+
+def test_a_process_that_outlives_its_run_breaks_it_and_is_ended(tmp_path):
+    class Leaks(Deed):
+        def perform(self, _world):
+            environment = marked(bare_environment(), tmp_path / "runs/s/stock/1/nodes")
+            self.process = subprocess.Popen(["/bin/sleep", "60"], env=environment)
+
+    leak = Leaks()
+    result, *_ = run(tmp_path, do(leak), expect(Looks(True)))
+    assert result.outcome is Outcome.BROKEN
+    assert f"outlived the run and were killed: sleep ({leak.process.pid})" in result.reason
+    assert leak.process.wait(10) == -signal.SIGKILL
 
 
 def test_a_plan_over_its_budget_is_inconclusive(tmp_path):
