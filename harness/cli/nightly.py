@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
+import shlex
 import webbrowser
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from harness.cli import common
 from harness.cli.common import Offline
 from harness.errors import HarnessError
+from harness.progress import duration
 from harness.resources import data_root
 from harness.text import visible
 
@@ -73,6 +74,7 @@ def nightly(
     from harness.nightly.matrix import load_matrix
     from harness.nightly.running import plan_night, run_shard
     from harness.nightly.shards import parse_shard
+    from harness.nightly.waivers import load_waivers
     from harness.plan.registry import load_all
 
     part, parts = parse_shard(shard)
@@ -94,6 +96,8 @@ def nightly(
     if only_list:
         _list(planned)
         return 0
+    if file:
+        load_waivers(file)  # before anything runs
     folder = common.new_run_dir(out, "night")
     if file:
         keep_waivers(file, folder)
@@ -147,12 +151,9 @@ def compare(
     if markdown:
         out.print(render_markdown(changes, str(before), str(after)), end="")
     else:
-        table = Table("", "where", "before", "after", box=None, header_style="bold")
         for change in changes:
-            row = (change.what, change.where, change.before, change.after)
-            table.add_row(*(Text(visible(word)) for word in row), style="" if change.counts else "dim")
-        if changes:
-            out.print(table)
+            words = f"{change.what:<8} {change.where + ': ' if change.where else ''}{change.before} → {change.after}"
+            out.print(Text(visible(words), style="" if change.counts else "dim"))
         out.print(sentence(changes))
     return _DIFFERENT if any(change.counts for change in changes) else 0
 
@@ -178,11 +179,10 @@ def _page(folder: Path) -> Path:
 
 
 def _list(night: Night) -> None:
-    table = Table("shard", "verification", "seconds", "command", box=None, header_style="bold")
+    out = common.console()
     for each in night.mine:
-        words = " ".join(each.words)
-        table.add_row(f"{each.shard}/{night.shards}", each.id, f"{each.seconds:.0f}", f"harness verify {words}")
-    common.console().print(table)
+        out.print(Text(f"{each.shard}/{night.shards}  {each.id}, about {duration(each.seconds)}", style="bold"))
+        out.print(f"     {shlex.join(['harness', 'verify', *each.words])}")
 
 
 def _told(report: NightReport, folder: Path) -> int:

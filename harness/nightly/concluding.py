@@ -18,8 +18,7 @@ WAIVERS = "waivers.toml"
 
 
 def keep_waivers(path: Path, folder: Path) -> None:
-    """Copy waivers into a night, so that whoever merges it judges by the same. Raises HarnessError for a bad file."""
-    load_waivers(path)
+    """Copy waivers into a night, so that whoever merges it judges by the same."""
     write_bytes(folder / WAIVERS, path.read_bytes())
 
 

@@ -11,7 +11,6 @@ from harness.nightly.records import SCHEMA, Ended, Ending, Night
 from harness.records import from_json, to_json
 from harness.report.document import SCHEMA as VERDICT_SCHEMA
 from harness.report.document import Document
-from harness.report.verdict import read_verdict
 from harness.store import write_text
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,199}")  # a folder's name on any machine, and no way out of the night
@@ -43,11 +42,13 @@ def read_night(folder: Path) -> Night:
 
 def read_document(run_dir: Path) -> Document:
     """Return the content of a run's verdict.json. Raises HarnessError: not judged, or of another schema."""
-    verdict = read_verdict(run_dir)
     path = run_dir / "verdict.json"
-    _same_schema(json.dumps(verdict).encode(), VERDICT_SCHEMA, path)
+    if not path.is_file():
+        raise HarnessError(f"{run_dir} has no verdict.json.", f"Judge it first: harness judge {run_dir}")
+    content = path.read_bytes()
+    _same_schema(content, VERDICT_SCHEMA, path)
     try:
-        return from_json(Document, path.read_bytes())
+        return from_json(Document, content)
     except HarnessError as error:
         again = f"Judge it again with this version: harness judge {run_dir}"
         raise HarnessError(f"{path} was written by another version of the harness. {error.message}", again) from error

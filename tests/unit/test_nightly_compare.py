@@ -1,0 +1,200 @@
+"""Comparing two runs or nights, opening a report, and the commands as a user meets them."""
+
+import json
+import sys
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nightly_sample import REFUTED, document, night, write_night_folder, write_run
+
+from harness.cli import app as cli
+from harness.cli import nightly as commands
+from harness.nightly.comparing import ABSENT, Change, Facts, compare, facts_of, render_markdown, sentence
+from harness.nightly.records import Ending
+
+SHIP, HELD_BACK = document("ship"), document("hold", REFUTED)
+TEXTS = st.dictionaries(st.sampled_from("abcd"), st.sampled_from(["HELD", "REFUTED(x)"]))
+FACTS = st.builds(Facts, TEXTS, TEXTS, TEXTS, TEXTS, TEXTS, st.dictionaries(st.sampled_from("abc"), st.floats(0, 99)))
+
+
+@pytest.fixture
+def harness(monkeypatch, capsys, tmp_path):
+    """Return a function that runs a command line in an empty folder: (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["harness", *map(str, arguments)])
+        code = cli._run()
+        return (code, *capsys.readouterr())
+
+    return run
+
+
+def test_a_run_compared_with_itself_is_the_same():
+    assert compare(facts_of({"": SHIP}, {}), facts_of({"": SHIP}, {})) == ()
+
+
+@given(FACTS, FACTS)
+def test_the_other_way_round_the_same_things_changed(one, other):
+    there, back = compare(one, other), compare(other, one)
+    assert back == tuple(replace(change, before=change.after, after=change.before) for change in there)
+
+
+def test_verdict_outcomes_proof_and_findings_that_changed_are_told_by_their_place():
+    changes = compare(facts_of({"": SHIP}, {}), facts_of({"": HELD_BACK}, {}))
+    told = {(each.what, each.where): (each.before, each.after) for each in changes}
+    assert told["verdict", ""] == ("SHIP", "HOLD")
+    assert told["outcome", "turn2 on patched-on"] == ("HELD", "REFUTED(observer_recovers)")
+    assert any(what == "proof" and before == ABSENT for (what, _), (before, _) in told.items())
+
+
+def test_other_jars_and_other_times_are_told_and_do_not_count():
+    arms = tuple(replace(arm, jar_sha256="f" * 64) for arm in SHIP.arms)
+    slower = replace(SHIP, arms=arms, timings={**SHIP.timings, "run": 400.0, "build": 6.9})
+    changes = compare(facts_of({"": SHIP}, {}), facts_of({"": slower}, {}))
+    assert {change.what for change in changes} == {"build", "time"}
+    assert [change.where for change in changes if change.what == "time"] == ["run"]
+    assert not any(change.counts for change in changes)
+    assert sentence(changes).startswith("The same")
+
+
+def test_a_finding_that_is_gone_is_told_as_absent():
+    changes = compare(facts_of({"": SHIP}, {}), facts_of({"": replace(SHIP, contrasts=())}, {}))
+    assert {(change.what, change.after) for change in changes} == {("finding", ABSENT)}
+
+
+def test_markdown_escapes_what_others_wrote():
+    told = render_markdown([Change("finding", "a | <script> `x`", "—", "new")], "one", "two")
+    assert "<script>" not in told
+    assert "a \\| " in told
+
+
+def test_compare_ends_with_0_for_the_same_and_1_for_different(harness, tmp_path):
+    one, other = write_run(tmp_path / "one", SHIP), write_run(tmp_path / "other", HELD_BACK)
+    code, out, _ = harness("compare", one, one)
+    assert (code, out) == (0, "The same: verdicts, outcomes, proof and findings.\n")
+    code, out, _ = harness("compare", one, other)
+    assert code == 1
+    assert "Different: 1 × verdict, 1 × outcome" in out
+    code, out, _ = harness("compare", other, one, "--markdown")
+    assert code == 1
+    assert out.startswith("| | where |")
+
+
+def test_nights_are_compared_verification_by_verification(harness, tmp_path):
+    one = write_night_folder(tmp_path / "one", night("a", "b"), {"a": SHIP, "b": SHIP})
+    ended = {"a": Ending.HOLD, "c": Ending.ERROR}
+    other = write_night_folder(tmp_path / "other", night("a", "c", ended=ended), {"a": HELD_BACK})
+    code, out, _ = harness("compare", one, other)
+    assert code == 1
+    told = " ".join(out.split())
+    assert "verdict a: SHIP → HOLD" in told
+    assert "verdict b: SHIP → —" in told
+    assert "verdict c: — → ERROR" in told
+    assert "outcome a: turn2 on patched-on: HELD → REFUTED(observer_recovers)" in told
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (lambda run: (run / "verdict.json").unlink(), "has no verdict.json"),
+        (lambda run: (run / "verdict.json").write_text('{"schema": 99}'), "has schema 99; this version of the harness"),
+        (lambda run: (run / "verdict.json").write_text('{"schema": 1}'), "was written by another version"),
+        (lambda run: (run / "verdict.json").write_text("{"), "verdict.json is not valid JSON"),
+        (lambda run: (run / "night.json").write_text('{"schema": 7}'), "has schema 7"),
+    ],
+)
+def test_what_cannot_be_compared_is_an_error_in_a_sentence(harness, tmp_path, spoil, told):
+    run = write_run(tmp_path / "run", SHIP)
+    other = write_run(tmp_path / "other", SHIP)
+    spoil(run)
+    if (run / "night.json").is_file():
+        (other / "night.json").write_text('{"schema": 7}')
+    code, _, err = harness("compare", other, run)
+    assert code == 2
+    assert told in " ".join(err.split())
+    assert "Traceback" not in err
+
+
+def test_a_night_and_a_run_are_not_compared(harness, tmp_path):
+    one = write_night_folder(tmp_path / "one", night("a"), {"a": SHIP})
+    code, _, err = harness("compare", one, one / "a")
+    assert code == 2
+    assert "is a night and" in err
+
+
+def test_open_shows_the_report_in_the_browser(harness, tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr(commands.webbrowser, "open", opened.append)
+    monkeypatch.setenv("DISPLAY", ":0")
+    write_run(tmp_path / "run", SHIP)
+    assert harness("open", "run")[0] == 0
+    assert opened == [(tmp_path / "run" / "report.html").as_uri()]
+
+
+def test_open_tells_the_path_where_there_is_no_display(harness, tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr(commands.webbrowser, "open", opened.append)
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+        monkeypatch.delenv(name, raising=False)
+    write_night_folder(tmp_path / "night", night("a"), {"a": SHIP})
+    (tmp_path / "night" / "index.html").write_text("<p>night")
+    code, out, _ = harness("open", "night")
+    assert (code, out, opened) == (0, "night/index.html\n", [])
+
+
+def test_open_says_how_to_write_a_report_that_is_not_there(harness, tmp_path):
+    run = write_run(tmp_path / "run", SHIP)
+    (run / "report.html").unlink()
+    code, _, err = harness("open", run)
+    assert code == 2
+    assert f"harness report {run}" in err
+    assert "Name a run or a night" in harness("open", tmp_path)[2]
+
+
+def test_the_list_tells_what_each_shard_would_run_and_starts_nothing(harness, tmp_path):
+    code, out, _ = harness("nightly", "--list")
+    assert code == 0
+    assert "harness verify --tests all --repeats 3 --kafka 3.9.1" in " ".join(out.split())
+    assert not (tmp_path / "out").exists()
+    shown = [harness("nightly", "--list", "--shard", f"{part}/2")[1] for part in (1, 2)]
+    assert sum("_fast_" in each for each in shown) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--shard", "3/2"), "--shard 3/2 is not one of the parts"),
+        (("--matrix", "nowhere.toml"), "The matrix nowhere.toml cannot be read"),
+        (("--waivers", "nowhere.toml"), "The waivers nowhere.toml cannot be read"),
+    ],
+)
+def test_a_mistake_on_the_nightlys_command_line_is_a_sentence(harness, arguments, sentence, tmp_path):
+    code, _, err = harness("nightly", *arguments)
+    assert code == 2
+    assert sentence in err
+    assert not list(tmp_path.glob("out/*"))
+
+
+def test_merge_writes_the_night_and_says_what_is_missing(harness, tmp_path):
+    for shard in (1, 2):
+        of = night("a", "b", shard=shard, shards=2)
+        write_night_folder(tmp_path / f"n{shard}", of, {each.id: SHIP for each in of.mine})
+    code, out, err = harness("merge", "n1", "--out", "part")
+    assert code == 3
+    assert "missing: shard 2/2 is missing: b" in err
+    code, out, err = harness("merge", "n1", "n2", "--out", "whole")
+    assert (code, err) == (0, "")
+    assert "whole/index.html" in out
+    assert {path.name for path in (tmp_path / "whole").iterdir()} >= {
+        *("night.json", "index.html", "summary.md", "junit.xml", "retry.txt", "seconds.toml", "a", "b"),
+    }
+    assert json.loads((tmp_path / "out/history.jsonl").read_text())["schema"] == 1
+
+
+def test_a_merge_that_fails_leaves_no_folder(harness, tmp_path):
+    code, _, _ = harness("merge", "nowhere", "--out", "whole")
+    assert code == 2
+    assert not (tmp_path / "whole").exists()

@@ -1,0 +1,236 @@
+"""What a night comes to: exit codes, waivers, summary, JUnit, page and retry list."""
+
+from dataclasses import replace
+from datetime import date
+from xml.etree import ElementTree as ET
+
+import pytest
+from nightly_sample import BROKEN, REFUTED, STARTED, STARVED, document, night
+
+from harness.errors import HarnessError
+from harness.nightly.history import PastNight
+from harness.nightly.judging import judge_night
+from harness.nightly.junit import render_night_junit
+from harness.nightly.marks import Mark
+from harness.nightly.page import render_page
+from harness.nightly.records import Ending
+from harness.nightly.summary import render_summary
+from harness.nightly.waivers import Waiver, load_waivers
+
+TODAY = date(2026, 3, 5)
+LOST = "REFUTED(observer_recovers)"
+SHIP, HOLD, OPEN = document("ship"), document("ship", REFUTED), document("ship", STARVED)
+FILE = """
+[[waiver]]
+rule = "config-default"
+[[outcome]]
+where = "a/turn2/patched-on"
+shows = "REFUTED(observer_recovers)"
+reason = "known"
+owner = "kim"
+expires = 2026-04-01
+[[finding]]
+where = "*/turn2"
+contains = "Updated bootstrap servers"
+reason = "by design"
+owner = "kim"
+expires = 2026-04-01
+"""
+
+
+def judged(documents, history=(), waivers=(), **more):
+    endings = {name: Ending(verdict.verdict.value) for name, verdict in documents.items()}
+    of = night(*documents, **{"ended": endings, **more})
+    return judge_night(of, documents, history, waivers, TODAY)
+
+
+def waiver(**changes):
+    return replace(Waiver("outcome", "a/turn2/patched-on", LOST, "known", "kim", date(2026, 4, 1)), **changes)
+
+
+@pytest.mark.parametrize(
+    ("endings", "code"),
+    [
+        ((SHIP, SHIP), 0),
+        ((SHIP, OPEN), 3),
+        ((OPEN, HOLD), 1),
+        ((HOLD, None), 1),
+        ((OPEN, None), 2),
+        ((SHIP, None), 2),
+    ],
+)
+def test_the_exit_code_is_that_of_the_worst_hold_before_errors_before_inconclusive(endings, code):
+    documents = {f"v{number}": each for number, each in enumerate(endings) if each}
+    ended = {f"v{number}": Ending(each.verdict.value) if each else Ending.ERROR for number, each in enumerate(endings)}
+    assert judge_night(night(*ended, ended=ended), documents, (), (), TODAY).exit_code == code
+
+
+def test_what_nobody_ran_makes_a_night_inconclusive_and_is_asked_again():
+    report = judge_night(night("a", "b", ended={"a": Ending.SHIP}), {"a": SHIP}, (), (), TODAY)
+    assert (report.exit_code, report.ending) == (3, Ending.INCONCLUSIVE)
+    assert report.retries == ("harness verify --profile fast --suite bootstrap",)
+
+
+def test_a_night_without_verifications_is_never_ship():
+    assert judged({}).exit_code == 3
+
+
+def test_broken_and_starved_are_asked_again_but_never_what_is_held_back():
+    both = document("ship", lambda result: STARVED(result) if result.scenario == "turn2" else result)
+    report = judged({"a": both, "b": HOLD, "c": document("ship", BROKEN), "d": SHIP})
+    again = "harness verify --profile fast --scenario turn2"
+    assert report.retries == (again, again)
+
+
+def test_a_waived_outcome_no_longer_holds_the_night_back_and_stays_told():
+    report = judged({"a": HOLD}, waivers=[waiver()])
+    assert (report.ending, report.exit_code) == (Ending.SHIP, 0)
+    (told,) = report.told
+    assert (told.ending, told.counts) == (Ending.HOLD, Ending.SHIP)
+    assert "kim" in render_summary(report)
+    assert "1 of them waived" in render_summary(report)
+
+
+def test_a_waiver_covers_that_cell_and_that_outcome_only():
+    other = document(
+        "ship",
+        lambda result: replace(REFUTED(result), expectation="node_alive") if REFUTED(result) != result else result,
+    )
+    assert judged({"a": other}, waivers=[waiver()]).exit_code == 1
+    assert judged({"b": HOLD}, waivers=[waiver()]).exit_code == 1
+
+
+def test_a_waiver_does_not_excuse_what_the_jar_itself_is_held_back_for():
+    report = judged({"a": document("hold", REFUTED)}, waivers=[waiver(where="a/*/*")])
+    assert report.told[0].counts is Ending.HOLD
+
+
+def test_behind_a_waived_outcome_what_could_not_be_asked_is_still_inconclusive():
+    def change(result):
+        return (
+            replace(STARVED(replace(result, scenario="turn2")), scenario="turn1")
+            if (result.scenario, result.arm) == ("turn1", "patched-on")
+            else REFUTED(result)
+        )
+
+    assert judged({"a": document("ship", change)}, waivers=[waiver()]).exit_code == 3
+
+
+def test_a_waiver_is_good_through_its_last_day_and_a_fault_after_it():
+    assert judged({"a": HOLD}, waivers=[waiver(expires=TODAY)]).exit_code == 0
+    report = judged({"a": HOLD}, waivers=[waiver(expires=date(2026, 3, 4))])
+    assert report.exit_code == 1
+    assert report.waived.faults[0].startswith("A waiver has expired: outcome")
+    assert report.told[0].counts is Ending.HOLD
+
+
+def test_a_waiver_that_nothing_needs_holds_the_night_back():
+    report = judged({"a": SHIP}, waivers=[waiver()])
+    assert report.exit_code == 1
+    assert "stale" in report.waived.faults[0]
+
+
+def test_a_waiver_is_not_stale_while_its_cell_could_not_be_asked_or_the_night_is_in_parts():
+    assert judged({"a": OPEN}, waivers=[waiver()]).exit_code == 3
+    assert judged({"a": SHIP}, waivers=[waiver(where="b/*/*")], ended={"a": Ending.SHIP}).waived.faults != ()
+    part = judge_night(night("a", "b", shard=1, shards=2), {"a": SHIP}, (), [waiver(where="b/*/*")], TODAY)
+    assert part.exit_code == 0
+
+
+def test_findings_are_waived_by_a_part_of_their_template(tmp_path):
+    (tmp_path / "waivers.toml").write_text(FILE)
+    report = judged({"a": HOLD}, waivers=load_waivers(tmp_path / "waivers.toml"))
+    assert len(report.waived.findings) == 2, "off/on and base/on"
+    assert report.waived.faults == ()
+    assert "waived" in render_summary(report)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('[[outcome]]\nwhere="x"', "with where, shows, reason, owner, expires and nothing else"),
+        (FILE.replace("2026-04-01", '"soon"'), "expires is a day"),
+        (FILE.replace('"kim"', '" "'), "are texts that are not empty"),
+        (FILE.replace("contains", "shows"), "with where, contains, reason"),
+        ("[[outcome]", "waivers.toml: "),
+        ("outcome = [1]", "each is an"),
+    ],
+)
+def test_a_mistake_in_waivers_is_told(tmp_path, text, sentence):
+    (tmp_path / "waivers.toml").write_text(text)
+    with pytest.raises(HarnessError, match=r"waivers\.toml") as told:
+        load_waivers(tmp_path / "waivers.toml")
+    assert sentence in told.value.message
+
+
+def test_marks_are_made_by_the_nights_before():
+    first = judged({"a": HOLD})
+    past = replace(first.entry, label="yesterday", started_at="2026-03-04")
+    again = judged({"a": HOLD}, history=[past])
+    assert [each.mark for each in first.cells if each.cell.standing == "not as claimed"] == [Mark.NEW]
+    assert [each.mark for each in again.cells if each.cell.standing == "not as claimed"] == [Mark.RECURRING]
+    assert [each.mark for each in judged({"a": SHIP}, history=[past]).cells if each.mark] == [Mark.FIXED]
+    assert isinstance(past, PastNight)
+    assert past.started_at < STARTED
+
+
+def test_the_summary_tells_new_outcomes_before_findings_and_escapes_what_others_wrote():
+    told = render_summary(judged({"a": document("hostile", REFUTED)}))
+    assert told.index("Outcomes: new") < told.index("Findings: new")
+    assert "<script>" not in told
+    assert "\x1b" not in told
+    assert "no earlier night" in told
+
+
+def test_the_summary_is_cut_where_anybody_can_see_it():
+    documents = dict.fromkeys([f"v{number}" for number in range(60)], document("hostile", REFUTED))
+    told = render_summary(judged(documents))
+    assert 15_000 < len(told.encode()) <= 20_000
+    assert "more lines are cut here" in told
+
+
+def test_a_small_summary_is_not_cut():
+    assert "cut here" not in render_summary(judged({"a": SHIP}))
+
+
+def test_junit_names_cases_by_verification_and_counts_them():
+    report = judged({"a": HOLD, "b": OPEN}, waivers=[waiver(where="*/turn2/patched-on")])
+    root = ET.fromstring(render_night_junit(report, {"a": HOLD, "b": OPEN}))
+    assert (root.get("tests"), root.get("failures"), root.get("errors"), root.get("skipped")) == ("18", "0", "1", "1")
+    skipped = root.find("testsuite[@name='a/turn2']/testcase/skipped")
+    assert skipped.get("message").startswith("waived: outcome REFUTED(observer_recovers) at */turn2/patched-on (kim")
+    assert root.find("testsuite[@name='b/turn2']/testcase/error") is not None
+
+
+def test_junit_has_a_case_for_what_came_to_no_verdict_and_for_each_waiver_at_fault():
+    of = night("a", "b", "c", ended={"a": Ending.SHIP, "b": Ending.ERROR})
+    report = judge_night(of, {"a": SHIP}, (), [waiver(expires=date(2026, 1, 1))], TODAY)
+    root = ET.fromstring(render_night_junit(report, {"a": SHIP}))
+    assert root.find("testsuite[@name='b']/testcase/error") is not None
+    assert root.find("testsuite[@name='c']/testcase/skipped") is not None
+    assert "expired" in root.find("testsuite[@name='waivers']/testcase/failure").get("message")
+
+
+def test_the_page_links_reports_escapes_everything_and_allows_nothing_but_its_own_style():
+    page = render_page(judged({"a": document("hostile", REFUTED), "b": SHIP}))
+    assert 'href="a/report.html"' in page
+    assert "<script" not in page
+    assert "\x1b" not in page
+    assert "default-src 'none'" in page
+    assert "style=" not in page
+
+
+def test_the_same_night_gives_the_same_bytes():
+    assert render_page(judged({"a": HOLD})) == render_page(judged({"a": HOLD}))
+
+
+def test_the_page_of_a_huge_night_says_what_it_cuts():
+    documents = dict.fromkeys([f"v{number:03}" for number in range(200)], document("hostile", REFUTED))
+    page = render_page(judged(documents))
+    assert len(page.encode()) < 2_000_000
+    assert "more findings are cut here" in page
+
+
+def test_a_verification_without_a_verdict_has_no_link():
+    page = render_page(judge_night(night("a", ended={"a": Ending.ERROR}), {}, (), (), TODAY))
+    assert "a/report.html" not in page
