@@ -20,6 +20,7 @@ class Setup:
     `java_home` is empty for the bundled runtime, `base_dist` for the locked one. `overlay` are the user's own
     server properties; `settings` are an arm's, by its name. The jar is proved by the `claims` file and, with a folder
     of patches in `series`, by what they change; `waivers` is a file. All three are empty where there is none.
+    With `coverage`, each scenario runs once more on the candidate to see which changed lines it reaches.
     """
 
     java_home: str
@@ -34,6 +35,7 @@ class Setup:
     series: str = ""
     waivers: str = ""
     tests: TestScope = TestScope.RELATED
+    coverage: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,12 @@ Sources = Annotated[
     typer.Option("--sources", help="The Kafka checkout that --jar was built from, for the audit.", show_default=False),
 ]
 Tests = Annotated[TestScope, typer.Option("--tests", help="Which of upstream's raft tests are run on the jar.")]
+Coverage = Annotated[
+    bool,
+    typer.Option(
+        "--coverage/--no-coverage", help="Run each scenario once more to see which changed lines it reaches."
+    ),
+]
 Waivers = Annotated[
     Path | None,
     typer.Option("--waivers", help="A waivers.toml: known differences, with reason and expiry.", show_default=False),
@@ -98,6 +104,18 @@ Examples:
 """
 
 
+_PROVE_EXAMPLES = """
+
+Exit codes: 0 a sound drop-in, 1 a difference that nothing waives, a refuted claim or a failing test, 2 no jar to judge.
+
+Examples:
+
+    harness prove                                  the shipped series, with the tests that touch what it changes
+    harness prove --jar kafka-raft-3.9.1.jar --sources ~/kafka --tests all
+    harness prove --jar new.jar --claims none --waivers waivers.toml
+"""
+
+
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("verify", help=f"Build, prove, run, diff and judge: ends with a verdict and report.html.{_EXAMPLES}")(
@@ -111,18 +129,6 @@ def register(app: typer.Typer) -> None:
     )
 
 
-_PROVE_EXAMPLES = """
-
-Exit codes: 0 a sound drop-in, 1 a difference that nothing waives, a refuted claim or a failing test, 2 no jar to judge.
-
-Examples:
-
-    harness prove                                  the shipped series, with the tests that touch what it changes
-    harness prove --jar kafka-raft-3.9.1.jar --sources ~/kafka --tests all
-    harness prove --jar new.jar --claims none --waivers waivers.toml
-"""
-
-
 def _with_request(act: Callable[[Request, Path | None], int]) -> Callable[..., int]:
     def command(
         jar: Jar = None,
@@ -132,6 +138,7 @@ def _with_request(act: Callable[[Request, Path | None], int]) -> Callable[..., i
         claims: Claims = "",
         sources: Sources = None,
         tests: Tests = TestScope.RELATED,
+        coverage: Coverage = True,
         waivers: Waivers = None,
         config: Config = None,
         arms: Arms = "",
@@ -155,6 +162,7 @@ def _with_request(act: Callable[[Request, Path | None], int]) -> Callable[..., i
             claims=claims,
             sources=sources,
             tests=tests,
+            coverage=coverage,
             waivers=waivers,
             config=config,
             arms=tuple(filter(None, arms.split(","))),

@@ -12,7 +12,7 @@ from harness.judge.asked import Asked
 from harness.judge.cells import CellOutcome, fold_repeats, missing_cell
 from harness.judge.table import Effect, Inertness, Ruling, rule, weight_of_effect, weight_of_inertness
 from harness.model import Claim, Role, RunResult, Verdict
-from harness.proof.records import Proof
+from harness.proof.records import ClaimChain, Proof
 
 _Rulings = dict[str, list[tuple[Claim | None, Ruling]]]
 _NOTHING = "Nothing was asked: no scenario has a result that this host could decide."
@@ -94,7 +94,10 @@ def decide(asked: Asked, results: Sequence[RunResult], proof: Proof | None) -> J
     results = [result for result in results if asked.declares(result)]
     rulings = {s.name: _rulings(asked, s.name, results) for s in asked.scenarios}
     rows = tuple(_row(asked, name, ruled) for name, ruled in rulings.items())
-    claims = tuple(_judge_claim(asked, claim, rulings, proof) for claim in asked.claims)
+    claims = (
+        *(_judge_claim(asked, claim, rulings, proof) for claim in asked.claims),
+        *(_settled(*each) for each in proved.settled_without_clusters(proof)),
+    )
     blockers = proved.blockers(proof)
     gaps = (*_absent_arms(asked), *_gaps_in_claims(asked, rulings), *proved.gaps(proof))
     besides = [*([Verdict.HOLD] if blockers else []), *([Verdict.INCONCLUSIVE] if gaps else [])]
@@ -141,6 +144,11 @@ def _rank(verdict: Verdict | None) -> int:
 def _worst(verdicts: Sequence[Verdict | None]) -> Verdict:
     """Return the weightiest verdict; when nothing could be asked, that is INCONCLUSIVE and never SHIP."""
     return next((verdict for verdict in _WORST_FIRST if verdict in verdicts), Verdict.INCONCLUSIVE)
+
+
+def _settled(chain: ClaimChain, status: str, why: str) -> JudgedClaim:
+    """Return the judgement of a claim that source and tests settle, and no scenario is asked about."""
+    return JudgedClaim(Claim(chain.claim, chain.says, "", {}, chain.source), ClaimStatus(status), why)
 
 
 def _judge_claim(asked: Asked, claim: Claim, rulings: _Rulings, proof: Proof | None) -> JudgedClaim:

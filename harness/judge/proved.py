@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.model import Claim
-from harness.proof.records import Answer, Proof, TestScope
+from harness.proof.records import Answer, AuditAnswer, ClaimChain, Proof, TestScope, TestStanding
 
 _MOST = 5
 
@@ -29,7 +29,33 @@ def untested(proof: Proof | None) -> tuple[str, ...]:
     return tuple(filter(None, (proof.tests.gap, skipped, *silent)))
 
 
+def settled_without_clusters(proof: Proof | None) -> tuple[tuple[ClaimChain, str, str], ...]:
+    """Return the claims that no scenario asks, each with its status (held, refuted, untested) and why."""
+    chains = [chain for chain in proof.chains if not chain.scenario] if proof else []
+    return tuple((chain, *_standing(chain, proof)) for chain in chains if proof)
+
+
+def _standing(chain: ClaimChain, proof: Proof) -> tuple[str, str]:
+    answers = [answer for answer in proof.audit if answer.question in chain.queries]
+    failed = [test.name for test in chain.tests if test.standing is TestStanding.FAILED]
+    broken = [answer.says for answer in answers if answer.answer is Answer.DOES_NOT_HOLD]
+    if broken or failed:
+        return "refuted", (broken or [f"The test {failed[0]} fails."])[0]
+    silent = [answer for answer in answers if answer.answer is Answer.UNTESTED]
+    not_run = [test for test in chain.tests if test.standing is TestStanding.NOT_RUN]
+    if silent or not_run or not (answers or chain.tests):
+        return "untested", _gap(silent, len(not_run))
+    return "held", f"{len(answers)} questions to the source hold and {len(chain.tests)} tests pass."
+
+
+def _gap(silent: list[AuditAnswer], not_run: int) -> str:
+    return " ".join((*(answer.says for answer in silent), *([f"{not_run} tests were not run."] if not_run else [])))
+
+
 def refuted_by_source(claim: Claim, proof: Proof | None) -> str:
-    """Return the sentence with which the source refutes a claim; empty when it does not."""
+    """Return the sentence with which source or tests refute a claim; empty when they do not."""
+    chains = [chain for chain in proof.chains if chain.claim == claim.id] if proof else []
     answers = proof.audit if proof else ()
-    return next((answer.says for answer in answers if answer.claim == claim.id and answer.blocks), "")
+    said = [answer.says for answer in answers if answer.claim == claim.id and answer.blocks]
+    failed = [test.name for chain in chains for test in chain.tests if test.standing is TestStanding.FAILED]
+    return next(iter([*said, *(f"The test {name} fails." for name in failed)]), "")

@@ -13,7 +13,16 @@ from harness.report.figures import figure, words
 from harness.report.inventory import FileDigest
 from harness.report.links import Link, evidence_link, journal_link
 from harness.report.matrix import InertnessView, Row
-from harness.report.proving import DifferenceView, ProofView, ReachView, proof_view, reach_view, waived_view
+from harness.report.proving import (
+    ClaimView,
+    DifferenceView,
+    ProofView,
+    ReachView,
+    claim_views,
+    proof_view,
+    reach_view,
+    waived_view,
+)
 from harness.report.timeline import Event, Step, last_phase, timeline_of
 from harness.text import cut
 
@@ -117,7 +126,7 @@ class ReportContext:
     claims_told: str
     runs_told: str
     arms: tuple[ArmDoc, ...]
-    claims: tuple[ClaimDoc, ...]
+    claims: tuple[ClaimView, ...]
     rows: tuple[Row, ...]
     contrasts: tuple[ContrastView, ...]
     proof: ProofView | None
@@ -154,7 +163,7 @@ def report_context(
         claims_told=_claims_told(document.claims),
         runs_told=_runs_told(document),
         arms=document.arms,
-        claims=document.claims,
+        claims=claim_views(document, limits.text),
         rows=matrix.rows(document, limits.text),
         contrasts=tuple(_contrast(document, c, telling, limits) for c in document.contrasts),
         proof=proof_view(document, limits.findings, limits.text),

@@ -85,7 +85,10 @@ class ScenarioDoc:
 
 @dataclass(frozen=True, slots=True)
 class ClaimDoc:
-    """A claim and what the runs say of it; `expected` is by role."""
+    """A claim and what runs, source and tests say of it; `expected` is by role, empty where no scenario is asked.
+
+    `logged` is a line of a log on the `on` arm that the claim foretells, None when none was found or foretold.
+    """
 
     id: str
     says: str
@@ -94,6 +97,8 @@ class ClaimDoc:
     expected: Mapping[str, str]
     status: ClaimStatus
     why: str
+    foretells: str
+    logged: Evidence | None
 
 
 @dataclass(frozen=True, slots=True)

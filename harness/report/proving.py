@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.proof.records import AuditAnswer, Coverage, Difference, FailedTest, TestClass
+from harness.proof.records import AuditAnswer, ClaimedTest, Coverage, Difference, FailedTest, TestClass
 from harness.proof.told import audit_told, differences_told, headline, reach_told, tests_told
-from harness.report.document import Document
-from harness.report.links import Link, evidence_link
+from harness.report.document import ClaimDoc, Document
+from harness.report.links import Link, Quote, evidence_link, quote_of
 from harness.text import cut
 
 
@@ -44,6 +44,23 @@ class AnswerView:
     says: str
     claim: str
     links: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimView:
+    """A claim with everything that it rests on; `expected` is a sentence, empty where no scenario is asked."""
+
+    id: str
+    says: str
+    source: str
+    scenario: str
+    status: str
+    why: str
+    expected: str
+    answers: tuple[AnswerView, ...]
+    tests: tuple[ClaimedTest, ...]
+    foretells: str
+    logged: Quote | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +100,29 @@ class ReachView:
     unreached: tuple[LineView, ...]
     reached: tuple[LineView, ...]
     hidden: int
+
+
+def claim_views(document: Document, text: int) -> tuple[ClaimView, ...]:
+    """Return every claim, in the order of the verdict."""
+    return tuple(_claim(document, claim, text) for claim in document.claims)
+
+
+def _claim(document: Document, claim: ClaimDoc, text: int) -> ClaimView:
+    audit = document.proof.audit if document.proof else ()
+    chains = [chain for chain in document.proof.chains if chain.claim == claim.id] if document.proof else []
+    return ClaimView(
+        claim.id,
+        cut(claim.says, text),
+        cut(claim.source, text),
+        claim.scenario,
+        claim.status.value,
+        cut(claim.why, text),
+        ", ".join(f"{role} {expected}" for role, expected in claim.expected.items()),
+        tuple(_answer(answer, text) for answer in audit if answer.claim == claim.id),
+        chains[0].tests if chains else (),
+        cut(claim.foretells, text),
+        quote_of(claim.logged, text) if claim.logged else None,
+    )
 
 
 def proof_view(document: Document, most: int, text: int) -> ProofView | None:

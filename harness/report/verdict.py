@@ -6,13 +6,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import jsonschema
 
 from harness.errors import HarnessError
 from harness.judge import Asked, JudgedScenario, Judgement, check_run, decide, expected_of
-from harness.model import Arm, Claim, Contrast, Finding, RunResult
+from harness.model import Arm, Claim, Contrast, Evidence, Finding, RunResult
 from harness.proof.records import Coverage, Proof
 from harness.records import from_json, to_json
 from harness.report.document import (
@@ -26,6 +27,7 @@ from harness.report.document import (
     RunDoc,
     ScenarioDoc,
 )
+from harness.report.foretold import foretold_lines
 from harness.report.inventory import FileDigest, take_inventory
 from harness.report.rerun import rerun_command
 from harness.resources import data_root
@@ -44,7 +46,8 @@ def judge_run(run_dir: Path) -> dict[str, Any]:
     proof, coverage = read_proof(run_dir, asked)
     results = [result for result in read_results(run_dir) if asked.declares(result)]
     evidence = take_inventory(run_dir, [result.key.folder for result in results])
-    verdict = build_verdict(asked, results, contrasts, proof, coverage, evidence)
+    logged = foretold_lines(run_dir, results, proof.chains if proof else ())
+    verdict = build_verdict(asked, results, contrasts, proof, coverage, evidence, logged)
     write_verdict(run_dir, verdict)
     return verdict
 
@@ -120,11 +123,14 @@ def build_verdict(
     proof: Proof | None,
     coverage: Coverage | None = None,
     evidence: Sequence[FileDigest] = (),
+    logged: Mapping[str, Evidence] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Judge and return the content of verdict.json; pure."""
     judgement = decide(asked, results, proof)
     shown = _document(asked, judgement, results, contrasts)
-    document = replace(shown, proof=proof, coverage=coverage, evidence=tuple(evidence))
+    foretold = {chain.claim: chain.evidence for chain in proof.chains} if proof else {}
+    claims = tuple(replace(c, foretells=foretold.get(c.id, ""), logged=logged.get(c.id)) for c in shown.claims)
+    document = replace(shown, proof=proof, coverage=coverage, evidence=tuple(evidence), claims=claims)
     plain: dict[str, Any] = json.loads(to_json(document))
     return plain
 
@@ -212,6 +218,8 @@ def _claims(judgement: Judgement) -> list[ClaimDoc]:
             {str(role): str(expected) for role, expected in judged.claim.expected.items()},
             judged.status,
             judged.why,
+            "",
+            None,
         )
         for judged in judgement.claims
     ]

@@ -89,6 +89,7 @@ def _setup(request: Request, version: str, claims: ClaimSet) -> Setup:
         series=str(file.absolute().parent) if file and (file.parent / "series").is_file() else "",
         waivers=str(request.waivers.absolute()) if request.waivers else "",
         tests=request.tests,
+        coverage=request.coverage,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -107,6 +107,12 @@ def prove(run_dir: Path, reporter: Reporter) -> Proof:
     return proof
 
 
+def has_candidate(run_dir: Path) -> bool:
+    """Return whether there is a base and something to prove against it; arms may have been narrowed to one."""
+    asked = read_asked(run_dir)
+    return asked.arm(Role.BASE) is not None and bool(asked.candidate)
+
+
 def tell(console: Console, proof: Proof, run_dir: Path) -> None:
     """Print the counts, everything that blocks, and where to read the rest."""
     told = (("differences", differences_told(proof)), ("tests", tests_told(proof.tests)), ("source", audit_told(proof)))
@@ -192,8 +198,14 @@ def _baselines(case: _Case, compilers: Sequence[Builder]) -> tuple[BaselineJar, 
 
 def _audit(case: _Case, tools: ProofTools) -> tuple[AuditAnswer, ...]:
     if case.sources:
-        return audit(case.claims, case.sources)
+        return tuple(_placed(case, answer) for answer in audit(case.claims, case.sources))
     return audit(case.claims, None, read_classes(tools.bytecode, case.jar))
+
+
+def _placed(case: _Case, answer: AuditAnswer) -> AuditAnswer:
+    """Return the answer with its places named from the run directory, where the sources are kept."""
+    kept = f"builds/{case.candidate.name}/sources"
+    return replace(answer, evidence=tuple(replace(e, path=f"{kept}/{e.path}") for e in answer.evidence))
 
 
 def _waived(case: _Case, found: DropIn) -> tuple[Difference, ...]:

@@ -28,6 +28,7 @@ class Request:
     claims: str = ""
     sources: Path | None = None
     tests: TestScope = TestScope.RELATED
+    coverage: bool = True
     waivers: Path | None = None
     patches: tuple[Path, ...] = ()
     config: Path | None = None

@@ -12,14 +12,16 @@ from rich.text import Text
 from harness.errors import HarnessError
 from harness.model import Verdict
 from harness.progress import Reporter, duration
-from harness.report.verdict import read_verdict
+from harness.report.verdict import proof_folder, read_verdict
 from harness.stages import diff as diff_stage
 from harness.stages import judge as judge_stage
 from harness.stages import run as run_stage
 from harness.stages.build import build
+from harness.stages.coverage import coverage
+from harness.stages.prove import has_candidate, prove
 from harness.stages.request import Request
 from harness.stages.resume import is_compared, is_declared
-from harness.stages.rundir import read_asked, read_request
+from harness.stages.rundir import read_asked, read_request, read_setup
 from harness.text import visible
 
 _REASONS = 6
@@ -27,7 +29,7 @@ _COLOURS = {Verdict.SHIP: "green", Verdict.HOLD: "red", Verdict.INCONCLUSIVE: "m
 
 
 def verify(request: Request, run_dir: Path, reporter: Reporter) -> Verdict:
-    """Build, run, diff, judge and report; print and return the verdict."""
+    """Build, prove, run, diff, judge and report; print and return the verdict."""
     build(request, run_dir, reporter)
     return _go_on(run_dir, reporter)
 
@@ -40,7 +42,12 @@ def resume(run_dir: Path, reporter: Reporter) -> Verdict:
 
 
 def _go_on(run_dir: Path, reporter: Reporter) -> Verdict:
+    known = run_dir / proof_folder(read_asked(run_dir))
+    if has_candidate(run_dir) and not (known / "proof.json").is_file():
+        prove(run_dir, reporter)
     run_stage.run(run_dir, reporter)
+    if read_setup(run_dir).coverage and not (known / "coverage.json").is_file():
+        coverage(run_dir, reporter)
     if not is_compared(run_dir):
         _compare(run_dir, reporter)
     verdict = judge_stage.judge(run_dir, reporter)

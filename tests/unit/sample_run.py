@@ -22,6 +22,7 @@ from harness.model import (
     Finding,
     FindingKind,
     Flag,
+    NodeLogs,
     Outcome,
     Role,
     RunResult,
@@ -29,6 +30,8 @@ from harness.model import (
 from harness.proof.records import (
     Answer,
     AuditAnswer,
+    ClaimChain,
+    ClaimedTest,
     Coverage,
     Difference,
     FailedTest,
@@ -38,6 +41,7 @@ from harness.proof.records import (
     TestClass,
     TestScope,
     TestsProof,
+    TestStanding,
     TestSuite,
 )
 from harness.records import to_json
@@ -92,6 +96,10 @@ CLAIMS = (
         _LOST_THEN_FOUND,
         "raft/src/main/java/org/apache/kafka/raft/RequestManager.java: updateBootstrapServers",
     ),
+)
+UPDATE = (
+    "[2026-03-01 10:00:05,120] INFO [RaftManager id=3] Updated bootstrap servers to: "
+    "[127.0.0.1:8201 (id: 0 rack: null)] (org.apache.kafka.raft.KafkaRaftClient)"
 )
 HOSTILE = '<script>alert("x")</script> \x1b[31mred\x1b[0m \u202etxt.exe \x00' + "A" * 50_000
 
@@ -232,10 +240,6 @@ def results(kind: str) -> Iterator[tuple[RunResult, list[dict[str, Any]]]]:
 
 def contrasts(kind: str) -> tuple[Contrast, ...]:
     log = "runs/turn2/patched-on/1/nodes/3/server.log"
-    update = (
-        "[2026-03-01 10:00:05,120] INFO [RaftManager id=3] Updated bootstrap servers to: "
-        "[127.0.0.1:8201 (id: 0 rack: null)] (org.apache.kafka.raft.KafkaRaftClient)"
-    )
     warn = (
         "[2026-03-01 10:00:31,004] WARN [RaftManager id=3] Connection to node 0 (/127.0.0.1:8101) could not be "
         "established. Node may not be available. (org.apache.kafka.clients.NetworkClient)"
@@ -252,8 +256,8 @@ def contrasts(kind: str) -> tuple[Contrast, ...]:
         0,
         94,
         "",
-        template if kind == "hostile" else update,
-        (Evidence(log, 77, update),),
+        template if kind == "hostile" else UPDATE,
+        (Evidence(log, 77, UPDATE),),
     )
     gone = Finding(
         FindingKind.VANISHED,
@@ -312,6 +316,18 @@ def proof(kind: str) -> Proof:
             AuditAnswer("read-once", Answer.UNTESTED, "There are no sources."),
         ),
         ("Compared with a baseline from the same compiler.",),
+        (
+            ClaimChain(
+                "follows-moved-voters",
+                "An observer finds the leader.",
+                "KafkaRaftClient",
+                ("refresh-after-append",),
+                (ClaimedTest("ClientTest#asksTheVoters", TestStanding.FAILED if fails else TestStanding.PASSED),),
+                "turn2",
+                "Updated bootstrap servers",
+            ),
+            ClaimChain("list-is-read-once", "Each method reads the list once.", "", ("read-once",), (), "", ""),
+        ),
     )
 
 
@@ -351,8 +367,15 @@ def write_sample(folder: Path, kind: str = "ship") -> Path:
     for result, events in results(kind):
         here = folder / result.key.folder
         _write(here / "result.json", to_json(result))
+        _write(here / "logs.json", to_json(_logs(result)))
+        _write(here / "nodes/3/server.log", f"{UPDATE if result.role is Role.ON else 'no such line'}\n")
         _write(here / "journal.jsonl", "".join(json.dumps(event) + "\n" for event in events))
     return folder
+
+
+def _logs(result: RunResult) -> tuple[NodeLogs, ...]:
+    file = f"{result.key.folder}/nodes/3/server.log"
+    return (NodeLogs(result.scenario, result.arm, result.repeat, 3, "observer", (file,), "%m%n", ()),)
 
 
 def _write(path: Path, text: str) -> None:

@@ -197,8 +197,35 @@ def test_changed_lines_that_nothing_ran_are_listed_before_those_that_ran() -> No
 def test_a_claim_shows_what_the_source_says_of_it() -> None:
     page = render_html(document(), journals())
     claims = page[page.index('id="claims"') : page.index('id="matrix"')]
-    assert "refresh-after-append: held. appendAsFollower refreshes after updateState." in claims
+    assert "refresh-after-append: holds." in claims
     assert 'href="builds/patched/sources/raft/src/main/java/org/apache/kafka/raft/KafkaRaftClient.java"' in claims
+
+
+def test_a_claim_that_only_source_and_tests_settle_is_told_without_a_scenario() -> None:
+    held, untested, only_source = report_context(document("ship"), journals()).claims
+    assert (only_source.id, only_source.status, only_source.scenario) == ("list-is-read-once", "untested", "")
+    assert only_source.why == "There are no sources."
+    assert (held.status, held.tests[0].standing, untested.tests) == ("held", "passed", ())
+
+
+def test_a_claim_whose_test_fails_is_refuted_by_it() -> None:
+    refuted = report_context(document("hold"), journals("hold")).claims[0]
+    assert (refuted.status, refuted.why) == ("refuted", "The test ClientTest#asksTheVoters fails.")
+
+
+def test_the_line_that_a_claim_foretells_is_quoted_from_a_log_of_the_on_arm(tmp_path: Path) -> None:
+    claims = judge_run(sample_run.write_sample(tmp_path))["claims"]
+    assert claims[0]["foretells"] == "Updated bootstrap servers"
+    assert claims[0]["logged"] == {
+        "path": "runs/turn2/patched-on/1/nodes/3/server.log",
+        "line": 1,
+        "excerpt": sample_run.UPDATE,
+    }
+    assert (claims[1]["foretells"], claims[1]["logged"]) == ("", None)
+
+
+def test_a_foretold_line_that_no_log_has_is_told_to_be_missing() -> None:
+    assert "none matches <code>Updated bootstrap servers</code>" in render_html(document(), journals())
 
 
 def test_a_jar_that_was_not_proved_says_so() -> None:

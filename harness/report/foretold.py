@@ -1,0 +1,46 @@
+"""The log lines that claims foretell, looked for in the runs of the candidate as it is claimed to work."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from harness.model import Evidence, NodeLogs, Role, RunResult
+from harness.proof.records import ClaimChain
+from harness.records import from_json
+from harness.text import cut
+
+_MOST_BYTES = 20_000  # of a line; what is longer is no line that a claim speaks of
+_EXCERPT = 400
+
+
+def foretold_lines(run_dir: Path, results: Sequence[RunResult], chains: Iterable[ClaimChain]) -> Mapping[str, Evidence]:
+    """Return, by claim, the first line on the `on` arm that matches what the claim foretells; none where none does."""
+    found = {}
+    for chain in chains:
+        runs = [r for r in results if r.role is Role.ON and r.scenario == chain.scenario]
+        line = _first(run_dir, runs, re.compile(chain.evidence.encode())) if chain.evidence else None
+        if line:
+            found[chain.claim] = line
+    return found
+
+
+def _first(run_dir: Path, runs: Iterable[RunResult], wanted: re.Pattern[bytes]) -> Evidence | None:
+    paths = (path for run in runs for path in _log_files(run_dir / run.key.folder))
+    return next(filter(None, (_match(run_dir, path, wanted) for path in paths)), None)
+
+
+def _log_files(folder: Path) -> list[str]:
+    """Return the log files of a run, observers' first: it is they that claims are about."""
+    listed = folder / "logs.json"
+    logs = from_json(tuple[NodeLogs, ...], listed.read_bytes()) if listed.is_file() else ()
+    return [file for node in sorted(logs, key=lambda n: n.node_role != "observer") for file in node.files]
+
+
+def _match(run_dir: Path, path: str, wanted: re.Pattern[bytes]) -> Evidence | None:
+    with (run_dir / path).open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if len(line) <= _MOST_BYTES and wanted.search(line):
+                return Evidence(path, number, cut(line.decode("utf-8", "replace").strip(), _EXCERPT))
+    return None
