@@ -44,17 +44,19 @@ class _Block:
 
     def add(self, lines: pl.DataFrame) -> None:
         """Take the next lines (columns `text` and `bytes`)."""
-        text = pl.col("text").str.strip_suffix("\r")
+        starts = lines.select(self.reading.layout.starts(pl.col("text"))).to_series()
         numbered = lines.select(
-            text,
-            "bytes",
+            text=_without_returns(lines["text"]),
+            bytes="bytes",
             line=pl.int_range(pl.len(), dtype=pl.Int64) + self.lines,
-            event=self.reading.layout.starts(pl.col("text")).cum_sum(),
+            starts=starts,
+            event=starts.cum_sum(),
         )
         self.lines += lines.height
         self.bytes += int(lines["bytes"].sum()) + lines.height
-        self._continue(numbered.filter(pl.col("event") == 0))
-        self._begin(assemble(numbered.filter(pl.col("event") > 0)))
+        before = lines.height if not starts.any() else int(starts.arg_max() or 0)
+        self._continue(numbered.head(before))
+        self._begin(assemble(numbered.slice(before)))
 
     def _continue(self, lines: pl.DataFrame) -> None:
         """Lines before the first header belong to the open event, or to the previous block."""
@@ -91,16 +93,20 @@ class _Block:
 
 
 def assemble(lines: pl.DataFrame) -> pl.DataFrame:
-    """Join lines that share an `event` number into events (`line`, `text`); the first of each is its header."""
-    first = lines.filter(pl.col("event").is_first_distinct())
-    more = (
-        lines.filter(~pl.col("event").is_first_distinct())
-        .group_by("event", maintain_order=True)
-        .agg(more=pl.col("text").str.join("\n"))
-    )
-    text = pl.concat_str("text", pl.lit("\n") + pl.col("more").fill_null(""), ignore_nulls=True)
-    whole = pl.when(pl.col("more").is_null()).then("text").otherwise(text).str.head(MAX_EVENT)
-    return first.join(more, on="event", how="left", maintain_order="left").select("line", text=whole)
+    """Join lines that share an `event` number into events (`line`, `text`); each begins with a line that `starts`."""
+    first = lines.filter("starts").select("event", "line", "text")
+    if first.height < lines.height:
+        more = lines.filter(~pl.col("starts")).group_by("event", maintain_order=True)
+        later = more.agg(more=pl.lit("\n") + pl.col("text").str.join("\n"))
+        whole = pl.concat_str("text", "more", ignore_nulls=True)
+        first = first.join(later, on="event", how="left", maintain_order="left").with_columns(text=whole)
+    if (first["text"].str.len_bytes() > MAX_EVENT).any():
+        first = first.with_columns(pl.col("text").str.head(MAX_EVENT))
+    return first.select("line", "text")
+
+
+def _without_returns(text: pl.Series) -> pl.Series:
+    return text.str.strip_suffix("\r") if text.str.ends_with("\r").any() else text
 
 
 def joined(before: str | None, lines: pl.Series) -> str:

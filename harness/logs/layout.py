@@ -71,13 +71,15 @@ class Layout:
     `at level thread logger message rest` (those that the pattern has). The message ends at the first line that
     ends as the pattern says, and `rest` is what follows: a stack trace, or more lines of a message that ends
     its line. An event without such a line (a killed node, a cut line) is all message: then `cut` matches.
-    `time_format` is chrono's.
+    `time_format` is chrono's; `at_place` is the place and the length of the date where it always is at the same
+    one, in characters.
     """
 
     pattern: str
     header: str
     event: str
     time_format: str
+    at_place: tuple[int, int] | None = None
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -88,17 +90,24 @@ class Layout:
         """Say of each line whether an event begins there."""
         return line.str.contains(self.header)
 
-    def parse(self, text: pl.Expr) -> pl.Expr:
-        """Return a struct of `at` (UTC), `level`, `logger`, `thread`, `message` and `rest` for each event.
+    def at(self, text: pl.Expr) -> pl.Expr:
+        """Return the time (UTC) of each event; an impossible date is null."""
+        if self.at_place is None:
+            date = text.str.extract(self.header, self.fields.index("at") + 1)
+        else:
+            date = text.str.slice(*self.at_place)
+        return date.str.to_datetime(self.time_format, strict=False)
 
-        A field that the layout or the event does not have is empty; an impossible date is null.
+    def parse(self, text: pl.Expr) -> pl.Expr:
+        """Return a struct of `level`, `logger`, `thread`, `message` and `rest` for each event.
+
+        A field that the layout or the event does not have is empty.
         """
         groups = text.str.extract_groups(self.event).struct
         names = ("level", "logger", "thread", "message", "rest")
         known = self.fields
         fields = [(groups.field(name).fill_null("") if name in known else pl.lit("")).alias(name) for name in names]
-        at = groups.field("at").str.to_datetime(self.time_format, strict=False)
-        return pl.struct(at.alias("at"), *fields)
+        return pl.struct(*fields)
 
 
 def compile_layout(pattern: str) -> Layout:
@@ -120,7 +129,17 @@ def compile_layout(pattern: str) -> Layout:
         header=f"^{before}",
         event=rf"(?s)^{before}(?P<message>.*?)(?:{after}(?m:$)(?P<rest>.*)|(?P<cut>))$",
         time_format=time_formats[0],
+        at_place=_place(parts[0]),
     )
+
+
+def _place(before: str) -> tuple[int, int] | None:
+    """Return where the date is if nothing of varying length can be before or in it: all letters keep their width."""
+    found = _SPECIFIER.search(before)
+    if found is None or found["name"] != "d" or found["width"]:
+        return None
+    date = _NAMED_DATES.get(found["option"] or "", found["option"])
+    return found.start(), len(date.replace("'", ""))
 
 
 def _regexes(part: str, pattern: str, time_formats: list[str]) -> Iterator[str]:

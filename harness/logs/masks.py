@@ -23,7 +23,7 @@ class Mask:
 
 
 _IPV4 = r"\b\d{1,3}(?:\.\d{1,3}){3}\b"
-_IPV6 = r"\b(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}\b|::1\b|\[[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:]*\]"
+_IPV6 = r"\b(?:[0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}\b|::[0-9]\b|\[[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:]*\]"
 _IP = rf"(?:{_IPV4}|{_IPV6})"
 _NAME = r"\b[A-Za-z0-9_][\w.-]*"
 _HOST = rf"(?:{_IP}|{_NAME})"
@@ -63,7 +63,7 @@ MASKS = (
     Mask("localhost", rf"\blocalhost{_PORT}", "<addr>"),
     Mask("path", r"""(^|[\s=\[({'",:])/[\w.+@%~-]+(?:/[\w.+@%~-]+)+/?""", "${1}<path>"),
     Mask("identity hash", r"@[0-9a-f]{1,16}\b", "@<hash>"),
-    Mask("hexadecimal", r"\b0x[0-9a-fA-F]+\b", "<hex>"),
+    Mask("hexadecimal", r"\b[0-9]x[0-9a-fA-F]+\b", "<hex>"),
     Mask("number", r"\b\d+(?:\.\d+)*(?:[eE][-+]?\d+)?\b", "<n>"),
     Mask("digest", r"\b[0-9a-f]{8,}\b", "<hex>"),
     Mask("number in a word", r"\d+", "ⁿ"),

@@ -1,5 +1,6 @@
 """Conversion patterns become parsers that read back what log4j wrote with them."""
 
+import dataclasses
 import datetime
 
 import polars as pl
@@ -25,7 +26,12 @@ def written(pattern: str, *, level="INFO", message=MESSAGE, logger=LOGGER, threa
 
 
 def parsed(pattern: str, text: str) -> dict[str, object]:
-    return pl.select(compile_layout(pattern).parse(pl.lit(text))).item()
+    """Return the fields of an event, the time by both ways to it if there are two."""
+    layout = compile_layout(pattern)
+    searched = dataclasses.replace(layout, at_place=None)
+    at, found = (pl.select(each.at(pl.lit(text))).item() for each in (layout, searched))
+    assert at == found
+    return {"at": at, **pl.select(layout.parse(pl.lit(text))).item()}
 
 
 def starts(pattern: str, line: str) -> bool:
