@@ -20,6 +20,7 @@ from harness.proof.records import Difference
 _TIMEOUT_SECONDS = 120
 _MOST_BYTES = 64 * 2**20
 _MEMBERS = ("constructors/constructor", "methods/method", "fields/field")
+_REMOVED = "REMOVED"
 _OF_THE_CLASS = ("compatibilityChanges", "superclass", "interfaces", "genericTemplates")
 
 
@@ -28,11 +29,14 @@ def compare_apis(
 ) -> tuple[Difference, ...]:
     """Return where code compiled against or written for base breaks, down to what a package shares.
 
-    Upstream's own tests use what is package-private. Raises HarnessError when japicmp cannot compare the two.
+    Upstream's own tests use what is package-private. A candidate that japicmp cannot read is a difference too.
+    Raises HarnessError when there is no answer, or none that can be read.
     """
     with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as folder:
         report = Path(folder) / "api.xml"
-        _run(java, comparer, base, candidate, others, report)
+        complaint = _run(java, comparer, base, candidate, others, report)
+        if complaint:
+            return (rules.API_UNREADABLE.broken(candidate.name, f"its API cannot be compared: {complaint}"),)
         if report.stat().st_size > _MOST_BYTES:
             raise _failed(candidate, "its report is far too long")
         return parse_report(report.read_bytes(), candidate)
@@ -53,9 +57,11 @@ def parse_report(content: bytes, candidate: Path) -> tuple[Difference, ...]:
 
 def _of_class(found: ElementTree.Element) -> Iterator[Difference]:
     name = found.get("fullyQualifiedName", "")
-    for part in _OF_THE_CLASS:
+    for part in _OF_THE_CLASS[:1] if found.get("changeStatus") == _REMOVED else _OF_THE_CLASS:
         for each in found.iterfind(part):
             yield from _broken(each, name, found)
+    if found.get("changeStatus") == _REMOVED:
+        return  # its members went with it
     for path in _MEMBERS:
         for member in found.iterfind(path):
             yield from _broken(member, _named(name, member), member)
@@ -81,7 +87,8 @@ def _side(element: ElementTree.Element, side: str) -> str:
     return " ".join(value.lower() for value in values if value and not value.startswith(("NON_", "n.a.")))
 
 
-def _run(java: JavaRuntime, comparer: Path, base: Path, candidate: Path, others: Sequence[Path], report: Path) -> None:
+def _run(java: JavaRuntime, comparer: Path, base: Path, candidate: Path, others: Sequence[Path], report: Path) -> str:
+    """Have the report written; return what japicmp complains of instead, if it does."""
     path = os.pathsep.join(str(jar.absolute()) for jar in others)
     command = [str(java.java), *QUICK, "-jar", str(comparer), "--only-modified", "--ignore-missing-classes"]
     command += ["-a", "package_protected", "--xml-file", str(report), "--old-classpath", path, "--new-classpath", path]
@@ -90,8 +97,7 @@ def _run(java: JavaRuntime, comparer: Path, base: Path, candidate: Path, others:
         done = run(command, env=bare_environment(), timeout=_TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired as error:
         raise _failed(candidate, f"no answer within {_TIMEOUT_SECONDS} s") from error
-    if done.returncode != 0 or not report.is_file():
-        raise _failed(candidate, failure_in(done.stderr or done.stdout))
+    return "" if done.returncode == 0 and report.is_file() else failure_in(done.stderr or done.stdout)
 
 
 def _failed(candidate: Path, why: str) -> HarnessError:

@@ -16,7 +16,14 @@ Classes = Mapping[str, ClassFacts]
 Members = Mapping[str, FieldFacts | MethodFacts]
 
 _PRIVATE, _STATIC, _SYNTHETIC = 0x2, 0x8, 0x1000
-_API_FLAGS = 0x1 | 0x2 | 0x4 | 0x8 | 0x10 | 0x200 | 0x400  # public private protected static final interface abstract
+_MODIFIERS = {
+    0x1: "public",
+    0x4: "protected",
+    0x8: "static",
+    0x10: "final",
+    0x200: "interface",
+    0x400: "abstract",
+}
 _JAVA_8 = 52
 _SAME_COMPILER = 0.9  # of all classes: no two compilers agree on more, so it must be the baseline's own
 
@@ -185,11 +192,15 @@ def api_of(nest: Sequence[ClassFacts]) -> frozenset[str]:
 
 
 def _declarations(facts: ClassFacts) -> Iterator[str]:
-    kin = ",".join((facts.superclass, *sorted(facts.interfaces)))
-    yield f"{facts.name} {facts.access & _API_FLAGS:#x} {kin}"
+    kin = ", ".join(filter(None, (facts.superclass, *sorted(facts.interfaces))))
+    yield _dotted(f"{_words(facts.access)} class {facts.name} of {kin}")
     for name, member in members(facts).items():
-        thrown = ",".join(sorted(member.exceptions)) if isinstance(member, MethodFacts) else member.constant
-        yield f"{facts.name}.{name} {member.access & _API_FLAGS:#x} {thrown}".rstrip()
+        more = member.exceptions if isinstance(member, MethodFacts) else filter(None, [member.constant])
+        yield " ".join(filter(None, (_words(member.access), f"{_dotted(facts.name)}.{name}", *sorted(more))))
+
+
+def _words(access: int) -> str:
+    return " ".join(word for bit, word in _MODIFIERS.items() if access & bit)
 
 
 def _calls_of(classes: Classes) -> defaultdict[str, Counter[str]]:

@@ -33,14 +33,16 @@ def compare_linkage(
 ) -> Iterator[Difference]:
     """Yield the references that base's jar satisfies and the candidate's does not; `references` are by jar name."""
     for jar in sorted(references):
+        found: dict[str, Difference] = {}
         for reference in sorted(references[jar]):
             old = resolve(base, reference)
             problem = why_broken(old, resolve(candidate, reference), reference) if old.found or old.outside else ""
             if problem:
-                yield rules.LINKAGE_BROKEN.broken(
-                    _target(reference),
-                    f"{jar}: {reference.user.replace('/', '.')} uses {_target(reference)}: {problem}",
-                )
+                # A class that is missing is told once a jar, not once a member.
+                target = _target(reference) if reference.owner in candidate else reference.owner.replace("/", ".")
+                says = f"{reference.user.replace('/', '.')} of {jar} uses {target}: {problem}"
+                found.setdefault(target, rules.LINKAGE_BROKEN.broken(target, says))
+        yield from found.values()
 
 
 def resolve(classes: Classes, reference: Reference) -> Resolved:

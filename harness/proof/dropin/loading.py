@@ -20,6 +20,7 @@ from harness.proof.records import Difference
 
 _SOURCE = "LoadProbe.java"
 _TIMEOUT_SECONDS = 120
+_NO_CLASS = "its class is not there"  # as the probe says it
 
 
 def prepare_loader(builder: Builder, cache: Path) -> Path:
@@ -60,7 +61,8 @@ class Question:
         """Return the difference that the probe's complaint means."""
         if self.use is None:
             return rules.LOADING_BROKEN.broken(self.user, f"{self.user} does not load: {why}")
-        used = f"{self.use.owner.replace('/', '.')}.{self.use.name}{self.use.descriptor}".removesuffix(".")
+        owner = self.use.owner.replace("/", ".")
+        used = owner if why == _NO_CLASS else f"{owner}.{self.use.name}{self.use.descriptor}"
         return rules.REFERENCE_UNRESOLVED.broken(used, f"{self.user} uses {used}, line {self.use.line}: {why}")
 
 
@@ -81,7 +83,8 @@ def read_answer(answer: str, questions: Sequence[Question], jar: Path) -> tuple[
     if not lines or lines[-1] != "end":
         raise _failed(jar, "the answer is not whole")
     told = (line.split("\t", 1) for line in lines[:-1])
-    return tuple(questions[int(number)].broken(why) for number, why in told)
+    found = (questions[int(number)].broken(why) for number, why in told)
+    return tuple({(each.rule, each.where): each for each in found}.values())
 
 
 def _ask(java: JavaRuntime, loader: Path, jar: Path, others: Sequence[Path], asked: Path) -> str:

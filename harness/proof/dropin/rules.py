@@ -70,6 +70,7 @@ GENERATED_CODE = warn(
 )
 
 API_BINARY = fail("api-binary", "code compiled against base no longer runs")
+API_UNREADABLE = fail("api-unreadable", "the jar's classes cannot be read for the comparison of APIs")
 API_SOURCE = warn("api-source", "code written for base no longer compiles")
 LINKAGE_BROKEN = fail("linkage-broken", "a reference from another jar resolves no longer, or to something else")
 LOADING_BROKEN = fail("loading-broken", "a class does not load, verify or link among the distribution's jars")

@@ -1,0 +1,284 @@
+"""The drop-in proof on real jars: sound ones pass, and every way of breaking one is caught by its rule."""
+
+import shutil
+import struct
+import warnings
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.building.build import source_files
+from harness.building.builders import Builder, Ecj, choose_builder, jdk_homes
+from harness.building.crosscheck import unpatched_jar
+from harness.building.jars import classes_in, resources_of, write_jar
+from harness.claims import load_claims
+from harness.errors import HarnessError
+from harness.java import bundled_runtime
+from harness.patching import apply_series, load_series
+from harness.proof.bytecode import read_classes
+from harness.proof.dropin import BaselineJar, DropIn, ProofTools, Subject, named_classes, prepare_tools, prove_dropin
+from harness.proof.dropin.rules import ALL
+from harness.proof.records import Severity
+from harness.resources import cache_root, data_root
+from harness.sources.distribution import Distribution
+from harness.sources.downloads import Downloads
+from harness.sources.lock import Purpose, read_lock
+from harness.sources.maven import MavenSources
+
+pytestmark = pytest.mark.live
+
+VERSION = "3.9.1"
+SERIES = data_root() / "patches" / VERSION / "dynamic-bootstrap"
+RAFT = "org/apache/kafka/raft"
+QUEUE = "internals/BlockingMessageQueue.java"
+SIX_ARGUMENTS = """    public QuorumConfig(
+        int requestTimeoutMs,
+        int retryBackoffMs,
+        int electionTimeoutMs,
+        int electionBackoffMaxMs,
+        int fetchTimeoutMs,
+        int appendLingerMs
+    ) {"""
+
+# What is edited in the patched sources (file, old, new), and the failing rules that must tell; no other may.
+EDITS: Mapping[str, tuple[str, str, str, set[str]]] = {
+    "the six-argument constructor is removed": (
+        "QuorumConfig.java",
+        SIX_ARGUMENTS,
+        SIX_ARGUMENTS.replace("    public QuorumConfig(\n", "    private QuorumConfig(\n"),
+        {"member-removed", "api-binary"},
+    ),
+    "the flag is off by default": (
+        "QuorumConfig.java",
+        "DEFAULT_QUORUM_DYNAMIC_BOOTSTRAP_SERVERS_ENABLE = true",
+        "DEFAULT_QUORUM_DYNAMIC_BOOTSTRAP_SERVERS_ENABLE = false",
+        {"default-changed"},
+    ),
+    "another default is changed": (
+        "QuorumConfig.java",
+        "DEFAULT_QUORUM_FETCH_TIMEOUT_MS = 2_000",
+        "DEFAULT_QUORUM_FETCH_TIMEOUT_MS = 3_000",
+        {"default-changed", "constant-changed"},
+    ),
+    "a validator is dropped": (
+        "QuorumConfig.java",
+        "DEFAULT_QUORUM_REQUEST_TIMEOUT_MS, null, MEDIUM",
+        "DEFAULT_QUORUM_REQUEST_TIMEOUT_MS, ConfigDef.Range.atLeast(1), MEDIUM",
+        {"config-changed"},
+    ),
+    "an unnamed class calls less": (QUEUE, "        size.incrementAndGet();\n", "", {"unnamed-class-calls"}),
+    "an unnamed class declares more": (
+        QUEUE,
+        "    @Override\n    public void wakeup()",
+        "    public int size() {\n        return size.get();\n    }\n\n    @Override\n    public void wakeup()",
+        {"unnamed-class-api"},
+    ),
+    "an unnamed class only computes otherwise": (QUEUE, "size.get() == 0", "size.get() <= 0", set()),
+    "a generated message class is changed": (
+        "generated/QuorumStateData.java",
+        "this.leaderId = -1;",
+        "this.leaderId = 0;",
+        {"generated-changed"},
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def downloads() -> Downloads:
+    return Downloads(cache_root() / "maven")
+
+
+@pytest.fixture(scope="module")
+def sources(downloads: Downloads) -> MavenSources:
+    return MavenSources(VERSION, downloads.fetch(read_lock(VERSION).one(Purpose.SOURCES)))
+
+
+@pytest.fixture(scope="module")
+def ecj(downloads: Downloads) -> Ecj:
+    return Ecj(downloads.fetch(read_lock(VERSION).one(Purpose.COMPILER)), bundled_runtime())
+
+
+@pytest.fixture(scope="module")
+def builders(ecj: Ecj) -> list[Builder]:
+    return [ecj, *([choose_builder("javac", bundled_runtime(), lambda: ecj.jar)] if list(jdk_homes(None)) else [])]
+
+
+@pytest.fixture(scope="module")
+def tools(ecj: Ecj, downloads: Downloads, kafka: Distribution) -> ProofTools:
+    return prepare_tools(ecj, bundled_runtime(), read_lock(VERSION), downloads, kafka)
+
+
+@pytest.fixture(scope="module")
+def subject(builders: list[Builder], kafka: Distribution, sources: MavenSources) -> Subject:
+    claims = load_claims(SERIES / "claims.toml")
+    made = ((each.label, unpatched_jar(each, kafka, sources.jar, cache_root())) for each in builders)
+    baselines = tuple(BaselineJar(label, jar) for label, jar in made)
+    return Subject(named_classes(load_series(SERIES)), claims.flag, claims.flag_default, baselines)
+
+
+@pytest.fixture(scope="module")
+def tree(sources: MavenSources, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return apply_series(sources.checkout(tmp_path_factory.mktemp("patched") / "tree"), load_series(SERIES)).path
+
+
+@pytest.fixture(scope="module")
+def patched(ecj: Ecj, tree: Path, kafka: Distribution, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(ecj, tree, kafka, tmp_path_factory.mktemp("sound"))
+
+
+def build(builder: Builder, tree: Path, kafka: Distribution, folder: Path) -> Path:
+    made = builder.compile(tree, source_files(tree), kafka.others, folder / "classes")
+    assert made.succeeded, made.output
+    jar = folder / f"kafka-raft-{VERSION}.jar"
+    write_jar({**resources_of(kafka.raft_jar), **classes_in(folder / "classes")}, jar)
+    return jar
+
+
+def entries_of(jar: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(jar) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def rewritten(jar: Path, folder: Path, change: Callable[[dict[str, bytes]], object]) -> Path:
+    entries = entries_of(jar)
+    change(entries)
+    made = folder / f"kafka-raft-{VERSION}.jar"
+    write_jar(entries, made)
+    return made
+
+
+def failing(proved: DropIn) -> set[str]:
+    return {each.rule for each in proved.differences if each.blocks}
+
+
+def rules_of(proved: DropIn, severity: Severity) -> set[str]:
+    return {each.rule for each in proved.differences if each.severity is severity}
+
+
+@pytest.mark.parametrize("compiler", ["ecj", "javac"])
+def test_a_sound_patched_jar_gives_notes_alone(compiler, builders, tree, kafka, tools, subject, tmp_path):
+    builder = next((each for each in builders if each.label.startswith(compiler)), None)
+    if builder is None:
+        pytest.skip(f"this host has no {compiler}")
+    proved = prove_dropin(tools, kafka.raft_jar, build(builder, tree, kafka, tmp_path), subject)
+    assert {each.severity for each in proved.differences} == {Severity.NOTE}, proved.differences
+    assert {each.rule for each in proved.differences} == {"named-class-changed", "config-added"}
+    assert proved.looked_at == tuple(rule.name for rule in ALL)
+    assert builder.label in proved.notes[0]
+
+
+def test_base_differs_in_nothing_from_itself(kafka, tools):
+    assert prove_dropin(tools, kafka.raft_jar, kafka.raft_jar, Subject()).differences == ()
+
+
+def test_without_a_baseline_from_its_own_compiler_a_javac_jar_gives_warnings_and_does_not_fail(
+    builders, tree, kafka, tools, subject, tmp_path
+):
+    if len(builders) < 2:
+        pytest.skip("this host has no javac")
+    jar = build(builders[1], tree, kafka, tmp_path)
+    proved = prove_dropin(tools, kafka.raft_jar, jar, replace(subject, baselines=()))
+    assert failing(proved) == set(), proved.differences
+    assert "unnamed-class-code" in rules_of(proved, Severity.WARNING)
+
+
+def test_without_a_series_every_change_of_an_api_fails(patched, kafka, tools, subject):
+    proved = prove_dropin(tools, kafka.raft_jar, patched, replace(subject, named=frozenset()))
+    assert failing(proved) == {"unnamed-class-api", "unnamed-class-calls"}
+
+
+@pytest.mark.parametrize("edit", EDITS, ids=lambda name: name.replace(" ", "-"))
+def test_an_edit_of_the_sources_is_caught_by_its_rule(edit, ecj, tree, kafka, tools, subject, tmp_path):
+    file, old, new, expected = EDITS[edit]
+    shutil.copytree(tree, tmp_path / "tree", ignore=shutil.ignore_patterns(".git"))
+    path = next((tmp_path / "tree/raft/src").glob(f"*/java/{RAFT}/{file}"))
+    text = path.read_text()
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new))
+    proved = prove_dropin(tools, kafka.raft_jar, build(ecj, tmp_path / "tree", kafka, tmp_path), subject)
+    assert failing(proved) == expected, proved.differences
+    if not expected:
+        assert rules_of(proved, Severity.WARNING) == {"unnamed-class-code"}
+
+
+def test_a_class_that_other_jars_use_is_missed_by_name_and_by_them(patched, kafka, tools, subject, tmp_path):
+    jar = rewritten(patched, tmp_path, lambda entries: entries.pop(f"{RAFT}/Batch.class"))
+    proved = prove_dropin(tools, kafka.raft_jar, jar, subject)
+    assert {"class-missing", "linkage-broken", "api-binary", "reference-unresolved"} <= failing(proved)
+    broken = [each.says for each in proved.differences if each.rule == "linkage-broken"]
+    assert any("of kafka-metadata-3.9.1.jar uses org.apache.kafka.raft.Batch" in says for says in broken)
+
+
+def test_a_jar_for_java_21_is_caught_and_the_java_named(patched, kafka, tools, subject, tmp_path):
+    def for_java_21(entries: dict[str, bytes]) -> None:
+        for name in filter(lambda name: name.endswith(".class"), entries):
+            entries[name] = entries[name][:6] + struct.pack(">H", 65) + entries[name][8:]
+
+    proved = prove_dropin(tools, kafka.raft_jar, rewritten(patched, tmp_path, for_java_21), subject)
+    assert failing(proved) == {"bytecode-level"}
+    assert "compiled for Java 21, base's for Java 8 at most" in proved.differences[0].says
+
+
+def test_a_jar_for_a_java_that_nobody_has_is_a_difference_and_no_crash(patched, kafka, tools, subject, tmp_path):
+    def for_java_25(entries: dict[str, bytes]) -> None:
+        name = f"{RAFT}/QuorumConfig.class"
+        entries[name] = entries[name][:6] + struct.pack(">H", 69) + entries[name][8:]
+
+    proved = prove_dropin(tools, kafka.raft_jar, rewritten(patched, tmp_path, for_java_25), subject)
+    assert {"bytecode-level", "config-unreadable", "loading-broken"} <= failing(proved)
+
+
+def test_a_class_that_calls_what_its_neighbour_lacks_is_caught(patched, kafka, tools, subject, tmp_path):
+    name = f"{RAFT}/QuorumConfig.class"
+    jar = rewritten(patched, tmp_path, lambda entries: entries.update({name: entries_of(kafka.raft_jar)[name]}))
+    proved = prove_dropin(tools, kafka.raft_jar, jar, subject)
+    unresolved = [each.where for each in proved.differences if each.rule == "reference-unresolved"]
+    assert "org.apache.kafka.raft.QuorumConfig.dynamicBootstrapServersEnabled()Z" in unresolved
+
+
+def test_resources_and_the_manifest_are_watched(patched, kafka, tools, subject, tmp_path):
+    def change(entries: dict[str, bytes]) -> None:
+        entries["common/message/QuorumStateData.json"] += b" "
+        entries["LICENSE"] = b"mine"
+        entries["META-INF/MANIFEST.MF"] = b"Manifest-Version: 1.0\r\nMulti-Release: true\r\n\r\n"
+        entries["META-INF/versions/21/a/B.class"] = entries[f"{RAFT}/Batch.class"]
+        entries["META-INF/A.SF"] = b""
+        del entries["NOTICE"]
+
+    proved = prove_dropin(tools, kafka.raft_jar, rewritten(patched, tmp_path, change), subject)
+    assert failing(proved) == {
+        "entry-missing",
+        "entry-versioned",
+        "manifest-loading",
+        "resource-changed",
+        "signature-changed",
+    }
+    assert "text-changed" in rules_of(proved, Severity.WARNING)
+
+
+def test_a_name_that_is_there_twice_is_caught(patched, kafka, tools, subject, tmp_path):
+    jar = shutil.copy(patched, tmp_path / f"kafka-raft-{VERSION}.jar")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with zipfile.ZipFile(jar, "a") as archive:
+            archive.writestr(f"{RAFT}/QuorumConfig.class", entries_of(patched)[f"{RAFT}/QuorumConfig.class"])
+    assert failing(prove_dropin(tools, kafka.raft_jar, Path(jar), subject)) == {"entry-duplicate"}
+
+
+@pytest.mark.parametrize("content", [b"", b"\xca\xfe\xba\xbe", b"\xca\xfe\xba\xbe\0\0\0\x34\xff\xff" + b"\x07" * 400])
+def test_a_class_file_that_is_none_is_told_in_a_sentence(content, patched, tools, tmp_path):
+    jar = rewritten(patched, tmp_path, lambda entries: entries.update({f"{RAFT}/Batch.class": content}))
+    with pytest.raises(HarnessError, match=r"Batch\.class in .* is not a class file that can be read"):
+        read_classes(tools.bytecode, jar)
+
+
+def test_the_same_sources_by_two_compilers_read_alike_but_for_instructions(builders, subject, tools):
+    if len(builders) < 2:
+        pytest.skip("this host has no javac")
+    by_ecj, by_javac = (read_classes(tools.bytecode, each.jar) for each in subject.baselines)
+    config = f"{RAFT}/QuorumConfig"
+    assert by_ecj[config].fields == by_javac[config].fields
+    assert {m.name for m in by_ecj[config].methods} >= {"requestTimeoutMs", "<init>"}
