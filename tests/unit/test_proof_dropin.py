@@ -1,0 +1,439 @@
+"""The drop-in proof's rules, on class facts and archives made by hand: no JVM."""
+
+import warnings
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.building.configdef import ConfigKey
+from harness.errors import HarnessError
+from harness.patching import Patch, Series
+from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts, Reference, Use, parse_class
+from harness.proof.dropin import named_classes, rules, worst_first
+from harness.proof.dropin.api import parse_report
+from harness.proof.dropin.classes import (
+    Baseline,
+    closest,
+    compare_levels,
+    compare_members,
+    compare_nests,
+    compare_presence,
+)
+from harness.proof.dropin.config import compare_keys
+from harness.proof.dropin.entries import (
+    compare_entries,
+    compare_manifests,
+    compare_signatures,
+    parse_manifest,
+    read_jar,
+)
+from harness.proof.dropin.linkage import compare_linkage, resolve
+from harness.proof.dropin.loading import questions_about, read_answer
+from harness.proof.records import Difference, Severity
+
+quickly = settings(deadline=None, max_examples=60)
+PUBLIC, PRIVATE, STATIC, FINAL, SYNTHETIC = 0x1, 0x2, 0x8, 0x10, 0x1000
+CONFIG = "org/apache/kafka/raft/QuorumConfig"
+STATE = "org/apache/kafka/raft/FollowerState"
+MESSAGE = "org/apache/kafka/raft/generated/Data"
+
+
+def method(name="size", descriptor="()I", access=PUBLIC, code="c1", uses=()):
+    return MethodFacts(name, descriptor, access, (), code, tuple(uses))
+
+
+def call(owner, name, descriptor="()V"):
+    return Use("call", owner, name, descriptor, 1)
+
+
+def facts(name=STATE, *methods, fields=(), major=52, access=PUBLIC, superclass="java/lang/Object", interfaces=()):
+    return ClassFacts(name, major, access, superclass, interfaces, tuple(fields), methods, f"{name}.class")
+
+
+def classes(*every):
+    return {each.name: each for each in every}
+
+
+def nests(base, candidate, named=frozenset(), *more):
+    return [d.rule for d in compare_nests(base, candidate, [Baseline("base", base), *more], named)]
+
+
+def names(differences):
+    return [difference.rule for difference in differences]
+
+
+BASE = classes(facts(STATE, method()), facts(CONFIG, method()), facts(MESSAGE, method()))
+
+
+def test_every_rule_has_a_name_of_its_own_and_says_what_it_asks():
+    assert len({rule.name for rule in rules.ALL}) == len(rules.ALL) > 30
+    assert all(rule.asks for rule in rules.ALL)
+
+
+def test_the_same_classes_differ_in_nothing():
+    assert nests(BASE, BASE) == []
+    assert names(compare_presence(BASE, BASE, frozenset())) == names(compare_members(BASE, BASE)) == []
+
+
+def test_a_change_in_a_named_class_is_a_note_whatever_it_is():
+    changed = {**BASE, STATE: facts(STATE, method(code="c2"), method("more"))}
+    assert nests(BASE, changed, frozenset([STATE])) == ["named-class-changed"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "rule"),
+    [
+        (facts(STATE, method(), method("more")), "unnamed-class-api"),
+        (facts(STATE, method(access=PUBLIC | FINAL)), "unnamed-class-api"),
+        (facts(STATE, method(), superclass="a/B"), "unnamed-class-api"),
+        (facts(STATE, method(code="c2", uses=[call("java/lang/System", "exit", "(I)V")])), "unnamed-class-calls"),
+        (facts(STATE, method(code="c2")), "unnamed-class-code"),
+        (facts(STATE, method(), method("hidden", access=PRIVATE)), "unnamed-class-code"),
+    ],
+)
+def test_a_change_in_an_unnamed_class_weighs_by_what_changed(changed, rule):
+    assert nests(BASE, {**BASE, STATE: changed}) == [rule]
+
+
+def test_a_nested_class_belongs_to_the_class_that_the_series_names():
+    nested = facts(f"{STATE}$Inner", method())
+    assert names(compare_presence(BASE, {**BASE, nested.name: nested}, frozenset([STATE]))) == ["named-class-added"]
+    assert names(compare_presence(BASE, {**BASE, nested.name: nested}, frozenset())) == ["unnamed-class-added"]
+
+
+def test_an_unnamed_class_that_equals_any_baseline_is_unchanged():
+    by_ecj = {**BASE, STATE: facts(STATE, method(code="by ecj"))}
+    assert nests(BASE, by_ecj) == ["unnamed-class-code"]
+    assert nests(BASE, by_ecj, frozenset(), Baseline("ecj", by_ecj)) == []
+
+
+def test_the_closest_baseline_is_the_one_with_most_classes_identical():
+    by_ecj = {**BASE, STATE: facts(STATE, method(code="by ecj")), CONFIG: facts(CONFIG, method(code="by ecj"))}
+    nearest, same = closest(by_ecj, [Baseline("base", BASE), Baseline("ecj", by_ecj)])
+    assert (nearest.label, same) == ("ecj", 3)
+
+
+def test_a_generated_class_that_only_computes_otherwise_fails_where_the_compiler_is_known():
+    many = classes(*(facts(f"a/C{number}", method()) for number in range(20)), facts(MESSAGE, method()))
+    assert nests(many, {**many, MESSAGE: facts(MESSAGE, method(code="c2"))}) == ["generated-changed"]
+    assert nests(BASE, {**BASE, MESSAGE: facts(MESSAGE, method(code="c2"))}) == ["generated-code"]
+
+
+def test_what_compilers_write_on_their_own_is_no_call():
+    accessor = method("access$000", "(La/B;)I", STATIC | SYNTHETIC, uses=[call(STATE, "hidden")])
+    javac = {
+        **BASE,
+        STATE: facts(STATE, method(code="j", uses=[call(STATE, "access$000", "(La/B;)I")]), accessor),
+    }
+    ecj = {
+        **BASE,
+        STATE: facts(
+            STATE, method(code="e", uses=[call(STATE, "hidden"), call("java/util/Objects", "requireNonNull")])
+        ),
+    }
+    assert nests(javac, ecj) == ["unnamed-class-code"]
+
+
+def test_a_call_that_is_made_once_less_is_missed():
+    twice = {**BASE, STATE: facts(STATE, method(uses=[call("a/Log", "warn"), call("a/Log", "warn")]))}
+    once = {**BASE, STATE: facts(STATE, method(code="c2", uses=[call("a/Log", "warn")]))}
+    assert nests(twice, once) == ["unnamed-class-calls"]
+
+
+def test_a_class_that_is_missing_and_a_member_that_is_removed_fail_even_where_the_series_names_them():
+    gone = {name: each for name, each in BASE.items() if name != STATE}
+    assert names(compare_presence(BASE, gone, frozenset([STATE]))) == ["class-missing"]
+    assert names(compare_members(BASE, {**BASE, STATE: facts(STATE)})) == ["member-removed"]
+
+
+def test_private_members_and_classes_may_go():
+    hidden = facts(f"{STATE}$Inner", method(), access=PRIVATE)
+    base = {**BASE, STATE: facts(STATE, method(access=PRIVATE)), hidden.name: hidden}
+    candidate = {**BASE, STATE: facts(STATE)}
+    assert names(compare_members(base, candidate)) == names(compare_presence(base, candidate, frozenset())) == []
+
+
+def test_numbered_classes_are_the_compilers_affair():
+    numbered = facts(f"{STATE}$1", method(), access=0)
+    assert names(compare_presence({**BASE, numbered.name: numbered}, BASE, frozenset())) == []
+    assert nests({**BASE, numbered.name: numbered}, BASE) == ["unnamed-class-code"]
+
+
+def test_another_constant_fails_for_other_jars_hold_the_old_one():
+    def with_constant(value):
+        return classes(facts(CONFIG, fields=[FieldFacts("LIMIT", "I", PUBLIC | STATIC | FINAL, value)]))
+
+    (found,) = compare_members(with_constant("5"), with_constant("6"))
+    assert (found.rule, found.base, found.candidate) == ("constant-changed", "5", "6")
+
+
+def test_classes_for_a_newer_java_are_told_once_with_the_java_named():
+    newer = {name: replace(each, major=65) for name, each in BASE.items()}
+    (found,) = compare_levels(BASE, newer)
+    assert (found.rule, found.base, found.candidate) == ("bytecode-level", "Java 8", "Java 21")
+    assert "3 classes" in found.says
+    assert list(compare_levels(newer, BASE)) == []
+
+
+def test_a_line_of_the_reader_is_a_class():
+    line = [0, "a/B.class", "a/B", 52, 33, "java/lang/Object", ["a/I"], [["x", "I", 2, ""]]]
+    found = parse_class([*line, [["f", "()V", 1, ["a/E"], "d1", [["call", "a/C", "g", "()V", 7]]]]])
+    assert found.methods == (MethodFacts("f", "()V", 1, ("a/E",), "d1", (Use("call", "a/C", "g", "()V", 7),)),)
+    assert (found.name, found.major, found.interfaces, found.entry) == ("a/B", 52, ("a/I",), "a/B.class")
+
+
+# --- linkage
+
+
+def reference(kind="call", name="size", descriptor="()I", owner=STATE):
+    return Reference("kafka/User", kind, owner, name, descriptor)
+
+
+def linked(base, candidate, wanted):
+    return [each.says for each in compare_linkage(base, candidate, {"kafka.jar": [wanted]})]
+
+
+def test_a_reference_that_resolves_as_before_is_none_of_our_business():
+    assert linked(BASE, {**BASE, STATE: facts(STATE, method(code="c2"), method("more"))}, reference()) == []
+
+
+@pytest.mark.parametrize(
+    ("candidate", "why"),
+    [
+        (facts(STATE), "it is not there"),
+        (facts(STATE, method(descriptor="()J")), "it is not there"),
+        (facts(STATE, method(access=0)), "less accessible"),
+        (facts(STATE, method(), access=0), "less accessible"),
+        (facts(STATE, method(access=PUBLIC | STATIC)), "static in one jar"),
+        (facts(STATE, method(), access=PUBLIC | 0x200), "interface in the other"),
+    ],
+)
+def test_a_reference_that_no_longer_resolves_is_told_with_its_user(candidate, why):
+    (says,) = linked(BASE, {STATE: candidate}, reference())
+    assert says.startswith("kafka.User of kafka.jar uses org.apache.kafka.raft.FollowerState.size()I: ")
+    assert why in says
+
+
+def test_a_missing_class_is_told_once_a_jar_and_not_once_a_member():
+    wanted = [reference(), reference("new", "", ""), reference(name="other")]
+    (found,) = compare_linkage(BASE, {}, {"kafka.jar": wanted})
+    assert found.where == "org.apache.kafka.raft.FollowerState"
+
+
+def test_a_method_that_moved_to_a_superclass_still_resolves():
+    parent = facts("a/Parent", method())
+    moved = classes(parent, facts(STATE, superclass="a/Parent"))
+    assert resolve(moved, reference()).found
+    assert linked(BASE, moved, reference()) == []
+
+
+def test_a_constructor_is_not_inherited():
+    wanted = reference(name="<init>", descriptor="(I)V")
+    base = classes(facts(STATE, method("<init>", "(I)V")))
+    moved = classes(facts("a/Parent", method("<init>", "(I)V")), facts(STATE, superclass="a/Parent"))
+    assert "it is not there" in linked(base, moved, wanted)[0]
+
+
+def test_what_is_inherited_from_another_jar_must_stay_inherited():
+    base, moved = classes(facts(STATE, superclass="other/Jar")), classes(facts(STATE))
+    assert linked(base, base, reference()) == []
+    assert "no longer inherited" in linked(base, moved, reference())[0]
+
+
+def test_a_field_that_becomes_final_breaks_who_writes_it_and_a_final_class_who_extends_it():
+    def state(access):
+        return classes(facts(STATE, fields=[FieldFacts("x", "I", access, "")], access=access))
+
+    base, final = state(PUBLIC), state(PUBLIC | FINAL)
+    assert "final" in linked(base, final, reference("put", "x", "I"))[0]
+    assert "final" in linked(base, final, reference("extends", "", ""))[0]
+    assert linked(base, final, reference("get", "x", "I")) == []
+
+
+def test_what_base_does_not_resolve_either_says_nothing_of_the_candidate():
+    assert linked({}, {}, reference()) == []
+
+
+@quickly
+@given(st.lists(st.sampled_from("ABCD"), max_size=4), st.sampled_from("ABCD"))
+def test_looking_up_ends_even_where_classes_extend_each_other(parents, owner):
+    circle = classes(*(facts(name, superclass=parent) for name, parent in zip("ABCD", parents, strict=False)))
+    assert not resolve(circle, reference(owner=owner)).found
+
+
+# --- entries
+
+
+def jar(path: Path, *entries: tuple[str, bytes]) -> Path:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, content in entries:
+                archive.writestr(name, content)
+    return path
+
+
+def entries(tmp_path, base, candidate):
+    return names(compare_entries(read_jar(jar(tmp_path / "b", *base)), read_jar(jar(tmp_path / "c", *candidate))))
+
+
+@pytest.mark.parametrize(
+    ("base", "candidate", "rule"),
+    [
+        ([], [("a.class", b""), ("a.class", b"x")], "entry-duplicate"),
+        ([("a.json", b"1")], [], "entry-missing"),
+        ([("a.json", b"1")], [("a.json", b"2")], "resource-changed"),
+        ([("LICENSE", b"1")], [("LICENSE", b"2")], "text-changed"),
+        ([], [("new.txt", b"")], "entry-added"),
+        ([], [("META-INF/versions/9/a/B.class", b"")], "entry-versioned"),
+        (
+            [("kafka/kafka-version.properties", b"commitId=1\nversion=3.9.1\n")],
+            [("kafka/kafka-version.properties", b"commitId=2\nversion=3.9.1\n")],
+            "text-changed",
+        ),
+        (
+            [("kafka/kafka-version.properties", b"version=3.9.1\n")],
+            [("kafka/kafka-version.properties", b"version=3.9.2\n")],
+            "resource-changed",
+        ),
+    ],
+)
+def test_entries_that_differ_are_told_by_their_rule(tmp_path, base, candidate, rule):
+    assert entries(tmp_path, base, candidate) == [rule]
+
+
+def test_folders_and_the_order_of_entries_make_no_difference(tmp_path):
+    assert entries(tmp_path, [("a", b"1"), ("b", b"2")], [("d/", b""), ("b", b"2"), ("a", b"1")]) == []
+
+
+def test_manifest_attributes_weigh_by_what_they_do(tmp_path):
+    def manifest(text):
+        return read_jar(jar(tmp_path / "m", ("META-INF/MANIFEST.MF", text)))
+
+    base = manifest(b"Manifest-Version: 1.0\r\nVersion: 3.9.1\r\nCreated-By: a\r\n\r\n")
+    other = manifest(b"Manifest-Version: 1.0\nVersion: 3.9.2\nCreated-By: b\nClass-Path: evil.jar\n\n")
+    assert names(compare_manifests(base, other)) == ["manifest-loading", "manifest-build", "manifest-changed"]
+
+
+def test_a_continued_manifest_line_is_one_line():
+    assert parse_manifest(b"Class-Path: a.j\r\n ar\r\n\r\nName: x\r\nSealed: true\r\n") == {"class-path": "a.jar"}
+
+
+@quickly
+@given(st.binary(max_size=200))
+def test_no_manifest_is_too_broken_to_be_read(content):
+    parse_manifest(content)
+
+
+def test_a_signature_on_one_side_is_told(tmp_path):
+    plain, signed = read_jar(jar(tmp_path / "p")), read_jar(jar(tmp_path / "s", ("META-INF/ME.RSA", b"")))
+    assert names(compare_signatures(plain, signed)) == names(compare_signatures(signed, plain)) == ["signature-changed"]
+    assert names(compare_signatures(signed, signed)) == names(compare_entries(signed, plain)) == []
+
+
+# --- configuration
+
+
+KEY = ConfigKey("k", "INT", "1", "HIGH", "[1,...]")
+FLAG = ConfigKey("flag", "BOOLEAN", "true", "LOW")
+
+
+@pytest.mark.parametrize(
+    ("candidate", "rule"),
+    [
+        ([], "config-removed"),
+        ([replace(KEY, default="2")], "default-changed"),
+        ([replace(KEY, type="LONG")], "config-changed"),
+        ([replace(KEY, validator="")], "config-changed"),
+        ([replace(KEY, importance="LOW")], "importance-changed"),
+        ([KEY, FLAG], "config-added"),
+        ([KEY, replace(FLAG, name="other")], "config-unclaimed"),
+    ],
+)
+def test_keys_that_differ_are_told_by_their_rule(candidate, rule):
+    assert names(compare_keys([KEY], candidate, "flag", "true")) == [rule]
+
+
+def test_the_flags_default_is_held_against_the_claims():
+    found = list(compare_keys([], [replace(FLAG, default="false")], "flag", "true"))
+    assert names(found) == ["config-added", "default-changed"]
+    assert found[1].says == "flag is false; the claims say true"
+    assert names(compare_keys([FLAG], [FLAG], "", "")) == []
+
+
+# --- japicmp and the loader
+
+
+REPORT = b"""<japicmp><classes>
+<class fullyQualifiedName="a.B" changeStatus="MODIFIED"><compatibilityChanges/>
+ <superclass><compatibilityChanges>
+  <compatibilityChange binaryCompatible="false" sourceCompatible="false" type="SUPERCLASS_REMOVED"/>
+ </compatibilityChanges></superclass>
+ <methods><method name="f"><parameters><parameter type="int"/></parameters><compatibilityChanges>
+  <compatibilityChange binaryCompatible="true" sourceCompatible="false" type="METHOD_ADDED_TO_INTERFACE"/>
+  <compatibilityChange binaryCompatible="true" sourceCompatible="true" type="METHOD_ADDED_TO_PUBLIC_CLASS"/>
+ </compatibilityChanges></method></methods>
+</class>
+<class fullyQualifiedName="a.C" changeStatus="REMOVED"><compatibilityChanges>
+  <compatibilityChange binaryCompatible="false" sourceCompatible="false" type="CLASS_REMOVED"/>
+ </compatibilityChanges>
+ <fields><field name="x"><compatibilityChanges>
+  <compatibilityChange binaryCompatible="false" sourceCompatible="false" type="FIELD_REMOVED"/>
+ </compatibilityChanges></field></fields>
+</class></classes></japicmp>"""
+
+
+def test_incompatibilities_are_read_from_japicmps_report():
+    found = [(each.rule, each.says) for each in parse_report(REPORT, Path("c.jar"))]
+    assert found == [
+        ("api-binary", "a.B: superclass removed"),
+        ("api-source", "a.B.f(int): method added to interface"),
+        ("api-binary", "a.C: class removed"),
+    ]
+
+
+@pytest.mark.parametrize("content", [b"", b"<html/>", b"<japicmp>", b'<!DOCTYPE a [<!ENTITY b "c">]><japicmp/>'])
+def test_what_is_no_report_is_told_in_a_sentence(content):
+    with pytest.raises(HarnessError, match=r"japicmp cannot compare c\.jar with base: "):
+        parse_report(content, Path("c.jar"))
+
+
+def test_the_loader_is_asked_for_each_class_and_each_use_once_and_its_complaints_are_differences():
+    asked = questions_about(classes(facts(STATE, method(uses=[call("a/C", "g"), call("a/C", "g")]))))
+    assert [each.line for each in asked] == ["class\torg.apache.kafka.raft.FollowerState", "use\tcall\ta/C\tg\t()V"]
+    found = read_answer("0\tjava.lang.VerifyError: bad\n1\tit is not there\nend\n", asked, Path("c.jar"))
+    assert names(found) == ["loading-broken", "reference-unresolved"]
+    assert found[1].says.endswith("FollowerState uses a.C.g()V, line 1: it is not there")
+
+
+def test_a_loader_that_was_cut_off_is_an_error_and_no_proof():
+    with pytest.raises(HarnessError, match="could not be found out"):
+        read_answer("", [], Path("c.jar"))
+
+
+def test_a_name_cannot_forge_a_question():
+    assert questions_about(classes(facts("a\nclass\tevil"))) == []
+
+
+# --- the whole
+
+
+def test_the_classes_that_a_series_names_are_those_whose_files_it_touches(tmp_path):
+    patch = tmp_path / "a.patch"
+    patch.write_text(
+        "--- a/raft/src/main/java/a/B.java\n+++ b/raft/src/main/java/a/B.java\n@@ -1 +1 @@\n-x\n+y\n"
+        "--- /dev/null\n+++ b/raft/src/main/java/a/New.java\n@@ -0,0 +1 @@\n+z\n"
+        "--- a/raft/src/test/java/a/BTest.java\n+++ b/raft/src/test/java/a/BTest.java\n"
+    )
+    assert named_classes(Series("s", "3.9.1", (Patch("a.patch", patch, {}),))) == {"a/B", "a/New"}
+    assert named_classes(None) == frozenset()
+
+
+def test_differences_come_worst_first_and_once():
+    note = Difference("z", Severity.NOTE, "w", "s")
+    warning, failure = replace(note, severity=Severity.WARNING), replace(note, severity=Severity.FAIL)
+    assert worst_first([note, failure, warning, failure]) == (failure, warning, note)

@@ -1,0 +1,97 @@
+"""Waivers: who may say that a difference is known, and for how long."""
+
+from contextlib import suppress
+from datetime import date
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.errors import HarnessError
+from harness.proof.records import Difference, Severity
+from harness.proof.waivers import apply_waivers, load_waivers, parse_waivers
+
+TODAY = date(2026, 11, 21)
+RULES = ("class-missing", "member-removed")
+MISSING = Difference("class-missing", Severity.FAIL, "a.B", "the class a.B is missing")
+WAIVER = """[[waiver]]
+rule = "class-missing"
+where = "a.*"
+reason = "nobody uses it"
+owner = "raft team"
+expires = "2026-11-21"
+"""
+
+
+def waived(text: str, *differences: Difference, today: date = TODAY) -> tuple[Difference, ...]:
+    return apply_waivers(differences, parse_waivers(text.encode(), "waivers.toml", RULES), today)
+
+
+def test_a_waiver_covers_its_difference_up_to_its_last_day_and_says_who_answers():
+    (found,) = waived(WAIVER, MISSING)
+    assert not found.blocks
+    assert found.waived == "nobody uses it (raft team, until 2026-11-21)"
+
+
+def test_an_expired_waiver_covers_nothing_and_fails_itself():
+    complaint, found = waived(WAIVER, MISSING, today=date(2026, 11, 22))
+    assert found.blocks
+    assert (complaint.rule, complaint.blocks) == ("waiver-expired", True)
+    assert "owned by raft team, expired on 2026-11-21" in complaint.says
+
+
+def test_a_waiver_that_matches_nothing_is_stale_and_fails():
+    (complaint,) = waived(WAIVER)
+    assert (complaint.rule, complaint.severity) == ("waiver-stale", Severity.FAIL)
+
+
+def test_a_waiver_is_for_one_rule_alone():
+    other = Difference("member-removed", Severity.FAIL, "a.B", "")
+    complaint, found = waived(WAIVER, other)
+    assert (complaint.rule, found.blocks) == ("waiver-stale", True)
+
+
+def test_a_place_with_brackets_is_also_taken_as_it_stands():
+    text = WAIVER.replace("a.*", "a.B.f([I)V")
+    (found,) = waived(text, Difference("class-missing", Severity.FAIL, "a.B.f([I)V", ""))
+    assert found.waived
+
+
+def test_a_day_may_be_a_toml_date():
+    (found,) = waived(WAIVER.replace('"2026-11-21"', "2026-11-21"), MISSING)
+    assert found.waived
+
+
+def test_waivers_of_nights_stand_in_the_same_file():
+    assert waived('[[outcome]]\nwhere = "x"\n') == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("nonsense", "waivers.toml"),
+        ("[[waver]]\n", "it holds tables of the names waiver, outcome, finding"),
+        ("waiver = 1\n", "it holds tables"),
+        (WAIVER.replace('owner = "raft team"\n', ""), "waiver 1: it needs rule, where, reason, owner, expires"),
+        (WAIVER.replace("raft team", " "), "waiver 1, owner: it is a text that is not empty"),
+        (WAIVER.replace("class-missing", "clas-missing"), "there is no rule 'clas-missing'"),
+        (WAIVER.replace("2026-11-21", "soon"), "waiver 1, expires: 'soon' is not a day like"),
+        (WAIVER.replace('"2026-11-21"', "2026-11-21T10:00:00"), "is not a day like"),
+    ],
+)
+def test_a_file_that_is_not_well_formed_is_told_with_its_place(text, told):
+    with pytest.raises(HarnessError, match=r"waivers\.toml") as raised:
+        waived(text)
+    assert told in raised.value.message
+
+
+def test_a_file_that_cannot_be_read_is_told(tmp_path):
+    with pytest.raises(HarnessError, match="cannot be read: No such file"):
+        load_waivers(tmp_path / "none.toml", RULES)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.binary(max_size=60))
+def test_whatever_the_bytes_there_are_waivers_or_a_sentence(content):
+    with suppress(HarnessError):
+        parse_waivers(content, "waivers.toml", RULES)
