@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.building.builders import Compilation, run_compiler
+from harness.building.containers.aptsources import AptSource, host_sources
 from harness.errors import HarnessError
 from harness.java import JavaRuntime
 from harness.processes import bare_environment, run
@@ -18,13 +20,11 @@ from harness.store import move_folder
 
 _PACKAGES = ("openjdk-8-jdk-headless", "openjdk-8-jre-headless")
 _SUITE = "sid"
-_KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _LABEL = "Debian's javac"
 _COMPILER = "lib/tools.jar"
 _LIBRARY = ("jre/lib/rt.jar", "jre/lib/jce.jar", "jre/lib/jsse.jar")
 _TIMEOUT_SECONDS = 300
-_DEB_LINE = re.compile(r"^deb\s+(?:\[[^\]]*\]\s+)?(\S+)\s", re.MULTILINE)
-_URIS = re.compile(r"^URIs:\s*(\S+)", re.MULTILINE)
+_MAIN_ARCHIVE = re.compile(r"https?://\S+/debian/?")
 _VERSION = re.compile(r"openjdk-8-jdk-headless_([0-9A-Za-z.~+-]+?)_")
 
 
@@ -68,33 +68,37 @@ def debian_javac8(runtime: JavaRuntime, cache: Path, offline: bool = False) -> J
         return Javac8(kept[-1], runtime)
     if offline:
         raise _not_to_be_had("it is not in the cache, and --offline forbids fetching it")
-    mirror = debian_mirror(_source_texts(Path("/etc/apt")))
-    if not mirror or not _KEYRING.is_file() or not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
-        raise _not_to_be_had("this host has no apt with a Debian mirror and Debian's keys")
+    unstable = debian_unstable(_host_sources())
+    if not unstable or not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
+        raise _not_to_be_had("this host has no apt with a mirror of Debian")
     (cache / "jdk8").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".staging-", dir=cache / "jdk8") as folder:
-        return Javac8(_fetch(mirror, Path(folder), cache / "jdk8"), runtime)
+        return Javac8(_fetch(unstable, Path(folder), cache / "jdk8"), runtime)
 
 
-def debian_mirror(texts: Iterable[str]) -> str:
-    """Return the first address of Debian's main archive in apt's source files, of either format; empty without one."""
-    for text in texts:
-        lines = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
-        for address in (*_URIS.findall(lines), *_DEB_LINE.findall(lines)):
-            if re.fullmatch(r"https?://\S+/debian/?", address):
-                return str(address)
-    return ""
+def debian_unstable(sources: Iterable[AptSource]) -> AptSource | None:
+    """Return Debian unstable at the first mirror of Debian's main archive; None where there is none.
+
+    Of the options only the key is kept: what is not signed is not taken.
+    """
+    for source in sources:
+        if _MAIN_ARCHIVE.fullmatch(source.uri) and "main" in source.components:
+            signed = tuple(option for option in source.options if option.startswith("signed-by="))
+            return AptSource(source.uri, _SUITE, ("main",), signed)
+    return None
 
 
-def _source_texts(folder: Path) -> list[str]:
-    named = [folder / "sources.list", *sorted((folder / "sources.list.d").glob("*"))]
-    files = [path for path in named if path.suffix in (".list", ".sources") and path.is_file()]
-    return [path.read_text(encoding="utf-8", errors="replace") for path in files]
+def _host_sources() -> list[AptSource]:
+    """Return this host's apt sources. Raises HarnessError when it has none."""
+    try:
+        return host_sources(platform.freedesktop_os_release().get("VERSION_CODENAME", ""))
+    except OSError as error:
+        raise _not_to_be_had("this host does not tell which distribution it is") from error
 
 
-def _fetch(mirror: str, staging: Path, target: Path) -> Path:
+def _fetch(unstable: AptSource, staging: Path, target: Path) -> Path:
     """Download and unpack both packages below `staging`; return the folder of what is kept of them."""
-    settings = _apt_of_its_own(mirror, staging)
+    settings = _apt_of_its_own(unstable, staging)
     _apt([*settings, "update"], staging)
     _apt([*settings, "download", *_PACKAGES], staging)
     for package in sorted(staging.glob("*.deb")):
@@ -108,12 +112,12 @@ def _fetch(mirror: str, staging: Path, target: Path) -> Path:
     return target / version
 
 
-def _apt_of_its_own(mirror: str, folder: Path) -> list[str]:
+def _apt_of_its_own(unstable: AptSource, folder: Path) -> list[str]:
     """Return the options by which apt keeps everything below `folder` and knows Debian unstable alone."""
     for each in ("lists/partial", "archives/partial"):
         (folder / each).mkdir(parents=True)
     (folder / "status").touch()
-    (folder / "sources.list").write_text(f"deb [signed-by={_KEYRING}] {mirror} {_SUITE} main\n", encoding="utf-8")
+    (folder / "sources.list").write_text(f"{unstable.line}\n", encoding="utf-8")
     options = {
         "Dir::State": folder,
         "Dir::State::lists": "lists",

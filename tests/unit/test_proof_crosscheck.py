@@ -9,9 +9,10 @@ import pytest
 from rich.console import Console
 
 from harness.building.builders import Compilation
+from harness.building.containers.aptsources import AptSource
 from harness.building.crosscheck import Built, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jar
 from harness.building.jars import write_jar
-from harness.building.jdk8 import Javac8, debian_javac8, debian_mirror
+from harness.building.jdk8 import Javac8, debian_javac8, debian_unstable
 from harness.errors import HarnessError
 from harness.java import JavaRuntime
 from harness.sources.distribution import Distribution
@@ -111,20 +112,16 @@ def test_a_compiler_that_cannot_compile_the_release_leaves_no_baseline(release, 
     assert not list((tmp_path / "cache").rglob("*.jar"))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "# URIs: http://commented.example/debian\nTypes: deb\nURIs: http://mirror.example/debian\nSuites: x\n",
-        "deb [arch=amd64 signed-by=/k] http://mirror.example/debian bookworm main\n",
-        "deb http://mirror.example/debian-security s main\ndeb http://mirror.example/debian bookworm main\n",
-    ],
-)
-def test_debians_main_archive_is_found_in_either_format(text):
-    assert debian_mirror([text]) == "http://mirror.example/debian"
+def test_debian_unstable_is_asked_of_the_hosts_own_mirror_and_only_signed():
+    security = AptSource("http://mirror.example/debian-security", "bookworm-security", ("main",))
+    main = AptSource("http://mirror.example/debian", "bookworm", ("main",), ("signed-by=/k.gpg", "trusted=yes"))
+    found = debian_unstable([security, main])
+    assert found is not None
+    assert found.line == "deb [signed-by=/k.gpg] http://mirror.example/debian sid main"
 
 
-def test_a_host_that_is_no_debian_has_no_mirror():
-    assert debian_mirror(["deb http://mirror.example/ubuntu noble main\n", ""]) == ""
+def test_a_host_of_another_distribution_has_no_debian_unstable():
+    assert debian_unstable([AptSource("http://mirror.example/ubuntu", "noble", ("main",))]) is None
 
 
 def test_javac_8_comes_from_the_cache_where_it_is_there(tmp_path):
