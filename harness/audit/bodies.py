@@ -31,6 +31,7 @@ from harness.audit.declared import (
     modifiers_of,
     operands,
     operator,
+    parts_of,
     simple_type,
     text_of,
 )
@@ -66,7 +67,7 @@ def class_of(declared: Declared, names: Names) -> JavaClass:
 def _method(node: Node, declared: Declared, names: Names) -> Method:
     body, scope = _Body(declared, names), Scope()
     listed = node.child_by_field_name("parameters") or declared.node.child_by_field_name("parameters")
-    parameters = tuple(declare(each, scope) for each in (listed.named_children if listed else ()) if is_parameter(each))
+    parameters = tuple(declare(each, scope) for each in (parts_of(listed) if listed else ()) if is_parameter(each))
     block = node.child_by_field_name("body")
     steps = body.step(block, scope) if block else NOTHING
     returns = node.child_by_field_name("type")
@@ -120,12 +121,12 @@ class _Body:
         if node.type in _LEAVES:
             return Exit.BREAKS
         if node.type in _EXITS:
-            return sequence(self._all(node.named_children, scope), _EXITS[node.type])
+            return sequence(self._all(parts_of(node), scope), _EXITS[node.type])
         if node.type in TYPES or node.type.endswith(("_type", "_type_identifier", "type_identifier")):
             return NOTHING
         if node.type in _REPEATED:
             return self._repeated(node, scope.inner())
-        return self._all(node.named_children, scope.inner() if node.type in _SCOPED else scope)
+        return self._all(parts_of(node), scope.inner() if node.type in _SCOPED else scope)
 
     def _all(self, nodes: Iterable[Node | None], scope: Scope) -> Step:
         return sequence(*(self.step(node, scope) for node in nodes if node))
@@ -170,11 +171,11 @@ class _Body:
 
     def _switch(self, node: Node, scope: Scope) -> Step:
         body = node.child_by_field_name("body")
-        groups = body.named_children if body else []
+        groups = parts_of(body) if body else []
         way: Step = NOTHING
         for group in reversed(groups):
-            default = any(text_of(each) == "default" for each in group.named_children if each.type == "switch_label")
-            steps = [each for each in group.named_children if each.type != "switch_label"]
+            default = any(text_of(each) == "default" for each in parts_of(group) if each.type == "switch_label")
+            steps = [each for each in parts_of(group) if each.type != "switch_label"]
             taken = self._all(steps, scope.inner())
             way = taken if default and way == NOTHING else If(Atom(), taken, way)
         return sequence(self._all((node.child_by_field_name("condition"),), scope), Breakable(way))
@@ -184,22 +185,22 @@ class _Body:
         resources = self._all((node.child_by_field_name("resources"),), inner)
         body = self._all((node.child_by_field_name("body"),), inner)
         catches: Step = NOTHING
-        for clause in (each for each in node.named_children if each.type == "catch_clause"):
+        for clause in (each for each in parts_of(node) if each.type == "catch_clause"):
             catches = If(Atom(), self._caught(clause, scope.inner()), catches)
-        last = [each for each in node.named_children if each.type == "finally_clause"]
+        last = [each for each in parts_of(node) if each.type == "finally_clause"]
         return Try(sequence(resources, body), catches, self._all(last, scope))
 
     def _caught(self, clause: Node, scope: Scope) -> Step:
-        for each in clause.named_children:
+        for each in parts_of(clause):
             if each.type == "catch_formal_parameter":
                 declare(each, scope)
         return self._all((clause.child_by_field_name("body"),), scope)
 
     def _assert(self, node: Node, scope: Scope) -> Step:
-        return If(Atom(), self._all(node.named_children, scope), NOTHING)
+        return If(Atom(), self._all(parts_of(node), scope), NOTHING)
 
     def _labeled(self, node: Node, scope: Scope) -> Step:
-        return Breakable(self._all(node.named_children[1:], scope))
+        return Breakable(self._all(parts_of(node)[1:], scope))
 
     def _binary(self, node: Node, scope: Scope) -> Step:
         sign, parts = text_of(operator(node)), operands(node)
@@ -214,7 +215,7 @@ class _Body:
 
     def _lambda(self, node: Node, scope: Scope) -> Step:
         inner, listed = scope.inner(), node.child_by_field_name("parameters")
-        for each in [listed, *listed.named_children] if listed else ():
+        for each in [listed, *parts_of(listed)] if listed else ():
             if each.type == "identifier":
                 inner.declare(text_of(each), "")
             elif is_parameter(each):
@@ -222,8 +223,7 @@ class _Body:
         return Deferred(self._all((node.child_by_field_name("body"),), inner))
 
     def _reference(self, node: Node, scope: Scope) -> Step:
-        receiver, *rest = node.children
-        name = text_of(rest[-1])
+        receiver, name = parts_of(node)[0], text_of(node.children[-1])
         call = Call(
             self._meaning.type_of(receiver, scope), CONSTRUCTOR if name == "new" else name, -1, (), self._file.at(node)
         )
@@ -239,14 +239,14 @@ class _Body:
 
     def _new(self, node: Node, scope: Scope) -> Step:
         call = self._meaning.made(simple_type(node.child_by_field_name("type")), CONSTRUCTOR, node, node)
-        bodies = [each for each in node.named_children if each.type == "class_body"]
-        methods = [each for body in bodies for each in body.named_children if each.type in METHODS]
+        bodies = [each for each in parts_of(node) if each.type == "class_body"]
+        methods = [each for body in bodies for each in parts_of(body) if each.type in METHODS]
         later = tuple(Deferred(self._anonymous(each, scope.inner())) for each in methods)
         return sequence(self._all((node.child_by_field_name("arguments"),), scope), call, *later)
 
     def _anonymous(self, method: Node, scope: Scope) -> Step:
         listed = method.child_by_field_name("parameters")
-        for each in listed.named_children if listed else ():
+        for each in parts_of(listed) if listed else ():
             if is_parameter(each):
                 declare(each, scope)
         return self._all((method.child_by_field_name("body"),), scope)
@@ -275,9 +275,9 @@ class _Body:
         return self._all((left.child_by_field_name("object"),) if left.type == "field_access" else (left,), scope)
 
     def _update(self, node: Node, scope: Scope) -> Step:
-        written = self._meaning.field_meant(node.named_children[0], scope)
+        written = self._meaning.field_meant(parts_of(node)[0], scope)
         writes = Access(*written, True, self._file.at(node)) if written else NOTHING
-        return sequence(self._all(node.named_children, scope), writes)
+        return sequence(self._all(parts_of(node), scope), writes)
 
     def _read(self, node: Node, scope: Scope) -> Step:
         meant = self._meaning.field_meant(node, scope)

@@ -76,13 +76,13 @@ class Names:
         """Return an expression's value as text when it is constant, else None; see `code.Call.constants`."""
         match node.type:
             case "string_literal":
-                return "".join(text_of(part) for part in node.named_children)
+                return "".join(text_of(part) for part in parts_of(node))
             case "true" | "false":
                 return node.type
             case "decimal_integer_literal":
                 return text_of(node).replace("_", "").rstrip("lL")
             case "parenthesized_expression":
-                return self.constant(node.named_children[0], inside, steps)
+                return self.constant(parts_of(node)[0], inside, steps)
             case "binary_expression" if text_of(operator(node)) == "+":
                 return self._joined(operands(node), inside, steps)
             case "identifier":
@@ -131,11 +131,16 @@ def names_in(files: tuple[SourceFile, ...]) -> Names:
 def members_of(node: Node) -> Iterator[Node]:
     """Give the members of a class, those of an enum after its constants."""
     body = node.child_by_field_name("body")
-    for member in body.named_children if body else ():
+    for member in parts_of(body) if body else ():
         if member.type in _BODIES:
-            yield from member.named_children
+            yield from parts_of(member)
         else:
             yield member
+
+
+def parts_of(node: Node) -> list[Node]:
+    """Return a node's named parts without the comments, which may stand between any two words of Java."""
+    return [each for each in node.named_children if not each.type.endswith("comment")]
 
 
 def text_of(node: Node | None) -> str:
@@ -161,9 +166,9 @@ def simple_type(node: Node | None) -> str:
     """Return a type without its package, outer class and arguments: `List` for `java.util.List<String>`."""
     match node.type if node else "":
         case "generic_type":
-            return simple_type(node.named_children[0]) if node else ""
+            return simple_type(parts_of(node)[0]) if node else ""
         case "scoped_type_identifier" | "annotated_type":
-            return simple_type(node.named_children[-1]) if node else ""
+            return simple_type(parts_of(node)[-1]) if node else ""
         case "array_type":
             return f"{simple_type(node.child_by_field_name('element'))}[]" if node else ""
         case _:
@@ -172,7 +177,7 @@ def simple_type(node: Node | None) -> str:
 
 def modifiers_of(node: Node) -> frozenset[str]:
     """Return a declaration's modifiers, without annotations."""
-    found = next((child for child in node.named_children if child.type == "modifiers"), None)
+    found = next((child for child in parts_of(node) if child.type == "modifiers"), None)
     return frozenset(child.type for child in found.children if not child.is_named) if found else frozenset()
 
 
@@ -183,7 +188,7 @@ def _field(node: Node, name: str) -> Node:
 
 
 def _declared(node: Node, outer: str, file: SourceFile) -> Iterator[Declared]:
-    for child in members_of(node) if node.type in TYPES else node.named_children:
+    for child in members_of(node) if node.type in TYPES else parts_of(node):
         if child.type in TYPES:
             made = _class(child, outer, file)
             yield made
@@ -196,7 +201,7 @@ def _class(node: Node, outer: str, file: SourceFile) -> Declared:
     return Declared(
         name=text_of(node.child_by_field_name("name")),
         outer=outer,
-        superclass=simple_type(superclass.named_children[0]) if superclass else "",
+        superclass=simple_type(parts_of(superclass)[0]) if superclass else "",
         node=node,
         file=file,
         fields=fields,

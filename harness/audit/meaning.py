@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from tree_sitter import Node
 
 from harness.audit.code import Atom, Call, Condition, Junction, Not, Truth
-from harness.audit.declared import Declared, Names, operands, operator, simple_type, text_of
+from harness.audit.declared import Declared, Names, operands, operator, parts_of, simple_type, text_of
 
 CONSTRUCTOR = "<init>"
 _PARAMETERS = ("formal_parameter", "spread_parameter", "catch_formal_parameter", "resource")
@@ -44,9 +44,9 @@ def declare(node: Node, scope: Scope) -> str:
     kind = simple_type(node.child_by_field_name("type"))
     name = text_of(node.child_by_field_name("name"))
     if node.type == "spread_parameter":
-        types = [each for each in node.named_children if each.type not in ("modifiers", "variable_declarator")]
+        types = [each for each in parts_of(node) if each.type not in ("modifiers", "variable_declarator")]
         kind = f"{simple_type(types[0]) if types else ''}..."
-        name = text_of(node.named_children[-1])
+        name = text_of(parts_of(node)[-1])
     scope.declare(name, kind)
     return kind
 
@@ -71,7 +71,7 @@ class Meaning:
     def made(self, owner: str, name: str, node: Node, at: Node) -> Call:
         """Return a call of a known class with the arguments of `node`, at the place of `at`."""
         listed = node.child_by_field_name("arguments")
-        arguments = [each for each in listed.named_children if not each.type.endswith("comment")] if listed else []
+        arguments = parts_of(listed) if listed else []
         constants = tuple(self.names.constant(each, self.inside.name) for each in arguments)
         return Call(owner, name, len(arguments), constants, self.inside.file.at(at))
 
@@ -108,7 +108,7 @@ class Meaning:
                 called = self.call(node, scope)
                 return self.names.type_returned(called.owner, called.name)
             case "parenthesized_expression":
-                return self.type_of(node.named_children[-1], scope)
+                return self.type_of(parts_of(node)[-1], scope)
             case "cast_expression" | "object_creation_expression":
                 return simple_type(node.child_by_field_name("type"))
             case _:
@@ -116,22 +116,22 @@ class Meaning:
 
     def told(self, block: Node, scope: Scope) -> Condition | None:
         """Return the condition that a method's block is: one `return` and no more; else None."""
-        statements = [each for each in block.named_children if not each.type.endswith("comment")]
-        if len(statements) != 1 or statements[0].type != "return_statement" or not statements[0].named_children:
+        statements = parts_of(block)
+        if len(statements) != 1 or statements[0].type != "return_statement" or not parts_of(statements[0]):
             return None
-        return self.condition(statements[0].named_children[-1], scope)
+        return self.condition(parts_of(statements[0])[-1], scope)
 
     def condition(self, node: Node, scope: Scope) -> Condition:
         """Return what a condition asks."""
         match node.type:
             case "parenthesized_expression":
-                return self.condition(node.named_children[-1], scope)
+                return self.condition(parts_of(node)[-1], scope)
             case "true" | "false":
                 return Truth(node.type == "true")
             case "identifier":
                 return scope.conditions.get(text_of(node), Atom())
             case "unary_expression" if text_of(operator(node)) == "!":
-                return Not(self.condition(node.named_children[-1], scope))
+                return Not(self.condition(parts_of(node)[-1], scope))
             case "method_invocation":
                 call = self.call(node, scope)
                 return Atom(call, exists=_EMPTY.get(call.name), equal=True if call.name in _EQUALS else None)

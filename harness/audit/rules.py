@@ -86,7 +86,7 @@ def _missing(ask: Ask, graph: Graph) -> Said | None:
     lacking = [name for name in subjects(ask) if name not in graph.code.classes]
     if not lacking:
         return None
-    reasons = [reason for reason in graph.code.unread if f"/{lacking[0]}.java: " in f"/{reason}"]
+    reasons = [reason for reason in graph.code.unread for name in lacking if f"/{name}.java: " in f"/{reason}"]
     return untested(f"{reasons[0]}." if reasons else f"The sources have no class {lacking[0]}, or several.")
 
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.claims import load_claims, parse_claims, parse_expected
+from harness.audit.questions import FollowedBy, Kept, Question
+from harness.claims import Chain, load_claims, parse_claims, parse_expected
 from harness.errors import HarnessError
 from harness.model import Expected, Outcome, Role
 from harness.resources import data_root
@@ -104,3 +105,92 @@ def test_an_expectation_reads_as_it_is_written(name):
 def test_no_content_makes_reading_fail_with_anything_but_a_sentence(content):
     with pytest.raises(HarnessError, match=r"^here: "):
         parse_claims(content, "here")
+
+
+SOURCE_ONLY = (
+    GOOD
+    + """
+[[claim]]
+id = "two"
+says = "It is so."
+source = "A: c"
+queries = ["q"]
+tests = ["org.example.DynamicTest#works", "DynamicTest#works"]
+
+[[question]]
+id = "q"
+ask = "followed-by"
+calls = ["A.b"]
+then = "C.d"
+
+[[question]]
+id = "r"
+ask = "kept"
+constructor = "A(int, String[])"
+"""
+)
+
+
+def test_a_claim_may_be_proved_by_the_source_and_by_tests_alone():
+    claims = parse_claims(SOURCE_ONLY.encode(), "here")
+    assert [claim.id for claim in claims.claims] == ["one"]
+    assert [chain.claim for chain in claims.chains] == ["one", "two"]
+    assert claims.chains[1].tests == ("org.example.DynamicTest#works", "DynamicTest#works")
+    assert claims.questions == (
+        Question("q", FollowedBy(("A.b",), "C.d"), claim="two"),
+        Question("r", Kept("A(int, String[])"), claim=""),
+    )
+
+
+def test_the_chain_of_a_claim_leads_from_its_words_to_its_evidence():
+    chained = GOOD.replace('scenario = "turn2"', "scenario = \"turn2\"\nevidence = 'Updated to: \\['")
+    chain = parse_claims(chained.encode(), "here").chains[0]
+    assert chain == Chain("one", "It works.", "A: b", scenario="turn2", evidence=r"Updated to: \[")
+
+
+def test_every_shipped_claim_is_asked_of_something_and_the_known_gaps_are_promised_by_none():
+    claims = load_claims(data_root() / "patches/3.9.1/dynamic-bootstrap/claims.toml")
+    assert {question.id for question in claims.questions if not question.claim} == {
+        "every-update-refreshes",
+        "every-truncation-refreshes",
+        "every-snapshot-truncation-refreshes",
+        "refresh-only-on-change",
+        "log-only-on-change",
+    }
+    assert all(chain.queries or chain.scenario for chain in claims.chains)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ('queries = ["q"]', 'queries = ["p"]', "claim two, queries: there is no question p"),
+        ('queries = ["q"]', 'queries = ["q", "q"]', "the question q is used twice"),
+        ('queries = ["q"]', 'queries = "q"', "claim 2, queries: it is a list of texts"),
+        (
+            'queries = ["q"]\ntests = ["org.example.DynamicTest#works", "DynamicTest#works"]',
+            "",
+            "claim 2 lacks scenario",
+        ),
+        ('"DynamicTest#works"]', '"DynamicTest.works"]', "tests: 'DynamicTest.works' is not Class#method"),
+        ('queries = ["q"]', 'queries = ["q"]\nevidence = "x"', "claim 2: expect and evidence go with a scenario"),
+        ('scenario = "turn2"', 'scenario = "turn2"\nevidence = "("', r"evidence: '\(' is no regular expression"),
+        ('id = "r"', 'id = "q"', "question id q is used twice"),
+        ('id = "r"', 'id = "R"', "question 2, id: 'R'"),
+        ('ask = "kept"', 'ask = "keeps"', "question 2, ask: 'keeps' is not one of followed-by, read-once"),
+        ('ask = "kept"', 'ask = "kept"\nwhy = "x"', "question 2 has why; allowed are id, ask, constructor"),
+        ('then = "C.d"', "", "question 1 lacks then"),
+        ('then = "C.d"', 'then = "d"', "question 1, then: 'd' is not Class.member"),
+        ('calls = ["A.b"]', "calls = []", "question 1, calls: it lists nothing"),
+        ('calls = ["A.b"]', 'calls = ["A.b()"]', r"question 1, calls: 'A.b\(\)' is not Class.member"),
+        ('"A(int, String[])"', '"A"', "question 2, constructor: 'A' is not Class"),
+        (
+            "[[question]]",
+            "[[questions]]",
+            "the file has questions; allowed are jar, claim, flag, flag_default, question",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_question_or_a_proof_is_named(old, new, complaint):
+    assert old in SOURCE_ONLY
+    with pytest.raises(HarnessError, match=rf"^here: .*{complaint}"):
+        parse_claims(SOURCE_ONLY.replace(old, new, 1).encode(), "here")

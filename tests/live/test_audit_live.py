@@ -1,0 +1,63 @@
+"""The audit of Kafka's real sources: what reading them by hand found, it finds by itself."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.claims import load_claims
+from harness.model import Evidence
+from harness.proof.records import Answer, AuditAnswer
+from harness.resources import cache_root
+from harness.sources.distribution import Distribution
+from harness.sources.downloads import Downloads
+from harness.stages.audit import audit_jar, audit_series, shipped_series
+
+pytestmark = pytest.mark.live
+
+CLAIMS = load_claims(shipped_series() / "claims.toml")
+ARITY = Path(__file__).parents[1] / "unit/audit-fixtures/constructor-arity"
+CLIENT = "raft/src/main/java/org/apache/kafka/raft/KafkaRaftClient.java"
+
+
+@pytest.fixture(scope="module")
+def downloads() -> Downloads:
+    return Downloads(cache_root() / "maven")
+
+
+@pytest.fixture(scope="module")
+def shipped(downloads: Downloads) -> dict[str, AuditAnswer]:
+    return {each.question: each for each in audit_series(CLAIMS, shipped_series(), downloads)}
+
+
+def test_the_shipped_series_keeps_its_promises(shipped: dict[str, AuditAnswer]) -> None:
+    promised = {each.question: each.answer for each in shipped.values() if each.claim}
+    assert set(promised.values()) == {Answer.HOLDS}
+    assert len(promised) == 5
+
+
+def test_what_the_shipped_series_leaves_open_is_found(shipped: dict[str, AuditAnswer]) -> None:
+    open_points = {each.question: each for each in shipped.values() if each.answer is Answer.DOES_NOT_HOLD}
+    assert set(open_points) == {
+        "every-update-refreshes",
+        "every-truncation-refreshes",
+        "refresh-only-on-change",
+        "log-only-on-change",
+    }
+    assert not any(each.blocks for each in open_points.values())
+    assert "KafkaRaftClient.initialize" in open_points["every-update-refreshes"].says
+    assert open_points["every-update-refreshes"].evidence == (Evidence(CLIENT, 489, "partitionState.updateState();"),)
+    assert "KafkaRaftClient.handleFetchResponse" in open_points["every-truncation-refreshes"].says
+    assert "logged at INFO after 3 of 4 calls" in open_points["log-only-on-change"].says
+
+
+def test_a_constructor_of_another_arity_is_found(downloads: Downloads) -> None:
+    found = {each.question: each for each in audit_series(CLAIMS, ARITY, downloads)}
+    assert [name for name, each in found.items() if each.blocks] == ["released-constructor-is-kept"]
+    assert "(int, int, int, int, int, int, boolean)" in found["released-constructor-is-kept"].says
+
+
+def test_the_released_jar_keeps_none_of_the_new_promises(downloads: Downloads, kafka: Distribution) -> None:
+    found = {each.question: each for each in audit_jar(CLAIMS, kafka.raft_jar, downloads)}
+    assert found["appends-and-snapshots-refresh"].blocks
+    assert found["released-constructor-is-kept"].answer is Answer.HOLDS
+    assert found["flag-guards-the-refresh"].answer is Answer.UNTESTED

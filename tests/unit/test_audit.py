@@ -1,0 +1,414 @@
+"""The source audit: it finds what is there, whatever it is called and however it is laid out."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import tree_sitter_java
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tree_sitter import Language, Parser
+
+from harness.audit.answering import audit
+from harness.audit.code import Code
+from harness.audit.graph import graph_of
+from harness.audit.java import parse, read_sources
+from harness.audit.questions import FollowedBy, Question, ReadOnce
+from harness.audit.rules import answer
+from harness.claims import load_claims
+from harness.errors import HarnessError
+from harness.proof.records import Answer
+from harness.resources import data_root
+
+quickly = settings(deadline=None, max_examples=25)  # a busy machine is no failure
+PATCHED = Path(__file__).parent / "audit-fixtures" / "patched"
+CLAIMS = load_claims(data_root() / "patches/3.9.1/dynamic-bootstrap/claims.toml")
+FILES = {path.relative_to(PATCHED).as_posix(): path.read_bytes() for path in PATCHED.rglob("*.java")}
+TOP = "raft/src/main/java/org/apache/kafka/raft"
+CLIENT, MANAGER, CONFIG = f"{TOP}/KafkaRaftClient.java", f"{TOP}/RequestManager.java", f"{TOP}/QuorumConfig.java"
+REFRESH = "\n        maybeUpdateBootstrapServers();"
+REFRESHES, GUARDED, ONCE = "appends-and-snapshots-refresh", "flag-guards-the-refresh", "list-is-read-once"
+DEFAULT, KEPT = "flag-is-on-by-default", "released-constructor-is-kept"
+UPDATES = "requestManager.updateBootstrapServers(voterNodes);"
+SIX = "QuorumConfig(int request, int retry, int election, int electionBackoff, int fetch, int linger)"
+FLAG = "!quorumConfig.dynamicBootstrapServersEnabled() || "
+
+
+def answers_in(files):
+    graph = graph_of(parse(files))
+    return {question.id: answer(question, graph) for question in CLAIMS.questions}
+
+
+def told(files):
+    return {name: each.answer for name, each in answers_in(files).items()}
+
+
+def changed(path, old, new, count=1):
+    content = FILES[path].decode()
+    assert old in content
+    return {**FILES, path: content.replace(old, new, count).encode()}
+
+
+SOUND = told(FILES)
+
+
+def test_what_the_claims_promise_holds_in_the_patch():
+    promised = [each for each in answers_in(FILES).values() if each.claim]
+    assert {each.question for each in promised} == {
+        REFRESHES,
+        ONCE,
+        GUARDED,
+        DEFAULT,
+        KEPT,
+    }
+    assert {each.answer for each in promised} == {Answer.HOLDS}
+
+
+def test_starting_and_truncating_are_found_not_to_refresh_and_nobody_promises_it():
+    found = answers_in(FILES)
+    start, truncation = found["every-update-refreshes"], found["every-truncation-refreshes"]
+    assert (start.answer, truncation.answer) == (Answer.DOES_NOT_HOLD, Answer.DOES_NOT_HOLD)
+    assert "1 of 4 calls" in start.says
+    assert "KafkaRaftClient.initialize (KafkaRaftClient.java:32)" in start.says
+    assert "KafkaRaftClient.handleFetchResponse" in truncation.says
+    assert not start.blocks
+    assert not truncation.blocks
+
+
+def test_the_refresh_and_its_line_are_found_to_come_with_every_append_at_info():
+    found = answers_in(FILES)
+    assert found["refresh-only-on-change"].answer is Answer.DOES_NOT_HOLD
+    log = found["log-only-on-change"]
+    assert log.answer is Answer.DOES_NOT_HOLD
+    assert "is logged at INFO after 3 of 4 calls" in log.says
+    assert "KafkaRaftClient.appendAsFollower" in log.says
+    quieter = answers_in(changed(CLIENT, 'info("Updated', 'debug("Updated'))
+    assert "is logged at DEBUG" in quieter["log-only-on-change"].says
+
+
+def test_a_snapshot_is_followed_by_a_refresh_since_the_other_way_throws():
+    assert SOUND["every-snapshot-truncation-refreshes"] is Answer.HOLDS
+
+
+def test_evidence_is_the_line_in_the_source():
+    place = answers_in(FILES)["every-update-refreshes"].evidence[0]
+    assert (place.path, place.line, place.excerpt) == (CLIENT, 32, "partitionState.updateState();")
+    assert FILES[CLIENT].decode().split("\n")[31].strip() == place.excerpt
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "question", "words"),
+    [
+        (CLIENT, f"{REFRESH}\n        logger.trace", "\n        logger.trace", REFRESHES, "appendAsFollower"),
+        (CLIENT, f"{REFRESH}\n        return offset", "\n        return offset", REFRESHES, "appendAsLeader"),
+        (CLIENT, "\n                maybeUpdateBootstrapServers();", "", REFRESHES, "1 of 3 calls"),
+        (
+            CLIENT,
+            "partitionState.updateState();\n        maybeUpdateBootstrapServers();\n        return",
+            "maybeUpdateBootstrapServers();\n        partitionState.updateState();\n        return",
+            REFRESHES,
+            "appendAsLeader",
+        ),
+        (CLIENT, UPDATES, "", REFRESHES, "3 of 3 calls"),
+        (
+            CLIENT,
+            UPDATES,
+            "if (quorum.isObserver()) requestManager.updateBootstrapServers(voterNodes);",
+            REFRESHES,
+            "3 of 3 calls",
+        ),
+        (
+            MANAGER,
+            "bootstrapServers = new ArrayList<>(newB",
+            "List<Node> unused = new ArrayList<>(newB",
+            REFRESHES,
+            "3 of 3 calls",
+        ),
+        (CLIENT, FLAG, "", GUARDED, "Even while QuorumConfig.dynamicBootstrapServersEnabled is false"),
+        (CLIENT, FLAG, FLAG[1:], GUARDED, "maybeUpdateBootstrapServers"),
+        (CLIENT, "Enabled() || requestManager", "Enabled() && requestManager", GUARDED, "Even while"),
+        (
+            CLIENT,
+            "void maybeUpdateBootstrapServers() {",
+            'void maybeUpdateBootstrapServers() {\n        logger.info("Updated bootstrap servers, or not");',
+            GUARDED,
+            "or the line 'Updated bootstrap servers'",
+        ),
+        (MANAGER, "random.nextInt(servers.size())", "random.nextInt(bootstrapServers.size())", ONCE, "findReady"),
+        (MANAGER, "i < servers.size()", "i < this.bootstrapServers.size()", ONCE, "findReadyBootstrapServer"),
+        (MANAGER, "private volatile List", "private List", ONCE, "not volatile"),
+        (CONFIG, "DEFAULT_DYNAMIC = true", "DEFAULT_DYNAMIC = false", DEFAULT, "with the default false"),
+        (CONFIG, "BOOLEAN, DEFAULT_DYNAMIC,", "BOOLEAN, false,", DEFAULT, "with the default false"),
+        (CONFIG, '"dynamic.bootstrap', '"dynamic-bootstrap', DEFAULT, "Nothing defines the key"),
+        (CONFIG, "int fetch, int linger) {", "int fetch, int linger, long more) {", KEPT, "long)"),
+        (CONFIG, f"public {SIX}", SIX, KEPT, "There is no public constructor"),
+    ],
+)
+def test_a_broken_promise_is_refuted_and_says_where(path, old, new, question, words):
+    found = answers_in(changed(path, old, new))
+    assert found[question].blocks, found[question].says
+    assert words in found[question].says
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (  # a wrapping condition instead of a guard
+            f"if ({FLAG}requestManager == null) {{\n            return;\n        }}\n        VoterSet voters",
+            "if (quorumConfig.dynamicBootstrapServersEnabled() && requestManager != null) refresh();\n    }\n\n"
+            "    private void refresh() {\n        VoterSet voters",
+        ),
+        (  # the flag in a variable
+            f"if ({FLAG}requestManager == null) {{",
+            "final boolean on = quorumConfig.dynamicBootstrapServersEnabled();\n        if (on == false) return;\n"
+            "        if (null == requestManager) {",
+        ),
+        (  # the flag behind a method
+            f"    private void maybeUpdateBootstrapServers() {{\n        if ({FLAG}requestManager == null) {{",
+            "    private boolean follows() {\n        return quorumConfig.dynamicBootstrapServersEnabled();\n    }\n\n"
+            "    private void maybeUpdateBootstrapServers() {\n        if (requestManager == null || !follows()) {",
+        ),
+        (  # whatever goes wrong is swallowed
+            UPDATES,
+            "try { requestManager.updateBootstrapServers(voterNodes); } catch (RuntimeException e) { logger.warn(e); }",
+        ),
+        (  # update and refresh in one helper
+            f"        partitionState.updateState();{REFRESH}\n        return offset;\n    }}",
+            "        partitionState.updateState();\n        try {\n            return offset;\n        } finally {\n"
+            "            this.maybeUpdateBootstrapServers();\n        }\n    }",
+        ),
+    ],
+)
+def test_another_way_to_write_the_same_gives_the_same_answers(old, new):
+    assert told(changed(CLIENT, old, new)) == SOUND
+
+
+def test_a_refresh_after_reading_the_log_and_after_truncating_closes_the_gaps():
+    better = FILES[CLIENT].decode()
+    better = better.replace("\n        if (quorum.isOnlyVoter", f"{REFRESH}\n        if (quorum.isOnlyVoter")
+    better = better.replace("Entries(truncationOffset);", f"Entries(truncationOffset);{REFRESH}")
+    found = told({**FILES, CLIENT: better.encode()})
+    assert found["every-update-refreshes"] is Answer.HOLDS
+    assert found["every-truncation-refreshes"] is Answer.HOLDS
+
+
+def test_a_comparison_before_the_refresh_closes_the_gap_of_refreshing_for_ever():
+    better = changed(
+        CLIENT,
+        UPDATES,
+        "if (voterNodes.equals(lastNodes)) return;\n        requestManager.updateBootstrapServers(voterNodes);",
+    )
+    found = told(better)
+    assert found["refresh-only-on-change"] is Answer.HOLDS
+    assert found["log-only-on-change"] is Answer.HOLDS
+    assert found[REFRESHES] is Answer.HOLDS
+
+
+def test_a_private_method_may_leave_the_refresh_to_all_its_callers():
+    helper = "    private void changed() { partitionState.updateState(); }\n    private void maybeUpdate"
+    content = FILES[CLIENT].decode().replace("    private void maybeUpdate", helper)
+    content = content.replace(
+        f"partitionState.updateState();{REFRESH}\n        return", f"changed();{REFRESH}\n        return"
+    )
+    assert "1 of 4 calls" in answers_in({**FILES, CLIENT: content.encode()})["every-update-refreshes"].says
+    forgetful = content.replace("    private void transition", "    void forgets() { changed(); }\n    void transition")
+    assert "2 of 4 calls" in answers_in({**FILES, CLIENT: forgetful.encode()})["every-update-refreshes"].says
+
+
+@pytest.mark.parametrize(
+    ("statement", "follows"),
+    [
+        ("a.change(); refresh();", True),
+        ("refresh(); a.change();", False),
+        ("a.change(); if (x()) return; refresh();", False),
+        ("a.change(); if (x()) throw new E(); refresh();", True),
+        ("a.change(); if (x()) { refresh(); } else { refresh(); }", True),
+        ("a.change(); if (x()) refresh();", False),
+        ("if (x()) { a.change(); } refresh();", True),
+        ("if (a.change()) refresh();", False),
+        ("a.change(); if (x() && refresh()) y();", False),
+        ("a.change(); boolean b = x() | refresh();", True),
+        ("while (x()) { a.change(); } refresh();", True),
+        ("while (x()) { a.change(); break; } refresh();", True),
+        ("a.change(); for (int i = 0; i < 3; i++) refresh();", False),
+        ("a.change(); switch (x()) { case 1: refresh(); break; default: refresh(); }", True),
+        ("a.change(); switch (x()) { case 1: refresh(); break; }", False),
+        ("switch (x()) { case 1: a.change(); break; } refresh();", True),
+        ("try { a.change(); return; } finally { refresh(); }", True),
+        ("try { a.change(); } finally { y(); }", False),
+        ("try { y(); } catch (E e) { a.change(); } refresh();", True),
+        ("try { refresh(); } catch (E e) { a.change(); }", False),
+        ("synchronized (this) { a.change(); } refresh();", True),
+        ("label: { a.change(); break label; } refresh();", True),
+        ("a.change(); later(() -> refresh());", False),
+        ("later(() -> { a.change(); refresh(); });", True),
+        ("a.change(); // refresh();", False),
+        ('a.change(); String s = "refresh();";', False),
+        ("A other = a; other.change(); this.refresh();", True),
+        ("B b = null; b.change();", None),
+        ("String refresh = null; a.change();", False),
+        ("new A() { void y() { a.change(); } }; refresh();", True),
+        ("later(a::change); refresh();", True),
+    ],
+)
+def test_what_follows_is_what_java_would_run(statement, follows):
+    source = f"""
+    class C {{ A a; void m() {{ {statement}
+      }} private boolean refresh() {{ list = null; return true; }} List list; int x() {{ return 1; }} }}
+    class A {{ boolean x; boolean change() {{ return x; }} }} class B {{ void change() {{ }} }}"""
+    asked = Question("q", FollowedBy(calls=("A.change",), then="C.list"))
+    expected = {True: Answer.HOLDS, False: Answer.DOES_NOT_HOLD, None: Answer.UNTESTED}[follows]
+    found = answer(asked, graph_of(parse({"C.java": source.encode()})))
+    assert found.answer is expected, found.says
+
+
+@pytest.mark.parametrize(
+    ("body", "once"),
+    [
+        ("List l = list; l.size(); l.get(0);", True),
+        ("list.size(); list.get(0);", False),
+        ("if (x) { list.size(); } else { list.get(0); }", True),
+        ("if (x) { list.size(); return; } list.get(0);", True),
+        ("while (x) { list.get(0); }", False),
+        ("while (list.size() > 0) { y(); }", False),
+        ("for (Object o : list) { y(o); }", True),
+        ("run(() -> list.get(0));", False),
+        ("List list = null; list.size(); list.get(0);", True),
+        ("switch (x) { case 1: list.size(); break; default: list.get(0); }", True),
+        ("this.list.size(); this.list.get(0);", False),
+        ("list = null; list = null;", True),
+    ],
+)
+def test_a_read_counts_as_often_as_it_may_be_done(body, once):
+    source = f"class C {{ volatile List list; boolean x; void m() {{ {body} }} }}"
+    found = answer(Question("q", ReadOnce("C.list")), graph_of(parse({"C.java": source.encode()})))
+    assert found.answer is (Answer.HOLDS if once else Answer.DOES_NOT_HOLD), found.says
+
+
+def tokens_of(content):
+    """Return the tokens of Java source without comments; a text literal is one."""
+
+    def walk(node):
+        if node.type.endswith("comment"):
+            return
+        if not node.children or node.type == "string_literal":
+            yield node.text.decode()
+        else:
+            for child in node.children:
+                yield from walk(child)
+
+    return list(walk(Parser(Language(tree_sitter_java.language())).parse(content).root_node))
+
+
+TOKENS = {path: tokens_of(content) for path, content in FILES.items()}
+LOCALS = ("servers", "startIndex", "candidate", "each", "newBootstrapServers", "voters", "voterNodes", "voterId")
+BETWEEN = (
+    " ",
+    "\n",
+    "\n\n\t",
+    " /* maybeUpdateBootstrapServers(); */ ",
+    " // partitionState.updateState();\n",
+    "\n// if (!quorumConfig.dynamicBootstrapServersEnabled()) return;\n",
+    " /** bootstrapServers = null; \n * requestManager.updateBootstrapServers(x); */\n",
+)
+
+
+@quickly
+@given(st.randoms(use_true_random=False))
+def test_neither_layout_nor_comments_nor_names_of_variables_change_an_answer(random):
+    names = {name: f"{name}{random.randrange(100)}x" for name in LOCALS}
+    files = {
+        path: "".join(f"{names.get(token, token)}{random.choice(BETWEEN)}" for token in tokens).encode()
+        for path, tokens in TOKENS.items()
+    }
+    assert told(files) == SOUND
+
+
+@quickly
+@given(st.sampled_from(sorted(FILES)), st.integers(0, 3000), st.binary(min_size=1, max_size=20))
+def test_damaged_sources_end_in_answers_and_never_in_an_error(path, at, junk):
+    content = FILES[path]
+    answers_in({**FILES, path: content[:at] + junk + content[at:]})
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"not java {{{", b"\xff\xfe\x00" * 50, b"class RequestManager { void m( }", None],
+)
+def test_a_file_that_is_no_java_leaves_what_it_is_needed_for_untested(content):
+    found = answers_in({**FILES, MANAGER: content})
+    assert found[ONCE].answer is Answer.UNTESTED
+    assert "RequestManager.java" in found[ONCE].says
+    assert Answer.HOLDS not in {each.answer for each in found.values()}
+
+
+@pytest.mark.parametrize("deep", ["(" * 20_000 + "1" + ")" * 20_000, "x(" * 5000 + ")" * 5000, "!" * 20_000 + "x"])
+def test_endless_nesting_is_no_traceback(deep):
+    source = f"class Deep {{ void m() {{ Object o = {deep}; }} }}".encode()
+    found = answers_in({**FILES, f"{TOP}/Deep.java": source})
+    assert found[DEFAULT].answer is Answer.UNTESTED
+    assert "nested too deeply" in found[DEFAULT].says
+
+
+def test_a_long_sum_of_texts_is_read():
+    total = " + ".join(['"a"'] * 5000)
+    source = f"class Long {{ static final String S = {total}; }}".encode()
+    assert told({**FILES, f"{TOP}/Long.java": source}) == SOUND
+
+
+def test_a_class_that_is_not_there_leaves_its_questions_untested():
+    found = answers_in({path: content for path, content in FILES.items() if path != CONFIG})
+    assert found[KEPT].answer is Answer.UNTESTED
+    assert "The sources have no class QuorumConfig" in found[KEPT].says
+
+
+def test_two_classes_of_one_name_are_not_mistaken_for_each_other():
+    twin = {**FILES, f"{TOP}/internals/RequestManager.java": b"class RequestManager { volatile int bootstrapServers; }"}
+    assert told(twin)[ONCE] is Answer.UNTESTED
+
+
+def test_a_method_that_is_gone_leaves_its_promise_untested():
+    found = answers_in(changed(CLIENT, "appendAsLeader", "addAsLeader", count=99))[REFRESHES]
+    assert found.answer is Answer.UNTESTED
+    assert "KafkaRaftClient.appendAsLeader calls" in found.says
+
+
+def test_the_tree_of_a_checkout_is_read_without_its_links(tmp_path):
+    top = tmp_path / TOP
+    top.mkdir(parents=True)
+    (top / "A.java").write_text("class A { }")
+    (top / "Link.java").symlink_to("/dev/zero")
+    (top / "B.txt").write_text("class B { }")
+    assert list(read_sources(tmp_path, "raft").classes) == ["A"]
+    assert audit(CLAIMS, PATCHED) == tuple(answers_in(FILES).values())
+
+
+def test_a_giant_file_is_left_unread_and_a_giant_tree_is_refused(tmp_path):
+    top = tmp_path / TOP
+    top.mkdir(parents=True)
+    with (top / "KafkaRaftClient.java").open("wb") as stream:
+        stream.truncate(2 * 2**20)
+    found = audit(CLAIMS, tmp_path)[0]
+    assert found.answer is Answer.UNTESTED
+    assert "KafkaRaftClient.java: it cannot be read, or is longer than" in found.says
+    with (top / "Giant.java").open("wb") as stream:
+        stream.truncate(100 * 2**20)
+    with pytest.raises(HarnessError, match="No module of Kafka is as large"):
+        audit(CLAIMS, tmp_path)
+
+
+def test_a_folder_that_is_no_checkout_is_told(tmp_path):
+    with pytest.raises(HarnessError, match="has no folder raft/src/main/java"):
+        audit(CLAIMS, tmp_path)
+
+
+def test_without_sources_and_jar_every_question_is_untested():
+    found = audit(CLAIMS, None)
+    assert {each.answer for each in found} == {Answer.UNTESTED}
+    assert {each.says for each in found} == {"There are no sources."}
+    assert audit(replace(CLAIMS, questions=()), None) == ()
+
+
+def test_nothing_read_is_nothing_known():
+    graph = graph_of(Code())
+    assert {answer(question, graph).answer for question in CLAIMS.questions} == {Answer.UNTESTED, Answer.DOES_NOT_HOLD}

@@ -1,0 +1,156 @@
+"""A bare jar is asked the same questions, and what the order of instructions cannot tell stays untested."""
+
+from dataclasses import replace
+
+import pytest
+
+from harness.audit.answering import audit
+from harness.audit.jar import parameters_of
+from harness.claims import load_claims
+from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts, Use
+from harness.proof.records import Answer
+from harness.resources import data_root
+
+CLAIMS = load_claims(data_root() / "patches/3.9.1/dynamic-bootstrap/claims.toml")
+PACKAGE = "org/apache/kafka/raft"
+PRIVATE, PUBLIC, VOLATILE = 0x0002, 0x0001, 0x0040
+STATE, LOG = "internals/KRaftControlRecordStateMachine", "ReplicatedLog"
+SIX, SEVEN = "(IIIIII)V", "(IIIIIIZ)V"
+
+
+def use(kind, member, line):
+    owner, _, name = member.partition(".")
+    return Use(kind, f"{PACKAGE}/{owner}", name, "()V", line)
+
+
+def method(name, *uses, descriptor="()V", access=PRIVATE):
+    """Return a method; uses are written `call Class.method`, and stand one a line from 10."""
+    made = [use(*each.split(" "), line) for line, each in enumerate(uses, 10)]
+    return MethodFacts(name, descriptor, access, (), "code", tuple(made))
+
+
+def class_of(name, *methods, fields=()):
+    return ClassFacts(f"{PACKAGE}/{name}", 52, PUBLIC, "java/lang/Object", (), fields, methods)
+
+
+def jar(*classes):
+    return {each.name: each for each in classes}
+
+
+UPDATE, REFRESH = f"call {STATE}.updateState", "call KafkaRaftClient.maybeUpdateBootstrapServers"
+CLIENT = class_of(
+    "KafkaRaftClient",
+    method("initialize", UPDATE, f"call {STATE}.lastVoterSet"),
+    method("handleFetchResponse", f"call {STATE}.truncateNewEntries", "call KafkaRaftClient.appendAsFollower"),
+    method("appendAsFollower", "call ReplicatedLog.appendAsFollower", UPDATE, REFRESH),
+    method("appendAsLeader", UPDATE, REFRESH),
+    method("handleFetchSnapshotResponse", f"call {LOG}.truncateToLatestSnapshot", UPDATE, REFRESH),
+    method(
+        "maybeUpdateBootstrapServers",
+        "call QuorumConfig.dynamicBootstrapServersEnabled",
+        "call RequestManager.updateBootstrapServers",
+    ),
+)
+MANAGER = class_of(
+    "RequestManager",
+    method("<init>", "put RequestManager.bootstrapServers", access=PUBLIC),
+    method("updateBootstrapServers", "put RequestManager.bootstrapServers", access=PUBLIC),
+    method("findReadyBootstrapServer", "get RequestManager.bootstrapServers", access=PUBLIC),
+    fields=(FieldFacts("bootstrapServers", "Ljava/util/List;", PRIVATE | VOLATILE, ""),),
+)
+CONFIG = class_of(
+    "QuorumConfig",
+    method("<init>", descriptor=SIX, access=PUBLIC),
+    method("<init>", descriptor=SEVEN, access=PUBLIC),
+    method("dynamicBootstrapServersEnabled", access=PUBLIC),
+)
+OTHERS = (class_of(STATE, method("updateState")), class_of(LOG, method("truncateToLatestSnapshot")))
+
+
+def answers_in(*classes):
+    return {each.question: each for each in audit(CLAIMS, None, jar(*classes, *OTHERS))}
+
+
+def with_method(owner, changed):
+    kept = [each for each in owner.methods if (each.name, each.descriptor) != (changed.name, changed.descriptor)]
+    return replace(owner, methods=(*kept, changed))
+
+
+def test_what_order_can_tell_is_told():
+    found = answers_in(CLIENT, MANAGER, CONFIG)
+    assert {name: each.answer for name, each in found.items()} == {
+        "appends-and-snapshots-refresh": Answer.HOLDS,
+        "list-is-read-once": Answer.HOLDS,
+        "flag-guards-the-refresh": Answer.HOLDS,
+        "flag-is-on-by-default": Answer.UNTESTED,
+        "released-constructor-is-kept": Answer.HOLDS,
+        "every-update-refreshes": Answer.DOES_NOT_HOLD,
+        "every-truncation-refreshes": Answer.UNTESTED,
+        "every-snapshot-truncation-refreshes": Answer.HOLDS,
+        "refresh-only-on-change": Answer.UNTESTED,
+        "log-only-on-change": Answer.UNTESTED,
+    }
+    assert "KafkaRaftClient.initialize (line 10)" in found["every-update-refreshes"].says
+    assert "There are no sources" in found["flag-is-on-by-default"].says
+    place = found["every-update-refreshes"].evidence[0]
+    assert (place.path, place.line, place.excerpt) == (
+        f"{PACKAGE}/KafkaRaftClient.class",
+        10,
+        "KafkaRaftClient.initialize",
+    )
+
+
+@pytest.mark.parametrize(
+    ("broken", "question"),
+    [
+        (with_method(CLIENT, method("appendAsLeader", UPDATE)), "appends-and-snapshots-refresh"),
+        (with_method(CLIENT, method("appendAsLeader", REFRESH, UPDATE)), "appends-and-snapshots-refresh"),
+        (
+            with_method(CLIENT, method("maybeUpdateBootstrapServers", "call RequestManager.updateBootstrapServers")),
+            "flag-guards-the-refresh",
+        ),
+        (with_method(MANAGER, method("isReady", *["get RequestManager.bootstrapServers"] * 2)), "list-is-read-once"),
+        (replace(MANAGER, fields=(FieldFacts("bootstrapServers", "L;", PRIVATE, ""),)), "list-is-read-once"),
+        (with_method(CONFIG, method("<init>", descriptor=SIX, access=PRIVATE)), "released-constructor-is-kept"),
+        (replace(CONFIG, methods=CONFIG.methods[1:]), "released-constructor-is-kept"),
+    ],
+)
+def test_a_broken_promise_shows_in_the_bytecode_too(broken, question):
+    others = [each for each in (CLIENT, MANAGER, CONFIG) if each.name != broken.name]
+    found = answers_in(broken, *others)[question]
+    assert found.blocks, found.says
+
+
+def test_a_refresh_that_only_a_detour_may_bring_is_neither_held_nor_refuted():
+    detour = method("appendAsLeader", UPDATE, "call KafkaRaftClient.appendAsFollower")
+    found = answers_in(with_method(CLIENT, detour), MANAGER, CONFIG)["appends-and-snapshots-refresh"]
+    assert found.answer is Answer.UNTESTED
+    assert "KafkaRaftClient.appendAsLeader" in found.says
+
+
+def test_the_flag_may_be_asked_by_whoever_calls_the_refresh():
+    asking = ["call QuorumConfig.dynamicBootstrapServersEnabled", REFRESH]
+    client = class_of(
+        "KafkaRaftClient",
+        method("appendAsLeader", UPDATE, *asking),
+        method("maybeUpdateBootstrapServers", "call RequestManager.updateBootstrapServers"),
+    )
+    assert answers_in(client, MANAGER, CONFIG)["flag-guards-the-refresh"].answer is Answer.HOLDS
+
+
+def test_a_class_that_is_not_there_leaves_its_questions_untested():
+    found = answers_in(CLIENT, MANAGER)["released-constructor-is-kept"]
+    assert (found.answer, found.says) == (Answer.UNTESTED, "The jar has no class QuorumConfig, or several.")
+
+
+@pytest.mark.parametrize(
+    ("descriptor", "types"),
+    [
+        ("()V", ()),
+        ("(IJZ)V", ("int", "long", "boolean")),
+        ("(Ljava/lang/String;[[ILa/B$C;)I", ("String", "int[][]", "C")),
+        ("([Ljava/util/List;D)Ljava/lang/Object;", ("List[]", "double")),
+    ],
+)
+def test_a_descriptor_is_read_as_simple_types(descriptor, types):
+    assert parameters_of(descriptor) == types
