@@ -86,7 +86,7 @@ def load_excuses(folder: Path, mutants: Sequence[str]) -> Mapping[str, str]:
 
 def table(found: Sequence[Detection]) -> str:
     """Return the detection table as Markdown."""
-    rows = [f"| {each.name} | {each.does} | {_stage(each)} | {_words(each)} |" for each in found]
+    rows = [f"| {each.name} | {_cell(each.does)} | {_stage(each)} | {_words(each)} |" for each in found]
     return "\n".join(("| mutant | what is wrong | caught by | what was said |", "|---|---|---|---|", *rows)) + "\n"
 
 
@@ -126,4 +126,8 @@ def _stage(each: Detection) -> str:
 
 def _words(each: Detection) -> str:
     said = each.caught[0][1] if each.caught else each.excuse
-    return cut(" ".join(said.split()), _SAID).replace("|", "\\|")
+    return _cell(cut(" ".join(said.split()), _SAID))
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
