@@ -74,6 +74,12 @@ def test_every_rule_has_a_name_of_its_own_and_says_what_it_asks():
     assert all(rule.asks for rule in rules.ALL)
 
 
+def test_what_a_jar_names_itself_can_be_written_and_does_nothing_to_a_terminal():
+    found = rules.ENTRY_ADDED.broken("a\ud800\x1b[2J", "x" * 1000)
+    assert found.where == "a\\ud800\\x1b[2J"
+    assert len(found.says) < 700
+
+
 def test_the_same_classes_differ_in_nothing():
     assert nests(BASE, BASE) == []
     assert names(compare_presence(BASE, BASE, frozenset())) == names(compare_members(BASE, BASE)) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.proof.records import Difference, Severity
-from harness.text import cut
+from harness.text import cut, visible
 
 _MOST_SHOWN = 600  # characters: a difference is a sentence, not a dump
 
@@ -19,8 +19,11 @@ class Rule:
     asks: str
 
     def broken(self, where: str, says: str, base: str = "", candidate: str = "") -> Difference:
-        """Return the difference that this rule found."""
-        return Difference(self.name, self.severity, where, cut(says, _MOST_SHOWN), _short(base), _short(candidate))
+        """Return the difference that this rule found; what the jar's maker named cannot act on who reads it."""
+        where, says, base, candidate = (visible(text) for text in (where, says, base, candidate))
+        return Difference(
+            self.name, self.severity, where, *(cut(text, _MOST_SHOWN) for text in (says, base, candidate))
+        )
 
 
 def fail(name: str, asks: str) -> Rule:
@@ -36,10 +39,6 @@ def warn(name: str, asks: str) -> Rule:
 def note(name: str, asks: str) -> Rule:
     """Return a rule whose difference is expected."""
     return Rule(name, Severity.NOTE, asks)
-
-
-def _short(text: str) -> str:
-    return cut(text, _MOST_SHOWN)
 
 
 ENTRY_DUPLICATE = fail("entry-duplicate", "two entries have one name: tools and the JVM may read different ones")

@@ -1,0 +1,85 @@
+"""What the drop-in proof of the patched jar takes, part by part and as a whole; caches are warm from the second round.
+
+python benchmarks/proof.py [ROUNDS]
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from harness.building.build import Bench, Toolchain, build_series
+from harness.building.builders import Ecj
+from harness.building.configdef import read_keys
+from harness.building.crosscheck import unpatched_jars
+from harness.claims import load_claims
+from harness.java import bundled_runtime
+from harness.patching import load_series
+from harness.proof.bytecode import read_each, read_references
+from harness.proof.dropin import BaselineJar, Subject, named_classes, prepare_tools, prove_dropin
+from harness.proof.dropin.api import compare_apis
+from harness.proof.dropin.linkage import packages_of
+from harness.proof.dropin.loading import check_loading
+from harness.resources import cache_root, data_root
+from harness.sources.distribution import locked_distribution
+from harness.sources.downloads import Downloads
+from harness.sources.lock import Purpose, read_lock
+from harness.sources.maven import MavenSources
+
+VERSION = "3.9.1"
+
+
+@contextmanager
+def timed(name: str) -> Iterator[None]:
+    """Print wall and CPU seconds, those of child processes included."""
+    began, before = time.monotonic(), cpu()
+    yield
+    print(f"{name:44} {time.monotonic() - began:5.2f} s wall {cpu() - before:6.2f} CPU s", flush=True)
+
+
+def cpu() -> float:
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+def main() -> None:
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    lock, downloads = read_lock(VERSION), Downloads(cache_root() / "maven")
+    kafka, java = locked_distribution(lock, downloads), bundled_runtime()
+    ecj = Ecj(downloads.fetch(lock.one(Purpose.COMPILER)), java)
+    sources = downloads.fetch(lock.one(Purpose.SOURCES))
+    folder = data_root() / "patches" / VERSION / "dynamic-bootstrap"
+    series, claims = load_series(folder), load_claims(folder / "claims.toml")
+    tools = prepare_tools(ecj, java, lock, downloads, kafka)
+    baselines = tuple(BaselineJar(*each) for each in unpatched_jars([ecj], kafka, sources, cache_root()))
+    subject = Subject(named_classes(series), claims.flag, claims.flag_default, baselines)
+    with tempfile.TemporaryDirectory() as scratch:
+        bench, chain = Bench(Path(scratch), tools.config, claims.flag), Toolchain(ecj, kafka, sources)
+        made = build_series(bench, chain, "patched", MavenSources(VERSION, sources), series)
+        jar = Path(scratch) / made.jar
+        classes = read_each(tools.bytecode, [jar])[0]
+        parts: dict[str, Callable[[], object]] = {
+            "classes of three jars (ASM)": lambda: read_each(tools.bytecode, [kafka.raft_jar, jar, baselines[0].jar]),
+            "references of all other jars (ASM)": lambda: read_references(
+                tools.bytecode, kafka.others, packages_of(classes)
+            ),
+            "API and ABI (japicmp)": lambda: compare_apis(java, tools.comparer, kafka.raft_jar, jar, kafka.others),
+            "one jar's configuration (its own ConfigDef)": lambda: read_keys(tools.config, jar, kafka.others),
+            "every class loaded, every use looked up": lambda: check_loading(
+                java, tools.loader, jar, classes, kafka.others
+            ),
+            "the drop-in proof, all of them side by side": lambda: prove_dropin(tools, kafka.raft_jar, jar, subject),
+        }
+        for _ in range(rounds):
+            for name, act in parts.items():
+                with timed(name):
+                    act()
+
+
+if __name__ == "__main__":
+    main()
