@@ -172,21 +172,17 @@ class _Body:
     def _switch(self, node: Node, scope: Scope) -> Step:
         body = node.child_by_field_name("body")
         groups = parts_of(body) if body else []
-        way: Step = NOTHING
-        for group in reversed(groups):
-            default = any(text_of(each) == "default" for each in parts_of(group) if each.type == "switch_label")
-            steps = [each for each in parts_of(group) if each.type != "switch_label"]
-            taken = self._all(steps, scope.inner())
-            way = taken if default and way == NOTHING else If(Atom(), taken, way)
-        return sequence(self._all((node.child_by_field_name("condition"),), scope), Breakable(way))
+        ways = [self._all(_without_labels(group), scope.inner()) for group in groups]
+        if not any(_is_default(label) for group in groups for label in parts_of(group)):
+            ways.append(NOTHING)
+        return sequence(self._all((node.child_by_field_name("condition"),), scope), Breakable(_one_of(ways)))
 
     def _try(self, node: Node, scope: Scope) -> Step:
         inner = scope.inner()
         resources = self._all((node.child_by_field_name("resources"),), inner)
         body = self._all((node.child_by_field_name("body"),), inner)
-        catches: Step = NOTHING
-        for clause in (each for each in parts_of(node) if each.type == "catch_clause"):
-            catches = If(Atom(), self._caught(clause, scope.inner()), catches)
+        clauses = [each for each in parts_of(node) if each.type == "catch_clause"]
+        catches = _one_of([self._caught(clause, scope.inner()) for clause in clauses])
         last = [each for each in parts_of(node) if each.type == "finally_clause"]
         return Try(sequence(resources, body), catches, self._all(last, scope))
 
@@ -285,3 +281,19 @@ class _Body:
 
     def _read_of(self, node: Node, scope: Scope) -> Step:
         return sequence(self._before_write(node, scope), self._read(node, scope))
+
+
+def _one_of(ways: list[Step]) -> Step:
+    """Return a step that is one of some; halved and halved again, so that many of them do not nest deeply."""
+    if len(ways) < 2:
+        return ways[0] if ways else NOTHING
+    half = len(ways) // 2
+    return If(Atom(), _one_of(ways[:half]), _one_of(ways[half:]))
+
+
+def _without_labels(group: Node) -> list[Node]:
+    return [each for each in parts_of(group) if each.type != "switch_label"]
+
+
+def _is_default(node: Node) -> bool:
+    return node.type == "switch_label" and text_of(node).startswith("default")

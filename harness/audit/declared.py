@@ -15,7 +15,8 @@ TYPES = ("class_declaration", "interface_declaration", "enum_declaration", "reco
 METHODS = ("method_declaration", "constructor_declaration", "compact_constructor_declaration")
 _BODIES = ("enum_body_declarations",)
 _MOST_EXCERPT = 200
-_MOST_STEPS = 20  # from one constant to the next
+_MOST_TEXT = 10_000  # characters of a constant or of a line that is looked at
+_MOST_STEPS = 20  # outwards or upwards from a class
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,8 @@ class SourceFile:
     def at(self, node: Node) -> Evidence:
         """Return the place where a node begins."""
         row = node.start_point.row
-        text = self.lines[row].strip() if row < len(self.lines) else ""
-        return Evidence(self.path, row + 1, cut(visible(text), _MOST_EXCERPT))
+        text = self.lines[row][:_MOST_TEXT].strip() if row < len(self.lines) else ""
+        return Evidence(self.path, row + 1, visible(cut(text, _MOST_EXCERPT)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class Names:
     """All classes by simple name; two classes of one name are unknown, since no name can tell them apart."""
 
     classes: Mapping[str, Declared] = field(default_factory=dict)
+    _values: dict[tuple[str, str], str | None] = field(default_factory=dict)  # constants that were worked out before
 
     def owner_of_field(self, inside: str, name: str) -> str:
         """Return the class whose field a bare name means inside a class; empty when it means none."""
@@ -72,7 +74,7 @@ class Names:
         """Return the simple type that a class's own or inherited method returns; empty when it is unknown."""
         return next((each.returns[name] for each in self._line(owner) if name in each.returns), "")
 
-    def constant(self, node: Node, inside: str, steps: int = _MOST_STEPS) -> str | None:
+    def constant(self, node: Node, inside: str) -> str | None:
         """Return an expression's value as text when it is constant, else None; see `code.Call.constants`."""
         match node.type:
             case "string_literal":
@@ -82,26 +84,30 @@ class Names:
             case "decimal_integer_literal":
                 return text_of(node).replace("_", "").rstrip("lL")
             case "parenthesized_expression":
-                return self.constant(parts_of(node)[0], inside, steps)
+                return self.constant(parts_of(node)[0], inside)
             case "binary_expression" if text_of(operator(node)) == "+":
-                return self._joined(operands(node), inside, steps)
+                return self._joined(operands(node), inside)
             case "identifier":
-                return self._named(self.owner_of_field(inside, text_of(node)), text_of(node), steps)
+                return self._named(self.owner_of_field(inside, text_of(node)), text_of(node))
             case "field_access":
                 owner, name = node.child_by_field_name("object"), node.child_by_field_name("field")
-                return self._named(text_of(owner).rpartition(".")[2], text_of(name), steps)
+                return self._named(text_of(owner).rpartition(".")[2], text_of(name))
             case _:
                 return None
 
-    def _joined(self, parts: tuple[Node, ...], inside: str, steps: int) -> str | None:
-        values = [self.constant(part, inside, steps) for part in parts]
+    def _joined(self, parts: tuple[Node, ...], inside: str) -> str | None:
+        values = [self.constant(part, inside) for part in parts]
         if not any(value and not value.isdigit() for value in values):  # no text: a sum
             return None
-        return "".join("{}" if value is None else value for value in values)
+        text = "".join("{}" if value is None else value for value in values)
+        return text if len(text) <= _MOST_TEXT else None
 
-    def _named(self, owner: str, name: str, steps: int) -> str | None:
-        value = self.classes[owner].values.get(name) if owner in self.classes else None
-        return self.constant(value, owner, steps - 1) if value is not None and steps else None
+    def _named(self, owner: str, name: str) -> str | None:
+        if (owner, name) not in self._values:
+            self._values[owner, name] = None  # for a constant that is made from itself
+            value = self.classes[owner].values.get(name) if owner in self.classes else None
+            self._values[owner, name] = self.constant(value, owner) if value is not None else None
+        return self._values[owner, name]
 
     def _scopes(self, inside: str) -> Iterator[Declared]:
         """Give the classes in which a bare name is looked up: the class, what it inherits, then the enclosing one."""

@@ -94,12 +94,18 @@ class Graph:
     def looking_through(self, decide: Decide) -> Decide:
         """Return `decide` for conditions that also stand in small methods of their own, such as `isEnabled()`."""
 
-        def looking(atom: Atom, deeper: int = 5) -> bool | None:
+        known: dict[Method, bool | None] = {}
+
+        def told(method: Method) -> bool | None:
+            if method not in known:
+                known[method] = None  # for a method that asks itself
+                known[method] = value_of(method.tells, looking) if method.tells else None
+            return known[method]
+
+        def looking(atom: Atom) -> bool | None:
             value = decide(atom)
-            if value is not None or atom.call is None or not deeper:
-                return value
-            told = [method.tells for method in self.called(atom.call) if method.tells]
-            return value_of(told[0], lambda inner: looking(inner, deeper - 1)) if len(told) == 1 else None
+            methods = self.called(atom.call) if value is None and atom.call else ()
+            return told(methods[0]) if len(methods) == 1 else value
 
         return looking
 

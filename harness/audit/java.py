@@ -12,6 +12,7 @@ from tree_sitter import Language, Node, Parser
 from harness.audit.bodies import class_of
 from harness.audit.code import Code, JavaClass
 from harness.audit.declared import SourceFile, names_in
+from harness.audit.flow import Walk
 from harness.errors import HarnessError
 
 _JAVA = Language(tree_sitter_java.language())
@@ -54,10 +55,17 @@ def _code(files: list[SourceFile], unread: list[str]) -> Code:
         return Code(unread=(*unread, "the sources: something in them is nested too deeply"))
     for declared in names.classes.values():
         try:
-            classes[declared.name] = class_of(declared, names)
+            classes[declared.name] = _walked(class_of(declared, names))
         except RecursionError:
             unread.append(f"{declared.file.path}: something in it is nested too deeply")
     return Code(classes, tuple(unread))
+
+
+def _walked(made: JavaClass) -> JavaClass:
+    """Return a class whose steps can be walked through. Raises RecursionError for one that goes too deep."""
+    for step in (made.initial, *(method.body for method in made.methods)):
+        Walk().exits(step)
+    return made
 
 
 def _parsed(path: str, content: bytes | None) -> SourceFile | str:

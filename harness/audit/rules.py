@@ -36,7 +36,10 @@ class Said:
 
 def answer(question: Question, graph: Graph) -> AuditAnswer:
     """Answer a question from sources; what cannot be told is UNTESTED, with the reason."""
-    said = _missing(question.ask, graph) or _asked(question.ask, graph)
+    try:
+        said = _missing(question.ask, graph) or _asked(question.ask, graph)
+    except RecursionError:
+        said = untested("What it asks about is nested too deeply.")
     unread = graph.code.unread
     if unread and said.answer is Answer.HOLDS:
         # What holds everywhere that could be read may not hold where it could not.

@@ -350,6 +350,25 @@ def test_endless_nesting_is_no_traceback(deep):
     assert "nested too deeply" in found[DEFAULT].says
 
 
+def test_a_condition_of_thousands_of_parts_is_no_traceback():
+    source = f"class Deep {{ boolean m() {{ return {' && '.join(['m()'] * 5000)}; }} }}".encode()
+    assert told({**FILES, f"{TOP}/Deep.java": source})[DEFAULT] is Answer.UNTESTED
+
+
+def test_a_switch_of_thousands_of_cases_is_read():
+    cases = " ".join(f"case {number}: m(); break;" for number in range(5000))
+    source = f"class Wide {{ void m() {{ switch (1) {{ {cases} }} }} }}".encode()
+    assert told({**FILES, f"{TOP}/Wide.java": source}) == SOUND
+
+
+def test_constants_that_grow_without_end_or_go_in_circles_are_left_alone():
+    grown = " ".join(f"static final String S{n} = S{n + 1} + S{n + 1};" for n in range(40))
+    source = (
+        f'class Grown {{ {grown} static final String S40 = "x"; void m() {{ m(S0, S0); }} static final String C = C; }}'
+    )
+    assert told({**FILES, f"{TOP}/Grown.java": source.encode()}) == SOUND
+
+
 def test_a_long_sum_of_texts_is_read():
     total = " + ".join(['"a"'] * 5000)
     source = f"class Long {{ static final String S = {total}; }}".encode()
