@@ -14,7 +14,7 @@ from types import FrameType
 import typer
 from rich.text import Text
 
-from harness.cli import audit, image, inspect, mutants, nightly, stages, verify
+from harness.cli import audit, image, inspect, mutants, nightly, selftest, stages, verify
 from harness.cli.common import USAGE_OR_HARNESS_ERROR, errors, let_go
 from harness.errors import HarnessError
 from harness.text import visible
@@ -40,6 +40,7 @@ image.register(app)
 audit.register(app)
 mutants.register(app)
 nightly.register(app)
+selftest.register(app)
 
 
 def main() -> None:

@@ -57,13 +57,20 @@ def hold(folder: Path) -> None:
 
     Raises HarnessError when another harness has it.
     """
-    temporary = Path(tempfile.gettempdir())
     _held.enter_context(owned(folder))
+    tidy(folder)
+    hold_scratch()
+    _in_work.append(folder)
+
+
+def hold_scratch() -> Path:
+    """Return a folder that goes away when the command ends, for everything temporary; what was left is swept first."""
+    temporary = Path(tempfile.gettempdir())
     for parent in (temporary, *cache_root().glob("*/")):
         sweep(parent)
-    tidy(folder)
-    _held.enter_context(_temporary_files_in(_held.enter_context(scratch(temporary))))
-    _in_work.append(folder)
+    folder = _held.enter_context(scratch(temporary))
+    _held.enter_context(_temporary_files_in(folder))
+    return folder
 
 
 def let_go() -> str:

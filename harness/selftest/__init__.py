@@ -1,0 +1,1 @@
+"""Canaries: faults made on purpose, at each of which the harness must raise the alarm (`harness selftest`)."""

@@ -1,0 +1,21 @@
+"""All canaries, with what the live ones stand on."""
+
+from __future__ import annotations
+
+from harness.arms import Setup
+from harness.progress import Reporter
+from harness.selftest.cases import Canary
+from harness.selftest.live import Stand
+from harness.selftest.still import still_canaries
+from harness.stages.ground import distribution_of
+from harness.stages.request import DEFAULT_KAFKA
+from harness.stages.run import lay_ground
+
+_SETUP = Setup(java_home="", base_dist="", profile="fast", flag_key="", jobs=1)
+
+
+def canaries(reporter: Reporter) -> tuple[Canary, ...]:
+    """Return every canary, those without nodes first. Raises HarnessError when Kafka cannot be had."""
+    kafka = distribution_of(_SETUP, DEFAULT_KAFKA, reporter)
+    stand = Stand(lay_ground(_SETUP, DEFAULT_KAFKA, reporter), kafka.raft_jar, kafka.version)
+    return (*still_canaries(), *stand.canaries())

@@ -1,0 +1,129 @@
+"""Canaries that need no JVM: what lies in a run directory, and a process that outlives its run.
+
+They stand on a real run: a plan of no nodes, carried out by the executor that carries out every other.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harness.cluster.cluster import Topology
+from harness.cluster.jvm import Profile
+from harness.cluster.prepare import Ground
+from harness.model import Arm, Build, Flag, Outcome, Role, RunKey, RunResult
+from harness.plan.api import ClusterRef, Plan, Scenario
+from harness.plan.cancel import Cancellation
+from harness.plan.executor import run_cell
+from harness.plan.recorder import Cell
+from harness.plan.seal import check_results
+from harness.plan.steps import Sample
+from harness.plan.world import World
+from harness.processes import bare_environment
+from harness.processes.leftovers import marked
+from harness.records import from_json, to_json
+from harness.selftest.cases import Canary, alarm, require
+from harness.store import write_text
+
+_NO_NODES = Topology(0, 0)
+_NO_BUILD = Build("none", "0", "none.jar", "0" * 64, "given", Flag("", False))
+_ARM = Arm("none", Role.BASE, _NO_BUILD, "absent")
+
+
+def still_canaries() -> tuple[Canary, ...]:
+    """Return the canaries that are asked without starting a node."""
+    return (
+        Canary("corrupt result", "a result file that is cut in its middle", _corrupt_result),
+        Canary("forged result", "a result that says HELD where its journal says REFUTED", _forged_result),
+        Canary("forged journal", "a journal with one line changed after the run", _forged_journal),
+        Canary("leaked process", "a program that goes on when its run has ended", _leaked_process),
+    )
+
+
+def carry_out(cell: Cell, run_dir: Path) -> RunResult:
+    """Run a cell as any other is run, and say nothing of its phases."""
+    return run_cell(cell, run_dir, lambda _: None, Cancellation())
+
+
+def plan_of(name: str, topology: Topology, build: Callable[..., None]) -> Scenario:
+    """Return a scenario of this self-test."""
+    return Scenario(name, "", topology, "selftest", 120.0, build, __file__)
+
+
+def _nothing(_plan: Plan, _cluster: ClusterRef) -> None:
+    """Ask nothing: the run is held."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Never:
+    """A condition that does not hold."""
+
+    words: str = "it holds"
+
+    def sample(self, _world: World) -> Sample:
+        """Look, and see that it does not."""
+        return Sample(False)
+
+
+def _refuted(plan: Plan, _cluster: ClusterRef) -> None:
+    """Ask what does not hold: the run is refuted."""
+    plan.expect(_Never(), within="100ms", named="asked")
+
+
+def _empty_run(run_dir: Path, build: Callable[..., None] = _nothing) -> RunResult:
+    ground = Ground(Path("java"), (), Path("template"), None, Profile.FAST)
+    scenario = plan_of("empty", _NO_NODES, build)
+    return carry_out(Cell(RunKey("empty", "none", 1), scenario, _ARM, ground, Path("none.jar"), {}, ""), run_dir)
+
+
+def _checked_run(run_dir: Path) -> Path:
+    """Return the folder of a whole run, which was refuted: no alarm goes off at it."""
+    result = _empty_run(run_dir, _refuted)
+    require(result.expectation == "asked", f"a run without a fault was {result.outcome}: {result.reason}")
+    check_results(run_dir)
+    return run_dir / result.key.folder
+
+
+def _corrupt_result(run_dir: Path) -> str:
+    path = _checked_run(run_dir) / "result.json"
+    path.write_bytes(path.read_bytes()[:100])
+    return alarm(lambda: check_results(run_dir))
+
+
+def _forged_result(run_dir: Path) -> str:
+    path = _checked_run(run_dir) / "result.json"
+    result = from_json(RunResult, path.read_bytes())
+    write_text(path, to_json(replace(result, outcome=Outcome.HELD, expectation="", reason="")))
+    return alarm(lambda: check_results(run_dir))
+
+
+def _forged_journal(run_dir: Path) -> str:
+    path = _checked_run(run_dir) / "journal.jsonl"
+    lines = path.read_text().splitlines()
+    lines[0] = json.dumps({**json.loads(lines[0]), "arm": "another"})
+    path.write_text("\n".join((*lines, "")))
+    return alarm(lambda: check_results(run_dir))
+
+
+@dataclass(frozen=True, slots=True)
+class _Leak:
+    """Start a program in the run's name and forget it."""
+
+    run: Path
+    words: str = "start a program and forget it"
+
+    def perform(self, _world: World) -> None:
+        """Start it."""
+        environment = marked(bare_environment(), self.run)
+        subprocess.run(["/bin/sh", "-c", "sleep 60 &"], env=environment, stdout=subprocess.DEVNULL, check=True)
+
+
+def _leaked_process(run_dir: Path) -> str:
+    require(_empty_run(run_dir / "sound").outcome is Outcome.HELD, "a run without a leak was not held")
+    nodes = (run_dir / RunKey("empty", "none", 1).folder / "nodes").absolute()
+    result = _empty_run(run_dir, lambda plan, _cluster: plan.do(_Leak(nodes)))
+    require(result.outcome is Outcome.BROKEN, f"the run was {result.outcome}")
+    return f"{result.outcome}: {result.reason}"

@@ -1,0 +1,36 @@
+"""`harness selftest` on live nodes: every alarm is raised within two minutes, and a broken oracle is found out."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from harness.plan import conditions
+from harness.plan.steps import Sample
+from harness.selftest.cases import ask
+from harness.selftest.live import Stand
+
+pytestmark = pytest.mark.live
+
+
+def test_every_alarm_is_raised_within_two_minutes(tmp_path):
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", "from harness.cli import main; main()", "selftest"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count(" raised in ") == 8
+    assert time.monotonic() - began < 120
+
+
+def test_an_oracle_that_takes_a_deaf_observer_for_a_follower_is_found_out(ground, kafka, tmp_path, monkeypatch):
+    monkeypatch.setattr(conditions, "follows", lambda *_: Sample(True))
+    (deaf,) = (each for each in Stand(ground, kafka.raft_jar, kafka.version).canaries() if each.name == "deaf observer")
+    heard = ask(deaf, tmp_path)
+    assert (heard.raised, heard.told) == (False, "HELD(): ")

@@ -1,0 +1,85 @@
+"""Canaries: each alarm is raised, and a harness whose alarm is broken is found out."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.cli import app as cli
+from harness.errors import HarnessError
+from harness.plan import executor
+from harness.selftest import asking, still
+from harness.selftest.cases import Canary, Silent, alarm, ask, ask_all
+from harness.selftest.still import still_canaries
+
+CANARIES = {canary.name: canary for canary in still_canaries()}
+
+
+@pytest.mark.parametrize("name", CANARIES)
+def test_each_alarm_is_raised_and_says_by_what(name, tmp_path):
+    heard = ask(CANARIES[name], tmp_path)
+    assert heard.raised, heard.told
+    assert str(tmp_path) not in heard.told
+    assert {"corrupt result": "damaged", "leaked process": "sleep"}.get(name, "journal") in heard.told
+
+
+@pytest.mark.parametrize("name", ["corrupt result", "forged result", "forged journal"])
+def test_a_check_of_results_that_sees_nothing_is_found_out(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(still, "check_results", lambda _: None)
+    assert (ask(CANARIES[name], tmp_path).raised, ask(CANARIES[name], tmp_path / "b").told) == (
+        False,
+        "it was taken as it is",
+    )
+
+
+def test_a_check_of_results_that_always_rings_is_found_out(tmp_path, monkeypatch):
+    def ring(_run_dir):
+        raise HarnessError("wolf")
+
+    monkeypatch.setattr(still, "check_results", ring)
+    assert not ask(CANARIES["forged journal"], tmp_path).raised
+
+
+def test_a_leak_that_nobody_looks_for_is_found_out(tmp_path, monkeypatch):
+    ends = executor.end_leftovers
+    monkeypatch.setattr(executor, "end_leftovers", lambda run: ends(run) and "")
+    heard = ask(CANARIES["leaked process"], tmp_path)
+    assert (heard.raised, heard.told) == (False, "the run was HELD")
+
+
+def test_an_alarm_is_a_sentence_of_the_harness_and_nothing_else():
+    def fail():
+        raise HarnessError("no")
+
+    assert alarm(fail) == "no"
+    with pytest.raises(Silent):
+        alarm(lambda: None)
+
+
+def test_a_canary_that_fails_itself_has_raised_no_alarm(tmp_path):
+    heard = ask(Canary("c", "f", lambda _: str(1 / 0)), tmp_path)
+    assert (heard.raised, heard.told) == (False, "the canary itself failed: ZeroDivisionError: division by zero")
+
+
+def test_canaries_leave_nothing_behind(tmp_path):
+    assert all(heard.raised for heard in ask_all(still_canaries(), tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+def silent(_folder: Path) -> str:
+    raise Silent("nobody rang")
+
+
+@pytest.mark.parametrize(
+    ("sing", "code", "words"),
+    [
+        (lambda _: "REFUTED(asked)", 0, ["raised", "REFUTED(asked)", "Every alarm was raised."]),
+        (silent, 1, ["SILENT", "nobody rang", "1 alarms stayed silent."]),
+    ],
+)
+def test_the_exit_code_and_the_table_tell_whether_an_alarm_stayed_silent(sing, code, words, monkeypatch, capsys):
+    monkeypatch.setattr(asking, "canaries", lambda _: (Canary("bird", "a fault", sing),))
+    monkeypatch.setattr(sys, "argv", ["harness", "selftest"])
+    assert cli._run() == code
+    told = capsys.readouterr().out
+    assert all(word in told for word in ["bird", *words])
