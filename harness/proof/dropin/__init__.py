@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
@@ -29,7 +29,14 @@ from harness.proof.dropin.classes import (
     nests,
 )
 from harness.proof.dropin.config import compare_keys
-from harness.proof.dropin.entries import compare_entries, compare_manifests, compare_signatures, misplaced, read_jar
+from harness.proof.dropin.entries import (
+    JarFacts,
+    compare_entries,
+    compare_manifests,
+    compare_signatures,
+    misplaced,
+    read_jar,
+)
 from harness.proof.dropin.linkage import compare_linkage
 from harness.proof.dropin.loading import check_loading, prepare_loader
 from harness.proof.records import Difference, Severity
@@ -130,14 +137,8 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
         loads = pool.submit(check_loading, tools.java, tools.loader, candidate, new, others)
         baselines = (Baseline("base", old), *_baselines(subject, made))
         found = [
-            *compare_entries(*entries),
-            *compare_manifests(*entries),
-            *compare_signatures(*entries),
-            *misplaced(new),
-            *compare_levels(old, new),
-            *compare_presence(old, new, subject.named),
-            *compare_members(old, new),
-            *compare_nests(old, new, baselines, subject.named),
+            *_compare_files(*entries),
+            *_compare_classes(old, new, baselines, subject.named),
             *compare_linkage(old, new, _by_jar(others, uses.result())),
             *apis.result(),
             *loads.result(),
@@ -149,6 +150,22 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
         _notes(subject, new, baselines),
         _changed(new, baselines),
     )
+
+
+def _compare_files(base: JarFacts, candidate: JarFacts) -> Iterator[Difference]:
+    yield from compare_entries(base, candidate)
+    yield from compare_manifests(base, candidate)
+    yield from compare_signatures(base, candidate)
+
+
+def _compare_classes(
+    base: Classes, candidate: Classes, baselines: Sequence[Baseline], named: frozenset[str]
+) -> Iterator[Difference]:
+    yield from misplaced(candidate)
+    yield from compare_levels(base, candidate)
+    yield from compare_presence(base, candidate, named)
+    yield from compare_members(base, candidate)
+    yield from compare_nests(base, candidate, baselines, named)
 
 
 def worst_first(differences: Sequence[Difference]) -> tuple[Difference, ...]:

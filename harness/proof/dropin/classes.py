@@ -74,20 +74,10 @@ def compare_nests(
     calls = [_calls_of(each.classes) for each in baselines]
     calling = _calls_of(candidate)
     for top in sorted(old.keys() & new.keys() & changed_nests(candidate, baselines)):
-        apis = api_of(old[top]), api_of(new[top])
-        if top in named:
-            yield rules.NAMED_CLASS_CHANGED.broken(_dotted(top), f"{_dotted(top)} has changed: {_listed(*apis)}")
-        elif apis[0] != apis[1]:
-            rule = rules.GENERATED_CHANGED if is_generated(top) else rules.UNNAMED_CLASS_API
-            yield rule.broken(_dotted(top), f"{_dotted(top)} declares something else: {_listed(*apis)}")
-        elif all(calling[top] != each[top] for each in calls):
-            rule = rules.GENERATED_CHANGED if is_generated(top) else rules.UNNAMED_CLASS_CALLS
-            yield rule.broken(_dotted(top), f"{_dotted(top)} {_closest_calls(calling[top], [c[top] for c in calls])}")
-        else:
-            rule = rules.UNNAMED_CLASS_CODE
-            if is_generated(top):
-                rule = rules.GENERATED_CHANGED if certain else rules.GENERATED_CODE
-            yield rule.broken(_dotted(top), f"{_dotted(top)} has other instructions, and calls what it called")
+        apis, called = (api_of(old[top]), api_of(new[top])), [each[top] for each in calls]
+        same_api, same_calls = apis[0] == apis[1], calling[top] in called
+        rule = rules.NAMED_CLASS_CHANGED if top in named else _rule_of(is_generated(top), same_api, same_calls, certain)
+        yield rule.broken(_dotted(top), f"{_dotted(top)} {_changes(apis, calling[top], called)}")
 
 
 def changed_nests(candidate: Classes, baselines: Sequence[Baseline]) -> frozenset[str]:
@@ -230,16 +220,29 @@ def _expanded(uses: Sequence[Use], accessors: Mapping[tuple[str, str, str], Meth
                 yield f"{each.kind} {_dotted(each.owner)}.{member}".removesuffix(".")
 
 
-def _closest_calls(new: Counter[str], olds: Sequence[Counter[str]]) -> str:
+def _rule_of(generated: bool, same_api: bool, same_calls: bool, certain: bool) -> rules.Rule:
+    """Return the rule that a change in a class breaks that nothing names."""
+    if generated:
+        may_be_compilers = same_api and same_calls and not certain
+        return rules.GENERATED_CODE if may_be_compilers else rules.GENERATED_CHANGED
+    if not same_api:
+        return rules.UNNAMED_CLASS_API
+    return rules.UNNAMED_CLASS_CODE if same_calls else rules.UNNAMED_CLASS_CALLS
+
+
+def _changes(apis: tuple[frozenset[str], frozenset[str]], new: Counter[str], olds: Sequence[Counter[str]]) -> str:
+    """Return in words what is different; of the calls, against the baseline that calls the most alike."""
+    if apis[0] != apis[1]:
+        return f"declares something else: {_listed(*apis)}"
     old = min(olds, key=lambda each: (each - new).total() + (new - each).total())
-    return f"calls something else: {_listed(frozenset(old - new), frozenset(new - old))}"
+    if old != new:
+        return f"calls something else: {_listed(frozenset(old - new), frozenset(new - old))}"
+    return "has other instructions, and calls what it called"
 
 
 def _listed(old: frozenset[str], new: frozenset[str], most: int = 4) -> str:
     """Return what was added and removed in words, a few of each."""
     changes = [f"+ {each}" for each in sorted(new - old)] + [f"- {each}" for each in sorted(old - new)]
-    if not changes:
-        return "code only"
     more = f"; and {len(changes) - most} more" if len(changes) > most else ""
     return "; ".join(changes[:most]) + more
 
