@@ -1,0 +1,55 @@
+"""How long upstream's tests of the raft module take on a jar, by scope.
+
+    python benchmarks/junit.py [JAR] [SCOPE]...
+
+Without a jar the released one is tested against itself, which costs what a sound candidate costs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+
+from harness.arms import Setup
+from harness.building.builders import choose_builder
+from harness.java import bundled_runtime
+from harness.progress import Reporter
+from harness.proof.junit import TestBench, run_tests
+from harness.proof.records import TestScope
+from harness.resources import cache_root
+from harness.sources.downloads import Downloads
+from harness.sources.lock import Purpose, read_lock
+from harness.stages.ground import distribution_of
+
+KAFKA = "3.9.1"
+# What a change to the two classes that everything goes through is related to.
+CHANGED = frozenset({"org.apache.kafka.raft.KafkaRaftClient", "org.apache.kafka.raft.RequestManager"})
+
+
+def main() -> None:
+    words = sys.argv[1:]
+    jar = Path(words.pop(0)) if words and words[0].endswith(".jar") else None
+    bench, released = prepare()
+    for scope in map(TestScope, words or ["related", "all"]):
+        before = os.times()
+        with tempfile.TemporaryDirectory() as folder:
+            proof = run_tests(bench, jar or released, released, scope, Path(folder) / "junit", lambda *_: None)
+        after = os.times()
+        cpu = sum(after[2:4]) - sum(before[2:4])
+        print(f"{scope:8} {proof.count} tests, {len(proof.failed)} failed: {proof.seconds:.1f} s, {cpu:.1f} CPU s")
+
+
+def prepare() -> tuple[TestBench, Path]:
+    kafka = distribution_of(Setup("", "", "fast", "", 1), KAFKA, Reporter(Console(quiet=True)))
+    downloads, lock, java = Downloads(cache_root() / "maven"), read_lock(KAFKA), bundled_runtime()
+    builder = choose_builder("ecj", java, lambda: downloads.fetch(lock.one(Purpose.COMPILER)))
+    jars = downloads.fetch_all(lock.of(Purpose.TESTS))
+    return TestBench(java, jars, kafka.others, builder, cache_root(), changed=CHANGED), kafka.raft_jar
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""JUnit for real: upstream's tests and the series' own on jars that were compiled here, good and broken."""
+
+import shutil
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.building.build import Bench, Toolchain, build_series
+from harness.building.builders import Builder, choose_builder
+from harness.building.configdef import prepare_probe
+from harness.building.jars import write_jar
+from harness.java import bundled_runtime
+from harness.patching import load_series
+from harness.proof.junit import TestBench, run_tests
+from harness.proof.records import TestScope, TestsProof, TestSuite
+from harness.resources import cache_root, data_root
+from harness.sources.distribution import Distribution
+from harness.sources.downloads import Downloads
+from harness.sources.lock import Purpose, read_lock
+from harness.sources.maven import MavenSources
+
+pytestmark = pytest.mark.live
+
+VERSION = "3.9.1"
+SERIES = data_root() / "patches" / VERSION / "dynamic-bootstrap"
+QUORUM_CONFIG = "org/apache/kafka/raft/QuorumConfig"
+REQUEST_MANAGER_TESTS = frozenset({"org.apache.kafka.raft.RequestManager"})
+
+
+@pytest.fixture(scope="module")
+def downloads() -> Downloads:
+    return Downloads(cache_root() / "maven")
+
+
+@pytest.fixture(scope="module")
+def builder(downloads: Downloads) -> Builder:
+    compiler = read_lock(VERSION).one(Purpose.COMPILER)
+    return choose_builder("ecj", bundled_runtime(), lambda: downloads.fetch(compiler))
+
+
+@pytest.fixture(scope="module")
+def bench(downloads: Downloads, builder: Builder, kafka: Distribution) -> TestBench:
+    jars = downloads.fetch_all(read_lock(VERSION).of(Purpose.TESTS))
+    return TestBench(bundled_runtime(), jars, kafka.others, builder, cache_root())
+
+
+@pytest.fixture(scope="module")
+def build(downloads: Downloads, builder: Builder, kafka: Distribution, tmp_path_factory: pytest.TempPathFactory):
+    """Build the series with more patches after it, and return the jar."""
+    run_dir = tmp_path_factory.mktemp("run")
+    sources = MavenSources(VERSION, downloads.fetch(read_lock(VERSION).one(Purpose.SOURCES)))
+    probe = prepare_probe(builder, bundled_runtime(), kafka.others, cache_root())
+
+    def make(name: str, *more: Path) -> Path:
+        folder = run_dir / f"series-{name}"
+        folder.mkdir()
+        patches = [shutil.copy(patch, folder) for patch in (*sorted(SERIES.glob("*.patch")), *more)]
+        (folder / "series").write_text("".join(f"{Path(patch).name}\n" for patch in patches))
+        tools = Toolchain(builder, kafka, sources.jar)
+        return run_dir / build_series(Bench(run_dir, probe, ""), tools, name, sources, load_series(folder)).jar
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def patched(build) -> Path:
+    return build("patched")
+
+
+@pytest.fixture
+def prove(bench, kafka, tmp_path):
+    def run(candidate: Path, scope: TestScope = TestScope.RELATED, **changes) -> TestsProof:
+        asked = replace(bench, **changes)
+        return run_tests(asked, candidate, kafka.raft_jar, scope, tmp_path / "junit", lambda done, total: None)
+
+    return run
+
+
+def without(jar: Path, entry: str, into: Path) -> Path:
+    with zipfile.ZipFile(jar) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/") and name != entry}
+    write_jar(entries, into)
+    return into
+
+
+def test_all_889_of_upstreams_tests_and_those_of_the_series_pass_on_the_shipped_patch(prove, patched, tmp_path):
+    proof = prove(patched, TestScope.ALL, series_tests=SERIES / "tests")
+    assert sum(each.tests for each in proof.classes if each.suite is TestSuite.UPSTREAM) == 889
+    assert {each.name.rpartition(".")[2] for each in proof.classes if each.suite is TestSuite.SERIES} == {
+        "DynamicBootstrapKafkaRaftClientTest",
+        "DynamicBootstrapQuorumConfigTest",
+        "DynamicBootstrapRequestManagerTest",
+    }
+    assert (proof.failed, proof.gap) == ((), "")
+    assert all(path.name.startswith(("candidate-", "series-")) for path in (tmp_path / "junit").iterdir())
+
+
+def test_related_to_one_class_is_a_subset_that_leaves_the_simulations_out(prove, kafka):
+    proof = prove(kafka.raft_jar, changed=REQUEST_MANAGER_TESTS)
+    assert [each.name for each in proof.classes] == ["org.apache.kafka.raft.RequestManagerTest"]
+    assert (proof.count, proof.failed) == (9, ())
+
+
+def test_a_patch_that_does_nothing_fails_the_series_tests_and_none_of_upstreams(prove, build, mutants):
+    broken = build("nothing", mutants / "update-does-nothing.patch")
+    proof = prove(broken, changed=REQUEST_MANAGER_TESTS, series_tests=SERIES / "tests")
+    assert {each.suite for each in proof.failed} == {TestSuite.SERIES}
+    assert "newServersReplaceAllOldOnes()" in {each.name for each in proof.failed}
+    assert all(each.blocks and each.trace for each in proof.failed)
+
+
+def test_a_jar_without_the_releases_constructor_fails_upstreams_tests_that_call_it(prove, build, mutants):
+    proof = prove(
+        build("hidden", mutants / "constructor-is-hidden.patch"), changed=frozenset({QUORUM_CONFIG.replace("/", ".")})
+    )
+    assert proof.failed
+    assert all(each.fails_on_base is False for each in proof.failed)
+    assert any("QuorumConfig" in each.message for each in proof.failed)
+
+
+def test_a_jar_that_lacks_a_class_fails_the_tests_that_need_it(prove, kafka, tmp_path):
+    broken = without(kafka.raft_jar, "org/apache/kafka/raft/RequestManager.class", tmp_path / "kafka-raft.jar")
+    proof = prove(broken, changed=REQUEST_MANAGER_TESTS)
+    assert proof.count == 9
+    assert sum(each.failures for each in proof.classes) == 9
+    assert all(each.fails_on_base is False for each in proof.failed)
+
+
+def test_a_jar_that_ends_the_jvm_is_no_pass(prove, kafka, builder, tmp_path):
+    (tmp_path / "RequestManager.java").write_text(
+        "package org.apache.kafka.raft; public class RequestManager { static { System.exit(0); } }"
+    )
+    assert builder.compile(tmp_path, ["RequestManager.java"], (), tmp_path / "classes").succeeded
+    entry = "org/apache/kafka/raft/RequestManager.class"
+    with zipfile.ZipFile(kafka.raft_jar) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
+    write_jar({**entries, entry: (tmp_path / "classes" / entry).read_bytes()}, tmp_path / "exits.jar")
+    proof = prove(tmp_path / "exits.jar", changed=REQUEST_MANAGER_TESTS)
+    (failed,) = proof.failed
+    assert "9 tests" in failed.name
+    assert "the test JVM ended with exit 0 while" in failed.message
+    assert failed.blocks
