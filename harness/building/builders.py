@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
@@ -22,7 +23,8 @@ COMPILERS = ("auto", "javac", "ecj")
 BUILDERS = (*COMPILERS, *GRADLE_BUILDERS)
 _TIMEOUT_SECONDS = 600
 _COMMON = ("-g", "-proc:none", "-nowarn", "-encoding", "UTF-8")
-_ERROR = re.compile(r"^\S.*?:\d+: error: ", re.MULTILINE)
+# With the line of code and the caret below it, where the compiler shows them.
+_ERROR = re.compile(r"^\S.*?:\d+: error: .*(?:\n.*\n[ \t]*\^+$)?", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +139,9 @@ def jdk_homes(java_home: Path | None) -> Iterator[Path]:
 
 
 def first_errors(output: str, most: int = 3) -> str:
-    """Return the first errors in a compiler's output, a line each; all of a short output that names none."""
-    lines = [line for line in output.splitlines() if _ERROR.match(line)]
-    return "\n".join(lines[:most]) or output.strip()[-500:]
+    """Return the first errors in a compiler's output, with code and caret; all of a short output that names none."""
+    errors = [found.group() for found in islice(_ERROR.finditer(output), most)]
+    return "\n".join(errors) or output.strip()[-500:]
 
 
 def _compiles(builder: Builder) -> bool:
