@@ -58,7 +58,7 @@ class TestSuite(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TestClass:
-    """What one JUnit class showed; `seconds` is wall time."""
+    """What one JUnit class showed; `seconds` is wall time, `methods` the test methods that ran, without parameters."""
 
     __test__ = False
     suite: TestSuite
@@ -67,6 +67,7 @@ class TestClass:
     failures: int
     skipped: int
     seconds: float
+    methods: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

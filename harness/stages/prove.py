@@ -247,13 +247,13 @@ def _chain(chain: Chain, tests: TestsProof) -> ClaimChain:
         chain.says,
         chain.source,
         chain.queries,
-        tuple(ClaimedTest(name, _standing(name, tests)) for name in chain.tests),
+        tuple(ClaimedTest(name, standing_of(name, tests)) for name in chain.tests),
         chain.scenario,
         chain.evidence,
     )
 
 
-def _standing(name: str, tests: TestsProof) -> TestStanding:
+def standing_of(name: str, tests: TestsProof) -> TestStanding:
     """Return what became of `Class#method`; the class may be written without its package."""
     class_name, _, method = name.partition("#")
 
@@ -262,5 +262,5 @@ def _standing(name: str, tests: TestsProof) -> TestStanding:
 
     if any(is_class(failed.class_name) and failed.name.partition("(")[0] == method for failed in tests.failed):
         return TestStanding.FAILED
-    ran = any(is_class(each.name) for each in tests.classes)
+    ran = any(is_class(each.name) and method in each.methods for each in tests.classes)
     return TestStanding.PASSED if ran else TestStanding.NOT_RUN

@@ -10,6 +10,7 @@ from harness.proof.junit.cases import Case, Status
 from harness.proof.records import FailedTest, TestClass, TestSuite
 
 Key = tuple[str, str]
+_RAN = (Status.PASSED, Status.FAILED)
 
 
 def settle(expected: Sequence[Case], seen: Sequence[Case], reason: str, trace: str = "") -> tuple[Case, ...]:
@@ -74,6 +75,7 @@ def _class(suite: TestSuite, name: str, cases: Sequence[Case]) -> TestClass:
         failures=len(unhappy(cases)),
         skipped=sum(case.status is Status.SKIPPED for case in cases),
         seconds=round(sum(case.seconds for case in cases), 3),
+        methods=tuple(sorted({case.name.partition("(")[0] for case in cases if case.status in _RAN})),
     )
 
 

@@ -1,0 +1,29 @@
+"""The stage prove: what becomes of the tests and questions that a claim names."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.proof.records import FailedTest, TestClass, TestScope, TestsProof, TestStanding, TestSuite
+from harness.stages.prove import standing_of
+
+RAN = TestsProof(
+    TestScope.RELATED,
+    (TestClass(TestSuite.SERIES, "org.apache.kafka.raft.FlagTest", 2, 1, 0, 0.1, ("isOff", "isOn")),),
+    (FailedTest(TestSuite.SERIES, "org.apache.kafka.raft.FlagTest", "isOff()", "expected true", "at …"),),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "standing"),
+    [
+        ("FlagTest#isOff", TestStanding.FAILED),
+        ("FlagTest#isOn", TestStanding.PASSED),
+        ("org.apache.kafka.raft.FlagTest#isOn", TestStanding.PASSED),
+        ("FlagTest#isOnn", TestStanding.NOT_RUN),  # a test that is not there has not passed
+        ("OtherTest#isOn", TestStanding.NOT_RUN),
+        ("lagTest#isOn", TestStanding.NOT_RUN),  # part of a name is no name
+    ],
+)
+def test_a_test_that_a_claim_names_passed_failed_or_was_not_run(name: str, standing: TestStanding) -> None:
+    assert standing_of(name, RAN) is standing
