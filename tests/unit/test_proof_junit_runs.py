@@ -57,7 +57,7 @@ for name, end in tests.items():
         cases += "<<<"
 os.makedirs(reports)
 open(os.path.join(reports, "TEST-junit-jupiter.xml"), "w").write(f"<testsuite>{cases}</testsuite>")
-sys.exit(failed)
+sys.exit(next((int(end.split()[1]) for end in tests.values() if end.startswith("then-exit") and not root), failed))
 """
 A, B = "k.ATest#a", "k.BTest#b"
 SOUND = {A: "pass", B: "pass"}
@@ -160,6 +160,13 @@ def test_a_jar_that_ends_the_jvm_fails_every_test_that_was_to_run_there(prove, c
     assert f"ended with exit {code} while x > {A} ran" in proof.failed[0].message
     assert proof.count == 2
     assert sum(each.failures for each in proof.classes) == 2
+
+
+@pytest.mark.parametrize(("code", "told"), [(1, "its report names nothing"), (134, "ended with exit 134")])
+def test_a_jvm_that_ends_badly_after_a_report_of_passes_has_failed(prove, code, told):
+    (failed,) = prove({A: "pass", B: f"then-exit {code}"}).failed
+    assert (failed.name, failed.blocks) == ("launcher", True)
+    assert told in failed.message
 
 
 def test_a_test_that_is_in_no_report_has_failed(prove):

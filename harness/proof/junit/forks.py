@@ -79,8 +79,8 @@ class _Fork:
         """Read what the launcher has told since: which test began, how many ended."""
         with self.output.open("rb") as stream:
             stream.seek(self.feed)
-            text = stream.read(2**20)
-        whole = text.rfind(b"\n") + 1 or (len(text) if len(text) == 2**20 else 0)
+            text = stream.read(_MOST_OUTPUT)
+        whole = text.rfind(b"\n") + 1
         self.feed += whole
         for told in _FEED.finditer(text[:whole]):
             name = told.group(1).decode("utf-8", "replace")

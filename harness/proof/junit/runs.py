@@ -86,12 +86,9 @@ class Runs:
                 problem = f"the report of the test JVM is refused: {error}"
         reason = problem or "the test JVM ended without a word of it"
         cases = settle(unit.expected, seen, reason, ended.dump or _tail(ended.output))
-        if ended.exit_code == 1 and all(case.status in (Status.PASSED, Status.SKIPPED) for case in cases):
-            reason = "the launcher says that something failed, and its report names nothing"
-            return (
-                *cases,
-                Case(unit.engine, unit.expected[0].class_name, "launcher", "", Status.FAILED, message=reason),
-            )
+        sound = all(case.status in (Status.PASSED, Status.SKIPPED) for case in cases)
+        if sound and (problem or ended.exit_code):
+            return (*cases, _unnamed(unit, problem))
         return cases
 
     def _keep(self, tested: Tested, report: Path) -> None:
@@ -99,8 +96,9 @@ class Runs:
         write_bytes(kept, report.read_bytes())
 
 
-def _unnamed(unit: Unit) -> Case:
-    told = "the launcher says that something failed, and its report names nothing"
+def _unnamed(unit: Unit, problem: str) -> Case:
+    """Return the failure of a fork whose tests all passed by its report, and which did not end as such a fork does."""
+    told = problem or "the launcher says that something failed, and its report names nothing"
     return Case(unit.engine, unit.expected[0].class_name, "launcher", "", Status.FAILED, message=told)
 
 

@@ -1,0 +1,187 @@
+"""What runs where, what is related to a change, and what the results say of a jar."""
+
+import struct
+import zipfile
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.errors import HarnessError
+from harness.proof.junit.cases import Case, Status
+from harness.proof.junit.outcome import classes_of, failed_tests, gap_of, settle, unhappy
+from harness.proof.junit.plan import JUPITER, PROPERTIES, only_classes, units_of
+from harness.proof.junit.related import changed_classes, outermost, referred, related_tests
+from harness.proof.records import FailedTest, TestClass, TestSuite
+
+SLOW = "canMakeProgressIfMajorityIsReachable"
+UPSTREAM = TestSuite.UPSTREAM
+
+
+def case(name, class_name="a.BTest", status=Status.PASSED, engine=JUPITER, method=None, **more):
+    return Case(engine, class_name, name, f"{name}()" if method is None else method, status, **more)
+
+
+def test_every_test_is_in_exactly_one_unit_and_slow_properties_come_first_each_alone():
+    tests = [case("a"), case("b", "a.CTest"), case(SLOW, engine=PROPERTIES), case("quick", engine=PROPERTIES)]
+    units = units_of(tests)
+    assert [unit.engine for unit in units] == [PROPERTIES, PROPERTIES, JUPITER]
+    assert units[0].expected == (tests[2],)
+    assert sorted(each.name for unit in units for each in unit.expected) == sorted(each.name for each in tests)
+
+
+def test_invocations_of_one_method_are_selected_by_it_once():
+    (unit,) = units_of([case(f"a(int)[{n}]", method="a(int)") for n in (1, 2)])
+    assert unit.selectors == ("--select-method=a.BTest#a(int)",)
+
+
+def test_a_method_whose_name_is_odd_or_unknown_takes_its_class_along():
+    (unit,) = units_of([case("a", method=""), case("b", method="b()\n--config=x")])
+    assert unit.selectors == ("--select-class=a.BTest",)
+
+
+def test_nothing_to_run_makes_no_unit():
+    assert units_of([]) == ()
+
+
+def test_related_leaves_properties_and_other_classes_out_and_keeps_nested_ones():
+    tests = [case("a"), case("b", "a.BTest$Inner"), case("c", "a.CTest"), case("d", engine=PROPERTIES)]
+    assert only_classes(tests, {"a.BTest"}) == (tests[0], tests[1])
+
+
+def test_what_was_expected_and_not_seen_is_missing_with_the_reason():
+    seen, missed = settle([case("a"), case("b")], [case("a")], "exit 7", "last words")
+    assert seen == case("a")
+    assert missed == case("b", status=Status.MISSING, message="did not run: exit 7", trace="last words")
+
+
+def test_what_was_seen_and_not_expected_counts_too():
+    assert settle([], [case("a")], "") == (case("a"),)
+
+
+@pytest.mark.parametrize("order", [(Status.FAILED, Status.PASSED), (Status.PASSED, Status.FAILED)])
+def test_a_test_that_is_told_of_twice_failed_if_either_did(order):
+    (settled,) = settle([case("a")], [case("a", status=status) for status in order], "")
+    assert settled.status is Status.FAILED
+
+
+def test_a_class_counts_what_is_missing_among_its_failures_and_not_among_what_ran():
+    cases = [
+        case("a", seconds=0.25),
+        case("b", status=Status.FAILED, seconds=0.5),
+        case("c", status=Status.MISSING),
+        case("d", status=Status.SKIPPED),
+        case("e", "a.ATest"),
+    ]
+    assert classes_of(UPSTREAM, cases) == (
+        TestClass(UPSTREAM, "a.ATest", 1, 0, 0, 0.0, ("e",)),
+        TestClass(UPSTREAM, "a.BTest", 4, 2, 1, 0.75, ("a", "b")),
+    )
+
+
+def on_base(**statuses):
+    return {("a.BTest", name): status for name, status in statuses.items()}
+
+
+def test_a_failure_is_the_candidates_unless_base_fails_it_too():
+    failed = [case(name, status=Status.FAILED, message="m", trace="t") for name in ("a", "b", "c")]
+    told = failed_tests(UPSTREAM, failed, on_base(a=Status.PASSED, b=Status.FAILED))
+    assert told[0] == FailedTest(UPSTREAM, "a.BTest", "a", "m", "t", False)
+    assert [each.fails_on_base for each in told] == [False, True, None]
+    assert [each.blocks for each in told] == [True, False, True]
+
+
+@pytest.mark.parametrize("status", [Status.MISSING, Status.SKIPPED])
+def test_a_base_that_gave_no_answer_excuses_nobody(status):
+    (told,) = failed_tests(UPSTREAM, [case("a", status=Status.FAILED)], on_base(a=status))
+    assert told.fails_on_base is None
+    assert told.blocks
+
+
+def test_missing_tests_of_a_class_are_one_entry():
+    missing = [case(name, status=Status.MISSING, message="gone") for name in ("a", "b")]
+    (told,) = failed_tests(UPSTREAM, missing, on_base(a=Status.FAILED, b=Status.PASSED))
+    assert told == FailedTest(UPSTREAM, "a.BTest", "2 tests, a among them,", "gone", "", False)
+
+
+def test_a_single_missing_test_is_named():
+    (told,) = failed_tests(UPSTREAM, [case("a", status=Status.MISSING)], {})
+    assert (told.name, told.fails_on_base) == ("a", None)
+
+
+def test_what_passed_or_was_skipped_is_not_unhappy():
+    cases = [case(status.name, status=status) for status in Status]
+    assert {each.status for each in unhappy(cases)} == {Status.FAILED, Status.MISSING}
+
+
+def test_skipped_tests_are_a_gap_that_names_their_classes():
+    assert gap_of([case("a")]) == ""
+    assert gap_of([case("a", status=Status.SKIPPED)]) == "1 tests were skipped by their own conditions: a.BTest"
+
+
+def class_file(*names):
+    """The head of a class file whose constant pool has a long, a string and these classes."""
+    pool = struct.pack(">BQ", 5, 1) + struct.pack(">BH", 8, 4)
+    index, count = 4, 4
+    for name in names:
+        text = name.encode()
+        pool += struct.pack(">BH", 1, len(text)) + text + struct.pack(">BH", 7, index)
+        index, count = index + 2, count + 2
+    return struct.pack(">IHHH", 0xCAFEBABE, 0, 52, count) + pool
+
+
+def jar(path, **classes):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in classes.items():
+            archive.writestr(f"a/{name}.class", content)
+    return path
+
+
+def test_the_classes_that_a_class_file_names_are_read_from_its_constant_pool():
+    content = class_file("a/B$Inner", "[La/C;", "[[I", "java/lang/Object")
+    assert referred(content) == {"a.B", "a.C", "I", "java.lang.Object"}
+
+
+def test_the_outermost_class_of_a_nested_one():
+    assert outermost("a/B$Inner$1") == "a.B"
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"not a class file", class_file("a/B")[:-4], b"\xca\xfe\xba\xbe" + b"\xff" * 20]
+)
+def test_a_damaged_class_file_is_refused(content):
+    with pytest.raises(ValueError, match=r"class file|damaged"):
+        referred(content)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=60), st.integers(0, 60))
+def test_no_damage_to_a_class_file_does_more_than_refuse_it(noise, at):
+    whole = class_file("a/B", "a/C")
+    try:
+        referred(whole[:at] + noise + whole[at + len(noise) :])
+    except ValueError:
+        return
+
+
+def test_a_class_has_changed_when_its_bytes_or_those_of_a_nested_one_differ_or_only_one_jar_has_it(tmp_path):
+    base = jar(tmp_path / "base.jar", Same=b"1", Other=b"1", **{"Outer$In": b"1"}, Gone=b"1")
+    candidate = jar(tmp_path / "candidate.jar", Same=b"1", Other=b"2", **{"Outer$In": b"2"}, New=b"1")
+    assert changed_classes(base, candidate) == {"a.Other", "a.Outer", "a.Gone", "a.New"}
+
+
+def test_related_are_the_classes_that_name_a_changed_one_directly_or_in_a_nested_class(tmp_path):
+    tests = jar(
+        tmp_path / "tests.jar",
+        DirectTest=class_file("a/Changed"),
+        NestedTest=class_file("a/Context"),
+        **{"NestedTest$1": class_file("a/Changed$Part")},
+        FarTest=class_file("a/Context"),
+        Context=class_file("a/Changed"),
+    )
+    assert related_tests(tests, {"a.Changed"}) == {"a.DirectTest", "a.NestedTest", "a.Context"}
+
+
+def test_a_test_class_that_cannot_be_read_is_told(tmp_path):
+    with pytest.raises(HarnessError, match="a/BadTest of the tests cannot be read"):
+        related_tests(jar(tmp_path / "tests.jar", BadTest=b"no"), {"a.Changed"})
