@@ -24,7 +24,10 @@ if TYPE_CHECKING:  # the night's modules are loaded by the command that needs th
     from harness.nightly.records import Night
 
 MatrixFile = Annotated[
-    Path | None, typer.Option("--matrix", help="The matrix; builds/matrix.toml if not given.", show_default=False)
+    Path | None,
+    typer.Option(
+        "--matrix", envvar="HARNESS_MATRIX", help="The matrix; builds/matrix.toml if not given.", show_default=False
+    ),
 ]
 Shard = Annotated[str, typer.Option("--shard", help="Run only part i of n: i/n.")]
 NightName = Annotated[
@@ -99,6 +102,7 @@ def nightly(
     if file:
         load_waivers(file)  # before anything runs
     folder = common.new_run_dir(out, "night")
+    common.hold(folder)
     if file:
         keep_waivers(file, folder)
     run_shard(planned, {each.id: each.request for each in asked}, folder, common.reporter())
@@ -121,6 +125,7 @@ def merge(
     from harness.nightly.merging import missing_told
 
     folder = common.new_run_dir(out, "merge")
+    common.hold(folder)
     try:
         night = merge_folders(folders, folder)
     except BaseException:

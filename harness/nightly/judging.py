@@ -105,7 +105,8 @@ def _without_waived(verification: str, document: Document, waived: Waived) -> En
     excused = held_back and all(_is_waived(verification, document, each, waived) for each in held_back)
     if not excused or proved.blockers(document.proof):
         return Ending.HOLD
-    untested = any(claim.status is ClaimStatus.UNTESTED for claim in document.claims)
+    # Claims that no scenario asks are settled, or left open, by the proof: they weigh nothing here.
+    untested = any(claim.scenario and claim.status is ClaimStatus.UNTESTED for claim in document.claims)
     undecided = any(scenario.verdict is Verdict.INCONCLUSIVE for scenario in document.scenarios)
     return Ending.INCONCLUSIVE if untested or undecided or proved.gaps(document.proof) else Ending.SHIP
 

@@ -13,6 +13,7 @@ from harness.errors import HarnessError
 from harness.nightly.concluding import WAIVERS
 from harness.nightly.folder import is_night, read_document, read_night, write_night
 from harness.nightly.records import SCHEMA, Ended, Ending, Night, Planned
+from harness.owning import MARKER
 from harness.stages.rundir import read_asked
 from harness.store import write_bytes
 
@@ -44,7 +45,7 @@ def merge(folders: Sequence[Path], out: Path) -> Night:
     _copy_waivers([folder for folder, _ in nights], out)
     for part in distinct.values():
         if part.run_dir.is_dir():
-            shutil.copytree(part.run_dir, out / part.planned.id)
+            shutil.copytree(part.run_dir, out / part.planned.id, ignore=shutil.ignore_patterns(MARKER))
     write_night(out, night)
     return night
 
@@ -158,4 +159,4 @@ def _difference(one: Path, other: Path) -> str:
 
 
 def _files(folder: Path) -> set[str]:
-    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() and path.name != MARKER}

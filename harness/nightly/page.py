@@ -9,7 +9,7 @@ from urllib.parse import quote
 from harness.nightly.judging import NightReport, Told
 from harness.nightly.marks import Mark, MarkedCell
 from harness.nightly.strips import LEGEND, spoken, strip_of
-from harness.nightly.summary import headline, part
+from harness.nightly.summary import counted, part
 from harness.progress import duration
 from harness.report.html import _environment, _own, _policy_hash
 from harness.resources import data_root
@@ -63,7 +63,7 @@ class NightPage:
 
     label: str
     part: str
-    headline: str
+    counted: str
     ending: str
     earlier: int
     rows: tuple[Row, ...]
@@ -96,7 +96,7 @@ def night_page(report: NightReport) -> NightPage:
     return NightPage(
         label=report.night.label,
         part=part(report),
-        headline=headline(report),
+        counted=counted(report),
         ending=report.ending.value,
         earlier=len(report.earlier),
         rows=tuple(_row(each) for each in report.told),

@@ -30,11 +30,16 @@ def render_summary(report: NightReport, budget: int = BUDGET_BYTES) -> str:
 
 def headline(report: NightReport) -> str:
     """Return the night in a sentence: `HOLD: 1 HOLD, 3 SHIP of 4 verifications`."""
+    return f"{report.ending}: {counted(report)}"
+
+
+def counted(report: NightReport) -> str:
+    """Return how many verifications ended how."""
     endings = [each.ending for each in report.told]
-    counted = ", ".join(f"{endings.count(ending)} {ending}" for ending in dict.fromkeys(sorted(endings)))
+    told = ", ".join(f"{endings.count(ending)} {ending}" for ending in dict.fromkeys(sorted(endings)))
     waived = sum(each.ending is not each.counts for each in report.told)
     of_them = f"; {waived} of them waived" if waived else ""
-    return f"{report.ending}: {counted or 'nothing'} of {len(report.told)} verifications{of_them}"
+    return f"{told or 'nothing'} of {len(report.told)} verifications{of_them}"
 
 
 def part(report: NightReport) -> str:

@@ -1,0 +1,132 @@
+"""The report and the night's page in a real browser: axe-core finds nothing, and nothing runs over the edge."""
+
+import importlib
+import os
+import shutil
+import sys
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from harness.nightly.judging import judge_night
+from harness.nightly.page import render_page
+from harness.nightly.records import Ending
+from harness.nightly.waivers import Waiver
+from harness.report import judge_run, write_reports
+
+pytestmark = pytest.mark.live
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (dev extra)")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed (dev extra)")
+sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
+nightly_sample, sample_run = map(importlib.import_module, ("nightly_sample", "sample_run"))
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+VIEWS = [(width, scheme) for width in (400, 1280) for scheme in ("light", "dark")]
+PAGES = ("ship", "hold", "hostile", "night", "empty-night")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Return a headless Chromium of this host."""
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        pytest.skip(f"this host has no browser: none of {', '.join(BROWSERS)} (Debian: apt-get install chromium)")
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with playwright.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=found, args=arguments)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """Return the pages by name: reports of the sample run, a night with everything on it, and one with nothing."""
+    made = {}
+    for kind in ("ship", "hold", "hostile"):
+        folder = sample_run.write_sample(tmp_path_factory.mktemp(kind), kind)
+        made[kind] = write_reports(folder, judge_run(folder))
+    for name, html in (("night", _full_night()), ("empty-night", _empty_night())):
+        made[name] = tmp_path_factory.mktemp(name) / "index.html"
+        made[name].write_text(html)
+    return made
+
+
+def _full_night():
+    documents = {
+        "ships": nightly_sample.document("ship"),
+        "holds": nightly_sample.document("hostile", nightly_sample.REFUTED),
+        "starves": nightly_sample.document("ship", nightly_sample.STARVED),
+    }
+    endings = {name: nightly_sample.ship_or(verdict) for name, verdict in documents.items()}
+    of = nightly_sample.night(*documents, "fails", "missing", ended={**endings, "fails": Ending.ERROR})
+    waivers = [
+        Waiver("outcome", "*/turn2/patched-on", "REFUTED(observer_recovers)", "known", "kim", date(2026, 4, 1)),
+        Waiver("finding", "*", "no such template", "old", "kim", date(2026, 1, 1)),
+    ]
+    first = judge_night(of, documents, (), waivers, date(2026, 3, 5))
+    past = replace(first.entry, label="yesterday", started_at="2026-03-04", findings=first.entry.findings[:1])
+    return render_page(judge_night(of, documents, [past], waivers, date(2026, 3, 5)))
+
+
+def _empty_night():
+    shipped = replace(nightly_sample.document("ship"), contrasts=(), proof=None)
+    return render_page(judge_night(nightly_sample.night("a"), {"a": shipped}, (), (), date(2026, 3, 5)))
+
+
+@pytest.fixture
+def visit(browser, pages):
+    """Return a function that opens a page in a window: (page, what the browser complained of)."""
+    contexts = []
+
+    def open_page(name, width, scheme, **options):
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, **options)
+        contexts.append(context)
+        page, complaints = context.new_page(), []
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(pages[name].as_uri())
+        return page, complaints
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(("width", "scheme"), VIEWS)
+def test_axe_finds_no_violation(visit, name, width, scheme):
+    page, _ = visit(name, width, scheme)
+    for summary in page.query_selector_all("details:not([open]) > summary"):
+        summary.evaluate("element => element.parentElement.setAttribute('open', '')")
+    found = axe.Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    assert len(found.response["passes"]) > 10, "axe looked at the page"
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(("width", "scheme"), VIEWS)
+def test_nothing_runs_over_the_edge_and_the_browser_has_nothing_to_complain_of(visit, name, width, scheme):
+    page, complaints = visit(name, width, scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert complaints == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page_says_the_same_without_javascript(visit, name):
+    page, _ = visit(name, 1280, "light", java_script_enabled=False)
+    assert page.locator("h1").is_visible()
+    assert page.locator("main > section").count() >= 4
+    hidden = page.locator("main > section").evaluate_all("all => all.filter(s => !s.offsetHeight).length")
+    assert hidden == 0
+
+
+def test_axe_would_find_a_picture_without_words_and_text_that_is_too_pale(visit):
+    page, _ = visit("ship", 1280, "light")
+    page.set_content(
+        "<html lang=en><title>t</title><main><h1>h</h1><img src=x><p><font color=#dddddd>pale</font></p></main>"
+    )
+    broken = {violation["id"] for violation in axe.Axe().run(page).response["violations"]}
+    assert {"image-alt", "color-contrast"} <= broken

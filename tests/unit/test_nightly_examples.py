@@ -1,0 +1,101 @@
+"""The CI examples and the operators' guide: valid where they go, and about commands and keys that exist."""
+
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+import tree_sitter_groovy
+from ci_examples import JENKINSFILE, ROOT, WORKFLOW, filled, jenkins_commands, without_tox, workflow, workflow_commands
+from tree_sitter import Language, Parser
+
+from harness.cli.app import app
+from harness.nightly.matrix import _check
+
+VALUES = {"matrix.shard": 2, "github.run_id": 7, "github.run_attempt": 1}
+GUIDE = ROOT / "docs/operators.md"
+
+
+def test_the_workflow_is_one_by_githubs_own_schema():
+    words = ["--builtin-schema", "vendor.github-workflows", str(WORKFLOW)]
+    done = subprocess.run(
+        [sys.executable, "-m", "check_jsonschema", *words], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_every_action_is_pinned_to_a_version_and_every_job_ends():
+    for job in workflow()["jobs"].values():
+        assert job["timeout-minutes"] <= 360
+        for step in job["steps"]:
+            assert ("uses" in step) != ("run" in step)
+            assert "uses" not in step or re.fullmatch(r"actions/[a-z/-]+@v\d+", step["uses"])
+
+
+def test_what_a_shard_uploads_the_merge_downloads():
+    jobs = workflow()["jobs"]
+    uploads = [step["with"] for step in jobs["shard"]["steps"] if "upload-artifact" in step.get("uses", "")]
+    downloads = [step["with"] for step in jobs["merge"]["steps"] if "download-artifact" in step.get("uses", "")]
+    assert uploads[0]["name"].startswith(downloads[0]["pattern"].rstrip("*"))
+    assert jobs["merge"]["needs"] == "shard"
+    assert len(jobs["shard"]["strategy"]["matrix"]["shard"]) == 2
+    assert "/2 " in workflow_commands("shard")[-1]
+
+
+def test_the_jenkinsfile_is_groovy():
+    groovy, text = Parser(Language(tree_sitter_groovy.language())), JENKINSFILE.read_bytes()
+    assert not groovy.parse(text).root_node.has_error
+    assert groovy.parse(text.rstrip().removesuffix(b"}")).root_node.has_error, "a brace less would have been seen"
+
+
+def test_the_jenkinsfile_merges_the_shards_that_it_runs():
+    text = JENKINSFILE.read_text()
+    shards = re.findall(r"'(\d)'", re.search(r"values (.*)", text).group(1))
+    assert [f"night-{shard}" for shard in shards] == re.findall(r"unstash '(.*)'", text)
+    assert f"$SHARD/{len(shards)} " in text
+
+
+def commands():
+    filled_in = [filled(line, VALUES) for job in ("shard", "merge") for line in workflow_commands(job)]
+    return [*without_tox(filled_in), *without_tox(jenkins_commands())]
+
+
+@pytest.mark.parametrize("command", commands())
+def test_every_command_is_one_that_a_shell_reads(command):
+    done = subprocess.run(["bash", "-n", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "tox" not in command
+
+
+def test_the_examples_run_the_night_and_merge_it():
+    told = [" ".join(command.split()[:2]) for command in commands()]
+    assert told == ["harness nightly", "harness merge", "cat night/summary.md", "harness nightly", "harness merge"]
+
+
+def options_of(command):
+    found = next(each for each in app.registered_commands if each.name == command)
+    from typer.main import get_command_from_info
+
+    made = get_command_from_info(found, pretty_exceptions_short=False, rich_markup_mode=None)
+    return {option for parameter in made.params for option in parameter.opts}
+
+
+@pytest.mark.parametrize("command", [each for each in commands() if each.startswith("harness ")])
+def test_every_option_of_the_examples_exists(command):
+    assert set(re.findall(r"--[a-z-]+", command)) <= options_of(command.split()[1])
+
+
+def test_the_guide_tells_every_option_of_the_nightly():
+    guide = GUIDE.read_text()
+    assert {option for option in options_of("nightly") if option not in guide} == set()
+
+
+def test_the_guides_matrix_and_waivers_are_ones_that_the_harness_reads(tmp_path):
+    from harness.nightly.waivers import load_waivers
+
+    blocks = re.findall(r"```toml\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+    matrix, waivers = (next(block for block in blocks if word in block) for word in ("[[ask]]", "[[outcome]]"))
+    _check(tomllib.loads(matrix))
+    (tmp_path / "waivers.toml").write_text(waivers)
+    assert len(load_waivers(tmp_path / "waivers.toml")) == 2
