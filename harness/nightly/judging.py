@@ -56,9 +56,14 @@ class NightReport:
         return Ending.HOLD if self.waived.faults else worst
 
     @property
+    def idle(self) -> bool:
+        """Whether this is a shard that the matrix leaves without work."""
+        return bool(self.night.planned) and not self.night.mine
+
+    @property
     def exit_code(self) -> int:
-        """0 SHIP, 1 HOLD, 2 errors, 3 INCONCLUSIVE."""
-        return _EXIT[self.ending]
+        """0 SHIP (or nothing to do), 1 HOLD, 2 errors, 3 INCONCLUSIVE."""
+        return 0 if self.idle and not self.waived.faults else _EXIT[self.ending]
 
 
 def judge_night(

@@ -118,6 +118,7 @@ def _of_build(table: Mapping[str, Any], folder: Path) -> Request:
         claims=claims if claims in ("", NO_CLAIMS) else str(folder / claims),
         builder=table.get("builder", Request().builder),
         tests=TestScope(table.get("tests", Request().tests)),
+        coverage=table.get("coverage", Request().coverage),
         **{key: folder / table[key] for key in _PATHS if key in table},
     )
 

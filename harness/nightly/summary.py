@@ -30,7 +30,7 @@ def render_summary(report: NightReport, budget: int = BUDGET_BYTES) -> str:
 
 def headline(report: NightReport) -> str:
     """Return the night in a sentence: `HOLD: 1 HOLD, 3 SHIP of 4 verifications`."""
-    return f"{report.ending}: {counted(report)}"
+    return "nothing to do: 0 verifications" if report.idle else f"{report.ending}: {counted(report)}"
 
 
 def counted(report: NightReport) -> str:

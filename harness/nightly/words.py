@@ -43,6 +43,8 @@ def _words(request: Request) -> Iterator[str]:
         yield from ("--arms", ",".join(request.arms))
     for scenario in request.scenarios:
         yield from ("--scenario", scenario)
+    if not request.coverage:
+        yield "--no-coverage"
     if request.offline:
         yield "--offline"
 

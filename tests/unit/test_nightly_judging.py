@@ -75,6 +75,12 @@ def test_a_night_without_verifications_is_never_ship():
     assert judged({}).exit_code == 3
 
 
+def test_a_shard_without_work_has_nothing_to_say():
+    report = judge_night(night("a", shard=2, shards=2), {}, (), (), TODAY)
+    assert (report.exit_code, report.ending) == (0, Ending.INCONCLUSIVE)
+    assert "nothing to do: 0 verifications" in render_summary(report)
+
+
 def test_broken_and_starved_are_asked_again_but_never_what_is_held_back():
     both = document("ship", lambda result: STARVED(result) if result.scenario == "turn2" else result)
     report = judged({"a": both, "b": HOLD, "c": document("ship", BROKEN), "d": SHIP})

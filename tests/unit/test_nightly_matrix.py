@@ -1,6 +1,7 @@
 """The matrix of a night: every combination once, as a request that a command line could have made."""
 
 import sys
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,7 @@ def test_the_words_of_a_request_make_the_same_request_on_the_command_line(monkey
         builder="ecj",
         profile=Profile.PRODUCTION,
         offline=True,
+        coverage=False,
     )
     words = words_of(request)
     assert words[:2] == ("--jar", "a b.jar"), "short where it lies below the working folder"
@@ -138,6 +140,15 @@ def test_the_words_of_a_request_make_the_same_request_on_the_command_line(monkey
     cli._run()
     assert words_of(made[0]) == words
     assert (made[0].scenarios, made[0].profile, made[0].offline) == (("turn1", "turn2"), Profile.PRODUCTION, True)
+
+
+def test_the_words_tell_everything_that_a_matrix_can_ask():
+    unsaid = {"argv", "patches"}  # what was typed, and what only mutants are made by
+    others = {"claims": "none", "git": "u@r", "suite": "s", "builder": "ecj", "tests": TestScope.ALL, "jobs": 1}
+    others |= {"repeats": 2, "profile": Profile.PRODUCTION, "arms": ("on",), "scenarios": ("turn1",), "offline": True}
+    others |= {"kafka_version": "3.9.0", "coverage": False}
+    for field in {each.name for each in fields(Request)} - unsaid:
+        assert words_of(replace(Request(), **{field: others.get(field, Path("/a"))})), field
 
 
 def test_a_request_that_says_nothing_has_no_words():
