@@ -172,7 +172,7 @@ def test_a_jvm_that_ends_badly_after_a_report_of_passes_has_failed(prove, code, 
 def test_a_test_that_is_in_no_report_has_failed(prove):
     (failed,) = prove({A: "forget", B: "pass"}).failed
     assert failed.class_name == "k.ATest"
-    assert "ended without a word of it" in failed.message
+    assert "ended with exit 0 without a word of it" in failed.message
 
 
 def test_a_report_that_cannot_be_read_fails_its_tests(prove):

@@ -84,7 +84,8 @@ class Runs:
                 seen += read_report(report)
             except BadReport as error:
                 problem = f"the report of the test JVM is refused: {error}"
-        reason = problem or "the test JVM ended without a word of it"
+        # What ran is not always known: a JVM that ends at once takes along what the launcher has not flushed.
+        reason = problem or f"the test JVM ended with exit {ended.exit_code} without a word of it"
         cases = settle(unit.expected, seen, reason, ended.dump or _tail(ended.output))
         sound = all(case.status in (Status.PASSED, Status.SKIPPED) for case in cases)
         if sound and (problem or ended.exit_code):
