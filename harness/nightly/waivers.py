@@ -15,7 +15,9 @@ from typing import Any
 
 from harness.errors import HarnessError
 from harness.nightly.showings import Found, Shown, Standing
+from harness.proof.waivers import day_of
 
+_OF_PROOFS = "waiver"  # harness.proof.waivers reads those
 _KINDS: Mapping[str, str] = {"outcome": "shows", "finding": "contains"}
 
 
@@ -67,6 +69,9 @@ def load_waivers(path: Path) -> tuple[Waiver, ...]:
     """Read the waivers of outcomes and findings. Raises HarnessError that names the file, the table and the key."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
+        unknown = sorted(document.keys() - {_OF_PROOFS, *_KINDS})
+        if unknown:
+            raise ValueError(f"it holds tables of the names {', '.join((_OF_PROOFS, *_KINDS))}, not {unknown[0]}")
         return tuple(_waiver(kind, table) for kind in _KINDS for table in document.get(kind, []))
     except OSError as error:
         raise HarnessError(f"The waivers {path} cannot be read: {error.strerror}.", "Name another file.") from error
@@ -99,6 +104,4 @@ def _waiver(kind: str, table: Any) -> Waiver:
     where, what, reason, owner, expires = (table[key] for key in keys)
     if not all(isinstance(text, str) and text.strip() for text in (where, what, reason, owner)):
         raise ValueError(f"{kind}: {', '.join(keys[:-1])} are texts that are not empty")
-    if type(expires) is not date:
-        raise ValueError(f"{kind}: expires is a day, such as 2026-12-31, without quotes")
-    return Waiver(kind, where, what, reason, owner, expires)
+    return Waiver(kind, where, what, reason, owner, day_of(expires, kind))

@@ -104,10 +104,10 @@ def _waiver(table: Any, where: str, rules: frozenset[str]) -> Waiver:
             raise ValueError(f"{where}, {key}: it is a text that is not empty")
     if table["rule"] not in rules:
         raise ValueError(f"{where}: there is no rule {table['rule']!r}; rules are {', '.join(sorted(rules))}")
-    return Waiver(**{**table, "expires": _day(table["expires"], where)})
+    return Waiver(**{**table, "expires": day_of(table["expires"], where)})
 
 
-def _day(value: Any, where: str) -> date:
+def day_of(value: Any, where: str) -> date:
     """Return a date written as text or as TOML's own date; a time of day says more than is meant."""
     if type(value) is date:
         return value
