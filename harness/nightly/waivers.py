@@ -68,11 +68,7 @@ NOTHING = Waived({}, {}, ())
 def load_waivers(path: Path) -> tuple[Waiver, ...]:
     """Read the waivers of outcomes and findings. Raises HarnessError that names the file, the table and the key."""
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-        unknown = sorted(document.keys() - {_OF_PROOFS, *_KINDS})
-        if unknown:
-            raise ValueError(f"it holds tables of the names {', '.join((_OF_PROOFS, *_KINDS))}, not {unknown[0]}")
-        return tuple(_waiver(kind, table) for kind in _KINDS for table in document.get(kind, []))
+        return _waivers(tomllib.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise HarnessError(f"The waivers {path} cannot be read: {error.strerror}.", "Name another file.") from error
     except ValueError as error:
@@ -95,6 +91,13 @@ def apply_waivers(
     expired = [f"A waiver has expired: {each}" for each in waivers if each not in valid]
     stale = [f"A waiver is stale, nothing needs it: {each}" for each in valid if each not in used | undecided]
     return Waived(by_cell, by_finding, (*expired, *(stale if complete else ())))
+
+
+def _waivers(document: Mapping[str, Any]) -> tuple[Waiver, ...]:
+    unknown = sorted(document.keys() - {_OF_PROOFS, *_KINDS})
+    if unknown:
+        raise ValueError(f"it holds tables of the names {', '.join((_OF_PROOFS, *_KINDS))}, not {unknown[0]}")
+    return tuple(_waiver(kind, table) for kind in _KINDS for table in document.get(kind, []))
 
 
 def _waiver(kind: str, table: Any) -> Waiver:
