@@ -1,0 +1,163 @@
+"""JaCoCo's agent in real nodes: what a killed and a stopped one tell, and the changed lines that a scenario reaches."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.building.build import Bench, Toolchain, build_series
+from harness.building.builders import Ecj
+from harness.building.configdef import prepare_probe
+from harness.cluster.cluster import Cluster, Topology
+from harness.cluster.node import NodeState, wait_until
+from harness.coverage.agent import EXECUTION_DATA, Agent, collected
+from harness.coverage.changes import lines_of_methods, lines_of_series
+from harness.coverage.jacoco import Jacoco, line_hits
+from harness.errors import HarnessError
+from harness.java import bundled_runtime
+from harness.model import Role
+from harness.patching import load_series
+from harness.proof.bytecode import prepare_bytecode
+from harness.proof.records import Coverage
+from harness.records import from_json
+from harness.resources import cache_root, data_root
+from harness.sources.downloads import Downloads
+from harness.sources.lock import Purpose, read_lock
+from harness.sources.maven import MavenSources
+from harness.stages.build import build
+from harness.stages.coverage import coverage
+from harness.stages.request import Request
+from harness.stages.rundir import read_asked, write_asked
+from harness.store import read_journal
+
+pytestmark = pytest.mark.live
+
+KAFKA = "3.9.1"
+SERIES = load_series(data_root() / "patches" / KAFKA / "dynamic-bootstrap")
+CLASSES = ("org/apache/kafka/raft/KafkaRaftClient", "org/apache/kafka/raft/QuorumConfig")
+CLIENT = "raft/src/main/java/org/apache/kafka/raft/KafkaRaftClient.java"
+CALL, UPDATE = "maybeUpdateBootstrapServers();", "requestManager.updateBootstrapServers(voterNodes);"
+
+
+@pytest.fixture(scope="module")
+def pinned():
+    """Return a function that fetches the locked files of a purpose, by a word in their names."""
+    downloads, lock = Downloads(cache_root() / "maven"), read_lock(KAFKA)
+
+    def fetch(purpose: Purpose, word: str = "") -> Path:
+        return downloads.fetch(next(each for each in lock.of(purpose) if word in each.name))
+
+    return fetch
+
+
+@pytest.fixture(scope="module")
+def jacoco(pinned):
+    return Jacoco(bundled_runtime(), pinned(Purpose.COVERAGE, ".cli-"))
+
+
+@pytest.fixture
+def node(ground, kafka, pinned, tmp_path):
+    """Return the only node of a cluster of one on the release's jar, with the agent in it; its data go to tmp_path."""
+    agent = Agent(pinned(Purpose.COVERAGE, ".agent-"), CLASSES)
+    with (
+        collected(ground.launch(kafka.raft_jar, {}), agent, tmp_path) as launch,
+        Cluster(Topology(1, 0), tmp_path / "c", launch, ground.template, lambda _: None) as cluster,
+    ):
+        cluster.start(cluster.nodes)
+        assert wait_until(lambda: cluster.look() or cluster.nodes[0].state is NodeState.READY, 90)
+        yield cluster.nodes[0]
+
+
+def ran(jacoco, kafka, folder):
+    """Return how many lines of the instrumented classes ran."""
+    data = [folder / EXECUTION_DATA] if (folder / EXECUTION_DATA).is_file() else []
+    hits = line_hits(jacoco, data, kafka.raft_jar, CLASSES)
+    assert hits.keys() == {f"{name}.java" for name in CLASSES}
+    return sum(sum(lines.values()) for lines in hits.values())
+
+
+def test_a_node_tells_which_lines_it_ran_before_it_is_killed(node, jacoco, kafka, tmp_path):
+    assert ran(jacoco, kafka, tmp_path) == 0
+    node.kill()
+    assert node.state is NodeState.KILLED
+    assert ran(jacoco, kafka, tmp_path) > 300
+
+
+def test_a_node_that_stops_in_order_tells_which_lines_it_ran(node, jacoco, kafka, tmp_path):
+    assert node.stop()
+    assert node.state is NodeState.STOPPED
+    assert wait_until(lambda: ran(jacoco, kafka, tmp_path) > 300, 5)
+
+
+def test_the_proof_of_the_arm_sees_the_jar_under_test_alone_beside_the_agents(node, kafka):
+    proof = node.prove("controller.quorum.fetch.timeout.ms")
+    assert (Path(proof.jar), proof.flag) == (kafka.raft_jar, "2000")
+
+
+def test_data_of_another_jar_are_refused(node, jacoco, kafka, run_dir, tmp_path):
+    node.kill()
+    with pytest.raises(HarnessError, match="the nodes ran another jar"):
+        line_hits(jacoco, [tmp_path / EXECUTION_DATA], run_dir / "builds/patched/kafka-raft-3.9.1.jar", CLASSES)
+
+
+@pytest.fixture(scope="module")
+def run_dir(quiet, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    build(Request(kafka_version=KAFKA, scenarios=("new-mechanism",)), folder, quiet)
+    return folder
+
+
+def covered(run_dir, role, quiet):
+    """Run the scenario on the arm of a role; return the lines by their text, as (scenarios, line)."""
+    asked = read_asked(run_dir)
+    arms = tuple(arm for arm in asked.arms if arm.role in (Role.BASE, role))
+    write_asked(run_dir, replace(asked, arms=arms))
+    try:
+        coverage(run_dir, quiet)
+    finally:
+        write_asked(run_dir, asked)
+    found = from_json(Coverage, (run_dir / "proof/patched/coverage.json").read_bytes())
+    assert found.gap == ""
+    return found
+
+
+def of_client(found, text):
+    return [bool(line.scenarios) for line in found.lines if line.path == CLIENT and line.text == text]
+
+
+def test_with_the_flag_on_the_refresh_is_reached_and_early_returns_are_listed_as_unreached(run_dir, quiet):
+    found = covered(run_dir, Role.ON, quiet)
+    assert of_client(found, UPDATE) == [True]
+    assert of_client(found, "return;") == [False, False]
+    assert of_client(found, CALL) == [True, True, False], "no snapshot is fetched in this scenario"
+    assert {line.text for line in found.unreached} >= {"return;", "this("}
+    assert {scenario for line in found.lines for scenario in line.scenarios} == {"new-mechanism"}
+    journal = read_journal(run_dir / "coverage/runs/new-mechanism/patched-on/1/journal.jsonl")
+    assert not [event for event in journal if event["event"] == "stall"], "the agent must not look like a starved host"
+
+
+def test_with_the_flag_off_the_early_return_is_reached_and_nothing_behind_it(run_dir, quiet):
+    found = covered(run_dir, Role.OFF, quiet)
+    assert of_client(found, "return;") == [True, False]
+    assert of_client(found, UPDATE) == [False]
+    behind = [line for line in found.lines if line.path == CLIENT and 1761 <= line.line <= 1778]
+    assert [line.text for line in behind if line.scenarios] in ([], ["}"])  # the closing brace is the return
+
+
+def test_without_sources_the_lines_are_those_of_methods_whose_code_differs(kafka, pinned, tmp_path):
+    runtime = bundled_runtime()
+    builder, sources = Ecj(pinned(Purpose.COMPILER), runtime), pinned(Purpose.SOURCES)
+    tools = Toolchain(builder, kafka, sources)
+    bench = Bench(tmp_path, prepare_probe(builder, runtime, kafka.jars, cache_root()), "")
+    base = build_series(bench, tools, "base", MavenSources(KAFKA, sources), None)
+    patched = build_series(bench, tools, "patched", MavenSources(KAFKA, sources), SERIES)
+    reader = prepare_bytecode(
+        builder, runtime, [pinned(Purpose.BYTECODE, "asm-9"), pinned(Purpose.BYTECODE, "asm-tree")], cache_root()
+    )
+    found = lines_of_methods(reader, tmp_path / base.jar, tmp_path / patched.jar)
+    told = lines_of_series(tmp_path / "builds/patched/sources", SERIES)
+    assert {f"raft/src/main/java/{path}" for path in found} == told.keys()
+    body = set(range(1759, 1779)) & told[CLIENT]
+    assert body & found[CLIENT.removeprefix("raft/src/main/java/")] == {
+        line for line in body if line not in (1761, 1762, 1766, 1767, 1775)
+    }, "all but blank lines and closing braces"

@@ -1,0 +1,131 @@
+"""The stage around the runs with the agent: what it runs, what it writes, and that no failure in it ends anything."""
+
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from harness.arms import Setup
+from harness.building.jars import write_jar
+from harness.coverage.agent import EXECUTION_DATA, Agent
+from harness.errors import HarnessError
+from harness.judge import SCHEMA, Asked, ScenarioAsked
+from harness.model import Arm, Build, Flag, Outcome, Role, RunResult
+from harness.progress import Reporter
+from harness.proof.records import Coverage, ReachedLine
+from harness.records import from_json, to_json
+from harness.stages import coverage as stage
+from harness.stages.rundir import read_asked, write_asked, write_setup
+
+BASE = Build("stock", "3.9.1", "builds/stock/x.jar", "a" * 64, "release", Flag("f", False))
+PATCHED = Build("patched", "3.9.1", "builds/patched/x.jar", "b" * 64, "javac", Flag("f", True))
+STOCK = Arm("stock", Role.BASE, BASE, "absent")
+OFF, ON = Arm("patched-off", Role.OFF, PATCHED, "false"), Arm("patched-on", Role.ON, PATCHED, "true")
+ASKED = Asked(SCHEMA, "3.9.1", (STOCK, OFF, ON), (ScenarioAsked("turn1"), ScenarioAsked("turn2")), repeats=3)
+SETUP = Setup("", "", "fast", "f", jobs=2)
+QUIET = Reporter(Console(quiet=True))
+FILE = "a/One.java"
+
+
+@pytest.fixture
+def run_dir(tmp_path):
+    write_asked(tmp_path, ASKED)
+    write_setup(tmp_path, SETUP)
+    write_jar({"a/One.class": b"", "a/Other.class": b""}, tmp_path / PATCHED.jar)
+    return tmp_path
+
+
+@pytest.fixture
+def ran(monkeypatch, run_dir):
+    """Return the cells that were run, with turn2 alone leaving execution data; lines 1 and 2 of FILE are changed."""
+    cells = []
+
+    def carry_out(todo, root, *_):
+        for cell in todo:
+            cells.append((cell, root))
+            folder = root / cell.key.folder
+            folder.mkdir(parents=True)
+            done = RunResult(cell.key.scenario, cell.key.arm, cell.arm.role, 1, Outcome.HELD)
+            (folder / "result.json").write_text(to_json(done))
+            if cell.key.scenario == "turn2":
+                (folder / EXECUTION_DATA).write_bytes(b"data")
+
+    monkeypatch.setattr(stage, "lay_ground", lambda *_: None)
+    monkeypatch.setattr(stage, "_jacoco", lambda artifact, _: run_dir / f"{artifact}.jar")
+    monkeypatch.setattr(stage, "_lines_by_bytecode", lambda *_: {FILE: frozenset({1, 2, 3})})
+    monkeypatch.setattr(stage, "classes_from", lambda *_: ("a/One",))
+    monkeypatch.setattr(stage, "line_hits", lambda _, data, *__: {FILE: {1: bool(data), 2: False}})
+    monkeypatch.setattr(stage, "carry_out", carry_out)
+    return cells
+
+
+def written(run_dir):
+    return from_json(Coverage, (run_dir / "proof/patched/coverage.json").read_bytes())
+
+
+def test_every_scenario_runs_once_on_the_candidate_as_claimed_apart_from_the_runs_that_count(run_dir, ran):
+    stage.coverage(run_dir, QUIET)
+    assert [(cell.key.scenario, cell.key.arm, cell.key.repeat) for cell, _ in ran] == [
+        ("turn1", "patched-on", 1),
+        ("turn2", "patched-on", 1),
+    ]
+    assert {root for _, root in ran} == {run_dir / "coverage"}
+    assert {cell.agent for cell, _ in ran} == {Agent(run_dir / "org.jacoco.agent.jar", ("a/One",))}
+    assert {cell.raft_jar for cell, _ in ran} == {run_dir / PATCHED.jar}
+    assert not (run_dir / "runs").exists()
+
+
+def test_lines_are_written_with_the_scenarios_that_ran_them_and_what_gave_no_data_is_told(run_dir, ran):
+    stage.coverage(run_dir, QUIET)
+    found = written(run_dir)
+    assert found.lines == (ReachedLine(FILE, 1, "", ("turn2",)), ReachedLine(FILE, 2, "", ()))
+    assert found.unreached == (ReachedLine(FILE, 2, "", ()),)
+    assert found.gap.startswith("turn1 gave no execution data")
+    assert read_asked(run_dir).timings.keys() == {"coverage"}
+
+
+def test_where_only_the_arm_with_the_flag_off_is_asked_it_is_the_one_that_runs(run_dir, ran):
+    write_asked(run_dir, replace(ASKED, arms=(STOCK, OFF)))
+    stage.coverage(run_dir, QUIET)
+    assert {cell.key.arm for cell, _ in ran} == {"patched-off"}
+
+
+def test_without_a_candidate_there_is_nothing_to_write(run_dir, ran):
+    write_asked(run_dir, replace(ASKED, arms=(STOCK,)))
+    stage.coverage(run_dir, QUIET)
+    assert not ran
+    assert not (run_dir / "proof").exists()
+
+
+def test_without_base_and_sources_nothing_tells_what_changed(run_dir, ran):
+    write_asked(run_dir, replace(ASKED, arms=(ON,)))
+    stage.coverage(run_dir, QUIET)
+    assert not ran
+    assert written(run_dir) == Coverage((), "There is no base arm, so that nothing tells what changed.")
+
+
+def test_a_candidate_that_changes_no_code_needs_no_run(run_dir, ran, monkeypatch):
+    monkeypatch.setattr(stage, "classes_from", lambda *_: ())
+    stage.coverage(run_dir, QUIET)
+    assert not ran
+    assert written(run_dir) == Coverage((), "Nothing that differs from base has instructions.")
+
+
+def test_a_failure_is_the_gap_and_not_the_end_of_a_verification(run_dir, ran, monkeypatch):
+    def fail(*_):
+        raise HarnessError("It cannot be had.", "Try again.")
+
+    monkeypatch.setattr(stage, "_jacoco", fail)
+    stage.coverage(run_dir, QUIET)
+    assert written(run_dir) == Coverage((), "It cannot be had. Try again.")
+
+
+def test_a_series_that_is_not_in_the_kept_sources_is_told_and_class_files_are_compared(run_dir, ran):
+    write_setup(run_dir, replace(SETUP, series=str(run_dir / "gone")))
+    kept = run_dir / "builds/patched/sources/raft/src/main/java" / FILE
+    kept.parent.mkdir(parents=True)
+    kept.write_text("  first();\nsecond();\n")
+    stage.coverage(run_dir, QUIET)
+    found = written(run_dir)
+    assert found.gap.startswith("The lines are those of methods whose code differs, since the series is not in")
+    assert found.lines[0] == ReachedLine(f"raft/src/main/java/{FILE}", 1, "first();", ("turn2",))
