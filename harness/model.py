@@ -170,7 +170,8 @@ class Finding:
     """One log template that differs between two arms in one scenario.
 
     Counts are summed over all repeats and nodes of the arm; `phase` is where the difference is largest.
-    `base_excerpt` and `candidate_excerpt` are real log lines (empty where the arm has none).
+    `base_excerpt` and `candidate_excerpt` are real log lines (empty where the arm has none). `statement` is the file
+    and line of the sources that wrote them (`org/apache/…/X.java:12`), empty where it is not known.
     """
 
     kind: FindingKind
@@ -185,6 +186,7 @@ class Finding:
     base_excerpt: str
     candidate_excerpt: str
     evidence: tuple[Evidence, ...]
+    statement: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, pairwise
 from urllib.parse import unquote, urlsplit
 
+import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from harness.logs.events import COUNTS, MAX_EVENT, Reading, count, merge
 
@@ -22,8 +25,9 @@ _SIZES = ("lines", "bytes", "events", "head_lines", "head_bytes")
 PARTIAL = pl.Schema(
     [("file", pl.String()), ("block", pl.Int64()), *COUNTS.items(), *((name, pl.Int64()) for name in _SIZES)]
 )
-# What a worker is given: where a line comes from, its text (of a huge line, the beginning) and its length.
-LINES = pl.Schema({"file": pl.String, "block": pl.Int64, "text": pl.String, "bytes": pl.Int64})
+# What a worker is given: the number of the file that a line comes from, where in it its block begins, and its bytes.
+AT_ONCE = 100_000  # lines: the more at once the fewer texts are parsed and masked twice
+LINES = pl.Schema({"file": pl.Int64, "block": pl.Int64, "line": pl.Binary})
 
 
 @dataclass(slots=True)
@@ -42,19 +46,16 @@ class _Block:
     open: tuple[int, str] | None = None
     counts: list[pl.DataFrame] = field(default_factory=list)
 
-    def add(self, lines: pl.DataFrame) -> None:
-        """Take the next lines (columns `text` and `bytes`)."""
-        starts = lines.select(self.reading.layout.starts(pl.col("text"))).to_series()
-        numbered = lines.select(
-            text=_without_returns(lines["text"]),
-            bytes="bytes",
-            line=pl.int_range(pl.len(), dtype=pl.Int64) + self.lines,
-            starts=starts,
-            event=starts.cum_sum(),
-        )
-        self.lines += lines.height
-        self.bytes += int(lines["bytes"].sum()) + lines.height
-        before = lines.height if not starts.any() else int(starts.arg_max() or 0)
+    def add(self, lines: pl.Series) -> None:
+        """Take the bytes of the next lines."""
+        text = decoded(lines)
+        starts = pl.select(self.reading.layout.starts(pl.lit(text))).to_series()
+        numbered = pl.DataFrame(
+            {"text": _without_returns(text), "bytes": lines.bin.size(), "starts": starts, "event": starts.cum_sum()}
+        ).with_columns(line=pl.int_range(pl.len(), dtype=pl.Int64) + self.lines)
+        self.lines += len(lines)
+        self.bytes += int(numbered["bytes"].sum()) + len(lines)
+        before = int(starts.arg_max() or 0) if starts.any() else len(lines)
         self._continue(numbered.head(before))
         self._begin(assemble(numbered.slice(before)))
 
@@ -121,20 +122,62 @@ def _event(line: int, text: str) -> pl.DataFrame:
     return pl.DataFrame({"line": [line], "text": [text]}, schema={"line": pl.Int64, "text": pl.String})
 
 
-def partials(batches: Iterable[pl.DataFrame], readings: Mapping[str, Reading]) -> Iterator[pl.DataFrame]:
-    """Return PARTIAL rows of each block in `batches` of LINES, in which each block's lines are contiguous."""
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file to be read: its name in the results, and how it is read."""
+
+    name: str
+    reading: Reading
+
+
+def partials(batches: Iterable[pl.DataFrame], sources: Mapping[int, Source]) -> Iterator[pl.DataFrame]:
+    """Return PARTIAL rows of each block in `batches` of LINES, in which each block's lines are contiguous.
+
+    The keys of `sources` are the numbers of the files.
+    """
     current: _Block | None = None
-    here: tuple[object, ...] = ()
-    for batch in batches:
-        for (file, start), lines in batch.group_by("file", "block", maintain_order=True):
-            if current is None or here != (file, start):
-                if current is not None:
-                    yield current.result()
-                path = path_of(str(file))
-                current, here = _Block(path, int(str(start)), readings[path]), (file, start)
-            current.add(lines)
+    here: tuple[int, int] | None = None
+    for place, lines in chain.from_iterable(map(_runs, batches)):
+        if current is None or here != place:
+            if current is not None:
+                yield current.result()
+            here, source = place, sources[place[0]]
+            current = _Block(source.name, place[1], source.reading)
+        current.add(lines)
     if current is not None:
         yield current.result()
+
+
+def _runs(batch: pl.DataFrame) -> Iterator[tuple[tuple[int, int], pl.Series]]:
+    """Return the place (file and block) and the lines of each stretch of rows that share one."""
+    changes = (batch["file"].diff().fill_null(0) != 0) | (batch["block"].diff().fill_null(0) != 0)
+    edges = [0, *changes.arg_true().to_list(), batch.height]
+    for start, end in pairwise(edges if batch.height else []):
+        yield (int(batch["file"][start]), int(batch["block"][start])), batch["line"][start:end]
+
+
+def cut(file: int, content: pa.BinaryScalar) -> Iterator[pl.DataFrame]:
+    """Return the lines of a whole file as LINES; only a newline ends a line, and the last one may lack it."""
+    data = content.as_buffer()
+    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")) + 1
+    edges = np.unique(np.concatenate(([0], ends, [data.size])))
+    for start in range(0, len(edges) - 1, AT_ONCE):
+        offsets = pa.py_buffer(np.ascontiguousarray(edges[start : start + AT_ONCE + 1]))
+        rows = pa.Array.from_buffers(pa.large_binary(), len(offsets) // 8 - 1, [None, offsets, data])
+        line = pl.Series("line", pl.from_arrow(rows))
+        shorter = line.bin.size().cast(pl.Int64) - line.bin.ends_with(b"\n").cast(pl.Int64)
+        bare = pl.select(pl.lit(line).bin.slice(0, shorter)).to_series()
+        yield pl.DataFrame({"line": bare}).select(
+            pl.lit(file, pl.Int64).alias("file"), pl.lit(0, pl.Int64).alias("block"), "line"
+        )
+
+
+def decoded(lines: pl.Series) -> pl.Series:
+    """Return bytes as text; what is not UTF-8 becomes U+FFFD."""
+    try:
+        return lines.cast(pl.String)
+    except pl.exceptions.PolarsError:
+        return pl.Series([line.decode("utf-8", "replace") for line in lines], dtype=pl.String)
 
 
 def path_of(uri: str) -> str:

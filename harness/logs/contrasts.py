@@ -31,7 +31,10 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How often a template was logged somewhere, and the first such event: its file, line and text."""
+    """How often a template was logged somewhere, and the first such event: its file, line and text.
+
+    `statement` is the place in the sources that wrote it, where it is known.
+    """
 
     where: Where
     level: str
@@ -41,6 +44,7 @@ class Count:
     file: str
     line: int
     excerpt: str
+    statement: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +148,7 @@ def _told(pair: _Pair, kind: FindingKind, phase: str) -> Finding:
         base_excerpt=excerpt(shown[0].excerpt) if shown[0] else "",
         candidate_excerpt=excerpt(shown[1].excerpt) if shown[1] else "",
         evidence=tuple(evidence),
+        statement=visible(next((c.statement for c in reversed(shown) if c is not None and c.statement), "")),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +14,11 @@ from harness.errors import HarnessError
 from harness.logs.contrasts import Count, Where, comparable, contrast
 from harness.logs.events import WHOLE_LOG, Reading
 from harness.logs.layout import compile_layout
+from harness.logs.library import Origins, library, named_version, overlaid
 from harness.logs.pipeline import FileCounts, read
 from harness.logs.results import write
 from harness.logs.spark import session
+from harness.logs.statements import Statement
 from harness.model import Arm, Contrast, NodeLogs, Role
 from harness.records import from_json
 
@@ -37,8 +40,12 @@ def diff_run(run_dir: Path, arms: Sequence[Arm], progress: Progress = silent) ->
     Reads every `runs/<scenario>/<arm>/<k>/logs.json`. A directory without any is a HarnessError.
     """
     nodes = node_logs(run_dir)
+    origins = {
+        arm.name: overlaid(library(arm.build.kafka_version), run_dir / "builds" / arm.build.name / "sources")
+        for arm in arms
+    }
     with opened(run_dir / "logs", progress) as spark:
-        return diff_nodes(spark, run_dir, nodes, pairs(arms), run_dir / "logs", progress)
+        return diff_nodes(spark, run_dir, nodes, pairs(arms), run_dir / "logs", progress, statements=origins)
 
 
 def pairs(arms: Sequence[Arm]) -> list[tuple[str, str]]:
@@ -63,14 +70,16 @@ def diff_nodes(
     out: Path,
     progress: Progress = silent,
     unread: Sequence[str] = (),
+    statements: Mapping[str, Sequence[Statement]] | None = None,
 ) -> tuple[Contrast, ...]:
     """Read the nodes' logs below `root`, compare the named pairs of arms and write the results into `out`.
 
-    `unread` are sentences about logs that are not among the nodes', to be written down with the totals.
+    `unread` are sentences about logs that are not among the nodes', to be written down with the totals. `statements`
+    are those of each arm; without them those of the version that an arm's logs name.
     """
     progress(f"Reading {sum(len(node.files) for node in nodes)} log files")
     readings = {file: Reading(compile_layout(node.pattern), node.phases) for node in nodes for file in node.files}
-    files = read(spark, root, readings)
+    files = _told(nodes, read(spark, root, readings), readings, statements or {})
     seconds = exposures(nodes, files)
     counts = [count for node in nodes for count in _counts(node, files)]
     progress(f"Comparing {len(counts)} template counts")
@@ -80,6 +89,25 @@ def diff_nodes(
         progress(sentence)
     write(out, nodes, files, left_out, found)
     return found
+
+
+def _told(
+    nodes: Sequence[NodeLogs],
+    files: Mapping[str, FileCounts],
+    readings: Mapping[str, Reading],
+    statements: Mapping[str, Sequence[Statement]],
+) -> dict[str, FileCounts]:
+    """Say of every template of every file where in the sources it comes from."""
+    of_arm = {node.arm: [name for each in nodes if each.arm == node.arm for name in each.files] for node in nodes}
+    told: dict[str, FileCounts] = {}
+    for arm, names in of_arm.items():
+        counts = [files[name].counts for name in names]
+        version = "" if arm in statements else named_version(counts)
+        origins = Origins(statements.get(arm) or (library(version) if version else ()))
+        told |= {
+            name: replace(files[name], counts=origins.told(files[name].counts, readings[name].layout)) for name in names
+        }
+    return told
 
 
 def exposures(nodes: Iterable[NodeLogs], files: Mapping[str, FileCounts]) -> dict[Where, float]:
@@ -119,6 +147,7 @@ def _counts(node: NodeLogs, files: Mapping[str, FileCounts]) -> Iterator[Count]:
                 name,
                 row["line"],
                 row["excerpt"],
+                row["statement"],
             )
 
 

@@ -15,7 +15,7 @@ from harness.model import Contrast, NodeLogs
 from harness.records import to_json
 from harness.store import write_text, write_with
 
-SCHEMA = 1  # of counts.parquet and totals.json; in the Parquet file's metadata as `harness.schema`
+SCHEMA = 2  # of counts.parquet and totals.json; in the Parquet file's metadata as `harness.schema`
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from harness.errors import HarnessError
+from harness.logs.blocks import AT_ONCE
 
 # Short jobs: compiling less and collecting with one thread halves the CPU time of a start.
 _JVM_FLAGS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto")
@@ -100,7 +101,9 @@ def settings(scratch: Path) -> dict[str, str]:
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.shuffle.partitions": str(processors()),
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "20000",
+        # Long lines come in smaller batches.
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(AT_ONCE),
+        "spark.sql.execution.arrow.maxBytesPerBatch": str(32 << 20),
         # Workers import the harness from where this process has it, and leave the processors to each other.
         "spark.executorEnv.PYTHONPATH": package_root,
         "spark.executorEnv.POLARS_MAX_THREADS": "1",

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError
-from harness.logs.blocks import LINES, partials
+from harness.logs.blocks import LINES, Source, partials
 from harness.logs.diff import diff_nodes, node_logs, pairs
 from harness.logs.events import WHOLE_LOG, Reading
 from harness.logs.folders import diff_files, log_files
@@ -53,9 +53,9 @@ def header(second: int, text: str, level: str = "INFO") -> str:
 
 def in_one_piece(lines: list[bytes]) -> FileCounts:
     """Read lines without Spark, without cutting the file."""
-    rows = [("f", 0, line.decode(errors="replace"), len(line)) for line in lines]
+    rows = [(7, 0, line) for line in lines]
     batch = pl.DataFrame(rows, schema=LINES, orient="row")
-    return join("f", pl.concat(partials([batch], {"f": READING})), READING)
+    return join("f", pl.concat(partials([batch], {7: Source("f", READING)})), READING)
 
 
 def equal(one: FileCounts, other: FileCounts) -> bool:
@@ -186,7 +186,7 @@ def test_a_run_directory_gets_counts_totals_and_findings_that_point_at_their_lin
     for place in (place for finding in contrast.findings for place in finding.evidence):
         assert place.excerpt == (tmp_path / place.path).read_text().splitlines()[place.line - 1]
     assert {"counts.parquet", "totals.json", "findings.json"} == {path.name for path in out.iterdir()}
-    assert pq.read_schema(out / "counts.parquet").metadata[b"harness.schema"] == b"1"
+    assert pq.read_schema(out / "counts.parquet").metadata[b"harness.schema"] == b"2"
     files = json.loads((out / "totals.json").read_text())["files"]
     assert [file["unparsed_lines"] for file in files] == [1, 1, 1, 1]
 

@@ -8,7 +8,7 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.logs.blocks import LINES, PARTIAL, partials, path_of
+from harness.logs.blocks import LINES, PARTIAL, Source, partials, path_of
 from harness.logs.events import MAX_EVENT, OUTSIDE, Reading, count
 from harness.logs.layout import KAFKA_DEFAULT, compile_layout
 from harness.logs.masks import template_of
@@ -70,11 +70,11 @@ def in_pieces(lines: list[str], cuts: list[int], batch: int, reading: Reading = 
     """Read the lines as Spark would hand them out: cut into blocks, blocks out of order, in batches."""
     edges = sorted({0, *(cut for cut in cuts if cut < len(lines)), len(lines)})
     blocks = [
-        pl.DataFrame([("f", start, line, len(line.encode())) for line in lines[start:end]], schema=LINES, orient="row")
+        pl.DataFrame([(7, start, line.encode()) for line in lines[start:end]], schema=LINES, orient="row")
         for start, end in pairwise(edges)
     ]
     batches = [piece.slice(at, batch) for piece in reversed(blocks) for at in range(0, piece.height, batch)]
-    rows = list(partials(batches, {"f": reading}))
+    rows = list(partials(batches, {7: Source("f", reading)}))
     return join("f", pl.concat(rows) if rows else PARTIAL.to_frame(), reading)
 
 

@@ -1,0 +1,149 @@
+"""The log statements of a Kafka version: made once from its released sources, kept as a file beside the locks.
+
+`builds/statements/<version>.json.gz` names the sources jars that it was made from with their digests. Versions that
+the harness does not ship are looked for in the user's data folder.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from harness.errors import HarnessError
+from harness.logs.layout import Layout
+from harness.logs.statements import Statement, Statements
+from harness.resources import data_root, user_data_root
+from harness.sources.downloads import Downloads
+from harness.sources.lock import LockedArtifact, Purpose, checked_version, read_lock
+from harness.store import write_bytes
+
+MAX_ENTRY = 4_000_000  # bytes of a source file in a jar; none of Kafka's is a tenth of it
+MAX_LIBRARY = 64_000_000  # bytes of a library, unpacked
+_FOLDER = "statements"
+_KINDS = (".java", ".scala")
+
+
+def library(version: str) -> tuple[Statement, ...]:
+    """Return the statements of a version, none if no library of it is known. A damaged one is a HarnessError."""
+    name = f"{checked_version(version)}.json.gz"
+    for folder in (data_root() / "builds" / _FOLDER, user_data_root() / _FOLDER):
+        if (folder / name).is_file():
+            return _parsed(folder / name)
+    return ()
+
+
+def known_versions() -> tuple[str, ...]:
+    """Return the versions of which a library is known."""
+    folders = (data_root() / "builds" / _FOLDER, user_data_root() / _FOLDER)
+    return tuple(
+        sorted({path.name.removesuffix(".json.gz") for folder in folders for path in folder.glob("*.json.gz")})
+    )
+
+
+def make_library(version: str, downloads: Downloads, folder: Path) -> Path:
+    """Read the released sources of all of Kafka's modules in a lock, write their statements, return the file.
+
+    Raises HarnessError when the sources are not to be had.
+    """
+    from harness.logs.extraction import statements  # its parsers take a moment to load, and only this needs them
+
+    pinned = [downloads.pin(coordinate, Purpose.SOURCES) for coordinate in _sources(version)]
+    found = statements({name: text for each in pinned for name, text in _texts(downloads.cache / each.path).items()})
+    return write_bytes(
+        folder / f"{version}.json.gz", gzip.compress(formatted(version, pinned, found).encode(), mtime=0)
+    )
+
+
+def formatted(version: str, sources: Sequence[LockedArtifact], found: Sequence[Statement]) -> str:
+    """Return a library as JSON, a line for each statement."""
+    made_from = {each.coordinate: each.sha256 for each in sources}
+    head = f'{{"version": {json.dumps(version)}, "sources": {json.dumps(made_from, indent=1)}, "statements": [\n'
+    rows = [json.dumps([s.file, s.line, s.level, *s.parts], ensure_ascii=False) for s in found]
+    return head + ",\n".join(rows) + "\n]}\n"
+
+
+def overlaid(statements: Sequence[Statement], sources: Path) -> tuple[Statement, ...]:
+    """Return the statements of a patched build: those of its own sources instead of the released files' ones.
+
+    `sources` is the folder `builds/<name>/sources` of a run directory, laid out as Kafka's repository is.
+    """
+    own = _own_texts(sources)
+    if not own:
+        return tuple(statements)
+    from harness.logs.extraction import statements as read
+
+    return (*(each for each in statements if each.file not in own), *read(own))
+
+
+def _own_texts(sources: Path) -> dict[str, bytes]:
+    roots = [root for kind in ("java", "scala") for root in sorted(sources.glob(f"*/src/main/{kind}"))]
+    return {
+        path.relative_to(root).as_posix(): path.read_bytes()
+        for root in roots
+        for path in sorted(root.rglob("*"))
+        if path.suffix in _KINDS and path.is_file()
+    }
+
+
+def _sources(version: str) -> list[str]:
+    modules = [each.coordinate.split(":") for each in read_lock(version).of(Purpose.RUNTIME)]
+    return [f"{group}:{name}:jar:sources:{version}" for group, name, *_ in modules if group == "org.apache.kafka"]
+
+
+def _texts(jar: Path) -> Mapping[str, bytes]:
+    with zipfile.ZipFile(jar) as archive:
+        wanted = [entry for entry in archive.infolist() if entry.filename.endswith(_KINDS)]
+        return {entry.filename: archive.read(entry) for entry in wanted if entry.file_size <= MAX_ENTRY}
+
+
+def _parsed(path: Path) -> tuple[Statement, ...]:
+    try:
+        with gzip.open(path) as file:
+            document: dict[str, Any] = json.loads(file.read(MAX_LIBRARY))
+        return tuple(Statement(name, line, level, tuple(parts)) for name, line, level, *parts in document["statements"])
+    except (OSError, EOFError, ValueError, TypeError, KeyError) as error:
+        raise HarnessError(
+            f"{path} is not a library of log statements: {error}.", "Delete it, or make it again."
+        ) from error
+
+
+class Origins:
+    """Where in the sources the templates of one build come from; every template is looked up once."""
+
+    def __init__(self, statements: Sequence[Statement]) -> None:
+        self._statements = Statements(statements)
+        self._places: dict[tuple[str, str, str], str] = {}
+
+    def told(self, counts: pl.DataFrame, layout: Layout) -> pl.DataFrame:
+        """Return counts (events.COUNTS) with the column `statement`: a file and line, or nothing."""
+        parsed = counts.select("level", "logger", "template", "part", fields=layout.parse(pl.col("excerpt")))
+        rows = (
+            parsed.with_columns(message=pl.col("fields").struct.field("message")).drop("fields").iter_rows(named=True)
+        )
+        places = [self._place(**row) for row in rows]
+        return counts.with_columns(statement=pl.Series(places, dtype=pl.String))
+
+    def _place(self, level: str, logger: str, template: str, part: str, message: str) -> str:
+        if part != "event":
+            return ""
+        key = (level, logger, template)
+        if key not in self._places:
+            found = self._statements.of(level, logger, message)
+            self._places[key] = found.place if found else ""
+        return self._places[key]
+
+
+def named_version(counts: Iterable[pl.DataFrame]) -> str:
+    """Return the version that the first log to name one names, as Kafka does when it starts; else nothing."""
+    for each in counts:
+        for text in each.filter(logger="org.apache.kafka.common.utils.AppInfoParser")["excerpt"]:
+            if found := re.search(r"Kafka version: (\d[\w.-]*)", text):
+                return found[1]
+    return ""

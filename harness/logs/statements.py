@@ -1,0 +1,123 @@
+"""Which statement of Kafka's sources wrote a message: a finding can then name its file and line.
+
+Statements are looked up by words that they always write, so that only a few are compared with a message, and
+they are compared as globs are: in time linear in the message, whatever it holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+GAP = "\ufffc"  # what is not known of a message; Unicode's placeholder for an object, which no source writes
+MIN_LETTERS = 8  # that a statement with values of another class than the logger's must share with a message
+
+_WORD = re.compile(r"[A-Za-z]{2,}")
+_PREFIX = re.compile(r"\]:? ?")  # a log context ends so: `[RaftManager id=1] `, `[kafka-0-raft-io-thread]: `
+_MAX_PREFIX = 400  # characters
+_MAX_MESSAGE = 4_000  # characters of a message that are compared
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One log statement: its file below the sources' root, its line, its level and what it always writes.
+
+    Between two `parts` there is a value; the first and the last are empty where the message begins or ends with one.
+    """
+
+    file: str
+    line: int
+    level: str
+    parts: tuple[str, ...]
+
+    @property
+    def place(self) -> str:
+        """Its file and line, `org/apache/kafka/raft/KafkaRaftClient.java:1234`."""
+        return f"{self.file}:{self.line}"
+
+    @property
+    def text(self) -> str:
+        """What it writes, `{}` for each value."""
+        return "{}".join(self.parts)
+
+    @property
+    def letters(self) -> int:
+        """How many letters it always writes."""
+        return sum(len(word) for part in self.parts for word in _WORD.findall(part))
+
+    def fits(self, message: str) -> bool:
+        """Say whether the statement can have written exactly this message."""
+        first, *rest = self.parts
+        if not rest:
+            return message == first
+        *middle, last = rest
+        if not message.startswith(first) or not message.endswith(last):
+            return False
+        at, end = len(first), len(message) - len(last)
+        for part in middle:
+            found = message.find(part, at, end)
+            if found < 0:
+                return False
+            at = found + len(part)
+        return at <= end
+
+
+class Statements:
+    """The statements of one version, found by level, logger and message."""
+
+    def __init__(self, statements: Sequence[Statement]) -> None:
+        self._by_class: dict[str, list[Statement]] = defaultdict(list)
+        self._by_word: dict[str, list[Statement]] = defaultdict(list)
+        frequency = Counter(word for statement in statements for word in _words(statement))
+        for statement in statements:
+            self._by_class[statement.file.rpartition(".")[0].replace("/", ".")].append(statement)
+            words = _words(statement)
+            if words:
+                self._by_word[min(words, key=lambda word: (frequency[word], word))].append(statement)
+
+    def of(self, level: str, logger: str, message: str) -> Statement | None:
+        """Return the statement that wrote a message, None where none fits.
+
+        Those of the logger's own class go first, then those of any class that share MIN_LETTERS letters with the
+        message; among them the one that always writes most, then the first by file and line.
+        """
+        texts = list(_without_prefixes(message[:_MAX_MESSAGE].rstrip()))
+        own = self._by_class.get(logger.partition("$")[0], [])
+        others = (each for each in self._sharing(message) if len(each.parts) == 1 or each.letters >= MIN_LETTERS)
+        return _best(own, level, texts) or _best(others, level, texts)
+
+    def _sharing(self, message: str) -> Iterator[Statement]:
+        for word in sorted(set(_WORD.findall(message[:_MAX_MESSAGE]))):
+            yield from self._by_word.get(word, [])
+
+
+def _words(statement: Statement) -> set[str]:
+    """Return the words of a statement that stand alone in every message of it."""
+    words: set[str] = set()
+    for number, part in enumerate(statement.parts):
+        for word in _WORD.finditer(part):
+            open_left = number > 0 and word.start() == 0
+            open_right = number < len(statement.parts) - 1 and word.end() == len(part)
+            if not open_left and not open_right:
+                words.add(word[0])
+    return words
+
+
+def _without_prefixes(message: str) -> Iterator[str]:
+    """Return the message, and the message without the log contexts in brackets that it begins with."""
+    yield message
+    at = 0
+    for end in _PREFIX.finditer(message[:_MAX_PREFIX]):
+        if message[at : at + 1] == "[":
+            yield message[end.end() :]
+            if message[end.end() : end.end() + 1] == "[":
+                at = end.end()
+
+
+def _best(candidates: Iterable[Statement], level: str, texts: Sequence[str]) -> Statement | None:
+    fitting = [
+        statement for statement in candidates if level in ("", statement.level) and any(map(statement.fits, texts))
+    ]
+    return min(fitting, key=lambda each: (-each.letters, -len("".join(each.parts)), each.place), default=None)
