@@ -19,6 +19,11 @@ from harness.resources import cache_root
 # Two clusters of four nodes at the fast profile, Spark and the harness, measured with a margin.
 _MEMORY_GIB = 4
 _DISK_GIB = 3
+_ENGINE = (
+    "Only builds with Gradle in containers need one: install docker.io (Debian) or Docker, start dockerd, and join the "
+    "group docker or set DOCKER_HOST to an engine of your own; docs/containers.md has a way without host networking."
+)
+_IMAGE = "Make one: `harness image build`, or quicker `harness image build --host-bind`."
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +105,16 @@ def _accounts() -> Finding:
 
 
 def _engine() -> Finding:
-    address = os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock")
-    fix = "Only builds with Gradle in containers need one; start dockerd, or set DOCKER_HOST."
-    if address.startswith("unix://") and not Path(address.removeprefix("unix://")).is_socket():
-        return Finding("container engine", False, f"there is no socket {address}", fix, needed=False)
-    from docker.errors import DockerException
-    from testcontainers.core.docker_client import DockerClient
+    from harness.building.containers.engine import reach_engine
+    from harness.building.containers.images import image_to_build_in
 
     try:
-        version = DockerClient().client.version()["Version"]
-    except (DockerException, OSError) as error:
-        return Finding("container engine", False, f"{address} does not answer: {str(error)[:100]}", fix, needed=False)
-    return Finding("container engine", True, f"Docker {version}")
+        with reach_engine() as engine:
+            version, image = engine.version(), image_to_build_in(engine)
+    except HarnessError as error:
+        return Finding("container engine", False, error.message, _ENGINE, needed=False)
+    if image is None:
+        return Finding(
+            "container engine", False, f"Docker {version}, without an image to build in", _IMAGE, needed=False
+        )
+    return Finding("container engine", True, f"Docker {version}; builds are made in {image.name}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shlex
+import platform
 import shutil
 import signal
 import subprocess
@@ -61,7 +61,7 @@ def make_image(engine: Engine, hear: Callable[[str], None]) -> tuple[Image, list
             "There is no mmdebstrap on this host, which makes images of packages.",
             "Install the package mmdebstrap, or use --host-bind or --pull NAME.",
         )
-    recipe, codename = read_recipe(), _codename()
+    recipe, codename = read_recipe(), platform.freedesktop_os_release().get("VERSION_CODENAME", "")
     sources = host_sources(codename)
     with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-", ignore_cleanup_errors=True) as folder:
         scratch = Path(folder)
@@ -110,8 +110,8 @@ def moved(before: Made, now: Made) -> list[str]:
     if before.sources != now.sources:
         told.append(f"other mirrors: {', '.join(before.sources)} before, {', '.join(now.sources)} now")
     old, new = (dict(each.split("=", 1) for each in made.packages) for made in (before, now))
-    changed = [f"{name} {old.get(name, 'none')} → {new.get(name, 'none')}" for name in sorted({*old, *new})]
-    changed = [line for line, name in zip(changed, sorted({*old, *new}), strict=True) if old.get(name) != new.get(name)]
+    differ = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
+    changed = [f"{name} {old.get(name, 'none')} → {new.get(name, 'none')}" for name in differ]
     if changed:
         told.append(f"the mirror moved, {len(changed)} packages differ from the last image: {', '.join(changed)}")
     elif before.content != now.content:
@@ -119,18 +119,6 @@ def moved(before: Made, now: Made) -> list[str]:
             "the same packages as in the last image, and yet other bytes: the recipe or a package's script did it"
         )
     return told
-
-
-def _codename() -> str:
-    with suppress(OSError):
-        return platform_codename(Path("/etc/os-release").read_text(encoding="utf-8"))
-    return ""
-
-
-def platform_codename(release: str) -> str:
-    """Return the distribution's codename in the text of /etc/os-release; empty when it names none."""
-    fields = dict(part.split("=", 1) for part in shlex.split(release, comments=True) if "=" in part)
-    return fields.get("VERSION_CODENAME", "")
 
 
 def _bootstrapped(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,13 +54,13 @@ def reach_engine() -> Iterator[Engine]:
     address = get_docker_host() or _DEFAULT_ADDRESS
     try:
         client = DockerClient().client
-        client.ping()
     except ENGINE_ERRORS as error:
         raise HarnessError(why_unreachable(address, error), _HELP) from error
-    try:
-        yield Engine(client, address)
-    finally:
-        client.close()
+    with closing(client):
+        engine = Engine(client, address)
+        if not engine.answers():
+            raise HarnessError(f"The container engine at {address} does not answer.", _HELP)
+        yield engine
 
 
 def may_answer() -> bool:

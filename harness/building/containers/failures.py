@@ -9,7 +9,8 @@ from harness.errors import HarnessError
 
 _KILLED = 137  # 128 and SIGKILL
 _TERMINATED = 143
-_HEAP = "java.lang.OutOfMemoryError"
+# Gradle leaves the exception's name out.
+_HEAP = re.compile(r"java\.lang\.OutOfMemoryError|^Java heap space$|^GC overhead limit exceeded$", re.MULTILINE)
 _NO_SPACE = "No space left on device"
 _MISSING = re.compile(
     r"(?:Could not find|No cached version of) ([\w.-]+:[\w.-]+:[\w.-]+?)(?:\.?\s|$|\.jar)", re.MULTILINE
@@ -36,7 +37,7 @@ def why_failed(ended: Ended, memory: int, timeout: float) -> HarnessError | None
     gib = f"{memory / 2**30:.1f} GiB"
     if ended.timed_out:
         return _failed(f"did not end within {timeout:.0f} s", "Try again when the host is quiet.")
-    if ended.out_of_memory or _HEAP in ended.output:
+    if ended.out_of_memory or _HEAP.search(ended.output):
         return _failed(f"ran out of memory (its limit is {gib})", "See that the host has as much free, and try again.")
     if _NO_SPACE in ended.output:
         return _failed("found no space left on the disk", "Free some where the engine keeps its containers.")

@@ -7,12 +7,12 @@ import tarfile
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from docker.errors import APIError, NotFound
+from docker.errors import APIError, ImageNotFound, NotFound
 from docker.types import LogConfig
 from docker.types import Mount as DockerMount
 from testcontainers.core.container import DockerContainer
@@ -85,15 +85,18 @@ def run_job(engine: Engine, job: Job, hear: Callable[[str], None]) -> Iterator[D
     """
     _check_sources(job.mounts)
     build = uuid.uuid4().hex
+    prepared = _prepared(job, build)
     try:
         with _told(engine):
-            container = _prepared(job, build).start().get_wrapped_container()
+            _check_image(engine, job.image)
+            container = prepared.start().get_wrapped_container()
             ended = _watched(container, job, hear)
             if ended.exit_code > 128 and not engine.answers():  # an engine that ends kills what it runs first
                 raise engine_lost(engine.address)
         yield Done(ended, engine, container)
     finally:
         remove_build(engine, build)
+        prepared.get_docker_client().client.close()
 
 
 @contextmanager
@@ -113,6 +116,16 @@ def _check_sources(mounts: tuple[Mount, ...]) -> None:
                 f"{mount.source} is to be mounted into the build's container, and does not exist.",
                 "If it is in the cache, run again: it is downloaded anew.",
             )
+
+
+def _check_image(engine: Engine, image: str) -> None:
+    """See that the image is there: the library would ask a registry for a missing one."""
+    try:
+        engine.client.images.get(image)
+    except ImageNotFound as error:
+        raise HarnessError(
+            f"The image {image} is gone from the engine.", "Run again: the one that replaced it is taken."
+        ) from error
 
 
 def _prepared(job: Job, build: str) -> DockerContainer:
@@ -155,8 +168,9 @@ def _watched(container: Any, job: Job, hear: Callable[[str], None]) -> Ended:
     watchdog.start()
     try:
         lines = Lines(hear)
-        for chunk in container.logs(stream=True, follow=True):
-            lines.feed(chunk)
+        with closing(container.logs(stream=True, follow=True)) as stream:
+            for chunk in stream:
+                lines.feed(chunk)
         status = container.wait()
         container.reload()
     finally:
