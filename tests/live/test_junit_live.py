@@ -25,8 +25,18 @@ pytestmark = pytest.mark.live
 
 VERSION = "3.9.1"
 SERIES = data_root() / "patches" / VERSION / "dynamic-bootstrap"
-QUORUM_CONFIG = "org/apache/kafka/raft/QuorumConfig"
+QUORUM_CONFIG = "org.apache.kafka.raft.QuorumConfig"
 REQUEST_MANAGER_TESTS = frozenset({"org.apache.kafka.raft.RequestManager"})
+ANOTHER_PARAMETER = """\
+--- a/raft/src/main/java/org/apache/kafka/raft/QuorumConfig.java
++++ b/raft/src/main/java/org/apache/kafka/raft/QuorumConfig.java
+@@ -144,3 +144,4 @@
+-        int appendLingerMs
++        int appendLingerMs,
++        String another
+     ) {
+         this(
+"""
 
 
 @pytest.fixture(scope="module")
@@ -111,13 +121,12 @@ def test_a_patch_that_does_nothing_fails_the_series_tests_and_none_of_upstreams(
     assert all(each.blocks and each.trace for each in proof.failed)
 
 
-def test_a_jar_without_the_releases_constructor_fails_upstreams_tests_that_call_it(prove, build, mutants):
-    proof = prove(
-        build("hidden", mutants / "constructor-is-hidden.patch"), changed=frozenset({QUORUM_CONFIG.replace("/", ".")})
-    )
-    assert proof.failed
+def test_a_jar_without_the_releases_constructor_fails_upstreams_tests_that_call_it(prove, build, tmp_path):
+    (tmp_path / "another-parameter.patch").write_text(ANOTHER_PARAMETER)
+    proof = prove(build("parameter", tmp_path / "another-parameter.patch"), changed=frozenset({QUORUM_CONFIG}))
+    assert len(proof.failed) > 100
     assert all(each.fails_on_base is False for each in proof.failed)
-    assert any("QuorumConfig" in each.message for each in proof.failed)
+    assert any("NoSuchMethodError" in each.trace and "QuorumConfig" in each.message for each in proof.failed)
 
 
 def test_a_jar_that_lacks_a_class_fails_the_tests_that_need_it(prove, kafka, tmp_path):

@@ -170,16 +170,23 @@ def test_a_class_has_changed_when_its_bytes_or_those_of_a_nested_one_differ_or_o
     assert changed_classes(base, candidate) == {"a.Other", "a.Outer", "a.Gone", "a.New"}
 
 
-def test_related_are_the_classes_that_name_a_changed_one_directly_or_in_a_nested_class(tmp_path):
+def test_related_are_the_classes_that_name_a_changed_one_themselves_nested_or_through_support(tmp_path):
     tests = jar(
         tmp_path / "tests.jar",
         DirectTest=class_file("a/Changed"),
-        NestedTest=class_file("a/Context"),
+        NestedTest=class_file("a/Other"),
         **{"NestedTest$1": class_file("a/Changed$Part")},
-        FarTest=class_file("a/Context"),
         Context=class_file("a/Changed"),
+        Builder=class_file("a/Context"),
+        ThroughSupportTest=class_file("a/Builder"),
+        HelpedByATestTest=class_file("a/DirectTest"),
+        UnrelatedTest=class_file("a/Other"),
     )
-    assert related_tests(tests, {"a.Changed"}) == {"a.DirectTest", "a.NestedTest", "a.Context"}
+    assert {name for name in related_tests(tests, {"a.Changed"}) if name.endswith("Test")} == {
+        "a.DirectTest",
+        "a.NestedTest",
+        "a.ThroughSupportTest",
+    }
 
 
 def test_a_test_class_that_cannot_be_read_is_told(tmp_path):

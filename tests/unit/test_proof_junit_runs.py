@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import psutil
@@ -211,6 +212,13 @@ def test_reports_of_an_earlier_call_are_gone(prove, tmp_path):
     (tmp_path / "out" / "TEST-old.xml").touch()
     prove(SOUND)
     assert not (tmp_path / "out" / "TEST-old.xml").exists()
+
+
+def test_related_to_nothing_is_a_gap_and_no_pass_without_words(prove, tmp_path):
+    with zipfile.ZipFile(tmp_path / "kafka-raft-9-test.jar", "w") as jar:
+        jar.writestr("LICENSE", "")
+    proof = prove({A: "fail", B: "fail"}, scope=TestScope.RELATED)
+    assert (proof.count, proof.gap) == (0, "none of upstream's tests is related to what changed")
 
 
 def test_the_scope_none_runs_nothing(prove):

@@ -26,11 +26,19 @@ def changed_classes(base: Path, candidate: Path) -> frozenset[str]:
 
 
 def related_tests(test_jar: Path, changed: Set[str]) -> frozenset[str]:
-    """Return the outermost classes of the test jar that name a changed class themselves, nested ones included.
+    """Return the outermost classes of the test jar that name a changed class, themselves or by way of test support.
 
-    Only direct references count: by way of the shared test context nearly everything refers to everything.
+    Support is what is no test by its name, such as the context that most tests of the raft client stand on. Tests
+    that use another test's helpers are not followed: by way of those everything refers to everything.
     """
-    return frozenset(name for name, named in _references(_classes(test_jar)).items() if named & changed)
+    references = _references(_classes(test_jar))
+    found: set[str] = set()
+    reached = set(changed)
+    while reached:
+        new = {name for name, named in references.items() if named & reached} - found
+        found |= new
+        reached = {name for name in new if not name.endswith("Test")}
+    return frozenset(found)
 
 
 def outermost(name: str) -> str:
