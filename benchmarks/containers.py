@@ -1,0 +1,69 @@
+"""How long the image to build in takes, and the raft module in it: as the harness makes both.
+
+    python benchmarks/containers.py [ROUNDS]
+
+Needs a container engine and mmdebstrap. The image is made once, the module ROUNDS times; each build starts from
+nothing but the image, the sources and the locked jars, and ends with the container's removal.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from harness.building.build import source_files
+from harness.building.containers.choosing import gradle_builder
+from harness.building.containers.debian import make_image
+from harness.building.containers.engine import reach_engine
+from harness.resources import cache_root
+from harness.sources.distribution import locked_distribution
+from harness.sources.downloads import Downloads
+from harness.sources.lock import Purpose, read_lock
+from harness.sources.maven import MavenSources
+
+KAFKA = "3.9.1"
+IMAGE_GOAL, MODULE_GOAL = 120, 15
+
+
+def main() -> None:
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    with reach_engine() as engine:
+        image = seconds(lambda: make_image(engine, quiet))
+    print(f"image   {image:6.1f} s   (goal {IMAGE_GOAL})", flush=True)
+    builds = [module() for _ in range(rounds)]
+    middle = statistics.median(builds)
+    print(f"module  {middle:6.1f} s   (goal {MODULE_GOAL}; {rounds} builds, {min(builds):.1f} to {max(builds):.1f})")
+
+
+def module() -> float:
+    """Return the seconds of one build, from asking the image for its versions to classes on the host."""
+    lock, downloads = read_lock(KAFKA), Downloads(cache_root() / "maven")
+    release = locked_distribution(lock, downloads)
+    with tempfile.TemporaryDirectory() as folder:
+        tree = MavenSources(KAFKA, downloads.fetch(lock.one(Purpose.SOURCES))).checkout(Path(folder) / "tree").path
+
+        def build() -> None:
+            with gradle_builder("gradle-container", offline=True, hear=quiet) as gradle:
+                assert gradle
+                done = gradle.compile(tree, source_files(tree), release.others, Path(folder) / "out")
+                assert done.succeeded, done.output
+
+        return seconds(build)
+
+
+def quiet(_line: str) -> None:
+    """Hear of progress, and say nothing."""
+
+
+def seconds(work: Callable[[], object]) -> float:
+    began = time.monotonic()
+    work()
+    return time.monotonic() - began
+
+
+if __name__ == "__main__":
+    main()
