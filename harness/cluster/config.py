@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from harness.cluster.ports import HOST
 from harness.errors import HarnessError
 
+_FOUR_DIGITS = re.compile("[0-9a-fA-F]{4}")
 BROKER_LISTENER = "BROKER"
 CONTROLLER_LISTENER = "CONTROLLER"
 
@@ -137,6 +139,8 @@ def _unescape(text: str) -> str:
         following = next(characters, "")
         if following == "u":
             digits = "".join(next(characters, "") for _ in range(4))
+            if not _FOUR_DIGITS.fullmatch(digits):
+                raise ValueError(f"\\u{digits} is no character: \\u wants four hex digits")
             out.append(chr(int(digits, 16)))
         else:
             out.append(simple.get(following, following))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 import zipfile
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
@@ -37,6 +38,9 @@ def first_problem(entries: Sequence[zipfile.ZipInfo]) -> str:
     size = sum(entry.file_size for entry in entries)
     if size > _MOST_BYTES:
         return f"it unpacks to {size} bytes (at most {_MOST_BYTES} are read)"
+    twins = [name for name, count in Counter(entry.filename for entry in entries).items() if count > 1]
+    if twins:  # two readers may take either: what was looked at need not be what runs
+        return f"it has the entry {twins[0]!r} twice"
     return next(filter(None, map(_entry_problem, entries)), "")
 
 

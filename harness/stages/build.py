@@ -31,6 +31,7 @@ from harness.sources.git import GitSource
 from harness.sources.lock import Purpose, read_lock
 from harness.sources.maven import MavenSources
 from harness.sources.tree import Source
+from harness.stages import preflight
 from harness.stages.ground import distribution_of, java_of
 from harness.stages.request import DEFAULT_KAFKA, NO_CLAIMS, Request, located
 from harness.stages.resume import describe_java
@@ -47,6 +48,7 @@ def build(request: Request, run_dir: Path, reporter: Reporter) -> None:
     claims = claims_of(request, version)
     scenarios = select(load_all(), request.scenarios, request.suite)
     setup = _setup(request, version, claims)
+    preflight.check(request, version, run_dir)
     reporter.stage(f"building for Kafka {version}")
     distribution = distribution_of(setup, version, reporter)
     builder = _builder(request, reporter)
@@ -167,10 +169,7 @@ def source_of(request: Request, tools: Toolchain) -> Source:
     """Return where the sources come from. Raises HarnessError when --git cannot be read."""
     if not request.git:
         return MavenSources(tools.released.version, tools.released_sources)
-    url, _, ref = request.git.rpartition("@")
-    if not url or not ref:
-        raise HarnessError(f"--git {request.git} names no ref.", "Write URL@REF, such as /src/kafka@3.9.1.")
-    return GitSource(url, ref)
+    return GitSource(*preflight.url_and_ref(request.git))
 
 
 def _flagged(claims: ClaimSet) -> Flagged:

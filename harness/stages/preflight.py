@@ -1,0 +1,128 @@
+"""What can be known to go wrong before anything is downloaded or started: too little room, wrong files, wrong names."""
+
+from __future__ import annotations
+
+import shutil
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from harness.building.given import check_raft_jar
+from harness.cluster.jvm import Profile
+from harness.cluster.ports import PortPool
+from harness.errors import HarnessError
+from harness.java import runtime_at
+from harness.model import Role
+from harness.plan.registry import unknown
+from harness.resources import cache_root
+from harness.stages.request import Request
+
+_GIB = 2**30
+# A cluster of four nodes, measured with a margin; Spark and the harness itself.
+_CLUSTER_GIB = {Profile.FAST: 1.5, Profile.PRODUCTION: 3.0}
+_REST_GIB = 1.0
+_RUN_DIR_GIB, _NODES_GIB = 0.5, 0.25
+_CACHE_GIB = 0.7  # Kafka's jars, a storage template, class archives
+_CGROUP = Path("/sys/fs/cgroup")
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """How much of something a verification needs and how much there is, in GiB; `instead` is what to do without it."""
+
+    what: str
+    gib: float
+    there: float
+    instead: str
+
+
+def check(request: Request, version: str, run_dir: Path) -> None:
+    """Raise HarnessError for the first thing that a verification of this request would founder on."""
+    refuse_shortage([memory(request), *disks(request, run_dir)])
+    with_ports()
+    check_arms(request)
+    if request.git:
+        url_and_ref(request.git)
+    if request.java_home:
+        runtime_at(request.java_home)
+    for jar in filter(None, (request.jar, request.base_jar)):
+        check_raft_jar(jar, version)
+
+
+def refuse_shortage(needs: Iterable[Need]) -> None:
+    """Raise HarnessError for the first need that is not met. Pure."""
+    for need in needs:
+        if need.there < need.gib:
+            seen = f"{need.there:.1f} GiB, and {need.gib:.1f} GiB are needed"
+            raise HarnessError(f"There is too little {need.what}: {seen}.", need.instead)
+
+
+def memory(request: Request) -> Need:
+    """Return what the nodes of all clusters side by side and Spark take."""
+    needed = _REST_GIB + request.jobs * _CLUSTER_GIB[request.profile]
+    fewer = f"run fewer clusters side by side (--jobs {request.jobs - 1})" if request.jobs > 1 else "use another host"
+    return Need("memory", needed, available_memory(_CGROUP) / _GIB, f"End other programs, or {fewer}.")
+
+
+def disks(request: Request, run_dir: Path) -> list[Need]:
+    """Return what is written to each file system: the run directory's, and the cache's until it is filled."""
+    wanted = {run_dir.absolute(): _RUN_DIR_GIB + request.jobs * _NODES_GIB}
+    if not (cache_root() / "class-archives").is_dir():
+        wanted[cache_root()] = _CACHE_GIB
+    together: dict[int, list[Path]] = defaultdict(list)
+    for folder in wanted:
+        together[_existing(folder).stat().st_dev].append(folder)
+    return [_room(folders, sum(wanted[folder] for folder in folders)) for folders in together.values()]
+
+
+def _room(folders: list[Path], gib: float) -> Need:
+    free = shutil.disk_usage(_existing(folders[0])).free / _GIB
+    names = " and ".join(map(str, folders))
+    return Need(f"room on the disk of {names}", gib, free, "Free some, or name a place by --out or XDG_CACHE_HOME.")
+
+
+def _existing(path: Path) -> Path:
+    return path if path.exists() else _existing(path.parent)
+
+
+def available_memory(cgroup: Path) -> float:
+    """Return the bytes that this process may still take: the host's, or what its container (cgroup 2) leaves it."""
+    host = float(psutil.virtual_memory().available)
+    try:
+        limit = float((cgroup / "memory.max").read_text())  # `max` where there is none
+        used = float((cgroup / "memory.current").read_text())
+        stat = dict(line.split() for line in (cgroup / "memory.stat").read_text().splitlines())
+    except (OSError, ValueError):
+        return host
+    given_back = float(stat.get("inactive_file", 0)) + float(stat.get("active_file", 0))
+    return min(host, limit - used + given_back)
+
+
+def with_ports() -> None:
+    """See that loopback has a free port. Raises HarnessError."""
+    pool = PortPool()
+    try:
+        pool.take()
+    finally:
+        pool.close()
+
+
+def url_and_ref(git: str) -> tuple[str, str]:
+    """Return the two parts of --git URL@REF. Raises HarnessError."""
+    url, _, ref = git.rpartition("@")
+    if not url or not ref:
+        raise HarnessError(f"--git {git} names no ref.", "Write URL@REF, such as /src/kafka@3.9.1.")
+    return url, ref
+
+
+def check_arms(request: Request) -> None:
+    """Refuse an arm of a name that no build of this request gives. Raises HarnessError: did you mean …"""
+    candidate = "jar" if request.jar else "patched"
+    base = "base" if request.base_jar or request.base_dist else "stock"
+    words = {*map(str, Role), base, f"{candidate}-off", f"{candidate}-on"}
+    for name in request.arms:
+        if name not in words:
+            raise HarnessError(unknown("arm", name, words))

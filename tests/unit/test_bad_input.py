@@ -1,0 +1,271 @@
+"""Wrong files, too little room, no network: each is told in a sentence or two, exits 2, and leaves nothing behind."""
+
+import http.server
+import stat
+import sys
+import threading
+import zipfile
+from collections import namedtuple
+
+import pytest
+
+from harness.cli import app as cli
+from harness.cluster import ports
+from harness.cluster.jvm import Profile
+from harness.errors import HarnessError
+from harness.sources.archives import first_problem
+from harness.sources.distribution import RAFT_CLIENT, VERSION_ENTRY
+from harness.stages import preflight
+from harness.stages.request import Request
+
+LONGEST = 700
+
+
+@pytest.fixture
+def harness(monkeypatch, capsys, tmp_path):
+    """Return a function that runs a command line in an empty folder with an empty cache: what it said on stderr.
+
+    It must end with 2 and a short text, and leave no run directory and no temporary folder.
+    """
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("HARNESS_MAVEN_REPOSITORY", "http://127.0.0.1:1")  # a test that goes too far ends there
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["harness", *map(str, arguments)])
+        assert cli._run() == 2
+        out, err = capsys.readouterr()
+        assert len(err) < LONGEST
+        assert "Traceback" not in out + err
+        assert "internal error" not in err
+        assert list((tmp_path / "tmp").iterdir()) == []
+        assert not (tmp_path / "out").is_dir() or list((tmp_path / "out").iterdir()) == []
+        return " ".join(err.split())
+
+    return run
+
+
+def jar(path, entries=(), version="3.9.1"):
+    """Write a jar with a raft client of a version, and more entries: (name or ZipInfo, content)."""
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(RAFT_CLIENT, b"\xca\xfe\xba\xbe" * 1000)
+        archive.writestr(VERSION_ENTRY, f"version={version}\n")
+        for entry, content in entries:
+            archive.writestr(entry, content)
+    return path
+
+
+def link(name):
+    entry = zipfile.ZipInfo(name)
+    entry.external_attr = (stat.S_IFLNK | 0o777) << 16
+    return entry
+
+
+def cut_short(path):
+    path.write_bytes(jar(path).read_bytes()[:500])
+
+
+def damaged(path):
+    content = jar(path).read_bytes()
+    path.write_bytes(content.replace(b"\xca\xfe\xba\xbe" * 3, b"\xca\xfe\xba\xbf" * 3, 1))
+
+
+def twice(path):
+    with pytest.warns(UserWarning, match="Duplicate name"):
+        jar(path, [(RAFT_CLIENT, b"another")])
+
+
+JARS = {
+    "no jar": (lambda path: path.write_text("these are notes\n"), "given.jar is not a jar"),
+    "a folder": (lambda path: path.mkdir(), "given.jar is not a file"),
+    "absent": (lambda path: None, "given.jar is not a file"),
+    "cut short": (cut_short, "given.jar is not a jar"),
+    "damaged": (damaged, "given.jar is damaged at org/apache/kafka/raft/KafkaRaftClient.class"),
+    "another module": (lambda path: zipfile.ZipFile(path, "w").close(), "given.jar is not a raft jar: it has no org/"),
+    "another version": (lambda path: jar(path, version="3.8.1"), "is of Kafka 3.8.1, but the nodes run Kafka 3.9.1"),
+    "a path upwards": (lambda path: jar(path, [("../../evil", b"")]), "'../../evil' points outside"),
+    "an absolute path": (lambda path: jar(path, [("/etc/evil", b"")]), "'/etc/evil' points outside"),
+    "a symbolic link": (lambda path: jar(path, [(link("evil"), b"/etc")]), "'evil' is a symbolic link"),
+    "two of one name": (twice, "KafkaRaftClient.class' twice"),
+    "control characters": (lambda path: jar(path, [("../\x1b[2J\u202e", b"")]), "x1b[2J"),
+}
+
+
+@pytest.mark.parametrize("option", ["--jar", "--base-jar"])
+@pytest.mark.parametrize("kind", JARS)
+def test_a_jar_that_cannot_be_used_is_refused_before_anything_is_downloaded(harness, tmp_path, kind, option):
+    write, sentence = JARS[kind]
+    write(tmp_path / "given.jar")
+    told = harness("verify", option, "given.jar")
+    assert sentence in told
+    assert "\x1b" not in told
+    assert not (tmp_path / "cache" / "kafka-patch-harness").exists()
+
+
+def test_an_archive_that_would_fill_the_disk_is_refused_by_its_own_list():
+    bomb = zipfile.ZipInfo("zeroes")
+    bomb.file_size = 2**40
+    assert "it unpacks to" in first_problem([bomb])
+    assert "entries (at most" in first_problem([zipfile.ZipInfo(str(n)) for n in range(20_001)])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("verify", "--scenario", "turn11"), "Did you mean turn1"),
+        (("verify", "--suite", "bootstap"), "Did you mean bootstrap?"),
+        (("verify", "--arms", "base,patched-om"), "No arm is named 'patched-om'. Did you mean patched-on"),
+        (("verify", "--jar", "given.jar", "--arms", "patched-on"), "No arm is named 'patched-on'"),
+        (("verify", "--git", "/src/kafka"), "--git /src/kafka names no ref"),
+        (("verify", "--config", "nowhere.properties"), "nowhere.properties cannot be read"),
+        (("verify", "--config", "."), "cannot be read as a properties file"),
+        (("verify", "--java-home", "nowhere"), "is not a Java home"),
+        (("verify", "--base-dist", "."), "is not an unpacked Kafka"),
+        (("verify", "--kafka", "../../etc"), "There is no patch series for Kafka ../../etc"),
+        (("verify", "--resume", "."), ". is no run directory: it has no request.json"),
+        (("verify", "--resume", "nowhere"), "nowhere is no run directory"),
+        (("verify", "--resume", ".", "--repeats", "3"), "not --repeats. Leave the others out"),
+    ],
+)
+def test_a_wrong_word_or_place_is_told_before_anything_is_downloaded(harness, tmp_path, arguments, sentence):
+    jar(tmp_path / "given.jar")
+    assert sentence in harness(*arguments)
+    assert not (tmp_path / "cache" / "kafka-patch-harness").exists()
+
+
+@pytest.mark.parametrize(
+    ("libs", "sentence"),
+    [
+        (lambda libs: libs.write_text("a file"), "cannot be read (Not a directory)"),
+        (lambda libs: libs.mkdir(), "has 0 jars named kafka-raft-<version>.jar, not one"),
+        (lambda libs: (libs.mkdir(), (libs / "kafka-raft-3.9.1.jar").touch()), "kafka-raft-3.9.1.jar is not a jar"),
+        (
+            lambda libs: (libs.mkdir(), jar(libs / "kafka-raft-3.9.1.jar"), jar(libs / "x.jar")),
+            "x.jar holds org/apache",
+        ),
+    ],
+)
+def test_a_distribution_that_cannot_be_used_is_told_with_its_reason(harness, tmp_path, libs, sentence):
+    (tmp_path / "kafka").mkdir()
+    libs(tmp_path / "kafka" / "libs")
+    assert sentence in harness("verify", "--base-dist", "kafka")
+
+
+def test_a_configuration_that_is_not_text_is_refused(harness, tmp_path):
+    (tmp_path / "my.properties").write_bytes(b"a=\xff\xfe\n")
+    assert "my.properties cannot be read as a properties file" in harness("verify", "--config", "my.properties")
+    (tmp_path / "my.properties").write_bytes(b"a=\\u12\n")
+    assert "my.properties cannot be read as a properties file" in harness("verify", "--config", "my.properties")
+
+
+Memory = namedtuple("Memory", "available total")
+Disk = namedtuple("Disk", "free")
+
+
+def test_too_little_memory_is_told_first_and_depends_on_how_many_clusters_there_are(harness, tmp_path, monkeypatch):
+    monkeypatch.setattr("psutil.virtual_memory", lambda: Memory(3 * 2**30, 8 * 2**30))
+    assert "too little memory: 3.0 GiB, and 4.0 GiB are needed. End other programs, or run fewer clusters" in harness(
+        "verify", "--jar", "nowhere.jar"
+    )
+    assert "nowhere.jar is not a file" in harness("verify", "--jar", "nowhere.jar", "--jobs", "1")
+    assert not (tmp_path / "cache" / "kafka-patch-harness").exists()
+
+
+def test_too_little_disk_is_told_with_the_place(harness, tmp_path, monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda _: Disk(2**30))
+    told = harness("verify")
+    assert "too little room on the disk of" in told
+    assert "1.0 GiB, and 1.7 GiB are needed" in told
+    assert str(tmp_path / "cache") in told
+
+
+def test_the_production_profile_needs_more_memory_and_a_single_cluster_cannot_be_halved():
+    many = preflight.memory(Request(jobs=3, profile=Profile.PRODUCTION))
+    assert (many.gib, "--jobs 2" in many.instead) == (10.0, True)
+    assert "another host" in preflight.memory(Request(jobs=1)).instead
+
+
+@pytest.mark.parametrize(("limit", "left"), [("max\n", None), (f"{2**30}\n", 2**30 - 600 + 500), ("nonsense\n", None)])
+def test_a_container_has_what_its_limit_leaves_it_without_the_page_cache(tmp_path, limit, left, monkeypatch):
+    monkeypatch.setattr("psutil.virtual_memory", lambda: Memory(2**40, 2**40))
+    (tmp_path / "memory.max").write_text(limit)
+    (tmp_path / "memory.current").write_text("600\n")
+    (tmp_path / "memory.stat").write_text("anon 100\ninactive_file 300\nactive_file 200\n")
+    assert preflight.available_memory(tmp_path) == (2**40 if left is None else left)
+    assert preflight.available_memory(tmp_path / "nowhere") == 2**40
+
+
+def test_taken_ports_are_told(harness, monkeypatch):
+    monkeypatch.setattr(ports, "_hold", lambda _: None)
+    assert "No free port on 127.0.0.1 between 15000 and 32767" in harness("verify")
+
+
+def test_without_a_network_the_first_use_says_so_and_what_to_do(harness):
+    told = harness("verify")
+    assert "could not be fetched from 127.0.0.1: the connection failed" in told
+    assert "Check the network, or name a mirror in HARNESS_MAVEN_REPOSITORY" in told
+
+
+def test_offline_with_an_empty_cache_says_what_is_missing(harness):
+    assert "is not in the cache" in harness("verify", "--offline")
+
+
+class Impostor(http.server.BaseHTTPRequestHandler):
+    """Serves the same bytes for whatever is asked."""
+
+    def do_GET(self):
+        body = b"PK\x05\x06" + b"\0" * 18
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_): ...
+
+
+def test_a_repository_that_serves_another_file_is_not_believed(harness, tmp_path, monkeypatch):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Impostor)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        monkeypatch.setenv("HARNESS_MAVEN_REPOSITORY", f"http://127.0.0.1:{server.server_port}")
+        told = harness("verify")
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+    assert "is not the file that was locked: expected" in told
+    assert not list((tmp_path / "cache").rglob("*.jar"))
+
+
+@pytest.mark.parametrize("command", ["run", "judge", "report", "diff"])
+@pytest.mark.parametrize(
+    ("file", "content", "sentence"),
+    [
+        ("run.json", None, "is no run directory: it has no run.json"),
+        ("request.json", "{}", "Its build was cut short. Go on with: harness verify --resume half"),
+        ("run.json", '{"schema": 1, "kafka_ver', "half/run.json is damaged. Not valid JSON"),
+        ("run.json", "[" * 100_000, "half/run.json is damaged. Not valid JSON"),
+        ("run.json", '{"schema": 1}', "half/run.json is damaged. In the JSON at $: expected the fields of Asked"),
+        ("run.json", '{"schema": 9, "kafka_version": "3.9.1", "arms": [], "scenarios": [], "repeats": 1}', "schema 9"),
+    ],
+)
+def test_a_folder_that_is_no_whole_run_directory_is_told_from_one_that_was_cut_short(
+    harness, tmp_path, command, file, content, sentence
+):
+    (tmp_path / "half").mkdir()
+    if content is not None:
+        (tmp_path / "half" / file).write_text(content)
+    assert sentence in harness(command, "half")
+
+
+def test_a_file_in_the_way_of_a_run_directory_is_told(harness, tmp_path):
+    (tmp_path / "file").touch()
+    assert "The folder file is not empty" in harness("verify", "--out", "file")
+
+
+def test_a_wrong_arm_is_told_with_those_that_there_are():
+    with pytest.raises(HarnessError, match=r"No arm is named 'x'\. There are: base, jar-off, jar-on, off, on, stock"):
+        preflight.check_arms(Request(jar="x.jar", arms=("x",)))
