@@ -2,7 +2,6 @@
 
 import shutil
 import struct
-import warnings
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -257,15 +256,6 @@ def test_resources_and_the_manifest_are_watched(patched, kafka, tools, subject, 
         "signature-changed",
     }
     assert "text-changed" in rules_of(proved, Severity.WARNING)
-
-
-def test_a_name_that_is_there_twice_is_caught(patched, kafka, tools, subject, tmp_path):
-    jar = shutil.copy(patched, tmp_path / f"kafka-raft-{VERSION}.jar")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with zipfile.ZipFile(jar, "a") as archive:
-            archive.writestr(f"{RAFT}/QuorumConfig.class", entries_of(patched)[f"{RAFT}/QuorumConfig.class"])
-    assert failing(prove_dropin(tools, kafka.raft_jar, Path(jar), subject)) == {"entry-duplicate"}
 
 
 @pytest.mark.parametrize("content", [b"", b"\xca\xfe\xba\xbe", b"\xca\xfe\xba\xbe\0\0\0\x34\xff\xff" + b"\x07" * 400])
