@@ -5,9 +5,10 @@ from datetime import date
 from xml.etree import ElementTree as ET
 
 import pytest
-from nightly_sample import BROKEN, REFUTED, STARTED, STARVED, document, night
+from nightly_sample import BROKEN, REFUTED, STARTED, STARVED, document, night, showing
 
 from harness.errors import HarnessError
+from harness.model import Outcome
 from harness.nightly.history import PastNight
 from harness.nightly.judging import judge_night
 from harness.nightly.junit import render_night_junit
@@ -86,6 +87,13 @@ def test_broken_and_starved_are_asked_again_but_never_what_is_held_back():
     report = judged({"a": both, "b": HOLD, "c": document("ship", BROKEN), "d": SHIP})
     again = "harness verify --profile fast --scenario turn2"
     assert report.retries == (again, again)
+
+
+def test_a_scenario_that_is_held_back_is_not_asked_again_for_an_arm_that_starved():
+    off = showing("turn2", "patched-off", Outcome.INCONCLUSIVE, "host_not_starved")
+    report = judged({"a": document("ship", lambda result: off(REFUTED(result)))})
+    assert report.ending is Ending.HOLD
+    assert report.retries == ()
 
 
 def test_a_waived_outcome_no_longer_holds_the_night_back_and_stays_told():
