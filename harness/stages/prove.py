@@ -34,7 +34,7 @@ from harness.proof.dropin import (
     worst_first,
 )
 from harness.proof.junit.bench import TestBench
-from harness.proof.junit.proving import run_tests
+from harness.proof.junit.proving import NOT_COMPILED, run_tests
 from harness.proof.records import (
     AuditAnswer,
     ClaimChain,
@@ -238,7 +238,21 @@ def _tests(case: _Case, changed: frozenset[str], compiler: Builder, reporter: Re
     out = case.run_dir / "proof" / case.candidate.name / "junit"
     reporter.say(f"upstream's raft tests on the jar ({scope})")
     with reporter.counted("tests") as progress:
-        return run_tests(bench, case.jar, case.base_jar, scope, out, progress)
+        found = run_tests(bench, case.jar, case.base_jar, scope, out, progress)
+    return forgiving_foreign(found) if case.candidate.builder == "given" else found
+
+
+def forgiving_foreign(tests: TestsProof) -> TestsProof:
+    """Return what tests say of a jar that somebody made: it may do the same by other members than the series' tests use.
+
+    That these do not compile against it is a gap then, and no failure.
+    """
+    unmade = [failed for failed in tests.failed if failed.class_name == NOT_COMPILED]
+    if not unmade:
+        return tests
+    gap = f"The series' own tests do not fit this jar, which does it another way: {unmade[0].message}"
+    kept = tuple(failed for failed in tests.failed if failed not in unmade)
+    return replace(tests, failed=kept, gap=" ".join(filter(None, (tests.gap, gap))))
 
 
 def _chain(chain: Chain, tests: TestsProof) -> ClaimChain:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from harness.proof.junit.proving import NOT_COMPILED
 from harness.proof.records import FailedTest, TestClass, TestScope, TestsProof, TestStanding, TestSuite
-from harness.stages.prove import standing_of
+from harness.stages.prove import forgiving_foreign, standing_of
 
 RAN = TestsProof(
     TestScope.RELATED,
@@ -27,3 +28,11 @@ RAN = TestsProof(
 )
 def test_a_test_that_a_claim_names_passed_failed_or_was_not_run(name: str, standing: TestStanding) -> None:
     assert standing_of(name, RAN) is standing
+
+
+def test_series_tests_that_do_not_compile_against_a_foreign_jar_are_a_gap_and_other_failures_stay() -> None:
+    unmade = FailedTest(TestSuite.SERIES, NOT_COMPILED, "compilation", "cannot find symbol", "")
+    seen = forgiving_foreign(TestsProof(TestScope.ALL, RAN.classes, (unmade, *RAN.failed)))
+    assert seen.failed == RAN.failed
+    assert "cannot find symbol" in seen.gap
+    assert forgiving_foreign(RAN) == RAN

@@ -21,6 +21,7 @@ from harness.proof.records import FailedTest, TestScope, TestsProof, TestSuite
 from harness.text import cut
 
 Cases = tuple[Case, ...]
+NOT_COMPILED = "tests of the series"  # stands for the class of tests that could not even be compiled or found
 Progress = Callable[[int, int], None]  # so many tests of so many have ended
 
 
@@ -123,5 +124,5 @@ def _test_classes(folder: Path) -> list[str]:
     return [name for name in names if name.endswith("Test")]
 
 
-def _broken(name: str, message: str, class_name: str = "tests of the series") -> FailedTest:
+def _broken(name: str, message: str, class_name: str = NOT_COMPILED) -> FailedTest:
     return FailedTest(TestSuite.SERIES, class_name, name, cut(message, 500), "")
