@@ -24,6 +24,7 @@ from harness.proof.dropin.classes import (
 )
 from harness.proof.dropin.config import compare_keys
 from harness.proof.dropin.entries import (
+    JarFacts,
     compare_entries,
     compare_manifests,
     compare_signatures,
