@@ -243,9 +243,9 @@ def _tests(case: _Case, changed: frozenset[str], compiler: Builder, reporter: Re
 
 
 def forgiving_foreign(tests: TestsProof) -> TestsProof:
-    """Return what tests say of a jar that somebody made: it may do the same by other members than the series' tests use.
+    """Return what tests say of a jar that somebody made: it may do the same by other members than ours.
 
-    That these do not compile against it is a gap then, and no failure.
+    That the series' own tests do not compile against it is a gap then, and no failure.
     """
     unmade = [failed for failed in tests.failed if failed.class_name == NOT_COMPILED]
     if not unmade:
