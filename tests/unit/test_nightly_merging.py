@@ -43,6 +43,17 @@ def test_merged_shards_are_one_whole_night(shards, tmp_path):
     assert all((folder / "night.json").is_file() for folder in shards), "what was merged stays"
 
 
+def test_holes_in_a_brokers_files_stay_holes(shards, tmp_path):
+    index = shards[0] / "a" / "00000000000000000000.index"
+    with index.open("wb") as stream:
+        stream.write(b"entry")
+        stream.truncate(10_000_000)
+    _, out = merged(shards, tmp_path)
+    copied = out / "a" / index.name
+    assert copied.read_bytes() == index.read_bytes()
+    assert copied.stat().st_blocks * 512 < 1_000_000
+
+
 def test_the_order_of_the_folders_does_not_matter(shards, tmp_path):
     one, _ = merged(shards, tmp_path)
     (tmp_path / "two").mkdir()
