@@ -18,7 +18,7 @@ from harness.logs.library import Origins, library, named_version, overlaid
 from harness.logs.pipeline import FileCounts, read
 from harness.logs.results import write
 from harness.logs.spark import session
-from harness.logs.statements import Statement
+from harness.logs.statements import Library
 from harness.model import Arm, Contrast, NodeLogs, Role
 from harness.records import from_json
 
@@ -40,12 +40,12 @@ def diff_run(run_dir: Path, arms: Sequence[Arm], progress: Progress = silent) ->
     Reads every `runs/<scenario>/<arm>/<k>/logs.json`. A directory without any is a HarnessError.
     """
     nodes = node_logs(run_dir)
-    origins = {
+    known = {
         arm.name: overlaid(library(arm.build.kafka_version), run_dir / "builds" / arm.build.name / "sources")
         for arm in arms
     }
     with opened(run_dir / "logs", progress) as spark:
-        return diff_nodes(spark, run_dir, nodes, pairs(arms), run_dir / "logs", progress, statements=origins)
+        return diff_nodes(spark, run_dir, nodes, pairs(arms), run_dir / "logs", progress, known=known)
 
 
 def pairs(arms: Sequence[Arm]) -> list[tuple[str, str]]:
@@ -70,16 +70,16 @@ def diff_nodes(
     out: Path,
     progress: Progress = silent,
     unread: Sequence[str] = (),
-    statements: Mapping[str, Sequence[Statement]] | None = None,
+    known: Mapping[str, Library] | None = None,
 ) -> tuple[Contrast, ...]:
     """Read the nodes' logs below `root`, compare the named pairs of arms and write the results into `out`.
 
-    `unread` are sentences about logs that are not among the nodes', to be written down with the totals. `statements`
-    are those of each arm; without them those of the version that an arm's logs name.
+    `unread` are sentences about logs that are not among the nodes', to be written down with the totals. `known`
+    are the sources of each arm; without them those of the version that an arm's logs name count.
     """
     progress(f"Reading {sum(len(node.files) for node in nodes)} log files")
     readings = {file: Reading(compile_layout(node.pattern), node.phases) for node in nodes for file in node.files}
-    files = _told(nodes, read(spark, root, readings), readings, statements or {})
+    files = _told(nodes, read(spark, root, readings), readings, known or {})
     seconds = exposures(nodes, files)
     counts = [count for node in nodes for count in _counts(node, files)]
     progress(f"Comparing {len(counts)} template counts")
@@ -95,15 +95,15 @@ def _told(
     nodes: Sequence[NodeLogs],
     files: Mapping[str, FileCounts],
     readings: Mapping[str, Reading],
-    statements: Mapping[str, Sequence[Statement]],
+    known: Mapping[str, Library],
 ) -> dict[str, FileCounts]:
     """Say of every template of every file where in the sources it comes from."""
     of_arm = {node.arm: [name for each in nodes if each.arm == node.arm for name in each.files] for node in nodes}
     told: dict[str, FileCounts] = {}
     for arm, names in of_arm.items():
         counts = [files[name].counts for name in names]
-        version = "" if arm in statements else named_version(counts)
-        origins = Origins(statements.get(arm) or (library(version) if version else ()))
+        version = "" if arm in known else named_version(counts)
+        origins = Origins(known.get(arm) or (library(version) if version else Library()))
         told |= {
             name: replace(files[name], counts=origins.told(files[name].counts, readings[name].layout)) for name in names
         }

@@ -8,14 +8,14 @@ trait `Logging`). Its message is read as a syntax tree: string literals stay, sl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
 
 import tree_sitter_java
 import tree_sitter_scala
 from tree_sitter import Language, Node, Parser
 
-from harness.logs.statements import GAP, Statement
+from harness.logs.statements import GAP, Family, Statement
 
 _PARSERS = {
     ".java": Parser(Language(tree_sitter_java.language())),
@@ -23,6 +23,7 @@ _PARSERS = {
 }
 _LEVELS = {"trace": "TRACE", "debug": "DEBUG", "info": "INFO", "warn": "WARN", "error": "ERROR", "fatal": "FATAL"}
 _LOGGER = re.compile(r"(?i)(?:^|[.\w])(?:log|logger)(?:\(\))?$")
+_CLASSES = ("class_declaration", "class_definition", "object_definition", "trait_definition", "enum_declaration")
 _CALLS = ("method_invocation", "call_expression")
 _SCOPES = ("method_declaration", "constructor_declaration", "lambda_expression", "function_definition")
 _LOCALS = ("variable_declarator", "val_definition", "var_definition")
@@ -44,22 +45,51 @@ def statements(sources: Mapping[str, bytes]) -> list[Statement]:
     ]
 
 
+def families(sources: Mapping[str, bytes]) -> list[Family]:
+    """Return the classes, objects and traits of source files, nested ones too, with what they extend."""
+    return [
+        Family(
+            path[: path.rfind("/") + 1].replace("/", ".") + _text(found.child_by_field_name("name")),
+            path,
+            _parents(found),
+        )
+        for path, content in sorted(sources.items())
+        if path[path.rfind(".") :] in _PARSERS and len(content) <= MAX_SOURCE
+        for found in _nodes(_PARSERS[path[path.rfind(".") :]].parse(content).root_node, _CLASSES)
+    ]
+
+
+def _parents(declaration: Node) -> tuple[str, ...]:
+    clause = declaration.child_by_field_name("superclass") or declaration.child_by_field_name("extend")
+    named = [] if clause is None else _nodes(clause, ("type_identifier",))
+    return tuple(_distinct(map(_text, named)))
+
+
 def _of_file(path: str, content: bytes) -> Iterator[Statement]:
-    for call in _calls(_PARSERS[path[path.rfind(".") :]].parse(content).root_node):
+    for call in _nodes(_PARSERS[path[path.rfind(".") :]].parse(content).root_node, _CALLS):
         level, message = _logged(call)
         if message is None:
             continue
         for wording in _distinct(_wordings(message)):
             parts = tuple("".join(wording).split(GAP))
             if any(map(str.strip, parts)):
-                yield Statement(path, call.start_point[0] + 1, level, parts)
+                yield Statement(path, call.start_point[0] + 1, level, parts, _owner(call))
 
 
-def _calls(root: Node) -> Iterator[Node]:
+def _owner(node: Node) -> str:
+    """Return the name of the innermost class around a node."""
+    around: Node | None = node
+    while around is not None and around.type not in _CLASSES:
+        around = around.parent
+    return _text(around.child_by_field_name("name")) if around else ""
+
+
+def _nodes(root: Node, kinds: Sequence[str]) -> Iterator[Node]:
+    """Return all nodes of some kinds below a node, in the order of the source."""
     stack = [root]
     while stack:
         node = stack.pop()
-        if node.type in _CALLS:
+        if node.type in kinds:
             yield node
         stack.extend(reversed(node.named_children))
 
@@ -175,13 +205,9 @@ def _named(node: Node, depth: int) -> list[str]:
 
 
 def _declared(scope: Node, name: str) -> Iterator[Node]:
-    stack = [scope]
-    while stack:
-        node = stack.pop()
-        declared = node.child_by_field_name("name") or node.child_by_field_name("pattern")
-        if node.type in _LOCALS and name == _text(declared):
+    for node in _nodes(scope, _LOCALS):
+        if name == _text(node.child_by_field_name("name") or node.child_by_field_name("pattern")):
             yield node
-        stack.extend(node.named_children)
 
 
 def _set_to(declaration: Node) -> Node | None:

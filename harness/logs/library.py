@@ -18,7 +18,7 @@ import polars as pl
 
 from harness.errors import HarnessError
 from harness.logs.layout import Layout
-from harness.logs.statements import Statement, Statements
+from harness.logs.statements import Family, Library, Statement, Statements
 from harness.resources import data_root, user_data_root
 from harness.sources.downloads import Downloads
 from harness.sources.lock import LockedArtifact, Purpose, checked_version, read_lock
@@ -30,13 +30,13 @@ _FOLDER = "statements"
 _KINDS = (".java", ".scala")
 
 
-def library(version: str) -> tuple[Statement, ...]:
-    """Return the statements of a version, none if no library of it is known. A damaged one is a HarnessError."""
+def library(version: str) -> Library:
+    """Return what is known of a version's sources, nothing if there is no library. A damaged one is a HarnessError."""
     name = f"{checked_version(version)}.json.gz"
     for folder in (data_root() / "builds" / _FOLDER, user_data_root() / _FOLDER):
         if (folder / name).is_file():
             return _parsed(folder / name)
-    return ()
+    return Library()
 
 
 def known_versions() -> tuple[str, ...]:
@@ -52,34 +52,43 @@ def make_library(version: str, downloads: Downloads, folder: Path) -> Path:
 
     Raises HarnessError when the sources are not to be had.
     """
-    from harness.logs.extraction import statements  # its parsers take a moment to load, and only this needs them
+    from harness.logs.extraction import families, statements  # the parsers take a moment to load
 
     pinned = [downloads.pin(coordinate, Purpose.SOURCES) for coordinate in _sources(version)]
-    found = statements({name: text for each in pinned for name, text in _texts(downloads.cache / each.path).items()})
+    texts = {name: text for each in pinned for name, text in _texts(downloads.cache / each.path).items()}
+    found = Library(tuple(statements(texts)), tuple(families(texts)))
     return write_bytes(
         folder / f"{version}.json.gz", gzip.compress(formatted(version, pinned, found).encode(), mtime=0)
     )
 
 
-def formatted(version: str, sources: Sequence[LockedArtifact], found: Sequence[Statement]) -> str:
-    """Return a library as JSON, a line for each statement."""
+def formatted(version: str, sources: Sequence[LockedArtifact], found: Library) -> str:
+    """Return a library as JSON, a line for each statement and each class."""
     made_from = {each.coordinate: each.sha256 for each in sources}
-    head = f'{{"version": {json.dumps(version)}, "sources": {json.dumps(made_from, indent=1)}, "statements": [\n'
-    rows = [json.dumps([s.file, s.line, s.level, *s.parts], ensure_ascii=False) for s in found]
-    return head + ",\n".join(rows) + "\n]}\n"
+    statements = [[each.file, each.line, each.level, each.owner, *each.parts] for each in found.statements]
+    families = [[each.name, each.file, *each.parents] for each in found.families]
+    head = f'{{"version": {json.dumps(version)},\n"sources": {json.dumps(made_from, indent=1)},\n'
+    return f'{head}"statements": [\n{_rows(statements)}\n],\n"classes": [\n{_rows(families)}\n]}}\n'
 
 
-def overlaid(statements: Sequence[Statement], sources: Path) -> tuple[Statement, ...]:
-    """Return the statements of a patched build: those of its own sources instead of the released files' ones.
+def _rows(rows: Sequence[Sequence[object]]) -> str:
+    return ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+
+
+def overlaid(known: Library, sources: Path) -> Library:
+    """Return the library of a patched build: its own sources' statements instead of the released files' ones.
 
     `sources` is the folder `builds/<name>/sources` of a run directory, laid out as Kafka's repository is.
     """
     own = _own_texts(sources)
     if not own:
-        return tuple(statements)
-    from harness.logs.extraction import statements as read
+        return known
+    from harness.logs.extraction import families, statements
 
-    return (*(each for each in statements if each.file not in own), *read(own))
+    return Library(
+        (*(each for each in known.statements if each.file not in own), *statements(own)),
+        (*(each for each in known.families if each.file not in own), *families(own)),
+    )
 
 
 def _own_texts(sources: Path) -> dict[str, bytes]:
@@ -103,11 +112,18 @@ def _texts(jar: Path) -> Mapping[str, bytes]:
         return {entry.filename: archive.read(entry) for entry in wanted if entry.file_size <= MAX_ENTRY}
 
 
-def _parsed(path: Path) -> tuple[Statement, ...]:
+def _statement(file: str, line: int, level: str, owner: str, *parts: str) -> Statement:
+    return Statement(file, line, level, parts, owner)
+
+
+def _parsed(path: Path) -> Library:
     try:
         with gzip.open(path) as file:
             document: dict[str, Any] = json.loads(file.read(MAX_LIBRARY))
-        return tuple(Statement(name, line, level, tuple(parts)) for name, line, level, *parts in document["statements"])
+        return Library(
+            tuple(_statement(*row) for row in document["statements"]),
+            tuple(Family(name, file, tuple(parents)) for name, file, *parents in document["classes"]),
+        )
     except (OSError, EOFError, ValueError, TypeError, KeyError) as error:
         raise HarnessError(
             f"{path} is not a library of log statements: {error}.", "Delete it, or make it again."
@@ -117,8 +133,8 @@ def _parsed(path: Path) -> tuple[Statement, ...]:
 class Origins:
     """Where in the sources the templates of one build come from; every template is looked up once."""
 
-    def __init__(self, statements: Sequence[Statement]) -> None:
-        self._statements = Statements(statements)
+    def __init__(self, known: Library) -> None:
+        self._statements = Statements(known)
         self._places: dict[tuple[str, str, str], str] = {}
 
     def told(self, counts: pl.DataFrame, layout: Layout) -> pl.DataFrame:

@@ -15,7 +15,7 @@ GAP = "\ufffc"  # what is not known of a message; Unicode's placeholder for an o
 MIN_LETTERS = 8  # that a statement with values of another class than the logger's must share with a message
 
 _WORD = re.compile(r"[A-Za-z]{2,}")
-_PREFIX = re.compile(r"\]:? ?")  # a log context ends so: `[RaftManager id=1] `, `[kafka-0-raft-io-thread]: `
+_PREFIX = re.compile(r"\][:,]? ?")  # a log context ends so: `[RaftManager id=1] `, `[kafka-0-raft-io-thread]: `
 _MAX_PREFIX = 400  # characters
 _MAX_MESSAGE = 4_000  # characters of a message that are compared
 
@@ -24,13 +24,15 @@ _MAX_MESSAGE = 4_000  # characters of a message that are compared
 class Statement:
     """One log statement: its file below the sources' root, its line, its level and what it always writes.
 
-    Between two `parts` there is a value; the first and the last are empty where the message begins or ends with one.
+    `owner` is the innermost class around it, without its package. Between two `parts` there is a value; the first and
+    the last are empty where the message begins or ends with one.
     """
 
     file: str
     line: int
     level: str
     parts: tuple[str, ...]
+    owner: str = ""
 
     @property
     def place(self) -> str:
@@ -64,15 +66,37 @@ class Statement:
         return at <= end
 
 
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A class, object or trait: its full name (nested ones as if they were not), its file, and what it extends."""
+
+    name: str
+    file: str
+    parents: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """What is known of the sources of one version."""
+
+    statements: tuple[Statement, ...] = ()
+    families: tuple[Family, ...] = ()
+
+
 class Statements:
     """The statements of one version, found by level, logger and message."""
 
-    def __init__(self, statements: Sequence[Statement]) -> None:
-        self._by_class: dict[str, list[Statement]] = defaultdict(list)
+    def __init__(self, known: Library) -> None:
+        statements = known.statements
+        self._families: dict[str, list[Family]] = defaultdict(list)
+        for family in known.families:
+            self._families[family.name].append(family)
+            self._families[family.name.rpartition(".")[2]].append(family)
+        self._by_owner: dict[tuple[str, str], list[Statement]] = defaultdict(list)
         self._by_word: dict[str, list[Statement]] = defaultdict(list)
         frequency = Counter(word for statement in statements for word in _words(statement))
         for statement in statements:
-            self._by_class[statement.file.rpartition(".")[0].replace("/", ".")].append(statement)
+            self._by_owner[statement.file, statement.owner].append(statement)
             words = _words(statement)
             if words:
                 self._by_word[min(words, key=lambda word: (frequency[word], word))].append(statement)
@@ -80,13 +104,27 @@ class Statements:
     def of(self, level: str, logger: str, message: str) -> Statement | None:
         """Return the statement that wrote a message, None where none fits.
 
-        Those of the logger's own class go first, then those of any class that share MIN_LETTERS letters with the
-        message; among them the one that always writes most, then the first by file and line.
+        Those of the logger's own class go first, then those of what it extends, nearest first, then those of any
+        class; among them the one that always writes most, then the first by file and line.
         """
         texts = list(_without_prefixes(message[:_MAX_MESSAGE].rstrip()))
-        own = self._by_class.get(logger.partition("$")[0], [])
+        for family in self._lineage(logger):
+            if found := _best(self._by_owner[family.file, family.name.rpartition(".")[2]], level, texts):
+                return found
         others = (each for each in self._sharing(message) if len(each.parts) == 1 or each.letters >= MIN_LETTERS)
-        return _best(own, level, texts) or _best(others, level, texts)
+        return _best(others, level, texts)
+
+    def _lineage(self, logger: str) -> Iterator[Family]:
+        """Return a logger's class, what it extends, what that extends, then the same for the class around it."""
+        package, _, name = logger.rstrip("$").rpartition(".")
+        seen: set[Family] = set()
+        for each in reversed(name.split("$")):
+            generation = list(self._families.get(f"{package}.{each}", []))
+            while generation:
+                yield from generation
+                seen.update(generation)
+                parents = [parent for family in generation for parent in family.parents]
+                generation = [one for parent in parents for one in self._families.get(parent, []) if one not in seen]
 
     def _sharing(self, message: str) -> Iterator[Statement]:
         for word in sorted(set(_WORD.findall(message[:_MAX_MESSAGE]))):

@@ -70,7 +70,10 @@ line = st.one_of(
 
 @settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(line, min_size=1, max_size=25), st.integers(200, 900), st.booleans())
-def test_a_file_read_in_splits_of_any_size_gives_what_it_gives_in_one_piece(spark, tmp_path, lines, split, newline):
+def test_a_file_read_in_splits_of_any_size_gives_what_it_gives_in_one_piece(
+    spark, tmp_path, monkeypatch, lines, split, newline
+):
+    monkeypatch.setattr("harness.logs.pipeline.WHOLE", 0)
     lines = [header(0, "begin").encode(), *lines, b"end"]
     (tmp_path / "server.log").write_bytes(b"\n".join(lines) + (b"\n" if newline else b""))
     spark.conf.set("spark.sql.files.maxPartitionBytes", split)

@@ -5,11 +5,13 @@ from collections import Counter
 from itertools import pairwise
 
 import polars as pl
+import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.logs.blocks import LINES, PARTIAL, Source, partials, path_of
-from harness.logs.events import MAX_EVENT, OUTSIDE, Reading, count
+from harness.logs.blocks import LINES, PARTIAL, Source, cut, decoded, partials, path_of
+from harness.logs.events import MAX_EVENT, OUTSIDE, Reading, count, zeroed
 from harness.logs.layout import KAFKA_DEFAULT, compile_layout
 from harness.logs.masks import template_of
 from harness.logs.pipeline import FileCounts, join
@@ -151,3 +153,38 @@ def test_no_events_are_no_counts():
 def test_a_path_is_found_again_in_the_name_that_spark_gives_it():
     assert path_of("file:///tmp/a%20b/%5Bc%5D%25.log") == "/tmp/a b/[c]%.log"
     assert path_of("/tmp/a%20b") == "/tmp/a%20b"
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.text(max_size=30), max_size=20))
+def test_texts_lose_nothing_but_which_digits_they_have(texts):
+    found = zeroed(pl.Series(texts, dtype=pl.String)).to_list()
+    assert [re.sub("[0-9]", "0", text).encode() for text in texts] == found
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.sampled_from(["a.Log4jB", "a.Log5jB", "a.B"]), max_size=12))
+def test_loggers_that_differ_in_a_digit_stay_two(loggers):
+    file = in_pieces(
+        [f"[1970-01-01 00:16:4{n % 10},000] INFO x {n} ({each})" for n, each in enumerate(loggers)], [3], 5
+    )
+    named = {row["logger"]: row["count"] for row in file.counts.to_dicts()}
+    assert {each: loggers.count(each) for each in loggers} == named
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.sampled_from([b"a", b"\n", b"\r\n", b"\xff", b"\xc3\xa9"]), max_size=20), st.integers(1, 4))
+def test_a_whole_file_has_the_lines_that_its_newlines_end(pieces, at_once):
+    content = b"".join(pieces)
+    expected = content.split(b"\n")[: -1 if content.endswith(b"\n") or not content else None]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("harness.logs.blocks.AT_ONCE", at_once)
+        frames = list(cut(7, pa.scalar(content, pa.binary())))
+    assert expected == [line for frame in frames for line in frame["line"].to_list()]
+    assert all(frame.schema == LINES for frame in frames)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.binary(max_size=12))
+def test_bytes_that_are_no_text_are_replaced_as_python_does(content):
+    assert decoded(pl.Series([content, b"x"])).to_list() == [content.decode("utf-8", "replace"), "x"]

@@ -99,8 +99,7 @@ def test_words_of_state_survive_among_numbers(words):
 
 @given(kafkaish, st.randoms(use_true_random=False))
 def test_a_template_does_not_depend_on_which_digits_a_message_has(message, random):
-    # Not 0 and 1: `0x` and `::1` are words of their kind.
-    other = re.sub(r"[2-9]", lambda _: random.choice("23456789"), message)
+    other = re.sub(r"[0-9]", lambda _: random.choice("0123456789"), message)
     assert template_of(message) == template_of(other)
 
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from harness.errors import HarnessError
 from harness.logs.events import COUNTS
-from harness.logs.extraction import statements
+from harness.logs.extraction import families, statements
 from harness.logs.layout import KAFKA_DEFAULT, compile_layout
 from harness.logs.library import Origins, formatted, known_versions, library, named_version, overlaid
-from harness.logs.statements import GAP, Statement, Statements
+from harness.logs.statements import GAP, Family, Library, Statement, Statements
 
 JAVA = """
 package a;
@@ -121,15 +121,25 @@ def test_an_endless_message_is_compared_in_a_moment():
 
 
 FOUND = Statements(
-    [
-        Statement("a/B.java", 3, "INFO", ("Node ", " disconnected.")),
-        Statement("a/B.java", 4, "INFO", ("Node ", " disconnected, again.")),
-        Statement("a/B.java", 5, "WARN", ("Node ", " disconnected.")),
-        Statement("a/Base.java", 6, "INFO", ("Shut down after ", "")),
-        Statement("a/Base.java", 7, "INFO", ("Stopped",)),
-        Statement("a/Odd.java", 8, "INFO", ("", " is ", "")),
-        Statement("a/Twin.java", 9, "INFO", ("Node 1 disconnected.",)),
-    ]
+    Library(
+        (
+            Statement("a/B.java", 3, "INFO", ("Node ", " disconnected."), "B"),
+            Statement("a/B.java", 4, "INFO", ("Node ", " disconnected, again."), "B"),
+            Statement("a/B.java", 5, "WARN", ("Node ", " disconnected."), "B"),
+            Statement("a/Base.java", 6, "INFO", ("Shut down after ", ""), "Base"),
+            Statement("a/Base.java", 7, "INFO", ("Stopped",), "Base"),
+            Statement("a/Odd.java", 8, "INFO", ("", " is ", ""), "Odd"),
+            Statement("a/Twin.java", 9, "INFO", ("Node 1 disconnected.",), "Twin"),
+            Statement("a/Unrelated.java", 2, "INFO", ("Stopped",), "Unrelated"),
+        ),
+        (
+            Family("a.B", "a/B.java", ("Object",)),
+            Family("a.Odd", "a/Odd.java", ()),
+            Family("a.Base", "a/Base.java", ("Derived",)),
+            Family("a.Derived", "a/Derived.scala", ("Middle",)),
+            Family("b.Middle", "b/Middle.scala", ("Base",)),
+        ),
+    )
 )
 
 
@@ -141,7 +151,8 @@ FOUND = Statements(
         ("INFO", "a.B", "[One] [Two]: Node 1 disconnected, again.", "a/B.java:4"),
         ("WARN", "a.B", "Node 1 disconnected.", "a/B.java:5"),
         ("INFO", "a.Derived", "Shut down after 3 s", "a/Base.java:6"),
-        ("INFO", "a.Derived", "[thread-1]: Stopped", "a/Base.java:7"),
+        ("INFO", "a.B$Derived", "[thread-1]: Stopped", "a/Base.java:7"),
+        ("INFO", "c.Foreign", "[thread-1], Stopped", "a/Base.java:7"),
         ("INFO", "a.Odd", "x is y", "a/Odd.java:8"),
     ],
 )
@@ -173,7 +184,7 @@ def test_the_shipped_library_knows_who_follows_the_leader():
 
 def test_an_unknown_version_has_no_statements_and_a_damaged_library_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("harness.logs.library.user_data_root", lambda: tmp_path)
-    assert library("0.0.1") == ()
+    assert library("0.0.1") == Library()
     (tmp_path / "statements").mkdir()
     (tmp_path / "statements" / "0.0.1.json.gz").write_bytes(b"\x1f\x8b")
     with pytest.raises(HarnessError, match="not a library"):
@@ -182,7 +193,9 @@ def test_an_unknown_version_has_no_statements_and_a_damaged_library_is_refused(t
 
 def test_a_library_is_read_back_as_it_was_written(tmp_path, monkeypatch):
     monkeypatch.setattr("harness.logs.library.user_data_root", lambda: tmp_path)
-    made = tuple(statements({"a/B.java": JAVA.encode(), "a/C.scala": SCALA.encode()}))
+    sources = {"a/B.java": JAVA.encode(), "a/C.scala": SCALA.encode()}
+    made = Library(tuple(statements(sources)), tuple(families(sources)))
+    assert made.families == (Family("a.B", "a/B.java", ()), Family("a.C", "a/C.scala", ("Logging",)))
     (tmp_path / "statements").mkdir()
     content = gzip.compress(formatted("0.0.1", [], made).encode(), mtime=0)
     (tmp_path / "statements" / "0.0.1.json.gz").write_bytes(content)
@@ -193,16 +206,18 @@ def test_a_patched_file_speaks_for_itself(tmp_path):
     own = tmp_path / "raft/src/main/java/a/B.java"
     own.parent.mkdir(parents=True)
     own.write_text('class B { void f() { log.info("patched"); } }')
-    released = [Statement("a/B.java", 9, "INFO", ("released",)), Statement("a/C.java", 1, "INFO", ("kept",))]
-    assert [each.text for each in overlaid(released, tmp_path)] == ["kept", "patched"]
-    assert overlaid(released, tmp_path / "absent") == tuple(released)
+    released = Library(
+        (Statement("a/B.java", 9, "INFO", ("released",), "B"), Statement("a/C.java", 1, "INFO", ("kept",)))
+    )
+    assert [each.text for each in overlaid(released, tmp_path).statements] == ["kept", "patched"]
+    assert overlaid(released, tmp_path / "absent") == released
 
 
 def test_counts_are_told_where_they_come_from_items_are_not():
     excerpt = "[2026-11-21 14:28:58,949] INFO Node 7 disconnected. (a.B)"
     row = {"level": "INFO", "logger": "a.B", "template": "Node <n> disconnected.", "excerpt": excerpt}
     counts = pl.DataFrame([{**row, "part": "event"}, {**row, "part": "item"}], schema=COUNTS)
-    told = Origins([Statement("a/B.java", 3, "INFO", ("Node ", " disconnected."))])
+    told = Origins(Library((Statement("a/B.java", 3, "INFO", ("Node ", " disconnected."), "B"),)))
     assert told.told(counts, compile_layout(KAFKA_DEFAULT))["statement"].to_list() == ["a/B.java:3", ""]
 
 
@@ -213,4 +228,4 @@ def test_the_version_is_the_one_that_the_log_names():
 
 
 def test_no_source_holds_the_character_that_stands_for_a_gap():
-    assert not [each for each in library("3.9.1") if GAP in each.text]
+    assert not [each for each in library("3.9.1").statements if GAP in each.text]
