@@ -1,4 +1,4 @@
-"""log4j conversion patterns: from `[%d] %p %m (%c)%n` to regular expressions that read its events back.
+"""Conversion patterns of log4j 1, log4j 2 and logback: from `[%d] %p %m (%c)%n` to expressions that read events back.
 
 The expressions are written for the regex engine of Polars (Rust: no look-around, no back-references).
 """
@@ -30,6 +30,8 @@ COMMON = (
     "[%d] %p [%t] %c: %m%n",
     "[%d] %p %c: %m%n",
     "%d{yyyy-MM-dd'T'HH:mm:ss.SSS} %-5p [%t] %c: %m%n",
+    "%d{yyyy-MM-dd HH:mm:ss.SSS} [%thread] %-5level %logger - %msg%n",
+    "%d %p %m (%c) [%t]%n",
 )
 
 _ISO8601 = "yyyy-MM-dd HH:mm:ss,SSS"
@@ -37,6 +39,8 @@ _NAMED_DATES = {"": _ISO8601, "ISO8601": _ISO8601, "DATE": "dd MMM yyyy HH:mm:ss
 # SimpleDateFormat letters: what they look like, and what chrono (Polars) calls them.
 _DATE_LETTERS = {
     "yyyy": (r"\d{4}", "%Y"),
+    "uuuu": (r"\d{4}", "%Y"),
+    "EEE": (r"[A-Z][a-z]{2}", "%a"),
     "MMM": (r"[A-Z][a-z]{2}", "%b"),
     "MM": (r"\d{2}", "%m"),
     "dd": (r"\d{2}", "%d"),
@@ -44,6 +48,10 @@ _DATE_LETTERS = {
     "mm": (r"\d{2}", "%M"),
     "ss": (r"\d{2}", "%S"),
     "SSS": (r"\d{3}", "%3f"),
+    "SSSSSS": (r"\d{6}", "%6f"),
+    "SSSSSSSSS": (r"\d{9}", "%9f"),
+    "Z": (r"[+-]\d{4}", "%z"),
+    "XXX": (r"[+-]\d{2}:\d{2}", "%:z"),
 }
 _FIELDS = {
     "p": f"(?P<level>{'|'.join(LEVELS)})",
@@ -59,7 +67,40 @@ _FIELDS = {
     "X": r"[^\n]*?",
     "%": "%",
 }
-_SPECIFIER = re.compile(r"%(?P<left>-?)(?P<width>\d*)(?:\.\d+)?(?P<name>[a-zA-Z%])(?:\{(?P<option>[^}]*)\})?")
+# What log4j 2 and logback call them too.
+_LONG_NAMES = {
+    "date": "d",
+    "level": "p",
+    "logger": "c",
+    "thread": "t",
+    "threadName": "t",
+    "class": "C",
+    "file": "F",
+    "location": "l",
+    "line": "L",
+    "method": "M",
+    "relative": "r",
+    "threadId": "r",
+    "pid": "r",
+    "processId": "r",
+    "sequenceNumber": "r",
+    "mdc": "X",
+    "MDC": "X",
+    "NDC": "x",
+    "marker": "x",
+    "contextName": "x",
+}
+_SPECIFIER = re.compile(
+    r"%(?P<left>-?)(?P<width>\d*)(?:\.-?\d+)?"
+    rf"(?P<name>{'|'.join(sorted(_LONG_NAMES, key=len, reverse=True))}|[a-zA-Z%])"
+    r"(?:\{(?P<option>[^}]*)\}(?:\{(?P<zone>[^}]*)\})?)?"
+)
+_MESSAGE = re.compile(r"%[-.\d]*(?:message|msg|m)(?![a-zA-Z{])")
+# They write a stack trace on lines of its own, or nothing: neither is a part of the first line.
+_TRACE = re.compile(r"%(?:nopexception|nopex|[xrw]?Ex|ex|[xr]?Throwable|throwable|exception)(?:\{[^}]*\})*")
+_UTC = (None, "UTC", "GMT", "Z")
+_EITHER = "[ T]"
+_OFFSET = re.compile("[XZ]")
 _DATE_TOKEN = re.compile(r"'([^']*)'|([a-zA-Z])\2*|[^a-zA-Z']+")
 
 
@@ -96,7 +137,9 @@ class Layout:
             date = text.str.extract(self.header, self.fields.index("at") + 1)
         else:
             date = text.str.slice(*self.at_place)
-        return date.str.to_datetime(self.time_format, strict=False)
+        if _EITHER in self.header:
+            date = date.str.replace("T", " ", literal=True)
+        return date.str.to_datetime(self.time_format, strict=False).dt.replace_time_zone(None)
 
     def parse(self, text: pl.Expr) -> pl.Expr:
         """Return a struct of `level`, `logger`, `thread`, `message` and `rest` for each event.
@@ -111,16 +154,17 @@ class Layout:
 
 
 def compile_layout(pattern: str) -> Layout:
-    """Return the layout of a log4j 1.x conversion pattern.
+    """Return the layout of a conversion pattern of log4j 1, log4j 2 or logback.
 
     A pattern whose events cannot be told from continuation lines (no date before the message, more than one
     line, no message) or with a conversion that is not known is a HarnessError.
     """
-    body = pattern.removesuffix("%n")
-    parts = re.split(r"%[-.\d]*m(?![a-zA-Z{])", body)
-    if len(parts) != 2 or body == pattern or "%n" in body:
+    whole = _TRACE.sub("", pattern)
+    body = whole.removesuffix("%n")
+    parts = _MESSAGE.split(body)
+    if len(parts) != 2 or body == whole or "%n" in body:
         raise _refused(pattern, "it needs exactly one %m, and %n at its end and nowhere else")
-    if not re.search(r"%[-.\d]*d", parts[0]):
+    if "d" not in map(_short, _SPECIFIER.finditer(parts[0])):
         raise _refused(pattern, "events are recognised by their date, so it needs %d before %m")
     time_formats: list[str] = []
     before, after = ("".join(_regexes(part, pattern, time_formats)) for part in parts)
@@ -136,10 +180,10 @@ def compile_layout(pattern: str) -> Layout:
 def _place(before: str) -> tuple[int, int] | None:
     """Return where the date is if nothing of varying length can be before or in it: all letters keep their width."""
     found = _SPECIFIER.search(before)
-    if found is None or found["name"] != "d" or found["width"]:
+    if found is None or _short(found) != "d" or found["width"]:
         return None
     date = _NAMED_DATES.get(found["option"] or "", found["option"])
-    return found.start(), len(date.replace("'", ""))
+    return None if _OFFSET.search(date) else (found.start(), len(date.replace("'", "")))
 
 
 def _regexes(part: str, pattern: str, time_formats: list[str]) -> Iterator[str]:
@@ -152,14 +196,20 @@ def _regexes(part: str, pattern: str, time_formats: list[str]) -> Iterator[str]:
 
 
 def _conversion(found: re.Match[str], pattern: str, time_formats: list[str]) -> str:
-    name = found["name"]
+    name = _short(found)
     if name == "d":
+        if found["zone"] not in _UTC:
+            raise _refused(pattern, f"its times are of the zone {found['zone']}; only UTC can be read")
         regex, time_format = _date(found["option"] or "", pattern)
         time_formats.append(time_format)
         return f"(?P<at>{regex})" if len(time_formats) == 1 else regex
     if name not in _FIELDS:
-        raise _refused(pattern, f"%{name} is not a conversion of log4j 1.x")
+        raise _refused(pattern, f"%{name} is not a conversion that can be read")
     return _FIELDS[name]
+
+
+def _short(found: re.Match[str]) -> str:
+    return _LONG_NAMES.get(found["name"], found["name"])
 
 
 def _padded(found: re.Match[str], regex: str) -> str:
@@ -178,6 +228,8 @@ def _date(option: str, pattern: str) -> tuple[str, str]:
         if not looks:
             raise _refused(pattern, f"the date format {option!r} has {letters!r}, which cannot be read")
         regex, time_format = regex + looks, time_format + chrono
+    if option == "ISO8601":  # log4j 2 puts a T where the others put a space
+        regex = regex.replace(" ", _EITHER)
     if not {"%Y", "%d", "%H"} <= set(re.findall(r"%\w", time_format)):
         raise _refused(pattern, f"the date format {option!r} does not say day and time")
     return regex, time_format

@@ -20,6 +20,9 @@ def written(pattern: str, *, level="INFO", message=MESSAGE, logger=LOGGER, threa
     """Return the event that log4j would write."""
     t_format = "%d{yyyy-MM-dd'T'HH:mm:ss.SSS}"
     text = pattern.replace(t_format, f"{AT:%Y-%m-%dT%H:%M:%S}.949").replace("%d{ISO8601}", "%d")
+    text = text.replace("%d{yyyy-MM-dd HH:mm:ss.SSS}", f"{AT:%Y-%m-%d %H:%M:%S}.949")
+    for long, short in (("%thread", "%t"), ("%-5level", "%-5p"), ("%logger", "%c"), ("%msg", "%m")):
+        text = text.replace(long, short)
     text = text.replace("%d", f"{AT:%Y-%m-%d %H:%M:%S},949").replace("%-5p", f"{level:5}").replace("%p", level)
     text = text.replace("%t", thread).replace("%c", logger).replace("%n", "").replace("%m", message)
     return text + (f"\n{trace}" if trace else "")
@@ -128,3 +131,25 @@ def test_a_misfit_names_the_file_the_pattern_and_the_first_lines():
     text = str(misfit("nodes/3/server.log", KAFKA_DEFAULT, ["one", "two", "three", "four"]))
     assert all(part in text for part in ("nodes/3/server.log", KAFKA_DEFAULT, "one | two | three", "--layout"))
     assert "four" not in text
+
+
+LINES = [
+    ("%d{ISO8601} %p %m (%c) [%t]%n", f"2026-11-21T14:28:58,949 INFO {MESSAGE} ({LOGGER}) [main]"),
+    ("%date{yyyy-MM-dd HH:mm:ss.SSS}{UTC} %level{length=5} [%X{id}] %c{1.} - %msg%xEx{short}%n",
+     f"2026-11-21 14:28:58.949 INFO [] {LOGGER} - {MESSAGE}"),
+    ("%d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX} %pid [%-15.15thread] %-5level %logger{39}:%line %message%n%nopex",
+     f"2026-11-21T15:28:58.949+01:00 4711 [main           ] INFO  {LOGGER}:12 {MESSAGE}"),
+    ("%d{EEE dd MMM yyyy HH:mm:ss,SSS Z} %marker%p %logger: %m%n%throwable",
+     f"Sat 21 Nov 2026 16:28:58,949 +0200 INFO {LOGGER}: {MESSAGE}"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("pattern", "line"), LINES)
+def test_the_words_of_log4j_2_and_logback_are_read(pattern, line):
+    event = parsed(pattern, line)
+    assert tuple(event[name] for name in ("at", "level", "logger", "message")) == (AT, "INFO", LOGGER, MESSAGE)
+
+
+def test_times_of_a_zone_that_cannot_be_told_are_refused():
+    with pytest.raises(HarnessError, match="Europe/Berlin"):
+        compile_layout("%d{ISO8601}{Europe/Berlin} %m%n")
