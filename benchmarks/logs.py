@@ -1,9 +1,14 @@
-"""CPU seconds of the log pipeline by stage, on synthetic logs made of real-looking lines from a seed.
+"""CPU seconds of the log pipeline by stage, and of its kernel beside others', on real lines multiplied.
 
 python benchmarks/logs.py [MEGABYTES] [FILES] [SEED]
+
+The lines are those of tests/unit/log-sample (three controllers with brokers and a broker, at DEBUG), over and over,
+each time with other digits. CPU seconds are user and system time of this process and all its children.
 """
 
+import gzip
 import random
+import re
 import sys
 import tempfile
 import time
@@ -11,42 +16,35 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import duckdb
+import polars as pl
 import psutil
+from drain3 import TemplateMiner
+from drain3.template_miner_config import TemplateMinerConfig
 
+from harness.logs.blocks import LINES, Source, partials
 from harness.logs.events import WHOLE_LOG, Reading
 from harness.logs.layout import KAFKA_DEFAULT, compile_layout
+from harness.logs.masks import MASKS, template
 from harness.logs.pipeline import read
 from harness.logs.spark import session
 
-RAFT = "org.apache.kafka.raft.KafkaRaftClient"
-NETWORK = "org.apache.kafka.clients.NetworkClient"
-CONTROLLER = "org.apache.kafka.controller.ClusterControlManager"
-TRACED = "kafka.server.BrokerServer)\njava.io.IOException: offset {big}\n\tat a.B.c(B.java:{n}"
-LISTENER = "org.apache.kafka.image.loader.MetadataLoader@{big}"
-REGISTERED = "BrokerEndpoint(name='BROKER', host='127.0.0.1', port={port}, securityProtocol=0)"
-STATEMENTS = [
-    (30, "DEBUG", "[RaftManager id={n}] Follower high watermark updated to {big}", RAFT),
-    (30, "DEBUG", f"[RaftManager id={{n}}] Notifying listener {LISTENER} of batch for baseOffset {{big}}", RAFT),
-    (10, "INFO", "[RaftManager id={n}] Node {n} disconnected.", NETWORK),
-    (10, "WARN", "[RaftManager id={n}] Connection to node {n} (/127.0.0.1:{port}) could not be established.", NETWORK),
-    (5, "INFO", f"[QuorumController id={{n}}] Replayed {REGISTERED} of 3Db5QLSqSZieL3rJBUUegA", CONTROLLER),
-    (1, "ERROR", "Failed in {n}ms", TRACED),
-]
+SAMPLE = Path(__file__).resolve().parents[1] / "tests" / "unit" / "log-sample" / "sample.log.gz"
+READING = Reading(compile_layout(KAFKA_DEFAULT), (WHOLE_LOG,))
+AT_ONCE = 100_000
+FEW = 20_000_000  # bytes that the slow ones get
 
 
-def log(size: int, rng: random.Random) -> Iterator[str]:
-    """Yield events until they have `size` characters."""
-    written, clock = 0, 0
-    weights = [statement[0] for statement in STATEMENTS]
-    while written < size:
-        _, level, text, logger = rng.choices(STATEMENTS, weights)[0]
-        values = {"n": rng.randrange(10), "big": rng.randrange(10**9), "port": rng.randrange(20000, 30000)}
-        clock += rng.randrange(20)
-        minute, rest = divmod(clock, 60_000)
-        at = f"2026-11-21 {minute // 60 % 24:02}:{minute % 60:02}:{rest // 1000:02},{rest % 1000:03}"
-        event = f"[{at}] {level} {text} ({logger})\n".format(**values)
-        written += len(event)
-        yield event
+def multiplied(size: int, rng: random.Random) -> bytes:
+    """Return at least `size` bytes of the sample's lines, their digits changed from copy to copy but not in dates."""
+    lines = gzip.decompress(SAMPLE.read_bytes()).splitlines(keepends=True)
+    copies: list[bytes] = []
+    while sum(map(len, copies)) < size:
+        digits = list(b"23456789")
+        rng.shuffle(digits)
+        table = bytes.maketrans(b"23456789", bytes(digits))
+        copies.append(b"".join(line[:26] + line[26:].translate(table) if line[:1] == b"[" else line for line in lines))
+    return b"".join(copies)
 
 
 def cpu() -> dict[str, float]:
@@ -58,32 +56,82 @@ def cpu() -> dict[str, float]:
 
 
 @contextmanager
-def stage(name: str) -> Iterator[None]:
-    """Print what a stage took."""
+def stage(name: str, size: int = 0) -> Iterator[None]:
+    """Print what a stage took, and how many megabytes a CPU second if it read some."""
     wall, before = time.monotonic(), cpu()
     yield
     used = {who: seconds - before[who] for who, seconds in cpu().items()}
     parts = "  ".join(f"{who} {seconds:4.1f}" for who, seconds in used.items())
-    print(f"{name:24} {sum(used.values()):5.1f} CPU s ({parts}) {time.monotonic() - wall:5.1f} s", flush=True)
+    rate = f"{size / 1e6 / sum(used.values()):6.0f} MB/CPU s" if size else ""
+    print(f"{name:34} {sum(used.values()):5.1f} CPU s ({parts}) {time.monotonic() - wall:5.1f} s {rate}", flush=True)
+
+
+def alone(frames: list[pl.DataFrame]) -> None:
+    """Mask every line in Polars alone, with the same masks, and count."""
+    for frame in frames:
+        lines = frame.select(pl.col("line").cast(pl.String).str.slice(26))
+        lines.group_by(template(pl.col("line")).alias("template")).agg(pl.len())
+
+
+def in_duckdb(path: Path) -> None:
+    """Mask every line in DuckDB with the same masks, and count; DuckDB has the same kind of expressions (RE2)."""
+    text = "substr(line, 27)"
+    for mask in MASKS:
+        replacement = re.sub(r"\$\{(\d)\}", r"\\\1", mask.replacement)
+        text = f"regexp_replace({text}, {quoted(mask.regex)}, {quoted(replacement)}, 'g')"
+    rows = (
+        "read_csv(?, columns={'line': 'VARCHAR'}, header=false, delim='\x01', quote='', escape='', auto_detect=false)"
+    )
+    with duckdb.connect(config={"threads": 1}) as database:
+        database.execute(f"select {text} as template, count(*) from {rows} group by 1", [str(path)]).fetchall()
+
+
+def quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def in_drain(lines: list[str]) -> None:
+    miner = TemplateMiner(config=TemplateMinerConfig())
+    for line in lines:
+        miner.add_log_message(line[26:])
+
+
+def kernels(root: Path, content: bytes) -> None:
+    """Print what the kernel takes beside others, all on one thread and in one run."""
+    lines = pl.Series("line", content.splitlines(), dtype=pl.Binary)
+    columns = {"file": pl.lit(7, pl.Int64), "block": pl.lit(0, pl.Int64)}
+    rows = pl.DataFrame({"line": lines}).with_columns(**columns).select(LINES.names())
+    frames = [rows.slice(at, AT_ONCE) for at in range(0, rows.height, AT_ONCE)]
+    with stage("kernel", len(content)):
+        list(partials(frames, {7: Source("x", READING)}))
+    with stage("Polars alone, the same masks", len(content)):
+        alone(frames)
+    few = content[:FEW]
+    (root / "few.txt").write_bytes(few)
+    with stage("DuckDB, the same masks", len(few)):
+        in_duckdb(root / "few.txt")
+    with stage("Drain3", len(few)):
+        in_drain(few.decode().splitlines())
 
 
 def main() -> None:
-    megabytes, files, seed = (int(value) for value in (sys.argv[1:] + ["72", "36", "1"][len(sys.argv) - 1 :]))
-    rng = random.Random(seed)
-    reading = Reading(compile_layout(KAFKA_DEFAULT), (WHOLE_LOG,))
+    megabytes, files, seed = (int(value) for value in (sys.argv[1:] + ["100", "8", "1"][len(sys.argv) - 1 :]))
+    content = multiplied(megabytes * 1_000_000 // files, random.Random(seed))
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
+        kernels(root, content * files)
         names = [f"{number}.log" for number in range(files)]
-        for name in ["first.log", *names]:
-            size = 1000 if name == "first.log" else megabytes * 1_000_000 // files
-            (root / name).write_text("".join(log(size, rng)))
+        for name in names:
+            (root / name).write_bytes(content)
+        (root / "first.log").write_bytes(content[: content.index(b"\n[", 1000) + 1])
         with ExitStack() as stack:
             with stage("session"):
                 spark = stack.enter_context(session(root))
             with stage("first job"):
-                read(spark, root, {"first.log": reading})
-            with stage(f"{megabytes} MB in {files} files"):
-                read(spark, root, dict.fromkeys(names, reading))
+                read(spark, root, {"first.log": READING})
+            for again in ("", ", again"):
+                with stage(f"{files} files on Spark{again}", len(content) * files):
+                    read(spark, root, dict.fromkeys(names, READING))
 
 
 if __name__ == "__main__":
