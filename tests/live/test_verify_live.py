@@ -173,6 +173,6 @@ def test_ctrl_c_ends_every_node_within_ten_seconds_and_says_how_to_go_on(tmp_pat
         _, told = process.communicate(timeout=30)
         assert time.monotonic() - began < 10
     assert process.returncode == 130
-    assert "harness run" in told
+    assert "harness verify --resume run" in told
     assert "Traceback" not in told
     assert not nodes_of(tmp_path)

@@ -1,0 +1,150 @@
+"""kill -9 at random moments, then --resume: the same verdict, and nothing left of what was killed.
+
+`HARNESS_CRASHES` is how often the harness is killed (the nightly asks for many), `HARNESS_CRASH_SEED` the seed.
+"""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from harness.cluster.node import wait_until
+from harness.owning import MARKER, SCRATCH
+from harness.processes.leftovers import RUN_VARIABLE
+from harness.resources import cache_root
+from harness.store import PARTIAL, read_journal
+
+pytestmark = pytest.mark.live
+
+CRASHES = int(os.environ.get("HARNESS_CRASHES", "3"))
+SEED = int(os.environ.get("HARNESS_CRASH_SEED", "1"))
+# Short, medium and long lives, in seconds: the build, the middle of a run, the log diff and what follows it.
+LIVES = ((0.5, 8.0), (2.0, 25.0), (15.0, 60.0))
+VERIFY = (
+    "verify",
+    "--scenario",
+    "new-mechanism",
+    "--arms",
+    "base,on",
+    "--no-coverage",
+    "--tests",
+    "none",
+    "--out",
+    "run",
+)
+RESUME = ("verify", "--resume", "run")
+EXPECTED = {"stock": ("REFUTED", "observer_recovers"), "patched-on": ("HELD", "")}
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Return a function that starts the harness in a folder of its own; its temporary files are told from others'."""
+    (tmp_path / "tmp").mkdir()
+    started = []
+
+    def harness(*arguments):
+        process = subprocess.Popen(
+            [sys.executable, "-c", "from harness.cli import main; main()", *arguments],
+            cwd=tmp_path,
+            env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        started.append(process)
+        return process
+
+    yield harness
+    for process in started:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def processes_of(folder):
+    """Return every process that has to do with a folder: by its command line or by the run it was started for."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            told = [*process.cmdline(), process.environ().get(RUN_VARIABLE, "")]
+            if process.pid != os.getpid() and any(str(folder) in word for word in told):
+                found.append((process.pid, told))
+        except (psutil.Error, OSError):
+            continue
+    return found
+
+
+def left_behind(folder):
+    """Return the files and folders that a harness must not leave."""
+    scratch = [*(folder / "tmp").iterdir(), *cache_root().glob(f"*/{SCRATCH}*")]
+    return scratch + [path for path in (folder / "run").rglob("*") if path.name.startswith((PARTIAL, MARKER, "spark-"))]
+
+
+def ports_of(run_dir):
+    """Return every port that a node of any run was given."""
+    events = [event for path in run_dir.glob("runs/*/*/*/journal.jsonl") for event in read_journal(path)]
+    return {event[name] for event in events if event["event"] == "node" for name in ("broker_port", "controller_port")}
+
+
+def outcomes(run_dir):
+    runs = json.loads((run_dir / "verdict.json").read_text())["runs"]
+    return {run["arm"]: (run["outcome"], run["expectation"]) for run in runs}
+
+
+def test_a_harness_that_is_killed_at_any_moment_is_gone_on_with_to_the_same_verdict(start, tmp_path):
+    chance = random.Random(SEED)
+    moments = []
+    for number in range(CRASHES):
+        process = start(*(RESUME if (tmp_path / "run" / "request.json").exists() else VERIFY))
+        time.sleep(chance.uniform(*LIVES[number % len(LIVES)]))
+        process.send_signal(signal.SIGKILL)
+        said = process.communicate()[0].strip().splitlines()
+        moments.append(said[-1] if said else "nothing said yet")
+        assert wait_until(lambda: not processes_of(tmp_path), 20), (moments, processes_of(tmp_path))
+    if not (tmp_path / "run" / "request.json").exists():
+        pytest.fail(f"no kill came late enough: {moments}")
+    last = start(*RESUME)
+    told, _ = last.communicate(timeout=600)
+    print(*moments, sep="\n")
+    assert last.returncode == 3, told
+    assert outcomes(tmp_path / "run") == EXPECTED, told
+    assert not processes_of(tmp_path)
+    assert left_behind(tmp_path) == []
+    listening = {connection.laddr.port for connection in psutil.net_connections("tcp") if connection.laddr}
+    assert not listening & ports_of(tmp_path / "run")
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("moment", ["building", "runs on live clusters", "comparing node logs"])
+def test_asked_to_end_it_ends_within_ten_seconds_and_says_how_to_resume(start, tmp_path, ending, moment):
+    process = start(*VERIFY)
+    begun = next((line for line in process.stdout if moment in line), "")
+    assert begun, "the moment never came"
+    time.sleep(2 if moment != "building" else 0)
+    process.send_signal(ending)
+    began = time.monotonic()
+    told, _ = process.communicate(timeout=30)
+    assert time.monotonic() - began < 10
+    assert (process.returncode, "Traceback" in told) == (130, False)
+    kept = (tmp_path / "run").exists()
+    assert kept == (moment != "building")
+    assert ("harness verify --resume run" in told) == kept
+    assert not processes_of(tmp_path)
+    assert not kept or left_behind(tmp_path) == []
+
+
+def test_two_harnesses_do_not_work_on_one_run_directory(start, tmp_path):
+    first = start(*VERIFY)
+    assert wait_until((tmp_path / "run" / "request.json").exists, 60)
+    second = start(*RESUME)
+    told, _ = second.communicate(timeout=60)
+    assert second.returncode == 2
+    assert f"run is in use by process {first.pid}" in told
+    first.send_signal(signal.SIGTERM)
+    assert first.wait(30) == 130
