@@ -6,7 +6,6 @@ import platform
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from harness.building.builders import Compilation, run_compiler
 from harness.building.containers.aptsources import AptSource, host_sources
 from harness.errors import HarnessError
 from harness.java import JavaRuntime
+from harness.owning import scratch
 from harness.processes import bare_environment, run
 from harness.store import move_folder
 
@@ -71,9 +71,8 @@ def debian_javac8(runtime: JavaRuntime, cache: Path, offline: bool = False) -> J
     unstable = debian_unstable(_host_sources())
     if not unstable or not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
         raise _not_to_be_had("this host has no apt with a mirror of Debian")
-    (cache / "jdk8").mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".staging-", dir=cache / "jdk8") as folder:
-        return Javac8(_fetch(unstable, Path(folder), cache / "jdk8"), runtime)
+    with scratch(cache / "jdk8") as folder:
+        return Javac8(_fetch(unstable, folder, cache / "jdk8"), runtime)
 
 
 def debian_unstable(sources: Iterable[AptSource]) -> AptSource | None:

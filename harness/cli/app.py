@@ -15,7 +15,7 @@ import typer
 from rich.text import Text
 
 from harness.cli import audit, image, inspect, mutants, nightly, selftest, stages, verify
-from harness.cli.common import USAGE_OR_HARNESS_ERROR, errors, let_go
+from harness.cli.common import USAGE_OR_HARNESS_ERROR, at_work, errors, how_to_go_on
 from harness.errors import HarnessError
 from harness.text import visible
 
@@ -65,7 +65,8 @@ def _terminate(_signal: int, _frame: FrameType | None) -> None:
 
 def _run() -> int:
     try:
-        code = app(standalone_mode=False)
+        with at_work():
+            code = app(standalone_mode=False)
     except typer.TyperException as error:  # usage: typer's own words, with the command's usage line
         error.show()  # type: ignore[attr-defined]  # its subclasses that reach us have it
         return USAGE_OR_HARNESS_ERROR
@@ -76,10 +77,8 @@ def _run() -> int:
         kept = f"This is a fault of the harness; its traceback is in {_keep_traceback()}."
         _tell("internal error", f"{type(error).__name__}: {error}"[:500], kept)
         return USAGE_OR_HARNESS_ERROR
-    finally:
-        go_on = let_go()
     if code == _INTERRUPTED:  # what typer makes of KeyboardInterrupt
-        errors().print(f"\nStopped; nothing is left running. {go_on}".rstrip())
+        errors().print(f"\nStopped; nothing is left running. {how_to_go_on()}".rstrip())
     return code if isinstance(code, int) else 0
 
 

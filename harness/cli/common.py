@@ -53,31 +53,32 @@ def reporter() -> Reporter:
 
 
 def hold(folder: Path) -> None:
-    """Own a folder until the command ends; what killed harnesses left there and elsewhere is removed first.
+    """Own a folder until the command ends; what a killed harness left half-written there is removed first.
 
     Raises HarnessError when another harness has it.
     """
     _held.enter_context(owned(folder))
     tidy(folder)
-    hold_scratch()
     _in_work.append(folder)
 
 
-def hold_scratch() -> Path:
-    """Return a folder that goes away when the command ends, for everything temporary; what was left is swept first."""
+@contextmanager
+def at_work() -> Iterator[None]:
+    """Give a command a scratch folder for all that is temporary; take back what it held when it ends.
+
+    What killed harnesses left is swept first.
+    """
     temporary = Path(tempfile.gettempdir())
     for parent in (temporary, *cache_root().glob("*/")):
         sweep(parent)
-    folder = _held.enter_context(scratch(temporary))
-    _held.enter_context(_temporary_files_in(folder))
-    return folder
-
-
-def let_go() -> str:
-    """Give back what the command held; return how to go on with it, empty where nothing was begun."""
-    _held.close()
-    begun = [folder for folder in _in_work if (folder / "request.json").is_file()]
     _in_work.clear()
+    with _held, scratch(temporary) as folder, _temporary_files_in(folder):
+        yield
+
+
+def how_to_go_on() -> str:
+    """Return how to go on with what the last command began; empty where that was nothing."""
+    begun = [folder for folder in _in_work if (folder / "request.json").is_file()]
     return f"Go on with: harness verify --resume {shlex.quote(str(begun[-1]))}" if begun else ""
 
 

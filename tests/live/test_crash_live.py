@@ -120,8 +120,14 @@ def test_a_harness_that_is_killed_at_any_moment_is_gone_on_with_to_the_same_verd
     assert not listening & ports_of(tmp_path / "run")
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("moment", ["building", "runs on live clusters", "comparing node logs"])
+@pytest.mark.parametrize(
+    ("moment", "ending"),
+    [
+        ("building", signal.SIGINT),
+        ("runs on live clusters", signal.SIGTERM),
+        ("comparing node logs", signal.SIGINT),
+    ],
+)
 def test_asked_to_end_it_ends_within_ten_seconds_and_says_how_to_resume(start, tmp_path, ending, moment):
     process = start(*VERIFY)
     begun = next((line for line in process.stdout if moment in line), "")

@@ -1,5 +1,6 @@
 """The command line as a user meets it: sentences instead of tracebacks, exit codes that can be relied on."""
 
+import os
 import sys
 
 import pytest
@@ -8,6 +9,9 @@ from harness.cli import app as cli
 from harness.cli.common import fresh_run_dir, new_run_dir
 from harness.doctor import examine
 from harness.errors import HarnessError
+from harness.owning import SCRATCH, owned, scratch
+from harness.records import to_json
+from harness.stages.request import Request
 
 
 @pytest.fixture
@@ -87,6 +91,37 @@ def test_a_fault_of_the_harness_is_one_sentence_and_keeps_its_traceback(harness,
     assert code == 2
     assert "internal error: ZeroDivisionError" in err
     assert "ZeroDivisionError" in next(tmp_path.glob("kafka-patch-harness-error-*")).read_text()
+
+
+def test_a_command_sweeps_what_a_killed_one_left_and_keeps_what_another_holds(harness, monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    left = tmp_path / "tmp" / f"{SCRATCH}left"
+    left.mkdir(parents=True)
+    with scratch(tmp_path / "tmp") as held:
+        assert harness("list")[0] == 0
+        assert (left.exists(), held.exists()) == (False, True)
+
+
+def test_a_run_directory_in_use_is_refused_and_told_whose_it_is(harness, tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "request.json").write_text(to_json(Request()))
+    with owned(tmp_path / "run"):
+        code, _, err = harness("verify", "--resume", "run")
+    assert code == 2
+    assert f"run is in use by process {os.getpid()}, running since" in err
+
+
+def test_whoever_interrupts_is_told_how_to_go_on_once(harness, monkeypatch, tmp_path):
+    def interrupt(request, run_dir, _reporter):
+        (run_dir / "run.json").touch()
+        (run_dir / "request.json").touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("harness.stages.verify.verify", interrupt)
+    code, _, err = harness("verify", "--out", "a run")
+    assert code == 130
+    assert "nothing is left running. Go on with: harness verify --resume 'a run'" in err
+    assert "Go on" not in harness("list")[2]
 
 
 def test_list_names_scenarios_series_and_versions(harness):
