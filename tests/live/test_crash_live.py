@@ -14,7 +14,9 @@ import time
 import psutil
 import pytest
 
-from harness.cluster.node import wait_until
+from harness.cluster import node as node_module
+from harness.cluster.cluster import Cluster, Topology
+from harness.cluster.node import NodeState, wait_until
 from harness.owning import MARKER, SCRATCH
 from harness.processes.leftovers import RUN_VARIABLE
 from harness.resources import cache_root
@@ -143,6 +145,19 @@ def test_asked_to_end_it_ends_within_ten_seconds_and_says_how_to_resume(start, t
     assert ("harness verify --resume run" in told) == kept
     assert not processes_of(tmp_path)
     assert not kept or left_behind(tmp_path) == []
+
+
+def test_a_node_that_does_not_stop_in_time_leaves_its_threads(ground, kafka, tmp_path, monkeypatch):
+    monkeypatch.setattr(node_module, "STOP_TIMEOUT_SECONDS", 0.01)  # no JVM ends as quickly
+    launch = ground.launch(kafka.raft_jar, {})
+    with Cluster(Topology(1, 0), tmp_path, launch, ground.template, lambda _: None) as cluster:
+        (node,) = cluster.nodes.values()
+        cluster.start([0])
+        assert wait_until(lambda: cluster.look() or node.state is NodeState.READY, 90)
+        assert not node.stop()
+    (dump,) = node.thread_dumps
+    assert dump.read_text().startswith("Full thread dump OpenJDK")
+    assert '"kafka-0-raft-io-thread"' in dump.read_text()
 
 
 def test_two_harnesses_do_not_work_on_one_run_directory(start, tmp_path):
