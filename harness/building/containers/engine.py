@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -53,6 +54,7 @@ def reach_engine() -> Iterator[Engine]:
     """Give the engine that DOCKER_HOST or Docker's context names. Raises HarnessError when it cannot be reached."""
     address = get_docker_host() or _DEFAULT_ADDRESS
     try:
+        _knock(address)
         client = DockerClient().client
     except ENGINE_ERRORS as error:
         raise HarnessError(why_unreachable(address, error), _HELP) from error
@@ -61,6 +63,13 @@ def reach_engine() -> Iterator[Engine]:
         if not engine.answers():
             raise HarnessError(f"The container engine at {address} does not answer.", _HELP)
         yield engine
+
+
+def _knock(address: str) -> None:
+    """Connect to a local engine's socket and let go: docker-py leaves its own open when nobody answers."""
+    if address.startswith("unix://"):
+        with socket.socket(socket.AF_UNIX) as door:
+            door.connect(address.removeprefix("unix://"))
 
 
 def may_answer() -> bool:
