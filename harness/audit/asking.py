@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields
 from typing import Any
 
-from harness.audit.questions import ASKS, Ask
+from harness.audit.questions import ASKS, LEVELS, Ask
 from harness.tables import only_keys, text, texts
 
 _MEMBER = re.compile(r"[A-Za-z_$][\w$]*\.[A-Za-z_$][\w$]*")
 _CONSTRUCTOR = re.compile(r"[A-Za-z_$][\w$]*\(([\w$.\[\]]+(,\s*[\w$.\[\]]+)*)?\)")
 # What is written as it likes; everything else names a member of a class, but a constructor its parameters too.
-_FREE = ("log", "key", "default")
+_FREE = ("log", "key", "default", "most")
 
 
 def parse_ask(table: Mapping[str, Any], where: str) -> Ask:
@@ -40,6 +40,8 @@ def _value(field: Field[Any], table: Mapping[str, Any], where: str) -> str | tup
 
 
 def _well_formed(key: str, value: str, where: str) -> None:
+    if key == "most" and value not in LEVELS:
+        raise ValueError(f"{where}, {key}: {value!r} is not one of {', '.join(LEVELS)}")
     if key == "constructor" and not _CONSTRUCTOR.fullmatch(value):
         raise ValueError(f"{where}, {key}: {value!r} is not Class(Type, …) with simple types")
     if key != "constructor" and key not in _FREE and not _MEMBER.fullmatch(value):

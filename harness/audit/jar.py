@@ -12,7 +12,16 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from harness.audit.graph import named
-from harness.audit.questions import Default, FollowedBy, GuardedByFlag, Kept, OnlyWhenChanged, Question, ReadOnce
+from harness.audit.questions import (
+    Default,
+    FollowedBy,
+    GuardedByFlag,
+    Kept,
+    LoggedAt,
+    OnlyWhenChanged,
+    Question,
+    ReadOnce,
+)
 from harness.audit.rules import Said, answered, holds_or_not, subjects, untested
 from harness.model import Evidence
 from harness.proof.bytecode import ClassFacts, MethodFacts, Use
@@ -78,7 +87,7 @@ def _asked(question: Question, jar: _Jar) -> Said:
             return _guarded_by_flag(ask, jar)
         case Kept() as ask:
             return _kept(ask, jar)
-        case OnlyWhenChanged() | Default():
+        case OnlyWhenChanged() | LoggedAt() | Default():
             return untested(NO_SOURCES)
         case _:
             assert_never(question.ask)

@@ -53,6 +53,14 @@ class OnlyWhenChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class LoggedAt:
+    """Is a line with the text `log` logged, and nowhere at a higher level than `most` (trace … error)?"""
+
+    log: str
+    most: str
+
+
+@dataclass(frozen=True, slots=True)
 class Kept:
     """Is there still a public constructor of exactly these parameters?"""
 
@@ -67,13 +75,15 @@ class Default:
     default: str
 
 
-Ask = FollowedBy | ReadOnce | GuardedByFlag | OnlyWhenChanged | Kept | Default
+Ask = FollowedBy | ReadOnce | GuardedByFlag | OnlyWhenChanged | LoggedAt | Kept | Default
 
+LEVELS = ("trace", "debug", "info", "warn", "error")
 ASKS: dict[str, type[Ask]] = {
     "followed-by": FollowedBy,
     "read-once": ReadOnce,
     "guarded-by-flag": GuardedByFlag,
     "only-when-changed": OnlyWhenChanged,
+    "logged-at": LoggedAt,
     "kept": Kept,
     "default": Default,
 }

@@ -10,11 +10,13 @@ from harness.audit.code import Act, Atom, Call, Exit, Method
 from harness.audit.flow import ENDS, Decide, Walk, acts_in, most_of, undecided
 from harness.audit.graph import Acts, Graph, calls, logs, named, reads, writes
 from harness.audit.questions import (
+    LEVELS,
     Ask,
     Default,
     FollowedBy,
     GuardedByFlag,
     Kept,
+    LoggedAt,
     OnlyWhenChanged,
     Question,
     ReadOnce,
@@ -75,7 +77,7 @@ def subjects(ask: Ask) -> tuple[str, ...]:
             return _owners((*members, field))
         case Kept(constructor):
             return (constructor.partition("(")[0],)
-        case Default():
+        case LoggedAt() | Default():
             return ()
         case _:
             assert_never(ask)
@@ -103,6 +105,8 @@ def _asked(ask: Ask, graph: Graph) -> Said:
             return _guarded_by_flag(ask, graph)
         case OnlyWhenChanged():
             return _only_when_changed(ask, graph)
+        case LoggedAt():
+            return _logged_at(ask, graph)
         case Kept():
             return _kept(ask, graph)
         case Default():
@@ -243,6 +247,19 @@ def _only_when_changed(ask: OnlyWhenChanged, graph: Graph) -> Said:
         says = f"{what} after a call of {called} only where a comparison tells a change: {places(acts)}."
         return holds_or_not(True, says, (act.at for _, act in acts))
     return untested(f"It cannot be told when, after a call of {called}, {what}.")
+
+
+def _logged_at(ask: LoggedAt, graph: Graph) -> Said:
+    sites = list(graph.sites(logs(ask.log)))
+    if not sites:
+        return untested(f"No line with {ask.log!r} is logged.")
+    louder = [(m, act) for m, act in sites if isinstance(act, Call) and _rank(act.name) > _rank(ask.most)]
+    says = f"{ask.log!r} is logged{_levels(sites)}, and {ask.most.upper()} is the most: {places(louder or sites)}."
+    return holds_or_not(not louder, says, (act.at for _, act in louder or sites))
+
+
+def _rank(level: str) -> int:
+    return LEVELS.index(level) if level in LEVELS else len(LEVELS)
 
 
 def _levels(sites: Iterable[tuple[Method, Act]]) -> str:

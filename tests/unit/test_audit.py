@@ -29,6 +29,7 @@ CLIENT, MANAGER, CONFIG = f"{TOP}/KafkaRaftClient.java", f"{TOP}/RequestManager.
 REFRESH = "\n        maybeUpdateBootstrapServers();"
 REFRESHES, GUARDED, ONCE = "appends-and-snapshots-refresh", "flag-guards-the-refresh", "list-is-read-once"
 DEFAULT, KEPT = "flag-is-on-by-default", "released-constructor-is-kept"
+QUIET = "refresh-is-logged-quietly"
 UPDATES = "requestManager.updateBootstrapServers(voterNodes);"
 SIX = "QuorumConfig(int request, int retry, int election, int electionBackoff, int fetch, int linger)"
 FLAG = "!quorumConfig.dynamicBootstrapServersEnabled() || "
@@ -60,6 +61,7 @@ def test_what_the_claims_promise_holds_in_the_patch():
         GUARDED,
         DEFAULT,
         KEPT,
+        QUIET,
     }
     assert {each.answer for each in promised} == {Answer.HOLDS}
 
@@ -141,6 +143,7 @@ def test_evidence_is_the_line_in_the_source():
         (CONFIG, "BOOLEAN, DEFAULT_DYNAMIC,", "BOOLEAN, false,", DEFAULT, "with the default false"),
         (CONFIG, '"dynamic.bootstrap', '"dynamic-bootstrap', DEFAULT, "Nothing defines the key"),
         (CONFIG, "int fetch, int linger) {", "int fetch, int linger, long more) {", KEPT, "long)"),
+        (CLIENT, 'logger.info("Updated', 'logger.error("Updated', QUIET, "at ERROR, and INFO is the most"),
         (CONFIG, f"public {SIX}", SIX, KEPT, "There is no public constructor"),
     ],
 )
