@@ -96,7 +96,7 @@ def new_run_dir(out: Path | None, command: str) -> Path:
     """Return a run directory that does not exist yet, or is empty. Raises HarnessError."""
     if out is None:
         return _unused(Path("out") / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{command}")
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    if out.exists() and (not out.is_dir() or any(path.name != MARKER for path in out.iterdir())):
         raise HarnessError(
             f"The folder {out} is not empty.", f"Name another by --out, or go on with this one: harness run {out}"
         )

@@ -9,7 +9,7 @@ from harness.cli import app as cli
 from harness.cli.common import fresh_run_dir, new_run_dir
 from harness.doctor import examine
 from harness.errors import HarnessError
-from harness.owning import SCRATCH, owned, scratch
+from harness.owning import MARKER, SCRATCH, owned, scratch
 from harness.records import to_json
 from harness.stages.request import Request
 
@@ -151,6 +151,11 @@ def test_a_run_directory_that_is_not_empty_is_never_written_into(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(HarnessError, match="is not empty"):
         new_run_dir(tmp_path, "verify")
+
+
+def test_a_folder_that_a_killed_harness_only_marked_is_as_good_as_empty(tmp_path):
+    (tmp_path / MARKER).touch()
+    assert new_run_dir(tmp_path, "verify") == tmp_path
 
 
 @pytest.mark.parametrize(
