@@ -16,18 +16,19 @@ pytestmark = pytest.mark.live
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
 ci_examples = importlib.import_module("ci_examples")
 
-# One verification and one scenario: two shards, one of them with nothing to do.
+# One verification and one scenario: two shards, one of them with nothing to do. Claims about other scenarios stay
+# untested, so that the night is INCONCLUSIVE although everything that it asks is as claimed.
 MATRIX = """
 schema = 1
 [builds.series]
 kafka = "3.9.1"
-claims = "none"
 tests = "none"
 coverage = false
 [[ask]]
 builds = ["series"]
 scenarios = ["new-mechanism"]
 """
+INCONCLUSIVE = 3
 NAME = "series_both_bundled_fast_new-mechanism"
 HARNESS = f"{shlex.quote(sys.executable)} -c 'from harness.cli import main; main()'"
 
@@ -68,14 +69,15 @@ def github(workspace):
     return codes
 
 
-def test_the_workflows_commands_run_a_night_that_ships(github, workspace):
-    for done in github.values():
-        assert "Traceback" not in done.stderr
-        assert done.returncode == 0, done.stdout + done.stderr
+def test_the_workflows_commands_run_the_night(github, workspace):
+    assert all("Traceback" not in done.stderr for done in github.values())
+    assert {done.returncode for name, done in github.items() if name.startswith("shard")} == {0, INCONCLUSIVE}
+    assert github["merge"].returncode == INCONCLUSIVE, github["merge"].stdout + github["merge"].stderr
     verdict = json.loads((workspace / "night" / NAME / "verdict.json").read_text())
-    assert verdict["verdict"] == "SHIP"
+    assert "is untested" in " ".join(verdict["reasons"])
     assert {cell["arm"]: cell["state"] for cell in verdict["scenarios"][0]["cells"]} == {
         "stock": "REFUTED",
+        "patched-off": "REFUTED",
         "patched-on": "HELD",
     }
 
@@ -90,7 +92,7 @@ def test_the_merged_night_is_told_everywhere(github, workspace):
     night = workspace / "night"
     assert f'href="{NAME}/report.html"' in (night / "index.html").read_text()
     assert "Night 7" in (workspace / "page.md").read_text()
-    assert ET.parse(night / "junit.xml").getroot().get("tests") == "2"
+    assert ET.parse(night / "junit.xml").getroot().get("tests") == "3"
     assert (night / "retry.txt").read_text() == ""
     assert NAME in (night / "seconds.toml").read_text()
     (line,) = (workspace / "history.jsonl").read_text().splitlines()
@@ -106,7 +108,7 @@ def test_a_night_compared_with_itself_is_the_same_and_open_tells_its_page(github
 def test_jenkins_merges_the_same_shards_to_the_same_night(github, workspace):
     merge = list(ci_examples.without_tox(ci_examples.jenkins_commands()))[-1]
     done = shell(merge.replace("--out night", "--out jenkins"), workspace)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == INCONCLUSIVE, done.stdout + done.stderr
     assert (workspace / "kafka-nightly" / "history.jsonl").is_file()
     assert shell("harness compare night jenkins", workspace).returncode == 0
 
