@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 
 from harness.errors import HarnessError
 from harness.logs.blocks import AT_ONCE
+from harness.processes import mortal
 
 # Short jobs: compiling less and collecting with one thread halves the CPU time of a start.
 _JVM_FLAGS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto")
@@ -79,11 +80,14 @@ def _prepare(scratch: Path) -> dict[str, str]:
 
 
 def shim(java: str) -> str:
-    """Return a shell script that runs `java` without the module it lacks, and with flags for a short life."""
+    """Return a shell script that runs `java` without the module it lacks, and with flags for a short life.
+
+    Spark's JVM ends with the harness: left to itself, one that is interrupted while it starts goes on for ever.
+    """
     return (
         "#!/bin/sh\n"
         'for arg do shift; [ "$arg" = "' + _ABSENT_MODULE + '" ] || set -- "$@" "$arg"; done\n'
-        f'exec {shlex.quote(java)} {" ".join(_JVM_FLAGS)} "$@"\n'
+        f'exec {shlex.join(mortal([java, *_JVM_FLAGS]))} "$@"\n'
     )
 
 

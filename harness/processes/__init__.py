@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 _LAUNCHER = Path(__file__).with_name("launch.py")
+_WHOEVER = "0"
 
 # The kernel's death signal fires when the *thread* that forked ends, so one thread that lives as long as the
 # harness starts every child.
@@ -21,6 +22,11 @@ _spawner = ThreadPoolExecutor(max_workers=1, thread_name_prefix="spawner")
 def bare_environment() -> dict[str, str]:
     """Return what children get as environment: no secrets of the user's, no KAFKA_OPTS or JAVA_TOOL_OPTIONS."""
     return {"PATH": os.defpath, "LANG": "C.UTF-8", "TZ": "UTC"}
+
+
+def mortal(command: Sequence[str]) -> list[str]:
+    """Return a command, named by its path, that dies with whoever starts it."""
+    return [sys.executable, "-I", "-S", str(_LAUNCHER), _WHOEVER, *command]
 
 
 def spawn(command: Sequence[str], *, cwd: Path, output: Path, env: Mapping[str, str]) -> subprocess.Popen[bytes]:

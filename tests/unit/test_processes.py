@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness.processes import bare_environment, run, spawn
+from harness.processes import bare_environment, mortal, run, spawn
 
 PARENT = """
 import sys, threading, time
@@ -24,6 +24,16 @@ thread = threading.Thread(target=start)
 thread.start()
 thread.join()
 time.sleep(60)
+"""
+
+
+STARTER = """
+import subprocess, sys, time
+from pathlib import Path
+child = subprocess.Popen(sys.argv[1:])
+while not Path(f"/proc/{child.pid}/cmdline").read_text().startswith("/bin/sleep"):
+    time.sleep(0.02)
+print(child.pid)
 """
 
 
@@ -54,6 +64,12 @@ def test_a_child_survives_the_thread_that_asked_for_it(tmp_path):
         child = int(parent.stdout.readline())
         assert not gone(child, 0.5)
         parent.kill()
+
+
+def test_a_mortal_command_ends_with_whoever_started_it(tmp_path):
+    command = [sys.executable, "-c", STARTER, *mortal(["/bin/sleep", "60"])]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    assert gone(int(told.stdout))
 
 
 def test_output_is_appended_to_the_file(tmp_path):
