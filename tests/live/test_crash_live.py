@@ -129,7 +129,7 @@ def test_a_harness_that_is_killed_at_any_moment_is_gone_on_with_to_the_same_verd
     print(*moments, sep="\n")
     must_be_as_expected(last, told, run_dir)
     assert not processes_of(tmp_path)
-    listening = {connection.laddr.port for connection in psutil.net_connections("tcp") if connection.laddr}
+    listening = {each.laddr.port for each in psutil.net_connections("tcp") if each.status == psutil.CONN_LISTEN}
     assert not listening & ports_of(run_dir)
 
 
