@@ -20,7 +20,7 @@ def test_each_alarm_is_raised_and_says_by_what(name, tmp_path):
     heard = ask(CANARIES[name], tmp_path)
     assert heard.raised, heard.told
     assert str(tmp_path) not in heard.told
-    assert {"corrupt result": "damaged", "leaked process": "sleep"}.get(name, "journal") in heard.told
+    assert {"corrupt result": "damaged", "leaked process": "outlived the run"}.get(name, "journal") in heard.told
 
 
 @pytest.mark.parametrize("name", ["corrupt result", "forged result", "forged journal"])
