@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+from harness.errors import HarnessError
 from harness.model import Verdict
 from harness.plan.seal import check_results
 from harness.progress import Reporter
@@ -25,4 +27,11 @@ def report(run_dir: Path, reporter: Reporter) -> Path:
 
     reporter.stage("writing the report")
     with timed(run_dir, "report"):
-        return write_reports(run_dir, read_verdict(run_dir))
+        return write_reports(run_dir, _whole_verdict(run_dir))
+
+
+def _whole_verdict(run_dir: Path) -> dict[str, Any]:
+    try:
+        return read_verdict(run_dir)
+    except ValueError as error:
+        raise HarnessError(f"{run_dir / 'verdict.json'} is damaged: {error}.", "Run `harness judge` again.") from error

@@ -261,6 +261,16 @@ def test_a_folder_that_is_no_whole_run_directory_is_told_from_one_that_was_cut_s
     assert sentence in harness(command, "half")
 
 
+def test_a_verdict_that_is_cut_is_told_and_how_to_have_it_again(harness, tmp_path):
+    (tmp_path / "half").mkdir()
+    whole = '{"schema": 1, "kafka_version": "3.9.1", "arms": [], "scenarios": [], "repeats": 1}'
+    (tmp_path / "half" / "run.json").write_text(whole)
+    (tmp_path / "half" / "verdict.json").write_text("{")
+    told = harness("report", "half")
+    assert "half/verdict.json is damaged: Expecting property name" in told
+    assert "Run `harness judge` again" in told
+
+
 def test_a_file_in_the_way_of_a_run_directory_is_told(harness, tmp_path):
     (tmp_path / "file").touch()
     assert "The folder file is not empty" in harness("verify", "--out", "file")
