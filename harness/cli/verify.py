@@ -49,9 +49,7 @@ Sources = Annotated[
 Tests = Annotated[TestScope, typer.Option("--tests", help="Which of upstream's raft tests are run on the jar.")]
 Coverage = Annotated[
     bool,
-    typer.Option(
-        "--coverage/--no-coverage", help="Run each scenario once more to see which changed lines it reaches."
-    ),
+    typer.Option("--coverage/--no-coverage", help="Run each scenario once more to see which changed lines it reaches."),
 ]
 Waivers = Annotated[
     Path | None,
