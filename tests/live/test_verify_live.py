@@ -35,6 +35,10 @@ EXPECTED = {
 }
 
 
+# For tests whose subject is neither the JUnit tests nor the reached lines.
+SHORT = ("--tests", "none", "--no-coverage")
+
+
 def harness(*arguments, cwd, timeout=900, **options):
     return subprocess.run(
         [sys.executable, "-c", "from harness.cli import main; main()", *map(str, arguments)],
@@ -95,6 +99,11 @@ def test_the_shipped_series_is_judged_ship_with_the_expected_outcomes(tmp_path):
     told = {scenario["name"]: scenario["discriminates"] for scenario in verdict["scenarios"]}
     assert told == {"turn1": False, "turn2": True, "new-mechanism": True}
     assert all(contrast["findings"] for contrast in verdict["contrasts"] if contrast["candidate"] == "patched-on")
+    assert [claim["status"] for claim in verdict["claims"]] == ["held"] * 6
+    assert all(claim["logged"] for claim in verdict["claims"] if claim["foretells"])
+    assert verdict["proof"]["tests"]["failed"] == []
+    assert not [each for each in verdict["proof"]["differences"] if each["severity"] != "note"]
+    assert any(line["scenarios"] == ["new-mechanism", "turn1", "turn2"] for line in verdict["coverage"]["lines"])
     assert (tmp_path / "run" / "report.html").stat().st_size > 10_000
     assert "SHIP" in done.stdout
     assert "report.html" in done.stdout
@@ -102,7 +111,7 @@ def test_the_shipped_series_is_judged_ship_with_the_expected_outcomes(tmp_path):
 
 
 def test_the_flood_of_unreachable_old_addresses_vanishes_on_the_patched_arm(tmp_path):
-    done = harness("verify", "--scenario", "new-mechanism", "--arms", "base,on", "--out", "run", cwd=tmp_path)
+    done = harness("verify", "--scenario", "new-mechanism", "--arms", "base,on", "--out", "run", *SHORT, cwd=tmp_path)
     assert done.returncode == 3, "a claim of another scenario is untested"
     assert outcomes(tmp_path / "run") == {"new-mechanism": {"stock": LOST, "patched-on": "HELD"}}
     findings = json.loads((tmp_path / "run" / "verdict.json").read_text())["contrasts"][0]["findings"]
@@ -118,17 +127,16 @@ def test_the_flood_of_unreachable_old_addresses_vanishes_on_the_patched_arm(tmp_
 
 def test_a_jar_whose_refresh_does_nothing_is_held_back_by_scenario_and_expectation(broken_jar, tmp_path):
     jar = broken_jar("update-does-nothing")
-    done = harness("verify", "--jar", jar, "--scenario", "new-mechanism", "--out", "run", cwd=tmp_path)
+    done = harness("verify", "--jar", jar, "--scenario", "new-mechanism", "--out", "run", *SHORT, cwd=tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
     assert outcomes(tmp_path / "run") == {"new-mechanism": {"stock": LOST, "jar-off": LOST, "jar-on": LOST}}
-    reason = json.loads((tmp_path / "run" / "verdict.json").read_text())["reasons"][0]
-    assert "new-mechanism" in reason
-    assert "observer_recovers" in reason
+    reasons = json.loads((tmp_path / "run" / "verdict.json").read_text())["reasons"]
+    assert any("new-mechanism" in reason and "observer_recovers" in reason for reason in reasons)
 
 
 def test_a_jar_that_throws_in_the_raft_thread_is_held_back_because_its_nodes_die(broken_jar, tmp_path):
     jar = broken_jar("throws-in-raft-thread")
-    done = harness("verify", "--jar", jar, "--scenario", "new-mechanism", "--out", "run", cwd=tmp_path)
+    done = harness("verify", "--jar", jar, "--scenario", "new-mechanism", "--out", "run", *SHORT, cwd=tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
     assert outcomes(tmp_path / "run")["new-mechanism"]["jar-on"] == "REFUTED(node_alive)"
     assert "a mutant: the refresh always fails" in (tmp_path / "run" / "verdict.json").read_text()
@@ -160,7 +168,7 @@ def test_a_jar_of_another_module_is_refused_with_a_sentence(kafka, tmp_path):
 
 def test_ctrl_c_ends_every_node_within_ten_seconds_and_says_how_to_go_on(tmp_path):
     with subprocess.Popen(
-        [sys.executable, "-c", "from harness.cli import main; main()", "verify", "--out", "run"],
+        [sys.executable, "-c", "from harness.cli import main; main()", "verify", "--out", "run", *SHORT],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -59,7 +59,7 @@ ORIGINAL = [f"line {number}" for number in range(40)]
 
 
 @given(edited(ORIGINAL, "new "))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_the_hunks_of_a_diff_without_context_name_the_lines_that_were_added(after):
     expected = [number for number, line in enumerate(after, 1) if line not in ORIGINAL]
     assert list(added_lines(diff(ORIGINAL, after, context=0))) == expected
@@ -70,7 +70,7 @@ def test_a_line_that_looks_like_a_hunk_is_none():
 
 
 @given(st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_the_lines_of_a_series_are_those_that_no_line_was_before_whatever_later_patches_shift(tmp_path_factory, data):
     first = data.draw(edited(ORIGINAL, "first "))
     second = data.draw(edited(first, "second "))
