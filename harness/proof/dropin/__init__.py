@@ -22,6 +22,7 @@ from harness.proof.dropin.classes import (
     Classes,
     closest,
     code_of,
+    compare_blocking,
     compare_levels,
     compare_members,
     compare_nests,
@@ -166,6 +167,7 @@ def _compare_classes(
     yield from compare_presence(base, candidate, named)
     yield from compare_members(base, candidate)
     yield from compare_nests(base, candidate, baselines, named)
+    yield from compare_blocking(candidate, baselines)
 
 
 def worst_first(differences: Sequence[Difference]) -> tuple[Difference, ...]:

@@ -61,6 +61,7 @@ UNNAMED_CLASS_ADDED = fail("unnamed-class-added", "a class is new that the serie
 UNNAMED_CLASS_API = fail("unnamed-class-api", "a class that the series does not name declares something else")
 UNNAMED_CLASS_CALLS = fail("unnamed-class-calls", "a class that the series does not name calls something else")
 UNNAMED_CLASS_CODE = warn("unnamed-class-code", "a class that the series does not name has other instructions")
+BLOCKS_OR_ENDS = fail("blocks-or-ends", "a class newly sleeps, waits, ends the JVM or starts a process")
 NAMED_CLASS_ADDED = note("named-class-added", "a class is new that the series names")
 NAMED_CLASS_CHANGED = note("named-class-changed", "a class that the series names has changed")
 GENERATED_CHANGED = fail("generated-changed", "a generated message class has changed")
