@@ -26,6 +26,10 @@ _SOURCES = ("raft/src/main/java", "raft/src/generated/java")
 _RESOURCES = Path("raft/src/main/resources")
 
 
+class CompileError(HarnessError):
+    """The sources do not compile: a fault of the sources, where any other error may be one of harness or host."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bench:
     """Where builds are put (below `run_dir`), and how each jar is asked for the key `flag_key`."""
@@ -61,7 +65,7 @@ def build_series(bench: Bench, tools: Toolchain, name: str, source: Source, seri
         keep_sources(tree.path, folder)
         write_text(folder / "build.log", _log(tree, series, tools.builder, compiled))
         if not compiled.succeeded:
-            raise HarnessError(
+            raise CompileError(
                 f"{tools.builder.label} cannot compile the build {name}: {first_errors(compiled.output)}.",
                 f"All of its output is in {folder / 'build.log'}.",
                 keeps=True,

@@ -122,6 +122,12 @@ def choose_builder(
     return Ecj(ecj_jar(), bundled)
 
 
+def compilers_at_hand(ecj: Ecj, java_home: Path | None = None) -> tuple[Builder, ...]:
+    """Return every compiler that works here: a JDK's javac where there is one, and ecj last, which every host has."""
+    builder = choose_builder("auto", ecj.runtime, lambda: ecj.jar, java_home)
+    return (ecj,) if builder.label == ecj.label else (builder, ecj)
+
+
 def jdk_homes(java_home: Path | None) -> Iterator[Path]:
     """Yield the homes that have a `javac`, best first."""
     on_path = shutil.which("javac")

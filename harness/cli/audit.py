@@ -13,7 +13,7 @@ from harness.cli import common
 from harness.cli.common import Offline
 from harness.errors import HarnessError
 from harness.model import Evidence
-from harness.proof.records import Answer, AuditAnswer
+from harness.proof.records import AuditAnswer
 from harness.text import visible
 
 _STYLES = {"holds": "green", "refuted": "bold red", "gap": "yellow", "untested": "dim"}
@@ -54,10 +54,12 @@ def audit(
     from harness.resources import cache_root
     from harness.sources.downloads import Downloads
     from harness.stages import audit as stage
+    from harness.stages.build import series_folder
+    from harness.stages.request import DEFAULT_KAFKA
 
     if sources and jar:
         raise HarnessError("--sources and --jar do not go together.", "Sources tell more: give them alone.")
-    folder = series or stage.shipped_series()
+    folder = series or series_folder(DEFAULT_KAFKA)
     claimed = load_claims(claims or folder / "claims.toml")
     if sources:
         answers = answers_of(claimed, sources)
@@ -76,22 +78,16 @@ def _tell(answers: Iterable[AuditAnswer]) -> None:
     out = common.console()
     counts = dict.fromkeys(_STYLES, 0)
     for each in answers:
-        standing = standing_of(each)
-        counts[standing] += 1
+        counts[each.standing] += 1
         promised = f"  promised by {each.claim}" if each.claim else ""
-        out.print(Text.assemble((f"{standing:<9}", _STYLES[standing]), (each.question, "bold"), (promised, "dim")))
+        out.print(
+            Text.assemble((f"{each.standing:<9}", _STYLES[each.standing]), (each.question, "bold"), (promised, "dim"))
+        )
         out.print(Text(f"         {visible(each.says)}"))
         for evidence in each.evidence:
             out.print(Text(f"         {_place(evidence)}", style="dim"))
     held, refuted, gaps, unasked = counts.values()
     out.print(f"\n{held} hold, {refuted} refuted, {gaps} that nobody promises do not hold, {unasked} untested")
-
-
-def standing_of(answer: AuditAnswer) -> str:
-    """Return `holds`, `refuted`, `gap` (it does not hold, and nobody promised it) or `untested`."""
-    if answer.answer is Answer.DOES_NOT_HOLD:
-        return "refuted" if answer.claim else "gap"
-    return "holds" if answer.answer is Answer.HOLDS else "untested"
 
 
 def _place(evidence: Evidence) -> str:

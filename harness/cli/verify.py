@@ -104,7 +104,8 @@ Examples:
 
 _PROVE_EXAMPLES = """
 
-Exit codes: 0 a sound drop-in, 1 a difference that nothing waives, a refuted claim or a failing test, 2 no jar to judge.
+Exit codes: 0 a sound drop-in, 1 a difference that nothing waives, a refuted claim or a failing test, 2 no jar to judge,
+3 tests were asked for and could not be run.
 
 Examples:
 
@@ -185,27 +186,30 @@ def _choosing(plain: Callable[..., int], checked: Callable[..., int]) -> Callabl
     def command(*, cross_check: bool, **options: object) -> int:
         return (checked if cross_check else plain)(**options)
 
-    signature = inspect.signature(plain, eval_str=True)
-    option = inspect.Parameter("cross_check", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=CrossCheck)
-    parameters = [*signature.parameters.values(), option]
-    command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    return command
+    return _with_option(command, plain, "cross_check", CrossCheck, default=False)
 
 
 def _resumable(command: Callable[..., int]) -> Callable[..., int]:
     """Return the command with one more option, by which it goes on with a run directory instead."""
-    signature = inspect.signature(command, eval_str=True)
+    options_of = inspect.signature(command).parameters
 
     def resumable(*, resume: Path | None, **options: object) -> int:
         if resume is None:
             return command(**options)
-        given = [name for name, value in options.items() if value not in (signature.parameters[name].default, [])]
+        given = [name for name, value in options.items() if value not in (options_of[name].default, [])]
         return _resume(resume, given)
 
-    option = inspect.Parameter("resume", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Resume)
-    parameters = [*signature.parameters.values(), option]
-    resumable.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    return resumable
+    return _with_option(resumable, command, "resume", Resume, default=None)
+
+
+def _with_option(
+    command: Callable[..., int], like: Callable[..., int], name: str, kind: object, *, default: object
+) -> Callable[..., int]:
+    """Return `command` with the signature of `like` and one more option: typer reads options from signatures."""
+    signature = inspect.signature(like, eval_str=True)
+    option = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+    command.__signature__ = signature.replace(parameters=[*signature.parameters.values(), option])  # type: ignore[attr-defined]
+    return command
 
 
 def _resume(folder: Path, others: list[str]) -> int:
@@ -230,13 +234,13 @@ def _verify(request: Request, out: Path | None) -> int:
 
 def _prove(request: Request, out: Path | None) -> int:
     from harness.stages.build import build
-    from harness.stages.prove import prove, tell
+    from harness.stages.prove import exit_code, prove, tell
 
     with common.fresh_run_dir(out, "prove") as folder:
         build(request, folder, common.reporter())
         proof = prove(folder, common.reporter())
     tell(common.console(), proof, folder)
-    return 1 if proof.blockers else 0
+    return exit_code(proof)
 
 
 def _build(request: Request, out: Path | None) -> int:

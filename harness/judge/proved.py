@@ -16,8 +16,10 @@ def blockers(proof: Proof | None) -> tuple[str, ...]:
 
 
 def gaps(proof: Proof | None) -> tuple[str, ...]:
-    """Return what keeps the verdict from being SHIP: a jar that nobody has proved."""
-    return () if proof else ("The jar was not proved to be a drop-in: `harness prove` was not run on it.",)
+    """Return what keeps the verdict from being SHIP: a jar that nobody has proved, tests that did not run."""
+    if proof is None:
+        return ("The jar was not proved to be a drop-in: `harness prove` was not run on it.",)
+    return (f"No test was run on the jar: {proof.tests.missing}",) if proof.tests.missing else ()
 
 
 def untested(proof: Proof | None) -> tuple[str, ...]:
@@ -31,8 +33,9 @@ def untested(proof: Proof | None) -> tuple[str, ...]:
 
 def settled_without_clusters(proof: Proof | None) -> tuple[tuple[ClaimChain, str, str], ...]:
     """Return the claims that no scenario asks, each with its status (held, refuted, untested) and why."""
-    chains = [chain for chain in proof.chains if not chain.scenario] if proof else []
-    return tuple((chain, *_standing(chain, proof)) for chain in chains if proof)
+    if proof is None:
+        return ()
+    return tuple((chain, *_standing(chain, proof)) for chain in proof.chains if not chain.scenario)
 
 
 def _standing(chain: ClaimChain, proof: Proof) -> tuple[str, str]:
@@ -45,7 +48,14 @@ def _standing(chain: ClaimChain, proof: Proof) -> tuple[str, str]:
     not_run = [test for test in chain.tests if test.standing is TestStanding.NOT_RUN]
     if silent or not_run or not (answers or chain.tests):
         return "untested", _gap(silent, len(not_run))
-    return "held", f"{len(answers)} questions to the source hold and {len(chain.tests)} tests pass."
+    return "held", _held(len(answers), len(chain.tests))
+
+
+def _held(answers: int, tests: int) -> str:
+    source = "One question to the source holds" if answers == 1 else f"{answers} questions to the source hold"
+    passed = "one test passes" if tests == 1 else f"{tests} tests pass"
+    told = " and ".join(([source] if answers else []) + ([passed] if tests else []))
+    return f"{told[0].upper()}{told[1:]}."
 
 
 def _gap(silent: list[AuditAnswer], not_run: int) -> str:

@@ -11,7 +11,7 @@ from harness.nightly.folder import documents, is_night, read_document, read_nigh
 from harness.nightly.showings import PROOF, Found, cells_of, findings_of
 from harness.progress import duration
 from harness.report.document import Document
-from harness.report.markdown import _plain as plain
+from harness.report.markdown import plain
 
 # A stage's time is told when it differs by so much: less is what a host does from day to day.
 _SECONDS, _RATIO = 5.0, 1.25

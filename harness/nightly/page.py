@@ -11,7 +11,7 @@ from harness.nightly.marks import Mark, MarkedCell
 from harness.nightly.strips import LEGEND, spoken, strip_of
 from harness.nightly.summary import counted, part
 from harness.progress import duration
-from harness.report.html import _environment, _own, _policy_hash
+from harness.report.html import own_file, policy_hash, template_environment
 from harness.resources import data_root
 from harness.text import cut
 
@@ -79,9 +79,9 @@ class NightPage:
 def render_page(report: NightReport) -> str:
     """Return the page. Equal input gives equal bytes."""
     reports = data_root() / "reports"
-    style = _own(reports / "styles" / "report.css")
-    template = _environment(reports / "templates").get_template("night.html.j2")
-    return template.render(night=night_page(report), style=style, style_hash=_policy_hash(style))
+    style = own_file(reports / "styles" / "report.css")
+    template = template_environment(reports / "templates").get_template("night.html.j2")
+    return template.render(night=night_page(report), style=style, style_hash=policy_hash(style))
 
 
 def night_page(report: NightReport) -> NightPage:

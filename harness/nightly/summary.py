@@ -8,7 +8,7 @@ from harness.nightly.judging import NightReport, Told
 from harness.nightly.marks import Mark, MarkedCell, MarkedFinding
 from harness.nightly.strips import strip_of
 from harness.progress import duration
-from harness.report.markdown import _plain as plain
+from harness.report.markdown import plain
 
 BUDGET_BYTES = 20_000
 _NOTE = 200  # bytes kept for saying what was cut

@@ -89,9 +89,11 @@ class FailedTest:
 
 @dataclass(frozen=True, slots=True)
 class TestsProof:
-    """The JUnit tests on the jar under test; `report` is a folder of JUnit XML.
+    """The JUnit tests on the jar under test; `report` is a folder of JUnit XML in the run
+    directory.
 
-    `gap` says in a sentence what could not be run, empty when everything in scope was.
+    `gap` says in a sentence what of them could not be run, empty when everything in scope was; `missing` why they
+    could not be run at all though they were asked for.
     """
 
     __test__ = False
@@ -99,6 +101,7 @@ class TestsProof:
     classes: tuple[TestClass, ...] = ()
     failed: tuple[FailedTest, ...] = ()
     gap: str = ""
+    missing: str = ""
     report: str = ""
     seconds: float = 0.0
 
@@ -132,9 +135,16 @@ class AuditAnswer:
     evidence: tuple[Evidence, ...] = ()
 
     @property
+    def standing(self) -> str:
+        """`holds`, `refuted`, `gap` (it does not hold, and nobody promised it) or `untested`."""
+        if self.answer is Answer.DOES_NOT_HOLD:
+            return "refuted" if self.claim else "gap"
+        return "holds" if self.answer is Answer.HOLDS else "untested"
+
+    @property
     def blocks(self) -> bool:
         """Whether a claim is refuted by it."""
-        return bool(self.claim) and self.answer is Answer.DOES_NOT_HOLD
+        return self.standing == "refuted"
 
 
 @dataclass(frozen=True, slots=True)

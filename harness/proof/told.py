@@ -10,6 +10,8 @@ def headline(proof: Proof) -> str:
     found = len(proof.blockers)
     if found:
         return f"No sound drop-in: {found} {'reason' if found == 1 else 'reasons'} against it."
+    if proof.tests.missing:
+        return "Not proved: nothing speaks against the jar, but the tests that were asked for did not run."
     return "A sound drop-in, by everything that was looked at."
 
 

@@ -31,22 +31,23 @@ def render_html(document: Document, journals: Mapping[str, Sequence[Event]], bud
 
 def _render(context: ReportContext) -> str:
     reports = data_root() / "reports"
-    style, script = _own(reports / "styles" / "report.css"), _own(reports / "scripts" / "filter.js")
-    template = _environment(reports / "templates").get_template("report.html.j2")
-    hashes = {"style_hash": _policy_hash(style), "script_hash": _policy_hash(script)}
+    style, script = own_file(reports / "styles" / "report.css"), own_file(reports / "scripts" / "filter.js")
+    template = template_environment(reports / "templates").get_template("report.html.j2")
+    hashes = {"style_hash": policy_hash(style), "script_hash": policy_hash(script)}
     return template.render(report=context, style=style, script=script, **hashes)
 
 
-def _own(path: Path) -> Markup:
+def own_file(path: Path) -> Markup:
+    """Return a style or script of ours, to be put into a page as it is."""
     return Markup(path.read_text(encoding="utf-8"))  # noqa: S704  our own file
 
 
-def _policy_hash(text: str) -> str:
+def policy_hash(text: str) -> str:
     """Return what the page's content security policy knows a text by."""
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _environment(templates: Path) -> Environment:
+def template_environment(templates: Path) -> Environment:
     """Return an environment in which every value is escaped and made visible, whatever template shows it."""
     return Environment(
         loader=FileSystemLoader(templates),

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # In the order in which the stages write them.
-_BEFORE = ("run.json", "setup.json", "builds/*/build.json", "builds/*/build.log", "builds/*/*.jar", "proof/*/*.json")
+_BEFORE = (
+    "run.json",
+    "setup.json",
+    "builds/*/build.json",
+    "builds/*/build.log",
+    "builds/*/*.jar",
+    "proof/*/*.json",
+    "proof/*/junit/*.xml",
+)
 _OF_A_RUN = ("result.json", "journal.jsonl", "nodes/*/server.log*")
 _AFTER = ("logs/findings.json",)
 

@@ -19,26 +19,26 @@ def render_markdown(report: ReportContext) -> str:
 
 def _verdict(report: ReportContext) -> list[str]:
     return [
-        f"# {report.verdict}: {_plain(report.sentence)}",
+        f"# {report.verdict}: {plain(report.sentence)}",
         "",
-        f"**Strongest reason against it:** {_plain(report.against)}",
+        f"**Strongest reason against it:** {plain(report.against)}",
         "",
-        *(f"- {_plain(reason)}" for reason in report.reasons[:_ROWS]),
+        *(f"- {plain(reason)}" for reason in report.reasons[:_ROWS]),
         "",
     ]
 
 
 def _arms(report: ReportContext) -> list[str]:
     lines = [
-        f"| {_plain(a.name)} | {a.role} | `{a.jar_sha256[:12]}` | {a.flag} | {_plain(a.builder)} |" for a in report.arms
+        f"| {plain(a.name)} | {a.role} | `{a.jar_sha256[:12]}` | {a.flag} | {plain(a.builder)} |" for a in report.arms
     ]
     return ["| arm | role | raft jar | flag | builder |", "|---|---|---|---|---|", *lines, ""]
 
 
 def _matrix(report: ReportContext) -> list[str]:
-    names = " | ".join(_plain(arm.name) for arm in report.arms)
+    names = " | ".join(plain(arm.name) for arm in report.arms)
     lines = [
-        f"| {_plain(row.name)} | {' | '.join(map(_cell, row.cells))} | {_effect(row.effect, row.discriminates)} |"
+        f"| {plain(row.name)} | {' | '.join(map(_cell, row.cells))} | {_effect(row.effect, row.discriminates)} |"
         for row in report.rows[:_ROWS]
     ]
     return [f"| scenario | {names} | means |", "|---" * (len(report.arms) + 2) + "|", *lines, ""]
@@ -47,7 +47,7 @@ def _matrix(report: ReportContext) -> list[str]:
 def _cell(cell: Cell | None) -> str:
     if cell is None:
         return "no such arm"
-    name = f"({_plain(cell.expectation)})" if cell.expectation else ""
+    name = f"({plain(cell.expectation)})" if cell.expectation else ""
     return f"{cell.sign} {cell.state}{name}, {cell.counted}"
 
 
@@ -59,10 +59,10 @@ def _effect(effect: str, discriminates: bool) -> str:
 def _claims(report: ReportContext) -> list[str]:
     if not report.claims:
         return ["No claims were declared."]
-    return [f"- **{c.status}** {_plain(c.id)}: {_plain(c.says)}" for c in report.claims[:_ROWS]]
+    return [f"- **{c.status}** {plain(c.id)}: {plain(c.says)}" for c in report.claims[:_ROWS]]
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Return text that Markdown takes literally, on one line and cut."""
     flat = " ".join(visible(cut(text, _TEXT)).split())  # splitting first would drop the controls that count as spaces
     return re.sub(r"([\\`*_\[\]<>|#~&])", r"\\\1", flat)

@@ -37,7 +37,7 @@ class FailureView:
 
 @dataclass(frozen=True, slots=True)
 class AnswerView:
-    """A question of the audit; `standing` is `held`, `refuted`, `gap` (nobody promised it) or `untested`."""
+    """A question of the audit; `standing` as in AuditAnswer."""
 
     question: str
     standing: str
@@ -76,6 +76,7 @@ class ProofView:
     failures: tuple[FailureView, ...]
     hidden_failures: int
     classes: tuple[TestClass, ...]
+    junit: Link | None
     answers: tuple[AnswerView, ...]
     notes: tuple[str, ...]
     evidence: Link
@@ -140,8 +141,9 @@ def proof_view(document: Document, most: int, text: int) -> ProofView | None:
         tuple(_failure(each, text) for each in proof.tests.failed[:most]),
         max(len(proof.tests.failed) - most, 0),
         proof.tests.classes,
+        Link(proof.tests.report, "JUnit XML") if proof.tests.report else None,
         tuple(_answer(each, text) for each in proof.audit),
-        tuple(cut(note, text) for note in filter(None, (*proof.notes, proof.tests.gap))),
+        tuple(cut(note, text) for note in filter(None, (*proof.notes, proof.tests.gap, proof.tests.missing))),
         Link(f"proof/{proof.build}/proof.json", "proof.json"),
     )
 
@@ -189,15 +191,7 @@ def _failure(each: FailedTest, text: int) -> FailureView:
 
 def _answer(each: AuditAnswer, text: int) -> AnswerView:
     links = tuple(evidence_link(evidence) for evidence in each.evidence)
-    return AnswerView(each.question, _standing(each), cut(each.says, text), each.claim, links)
-
-
-def _standing(each: AuditAnswer) -> str:
-    if each.answer == "untested":
-        return "untested"
-    if each.answer == "holds":
-        return "held"
-    return "refuted" if each.claim else "gap"
+    return AnswerView(each.question, each.standing, cut(each.says, text), each.claim, links)
 
 
 def _line(build: str, path: str, line: int, text: str, scenarios: Sequence[str], limit: int) -> LineView:

@@ -8,12 +8,11 @@ from pathlib import Path
 from harness.audit.answering import audit
 from harness.building.builders import choose_builder
 from harness.claims import ClaimSet
-from harness.errors import HarnessError
 from harness.java import bundled_runtime
 from harness.patching import Series, apply_series, load_series
 from harness.proof.bytecode import prepare_bytecode, read_classes
 from harness.proof.records import AuditAnswer
-from harness.resources import cache_root, data_root
+from harness.resources import cache_root
 from harness.sources.downloads import Downloads
 from harness.sources.lock import Purpose, read_lock
 from harness.sources.maven import MavenSources
@@ -39,11 +38,3 @@ def patched_release(series: Series, downloads: Downloads, into: Path) -> SourceT
     """Lay out the released sources of the version that a series was made for, and apply it."""
     sources = downloads.fetch(read_lock(series.version).one(Purpose.SOURCES))
     return apply_series(MavenSources(series.version, sources).checkout(into), series)
-
-
-def shipped_series() -> Path:
-    """Return the folder of the series that comes with the harness. Raises HarnessError unless there is just one."""
-    found = sorted(path.parent for path in (data_root() / "patches" / DEFAULT_KAFKA).glob("*/series"))
-    if len(found) != 1:
-        raise HarnessError(f"{len(found)} patch series come for Kafka {DEFAULT_KAFKA}.", "Name one by --series.")
-    return found[0]

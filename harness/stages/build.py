@@ -104,10 +104,11 @@ def claims_of(request: Request, version: str) -> ClaimSet:
 def _claims_file(request: Request, version: str) -> Path | None:
     if request.claims == NO_CLAIMS:
         return None
-    return Path(request.claims) if request.claims else _series_folder(version) / "claims.toml"
+    return Path(request.claims) if request.claims else series_folder(version) / "claims.toml"
 
 
-def _series_folder(version: str) -> Path:
+def series_folder(version: str) -> Path:
+    """Return the folder of the series that comes for a Kafka version. Raises HarnessError unless there is just one."""
     found = sorted(path.parent for path in (data_root() / "patches" / version).glob("*/series"))
     if len(found) != 1:
         raise HarnessError(
@@ -161,7 +162,7 @@ def _candidate(
 
 def series_of(request: Request, version: str) -> Series:
     """Return the series of a Kafka version, with the patches that the user adds behind it."""
-    series = load_series(_series_folder(version))
+    series = load_series(series_folder(version))
     return replace(series, patches=(*series.patches, *(load_patch(p.parent, p.name) for p in request.patches)))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harness.building.build import CompileError
 from harness.errors import HarnessError
 from harness.model import Verdict
 from harness.patching import Patch, load_patch
@@ -30,33 +31,37 @@ _SAID = 200
 class Detection:
     """What became of one mutant; `caught` pairs a stage with what it said, in the order of the stages.
 
-    `excuse` is the written reason why it may survive, empty when there is none.
+    `excuse` is the written reason why it may survive, `undecided` why it could not be asked; both mostly empty.
     """
 
     name: str
     does: str
     caught: tuple[tuple[str, str], ...]
     excuse: str = ""
+    undecided: str = ""
 
     @property
     def settled(self) -> bool:
         """Whether it is caught, or survives for a written reason; an excuse for a caught one is out of date."""
-        return bool(self.caught) != bool(self.excuse)
+        return not self.undecided and bool(self.caught) != bool(self.excuse)
 
 
 def detect(folder: Path, request: Request, out: Path, reporter: Reporter) -> tuple[Detection, ...]:
     """Build and judge every mutant of a folder, write mutants.json and mutants.md into `out`.
 
     Live clusters are asked about a mutant only when nothing before them has caught it. Raises HarnessError for a
-    folder without mutants, and for an excuse of a mutant that is not there.
+    folder without mutants, for an excuse of a mutant that is not there, and when the series itself is held back:
+    then every mutant would look caught.
     """
     mutants = load_mutants(folder)
     excuses = load_excuses(folder, [patch.path.stem for patch in mutants])
+    _see_that_the_series_passes(request, out / "series", reporter)
     found = []
     for number, patch in enumerate(mutants, 1):
         reporter.stage(f"mutant {number} of {len(mutants)}: {patch.subject}")
-        caught = _stages_that_catch(replace(request, patches=(patch.path,)), out / patch.path.stem, reporter)
-        found.append(Detection(patch.path.stem, patch.subject, caught, excuses.get(patch.path.stem, "")))
+        name = patch.path.stem
+        about = Detection(name, patch.subject, (), excuses.get(name, ""))
+        found.append(_judged(about, replace(request, patches=(patch.path,)), out / name, reporter))
         reporter.say(_told(found[-1]))
     write_text(out / "mutants.json", to_json(found))
     write_text(out / "mutants.md", table(found))
@@ -90,13 +95,23 @@ def table(found: Sequence[Detection]) -> str:
     return "\n".join(("| mutant | what is wrong | caught by | what was said |", "|---|---|---|---|", *rows)) + "\n"
 
 
-def _stages_that_catch(request: Request, run_dir: Path, reporter: Reporter) -> tuple[tuple[str, str], ...]:
-    run_dir.mkdir(parents=True, exist_ok=True)
+def _see_that_the_series_passes(request: Request, run_dir: Path, reporter: Reporter) -> None:
+    reporter.stage("the series without a mutant, which nothing may catch")
+    run_dir.mkdir(parents=True)
+    build(request, run_dir, reporter)
+    caught = catching(prove(run_dir, reporter))
+    if caught:
+        raise HarnessError(f"The series itself is caught by {caught[0][0]}: {caught[0][1]}.", "Mend that first.")
+
+
+def _judged(about: Detection, request: Request, run_dir: Path, reporter: Reporter) -> Detection:
+    run_dir.mkdir(parents=True)
     try:
         build(request, run_dir, reporter)
-    except HarnessError as error:
-        return (("build", error.message),)
-    return catching(prove(run_dir, reporter)) or _by_scenarios(run_dir, reporter)
+    except CompileError as error:
+        return replace(about, caught=(("build", error.message),))
+    caught = catching(prove(run_dir, reporter))
+    return replace(about, caught=caught) if caught else _by_scenarios(about, run_dir, reporter)
 
 
 def catching(proof: Proof) -> tuple[tuple[str, str], ...]:
@@ -109,23 +124,35 @@ def catching(proof: Proof) -> tuple[tuple[str, str], ...]:
     return tuple((stage, said[0]) for stage, said in stages if said)
 
 
-def _by_scenarios(run_dir: Path, reporter: Reporter) -> tuple[tuple[str, str], ...]:
+def _by_scenarios(about: Detection, run_dir: Path, reporter: Reporter) -> Detection:
     run_stage.run(run_dir, reporter)
-    if judge_stage.judge(run_dir, reporter) is not Verdict.HOLD:
-        return ()
-    return (("scenarios", read_verdict(run_dir)["reasons"][0]),)
+    verdict = judge_stage.judge(run_dir, reporter)
+    return with_verdict(about, verdict, read_verdict(run_dir)["reasons"][0])
+
+
+def with_verdict(about: Detection, verdict: Verdict, reason: str) -> Detection:
+    """Return what live clusters say of a mutant: only SHIP lets it survive; pure."""
+    match verdict:
+        case Verdict.HOLD:
+            return replace(about, caught=(("scenarios", reason),))
+        case Verdict.INCONCLUSIVE:
+            return replace(about, undecided=reason)
+        case Verdict.SHIP:
+            return about
 
 
 def _told(each: Detection) -> str:
-    return f"{each.name}: caught by {_stage(each)}" if each.caught else f"{each.name}: SURVIVED"
+    return f"{each.name}: caught by {_stage(each)}" if each.caught else f"{each.name}: {_stage(each)}"
 
 
 def _stage(each: Detection) -> str:
+    if each.undecided:
+        return "**undecided**"
     return ", ".join(stage for stage, _ in each.caught) or "**nothing**"
 
 
 def _words(each: Detection) -> str:
-    said = each.caught[0][1] if each.caught else each.excuse
+    said = each.undecided or (each.caught[0][1] if each.caught else each.excuse)
     return _cell(cut(" ".join(said.split()), _SAID))
 
 

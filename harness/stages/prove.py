@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -13,7 +12,7 @@ from rich.text import Text
 
 from harness.arms import Setup
 from harness.audit.answering import audit
-from harness.building.builders import BUILDERS, Builder, choose_builder
+from harness.building.builders import Builder, Ecj, compilers_at_hand
 from harness.building.crosscheck import unpatched_jars
 from harness.claims import Chain, ClaimSet, load_claims
 from harness.errors import HarnessError
@@ -52,7 +51,7 @@ from harness.report.verdict import proof_folder
 from harness.resources import cache_root
 from harness.sources.distribution import Distribution
 from harness.sources.downloads import Downloads
-from harness.sources.lock import Lock, Purpose, locked_versions, read_lock
+from harness.sources.lock import Purpose, locked_versions, read_lock
 from harness.stages.ground import distribution_of, java_of
 from harness.stages.request import DEFAULT_KAFKA
 from harness.stages.rundir import read_asked, read_setup, timed
@@ -60,12 +59,15 @@ from harness.store import write_text
 from harness.text import visible
 
 _MOST_TOLD = 12
-_COMPILERS = tuple(name for name in BUILDERS if name in ("javac", "ecj"))
 
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """What one proof is about; the jars are those in the run directory."""
+    """What one proof is about, and everything it is made with; the jars are those in the run directory.
+
+    `compilers` are those at hand, ecj last. `release` are the locked release's sources where base is that release,
+    else None. `tests` are the jars of upstream's tests, empty where that version's are not pinned.
+    """
 
     run_dir: Path
     setup: Setup
@@ -73,9 +75,10 @@ class _Case:
     candidate: Build
     distribution: Distribution
     claims: ClaimSet
-    lock: Lock | None
-    tools: Lock
-    downloads: Downloads
+    compilers: tuple[Builder, ...]
+    tools: ProofTools
+    release: Path | None
+    tests: tuple[Path, ...]
 
     @property
     def base_jar(self) -> Path:
@@ -118,9 +121,9 @@ def tell(console: Console, proof: Proof, run_dir: Path) -> None:
     told = (("differences", differences_told(proof)), ("tests", tests_told(proof.tests)), ("source", audit_told(proof)))
     for name, figures in told:
         console.print(Text(f"  {name:<12} {figures}"))
-    for note in filter(None, (*proof.notes, proof.tests.gap)):
+    for note in filter(None, (*proof.notes, proof.tests.gap, proof.tests.missing)):
         console.print(Text(f"  {visible(note)}", style="dim"))
-    console.print(Text(f"\n{headline(proof)}", style="bold red" if proof.blockers else "bold green"))
+    console.print(Text(f"\n{headline(proof)}", style=f"bold {_colour(proof)}"))
     for blocker in proof.blockers[:_MOST_TOLD]:
         console.print(Text(f"  · {visible(blocker)}"))
     if len(proof.blockers) > _MOST_TOLD:
@@ -128,33 +131,55 @@ def tell(console: Console, proof: Proof, run_dir: Path) -> None:
     console.print(f"\n{run_dir / 'proof' / proof.build / 'proof.json'}")
 
 
+def exit_code(proof: Proof) -> int:
+    """Return how `harness prove` ends: 0 a sound drop-in, 1 something speaks against it, 3 not everything was asked."""
+    if proof.blockers:
+        return 1
+    return 3 if proof.tests.missing else 0
+
+
+def _colour(proof: Proof) -> str:
+    return ("green", "red", "", "yellow")[exit_code(proof)]
+
+
 def _builds(asked: Asked) -> tuple[Build, Build]:
     base = asked.arm(Role.BASE)
-    candidates = [arm.build for arm in asked.arms if arm.role is not Role.BASE]
-    if base is None or not candidates:
+    candidate = next((arm.build for arm in asked.arms if arm.build.name == asked.candidate), None)
+    if base is None or candidate is None:
         raise HarnessError("There is no candidate beside base, so that there is nothing to prove.", "Leave out --arms.")
-    return base.build, candidates[0]
+    return base.build, candidate
 
 
 def _case(run_dir: Path, asked: Asked, setup: Setup, base: Build, candidate: Build, reporter: Reporter) -> _Case:
-    version = asked.kafka_version
-    lock = read_lock(version) if version in locked_versions() else None
+    """Fetch everything first: what may wait for the network does so before anything is judged."""
+    lock = read_lock(asked.kafka_version) if asked.kafka_version in locked_versions() else None
+    released = lock if base.builder == "release" and not setup.base_dist else None
+    distribution = distribution_of(setup, asked.kafka_version, reporter)
     with reporter.downloads() as progress:
         downloads = Downloads(cache_root() / "maven", offline=setup.offline, progress=progress)
-    claims = load_claims(Path(setup.claims)) if setup.claims else ClaimSet("kafka-raft", "", "", ())
-    distribution = distribution_of(setup, version, reporter)
-    return _Case(run_dir, setup, base, candidate, distribution, claims, lock, read_lock(DEFAULT_KAFKA), downloads)
+        tools = read_lock(DEFAULT_KAFKA)
+        ecj = Ecj(downloads.fetch(tools.one(Purpose.COMPILER)), bundled_runtime())
+        return _Case(
+            run_dir=run_dir,
+            setup=setup,
+            base=base,
+            candidate=candidate,
+            distribution=distribution,
+            claims=load_claims(Path(setup.claims)) if setup.claims else ClaimSet("kafka-raft", "", "", ()),
+            compilers=compilers_at_hand(ecj, Path(setup.java_home) if setup.java_home else None),
+            tools=prepare_tools(ecj, bundled_runtime(), tools, downloads, distribution),
+            release=downloads.fetch(released.one(Purpose.SOURCES)) if released else None,
+            tests=downloads.fetch_all(lock.of(Purpose.TESTS)) if lock and setup.tests is not TestScope.NONE else (),
+        )
 
 
 def _prove(case: _Case, reporter: Reporter) -> Proof:
-    compilers = _compilers(case)
-    tools = prepare_tools(compilers[-1], bundled_runtime(), case.tools, case.downloads, case.distribution)
     with ThreadPoolExecutor(1, thread_name_prefix="audit") as pool:
-        answers = pool.submit(_audit, case, tools)
-        found = prove_dropin(tools, case.base_jar, case.jar, _subject(case, compilers))
+        answers = pool.submit(_audit, case)
+        found = prove_dropin(case.tools, case.base_jar, case.jar, _subject(case))
         differences = _waived(case, found)
         audited = answers.result()
-    tests = _tests(case, found.changed, compilers[-1], reporter)
+    tests = _tests(case, found.changed, reporter)
     return Proof(
         build=case.candidate.name,
         base=case.base.jar_sha256,
@@ -168,38 +193,24 @@ def _prove(case: _Case, reporter: Reporter) -> Proof:
     )
 
 
-def _compilers(case: _Case) -> tuple[Builder, ...]:
-    """Return the compilers at hand, ecj last: it is there on every host."""
-    home = Path(case.setup.java_home) if case.setup.java_home else None
-    found = []
-    for name in _COMPILERS:
-        try:
-            fetch = lambda: case.downloads.fetch(case.tools.one(Purpose.COMPILER))  # noqa: E731
-            found.append(choose_builder(name, bundled_runtime(), fetch, home))
-        except HarnessError:  # no JDK: ecj alone
-            continue
-    return tuple(found)
-
-
-def _subject(case: _Case, compilers: Sequence[Builder]) -> Subject:
+def _subject(case: _Case) -> Subject:
     series = load_series(Path(case.setup.series)) if case.setup.series else None
-    return Subject(named_classes(series), case.claims.flag, case.claims.flag_default, _baselines(case, compilers))
+    return Subject(named_classes(series), case.claims.flag, case.claims.flag_default, _baselines(case))
 
 
-def _baselines(case: _Case, compilers: Sequence[Builder]) -> tuple[BaselineJar, ...]:
+def _baselines(case: _Case) -> tuple[BaselineJar, ...]:
     """Return unpatched builds by the compilers at hand; only of base's own sources, that is of the locked release."""
-    if case.base.builder != "release" or case.setup.base_dist or case.lock is None:
+    if case.release is None:
         return ()
-    same = [each for each in compilers if each.label == case.candidate.builder]
-    sources = case.downloads.fetch(case.lock.one(Purpose.SOURCES))
-    made = unpatched_jars(same or compilers, case.distribution, sources, cache_root())
+    same = [each for each in case.compilers if each.label == case.candidate.builder]
+    made = unpatched_jars(same or case.compilers, case.distribution, case.release, cache_root())
     return tuple(BaselineJar(label, jar) for label, jar in made)
 
 
-def _audit(case: _Case, tools: ProofTools) -> tuple[AuditAnswer, ...]:
+def _audit(case: _Case) -> tuple[AuditAnswer, ...]:
     if case.sources:
         return tuple(_placed(case, answer) for answer in audit(case.claims, case.sources))
-    return audit(case.claims, None, read_classes(tools.bytecode, case.jar))
+    return audit(case.claims, None, read_classes(case.tools.bytecode, case.jar))
 
 
 def _placed(case: _Case, answer: AuditAnswer) -> AuditAnswer:
@@ -215,30 +226,28 @@ def _waived(case: _Case, found: DropIn) -> tuple[Difference, ...]:
     return worst_first(apply_waivers(found.differences, waivers, datetime.now(UTC).date()))
 
 
-def _tests(case: _Case, changed: frozenset[str], compiler: Builder, reporter: Reporter) -> TestsProof:
-    scope = case.setup.tests
-    pinned = case.lock.of(Purpose.TESTS) if case.lock else ()
+def _tests(case: _Case, changed: frozenset[str], reporter: Reporter) -> TestsProof:
+    scope, version = case.setup.tests, case.distribution.version
     if scope is TestScope.NONE:
         return TestsProof(scope)
-    if not pinned:
-        version = case.distribution.version
-        return TestsProof(
-            scope, gap=f"Upstream's tests of Kafka {version} are not pinned here: `harness lock {version}`."
-        )
+    if not case.tests:
+        missing = f"Upstream's tests of Kafka {version} are not pinned here: `harness lock {version}`, or --tests none."
+        return TestsProof(scope, missing=missing)
     series = Path(case.setup.series) / "tests" if case.setup.series else None
     bench = TestBench(
         java=java_of(case.setup),
-        jars=case.downloads.fetch_all(pinned),
+        jars=case.tests,
         others=case.distribution.others,
-        builder=compiler,
+        builder=case.compilers[-1],
         cache=cache_root(),
         series_tests=series if series and series.is_dir() else None,
         changed=changed,
     )
-    out = case.run_dir / "proof" / case.candidate.name / "junit"
+    out = f"proof/{case.candidate.name}/junit"
     reporter.say(f"upstream's raft tests on the jar ({scope})")
     with reporter.counted("tests") as progress:
-        found = run_tests(bench, case.jar, case.base_jar, scope, out, progress)
+        found = run_tests(bench, case.jar, case.base_jar, scope, case.run_dir / out, progress)
+    found = replace(found, report=out)
     return forgiving_foreign(found) if case.candidate.builder == "given" else found
 
 

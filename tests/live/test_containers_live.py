@@ -284,7 +284,7 @@ def test_out_of_memory_is_called_so(engine, image):
 
 
 def test_a_java_heap_that_is_too_small_is_out_of_memory_too(shop, tmp_path, monkeypatch):
-    monkeypatch.setattr("harness.building.containers.gradle._QUICK", "-Xmx12m")
+    monkeypatch.setattr("harness.building.containers.gradle._QUICK", "-Xmx8m")
     with pytest.raises(HarnessError, match="ran out of memory"):
         GradleModule(shop, cache_root()).compile(tmp_path, one_class(tmp_path), (), tmp_path / "out")
 

@@ -8,6 +8,7 @@ import time
 import uuid
 from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 
 import psutil
 import pytest
@@ -73,20 +74,19 @@ def wait_for(path: Path) -> str:
     raise AssertionError(f"{path} was not written")
 
 
-@starters
-def test_a_program_dies_with_the_harness(name, tmp_path):
-    pid_file = tmp_path / "pid"
-    fake_java(tmp_path / "home", f"echo $$ > {pid_file}\nexec sleep 60")
-    command = [sys.executable, __file__, name, str(tmp_path)]
+def test_every_program_dies_with_the_harness(tmp_path):
+    for name in STARTERS:
+        fake_java(tmp_path / name / "home", f"echo $$ > {tmp_path / name}/pid\nexec sleep 60")
+    command = [sys.executable, __file__, str(tmp_path)]
     with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": SITE}) as harness:
         try:
-            child = psutil.Process(int(wait_for(pid_file)))
+            children = {psutil.Process(int(wait_for(tmp_path / name / "pid"))): name for name in STARTERS}
         finally:
             harness.send_signal(signal.SIGKILL)
-    _, alive = psutil.wait_procs([child], timeout=10)
+    _, alive = psutil.wait_procs(children, timeout=10)
     for each in alive:
         each.kill()
-    assert not alive
+    assert [children[each] for each in alive] == []
 
 
 @starters
@@ -123,5 +123,10 @@ def test_a_compiler_that_complains_on_either_output_is_heard(tmp_path):
 
 
 if __name__ == "__main__":
-    where = Path(sys.argv[2])
-    STARTERS[sys.argv[1]](JavaRuntime(where / "home", "21"), where)
+    started = []
+    for starter in STARTERS.values():
+        folder = Path(sys.argv[1]) / starter.__name__
+        started.append(Thread(target=starter, args=(JavaRuntime(folder / "home", "21"), folder)))
+        started[-1].start()
+    for thread in started:
+        thread.join()

@@ -377,6 +377,13 @@ def test_what_is_waived_or_light_or_base_s_own_or_promised_by_nobody_does_not_bl
     assert decide(asked("turn2", claims=(FIX,)), ran("turn2", R, R, H), proof).verdict is Verdict.SHIP
 
 
+def test_a_jar_whose_tests_could_not_be_run_is_never_shipped_and_the_reason_is_named() -> None:
+    proof = replace(SOUND, tests=TestsProof(TestScope.RELATED, missing="The tests are not pinned."))
+    judgement = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, R, H), proof)
+    assert judgement.verdict is Verdict.INCONCLUSIVE
+    assert "No test was run on the jar: The tests are not pinned." in judgement.reasons
+
+
 def test_a_jar_that_nobody_proved_is_never_shipped_and_the_gap_is_named() -> None:
     judgement = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, R, H), None)
     assert judgement.verdict is Verdict.INCONCLUSIVE

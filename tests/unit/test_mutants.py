@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import HarnessError
+from harness.model import Verdict
 from harness.proof.records import (
     Answer,
     AuditAnswer,
@@ -18,7 +19,7 @@ from harness.proof.records import (
     TestsProof,
     TestSuite,
 )
-from harness.stages.mutants import Detection, catching, load_excuses, load_mutants, table
+from harness.stages.mutants import Detection, catching, load_excuses, load_mutants, table, with_verdict
 
 DIFFERENCE = Difference("default-changed", Severity.FAIL, "a.key", "the default is false")
 ANSWER = AuditAnswer("flag-guards", Answer.DOES_NOT_HOLD, "nothing asks the flag", "flag-turns-it-off")
@@ -53,6 +54,16 @@ def test_what_does_not_block_has_caught_nothing() -> None:
 )
 def test_a_mutant_is_caught_or_excused_and_not_both(caught, excuse: str, settled: bool) -> None:
     assert Detection("m", "does", caught, excuse).settled is settled
+
+
+@pytest.mark.parametrize("excuse", ["", "equivalent"])
+def test_a_mutant_that_could_not_be_asked_has_neither_been_caught_nor_survived(excuse: str) -> None:
+    about = Detection("m", "does", (), excuse)
+    undecided = with_verdict(about, Verdict.INCONCLUSIVE, "the host starved")
+    assert (undecided.settled, undecided.caught) == (False, ())
+    assert "| m | does | **undecided** | the host starved |" in table([undecided])
+    assert with_verdict(about, Verdict.HOLD, "turn2 is refuted").caught == (("scenarios", "turn2 is refuted"),)
+    assert with_verdict(about, Verdict.SHIP, "no violation") == about
 
 
 def test_the_table_names_the_catching_stages_and_shows_a_survivor_with_its_excuse() -> None:

@@ -122,7 +122,7 @@ def test_a_sound_jar_passes_every_test_and_leaves_reports(prove, tmp_path):
         (TestSuite.UPSTREAM, "k.ATest", 1, 0, 1.0),
         (TestSuite.UPSTREAM, "k.BTest", 1, 0, 1.0),
     ]
-    assert [path.suffix for path in Path(proof.report).iterdir()] == [".xml"]
+    assert [path.suffix for path in (tmp_path / "out").iterdir()] == [".xml"]
 
 
 def test_progress_tells_how_many_of_all_have_ended(prove):

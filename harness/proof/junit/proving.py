@@ -40,7 +40,7 @@ def run_tests(
     with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as scratch:
         runs = Runs(bench, Path(scratch), out)
         proof = _prove(runs, candidate.absolute(), base.absolute(), scope, progress)
-    return replace(proof, report=str(out), seconds=round(time.monotonic() - began, 2))
+    return replace(proof, seconds=round(time.monotonic() - began, 2))
 
 
 def _prove(runs: Runs, candidate: Path, base: Path, scope: TestScope, progress: Progress) -> TestsProof:
