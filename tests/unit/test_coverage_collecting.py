@@ -77,13 +77,15 @@ class FakeAgent:
         threading.Thread(target=self._serve, daemon=True).start()
 
     def _serve(self) -> None:
-        with self.connection, self.connection.makefile("rb") as stream:
-            assert stream.read(len(GREETING)) == GREETING
+        # the collector may hang up at any moment: that is its affair, and what some of the tests are about
+        with suppress(OSError), self.connection, self.connection.makefile("rb") as stream:
+            stream.read(len(GREETING))
             while stream.read(len(DUMP_COMMAND)) == DUMP_COMMAND:
                 self.connection.sendall(self.answer)
 
     def end(self) -> None:
-        self.connection.shutdown(socket.SHUT_RDWR)
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
 
 
 @pytest.fixture
