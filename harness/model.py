@@ -165,11 +165,20 @@ class FindingKind(StrEnum):
     LEVEL = "level"
 
 
+class Significance(StrEnum):
+    """How a difference compares with the noise, which is what runs of one arm differ by."""
+
+    BEYOND = "beyond the noise"
+    WITHIN = "within the noise"
+    UNKNOWN = "unknown"  # too few runs to tell
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One log template that differs between two arms in one scenario.
+    """One family of log templates that differs between two arms in one scenario.
 
-    Counts are summed over all repeats and nodes of the arm; `phase` is where the difference is largest.
+    Counts are summed over all repeats and nodes of the arm; `base_runs` and `candidate_runs` are those of each repeat.
+    `phase` is where the difference is largest. `q` is the false discovery rate of a rate that could be tested.
     `base_excerpt` and `candidate_excerpt` are real log lines (empty where the arm has none). `statement` is the file
     and line of the sources that wrote them (`org/apache/…/X.java:12`), empty where it is not known.
     """
@@ -187,6 +196,10 @@ class Finding:
     candidate_excerpt: str
     evidence: tuple[Evidence, ...]
     statement: str = ""
+    significance: Significance = Significance.UNKNOWN
+    q: float | None = None
+    base_runs: tuple[int, ...] = ()
+    candidate_runs: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

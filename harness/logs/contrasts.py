@@ -1,73 +1,64 @@
 """Pure: the template counts of two arms to the findings of their contrast.
 
-Without repeats of the same build nothing here knows how much two runs differ by chance: findings are shown to a
-reader and decide nothing. docs/log-diff.md says what that means.
+A finding is a difference between two sums. What it is worth is told by `noise`, where an arm was run more than once:
+beyond the noise, within it, or unknown. docs/log-diff.md says what that means.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from harness.logs.counts import Count, Where
 from harness.logs.layout import LEVELS
+from harness.logs.noise import Key, Noise, Place, Told
 from harness.logs.text import excerpt
-from harness.model import Contrast, Evidence, Finding, FindingKind
+from harness.model import Contrast, Evidence, Finding, FindingKind, Significance
 from harness.text import visible
 
 MIN_RATIO = 1.5  # of the events per second of a phase
 MIN_EVENTS = 5.0  # by which the arms differ in a phase, over the shorter of their times in it
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
-    """A stretch of an arm's logs that can be compared: one kind of node in one phase of one scenario."""
-
-    arm: str
-    scenario: str
-    node_role: str
-    phase: str
-
-
-@dataclass(frozen=True, slots=True)
-class Count:
-    """How often a template was logged somewhere, and the first such event: its file, line and text.
-
-    `statement` is the place in the sources that wrote it, where it is known.
-    """
-
-    where: Where
-    level: str
-    logger: str
-    template: str
-    count: int
-    file: str
-    line: int
-    excerpt: str
-    statement: str = ""
+_SIGNIFICANCES = (Significance.BEYOND, Significance.UNKNOWN, Significance.WITHIN)
 
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """One template in both arms; `base` and `candidate` are in the order in which they were counted."""
+    """One family in both arms; `base` and `candidate` are in the order in which they were counted."""
 
     scenario: str
     node_role: str
     logger: str
-    template: str
+    family: str
     base: tuple[Count, ...]
     candidate: tuple[Count, ...]
 
 
-def contrast(base: str, candidate: str, counts: Iterable[Count], seconds: Mapping[Where, float]) -> Contrast:
-    """Return what differs between two arms, worst first.
+def contrast(
+    base: str, candidate: str, counts: Sequence[Count], seconds: Mapping[Where, float], noise: Noise | None = None
+) -> Contrast:
+    """Return what differs between two arms: what is beyond the noise first, worst first.
 
-    `seconds` is how long the nodes were in each phase, added up over nodes and repeats. Only scenarios and kinds
-    of node for which both arms have logs, that is an entry in `seconds`, are compared.
+    `seconds` is how long the nodes were in each phase, added up over nodes. Only scenarios and kinds of node for
+    which both arms have logs, that is an entry in `seconds`, are compared. `noise` is what all arms' runs tell of
+    chance; learned from `counts` if it is not given.
     """
+    noise = noise or Noise(counts, seconds)
     pairs = _pairs(base, candidate, counts, comparable(base, candidate, seconds))
-    found = [finding for pair in pairs if (finding := _finding(pair, base, candidate, seconds)) is not None]
+    lengths = _lengths(seconds)
+    rates = noise.rates(base, candidate)
+    found = [each for pair in pairs if (each := _finding(pair, base, candidate, lengths, noise, rates)) is not None]
     return Contrast(base, candidate, tuple(sorted(found, key=_worst_first)))
+
+
+def _lengths(seconds: Mapping[Where, float]) -> dict[Where, float]:
+    """Return the seconds of each phase over all repeats."""
+    sums: dict[Where, float] = defaultdict(float)
+    for where, length in seconds.items():
+        sums[replace(where, repeat=1)] += length
+    return sums
 
 
 def comparable(base: str, candidate: str, seconds: Iterable[Where]) -> set[tuple[str, str]]:
@@ -84,21 +75,38 @@ def _pairs(base: str, candidate: str, counts: Iterable[Count], places: set[tuple
     for count in counts:
         where = count.where
         if (where.scenario, where.node_role) in places and where.arm in (base, candidate):
-            side = sides[where.scenario, where.node_role, count.logger, count.template]
+            side = sides[where.scenario, where.node_role, count.logger, count.key]
             side[where.arm == candidate].append(count)
-    for (scenario, node_role, logger, template), (of_base, of_candidate) in sides.items():
-        yield _Pair(scenario, node_role, logger, template, tuple(of_base), tuple(of_candidate))
+    for (scenario, node_role, logger, family), (of_base, of_candidate) in sides.items():
+        yield _Pair(scenario, node_role, logger, family, tuple(of_base), tuple(of_candidate))
 
 
-def _finding(pair: _Pair, base: str, candidate: str, seconds: Mapping[Where, float]) -> Finding | None:
-    if not pair.base:
-        return _told(pair, FindingKind.NEW, _busiest(pair.candidate))
-    if not pair.candidate:
-        return _told(pair, FindingKind.VANISHED, _busiest(pair.base))
+def _finding(
+    pair: _Pair,
+    base: str,
+    candidate: str,
+    seconds: Mapping[Where, float],
+    noise: Noise,
+    rates: Mapping[tuple[Place, Key], Told],
+) -> Finding | None:
+    place, key = Place(pair.scenario, pair.node_role), Key(pair.logger, pair.family)
+    runs = (noise.runs(place, key, base), noise.runs(place, key, candidate))
+    if not pair.base or not pair.candidate:
+        kind = FindingKind.VANISHED if pair.base else FindingKind.NEW
+        told = noise.presence(place, key, base, candidate)
+        return _told(pair, kind, _busiest(pair.candidate or pair.base), told, runs)
     if _levels(pair.base) != _levels(pair.candidate):
-        return _told(pair, FindingKind.LEVEL, _busiest(pair.candidate))
-    phase = _other_rate(pair, base, candidate, seconds)
-    return None if phase is None else _told(pair, FindingKind.RATE, phase)
+        changed = replace(key, level=_changed_level(pair))
+        told = noise.presence(place, changed, base, candidate)
+        return _told(pair, FindingKind.LEVEL, _busiest(pair.candidate), told, runs)
+    told = rates.get((place, key), Told(Significance.UNKNOWN))
+    phase = told.phase if told.significance is Significance.BEYOND and told.phase else ""
+    other = _other_rate(pair, base, candidate, seconds)
+    return None if other is None else _told(pair, FindingKind.RATE, phase or other, told, runs)
+
+
+def _changed_level(pair: _Pair) -> str:
+    return max(_levels(pair.base) ^ _levels(pair.candidate), key=_severity)
 
 
 def _levels(counts: Sequence[Count]) -> set[str]:
@@ -132,16 +140,17 @@ def _other_rate(pair: _Pair, base: str, candidate: str, seconds: Mapping[Where, 
     return min(excess, key=lambda phase: (-excess[phase], phase), default=None)
 
 
-def _told(pair: _Pair, kind: FindingKind, phase: str) -> Finding:
+def _told(pair: _Pair, kind: FindingKind, phase: str, told: Told, runs: tuple[tuple[int, ...], ...]) -> Finding:
     shown = [_shown(counts, phase) for counts in (pair.base, pair.candidate)]
     evidence = [Evidence(c.file, c.line, excerpt(c.excerpt)) for c in shown if c is not None]
+    same = _levels(pair.base) == _levels(pair.candidate)
     return Finding(
         kind=kind,
-        template=excerpt(pair.template),
+        template=excerpt(pair.family),
         scenario=pair.scenario,
         node_role=pair.node_role,
         phase=visible(phase),
-        level=max(_levels(pair.base) ^ _levels(pair.candidate) or _levels(pair.base), key=_severity),
+        level=max(_levels(pair.base), key=_severity) if same else _changed_level(pair),
         logger=visible(pair.logger),
         base_count=sum(count.count for count in pair.base),
         candidate_count=sum(count.count for count in pair.candidate),
@@ -149,6 +158,10 @@ def _told(pair: _Pair, kind: FindingKind, phase: str) -> Finding:
         candidate_excerpt=excerpt(shown[1].excerpt) if shown[1] else "",
         evidence=tuple(evidence),
         statement=visible(next((c.statement for c in reversed(shown) if c is not None and c.statement), "")),
+        significance=told.significance,
+        q=told.q,
+        base_runs=runs[0],
+        candidate_runs=runs[1],
     )
 
 
@@ -167,6 +180,7 @@ def _severity(level: str) -> int:
 def _worst_first(finding: Finding) -> tuple[object, ...]:
     difference = abs(finding.candidate_count - finding.base_count)
     return (
+        _SIGNIFICANCES.index(finding.significance),
         -_severity(finding.level),
         -difference,
         finding.scenario,

@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.errors import HarnessError
-from harness.logs.contrasts import Count, Where, comparable, contrast
+from harness.logs.contrasts import comparable, contrast
+from harness.logs.counts import Count, Where
 from harness.logs.events import WHOLE_LOG, Reading
+from harness.logs.families import family
 from harness.logs.layout import compile_layout
 from harness.logs.library import Origins, library, named_version, overlaid
+from harness.logs.noise import Noise
 from harness.logs.pipeline import FileCounts, read
 from harness.logs.results import write
 from harness.logs.spark import session
@@ -83,7 +86,8 @@ def diff_nodes(
     seconds = exposures(nodes, files)
     counts = [count for node in nodes for count in _counts(node, files)]
     progress(f"Comparing {len(counts)} template counts")
-    found = tuple(contrast(base, candidate, counts, seconds) for base, candidate in contrasts)
+    noise = Noise(counts, seconds)
+    found = tuple(contrast(base, candidate, counts, seconds, noise) for base, candidate in contrasts)
     left_out = (*unread, *(sentence for pair in contrasts for sentence in missing(*pair, seconds)))
     for sentence in left_out:
         progress(sentence)
@@ -111,7 +115,7 @@ def _told(
 
 
 def exposures(nodes: Iterable[NodeLogs], files: Mapping[str, FileCounts]) -> dict[Where, float]:
-    """Return how long the nodes of each kind were in each phase, in seconds, over nodes and repeats.
+    """Return how long the nodes of each kind were in each phase of each run, in seconds, over nodes.
 
     A phase without bounds, as in logs from anywhere, lasts from a file's first event to its last.
     """
@@ -119,7 +123,7 @@ def exposures(nodes: Iterable[NodeLogs], files: Mapping[str, FileCounts]) -> dic
     for node in nodes:
         seen = sum(files[name].total.last_at - files[name].total.first_at for name in node.files)
         for phase in node.phases:
-            where = Where(node.arm, node.scenario, node.node_role, phase.name)
+            where = Where(node.arm, node.scenario, node.node_role, phase.name, node.repeat)
             seconds[where] += seen if phase == WHOLE_LOG else phase.end - phase.start
     return dict(seconds)
 
@@ -139,7 +143,7 @@ def _counts(node: NodeLogs, files: Mapping[str, FileCounts]) -> Iterator[Count]:
     for name in node.files:
         for row in files[name].counts.iter_rows(named=True):
             yield Count(
-                Where(node.arm, node.scenario, node.node_role, row["phase"]),
+                Where(node.arm, node.scenario, node.node_role, row["phase"], node.repeat),
                 row["level"],
                 row["logger"],
                 row["template"],
@@ -148,6 +152,7 @@ def _counts(node: NodeLogs, files: Mapping[str, FileCounts]) -> Iterator[Count]:
                 row["line"],
                 row["excerpt"],
                 row["statement"],
+                "" if row["part"] == "item" else family(row["template"]),
             )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.judge import CellState, Check
+from harness.model import Significance
 from harness.proof.records import Proof, Severity
 from harness.report.document import CellDoc, Document, FindingDoc, ScenarioDoc
 from harness.report.matrix import told_state
@@ -97,11 +98,12 @@ def standing_of(document: Document, scenario: ScenarioDoc, cell: CellDoc) -> Sta
 
 
 def findings_of(verification: str, document: Document) -> tuple[Found, ...]:
-    """Return the log findings, then those of the proof, each once."""
+    """Return the log findings beyond the noise (or where it is not known), then those of the proof, each once."""
     of_logs = (
         _found(verification, contrast.base, contrast.candidate, finding)
         for contrast in document.contrasts
         for finding in contrast.findings
+        if finding.significance is not Significance.WITHIN
     )
     of_proof = _of_proof(verification, document.proof) if document.proof else ()
     return tuple({found.id: found for found in (*of_logs, *of_proof)}.values())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.model import Evidence, Outcome
 from harness.report import matrix
-from harness.report.document import ArmDoc, ClaimDoc, ContrastDoc, Document, FindingDoc, RunDoc
+from harness.report.differences import ContrastView, contrast_view
+from harness.report.document import ArmDoc, ClaimDoc, Document, RunDoc
 from harness.report.drawing import Drawing, draw
 from harness.report.figures import figure, words
 from harness.report.inventory import FileDigest
@@ -41,34 +42,6 @@ class Limits:
         """Return limits that make a smaller page."""
         half = (self.findings // 2, self.timelines // 2, self.steps // 2)
         return Limits(*half, max(self.text // 2, 80), self.evidence // 2)
-
-
-@dataclass(frozen=True, slots=True)
-class FindingView:
-    """A finding with its excerpts cut to size."""
-
-    kind: str
-    template: str
-    where: str
-    level: str
-    logger: str
-    base_count: int
-    candidate_count: int
-    base_excerpt: str
-    candidate_excerpt: str
-    links: tuple[Link, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ContrastView:
-    """The findings of a contrast that are shown, and how many are not."""
-
-    base: str
-    candidate: str
-    meaning: str
-    total: int
-    findings: tuple[FindingView, ...]
-    hidden: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +102,7 @@ class ReportContext:
     claims: tuple[ClaimView, ...]
     rows: tuple[Row, ...]
     contrasts: tuple[ContrastView, ...]
+    repeated: bool
     proof: ProofView | None
     reach: ReachView | None
     inertness: tuple[InertnessView, ...]
@@ -165,7 +139,10 @@ def report_context(
         arms=document.arms,
         claims=claim_views(document, limits.text),
         rows=matrix.rows(document, limits.text),
-        contrasts=tuple(_contrast(document, c, telling, limits) for c in document.contrasts),
+        contrasts=tuple(
+            contrast_view(document, each, telling, limits.findings, limits.text) for each in document.contrasts
+        ),
+        repeated=document.repeats > 1,
         proof=proof_view(document, limits.findings, limits.text),
         reach=reach_view(document, limits.steps * 4, limits.text),
         inertness=matrix.inertness(document),
@@ -205,51 +182,6 @@ def _telling_phases(document: Document, journals: Mapping[str, Sequence[Event]])
     proving = {scenario.name for scenario in document.scenarios if scenario.discriminates}
     answered = [r for r in document.runs if r.scenario in proving and r.outcome in (Outcome.HELD, Outcome.REFUTED)]
     return frozenset((run.scenario, last_phase(journals.get(run.folder, ()))) for run in answered)
-
-
-def telling_first(findings: Sequence[FindingDoc], telling: Collection[tuple[str, str]]) -> tuple[FindingDoc, ...]:
-    """Return the findings with those of `telling` (scenario, phase) in front, and otherwise in their order."""
-    return tuple(sorted(findings, key=lambda finding: (finding.scenario, finding.phase) not in telling))
-
-
-def _contrast(
-    document: Document, contrast: ContrastDoc, telling: Collection[tuple[str, str]], limits: Limits
-) -> ContrastView:
-    shown = telling_first(contrast.findings, telling)[: limits.findings]
-    return ContrastView(
-        contrast.base,
-        contrast.candidate,
-        _meaning(document, contrast),
-        len(contrast.findings),
-        tuple(_finding(finding, limits.text) for finding in shown),
-        len(contrast.findings) - len(shown),
-    )
-
-
-def _meaning(document: Document, contrast: ContrastDoc) -> str:
-    role = {arm.name: arm.role.value for arm in document.arms}
-    pair = (role.get(contrast.base, ""), role.get(contrast.candidate, ""))
-    meanings = {
-        ("base", "off"): "is the flag inert?",
-        ("off", "on"): "the effect of the flag",
-        ("base", "on"): "what a rollout changes",
-    }
-    return meanings.get(pair, "")
-
-
-def _finding(finding: FindingDoc, text: int) -> FindingView:
-    return FindingView(
-        finding.kind.value,
-        cut(finding.template, text),
-        " · ".join(filter(None, (finding.scenario, finding.role, finding.phase))),
-        finding.level,
-        finding.logger,
-        finding.base_count,
-        finding.candidate_count,
-        cut(finding.base_excerpt, text),
-        cut(finding.candidate_excerpt, text),
-        tuple(evidence_link(evidence) for evidence in finding.evidence),
-    )
 
 
 def _chosen_runs(document: Document, journals: Mapping[str, Sequence[Event]], most: int) -> list[RunDoc]:

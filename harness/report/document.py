@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.judge import CellState, Check, ClaimStatus
-from harness.model import Evidence, FindingKind, Outcome, Role, RunKey, Verdict
+from harness.model import Evidence, FindingKind, Outcome, Role, RunKey, Significance, Verdict
 from harness.proof.records import Coverage, Proof
 from harness.report.inventory import FileDigest
 
@@ -103,7 +103,7 @@ class ClaimDoc:
 
 @dataclass(frozen=True, slots=True)
 class FindingDoc:
-    """A log template that differs across a contrast; `role` is the node's: voter or observer."""
+    """A family of log lines that differs across a contrast; `role` is the node's: voter or observer."""
 
     kind: FindingKind
     template: str
@@ -117,6 +117,11 @@ class FindingDoc:
     base_excerpt: str
     candidate_excerpt: str
     evidence: tuple[Evidence, ...]
+    statement: str
+    significance: Significance
+    q: float | None
+    base_runs: tuple[int, ...]
+    candidate_runs: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

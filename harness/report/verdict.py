@@ -261,4 +261,9 @@ def _finding(finding: Finding) -> FindingDoc:
         base_excerpt=finding.base_excerpt,
         candidate_excerpt=finding.candidate_excerpt,
         evidence=finding.evidence,
+        statement=finding.statement,
+        significance=finding.significance,
+        q=finding.q,
+        base_runs=finding.base_runs,
+        candidate_runs=finding.candidate_runs,
     )

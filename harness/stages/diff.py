@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.table import Table
@@ -9,7 +11,7 @@ from rich.text import Text
 
 from harness.logs import diff_folders as compare_folders
 from harness.logs import diff_run
-from harness.model import Contrast
+from harness.model import Contrast, Finding, Significance
 from harness.progress import Reporter
 from harness.stages.rundir import read_asked, timed
 
@@ -23,8 +25,17 @@ def diff(run_dir: Path, reporter: Reporter) -> tuple[Contrast, ...]:
     with timed(run_dir, "diff"):
         contrasts = diff_run(run_dir, asked.arms, reporter.say)
     for contrast in contrasts:
-        reporter.say(f"{contrast.base} against {contrast.candidate}: {len(contrast.findings)} findings")
+        reporter.say(f"{contrast.base} against {contrast.candidate}: {told(contrast.findings)}")
     return contrasts
+
+
+def told(findings: Sequence[Finding]) -> str:
+    """Return how many findings there are, and how they compare with the noise where that is known."""
+    counts = Counter(finding.significance for finding in findings)
+    if counts.keys() <= {Significance.UNKNOWN}:
+        return f"{len(findings)} findings"
+    of_each = f"{counts[Significance.WITHIN]} within it, {counts[Significance.UNKNOWN]} unknown"
+    return f"{counts[Significance.BEYOND]} findings beyond the noise, {of_each}"
 
 
 def diff_folders(base: Path, candidate: Path, out: Path, layout: str | None, reporter: Reporter) -> None:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.logs.contrasts import Count, Where, contrast
+from harness.logs.contrasts import contrast
+from harness.logs.counts import Count, Where
 from harness.logs.text import excerpt
 from harness.model import FindingKind
 from harness.text import visible

@@ -20,7 +20,8 @@ from harness.errors import HarnessError
 from harness.model import Evidence, Outcome, Role, RunResult
 from harness.records import from_json, to_json
 from harness.report import build_verdict, judge_run, read_verdict, write_reports, write_verdict
-from harness.report.context import Limits, report_context, telling_first
+from harness.report.context import Limits, report_context
+from harness.report.differences import telling_first
 from harness.report.document import Document
 from harness.report.figures import told_inline
 from harness.report.html import render_html
@@ -332,10 +333,18 @@ def test_the_last_phase_is_that_of_runs_that_came_to_an_answer() -> None:
 def test_what_is_over_the_budget_is_cut_and_the_cut_is_told() -> None:
     whole = document()
     finding = whole.contrasts[2].findings[0]
-    many = replace(whole, contrasts=(replace(whole.contrasts[2], findings=(finding,) * 500),))
+    many = replace(
+        whole,
+        contrasts=(
+            replace(
+                whole.contrasts[2],
+                findings=tuple(replace(finding, template=f"{n} {finding.template}") for n in range(500)),
+            ),
+        ),
+    )
     page = render_html(many, journals(), budget=120_000)
     assert len(page.encode()) <= 120_000
-    assert re.search(r"\d+ more findings are in <a href=\"logs/findings.json\">", page)
+    assert re.search(r"\d+ more differences are in <a href=\"logs/findings.json\">", page)
     assert re.search(r"\d+ more runs have no timeline here", page)
 
 

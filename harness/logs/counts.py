@@ -1,0 +1,41 @@
+"""What is counted in logs, and where: the input of contrasts and of the noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A stretch of an arm's logs that can be compared: one kind of node in one phase of one scenario, in one run."""
+
+    arm: str
+    scenario: str
+    node_role: str
+    phase: str
+    repeat: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How often a template was logged somewhere, and the first such event: its file, line and text.
+
+    `statement` is the place in the sources that wrote it, where it is known. `family` is what is compared of the
+    template; empty for the template itself.
+    """
+
+    where: Where
+    level: str
+    logger: str
+    template: str
+    count: int
+    file: str
+    line: int
+    excerpt: str
+    statement: str = ""
+    family: str = ""
+
+    @property
+    def key(self) -> str:
+        """What is compared with other arms."""
+        return self.family or self.template

@@ -1,0 +1,43 @@
+"""What a contrast compares: templates without the insides of their brackets.
+
+`Completed transition to Leader(localReplicaKey=…, …) from CandidateState(…)` writes whatever `toString` returned, at
+every length; the message and the names before the brackets are what the statement says. The template itself stays
+beside it: what the brackets hold is shown, and counted where it is a configuration key.
+"""
+
+from __future__ import annotations
+
+_OPEN, _CLOSE = "([{", ")]}"
+
+
+def family(template: str) -> str:
+    """Return the template with what stands in brackets as `…`, but for the log context at its beginning.
+
+    Brackets that do not match stay as they are, with what follows them.
+    """
+    context = _end_of_bracket(template, 0) if template.startswith("[") else 0
+    parts = [template[:context]]
+    at = context
+    while at < len(template):
+        end = _end_of_bracket(template, at) if template[at] in _OPEN else 0
+        if end > at + 2:
+            parts += [template[at], "…", template[end - 1]]
+        else:
+            end = max(end, at + 1)
+            parts.append(template[at:end])
+        at = end
+    return "".join(parts)
+
+
+def _end_of_bracket(text: str, start: int) -> int:
+    """Return the place after the bracket that closes the one at `start`; 0 when none does."""
+    awaited: list[str] = []
+    for at in range(start, len(text)):
+        if text[at] in _OPEN:
+            awaited.append(_CLOSE[_OPEN.index(text[at])])
+        elif text[at] in _CLOSE:
+            if text[at] != awaited.pop():
+                return 0
+            if not awaited:
+                return at + 1
+    return 0

@@ -1,0 +1,33 @@
+"""What is compared of a template: all but the insides of brackets."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.logs.families import family
+
+
+@pytest.mark.parametrize(
+    ("template", "compared"),
+    [
+        (
+            "[RaftManager id=<n>] Completed transition to Leader(key=Key(id=<n>), votes={}) from Candidate(id=<n>)",
+            "[RaftManager id=<n>] Completed transition to Leader(…) from Candidate(…)",
+        ),
+        ("Connection to node <n> (<addr> (id: <n> rack: null)) failed", "Connection to node <n> (…) failed"),
+        ("Removed fetcher for partitions Set(a-<n>, b-<n>)", "Removed fetcher for partitions Set(…)"),
+        ("[Broker id=<n>] state {a=[<n>]} of [x]", "[Broker id=<n>] state {…} of […]"),
+        ("Nothing() here []", "Nothing() here []"),
+        ("An open ( stays (a) so", "An open ( stays (…) so"),
+        ("crossed ([)] stays", "crossed ([)] stays"),
+    ],
+)
+def test_brackets_lose_their_insides_and_the_log_context_stays(template, compared):
+    assert family(template) == compared
+
+
+@given(st.text(alphabet="a (){}[],", max_size=40))
+def test_whatever_the_brackets_what_stands_outside_of_them_stays(text):
+    once = family(text)
+    assert len(once) <= len(text)
+    assert family(once) == once

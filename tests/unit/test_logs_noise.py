@@ -1,0 +1,132 @@
+"""Differences against what runs of one arm differ by: beyond the noise, within it, or too few runs to tell."""
+
+import random
+from collections.abc import Iterable
+
+import pytest
+
+from harness.logs.contrasts import contrast
+from harness.logs.counts import Count, Where
+from harness.logs.noise import Noise
+from harness.model import FindingKind, Significance
+
+ARMS, SCENARIOS, REPEATS = ("stock", "off", "on"), ("turn1", "turn2", "new"), (1, 2, 3)
+SECONDS = {
+    Where(arm, scenario, "voter", phase, repeat): 10.0
+    for arm in ARMS
+    for scenario in SCENARIOS
+    for phase in ("start", "stop")
+    for repeat in REPEATS
+}
+
+
+def logged(arm, repeat, template, number=1, *, scenario="turn2", level="INFO", phase="stop"):
+    where = Where(arm, scenario, "voter", phase, repeat)
+    return Count(where, level, "a.B", template, number, f"{arm}/{repeat}.log", 1, template)
+
+
+def everywhere(template, number=1, **names):
+    return [
+        logged(arm, repeat, template, number, scenario=scenario, **names)
+        for arm in ARMS
+        for scenario in SCENARIOS
+        for repeat in REPEATS
+    ]
+
+
+def rest(seed=0) -> list[Count]:
+    """Return what a cluster logs anyway: steady lines, lines whose number varies, and incidents."""
+    chance = random.Random(seed)
+    counts = [count for n in range(40) for count in everywhere(f"steady {n}")]
+    for arm in ARMS:
+        for scenario in SCENARIOS:
+            for repeat in REPEATS:
+                place = {"scenario": scenario}
+                counts += [logged(arm, repeat, f"varies {n}", chance.randint(20, 40), **place) for n in range(20)]
+                if chance.random() < 0.4:
+                    counts += [logged(arm, repeat, f"election {n}", **place) for n in range(5)]
+    return counts
+
+
+def findings(counts: Iterable[Count], base="stock", candidate="on", seconds=SECONDS):
+    return contrast(base, candidate, list(counts), seconds).findings
+
+
+def beyond(counts: Iterable[Count], **names):
+    return [(f.kind, f.template) for f in findings(counts, **names) if f.significance is Significance.BEYOND]
+
+
+def of_on(template, numbers=(1, 1, 1), **names):
+    return [logged("on", repeat, template, number, **names) for repeat, number in zip(REPEATS, numbers, strict=True)]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_runs_of_the_same_build_differ_by_nothing_beyond_the_noise(seed):
+    assert beyond(rest(seed)) == []
+
+
+def test_what_every_run_of_the_candidate_logs_and_no_other_is_new():
+    assert beyond([*rest(), *of_on("Updated servers")]) == [(FindingKind.NEW, "Updated servers")]
+
+
+def test_what_no_run_of_the_candidate_logs_and_every_other_has_vanished():
+    counts = [count for count in [*rest(), *everywhere("gone")] if (count.template, count.where.arm) != ("gone", "on")]
+    assert set(beyond(counts)) == {(FindingKind.VANISHED, "gone")}
+
+
+def test_what_came_and_went_within_base_is_noise_however_it_falls():
+    counts = [*rest(), *of_on("elected"), logged("stock", 1, "elected", scenario="turn1")]
+    (found,) = [each for each in findings(counts) if each.template == "elected" and each.scenario == "turn2"]
+    assert (found.kind, found.significance) == (FindingKind.NEW, Significance.WITHIN)
+
+
+def test_what_only_some_runs_of_the_candidate_log_is_not_called_noise_for_that():
+    counts = [*rest(), *of_on("sometimes")[:2]]
+    (found,) = [each for each in findings(counts) if each.template == "sometimes"]
+    assert (found.significance, found.base_runs, found.candidate_runs) == (Significance.UNKNOWN, (0, 0, 0), (1, 1, 0))
+
+
+def test_ten_times_as_many_lines_are_a_rate_with_its_false_discovery_rate():
+    counts = [c for c in rest() if (c.template, c.where.arm, c.where.scenario) != ("varies 3", "on", "turn2")]
+    told = findings([*counts, *of_on("varies 3", (290, 310, 330))])
+    (found,) = [each for each in told if each.significance is Significance.BEYOND]
+    assert (found.kind, found.template) == (FindingKind.RATE, "varies 3")
+    assert found.q is not None
+    assert found.q < 0.01
+
+
+def test_a_longer_phase_makes_neither_more_of_what_is_logged_once_nor_of_what_is_logged_always():
+    longer = {where: 100.0 if where.arm == "on" else 10.0 for where in SECONDS}
+    counts = [c for c in rest() if not (c.template.startswith("varies") and c.where.arm == "on")]
+    for scenario in SCENARIOS:
+        for n in range(20):
+            counts += of_on(f"varies {n}", (300, 250, 350), scenario=scenario)
+    assert beyond(counts, seconds=longer) == []
+
+
+def test_another_level_in_every_run_is_beyond_the_noise():
+    counts = [
+        logged(c.where.arm, c.where.repeat, c.template, scenario=c.where.scenario, level="ERROR")
+        if c.template == "steady 1" and c.where.arm == "on"
+        else c
+        for c in rest()
+    ]
+    assert set(beyond(counts)) == {(FindingKind.LEVEL, "steady 1")}
+
+
+def test_with_one_run_of_each_arm_nothing_is_known():
+    once = {where: length for where, length in SECONDS.items() if where.repeat == 1}
+    counts = [count for count in [*rest(), *of_on("Updated servers")] if count.where.repeat == 1]
+    assert {each.significance for each in findings(counts, seconds=once)} == {Significance.UNKNOWN}
+
+
+def test_two_arms_of_two_runs_are_too_few_to_tell_what_is_new():
+    few = {w: s for w, s in SECONDS.items() if w.arm != "off" and w.repeat < 3 and w.scenario == "turn2"}
+    counts = [c for c in [*rest(), *of_on("Updated servers")] if c.where in few]
+    (found,) = [each for each in findings(counts, seconds=few) if each.template == "Updated servers"]
+    assert found.significance is Significance.UNKNOWN
+
+
+def test_incidents_are_counted_once_however_many_lines_they_write():
+    noise = Noise([logged("stock", 1, f"election {n}") for n in range(30)], SECONDS)
+    assert set(noise._incidents.values()) == {1}
