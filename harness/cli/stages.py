@@ -41,6 +41,14 @@ def diff(
     layout: Annotated[
         str, typer.Option("--layout", help="log4j conversion pattern of foreign logs; found out if not given.")
     ] = "",
+    repeats_dir: Annotated[
+        Path | None,
+        typer.Option(
+            "--repeats-dir",
+            help="A folder of folders: logs of further runs of what wrote the first, which tell what is noise.",
+            show_default=False,
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", help="Folder for the result; of a run directory, a copy to work in.", show_default=False),
@@ -48,18 +56,26 @@ def diff(
 ) -> int:
     """Find log differences between the arms of a run directory, or between two folders of logs from anywhere.
 
-    Examples: harness diff out/20260101-120000-verify · harness diff logs/before logs/after --out out/diff
+    Examples:
+
+        harness diff out/20260101-120000-verify
+        harness diff logs/before logs/after --out out/diff
+        harness diff logs/before logs/after --repeats-dir logs/before-again
     """
     from harness.stages import diff as stage
 
     if other is None:
-        if layout:
-            raise HarnessError("--layout goes with two folders of logs.", "A run directory knows its own layout.")
+        if layout or repeats_dir:
+            raise HarnessError(
+                f"--{'layout' if layout else 'repeats-dir'} goes with two folders of logs.",
+                "A run directory knows its own layout and repeats.",
+            )
         folder = common.work_dir(run_dir, out)
         stage.diff(folder, common.reporter())
         common.console().print(f"Next: harness judge {folder}")
         return 0
-    stage.diff_folders(run_dir, other, common.new_run_dir(out, "diff"), layout or None, common.reporter())
+    with common.fresh_run_dir(out, "diff") as folder:
+        stage.diff_folders(run_dir, other, folder, layout or None, common.reporter(), repeats_dir)
     return 0
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,39 +20,64 @@ if TYPE_CHECKING:
 SAMPLE_LINES = 200  # of each file, by which its layout is recognised
 
 
-def diff_folders(a: Path, b: Path, out: Path, pattern: str | None, progress: Progress = silent) -> Contrast:
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder of logs: of which arm's which run it is, and its log files."""
+
+    arm: str
+    repeat: int
+    path: Path
+    files: tuple[Path, ...]
+
+
+def diff_folders(
+    a: Path, b: Path, out: Path, pattern: str | None, progress: Progress = silent, repeats: Path | None = None
+) -> Contrast:
     """Compare all logs below two folders (`*.log*`, compressed ones too) and write the results into `out`.
 
     `pattern` is the log4j conversion pattern of all files; without it each file's layout is recognised. Files
     that fit no layout are left out and listed in totals.json; a folder with none that fits is a HarnessError.
+    Each folder in `repeats` holds the logs of one more run of what wrote `a`: they tell what is noise.
     """
     patterns = COMMON if pattern is None else (compile_layout(pattern).pattern,)
-    files = {folder: log_files(folder) for folder in (a, b)}
     if a.resolve() == b.resolve():
         raise HarnessError(f"{a} and {b} are the same folder.", "Name two folders of logs.")
+    runs = [(a, a, 1), (b, b, 1), *((a, more, number) for number, more in enumerate(_further(repeats), 2))]
+    folders = [Folder(str(arm), number, path, log_files(path)) for arm, path, number in runs]
     with opened(out, progress) as spark:
-        progress(f"Recognising the layout of {sum(map(len, files.values()))} files")
-        return diff_files(spark, files, out, patterns, progress)
+        progress(f"Recognising the layout of {sum(len(folder.files) for folder in folders)} files")
+        return diff_files(spark, folders, out, patterns, progress)
+
+
+def _further(repeats: Path | None) -> list[Path]:
+    if repeats is None:
+        return []
+    found = sorted(path for path in repeats.iterdir() if path.is_dir()) if repeats.is_dir() else []
+    if not found:
+        raise HarnessError(
+            f"{repeats} holds no folders.", "Name a folder with one folder of logs for each further run of the first."
+        )
+    return found
 
 
 def diff_files(
     spark: SparkSession,
-    files: Mapping[Path, Sequence[Path]],
+    folders: Sequence[Folder],
     out: Path,
     patterns: Sequence[str],
     progress: Progress = silent,
 ) -> Contrast:
-    """Compare the files of two folders, base first; see `diff_folders`."""
+    """Compare the files of folders, base first, then the candidate, then further runs; see `diff_folders`."""
     nodes: list[NodeLogs] = []
     unread: list[str] = []
-    for folder, paths in files.items():
-        known = {path: None if hidden(path) else _layout(spark, path, patterns) for path in paths}
+    for folder in folders:
+        known = {path: None if hidden(path) else _layout(spark, path, patterns) for path in folder.files}
         fitting = {path: layout for path, layout in known.items() if layout is not None}
         if not fitting:
-            raise misfit(str(paths[0]), " or ".join(patterns), _sample(spark, paths[0]))
+            raise misfit(str(folder.files[0]), " or ".join(patterns), _sample(spark, folder.files[0]))
         nodes += [_node(folder, number, *item) for number, item in enumerate(fitting.items())]
-        unread += [f"{path} was not read: {_why(path)}." for path in paths if path not in fitting]
-    base, candidate = map(str, files)
+        unread += [f"{path} was not read: {_why(path)}." for path in folder.files if path not in fitting]
+    base, candidate = (folder.arm for folder in folders[:2])
     return diff_nodes(spark, Path(), nodes, [(base, candidate)], out, progress, unread)[0]
 
 
@@ -77,11 +103,11 @@ def _why(path: Path) -> str:
     return "its name begins as hidden files do" if hidden(path) else "it fits no log layout"
 
 
-def _node(folder: Path, number: int, path: Path, layout: Layout) -> NodeLogs:
+def _node(folder: Folder, number: int, path: Path, layout: Layout) -> NodeLogs:
     return NodeLogs(
         scenario="logs",
-        arm=str(folder),
-        repeat=1,
+        arm=folder.arm,
+        repeat=folder.repeat,
         node=number,
         node_role="node",
         files=(str(path),),

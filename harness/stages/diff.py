@@ -38,15 +38,21 @@ def told(findings: Sequence[Finding]) -> str:
     return f"{counts[Significance.BEYOND]} findings beyond the noise, {of_each}"
 
 
-def diff_folders(base: Path, candidate: Path, out: Path, layout: str | None, reporter: Reporter) -> None:
-    """Compare two folders of logs, write the results into `out` and print the worst findings."""
+def diff_folders(
+    base: Path, candidate: Path, out: Path, layout: str | None, reporter: Reporter, repeats: Path | None = None
+) -> None:
+    """Compare two folders of logs, write the results into `out` and print the worst findings.
+
+    `repeats` holds folders of further runs of what wrote `base`: they tell what is noise.
+    """
     reporter.stage(f"comparing {base} with {candidate} on Spark")
-    found = compare_folders(base, candidate, out, layout, reporter.say).findings
+    found = compare_folders(base, candidate, out, layout, reporter.say, repeats).findings
     table = Table("kind", "level", "base", "candidate", "template", box=None, header_style="bold")
-    for finding in found[:_SHOWN]:
+    apart = [finding for finding in found if finding.significance is not Significance.WITHIN]
+    for finding in apart[:_SHOWN]:
         template = Text(" ".join(finding.template.split())[:160])
         table.add_row(finding.kind, finding.level, str(finding.base_count), str(finding.candidate_count), template)
-    if found:
+    if apart:
         reporter.console.print(table)
-    more = f", the first {_SHOWN} above" if len(found) > _SHOWN else ""
-    reporter.console.print(f"{len(found)} findings{more}: {out / 'findings.json'}")
+    more = f", the first {_SHOWN} above" if len(apart) > _SHOWN else ""
+    reporter.console.print(f"{told(found)}{more}: {out / 'findings.json'}")

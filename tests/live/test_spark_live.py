@@ -21,7 +21,7 @@ from harness.errors import HarnessError
 from harness.logs.blocks import LINES, Source, partials
 from harness.logs.diff import diff_nodes, node_logs, pairs
 from harness.logs.events import WHOLE_LOG, Reading
-from harness.logs.folders import diff_files, log_files
+from harness.logs.folders import Folder, diff_files, log_files
 from harness.logs.layout import COMMON, KAFKA_DEFAULT, compile_layout
 from harness.logs.pipeline import FileCounts, join, read
 from harness.logs.spark import session
@@ -180,7 +180,7 @@ def test_a_run_directory_gets_counts_totals_and_findings_that_point_at_their_lin
     (contrast,) = diff_nodes(spark, tmp_path, node_logs(tmp_path), pairs(arms), out)
     assert {
         (FindingKind.LEVEL, "Follower", 2, 2),
-        (FindingKind.RATE, "Connection to node <n> (<addr>) failed", 8, 80),
+        (FindingKind.RATE, "Connection to node <n> (…) failed", 8, 80),
         (FindingKind.VANISHED, "Leader", 2, 0),
         (FindingKind.VANISHED, "only <n> here", 2, 0),
         (FindingKind.NEW, "Candidate", 0, 2),
@@ -200,10 +200,25 @@ def test_two_folders_from_anywhere_are_compared_and_what_fits_no_layout_is_told(
         (tmp_path / name / "deep" / "server.log.1").write_text(f"2026-11-21 14:28:58,949 INFO  [main] a.B: {text}\n")
         (tmp_path / name / "gc.log").write_text("[0.005s][info][gc] Using Serial\n")
     folders = [tmp_path / "a", tmp_path / "b"]
-    found = diff_files(spark, {folder: log_files(folder) for folder in folders}, tmp_path, COMMON)
+    found = diff_files(spark, [Folder(str(f), 1, f, log_files(f)) for f in folders], tmp_path, COMMON)
     assert [(f.template, f.kind) for f in found.findings][::-1] == [("Leader", "vanished"), ("Follower", "new")]
     left_out = json.loads((tmp_path / "totals.json").read_text())["left_out"]
     assert [f"{folder / 'gc.log'} was not read: it fits no log layout." for folder in folders] == left_out
+
+
+def test_further_runs_of_the_first_folders_build_tell_what_is_noise(spark, tmp_path):
+    folders = []
+    for number in range(12):
+        path = tmp_path / f"run{number}"
+        path.mkdir()
+        words = ["Leader", *(["Election"] if number % 3 else []), *(["Updated"] if number == 1 else [])]
+        (path / "server.log").write_text("".join(f"2026-11-21 14:28:58,949 INFO  [main] a.B: {w}\n" for w in words))
+        arm, repeat = ("b", 1) if number == 1 else ("a", max(number, 1))
+        folders.append(Folder(arm, repeat, path, log_files(path)))
+    found = diff_files(spark, folders, tmp_path / "out", COMMON)
+    assert [(f.template, f.significance.name, f.base_runs[:3], f.candidate_runs) for f in found.findings] == [
+        ("Updated", "BEYOND", (0, 0, 0), (1,)),
+    ]
 
 
 # Two small folders are compared in a process of its own: what does it need, say and leave behind?
