@@ -19,7 +19,8 @@ class FindingView:
     """A family of lines that differs, with its excerpts cut to size.
 
     `base` and `candidate` are counts, one per repeat. `also` are the other places where it differs alike. `told` says
-    what is known of chance, `explained` which claim foretells it; both may be empty.
+    what is known of chance, `explained` which claim foretells it; both may be empty. `unknown` is true where repeats
+    could not tell.
     """
 
     kind: str
@@ -32,6 +33,7 @@ class FindingView:
     base: str
     candidate: str
     told: str
+    unknown: bool
     explained: str
     base_excerpt: str
     candidate_excerpt: str
@@ -59,20 +61,19 @@ def contrast_view(
     document: Document, contrast: ContrastDoc, telling: Collection[tuple[str, str]], most: int, text: int
 ) -> ContrastView:
     """Return a contrast's differences; `telling` are the (scenario, phase) that scenarios are run for."""
-    apart = [finding for finding in contrast.findings if finding.significance is not Significance.WITHIN]
-    within = [finding for finding in contrast.findings if finding.significance is Significance.WITHIN]
-    views = [_finding(document, alike, text) for alike in _alike(telling_first(apart, telling))]
-    ordered = sorted(views, key=lambda view: bool(view.explained))
-    noise = [_finding(document, alike, text) for alike in _alike(within)]
+    groups = _alike(telling_first(contrast.findings, telling))
+    apart = [_finding(document, alike, text) for alike in groups if alike[0].significance is not Significance.WITHIN]
+    within = [_finding(document, alike, text) for alike in groups if alike[0].significance is Significance.WITHIN]
+    ordered = sorted(apart, key=lambda view: (view.unknown, bool(view.explained)))
     return ContrastView(
         contrast.base,
         contrast.candidate,
         _meaning(document, contrast),
-        _told(document, contrast),
+        _told(document, groups),
         tuple(ordered[:most]),
         max(len(ordered) - most, 0),
-        len(noise),
-        tuple(noise[:_MOST_NOISE]),
+        len(within),
+        tuple(within[:_MOST_NOISE]),
     )
 
 
@@ -114,7 +115,8 @@ def _finding(document: Document, alike: Sequence[FindingDoc], text: int) -> Find
         first.statement,
         _counts(first.base_runs, first.base_count),
         _counts(first.candidate_runs, first.candidate_count),
-        _chance(first),
+        _chance(first, document.repeats),
+        first.significance is Significance.UNKNOWN and document.repeats > 1,
         foretold_by(first, document.claims, flag),
         cut(first.base_excerpt, text),
         cut(first.candidate_excerpt, text),
@@ -130,23 +132,26 @@ def _counts(runs: Sequence[int], whole: int) -> str:
     return " · ".join(map(str, runs)) if len(runs) > 1 else str(whole)
 
 
-def _chance(finding: FindingDoc) -> str:
-    rate = "" if finding.q is None else f", false discovery rate {finding.q:.2g}"
-    return "" if finding.significance is Significance.UNKNOWN else f"{finding.significance}{rate}"
+def _chance(finding: FindingDoc, repeats: int) -> str:
+    if finding.significance is Significance.UNKNOWN:
+        return "cannot be told from noise" if repeats > 1 else ""
+    return f"{finding.significance}" + ("" if finding.q is None else f", false discovery rate {finding.q:.2g}")
 
 
-def _told(document: Document, contrast: ContrastDoc) -> str:
-    if not contrast.findings:
-        return "No template differs."
-    counts = {
-        significance: sum(f.significance is significance for f in contrast.findings) for significance in Significance
-    }
+def _told(document: Document, groups: Sequence[Sequence[FindingDoc]]) -> str:
+    if not groups:
+        return "No line differs."
     if document.repeats == 1:
-        return f"{len(contrast.findings)} differences; each arm ran once, so that nobody can tell which are noise."
+        return f"{_families(len(groups))}; each arm ran once, so that nobody can tell which of them are noise."
+    counts = {each: sum(alike[0].significance is each for alike in groups) for each in Significance}
     return (
-        f"{counts[Significance.BEYOND]} differences beyond the noise, {counts[Significance.WITHIN]} within it, "
-        f"{counts[Significance.UNKNOWN]} of which {document.repeats} repeats cannot tell."
+        f"{_families(counts[Significance.BEYOND])} beyond the noise, {counts[Significance.WITHIN]} within it, and "
+        f"{counts[Significance.UNKNOWN]} that {document.repeats} repeats cannot tell from it."
     )
+
+
+def _families(count: int) -> str:
+    return "1 family of lines differs" if count == 1 else f"{count} families of lines differ"
 
 
 def _meaning(document: Document, contrast: ContrastDoc) -> str:
