@@ -1,4 +1,4 @@
-"""The verdict over the jar's proof and all scenarios and claims of a verification; pure. Log findings never decide."""
+"""The verdict over the jar's proof, its logs, and all scenarios and claims of a verification; pure."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
 
-from harness.judge import proved, sentences
+from harness.judge import logs, proved, sentences
 from harness.judge.asked import Asked
 from harness.judge.cells import CellOutcome, fold_repeats, missing_cell
 from harness.judge.table import Effect, Inertness, Ruling, rule, weight_of_effect, weight_of_inertness
-from harness.model import Claim, Role, RunResult, Verdict
+from harness.model import Claim, Contrast, Role, RunResult, Verdict
 from harness.proof.records import ClaimChain, Proof
 
 _Rulings = dict[str, list[tuple[Claim | None, Ruling]]]
@@ -85,8 +85,10 @@ class Judgement:
     not_tested: tuple[str, ...]
 
 
-def decide(asked: Asked, results: Sequence[RunResult], proof: Proof | None) -> Judgement:
-    """Judge every declared scenario and claim, and the jar itself: HOLD beats INCONCLUSIVE beats SHIP.
+def decide(
+    asked: Asked, results: Sequence[RunResult], proof: Proof | None, contrasts: Sequence[Contrast] = ()
+) -> Judgement:
+    """Judge every declared scenario and claim, the jar itself and its logs: HOLD beats INCONCLUSIVE beats SHIP.
 
     What was declared and has no result, or was claimed and could not be asked, is INCONCLUSIVE by name. Results of
     what was not declared, such as repeats that an earlier plan left in the folder, do not count.
@@ -98,7 +100,7 @@ def decide(asked: Asked, results: Sequence[RunResult], proof: Proof | None) -> J
         *(_judge_claim(asked, claim, rulings, proof) for claim in asked.claims),
         *(_settled(*each) for each in proved.settled_without_clusters(proof)),
     )
-    blockers = proved.blockers(proof)
+    blockers = (*proved.blockers(proof), *logs.blockers(asked, contrasts, proof))
     gaps = (*_absent_arms(asked), *_gaps_in_claims(asked, rulings), *proved.gaps(proof))
     besides = [*([Verdict.HOLD] if blockers else []), *([Verdict.INCONCLUSIVE] if gaps else [])]
     verdict = _worst([*(row.ruling.verdict for row in rows), *besides])

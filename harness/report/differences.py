@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from harness.judge.logs import foretold_by
 from harness.model import Significance
-from harness.report.document import ClaimDoc, ContrastDoc, Document, FindingDoc
+from harness.report.document import ContrastDoc, Document, FindingDoc
 from harness.report.links import Link, evidence_link
 from harness.text import cut
 
@@ -86,15 +86,6 @@ def telling_first(findings: Iterable[FindingDoc], telling: Collection[tuple[str,
     return tuple(sorted(findings, key=order))
 
 
-def foretold_by(finding: FindingDoc, claims: Iterable[ClaimDoc], flag: str) -> str:
-    """Return what foretells a difference: a claim's id, or the flag whose own line it is; empty for neither."""
-    if flag and flag in finding.template:
-        return "the flag's own key"
-    lines = (finding.base_excerpt, finding.candidate_excerpt)
-    named = (c.id for c in claims if c.foretells and any(re.search(c.foretells, line) for line in lines))
-    return next(named, "")
-
-
 def _alike(findings: Iterable[FindingDoc]) -> list[list[FindingDoc]]:
     groups: dict[tuple[object, ...], list[FindingDoc]] = {}
     for each in findings:
@@ -104,6 +95,7 @@ def _alike(findings: Iterable[FindingDoc]) -> list[list[FindingDoc]]:
 
 def _finding(document: Document, alike: Sequence[FindingDoc], text: int) -> FindingView:
     first = alike[0]
+    foretold = {claim.id: claim.foretells for claim in document.claims if claim.foretells}
     flag = next((arm.flag_key for arm in document.arms if arm.flag_key), "")
     return FindingView(
         first.kind.value,
@@ -117,7 +109,7 @@ def _finding(document: Document, alike: Sequence[FindingDoc], text: int) -> Find
         _counts(first.candidate_runs, first.candidate_count),
         _chance(first, document.repeats),
         first.significance is Significance.UNKNOWN and document.repeats > 1,
-        foretold_by(first, document.claims, flag),
+        foretold_by(first.template, (first.base_excerpt, first.candidate_excerpt), foretold, flag),
         cut(first.base_excerpt, text),
         cut(first.candidate_excerpt, text),
         tuple(evidence_link(evidence) for evidence in first.evidence),

@@ -37,8 +37,8 @@ from harness.store import write_text
 def judge_run(run_dir: Path) -> dict[str, Any]:
     """Judge what lies in a run directory, write verdict.json and return its content.
 
-    Reads run.json, every declared run's result.json and logs/findings.json (which may be missing: the log diff
-    never decides). A missing or unreadable run.json is a HarnessError.
+    Reads run.json, every declared run's result.json and logs/findings.json (which may be missing: a
+    log diff that failed does not cost the verdict). A missing or unreadable run.json is a HarnessError.
     """
     asked = read_asked(run_dir)
     findings = run_dir / "logs" / "findings.json"
@@ -126,7 +126,7 @@ def build_verdict(
     logged: Mapping[str, Evidence] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Judge and return the content of verdict.json; pure."""
-    judgement = decide(asked, results, proof)
+    judgement = decide(asked, results, proof, contrasts)
     shown = _document(asked, judgement, results, contrasts)
     foretold = {chain.claim: chain.evidence for chain in proof.chains} if proof else {}
     claims = tuple(replace(c, foretells=foretold.get(c.id, ""), logged=logged.get(c.id)) for c in shown.claims)

@@ -6,7 +6,7 @@ import pytest
 from nightly_sample import document
 
 from harness.model import FindingKind, Significance
-from harness.report.differences import contrast_view, foretold_by
+from harness.report.differences import contrast_view
 from harness.report.document import ContrastDoc, Document, FindingDoc
 
 
@@ -53,12 +53,6 @@ def test_what_nobody_foretold_comes_first_and_what_cannot_be_told_last(repeated,
         ("sometimes", ""),
     ]
     assert [each.unknown for each in shown.findings] == [False, False, True]
-
-
-def test_the_flags_own_key_is_foretold_by_the_flag(repeated, finding):
-    key = "KafkaConfig: controller.quorum.dynamic.bootstrap.servers.enable = false"
-    assert foretold_by(replace(finding, template=key), (), "controller.quorum.dynamic.bootstrap.servers.enable")
-    assert not foretold_by(replace(finding, template=key), (), "")
 
 
 def test_with_one_run_of_each_arm_nothing_is_called_noise(repeated, finding):

@@ -1,0 +1,67 @@
+"""What candidates add to the logs beyond the noise: a warning or an error that nobody foretold holds a jar back."""
+
+from dataclasses import replace
+
+import pytest
+from test_judge import FIX, FLAG, SOUND, H, R, asked, ran
+
+from harness.judge import decide
+from harness.model import Contrast, Finding, FindingKind, Significance, Verdict
+from harness.proof.records import ClaimChain
+
+FOUND = Finding(
+    FindingKind.NEW, "It failed (…)", "turn2", "voter", "start", "ERROR", "a.B", 0, 6, "", "ERROR It failed (x)", (),
+    significance=Significance.BEYOND, base_runs=(0, 0, 0), candidate_runs=(2, 2, 2),
+)  # fmt: skip
+
+
+def judged(*findings, base="stock", candidate="patched-on", proof=SOUND):
+    plan = asked("turn2", repeats=3, claims=(FIX,))
+    contrasts = [Contrast(base, candidate, findings)]
+    return decide(plan, ran("turn2", [R, R, R], [R, R, R], [H, H, H]), proof, contrasts)
+
+
+def test_an_error_in_every_run_of_the_candidate_and_in_none_of_base_is_a_hold_that_quotes_it():
+    judgement = judged(FOUND)
+    assert judgement.verdict is Verdict.HOLD
+    assert judgement.reasons[0] == (
+        "patched-on logs at ERROR in turn2 what no claim foretells, 2, 2, 2 times in its runs against 0, 0, 0 of "
+        "stock: It failed (…)"
+    )
+
+
+@pytest.mark.parametrize(
+    "finding",
+    [
+        replace(FOUND, level="INFO"),
+        replace(FOUND, significance=Significance.UNKNOWN),
+        replace(FOUND, significance=Significance.WITHIN),
+        replace(FOUND, kind=FindingKind.VANISHED, base_count=6, candidate_count=0),
+        replace(FOUND, kind=FindingKind.RATE, base_count=60),
+        replace(FOUND, template=f"KafkaConfig: {FLAG.key} = true"),
+    ],
+    ids=["not a warning", "one run", "noise", "gone", "rarer", "the flag's own key"],
+)
+def test_what_is_no_worse_or_no_more_than_noise_or_the_flags_own_decides_nothing(finding):
+    assert judged(finding).verdict is Verdict.SHIP
+
+
+def test_more_warnings_than_base_beyond_the_noise_are_a_hold():
+    assert judged(replace(FOUND, kind=FindingKind.RATE, level="WARN", base_count=1)).verdict is Verdict.HOLD
+
+
+def test_what_a_claim_foretells_decides_nothing():
+    chain = ClaimChain(FIX.id, "", "", (), (), "turn2", r"It failed \(\w\)")
+    assert judged(FOUND, proof=replace(SOUND, chains=(chain,))).verdict is Verdict.SHIP
+
+
+def test_what_the_flag_does_to_the_patched_build_is_judged_against_base_alone():
+    assert judged(FOUND, base="patched-off").verdict is Verdict.SHIP
+
+
+def test_the_same_line_in_many_places_is_told_once_and_many_lines_are_cut():
+    places = [replace(FOUND, scenario="turn1"), FOUND]
+    lines = [replace(FOUND, template=f"It failed {n}") for n in range(9)]
+    reasons = judged(*places, *lines).reasons
+    assert len([each for each in reasons if "It failed" in each]) == 5
+    assert "5 more such lines are in the logs' differences." in reasons
