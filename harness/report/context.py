@@ -10,10 +10,10 @@ from harness.report import matrix
 from harness.report.differences import ContrastView, contrast_view
 from harness.report.document import ArmDoc, ClaimDoc, Document, RunDoc
 from harness.report.drawing import Drawing, draw
-from harness.report.figures import figure, words
 from harness.report.inventory import FileDigest
 from harness.report.links import Link, evidence_link, journal_link
 from harness.report.matrix import InertnessView, Row
+from harness.report.measures import Measures, measures_of
 from harness.report.proving import (
     ClaimView,
     DifferenceView,
@@ -68,14 +68,6 @@ class EvidenceView:
     link: Link
     bytes: int
     sha256: str
-
-
-@dataclass(frozen=True, slots=True)
-class Measures:
-    """Figures of all runs: a column per name, a row per run."""
-
-    names: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +144,7 @@ def report_context(
         evidence_told=_evidence_told(document.evidence),
         timelines=tuple(_timeline(document, run, journals[run.folder], limits) for run in chosen),
         hidden_timelines=len(document.runs) - len(chosen),
-        measures=_measures(_in_order(document)),
+        measures=measures_of(document, _in_order(document)),
         not_tested=document.not_tested,
         failures=tuple(_failures(document.runs, limits.text)),
         started_at=document.started_at,
@@ -223,14 +215,6 @@ def _tells_the_story(document: Document, run: RunDoc) -> bool:
     proving = {scenario.name for scenario in document.scenarios if scenario.discriminates}
     pair = run.repeat == 1 and run.role in ("base", "on") and run.scenario in proving
     return pair or run.check in ("failed", "error")
-
-
-def _measures(runs: Sequence[RunDoc]) -> Measures:
-    names = sorted({name for run in runs for name in run.measures})
-    rows = [
-        (f"{r.scenario} · {r.arm} · {r.repeat}", tuple(figure(r.measures.get(name)) for name in names)) for r in runs
-    ]
-    return Measures(tuple(words(name) for name in names), tuple(rows))
 
 
 def _failures(runs: Sequence[RunDoc], text: int) -> list[str]:
