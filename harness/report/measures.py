@@ -66,7 +66,7 @@ def _row(document: Document, scenario: str, name: str, runs: Sequence[RunDoc]) -
 def _interval(values: Sequence[float]) -> str:
     if not values:
         return "–"
-    if len(values) == 1:
+    if min(values) == max(values):
         return figure(values[0])
     return f"{figure(median(values))} ({figure(min(values))} to {figure(max(values))})"
 
