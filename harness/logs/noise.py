@@ -21,7 +21,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from harness.logs.counts import Count, Where
 from harness.model import Significance
@@ -141,6 +141,8 @@ class Noise:
 
     def rates(self, base: str, candidate: str) -> dict[tuple[Place, Key], Told]:
         """Return, for everything that both arms log, the phase whose rate differs most surely."""
+        from scipy import stats  # a second that nobody without repeats need wait
+
         if not self.repeated:
             return {}
         tests = [test for place, block in self._blocks.items() for test in self._tests(place, block, base, candidate)]
@@ -186,7 +188,7 @@ class Noise:
         shifts = np.array([each[:, of_candidate].mean(1) - each[:, of_base].mean(1) for each in block.logs()])
         variances, dofs = self._spread(block)
         size = 1 / len(of_base) + 1 / len(of_candidate)
-        p = np.asarray(2 * stats.t.sf(np.abs(shifts) / np.sqrt(variances * size), dofs)).max(0)
+        p = np.asarray(2 * special.stdtr(dofs, -np.abs(shifts) / np.sqrt(variances * size))).max(0)
         # More in number and fewer by time: the phase was longer, and nothing can be told.
         effect = np.abs(shifts).min(0) * (shifts[0] * shifts[1] >= 0)
         p = np.where(effect > 0, p, 1.0)

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import mean, median, variance
 
-from scipy import stats
-
 from harness.model import Role
 from harness.report.document import Document, RunDoc
 from harness.report.figures import figure, words
@@ -83,6 +81,8 @@ def ratio_interval(base: Sequence[float], candidate: Sequence[float]) -> str:
     errors = [variance(each) / len(each) for each in logs]
     if not sum(errors):
         return f"×{math.exp(shift):.3g}"
+    from scipy import special  # most of a second that nobody without repeats need wait
+
     dof = sum(errors) ** 2 / sum(error**2 / (len(each) - 1) for error, each in zip(errors, logs, strict=True))
-    half = float(stats.t.ppf((1 + _LEVEL) / 2, dof)) * math.sqrt(sum(errors))
+    half = float(special.stdtrit(dof, (1 + _LEVEL) / 2)) * math.sqrt(sum(errors))
     return f"×{math.exp(shift):.3g} ({math.exp(shift - half):.3g} to {math.exp(shift + half):.3g})"
