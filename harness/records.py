@@ -64,7 +64,9 @@ def _build(kind: Any, value: Any, where: str) -> Any:
     return _scalar(kind, value, where)
 
 
-_hints = cache(get_type_hints)  # a quarter of the time of reading a verdict
+@cache  # asking again for every record took a quarter of the time of reading a verdict
+def _hints(cls: Any) -> dict[str, Any]:
+    return get_type_hints(cls)
 
 
 def _record(cls: type[Any], value: dict[str, Any], where: str) -> Any:
