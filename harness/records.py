@@ -70,7 +70,7 @@ def _hints(cls: Any) -> dict[str, Any]:
 
 
 def _record(cls: type[Any], value: dict[str, Any], where: str) -> Any:
-    hints = _hints(cls)
+    hints = _hints(cast(Any, cls))
     fields = dataclasses.fields(cls)
     needed = {f.name for f in fields if f.default is f.default_factory is dataclasses.MISSING}
     known = needed <= value.keys() <= {f.name for f in fields}
