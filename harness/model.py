@@ -163,6 +163,7 @@ class FindingKind(StrEnum):
     VANISHED = "vanished"
     RATE = "rate"
     LEVEL = "level"
+    ORDER = "order"
 
 
 class Significance(StrEnum):
@@ -178,7 +179,8 @@ class Finding:
     """One family of log templates that differs between two arms in one scenario.
 
     Counts are summed over all repeats and nodes of the arm; `base_runs` and `candidate_runs` are those of each repeat.
-    `phase` is where the difference is largest. `q` is the false discovery rate of a rate that could be tested.
+    `phase` is where the difference is largest. `says` is what counts do not tell, in words. `q` is the false discovery
+    rate of a rate that could be tested.
     `base_excerpt` and `candidate_excerpt` are real log lines (empty where the arm has none). `statement` is the file
     and line of the sources that wrote them (`org/apache/…/X.java:12`), empty where it is not known.
     """
@@ -200,6 +202,7 @@ class Finding:
     q: float | None = None
     base_runs: tuple[int, ...] = ()
     candidate_runs: tuple[int, ...] = ()
+    says: str = ""
 
 
 @dataclass(frozen=True, slots=True)

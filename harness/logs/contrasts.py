@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from harness.logs.counts import Count, Where
 from harness.logs.layout import LEVELS
 from harness.logs.noise import Key, Noise, Place, Told
+from harness.logs.order import Order, Swap
 from harness.logs.text import excerpt
 from harness.model import Contrast, Evidence, Finding, FindingKind, Significance
 from harness.text import visible
@@ -37,19 +38,27 @@ class _Pair:
 
 
 def contrast(
-    base: str, candidate: str, counts: Sequence[Count], seconds: Mapping[Where, float], noise: Noise | None = None
+    base: str,
+    candidate: str,
+    counts: Sequence[Count],
+    seconds: Mapping[Where, float],
+    noise: Noise | None = None,
+    order: Order | None = None,
 ) -> Contrast:
     """Return what differs between two arms: what is beyond the noise first, worst first.
 
     `seconds` is how long the nodes were in each phase, added up over nodes. Only scenarios and kinds of node for
-    which both arms have logs, that is an entry in `seconds`, are compared. `noise` is what all arms' runs tell of
-    chance; learned from `counts` if it is not given.
+    which both arms have logs, that is an entry in `seconds`, are compared. `noise` and `order` are what all arms'
+    runs tell of chance; learned from `counts` if they are not given.
     """
     noise = noise or Noise(counts, seconds)
-    pairs = _pairs(base, candidate, counts, comparable(base, candidate, seconds))
+    order = order or Order(counts)
+    pairs = list(_pairs(base, candidate, counts, comparable(base, candidate, seconds)))
     lengths = _lengths(seconds)
     rates = noise.rates(base, candidate)
     found = [each for pair in pairs if (each := _finding(pair, base, candidate, lengths, noise, rates)) is not None]
+    swaps = order.swaps(base, candidate) if noise.repeated else []
+    found += _moved(pairs, swaps, (base, candidate), noise)
     return Contrast(base, candidate, tuple(sorted(found, key=_worst_first)))
 
 
@@ -103,6 +112,22 @@ def _finding(
     phase = told.phase if told.significance is Significance.BEYOND and told.phase else ""
     other = _other_rate(pair, base, candidate, seconds)
     return None if other is None else _told(pair, FindingKind.RATE, phase or other, told, runs)
+
+
+def _moved(pairs: Iterable[_Pair], swaps: Iterable[Swap], arms: tuple[str, str], noise: Noise) -> list[Finding]:
+    known = {(pair.scenario, pair.node_role, pair.logger, pair.family): pair for pair in pairs}
+    found = []
+    for swap in swaps:
+        pair = known.get((swap.place.scenario, swap.place.node_role, swap.logger, swap.family))
+        if pair is not None and pair.base and pair.candidate:
+            key = Key(pair.logger, pair.family)
+            base_runs, candidate_runs = (noise.runs(swap.place, key, arm) for arm in arms)
+            told = Told(Significance.BEYOND)
+            plain = _told(pair, FindingKind.ORDER, pair.candidate[0].where.phase, told, (base_runs, candidate_runs))
+            was, now = ("before", "after") if swap.was_first else ("after", "before")
+            says = f"first logged {was} this line, now {now} it: {excerpt(swap.neighbour)}"
+            found.append(replace(plain, says=says))
+    return found
 
 
 def _changed_level(pair: _Pair) -> str:

@@ -18,6 +18,7 @@ from harness.logs.families import family
 from harness.logs.layout import compile_layout
 from harness.logs.library import Origins, library, named_version, overlaid
 from harness.logs.noise import Noise
+from harness.logs.order import Order
 from harness.logs.pipeline import FileCounts, read
 from harness.logs.results import write
 from harness.logs.spark import session
@@ -87,7 +88,8 @@ def diff_nodes(
     counts = [count for node in nodes for count in _counts(node, files)]
     progress(f"Comparing {len(counts)} template counts")
     noise = Noise(counts, seconds)
-    found = tuple(contrast(base, candidate, counts, seconds, noise) for base, candidate in contrasts)
+    order = Order(counts)
+    found = tuple(contrast(base, candidate, counts, seconds, noise, order) for base, candidate in contrasts)
     left_out = (*unread, *(sentence for pair in contrasts for sentence in missing(*pair, seconds)))
     for sentence in left_out:
         progress(sentence)

@@ -33,6 +33,7 @@ class FindingView:
     base: str
     candidate: str
     told: str
+    says: str
     unknown: bool
     explained: str
     base_excerpt: str
@@ -108,6 +109,7 @@ def _finding(document: Document, alike: Sequence[FindingDoc], text: int) -> Find
         _counts(first.base_runs, first.base_count),
         _counts(first.candidate_runs, first.candidate_count),
         _chance(first, document.repeats),
+        cut(first.says, text),
         first.significance is Significance.UNKNOWN and document.repeats > 1,
         foretold_by(first.template, (first.base_excerpt, first.candidate_excerpt), foretold, flag),
         cut(first.base_excerpt, text),

@@ -122,6 +122,7 @@ class FindingDoc:
     q: float | None
     base_runs: tuple[int, ...]
     candidate_runs: tuple[int, ...]
+    says: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -266,4 +266,5 @@ def _finding(finding: Finding) -> FindingDoc:
         q=finding.q,
         base_runs=finding.base_runs,
         candidate_runs=finding.candidate_runs,
+        says=finding.says,
     )
