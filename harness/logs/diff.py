@@ -85,7 +85,7 @@ def diff_nodes(
     readings = {file: Reading(compile_layout(node.pattern), node.phases) for node in nodes for file in node.files}
     files = _told(nodes, read(spark, root, readings), readings, known or {})
     seconds = exposures(nodes, files)
-    counts = [count for node in nodes for count in _counts(node, files)]
+    counts = [count for node in nodes for count in counts_of(node, files)]
     progress(f"Comparing {len(counts)} template counts")
     noise = Noise(counts, seconds)
     order = Order(counts)
@@ -141,7 +141,8 @@ def missing(base: str, candidate: str, seconds: Iterable[Where]) -> list[str]:
     ]
 
 
-def _counts(node: NodeLogs, files: Mapping[str, FileCounts]) -> Iterator[Count]:
+def counts_of(node: NodeLogs, files: Mapping[str, FileCounts]) -> Iterator[Count]:
+    """Yield what a node logged, from the counts of its files; COUNTS with the statement of each."""
     for name in node.files:
         for row in files[name].counts.iter_rows(named=True):
             yield Count(
