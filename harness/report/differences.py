@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from harness.judge.logs import foretold_by
-from harness.model import Significance
+from harness.model import Evidence, Significance
 from harness.report.document import ContrastDoc, Document, FindingDoc
 from harness.report.links import Link, evidence_link
 from harness.text import cut
@@ -58,24 +58,63 @@ class ContrastView:
     noise: tuple[FindingView, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What is known beside the findings: whether an arm ran more than once, what is foretold, how places are linked.
+
+    `foretold` are regular expressions of log lines by the claim that foretells them, `flag` the candidate's key.
+    """
+
+    repeated: bool
+    link: Callable[[Evidence], Link] = evidence_link
+    foretold: Mapping[str, str] = field(default_factory=dict)
+    flag: str = ""
+
+
+def beside(document: Document) -> Beside:
+    """Return what a verdict tells beside its findings."""
+    return Beside(
+        document.repeats > 1,
+        foretold={claim.id: claim.foretells for claim in document.claims if claim.foretells},
+        flag=next((arm.flag_key for arm in document.arms if arm.flag_key), ""),
+    )
+
+
 def contrast_view(
-    document: Document, contrast: ContrastDoc, telling: Collection[tuple[str, str]], most: int, text: int
+    contrast: ContrastDoc,
+    known: Beside,
+    most: int,
+    text: int,
+    meaning: str = "",
+    telling: Collection[tuple[str, str]] = (),
 ) -> ContrastView:
     """Return a contrast's differences; `telling` are the (scenario, phase) that scenarios are run for."""
     groups = _alike(telling_first(contrast.findings, telling))
-    apart = [_finding(document, alike, text) for alike in groups if alike[0].significance is not Significance.WITHIN]
-    within = [_finding(document, alike, text) for alike in groups if alike[0].significance is Significance.WITHIN]
+    apart = [_finding(known, alike, text) for alike in groups if alike[0].significance is not Significance.WITHIN]
+    within = [_finding(known, alike, text) for alike in groups if alike[0].significance is Significance.WITHIN]
     ordered = sorted(apart, key=lambda view: (view.unknown, bool(view.explained)))
     return ContrastView(
         contrast.base,
         contrast.candidate,
-        _meaning(document, contrast),
-        _told(document, groups),
+        meaning,
+        _told(known.repeated, groups),
         tuple(ordered[:most]),
         max(len(ordered) - most, 0),
         len(within),
         tuple(within[:_MOST_NOISE]),
     )
+
+
+def meaning_of(document: Document, contrast: ContrastDoc) -> str:
+    """Return what a contrast is asked for, in words."""
+    role = {arm.name: arm.role.value for arm in document.arms}
+    pair = (role.get(contrast.base, ""), role.get(contrast.candidate, ""))
+    meanings = {
+        ("base", "off"): "is the flag inert?",
+        ("off", "on"): "the effect of the flag",
+        ("base", "on"): "what a rollout changes",
+    }
+    return meanings.get(pair, "")
 
 
 def telling_first(findings: Iterable[FindingDoc], telling: Collection[tuple[str, str]]) -> tuple[FindingDoc, ...]:
@@ -94,10 +133,9 @@ def _alike(findings: Iterable[FindingDoc]) -> list[list[FindingDoc]]:
     return list(groups.values())
 
 
-def _finding(document: Document, alike: Sequence[FindingDoc], text: int) -> FindingView:
+def _finding(known: Beside, alike: Sequence[FindingDoc], text: int) -> FindingView:
     first = alike[0]
-    foretold = {claim.id: claim.foretells for claim in document.claims if claim.foretells}
-    flag = next((arm.flag_key for arm in document.arms if arm.flag_key), "")
+    lines = (first.base_excerpt, first.candidate_excerpt)
     return FindingView(
         first.kind.value,
         cut(first.template, text),
@@ -108,13 +146,13 @@ def _finding(document: Document, alike: Sequence[FindingDoc], text: int) -> Find
         first.statement,
         _counts(first.base_runs, first.base_count),
         _counts(first.candidate_runs, first.candidate_count),
-        _chance(first, document.repeats),
+        _chance(first, known.repeated),
         cut(first.says, text),
-        first.significance is Significance.UNKNOWN and document.repeats > 1,
-        foretold_by(first.template, (first.base_excerpt, first.candidate_excerpt), foretold, flag),
+        first.significance is Significance.UNKNOWN and known.repeated,
+        foretold_by(first.template, lines, known.foretold, known.flag),
         cut(first.base_excerpt, text),
         cut(first.candidate_excerpt, text),
-        tuple(evidence_link(evidence) for evidence in first.evidence),
+        tuple(known.link(evidence) for evidence in first.evidence),
     )
 
 
@@ -126,34 +164,23 @@ def _counts(runs: Sequence[int], whole: int) -> str:
     return " · ".join(map(str, runs)) if len(runs) > 1 else str(whole)
 
 
-def _chance(finding: FindingDoc, repeats: int) -> str:
+def _chance(finding: FindingDoc, repeated: bool) -> str:
     if finding.significance is Significance.UNKNOWN:
-        return "cannot be told from noise" if repeats > 1 else ""
+        return "cannot be told from noise" if repeated else ""
     return f"{finding.significance}" + ("" if finding.q is None else f", false discovery rate {finding.q:.2g}")
 
 
-def _told(document: Document, groups: Sequence[Sequence[FindingDoc]]) -> str:
+def _told(repeated: bool, groups: Sequence[Sequence[FindingDoc]]) -> str:
     if not groups:
         return "No line differs."
-    if document.repeats == 1:
+    if not repeated:
         return f"{_families(len(groups))}; each arm ran once, so that nobody can tell which of them are noise."
     counts = {each: sum(alike[0].significance is each for alike in groups) for each in Significance}
     return (
         f"{_families(counts[Significance.BEYOND])} beyond the noise, {counts[Significance.WITHIN]} within it, and "
-        f"{counts[Significance.UNKNOWN]} that {document.repeats} repeats cannot tell from it."
+        f"{counts[Significance.UNKNOWN]} that these repeats cannot tell from it."
     )
 
 
 def _families(count: int) -> str:
     return "1 family of lines differs" if count == 1 else f"{count} families of lines differ"
-
-
-def _meaning(document: Document, contrast: ContrastDoc) -> str:
-    role = {arm.name: arm.role.value for arm in document.arms}
-    pair = (role.get(contrast.base, ""), role.get(contrast.candidate, ""))
-    meanings = {
-        ("base", "off"): "is the flag inert?",
-        ("off", "on"): "the effect of the flag",
-        ("base", "on"): "what a rollout changes",
-    }
-    return meanings.get(pair, "")

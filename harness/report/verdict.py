@@ -154,7 +154,7 @@ def _document(
         scenarios=tuple(_scenario(asked, rows[s.name], s.question) for s in asked.scenarios),
         claims=tuple(_claims(judgement)),
         runs=tuple(_run(asked, rows[r.scenario], r) for r in results if asked.declares(r)),
-        contrasts=tuple(ContrastDoc(c.base, c.candidate, tuple(map(_finding, c.findings))) for c in contrasts),
+        contrasts=tuple(ContrastDoc(c.base, c.candidate, tuple(map(finding_doc, c.findings))) for c in contrasts),
         proof=None,
         coverage=None,
         evidence=(),
@@ -247,7 +247,8 @@ def _about(asked: Asked, scenario: str) -> list[Claim]:
     return [claim for claim in asked.claims if claim.scenario == scenario]
 
 
-def _finding(finding: Finding) -> FindingDoc:
+def finding_doc(finding: Finding) -> FindingDoc:
+    """Return a finding as verdict.json has it."""
     return FindingDoc(
         kind=finding.kind,
         template=finding.template,

@@ -11,9 +11,13 @@ from rich.text import Text
 
 from harness.logs import diff_folders as compare_folders
 from harness.logs import diff_run
+from harness.logs.results import Totals
 from harness.model import Contrast, Finding, Significance
 from harness.progress import Reporter
+from harness.records import from_json
+from harness.report.diffpage import render_diff
 from harness.stages.rundir import read_asked, timed
+from harness.store import write_text
 
 _SHOWN = 20
 
@@ -41,12 +45,13 @@ def told(findings: Sequence[Finding]) -> str:
 def diff_folders(
     base: Path, candidate: Path, out: Path, layout: str | None, reporter: Reporter, repeats: Path | None = None
 ) -> None:
-    """Compare two folders of logs, write the results into `out` and print the worst findings.
+    """Compare two folders of logs, write the results and diff.html into `out` and print the worst findings.
 
     `repeats` holds folders of further runs of what wrote `base`: they tell what is noise.
     """
     reporter.stage(f"comparing {base} with {candidate} on Spark")
-    found = compare_folders(base, candidate, out, layout, reporter.say, repeats).findings
+    contrast = compare_folders(base, candidate, out, layout, reporter.say, repeats)
+    found = contrast.findings
     table = Table("kind", "level", "base", "candidate", "template", box=None, header_style="bold")
     apart = [finding for finding in found if finding.significance is not Significance.WITHIN]
     for finding in apart[:_SHOWN]:
@@ -55,4 +60,6 @@ def diff_folders(
     if apart:
         reporter.console.print(table)
     more = f", the first {_SHOWN} above" if len(apart) > _SHOWN else ""
-    reporter.console.print(f"{told(found)}{more}: {out / 'findings.json'}")
+    totals = from_json(Totals, (out / "totals.json").read_bytes())
+    page = write_text(out / "diff.html", render_diff(contrast, totals, out))
+    reporter.console.print(f"{told(found)}{more}: {page}")

@@ -6,7 +6,7 @@ import pytest
 from nightly_sample import document
 
 from harness.model import FindingKind, Significance
-from harness.report.differences import contrast_view
+from harness.report.differences import beside, contrast_view
 from harness.report.document import ContrastDoc, Document, FindingDoc
 
 
@@ -22,7 +22,7 @@ def finding(repeated) -> FindingDoc:
 
 
 def view(whole, *findings):
-    return contrast_view(whole, ContrastDoc("stock", "patched-on", findings), frozenset(), 40, 700)
+    return contrast_view(ContrastDoc("stock", "patched-on", findings), beside(whole), 40, 700)
 
 
 def test_the_same_family_in_several_places_is_told_once_with_its_counts_of_each_repeat(repeated, finding):
@@ -30,7 +30,7 @@ def test_the_same_family_in_several_places_is_told_once_with_its_counts_of_each_
     (only,) = shown.findings
     assert (only.base, only.candidate) == ("0 · 0 · 0", "4 · 5 · 6")
     assert len(only.also) == 2
-    assert shown.told.startswith("1 family of lines differs beyond the noise, 0 within it, and 0 that 3 repeats")
+    assert shown.told.startswith("1 family of lines differs beyond the noise, 0 within it, and 0 that these")
 
 
 def test_noise_is_shown_apart_and_counted(repeated, finding):

@@ -1,6 +1,7 @@
 """Threads of a node that hangs: asked for with SIGQUIT, copied from its output, and never waited for too long."""
 
 import subprocess
+import sys
 import time
 
 import pytest
@@ -8,9 +9,23 @@ import pytest
 from harness.cluster import threads
 from harness.cluster.threads import dump_threads
 
-SLOW_JVM = r"""
-trap 'echo "Full thread dump of this"; sleep 0.2; echo "\"main\" waiting on <0x1>"; echo "JNI global refs: 3"' QUIT
-echo "an older line: Full thread dump"; echo ready; while :; do sleep 0.05; done
+# No shell: dash loses a signal that comes while it starts a child.
+SLOW_JVM = """
+import signal, time
+def dump(*_):
+    print("Full thread dump of this", flush=True)
+    time.sleep(0.2)
+    print('"main" waiting on <0x1>\\nJNI global refs: 3', flush=True)
+signal.signal(signal.SIGQUIT, dump)
+print("an older line: Full thread dump\\nready", flush=True)
+while True:
+    signal.pause()
+"""
+DEAF_JVM = """
+import signal
+signal.signal(signal.SIGQUIT, signal.SIG_IGN)
+print("ready", flush=True)
+signal.pause()
 """
 
 
@@ -22,7 +37,7 @@ def jvm(tmp_path):
     def start(script):
         output = tmp_path / "stdout.log"
         with output.open("ab") as sink:
-            started.append(subprocess.Popen(["/bin/sh", "-c", script], stdout=sink, stderr=sink))
+            started.append(subprocess.Popen([sys.executable, "-IS", "-c", script], stdout=sink, stderr=sink))
         while b"ready\n" not in output.read_bytes():
             time.sleep(0.01)
         return started[-1].pid, output
@@ -40,6 +55,6 @@ def test_a_dump_is_whole_and_without_what_was_written_before(jvm, tmp_path):
 
 def test_a_jvm_that_does_not_answer_is_not_waited_for(jvm, tmp_path, monkeypatch):
     monkeypatch.setattr(threads, "_WITHIN_SECONDS", 0.2)
-    pid, output = jvm("trap '' QUIT; echo ready; while :; do sleep 0.05; done")
+    pid, output = jvm(DEAF_JVM)
     assert dump_threads(pid, output, tmp_path / "threads-1.txt") is None
     assert not (tmp_path / "threads-1.txt").exists()

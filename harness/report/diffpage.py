@@ -1,0 +1,102 @@
+"""diff.html: what two folders of logs say differently, as one page that needs no network and no script."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from harness.logs.pipeline import FileTotal
+from harness.logs.results import Totals
+from harness.model import Contrast, Evidence, Significance
+from harness.report.differences import Beside, ContrastView, contrast_view
+from harness.report.document import ContrastDoc
+from harness.report.html import own_file, policy_hash, template_environment
+from harness.report.links import Link
+from harness.report.verdict import finding_doc
+from harness.resources import data_root
+from harness.text import cut
+
+_MOST = 200
+_MOST_FILES = 300
+_TEXT = 700
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A log file and what was read of it."""
+
+    link: Link
+    lines: int
+    events: int
+    unparsed: int
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
+class DiffPage:
+    """Everything that the page shows; `verdict` is the headline, `runs` how many runs each side has."""
+
+    headline: str
+    contrast: ContrastView
+    repeated: bool
+    files: tuple[FileRow, ...]
+    hidden_files: int
+    read: str
+    left_out: tuple[str, ...]
+
+
+def render_diff(contrast: Contrast, totals: Totals, out: Path) -> str:
+    """Return the page for the folder `out`, from which files are linked. Equal input gives equal bytes."""
+    reports = data_root() / "reports"
+    style, script = own_file(reports / "styles" / "report.css"), own_file(reports / "scripts" / "filter.js")
+    template = template_environment(reports / "templates").get_template("diff.html.j2")
+    hashes = {"style_hash": policy_hash(style), "script_hash": policy_hash(script)}
+    return template.render(page=diff_page(contrast, totals, out), style=style, script=script, **hashes)
+
+
+def diff_page(contrast: Contrast, totals: Totals, out: Path) -> DiffPage:
+    """Return what the page shows."""
+    repeated = any(len(finding.base_runs) > 1 for finding in contrast.findings)
+    shown = ContrastDoc(contrast.base, contrast.candidate, tuple(map(finding_doc, contrast.findings)))
+    known = Beside(repeated, link=lambda evidence: _link(evidence, out))
+    return DiffPage(
+        _headline(contrast, repeated),
+        contrast_view(shown, known, _MOST, _TEXT),
+        repeated,
+        tuple(_file(total, out) for total in totals.files[:_MOST_FILES]),
+        max(len(totals.files) - _MOST_FILES, 0),
+        _read(totals.files),
+        tuple(cut(each, _TEXT) for each in totals.left_out),
+    )
+
+
+def _headline(contrast: Contrast, repeated: bool) -> str:
+    if not contrast.findings:
+        return "No line differs"
+    if not repeated:
+        return "They differ; by how much more than noise is not known"
+    beyond = any(finding.significance is Significance.BEYOND for finding in contrast.findings)
+    return "They differ beyond the noise" if beyond else "They differ no more than by noise"
+
+
+def _read(files: Sequence[FileTotal]) -> str:
+    megabytes = sum(file.bytes for file in files) / 1e6
+    return (
+        f"{len(files)} files, {megabytes:,.1f} MB, {sum(file.events for file in files):,} events; "
+        f"{sum(file.unparsed_lines for file in files):,} lines before a first header"
+    )
+
+
+def _file(total: FileTotal, out: Path) -> FileRow:
+    link = _link(Evidence(total.file), out)
+    return FileRow(link, total.lines, total.events, total.unparsed_lines, total.pattern)
+
+
+def _link(evidence: Evidence, out: Path) -> Link:
+    """Return the link from the folder of the page to a log file, which may lie anywhere."""
+    line = f":{evidence.line}" if evidence.line else ""
+    path = os.path.relpath(Path(evidence.path).absolute(), out.absolute())
+    return Link(quote(Path(path).as_posix(), safe="/"), f"{evidence.path}{line}")

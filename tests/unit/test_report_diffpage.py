@@ -1,0 +1,66 @@
+"""The page of a comparison of two folders: headline, differences, noise, and what was read of which file."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import sample_run
+
+from harness.logs.pipeline import FileTotal
+from harness.logs.results import SCHEMA, Totals
+from harness.model import Contrast, Significance
+from harness.report.diffpage import diff_page, render_diff
+
+OUT = Path("/logs/out")
+TOTALS = Totals(
+    SCHEMA,
+    (FileTotal("/logs/before/server.log", "[%d] %p %m (%c)%n", 120, 9000, 100, 110, 8000, 10, 1000),),
+    ("/logs/before/gc.log was not read: it fits no log layout.",),
+)
+FOUND = sample_run.contrasts("ship")[2].findings[0]
+
+
+def page(*findings, totals=TOTALS):
+    return diff_page(Contrast("/logs/before", "/logs/after", findings), totals, OUT)
+
+
+@pytest.mark.parametrize(
+    ("findings", "headline"),
+    [
+        ((), "No line differs"),
+        ((FOUND,), "They differ; by how much more than noise is not known"),
+        (
+            (replace(FOUND, significance=Significance.WITHIN, base_runs=(0, 1), candidate_runs=(1,)),),
+            "They differ no more than by noise",
+        ),
+        (
+            (replace(FOUND, significance=Significance.BEYOND, base_runs=(0, 0), candidate_runs=(1,)),),
+            "They differ beyond the noise",
+        ),
+    ],
+)
+def test_the_headline_says_how_they_differ(findings, headline):
+    assert page(*findings).headline == headline
+
+
+def test_what_was_read_and_what_was_not_is_told_with_links_from_the_pages_folder():
+    shown = page(FOUND)
+    (file,) = shown.files
+    assert (file.link.href, file.lines, file.events, file.unparsed) == ("../before/server.log", 120, 100, 10)
+    assert shown.read == "1 files, 0.0 MB, 100 events; 10 lines before a first header"
+    assert shown.left_out == TOTALS.left_out
+
+
+def test_a_path_cannot_name_a_scheme_and_no_log_text_is_markup():
+    hostile = sample_run.contrasts("hostile")[2].findings
+    strange = replace(TOTALS, files=(replace(TOTALS.files[0], file="javascript:alert(1)<b>.log"),))
+    text = render_diff(Contrast("<i>a", "b", hostile), strange, Path.cwd())
+    assert "<i>a" not in text
+    assert 'href="javascript:' not in text
+    assert "<script>alert" not in text
+    assert "alert%281%29%3Cb%3E.log" in text
+
+
+def test_equal_input_gives_equal_bytes():
+    contrast = Contrast("a", "b", (FOUND,))
+    assert render_diff(contrast, TOTALS, OUT) == render_diff(contrast, TOTALS, OUT)
