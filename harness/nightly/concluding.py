@@ -10,8 +10,12 @@ from harness.nightly.history import add_to_history, read_history
 from harness.nightly.judging import NightReport, Told, judge_night
 from harness.nightly.junit import render_night_junit
 from harness.nightly.page import render_page
+from harness.nightly.strips import history_of
 from harness.nightly.summary import render_summary
 from harness.nightly.waivers import load_waivers
+from harness.records import to_json
+from harness.report import read_verdict, write_reports
+from harness.report.history import FILE
 from harness.store import write_bytes, write_text
 
 WAIVERS = "waivers.toml"
@@ -25,7 +29,8 @@ def keep_waivers(path: Path, folder: Path) -> None:
 def conclude(folder: Path, history: Path) -> NightReport:
     """Write index.html, summary.md, junit.xml, retry.txt and seconds.toml of a night; return what they tell.
 
-    A night that is all there also goes into the history; a shard alone does not.
+    Each run's report is written again, with what became of its cells in the nights before. A night that is all there
+    also goes into the history; a shard alone does not.
     """
     night = read_night(folder)
     verdicts = documents(folder, night)
@@ -37,6 +42,10 @@ def conclude(folder: Path, history: Path) -> NightReport:
     write_text(folder / "index.html", render_page(report))
     write_text(folder / "retry.txt", "".join(f"{line}\n" for line in report.retries))
     write_text(folder / "seconds.toml", "[seconds]\n" + "".join(_known(told) for told in report.told))
+    for verification in verdicts:
+        history_told = history_of(verification, report.cells, report.earlier)
+        write_text(folder / verification / FILE, to_json(history_told))
+        write_reports(folder / verification, read_verdict(folder / verification))
     if night.shard == 0 or night.whole:
         add_to_history(history, report.entry)
     return report

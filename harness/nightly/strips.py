@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from harness.nightly.marks import MarkedCell
 from harness.nightly.showings import Standing
+from harness.report.history import History, Strip
 
 _NIGHTS = 14
 _SIGNS: Mapping[Standing | None, str] = {
@@ -16,6 +17,13 @@ _SIGNS: Mapping[Standing | None, str] = {
     None: "·",
 }
 LEGEND = "✓ as claimed, ✕ not as claimed, ? undecided, – not asked, · not part of that night"
+
+
+def history_of(verification: str, cells: Iterable[MarkedCell], nights: tuple[str, ...]) -> History:
+    """Return what the report of one verification tells of the nights before."""
+    ours = [marked for marked in cells if marked.cell.verification == verification]
+    strips = (Strip(m.cell.scenario, m.cell.arm, strip_of(m), spoken(m), m.mark.value) for m in ours)
+    return History(LEGEND, nights, tuple(strips))
 
 
 def strip_of(marked: MarkedCell) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from harness.records import from_json
 from harness.report.context import report_context
 from harness.report.document import Document
+from harness.report.history import read_history
 from harness.report.html import render_html
 from harness.report.junit import render_junit
 from harness.report.markdown import render_markdown
@@ -20,7 +21,7 @@ __all__ = ["build_verdict", "judge_run", "read_verdict", "write_reports", "write
 
 
 def write_reports(run_dir: Path, verdict: Mapping[str, Any]) -> Path:
-    """Write junit.xml, summary.md and report.html from `verdict` and the journals; return the page's path.
+    """Write junit.xml, summary.md and report.html from `verdict`, the journals and the history; return the page's path.
 
     `verdict` is the content of verdict.json; another schema is a HarnessError. Equal input gives equal bytes.
     """
@@ -28,4 +29,4 @@ def write_reports(run_dir: Path, verdict: Mapping[str, Any]) -> Path:
     journals = {run.folder: list(read_journal(run_dir / run.folder / "journal.jsonl")) for run in document.runs}
     write_text(run_dir / "junit.xml", render_junit(document))
     write_text(run_dir / "summary.md", render_markdown(report_context(document, journals)))
-    return write_text(run_dir / "report.html", render_html(document, journals))
+    return write_text(run_dir / "report.html", render_html(document, journals, history=read_history(run_dir)))

@@ -10,6 +10,7 @@ from harness.report import matrix
 from harness.report.differences import ContrastView, beside, contrast_view, meaning_of
 from harness.report.document import ArmDoc, ClaimDoc, Document, RunDoc
 from harness.report.drawing import Drawing, draw
+from harness.report.history import History
 from harness.report.inventory import FileDigest
 from harness.report.links import Link, evidence_link, journal_link
 from harness.report.matrix import InertnessView, Row
@@ -98,6 +99,7 @@ class ReportContext:
     proof: ProofView | None
     reach: ReachView | None
     inertness: tuple[InertnessView, ...]
+    history: History | None
     waived: tuple[DifferenceView, ...]
     evidence: tuple[EvidenceView, ...]
     hidden_evidence: int
@@ -114,7 +116,10 @@ class ReportContext:
 
 
 def report_context(
-    document: Document, journals: Mapping[str, Sequence[Event]], limits: Limits | None = None
+    document: Document,
+    journals: Mapping[str, Sequence[Event]],
+    limits: Limits | None = None,
+    history: History | None = None,
 ) -> ReportContext:
     """Return what the report shows; `journals` are the events of each run by its folder."""
     limits = limits or Limits()
@@ -139,6 +144,7 @@ def report_context(
         proof=proof_view(document, limits.findings, limits.text),
         reach=reach_view(document, limits.steps * 4, limits.text),
         inertness=matrix.inertness(document),
+        history=history,
         waived=waived_view(document, limits.text),
         evidence=tuple(_evidence(file) for file in document.evidence[: limits.evidence]),
         hidden_evidence=max(len(document.evidence) - limits.evidence, 0),

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from harness.report.context import Limits, ReportContext, report_context
 from harness.report.document import Document
+from harness.report.history import History
 from harness.report.timeline import Event
 from harness.resources import data_root
 from harness.text import visible
@@ -19,13 +20,18 @@ from harness.text import visible
 BUDGET_BYTES = 2_000_000
 
 
-def render_html(document: Document, journals: Mapping[str, Sequence[Event]], budget: int = BUDGET_BYTES) -> str:
+def render_html(
+    document: Document,
+    journals: Mapping[str, Sequence[Event]],
+    budget: int = BUDGET_BYTES,
+    history: History | None = None,
+) -> str:
     """Return the page; whatever would take it over `budget` bytes is cut, and the page says so."""
     limits = Limits()
-    page = _render(report_context(document, journals, limits))
+    page = _render(report_context(document, journals, limits, history))
     while len(page.encode()) > budget and limits.timelines:
         limits = limits.halved()
-        page = _render(report_context(document, journals, limits))
+        page = _render(report_context(document, journals, limits, history))
     return page
 
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 
 import pytest
 from nightly_sample import REFUTED, STARVED, document, write_run
@@ -126,6 +127,17 @@ def test_what_can_be_asked_again_stands_in_the_retry_list_and_what_was_decided_d
         "harness verify --offline",
         "harness verify --jobs 1",
     ]
+
+
+def test_each_report_tells_what_became_of_its_cells_in_the_nights_before(night, tmp_path):
+    history = tmp_path / "history.jsonl"
+    run_shard(replace(planned(), label="2026-03-04"), REQUESTS, tmp_path / "before", QUIET, ask)
+    conclude(tmp_path / "before", history)
+    conclude(night, history)
+    page = (night / "holds" / "report.html").read_text()
+    assert '<code role="img" aria-label="not as claimed, not as claimed">✕✕</code>' in page
+    assert '<code role="img" aria-label="as claimed, as claimed">✓✓</code>' in page
+    assert "no part of a night" not in page
 
 
 def test_measured_seconds_are_written_as_the_matrix_takes_them(night, tmp_path):
