@@ -131,7 +131,7 @@ def test_what_can_be_asked_again_stands_in_the_retry_list_and_what_was_decided_d
 
 def test_each_report_tells_what_became_of_its_cells_in_the_nights_before(night, tmp_path):
     history = tmp_path / "history.jsonl"
-    run_shard(replace(planned(), label="2026-03-04"), REQUESTS, tmp_path / "before", QUIET, ask)
+    run_shard(replace(planned(), started_at="2026-03-04"), REQUESTS, tmp_path / "before", QUIET, ask)
     conclude(tmp_path / "before", history)
     conclude(night, history)
     page = (night / "holds" / "report.html").read_text()
