@@ -40,6 +40,14 @@ def test_a_method_whose_name_is_odd_or_unknown_takes_its_class_along():
     assert unit.selectors == ("--select-class=a.BTest",)
 
 
+def test_many_jupiter_tests_are_shared_out_to_two_forks_and_a_class_stays_whole():
+    tests = [case(f"t{n}", f"a.C{n % 5}Test") for n in range(120)]
+    one, other = units_of(tests)
+    assert sorted((*one.expected, *other.expected), key=lambda c: c.name) == sorted(tests, key=lambda c: c.name)
+    assert {c.class_name for c in one.expected}.isdisjoint({c.class_name for c in other.expected})
+    assert min(len(one.expected), len(other.expected)) >= 48
+
+
 def test_nothing_to_run_makes_no_unit():
     assert units_of([]) == ()
 

@@ -20,6 +20,7 @@ _SLOW: Mapping[str, float] = {
     "canElectNewLeaderAfterOldLeaderPartitionedAway": 23,
     "canMakeProgressAfterBackToBackLeaderFailures": 17,
 }
+_MANY = 100  # Jupiter tests that are worth a second JVM
 _USUAL = {JUPITER: 0.03, PROPERTIES: 5.0}
 
 
@@ -40,13 +41,25 @@ class Unit:
 def units_of(cases: Sequence[Case]) -> tuple[Unit, ...]:
     """Share out tests, the longest unit first.
 
-    A slow property gets a fork of its own, and the rest of an engine goes into one: starting a JVM and warming it up
-    costs seconds, which only a slow one outweighs.
+    A slow property gets a fork of its own, and so do the two halves of many Jupiter tests, which mostly wait; the rest
+    of an engine goes into one: starting a JVM and warming it up costs seconds, which only a slow one outweighs.
     """
     slow = [(case,) for case in cases if case.name in _SLOW]
     rest = [tuple(each for each in cases if each.engine == engine and each.name not in _SLOW) for engine in ENGINES]
-    units = [_unit(group) for group in (*slow, *rest) if group]
+    parts = [part for group in rest for part in (_halves(group) if len(group) > _MANY else [group])]
+    units = [_unit(group) for group in (*slow, *parts) if group]
     return tuple(sorted(units, key=lambda unit: -unit.weight))
+
+
+def _halves(cases: Sequence[Case]) -> list[tuple[Case, ...]]:
+    """Return the cases in two parts of about as many; a class stays whole."""
+    classes: dict[str, list[Case]] = {}
+    for case in cases:
+        classes.setdefault(case.class_name, []).append(case)
+    halves: tuple[list[Case], list[Case]] = ([], [])
+    for group in sorted(classes.values(), key=lambda group: (-len(group), group[0].class_name)):
+        min(halves, key=len).extend(group)
+    return [tuple(half) for half in halves]
 
 
 def only_classes(cases: Sequence[Case], classes: Set[str]) -> tuple[Case, ...]:
