@@ -84,23 +84,27 @@ def lock(
         Path | None,
         typer.Option(
             "--out",
-            help="Folder for the lock: builds/locks of a checkout, or your own, if not given.",
+            help="Folder for both files: those of a checkout's builds, or your own, if not given.",
             show_default=False,
         ),
     ] = None,
 ) -> int:
-    """Resolve a Kafka version, download it and pin every file by SHA-256.
+    """Resolve a Kafka version, download it, pin every file by SHA-256, and read its sources' log statements.
 
     Example: harness lock 3.9.0
     """
+    from harness.logs.library import libraries_beside, make_library
     from harness.sources.downloads import Downloads
     from harness.sources.lock import lock_folder_for_writing, write_lock
     from harness.sources.resolving import resolve_lock
 
     reporter = common.reporter()
     folder = out or lock_folder_for_writing()
-    reporter.stage(f"resolving Kafka {version}")
+    reporter.stage(f"resolving Kafka {version} and reading its log statements")
     with reporter.downloads() as progress:
-        written = write_lock(resolve_lock(version, Downloads(cache_root() / "maven", progress=progress)), folder)
-    common.console().print(str(written))
+        downloads = Downloads(cache_root() / "maven", progress=progress)
+        resolved = resolve_lock(version, downloads)
+        written = write_lock(resolved, folder)
+        statements = make_library(resolved, downloads, out or libraries_beside(folder))
+    common.console().print(f"{written}\n{statements}")
     return 0

@@ -21,7 +21,7 @@ from harness.logs.layout import Layout
 from harness.logs.statements import Family, Library, Statement, Statements
 from harness.resources import data_root, user_data_root
 from harness.sources.downloads import Downloads
-from harness.sources.lock import LockedArtifact, Purpose, checked_version, read_lock
+from harness.sources.lock import Lock, LockedArtifact, Purpose, checked_version
 from harness.store import write_bytes
 
 MAX_ENTRY = 4_000_000  # bytes of a source file in a jar; none of Kafka's is a tenth of it
@@ -47,18 +47,18 @@ def known_versions() -> tuple[str, ...]:
     )
 
 
-def make_library(version: str, downloads: Downloads, folder: Path) -> Path:
+def make_library(lock: Lock, downloads: Downloads, folder: Path) -> Path:
     """Read the released sources of all of Kafka's modules in a lock, write their statements, return the file.
 
     Raises HarnessError when the sources are not to be had.
     """
     from harness.logs.extraction import families, statements  # the parsers take a moment to load
 
-    pinned = [downloads.pin(coordinate, Purpose.SOURCES) for coordinate in _sources(version)]
+    pinned = [downloads.pin(coordinate, Purpose.SOURCES) for coordinate in _sources(lock)]
     texts = {name: text for each in pinned for name, text in _texts(downloads.cache / each.path).items()}
     found = Library(tuple(statements(texts)), tuple(families(texts)))
     return write_bytes(
-        folder / f"{version}.json.gz", gzip.compress(formatted(version, pinned, found).encode(), mtime=0)
+        folder / f"{lock.version}.json.gz", gzip.compress(formatted(lock.version, pinned, found).encode(), mtime=0)
     )
 
 
@@ -101,9 +101,14 @@ def _own_texts(sources: Path) -> dict[str, bytes]:
     }
 
 
-def _sources(version: str) -> list[str]:
-    modules = [each.coordinate.split(":") for each in read_lock(version).of(Purpose.RUNTIME)]
-    return [f"{group}:{name}:jar:sources:{version}" for group, name, *_ in modules if group == "org.apache.kafka"]
+def _sources(lock: Lock) -> list[str]:
+    modules = [each.coordinate.split(":") for each in lock.of(Purpose.RUNTIME)]
+    return [f"{group}:{name}:jar:sources:{lock.version}" for group, name, *_ in modules if group == "org.apache.kafka"]
+
+
+def libraries_beside(locks: Path) -> Path:
+    """Return where the library of a version goes whose lock is in `locks`."""
+    return locks.parent / _FOLDER
 
 
 def _texts(jar: Path) -> Mapping[str, bytes]:
