@@ -22,7 +22,7 @@ class ScenarioAsked:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Everything that was declared before the first run, and the time each stage took since.
+    """Everything that was declared before the first run, and the wall and CPU time each stage took since.
 
     `argv` are the words after the program's name; `host` are facts about the machine by name, as text.
     """
@@ -37,6 +37,7 @@ class Asked:
     started_at: str = ""
     host: Mapping[str, str] = field(default_factory=dict)
     timings: Mapping[str, float] = field(default_factory=dict)
+    cpu_seconds: Mapping[str, float] = field(default_factory=dict)
 
     def arm(self, role: Role) -> Arm | None:
         """Return the arm that plays `role`, or None; two arms in one role are a HarnessError."""

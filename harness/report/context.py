@@ -73,11 +73,12 @@ class EvidenceView:
 
 @dataclass(frozen=True, slots=True)
 class StageTime:
-    """Wall seconds of a stage and its share of all, in percent."""
+    """Wall seconds of a stage and its share of all in percent, and its CPU seconds where they were measured."""
 
     stage: str
     seconds: float
     share: float
+    cpu: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,7 @@ def report_context(
         started_at=document.started_at,
         command=" ".join(("harness", *document.argv)),
         host=document.host,
-        times=_times(document.timings),
+        times=_times(document),
     )
 
 
@@ -238,9 +239,10 @@ def _evidence_told(files: Sequence[FileDigest]) -> str:
     return f"{len(files)} files, {sum(file.bytes for file in files) / 1e6:.1f} MB,"
 
 
-def _times(timings: Mapping[str, float]) -> tuple[StageTime, ...]:
+def _times(document: Document) -> tuple[StageTime, ...]:
+    timings = document.timings
     whole = sum(timings.values()) or 1.0
     return tuple(
-        StageTime(stage, round(seconds, 1), round(100 * seconds / whole, 1))
+        StageTime(stage, round(seconds, 1), round(100 * seconds / whole, 1), document.cpu_seconds.get(stage))
         for stage, seconds in sorted(timings.items(), key=lambda item: (-item[1], item[0]))
     )

@@ -136,7 +136,7 @@ class ContrastDoc:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The content of verdict.json; `timings` are wall seconds per stage, `repeats` the declared runs per cell.
+    """The content of verdict.json; `timings` and `cpu_seconds` are per stage, `repeats` the declared runs per cell.
 
     `proof` is None when the jar was not proved, `coverage` when no run told which changed lines it reached.
     """
@@ -161,3 +161,4 @@ class Document:
     evidence: tuple[FileDigest, ...]
     not_tested: tuple[str, ...]
     timings: Mapping[str, float]
+    cpu_seconds: Mapping[str, float]

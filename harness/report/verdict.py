@@ -160,6 +160,7 @@ def _document(
         evidence=(),
         not_tested=judgement.not_tested,
         timings=asked.timings,
+        cpu_seconds=asked.cpu_seconds,
     )
 
 

@@ -35,14 +35,14 @@ from harness.stages import preflight
 from harness.stages.ground import distribution_of, java_of
 from harness.stages.request import DEFAULT_KAFKA, NO_CLAIMS, Request, located
 from harness.stages.resume import describe_java
-from harness.stages.rundir import write_asked, write_request, write_setup
+from harness.stages.rundir import Stopwatch, write_asked, write_request, write_setup
 
 _NO_CLAIMS = ClaimSet("kafka-raft", "", "", ())
 
 
 def build(request: Request, run_dir: Path, reporter: Reporter) -> None:
     """Make the builds and declare every run. Raises HarnessError for whatever does not fit together."""
-    began = datetime.now(UTC)
+    began, watch = datetime.now(UTC), Stopwatch()
     write_request(run_dir, located(request))
     version = _kafka_version(request)
     claims = claims_of(request, version)
@@ -62,8 +62,7 @@ def build(request: Request, run_dir: Path, reporter: Reporter) -> None:
     settings = {arm.name: settings_of(arm, _flagged(claims)) for arm in arms}
     write_setup(run_dir, replace(setup, settings=settings))
     asked = _declare(request, version, claims, scenarios, arms, began)
-    took = (datetime.now(UTC) - began).total_seconds()
-    write_asked(run_dir, replace(asked, timings={"build": round(took, 2)}))
+    write_asked(run_dir, watch.told(asked, "build"))
 
 
 def _kafka_version(request: Request) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Iterator
@@ -70,14 +71,34 @@ def read_setup(run_dir: Path) -> Setup:
     return read_record(Setup, path)
 
 
+class Stopwatch:
+    """Wall and CPU seconds since it was made: those of this process and of every child that it has waited for."""
+
+    def __init__(self) -> None:
+        self._began, self._cpu = time.monotonic(), _cpu_seconds()
+
+    def told(self, asked: Asked, stage: str) -> Asked:
+        """Return what was declared with the seconds added to those that the stage took before."""
+        wall = asked.timings.get(stage, 0.0) + time.monotonic() - self._began
+        cpu = asked.cpu_seconds.get(stage, 0.0) + _cpu_seconds() - self._cpu
+        return replace(
+            asked,
+            timings={**asked.timings, stage: round(wall, 2)},
+            cpu_seconds={**asked.cpu_seconds, stage: round(cpu, 2)},
+        )
+
+
+def _cpu_seconds() -> float:
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
+
+
 @contextmanager
 def timed(run_dir: Path, stage: str) -> Iterator[None]:
-    """Add the wall seconds of a stage to run.json when it ends."""
-    began = time.monotonic()
+    """Add the wall and CPU seconds of a stage to run.json when it ends."""
+    watch = Stopwatch()
     yield
-    asked = read_asked(run_dir)
-    took = round(asked.timings.get(stage, 0.0) + time.monotonic() - began, 2)
-    write_asked(run_dir, replace(asked, timings={**asked.timings, stage: took}))
+    write_asked(run_dir, watch.told(read_asked(run_dir), stage))
 
 
 def tidy(run_dir: Path) -> None:
