@@ -1,6 +1,8 @@
 """What a whole verification costs: wall seconds per stage, CPU seconds, peak memory of everything it started.
 
 python benchmarks/verify.py [OPTIONS OF harness verify]
+
+Each measurement becomes a line of benchmarks/history.jsonl, so that the next can be held against it.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import sys
 import tempfile
 import threading
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psutil
@@ -29,12 +32,21 @@ def main() -> None:
         wall = time.monotonic() - began
         verdict = json.loads((out / "verdict.json").read_text())
         own = resource.getrusage(resource.RUSAGE_CHILDREN)
-        nodes = sum(run["measures"]["node_cpu_seconds"] for run in verdict["runs"])
-    print(json.dumps({"exit": code, "verdict": verdict["verdict"], "stages": verdict["timings"]}))
-    print(
-        f"wall {wall:.0f} s; CPU: nodes {nodes:.0f} s, harness, compiler and Spark {own.ru_utime + own.ru_stime:.0f} s"
-    )
-    print(f"peak memory (proportional set size of all processes): {peak.bytes / 2**30:.2f} GiB")
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True)
+    measured = {
+        "on": datetime.now(UTC).date().isoformat(),
+        "commit": commit.stdout.strip(),
+        "options": sys.argv[1:],
+        "exit": code,
+        "verdict": verdict["verdict"],
+        "wall_seconds": round(wall, 1),
+        "cpu_seconds": round(own.ru_utime + own.ru_stime, 1),
+        "peak_gib": round(peak.bytes / 2**30, 2),
+        "stages": {stage: [wall, verdict["cpu_seconds"].get(stage)] for stage, wall in verdict["timings"].items()},
+    }
+    with (Path(__file__).parent / "history.jsonl").open("a", encoding="utf-8") as history:
+        history.write(json.dumps(measured) + "\n")
+    print(json.dumps(measured, indent=1))
 
 
 class Peak:
