@@ -49,6 +49,9 @@ def diff(
             show_default=False,
         ),
     ] = None,
+    master: Annotated[
+        str, typer.Option("--master", help="A Spark cluster, spark://host:7077; this machine if not given.")
+    ] = "",
     out: Annotated[
         Path | None,
         typer.Option("--out", help="Folder for the result; of a run directory, a copy to work in.", show_default=False),
@@ -71,11 +74,11 @@ def diff(
                 "A run directory knows its own layout and repeats.",
             )
         folder = common.work_dir(run_dir, out)
-        stage.diff(folder, common.reporter())
+        stage.diff(folder, common.reporter(), master)
         common.console().print(f"Next: harness judge {folder}")
         return 0
     with common.fresh_run_dir(out, "diff") as folder:
-        stage.diff_folders(run_dir, other, folder, layout or None, common.reporter(), repeats_dir)
+        stage.diff_folders(run_dir, other, folder, layout or None, common.reporter(), repeats_dir, master)
     return 0
 
 

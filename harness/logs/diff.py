@@ -38,7 +38,7 @@ def silent(stage: str) -> None:
     """Tell nobody about the progress."""
 
 
-def diff_run(run_dir: Path, arms: Sequence[Arm], progress: Progress = silent) -> tuple[Contrast, ...]:
+def diff_run(run_dir: Path, arms: Sequence[Arm], progress: Progress = silent, master: str = "") -> tuple[Contrast, ...]:
     """Compare the node logs of the arms of a run directory; write `logs/` in it and return the contrasts.
 
     Reads every `runs/<scenario>/<arm>/<k>/logs.json`. A directory without any is a HarnessError.
@@ -48,7 +48,7 @@ def diff_run(run_dir: Path, arms: Sequence[Arm], progress: Progress = silent) ->
         arm.name: overlaid(library(arm.build.kafka_version), run_dir / "builds" / arm.build.name / "sources")
         for arm in arms
     }
-    with opened(run_dir / "logs", progress) as spark:
+    with opened(run_dir / "logs", progress, master) as spark:
         return diff_nodes(spark, run_dir, nodes, pairs(arms), run_dir / "logs", progress, known=known)
 
 
@@ -160,9 +160,9 @@ def counts_of(node: NodeLogs, files: Mapping[str, FileCounts]) -> Iterator[Count
 
 
 @contextmanager
-def opened(out: Path, progress: Progress) -> Iterator[SparkSession]:
+def opened(out: Path, progress: Progress, master: str = "") -> Iterator[SparkSession]:
     """Open Spark with its temporary files below the results' folder, which is made if need be."""
     out.mkdir(parents=True, exist_ok=True)
-    progress("Starting Spark")
-    with session(out) as spark:
+    progress(f"Asking Spark at {master}" if master else "Starting Spark")
+    with session(out, master) as spark:
         yield spark

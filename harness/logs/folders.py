@@ -31,7 +31,13 @@ class Folder:
 
 
 def diff_folders(
-    a: Path, b: Path, out: Path, pattern: str | None, progress: Progress = silent, repeats: Path | None = None
+    a: Path,
+    b: Path,
+    out: Path,
+    pattern: str | None,
+    progress: Progress = silent,
+    repeats: Path | None = None,
+    master: str = "",
 ) -> Contrast:
     """Compare all logs below two folders (`*.log*`, compressed ones too) and write the results into `out`.
 
@@ -44,7 +50,7 @@ def diff_folders(
         raise HarnessError(f"{a} and {b} are the same folder.", "Name two folders of logs.")
     runs = [(a, a, 1), (b, b, 1), *((a, more, number) for number, more in enumerate(_further(repeats), 2))]
     folders = [Folder(str(arm), number, path, log_files(path)) for arm, path, number in runs]
-    with opened(out, progress) as spark:
+    with opened(out, progress, master) as spark:
         progress(f"Recognising the layout of {sum(len(folder.files) for folder in folders)} files")
         return diff_files(spark, folders, out, patterns, progress)
 

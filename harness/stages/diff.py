@@ -22,12 +22,12 @@ from harness.store import write_text
 _SHOWN = 20
 
 
-def diff(run_dir: Path, reporter: Reporter) -> tuple[Contrast, ...]:
-    """Compare the arms' node logs; writes logs/ in the run directory."""
+def diff(run_dir: Path, reporter: Reporter, master: str = "") -> tuple[Contrast, ...]:
+    """Compare the arms' node logs, on a Spark cluster if one is named; writes logs/ in the run directory."""
     asked = read_asked(run_dir)
     reporter.stage("comparing node logs on Spark")
     with timed(run_dir, "diff"):
-        contrasts = diff_run(run_dir, asked.arms, reporter.say)
+        contrasts = diff_run(run_dir, asked.arms, reporter.say, master)
     for contrast in contrasts:
         reporter.say(f"{contrast.base} against {contrast.candidate}: {told(contrast.findings)}")
     return contrasts
@@ -43,14 +43,20 @@ def told(findings: Sequence[Finding]) -> str:
 
 
 def diff_folders(
-    base: Path, candidate: Path, out: Path, layout: str | None, reporter: Reporter, repeats: Path | None = None
+    base: Path,
+    candidate: Path,
+    out: Path,
+    layout: str | None,
+    reporter: Reporter,
+    repeats: Path | None = None,
+    master: str = "",
 ) -> None:
     """Compare two folders of logs, write the results and diff.html into `out` and print the worst findings.
 
     `repeats` holds folders of further runs of what wrote `base`: they tell what is noise.
     """
     reporter.stage(f"comparing {base} with {candidate} on Spark")
-    contrast = compare_folders(base, candidate, out, layout, reporter.say, repeats)
+    contrast = compare_folders(base, candidate, out, layout, reporter.say, repeats, master)
     found = contrast.findings
     table = Table("kind", "level", "base", "candidate", "template", box=None, header_style="bold")
     apart = [finding for finding in found if finding.significance is not Significance.WITHIN]
