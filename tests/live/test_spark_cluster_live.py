@@ -23,7 +23,7 @@ from harness.processes import mortal
 
 pytestmark = pytest.mark.live
 JARS = Path(pyspark.__file__).parent / "jars" / "*"
-LINES = 60_000  # of each file: several seconds of work for two executors
+LINES = 30_000  # of each file: several seconds of work for two executors
 
 
 def free_port() -> int:
@@ -38,6 +38,7 @@ def daemon(home: Path, folder: Path, name: str, *arguments: str) -> subprocess.P
         "PATH": os.environ["PATH"],
         "JAVA_HOME": str(home),
         "SPARK_HOME": str(Path(pyspark.__file__).parent),
+        "SPARK_SCALA_VERSION": "2.13",  # else it looks for a source tree to find out
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_LOCAL_DIRS": str(folder),
     }
@@ -138,13 +139,15 @@ def here(tmp_path, nodes) -> dict[str, bytes]:
 def test_a_cluster_says_what_this_machine_says_also_when_an_executor_is_killed_at_work(master, tmp_path, nodes, here):
     with session(tmp_path, master) as spark:
         assert compare(spark, tmp_path, nodes, "cluster") == here
-        assert len(executors()) == 2
+        before = {each.pid for each in executors()}
+        assert len(before) == 2
         spark.conf.set("spark.sql.files.maxPartitionBytes", "200k")
         killer = subprocess.Popen(  # from outside, while this process waits for Spark
-            [sys.executable, "-c", f"import os, time; time.sleep(1.5); os.kill({executors()[0].pid}, 9)"]
+            [sys.executable, "-c", f"import os, time; time.sleep(1); os.kill({executors()[0].pid}, 9)"]
         )
         assert compare(spark, tmp_path, nodes, "killed") == here
         assert killer.wait() == 0
+        assert {each.pid for each in executors()} != before
     wait_for(lambda: not executors())
     assert not list(tmp_path.glob("spark-*"))
 
