@@ -52,12 +52,11 @@ def contrast(
     runs tell of chance; learned from `counts` if they are not given.
     """
     noise = noise or Noise(counts, seconds)
-    order = order or Order(counts)
     pairs = list(_pairs(base, candidate, counts, comparable(base, candidate, seconds)))
     lengths = _lengths(seconds)
     rates = noise.rates(base, candidate)
     found = [each for pair in pairs if (each := _finding(pair, base, candidate, lengths, noise, rates)) is not None]
-    swaps = order.swaps(base, candidate) if noise.repeated else []
+    swaps = (order or Order(counts)).swaps(base, candidate) if noise.repeated else []
     found += _moved(pairs, swaps, (base, candidate), noise)
     return Contrast(base, candidate, tuple(sorted(found, key=_worst_first)))
 

@@ -88,7 +88,7 @@ def diff_nodes(
     counts = [count for node in nodes for count in counts_of(node, files)]
     progress(f"Comparing {len(counts)} template counts")
     noise = Noise(counts, seconds)
-    order = Order(counts)
+    order = Order(counts) if noise.repeated else None
     found = tuple(contrast(base, candidate, counts, seconds, noise, order) for base, candidate in contrasts)
     left_out = (*unread, *(sentence for pair in contrasts for sentence in missing(*pair, seconds)))
     for sentence in left_out:
