@@ -16,7 +16,7 @@ from pyspark.sql import functions as f
 
 from harness.errors import HarnessError
 from harness.logs.blocks import HEAD, PARTIAL, PIECE, TAIL, Source, cut, decoded, joined, partials, path_of
-from harness.logs.events import COUNTS, Reading, count, merge
+from harness.logs.events import COUNTS, MAX_EVENT, Reading, count, merge
 from harness.logs.layout import misfit
 
 if TYPE_CHECKING:
@@ -79,9 +79,10 @@ def read(spark: SparkSession, root: Path, readings: Mapping[str, Reading]) -> di
 
 
 def first_lines(spark: SparkSession, path: Path, number: int) -> list[str]:
-    """Return the first lines of a file; one that cannot be read is a HarnessError."""
+    """Return the first lines of a file, long ones cut; one that cannot be read is a HarnessError."""
     _check_readable(path.parent, [path.name])
-    table = _collected(lines(spark, [str(path.resolve())]).limit(number))
+    found = lines(spark, [str(path.resolve())]).limit(number)
+    table = _collected(found.select(f.substring("line", 1, MAX_EVENT).alias("line")))
     return decoded(pl.Series(pl.from_arrow(table["line"]))).to_list()
 
 

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -67,9 +67,25 @@ def session(folder: Path, master: str = "") -> Iterator[SparkSession]:
             with _environment(_prepare(scratch, master), () if master else _LOCALLY_FOREIGN):
                 spark = _start(SparkSession.builder.master(master or _local()), settings(scratch, master))
             stack.callback(_stop, spark)
+            stack.enter_context(_told_when_the_jvm_ends())
         if master or _SUBMITTED in os.environ:
             spark.sparkContext.addPyFile(str(_zipped(scratch)))
         yield spark
+
+
+@contextmanager
+def _told_when_the_jvm_ends() -> Iterator[None]:
+    """Say what became of Spark, whatever its absence makes py4j and sockets say."""
+    gateway: Any = SparkContext._gateway
+    try:
+        yield
+    except Exception as error:
+        if gateway.proc.poll() is None:
+            raise
+        raise HarnessError(
+            "Spark's JVM ended while it was at work, most likely for want of memory.",
+            "See that the host has 4 GiB free and no line is longer than some hundred megabytes, and try again.",
+        ) from error
 
 
 def processors() -> int:
@@ -134,7 +150,7 @@ def settings(scratch: Path, master: str) -> dict[str, str]:
     return {
         **(loopback if _is_here(master) else {}),
         **({} if master else here),
-        "spark.driver.memory": "1g",
+        "spark.driver.memory": "2g",  # of which it takes what it needs: a line of 100 MB is held several times
         "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={scratch}",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -164,8 +180,9 @@ def _start(builder: SparkSession.Builder, config: Mapping[str, str]) -> SparkSes
 def _stop(spark: SparkSession) -> None:
     """Stop Spark and end its JVM, which would otherwise live as long as this process."""
     gateway: Any = SparkContext._gateway
-    spark.stop()
-    SparkContext._gateway = SparkContext._jvm = None
+    with suppress(Exception):  # a JVM that has died cannot be asked to stop, and what ended it is the error to tell
+        spark.stop()
+    SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
     gateway.shutdown()
     gateway.proc.stdin.close()  # the JVM ends when its standard input does
     gateway.proc.wait(_STOP_SECONDS)

@@ -221,6 +221,46 @@ def test_further_runs_of_the_first_folders_build_tell_what_is_noise(spark, tmp_p
     ]
 
 
+def test_a_line_of_a_hundred_megabytes_among_hostile_ones_is_read_and_cut(spark, tmp_path):
+    for name, words in (("a", ["plain"]), ("b", ["plain", "<script>x</script> \x1b[31m \u202e", "x" * 100_000_000])):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "server.log").write_text("".join(f"{header(1, word)}\n" for word in words))
+    folders = [Folder(str(tmp_path / name), 1, tmp_path / name, log_files(tmp_path / name)) for name in "ab"]
+    found = diff_files(spark, folders, tmp_path / "out", COMMON).findings
+    assert [(f.kind, len(f.template) < 3_000) for f in found] == [(FindingKind.NEW, True)] * 2
+    assert any("\\x1b[<n>m \\u202e" in f.template or "\\x1b" in f.template for f in found)
+    totals = json.loads((tmp_path / "out" / "totals.json").read_text())["files"]
+    assert sum(total["bytes"] for total in totals) == sum(path.stat().st_size for path in tmp_path.glob("*/server.log"))
+
+
+def test_a_jvm_of_spark_that_dies_is_told_in_a_sentence_and_leaves_nothing(tmp_path):
+    script = """
+import sys
+from pathlib import Path
+from harness.errors import HarnessError
+from harness.logs.pipeline import first_lines
+from harness.logs.spark import session
+from pyspark import SparkContext
+root = Path(sys.argv[1])
+(root / "server.log").write_text("a line\\n")
+try:
+    with session(root) as spark:
+        SparkContext._gateway.proc.kill()
+        SparkContext._gateway.proc.wait()
+        first_lines(spark, root / "server.log", 3)
+except HarnessError as error:
+    print(error.message)
+print([path.name for path in root.iterdir()])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.stdout.splitlines() == [
+        "Spark's JVM ended while it was at work, most likely for want of memory.",
+        "['server.log']",
+    ]
+
+
 # Two small folders are compared in a process of its own: what does it need, say and leave behind?
 SCRIPT = """
 import sys
