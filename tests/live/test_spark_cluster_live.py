@@ -41,6 +41,7 @@ def daemon(home: Path, folder: Path, name: str, *arguments: str) -> subprocess.P
         "SPARK_SCALA_VERSION": "2.13",  # else it looks for a source tree to find out
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_LOCAL_DIRS": str(folder),
+        "JAVA_TOOL_OPTIONS": f"-Djava.io.tmpdir={folder}",  # executors that are killed leave libraries there
     }
     command = [str(home / "bin" / "java"), "-cp", str(JARS), f"org.apache.spark.deploy.{name}", *arguments]
     with (folder / f"{arguments[1]}-{len(list(folder.iterdir()))}.log").open("wb") as log:
