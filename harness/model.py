@@ -178,7 +178,8 @@ class Significance(StrEnum):
 class Finding:
     """One family of log templates that differs between two arms in one scenario.
 
-    Counts are summed over all repeats and nodes of the arm; `base_runs` and `candidate_runs` are those of each repeat.
+    Counts are summed over all repeats and nodes of the arm; `base_runs` and `candidate_runs` are those of each repeat,
+    and where the level differs only those at `level`.
     `phase` is where the difference is largest. `says` is what counts do not tell, in words. `q` is the false discovery
     rate of a rate that could be tested.
     `base_excerpt` and `candidate_excerpt` are real log lines (empty where the arm has none). `statement` is the file

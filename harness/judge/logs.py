@@ -46,8 +46,7 @@ def foretold_by(template: str, lines: Iterable[str], patterns: Mapping[str, str]
 def _is_worse(finding: Finding) -> bool:
     if finding.significance is not Significance.BEYOND or finding.level not in _WORSE:
         return False
-    more = finding.candidate_count > finding.base_count
-    return finding.kind is FindingKind.NEW or (more and finding.kind is not FindingKind.VANISHED)
+    return finding.kind is not FindingKind.ORDER and sum(finding.candidate_runs) > sum(finding.base_runs)
 
 
 def _lines(finding: Finding) -> tuple[str, str]:

@@ -106,7 +106,8 @@ def _finding(
     if _levels(pair.base) != _levels(pair.candidate):
         changed = replace(key, level=_changed_level(pair))
         told = noise.presence(place, changed, base, candidate)
-        return _told(pair, FindingKind.LEVEL, _busiest(pair.candidate), told, runs)
+        at_level = (noise.runs(place, changed, base), noise.runs(place, changed, candidate))
+        return _told(pair, FindingKind.LEVEL, _busiest(pair.candidate), told, at_level)
     told = rates.get((place, key), Told(Significance.UNKNOWN))
     phase = told.phase if told.significance is Significance.BEYOND and told.phase else ""
     other = _other_rate(pair, base, candidate, seconds)

@@ -36,18 +36,25 @@ def test_an_error_in_every_run_of_the_candidate_and_in_none_of_base_is_a_hold_th
         replace(FOUND, level="INFO"),
         replace(FOUND, significance=Significance.UNKNOWN),
         replace(FOUND, significance=Significance.WITHIN),
-        replace(FOUND, kind=FindingKind.VANISHED, base_count=6, candidate_count=0),
-        replace(FOUND, kind=FindingKind.RATE, base_count=60),
+        replace(FOUND, kind=FindingKind.VANISHED, base_runs=(2, 2, 2), candidate_runs=(0, 0, 0)),
+        replace(FOUND, kind=FindingKind.RATE, base_runs=(20, 20, 20)),
+        replace(FOUND, kind=FindingKind.LEVEL, base_runs=(2, 2, 2), candidate_runs=(0, 0, 0)),
+        replace(FOUND, kind=FindingKind.ORDER),
         replace(FOUND, template=f"KafkaConfig: {FLAG.key} = true"),
     ],
-    ids=["not a warning", "one run", "noise", "gone", "rarer", "the flag's own key"],
+    ids=["not a warning", "one run", "noise", "gone", "rarer", "a lesser level", "another order", "the flag's own key"],
 )
 def test_what_is_no_worse_or_no_more_than_noise_or_the_flags_own_decides_nothing(finding):
     assert judged(finding).verdict is Verdict.SHIP
 
 
 def test_more_warnings_than_base_beyond_the_noise_are_a_hold():
-    assert judged(replace(FOUND, kind=FindingKind.RATE, level="WARN", base_count=1)).verdict is Verdict.HOLD
+    rate = replace(FOUND, kind=FindingKind.RATE, level="WARN", base_count=1, base_runs=(0, 1, 0))
+    assert judged(rate).verdict is Verdict.HOLD
+
+
+def test_as_many_lines_at_a_worse_level_than_base_are_a_hold():
+    assert judged(replace(FOUND, kind=FindingKind.LEVEL, base_count=6)).verdict is Verdict.HOLD
 
 
 def test_what_a_claim_foretells_decides_nothing():

@@ -112,6 +112,8 @@ def test_another_level_in_every_run_is_beyond_the_noise():
         for c in rest()
     ]
     assert set(beyond(counts)) == {(FindingKind.LEVEL, "steady 1")}
+    found = [each for each in findings(counts) if each.kind is FindingKind.LEVEL]
+    assert {(each.level, each.base_runs, each.candidate_runs) for each in found} == {("ERROR", (0, 0, 0), (1, 1, 1))}
 
 
 def test_with_one_run_of_each_arm_nothing_is_known():
