@@ -100,7 +100,7 @@ def decide(
         *(_judge_claim(asked, claim, rulings, proof) for claim in asked.claims),
         *(_settled(*each) for each in proved.settled_without_clusters(proof)),
     )
-    blockers = (*proved.blockers(proof), *logs.blockers(asked, contrasts, proof))
+    blockers = (*proved.blockers(proof), *logs.blockers(_base(asked), asked.flag_key, contrasts, proof))
     gaps = (*_absent_arms(asked), *_gaps_in_claims(asked, rulings), *proved.gaps(proof))
     besides = [*([Verdict.HOLD] if blockers else []), *([Verdict.INCONCLUSIVE] if gaps else [])]
     verdict = _worst([*(row.ruling.verdict for row in rows), *besides])
@@ -114,6 +114,11 @@ def decide(
         claims,
         (*gaps, *_not_asked(rows), *proved.untested(proof)),
     )
+
+
+def _base(asked: Asked) -> str:
+    arm = asked.arm(Role.BASE)
+    return arm.name if arm else ""
 
 
 def _rulings(asked: Asked, scenario: str, results: Sequence[RunResult]) -> list[tuple[Claim | None, Ruling]]:

@@ -4,28 +4,75 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
-from harness.judge.asked import Asked
-from harness.model import Contrast, Finding, FindingKind, Role, Significance
+from harness.model import FindingKind, Significance
 from harness.proof.records import Proof
 
 _WORSE = ("WARN", "ERROR", "FATAL")
 _MOST = 5
 
 
-def blockers(asked: Asked, contrasts: Sequence[Contrast], proof: Proof | None) -> tuple[str, ...]:
+class Difference(Protocol):
+    """A finding, as the log diff has it or as a verdict has it."""
+
+    @property
+    def kind(self) -> FindingKind: ...  # noqa: D102
+
+    @property
+    def level(self) -> str: ...  # noqa: D102
+
+    @property
+    def logger(self) -> str: ...  # noqa: D102
+
+    @property
+    def template(self) -> str: ...  # noqa: D102
+
+    @property
+    def scenario(self) -> str: ...  # noqa: D102
+
+    @property
+    def base_excerpt(self) -> str: ...  # noqa: D102
+
+    @property
+    def candidate_excerpt(self) -> str: ...  # noqa: D102
+
+    @property
+    def significance(self) -> Significance: ...  # noqa: D102
+
+    @property
+    def base_runs(self) -> tuple[int, ...]: ...  # noqa: D102
+
+    @property
+    def candidate_runs(self) -> tuple[int, ...]: ...  # noqa: D102
+
+
+class Differences(Protocol):
+    """The findings between two arms."""
+
+    @property
+    def base(self) -> str: ...  # noqa: D102
+
+    @property
+    def candidate(self) -> str: ...  # noqa: D102
+
+    @property
+    def findings(self) -> Sequence[Difference]: ...  # noqa: D102
+
+
+def blockers(base: str, flag: str, contrasts: Sequence[Differences], proof: Proof | None) -> tuple[str, ...]:
     """Return why the candidate's logs are worse than base's; many are cut to a few and their number.
 
-    Counted are lines at WARN or worse that are new, more frequent or at a worse level than on base, beyond the noise
-    (so never without repeats), and that no claim foretells. The same line in several places is told once.
+    `base` is the base arm's name, `flag` the candidate's key. Counted are lines at WARN or worse that are new, more
+    frequent or at a worse level than on base, beyond the noise (so never without repeats), and that no claim foretells.
+    The same line in several places is told once.
     """
-    base = asked.arm(Role.BASE)
     patterns = {chain.claim: chain.evidence for chain in proof.chains if chain.evidence} if proof else {}
-    against_base = [each for each in contrasts if base is not None and each.base == base.name]
+    against_base = [each for each in contrasts if each.base == base]
     told: dict[tuple[str, str], str] = {}
     for contrast in against_base:
         for finding in contrast.findings:
-            if _is_worse(finding) and not foretold_by(finding.template, _lines(finding), patterns, asked.flag_key):
+            if _is_worse(finding) and not foretold_by(finding.template, _lines(finding), patterns, flag):
                 told.setdefault((finding.logger, finding.template), _sentence(contrast, finding))
     sentences = list(told.values())
     more = len(sentences) - _MOST
@@ -43,17 +90,17 @@ def foretold_by(template: str, lines: Iterable[str], patterns: Mapping[str, str]
     return next((claim for claim, wanted in patterns.items() if any(re.search(wanted, line) for line in shown)), "")
 
 
-def _is_worse(finding: Finding) -> bool:
+def _is_worse(finding: Difference) -> bool:
     if finding.significance is not Significance.BEYOND or finding.level not in _WORSE:
         return False
     return finding.kind is not FindingKind.ORDER and sum(finding.candidate_runs) > sum(finding.base_runs)
 
 
-def _lines(finding: Finding) -> tuple[str, str]:
+def _lines(finding: Difference) -> tuple[str, str]:
     return finding.base_excerpt, finding.candidate_excerpt
 
 
-def _sentence(contrast: Contrast, finding: Finding) -> str:
+def _sentence(contrast: Differences, finding: Difference) -> str:
     runs = ", ".join(map(str, finding.candidate_runs)), ", ".join(map(str, finding.base_runs))
     return (
         f"{contrast.candidate} logs at {finding.level} in {finding.scenario} what no claim foretells, {runs[0]} times "

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from harness.judge import ClaimStatus, proved
-from harness.model import Verdict
+from harness.judge import ClaimStatus, logs, proved
+from harness.model import Role, Verdict
 from harness.nightly.history import SCHEMA, PastNight, Verified, before
 from harness.nightly.marks import MarkedCell, MarkedFinding, mark_cells, mark_findings
 from harness.nightly.records import Ended, Ending, Night, Planned
@@ -108,12 +108,18 @@ def _without_waived(verification: str, document: Document, waived: Waived) -> En
     """Return what a HOLD counts as: it stays one unless a waiver covers each cell that makes it one."""
     held_back = [scenario for scenario in document.scenarios if scenario.verdict is Verdict.HOLD]
     excused = held_back and all(_is_waived(verification, document, each, waived) for each in held_back)
-    if not excused or proved.blockers(document.proof):
+    if not excused or proved.blockers(document.proof) or _log_blockers(document):
         return Ending.HOLD
     # Claims that no scenario asks are settled, or left open, by the proof: they weigh nothing here.
     untested = any(claim.scenario and claim.status is ClaimStatus.UNTESTED for claim in document.claims)
     undecided = any(scenario.verdict is Verdict.INCONCLUSIVE for scenario in document.scenarios)
     return Ending.INCONCLUSIVE if untested or undecided or proved.gaps(document.proof) else Ending.SHIP
+
+
+def _log_blockers(document: Document) -> tuple[str, ...]:
+    base = next((arm.name for arm in document.arms if arm.role is Role.BASE), "")
+    flag = next((arm.flag_key for arm in document.arms if arm.role is not Role.BASE), "")
+    return logs.blockers(base, flag, document.contrasts, document.proof)
 
 
 def _is_waived(verification: str, document: Document, scenario: ScenarioDoc, waived: Waived) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from nightly_sample import BROKEN, REFUTED, STARTED, STARVED, document, night, showing
 
 from harness.errors import HarnessError
-from harness.model import Outcome
+from harness.model import Outcome, Significance
 from harness.nightly.history import PastNight
 from harness.nightly.judging import judge_night
 from harness.nightly.junit import render_night_junit
@@ -103,6 +103,22 @@ def test_a_waived_outcome_no_longer_holds_the_night_back_and_stays_told():
     assert (told.ending, told.counts) == (Ending.HOLD, Ending.SHIP)
     assert "kim" in render_summary(report)
     assert "1 of them waived" in render_summary(report)
+
+
+def test_a_waived_outcome_does_not_excuse_a_warning_that_the_candidate_adds_to_the_logs():
+    contrast = HOLD.contrasts[2]
+    worse = replace(
+        contrast.findings[0],
+        level="WARN",
+        template="It failed",
+        base_excerpt="",
+        candidate_excerpt="It failed",
+        significance=Significance.BEYOND,
+        base_runs=(0, 0, 0),
+        candidate_runs=(2, 2, 2),
+    )
+    held = replace(HOLD, contrasts=(replace(contrast, findings=(worse,)),))
+    assert judged({"a": held}, waivers=[waiver()]).exit_code == 1
 
 
 def test_a_waiver_covers_that_cell_and_that_outcome_only():
