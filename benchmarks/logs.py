@@ -1,19 +1,23 @@
-"""CPU seconds of the log pipeline by stage, and of its kernel beside others', on real lines multiplied.
+"""All figures of the log diff in one run: its kernel beside others', Spark's share, whole diffs, templates.
 
-python benchmarks/logs.py [MEGABYTES] [FILES] [SEED]
+python benchmarks/logs.py [GIGABYTES]
 
 The lines are those of tests/unit/log-sample (three controllers with brokers and a broker, at DEBUG), over and over,
-each time with other digits. CPU seconds are user and system time of this process and all its children.
+each time with other digits. CPU seconds are user and system time of this process and all its children, also of those
+that nobody waited for. Whole diffs are of 0.1 and 1 GB, and of GIGABYTES if given; what they read lies in $TMPDIR.
 """
 
 import gzip
 import random
 import re
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -28,6 +32,9 @@ from harness.logs.layout import KAFKA_DEFAULT, compile_layout
 from harness.logs.masks import MASKS, template
 from harness.logs.pipeline import read
 from harness.logs.spark import session
+
+sys.path.insert(0, str(Path(__file__).parent))
+import templates
 
 SAMPLE = Path(__file__).resolve().parents[1] / "tests" / "unit" / "log-sample" / "sample.log.gz"
 READING = Reading(compile_layout(KAFKA_DEFAULT), (WHOLE_LOG,))
@@ -96,14 +103,25 @@ def in_drain(lines: list[str]) -> None:
         miner.add_log_message(line[26:])
 
 
-def kernels(root: Path, content: bytes) -> None:
-    """Print what the kernel takes beside others, all on one thread and in one run."""
+@dataclass(frozen=True, slots=True)
+class Took:
+    """What a whole command took: CPU seconds, seconds, and the most memory that its processes had at once."""
+
+    cpu: float
+    wall: float
+    bytes: int
+
+
+def kernels(root: Path, content: bytes) -> float:
+    """Print what the kernel takes beside others, all on one thread and in one run; return its CPU seconds per byte."""
     lines = pl.Series("line", content.splitlines(), dtype=pl.Binary)
     columns = {"file": pl.lit(7, pl.Int64), "block": pl.lit(0, pl.Int64)}
     rows = pl.DataFrame({"line": lines}).with_columns(**columns).select(LINES.names())
     frames = [rows.slice(at, AT_ONCE) for at in range(0, rows.height, AT_ONCE)]
+    begun = time.process_time()
     with stage("kernel", len(content)):
         list(partials(frames, {7: Source("x", READING)}))
+    took = (time.process_time() - begun) / len(content)
     with stage("Polars alone, the same masks", len(content)):
         alone(frames)
     few = content[:FEW]
@@ -112,26 +130,60 @@ def kernels(root: Path, content: bytes) -> None:
         in_duckdb(root / "few.txt")
     with stage("Drain3", len(few)):
         in_drain(few.decode().splitlines())
+    if found := shutil.which("rg"):
+        used = command([found, "-j1", "-c", r"\b\d+\b", str(root / "few.txt")]).cpu
+        print(f"rg, one of the masks, counting only {len(few) / 1e6 / used:6.0f} MB/CPU s")
+    return took
+
+
+def command(words: list[str]) -> Took:
+    """Run a command to its end. Spark's daemon waits for no worker, so what each has used is asked while it lives."""
+    begun, used, most = time.monotonic(), dict[int, float](), 0
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL) as started:
+        while started.poll() is None:
+            memory = 0
+            with suppress(psutil.Error):
+                for each in [(top := psutil.Process(started.pid)), *top.children(recursive=True)]:
+                    used[each.pid] = sum(each.cpu_times()[:2])
+                    memory += each.memory_info().rss
+            most = max(most, memory)
+            time.sleep(0.05)
+    assert started.returncode == 0, words
+    return Took(sum(used.values()), time.monotonic() - begun, most)
+
+
+def whole(root: Path, content: bytes, gigabytes: float) -> Took:
+    """Compare two folders of so many gigabytes together, in files of the content's size."""
+    folders = [root / "a", root / "b"]
+    for folder in folders:
+        folder.mkdir()
+        for number in range(round(gigabytes * 1e9 / len(content) / 2)):
+            (folder / f"{number}.log").write_bytes(content)
+    out = root / "out"
+    took = command([sys.executable, "-m", "harness", "diff", *map(str, folders), "--out", str(out)])
+    for folder in [*folders, out]:
+        shutil.rmtree(folder)
+    print(
+        f"harness diff of {gigabytes:g} GB {took.cpu:24.1f} CPU s {took.wall:6.1f} s, {took.bytes >> 20} MiB",
+        flush=True,
+    )
+    return took
 
 
 def main() -> None:
-    megabytes, files, seed = (int(value) for value in (sys.argv[1:] + ["100", "8", "1"][len(sys.argv) - 1 :]))
-    content = multiplied(megabytes * 1_000_000 // files, random.Random(seed))
+    largest = [float(word) for word in sys.argv[1:]]
+    content = multiplied(12_500_000, random.Random(1))
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        kernels(root, content * files)
-        names = [f"{number}.log" for number in range(files)]
-        for name in names:
-            (root / name).write_bytes(content)
+        kernel = kernels(root, content * 8)
         (root / "first.log").write_bytes(content[: content.index(b"\n[", 1000) + 1])
-        with ExitStack() as stack:
-            with stage("session"):
-                spark = stack.enter_context(session(root))
-            with stage("first job"):
-                read(spark, root, {"first.log": READING})
-            for again in ("", ", again"):
-                with stage(f"{files} files on Spark{again}", len(content) * files):
-                    read(spark, root, dict.fromkeys(names, READING))
+        for time_ in ("first", "second", "third"):  # the second of an installation writes the archive of classes
+            with ExitStack() as stack, stage(f"session and first job, {time_} time"):
+                read(stack.enter_context(session(root)), root, {"first.log": READING})
+        small, *others = [whole(root, content, size) for size in (0.1, 1.0, *largest)]
+    marginal = (others[0].cpu - small.cpu) / 0.9e9
+    print(f"a further gigabyte: {marginal * 1e9:.1f} CPU s, of which the kernel takes {kernel / marginal:.0%}")
+    templates.main()
 
 
 if __name__ == "__main__":

@@ -14,13 +14,15 @@ from harness.logs.counts import Count, Where
 from harness.logs.layout import LEVELS
 from harness.logs.noise import Key, Noise, Place, Told
 from harness.logs.order import Order, Swap
+from harness.logs.shifts import Shift, Shifts
 from harness.logs.text import excerpt
+from harness.logs.values import Change, Side, Values
 from harness.model import Contrast, Evidence, Finding, FindingKind, Significance
 from harness.text import visible
 
 MIN_RATIO = 1.5  # of the events per second of a phase
 MIN_EVENTS = 5.0  # by which the arms differ in a phase, over the shorter of their times in it
-
+MOST_WORDS = 6  # of each arm that are told of a value
 
 _SIGNIFICANCES = (Significance.BEYOND, Significance.UNKNOWN, Significance.WITHIN)
 
@@ -37,27 +39,50 @@ class _Pair:
     candidate: tuple[Count, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What all arms' runs tell of chance, of the order, the times and the values of what they log."""
+
+    noise: Noise
+    order: Order | None
+    shifts: Shifts | None
+    values: Values
+
+
+def learned(counts: Sequence[Count], seconds: Mapping[Where, float]) -> Learned:
+    """Learn from all arms' counts, once for all contrasts; order and times tell nothing where nothing is repeated."""
+    noise = Noise(counts, seconds)
+    order, shifts = (Order(counts), Shifts(counts)) if noise.repeated else (None, None)
+    return Learned(noise, order, shifts, Values(counts, seconds))
+
+
 def contrast(
     base: str,
     candidate: str,
     counts: Sequence[Count],
     seconds: Mapping[Where, float],
-    noise: Noise | None = None,
-    order: Order | None = None,
+    known: Learned | None = None,
 ) -> Contrast:
     """Return what differs between two arms: what is beyond the noise first, worst first.
 
     `seconds` is how long the nodes were in each phase, added up over nodes. Only scenarios and kinds of node for
-    which both arms have logs, that is an entry in `seconds`, are compared. `noise` and `order` are what all arms'
-    runs tell of chance; learned from `counts` if they are not given.
+    which both arms have logs, that is an entry in `seconds`, are compared. `known` is learned from `counts` if it is
+    not given.
     """
-    noise = noise or Noise(counts, seconds)
-    pairs = list(_pairs(base, candidate, counts, comparable(base, candidate, seconds)))
+    known = known or learned(counts, seconds)
+    places = comparable(base, candidate, seconds)
+    pairs = list(_pairs(base, candidate, counts, places))
     lengths = _lengths(seconds)
-    rates = noise.rates(base, candidate)
-    found = [each for pair in pairs if (each := _finding(pair, base, candidate, lengths, noise, rates)) is not None]
-    swaps = (order or Order(counts)).swaps(base, candidate) if noise.repeated else []
-    found += _moved(pairs, swaps, (base, candidate), noise)
+    rates = known.noise.rates(base, candidate)
+    found = [
+        finding
+        for pair in pairs
+        if (finding := _finding(pair, base, candidate, lengths, known.noise, rates)) is not None
+    ]
+    changes = known.values.changes(base, candidate, places)
+    found = [*_not_told_by(changes, found), *map(_changed, changes)]
+    found += _moved(pairs, known.order.swaps(base, candidate) if known.order else [], (base, candidate), known.noise)
+    found += _shifted(pairs, known.shifts.told(base, candidate) if known.shifts else [], (base, candidate), known.noise)
     return Contrast(base, candidate, tuple(sorted(found, key=_worst_first)))
 
 
@@ -130,6 +155,65 @@ def _moved(pairs: Iterable[_Pair], swaps: Iterable[Swap], arms: tuple[str, str],
     return found
 
 
+def _shifted(pairs: Iterable[_Pair], shifts: Iterable[Shift], arms: tuple[str, str], noise: Noise) -> list[Finding]:
+    known = {(pair.scenario, pair.node_role, pair.logger, pair.family): pair for pair in pairs}
+    found = []
+    for shift in shifts:
+        pair = known[shift.place.scenario, shift.place.node_role, shift.key.logger, shift.key.family]
+        base_runs, candidate_runs = (noise.runs(shift.place, shift.key, arm) for arm in arms)
+        told = Told(Significance.BEYOND, shift.phase, shift.q)
+        plain = _told(pair, FindingKind.SHIFT, shift.phase, told, (base_runs, candidate_runs))
+        says = f"first logged {shift.now:.1f} s after the phase begins, not {shift.was:.1f} s"
+        others = f"; {shift.others} more shift alike" if shift.others else ""
+        found.append(replace(plain, says=says + others))
+    return found
+
+
+def _not_told_by(changes: Iterable[Change], findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings without new and vanished lines that are new or gone because of a value that is told."""
+    told: dict[tuple[str, ...], int] = {}
+    for change in changes:
+        for count in change.logged:
+            line = (change.place.scenario, change.place.node_role, visible(count.logger), excerpt(count.key))
+            told[line] = min(told.get(line, len(_SIGNIFICANCES)), _SIGNIFICANCES.index(change.significance))
+    left = []
+    for finding in findings:
+        line = (finding.scenario, finding.node_role, finding.logger, finding.template)
+        as_sure = told.get(line, len(_SIGNIFICANCES)) <= _SIGNIFICANCES.index(finding.significance)
+        if finding.kind not in (FindingKind.NEW, FindingKind.VANISHED) or not as_sure:
+            left.append(finding)
+    return left
+
+
+def _changed(change: Change) -> Finding:
+    slot, place = change.slot, change.place
+    pair = _Pair(place.scenario, place.node_role, slot.logger, slot.text, change.base.shown, change.candidate.shown)
+    runs = (change.base.runs, change.candidate.runs)
+    phase = _busiest(change.candidate.logged or change.base.logged)
+    plain = _told(pair, FindingKind.VALUE, phase, Told(change.significance), runs)
+    return replace(
+        plain,
+        base_count=sum(change.base.runs),
+        candidate_count=sum(change.candidate.runs),
+        says=f"base: {_words(change.base)}; candidate: {_words(change.candidate)}",
+        base_lasting=bool(change.base.logged) if slot.last else plain.base_lasting,
+        candidate_lasting=bool(change.candidate.logged) if slot.last else plain.candidate_lasting,
+    )
+
+
+def _words(side: Side) -> str:
+    more = f" and {len(side.words) - MOST_WORDS} more" if len(side.words) > MOST_WORDS else ""
+    return excerpt(", ".join(side.words[:MOST_WORDS])) + more
+
+
+def _lasting(counts: Iterable[Count], runs: Sequence[int]) -> bool:
+    """Say whether in every run of an arm it was logged before and still in the run's last stretch."""
+    seen = list(counts)
+    before = {count.where.repeat for count in seen if count.before_end}
+    still = {count.where.repeat for count in seen if count.at_end}
+    return len(before & still) == max(len(runs), 1)
+
+
 def _changed_level(pair: _Pair) -> str:
     return max(_levels(pair.base) ^ _levels(pair.candidate), key=_severity)
 
@@ -187,6 +271,8 @@ def _told(pair: _Pair, kind: FindingKind, phase: str, told: Told, runs: tuple[tu
         q=told.q,
         base_runs=runs[0],
         candidate_runs=runs[1],
+        base_lasting=_lasting(pair.base, runs[0]),
+        candidate_lasting=_lasting(pair.candidate, runs[1]),
     )
 
 
@@ -207,6 +293,7 @@ def _worst_first(finding: Finding) -> tuple[object, ...]:
     return (
         _SIGNIFICANCES.index(finding.significance),
         -_severity(finding.level),
+        not (finding.base_lasting or finding.candidate_lasting),
         -difference,
         finding.scenario,
         finding.node_role,

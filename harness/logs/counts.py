@@ -20,8 +20,11 @@ class Where:
 class Count:
     """How often a template was logged somewhere, and the first such event: its file, line and text.
 
-    `statement` is the place in the sources that wrote it, where it is known. `family` is what is compared of the
-    template; empty for the template itself.
+    `statement` is the place in the sources that wrote it, `wording` what it writes with `{}` for each value, `values`
+    what stood there: where they are known. `family` is what is compared of the template; empty for the template itself.
+    `after` is the time from the phase's beginning to the first event, in seconds, None where that has no meaning;
+    `last_at` is when the last event came. `before_end` says whether one came before the last stretch of the run,
+    `at_end` whether one came in it.
     """
 
     where: Where
@@ -34,6 +37,13 @@ class Count:
     excerpt: str
     statement: str = ""
     family: str = ""
+    wording: str = ""
+    values: tuple[str, ...] = ()
+    node: int = 0
+    after: float | None = None
+    last_at: float = 0.0
+    before_end: bool = False
+    at_end: bool = False
 
     @property
     def key(self) -> str:

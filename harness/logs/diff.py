@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import product
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.errors import HarnessError
-from harness.logs.contrasts import comparable, contrast
+from harness.logs import clocks
+from harness.logs.contrasts import comparable, contrast, learned
 from harness.logs.counts import Count, Where
-from harness.logs.events import WHOLE_LOG, Reading
+from harness.logs.events import OUTSIDE, WHOLE_LOG, Reading
 from harness.logs.families import family
 from harness.logs.layout import compile_layout
 from harness.logs.library import Origins, library, named_version, overlaid
-from harness.logs.noise import Noise
-from harness.logs.order import Order
 from harness.logs.pipeline import FileCounts, read
 from harness.logs.results import write
 from harness.logs.spark import session
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str], None]
 
+_TIMES = ("first_at", "last_at")
 _CONTRASTS = ((Role.BASE, Role.OFF), (Role.OFF, Role.ON), (Role.BASE, Role.ON))
 
 
@@ -63,7 +64,16 @@ def node_logs(run_dir: Path) -> list[NodeLogs]:
     found = sorted(run_dir.glob("runs/*/*/*/logs.json"))
     if not found:
         raise HarnessError(f"{run_dir} has no runs/*/*/*/logs.json: nothing was run.", "`harness run` comes first.")
-    return [node for path in found for node in from_json(tuple[NodeLogs, ...], path.read_bytes())]
+    return [node for path in found for node in _of_run(path)]
+
+
+def _of_run(path: Path) -> tuple[NodeLogs, ...]:
+    """Return the nodes of one run; two of one number, or one log of two, would be counted as one or twice."""
+    nodes = from_json(tuple[NodeLogs, ...], path.read_bytes())
+    named = Counter(name for node in nodes for name in (f"node {node.node}", *(f"the log {log}" for log in node.files)))
+    if twice := [name for name, times in named.items() if times > 1]:
+        raise HarnessError(f"{path} names {twice[0]} {named[twice[0]]} times.", "Run this scenario again.")
+    return nodes
 
 
 def diff_nodes(
@@ -87,10 +97,10 @@ def diff_nodes(
     seconds = exposures(nodes, files)
     counts = [count for node in nodes for count in counts_of(node, files)]
     progress(f"Comparing {len(counts)} template counts")
-    noise = Noise(counts, seconds)
-    order = Order(counts) if noise.repeated else None
-    found = tuple(contrast(base, candidate, counts, seconds, noise, order) for base, candidate in contrasts)
-    left_out = (*unread, *(sentence for pair in contrasts for sentence in missing(*pair, seconds)))
+    known_runs = learned(counts, seconds)
+    found = tuple(contrast(base, candidate, counts, seconds, known_runs) for base, candidate in contrasts)
+    set_back = clocks.told((name, file.counts) for name, file in files.items())
+    left_out = (*unread, *set_back, *(sentence for pair in contrasts for sentence in missing(*pair, seconds)))
     for sentence in left_out:
         progress(sentence)
     write(out, nodes, files, left_out, found)
@@ -142,9 +152,12 @@ def missing(base: str, candidate: str, seconds: Iterable[Where]) -> list[str]:
 
 
 def counts_of(node: NodeLogs, files: Mapping[str, FileCounts]) -> Iterator[Count]:
-    """Yield what a node logged, from the counts of its files; COUNTS with the statement of each."""
+    """Yield what a node logged, from the counts of its files; COUNTS with what `Origins` tells of each."""
+    starts = {phase.name: phase.start for phase in node.phases if phase != WHOLE_LOG}
+    late = _last_stretch(node, files)
     for name in node.files:
         for row in files[name].counts.iter_rows(named=True):
+            start, first_at, last_at = starts.get(row["phase"]), *((row[each] or 0) / 1000 for each in _TIMES)
             yield Count(
                 Where(node.arm, node.scenario, node.node_role, row["phase"], node.repeat),
                 row["level"],
@@ -156,7 +169,31 @@ def counts_of(node: NodeLogs, files: Mapping[str, FileCounts]) -> Iterator[Count
                 row["excerpt"],
                 row["statement"],
                 "" if row["part"] == "item" else family(row["template"]),
+                row["wording"],
+                tuple(row["values"]),
+                node.node,
+                None if start is None else max(first_at - start, 0.0),
+                last_at,
+                row["phase"] != OUTSIDE and first_at < late,
+                row["phase"] != OUTSIDE and last_at >= late,
             )
+
+
+def _last_stretch(node: NodeLogs, files: Mapping[str, FileCounts]) -> float:
+    """Return when the last stretch of a run begins: its last tenth, but no more than the last third of its last phase.
+
+    Logs from anywhere end with their file.
+    """
+    totals = [files[name].total for name in node.files]
+    own = [
+        replace(p, start=min(t.first_at for t in totals), end=max(t.last_at for t in totals)) if p == WHOLE_LOG else p
+        for p in node.phases
+    ]
+    if not own:
+        return inf
+    last = max(own, key=lambda phase: phase.end)
+    whole = last.end - min(phase.start for phase in own)
+    return last.end - min(whole / 10, (last.end - last.start) / 3)
 
 
 @contextmanager

@@ -7,6 +7,8 @@ beside it: what the brackets hold is shown, and counted where it is a configurat
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 _OPEN, _CLOSE = "([{", ")]}"
 
 
@@ -27,6 +29,16 @@ def family(template: str) -> str:
             parts.append(template[at:end])
         at = end
     return "".join(parts)
+
+
+def insides(template: str) -> Iterator[str]:
+    """Yield what `family` leaves out of a template: the insides of its outermost brackets, in their order."""
+    at = _end_of_bracket(template, 0) if template.startswith("[") else 0
+    while at < len(template):
+        end = _end_of_bracket(template, at) if template[at] in _OPEN else 0
+        if end:
+            yield template[at + 1 : end - 1]
+        at = max(end, at + 1)
 
 
 def _end_of_bracket(text: str, start: int) -> int:

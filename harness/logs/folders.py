@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,13 +11,15 @@ from typing import TYPE_CHECKING
 from harness.errors import HarnessError
 from harness.logs.diff import Progress, diff_nodes, opened, silent
 from harness.logs.events import WHOLE_LOG
-from harness.logs.layout import COMMON, KAFKA_DEFAULT, Layout, compile_layout, detect, misfit
+from harness.logs.layout import COMMON, KAFKA_DEFAULT, Layout, compile_layout, detect
 from harness.logs.pipeline import first_lines, hidden
+from harness.logs.proposals import misfit
 from harness.model import Contrast, NodeLogs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 SAMPLE_LINES = 200  # of each file, by which its layout is recognised
 
 
@@ -88,10 +91,20 @@ def diff_files(
 
 
 def log_files(folder: Path) -> tuple[Path, ...]:
-    """Return all files below `folder` with `.log` in their names; none is a HarnessError."""
-    found = tuple(sorted(path for path in folder.rglob("*.log*") if path.is_file()))
+    """Return all files below `folder` with `.log` in their names, links that lead nowhere too.
+
+    None, or none but empty ones, is a HarnessError.
+    """
+    if _URI.match(str(folder)):
+        raise HarnessError(
+            f"{folder} is an address: only folders of this machine's file system are read.",
+            "Mount it, or copy the logs from there.",
+        )
+    found = tuple(sorted(path for path in folder.rglob("*.log*") if path.is_file() or not path.exists()))
     if not found:
         raise HarnessError(f"{folder} has no files named *.log*.", "Name a folder that holds log files.")
+    if all(path.is_file() and path.stat().st_size == 0 for path in found):
+        raise HarnessError(f"{found[0]} and all other logs in {folder} are empty.", "Name one with events.")
     return found
 
 

@@ -261,12 +261,3 @@ def fitting(layout: Layout, lines: pl.Series) -> int:
     cut = pl.col("line").str.extract_groups(layout.event).struct.field("cut")
     matches = pl.col("line").str.contains(layout.event)
     return int(pl.DataFrame({"line": lines}).select((matches & cut.is_null()).sum()).item())
-
-
-def misfit(file: str, pattern: str, lines: Sequence[str]) -> HarnessError:
-    """Return the error for a file none of whose lines has the header that `pattern` describes."""
-    shown = " | ".join(line[:120] for line in lines[:3])
-    return HarnessError(
-        f"No line of {file} begins as the log layout {pattern!r} says; its first lines are: {shown}",
-        "Give the conversion pattern of the file's appender with --layout.",
-    )

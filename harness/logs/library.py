@@ -11,6 +11,7 @@ import json
 import re
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ import polars as pl
 
 from harness.errors import HarnessError
 from harness.logs.layout import Layout
-from harness.logs.statements import Family, Library, Statement, Statements
+from harness.logs.masks import template
+from harness.logs.statements import Family, Library, Statement, Statements, written
 from harness.resources import data_root, user_data_root
 from harness.sources.downloads import Downloads
 from harness.sources.lock import Lock, LockedArtifact, Purpose, checked_version
@@ -135,30 +137,48 @@ def _parsed(path: Path) -> Library:
         ) from error
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a template comes from: the statement's file and line, its text with `{}` for each value, and the values."""
+
+    place: str = ""
+    wording: str = ""
+    values: tuple[str, ...] = ()
+
+
 class Origins:
     """Where in the sources the templates of one build come from; every template is looked up once."""
 
     def __init__(self, known: Library) -> None:
         self._statements = Statements(known)
-        self._places: dict[tuple[str, str, str], str] = {}
+        self._known: dict[tuple[str, str, str], Origin] = {}
 
     def told(self, counts: pl.DataFrame, layout: Layout) -> pl.DataFrame:
-        """Return counts (events.COUNTS) with the column `statement`: a file and line, or nothing."""
+        """Return counts (events.COUNTS) with the columns `statement`, `wording` and `values`, empty if not known.
+
+        `statement` is a file and line, `wording` what it writes with `{}` for each value, `values` what stood there,
+        masked as templates are.
+        """
         parsed = counts.select("level", "logger", "template", "part", fields=layout.parse(pl.col("excerpt")))
         rows = (
             parsed.with_columns(message=pl.col("fields").struct.field("message")).drop("fields").iter_rows(named=True)
         )
-        places = [self._place(**row) for row in rows]
-        return counts.with_columns(statement=pl.Series(places, dtype=pl.String))
+        origins = [self._origin(**row) for row in rows]
+        values = pl.Series("values", [list(each.values) for each in origins], pl.List(pl.String))
+        return counts.with_columns(
+            pl.Series("statement", [each.place for each in origins], pl.String),
+            pl.Series("wording", [each.wording for each in origins], pl.String),
+            pl.select(pl.lit(values).list.eval(template(pl.element()))).to_series(),
+        )
 
-    def _place(self, level: str, logger: str, template: str, part: str, message: str) -> str:
+    def _origin(self, level: str, logger: str, template: str, part: str, message: str) -> Origin:
         if part != "event":
-            return ""
+            return Origin()
         key = (level, logger, template)
-        if key not in self._places:
+        if key not in self._known:
             found = self._statements.of(level, logger, message)
-            self._places[key] = found.place if found else ""
-        return self._places[key]
+            self._known[key] = Origin(found.place, found.text, written(found, message)) if found else Origin()
+        return self._known[key]
 
 
 def named_version(counts: Iterable[pl.DataFrame]) -> str:

@@ -24,13 +24,12 @@ from numpy.typing import NDArray
 from scipy import special
 
 from harness.logs.counts import Count, Where
+from harness.logs.moderation import Array, Prior, fit, moderated
 from harness.model import Significance
 
 MOST_CHANCE = 0.05  # of an incident that looks like a difference, and of false ones among the rates that are told
 MIN_EFFECT = 1.5  # times as often
 _WHOLE = "\0"  # the name of all phases together: no phase has it
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +203,8 @@ class Noise:
         of_key = [self._pooled[key] for key, _ in block.rows]
         for model, squares in enumerate(block.squares()):
             prior = self._priors[model]
-            own = _moderated(squares, np.full(len(squares), float(block.dof())), prior)
-            pooled = _moderated(
+            own = moderated(squares, np.full(len(squares), float(block.dof())), prior)
+            pooled = moderated(
                 np.array([each[model] for each in of_key]), np.array([each[2] for each in of_key]), prior
             )
             larger = own[0] > pooled[0]
@@ -223,9 +222,9 @@ class Noise:
         return sums
 
     @cached_property
-    def _priors(self) -> tuple[_Prior, _Prior]:
+    def _priors(self) -> tuple[Prior, Prior]:
         known = np.array([sums for key, sums in self._pooled.items() if not key.level and sums[2]]).reshape(-1, 3)
-        return _fit(known[:, 0], known[:, 2]), _fit(known[:, 1], known[:, 2])
+        return fit(known[:, 0], known[:, 2]), fit(known[:, 1], known[:, 2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,14 +234,6 @@ class _Test:
     phase: str
     p: float
     effect: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Prior:
-    """A scaled inverse chi-square distribution of variances."""
-
-    variance: float
-    dof: float
 
 
 def _blocks(counts: Iterable[Count], seconds: Mapping[Where, float]) -> dict[Place, _Block]:
@@ -281,36 +272,3 @@ def _varies(counts: Array) -> NDArray[np.bool_]:
     """Return of each row whether it is above zero in some columns and not in all."""
     seen = counts > 0
     return np.asarray(seen.any(1) & ~seen.all(1), np.bool_)
-
-
-def _fit(squares: Array, dofs: Array) -> _Prior:
-    """Fit the distribution of variances by the moments of their logarithms (Smyth 2004, section 6.2).
-
-    What never varies has no logarithm and stays out, so that the prior is that of what does.
-    """
-    vary = squares > 1e-9
-    if vary.sum() < 3:
-        return _Prior(1.0, 1.0)  # hardly anything is known: believe in large variances
-    half = dofs[vary] / 2
-    centred = np.log(squares[vary] / dofs[vary]) - special.digamma(half) + np.log(half)
-    excess = float(centred.var(ddof=1) - special.polygamma(1, half).mean())
-    half_dof = _trigamma_inverse(excess) if excess > 0 else 1e6
-    return _Prior(float(np.exp(centred.mean() + special.digamma(half_dof) - np.log(half_dof))), 2 * half_dof)
-
-
-def _trigamma_inverse(value: float) -> float:
-    """Return x with trigamma(x) = value > 0, by Newton's method on the reciprocal, which is nearly a line."""
-    x = 0.5 + 1 / value
-    for _ in range(50):
-        trigamma = float(special.polygamma(1, x))
-        step = trigamma * (1 - trigamma / value) / float(special.polygamma(2, x))
-        x += step
-        if -step / x < 1e-8:
-            break
-    return x
-
-
-def _moderated(squares: Array, dofs: Array, prior: _Prior) -> tuple[Array, Array]:
-    """Return variances drawn towards the prior, and their degrees of freedom."""
-    total = prior.dof + dofs
-    return (prior.dof * prior.variance + squares) / total, total

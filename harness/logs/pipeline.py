@@ -17,7 +17,7 @@ from pyspark.sql import functions as f
 from harness.errors import HarnessError
 from harness.logs.blocks import HEAD, PARTIAL, PIECE, TAIL, Source, cut, decoded, joined, partials, path_of
 from harness.logs.events import COUNTS, MAX_EVENT, Reading, count, merge
-from harness.logs.layout import misfit
+from harness.logs.proposals import misfit
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

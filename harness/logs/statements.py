@@ -51,19 +51,25 @@ class Statement:
 
     def fits(self, message: str) -> bool:
         """Say whether the statement can have written exactly this message."""
+        return self.values(message) is not None
+
+    def values(self, message: str) -> tuple[str, ...] | None:
+        """Return what stands in the gaps of a message, None if the statement cannot have written exactly this."""
         first, *rest = self.parts
         if not rest:
-            return message == first
+            return () if message == first else None
         *middle, last = rest
-        if not message.startswith(first) or not message.endswith(last):
-            return False
         at, end = len(first), len(message) - len(last)
+        if not message.startswith(first) or not message.endswith(last) or at > end:
+            return None
+        found = []
         for part in middle:
-            found = message.find(part, at, end)
-            if found < 0:
-                return False
-            at = found + len(part)
-        return at <= end
+            next_at = message.find(part, at, end)
+            if next_at < 0:
+                return None
+            found.append(message[at:next_at])
+            at = next_at + len(part)
+        return (*found, message[at:end])
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +135,12 @@ class Statements:
     def _sharing(self, message: str) -> Iterator[Statement]:
         for word in sorted(set(_WORD.findall(message[:_MAX_MESSAGE]))):
             yield from self._by_word.get(word, [])
+
+
+def written(statement: Statement, message: str) -> tuple[str, ...]:
+    """Return the values that a statement wrote into a message of its own, log contexts before it or none."""
+    texts = _without_prefixes(message[:_MAX_MESSAGE].rstrip())
+    return next((values for text in texts if (values := statement.values(text)) is not None), ())
 
 
 def _words(statement: Statement) -> set[str]:

@@ -9,8 +9,8 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from harness.logs import diff_folders as compare_folders
-from harness.logs import diff_run
+from harness.logs.diff import diff_run
+from harness.logs.folders import diff_folders as compare_folders
 from harness.logs.results import Totals
 from harness.model import Contrast, Finding, Significance
 from harness.progress import Reporter
@@ -42,6 +42,13 @@ def told(findings: Sequence[Finding]) -> str:
     return f"{counts[Significance.BEYOND]} findings beyond the noise, {of_each}"
 
 
+def _beside(finding: Finding) -> str:
+    """Return what counts do not tell of a finding, and which folder's logs have it to their end."""
+    ends = [name for name, lasts in (("base", finding.base_lasting), ("candidate", finding.candidate_lasting)) if lasts]
+    told = [" ".join(finding.says.split())[:160], f"to the end in {' and '.join(ends)}" if ends else ""]
+    return "".join(f"; {each}" for each in told if each)
+
+
 def diff_folders(
     base: Path,
     candidate: Path,
@@ -61,7 +68,7 @@ def diff_folders(
     table = Table("kind", "level", "base", "candidate", "template", box=None, header_style="bold")
     apart = [finding for finding in found if finding.significance is not Significance.WITHIN]
     for finding in apart[:_SHOWN]:
-        template = Text(" ".join(finding.template.split())[:160])
+        template = Text(f"{' '.join(finding.template.split())[:160]}{_beside(finding)}")
         table.add_row(finding.kind, finding.level, str(finding.base_count), str(finding.candidate_count), template)
     if apart:
         reporter.console.print(table)

@@ -103,8 +103,8 @@ def timed(run_dir: Path, stage: str) -> Iterator[None]:
 
 def tidy(run_dir: Path) -> None:
     """Remove what a killed stage left half-written; only for who owns the run directory."""
-    for path in run_dir.rglob(f"{PARTIAL}*"):
-        path.unlink()
+    for path in list(run_dir.rglob(f"{PARTIAL}*")):
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     for folder in run_dir.glob("logs/spark-*"):
         shutil.rmtree(folder, ignore_errors=True)
     if not (run_dir / "run.json").is_file():  # builds count once they are declared

@@ -22,6 +22,7 @@ from harness.logs.blocks import LINES, Source, partials
 from harness.logs.diff import diff_nodes, node_logs, pairs
 from harness.logs.events import WHOLE_LOG, Reading
 from harness.logs.folders import Folder, diff_files, log_files
+from harness.logs.gateway import ABSENT_MODULE, MODULE_OPTIONS
 from harness.logs.layout import COMMON, KAFKA_DEFAULT, compile_layout
 from harness.logs.pipeline import FileCounts, join, read
 from harness.logs.spark import session
@@ -49,6 +50,11 @@ def _unsplit(request):
 
 def header(second: int, text: str, level: str = "INFO") -> str:
     return f"[2026-11-21 14:28:{second:02},949] {level} {text} (org.apache.kafka.raft.KafkaRaftClient)"
+
+
+def test_the_jvm_gets_the_options_that_sparks_own_scripts_give(spark):
+    given = spark._jvm.org.apache.spark.launcher.JavaModuleOptions.defaultModuleOptions().split()
+    assert [option for option in given if option != ABSENT_MODULE] == list(MODULE_OPTIONS)
 
 
 def in_one_piece(lines: list[bytes]) -> FileCounts:
@@ -130,7 +136,7 @@ def test_a_truncated_archive_is_refused_by_name(spark, tmp_path):
 
 def test_a_file_of_another_layout_is_refused_with_its_first_lines(spark, tmp_path):
     (tmp_path / "gc.log").write_text("[0.005s][info][gc] Using Serial\nnext\n")
-    with pytest.raises(HarnessError, match=r"gc\.log .*Using Serial \| next"):
+    with pytest.raises(HarnessError, match=r"gc\.log .*1: .*Using Serial \| 2: next"):
         read(spark, tmp_path, {"gc.log": READING})
 
 
@@ -189,7 +195,7 @@ def test_a_run_directory_gets_counts_totals_and_findings_that_point_at_their_lin
     for place in (place for finding in contrast.findings for place in finding.evidence):
         assert place.excerpt == (tmp_path / place.path).read_text().splitlines()[place.line - 1]
     assert {"counts.parquet", "totals.json", "findings.json"} == {path.name for path in out.iterdir()}
-    assert pq.read_schema(out / "counts.parquet").metadata[b"harness.schema"] == b"2"
+    assert pq.read_schema(out / "counts.parquet").metadata[b"harness.schema"] == b"3"
     files = json.loads((out / "totals.json").read_text())["files"]
     assert [file["unparsed_lines"] for file in files] == [1, 1, 1, 1]
 
@@ -265,7 +271,7 @@ print([path.name for path in root.iterdir()])
 SCRIPT = """
 import sys
 from pathlib import Path
-from harness.logs import diff_folders
+from harness.logs.folders import diff_folders
 def progress(stage):
     print(stage, flush=True)
 root = Path(sys.argv[1])

@@ -98,6 +98,21 @@ def test_the_worst_level_comes_first_and_then_the_greatest_difference():
     assert [f.template for f in findings(*counts)] == ["ERROR 9", "ERROR 1", "WARN 9", "WARN 1", "INFO 9", "INFO 1"]
 
 
+def test_of_one_level_what_is_logged_to_the_end_comes_before_what_passes():
+    ended = logged("on", 900, "ended", level="WARN", phase="start")
+    lasting = dataclasses.replace(logged("on", 9, "lasting", level="WARN"), before_end=True, at_end=True)
+    found = findings(ended, lasting)
+    assert [(f.template, f.base_lasting, f.candidate_lasting) for f in found] == [
+        ("lasting", False, True), ("ended", False, False),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "still", "lasts"), [(True, True, True), (False, True, False), (True, False, False)])
+def test_what_is_logged_once_at_the_end_does_not_last(before, still, lasts):
+    (found,) = findings(dataclasses.replace(logged("on"), before_end=before, at_end=still))
+    assert found.candidate_lasting is lasts
+
+
 def test_the_excerpt_is_the_first_line_of_the_phase():
     counts = [logged("on", line=3, phase="start"), logged("on", 5, line=9), logged("on", 5, line=8)]
     assert findings(*counts)[0].evidence[0].line == 8

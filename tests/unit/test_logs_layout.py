@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError
-from harness.logs.layout import COMMON, KAFKA_DEFAULT, LEVELS, compile_layout, detect, misfit
+from harness.logs.layout import COMMON, KAFKA_DEFAULT, LEVELS, compile_layout, detect
 
 AT = datetime.datetime(2026, 11, 21, 14, 28, 58, 949000)
 MESSAGE = "[RaftManager id=3] Node 0 disconnected."
@@ -125,12 +125,6 @@ def test_a_component_in_brackets_is_not_taken_for_a_thread():
 
 def test_lines_that_fit_no_layout_have_none():
     assert detect(["[0.005s][info][gc] Using Serial", "\x00\x01"]) is None
-
-
-def test_a_misfit_names_the_file_the_pattern_and_the_first_lines():
-    text = str(misfit("nodes/3/server.log", KAFKA_DEFAULT, ["one", "two", "three", "four"]))
-    assert all(part in text for part in ("nodes/3/server.log", KAFKA_DEFAULT, "one | two | three", "--layout"))
-    assert "four" not in text
 
 
 LINES = [

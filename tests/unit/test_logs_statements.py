@@ -13,7 +13,7 @@ from harness.logs.events import COUNTS
 from harness.logs.extraction import families, statements
 from harness.logs.layout import KAFKA_DEFAULT, compile_layout
 from harness.logs.library import Origins, formatted, known_versions, library, named_version, overlaid
-from harness.logs.statements import GAP, Family, Library, Statement, Statements
+from harness.logs.statements import GAP, Family, Library, Statement, Statements, written
 
 JAVA = """
 package a;
@@ -217,8 +217,25 @@ def test_counts_are_told_where_they_come_from_items_are_not():
     excerpt = "[2026-11-21 14:28:58,949] INFO Node 7 disconnected. (a.B)"
     row = {"level": "INFO", "logger": "a.B", "template": "Node <n> disconnected.", "excerpt": excerpt}
     counts = pl.DataFrame([{**row, "part": "event"}, {**row, "part": "item"}], schema=COUNTS)
-    told = Origins(Library((Statement("a/B.java", 3, "INFO", ("Node ", " disconnected."), "B"),)))
-    assert told.told(counts, compile_layout(KAFKA_DEFAULT))["statement"].to_list() == ["a/B.java:3", ""]
+    origins = Origins(Library((Statement("a/B.java", 3, "INFO", ("Node ", " disconnected."), "B"),)))
+    told = origins.told(counts, compile_layout(KAFKA_DEFAULT))
+    assert told["statement"].to_list() == ["a/B.java:3", ""]
+    assert told["wording"].to_list() == ["Node {} disconnected.", ""]
+    assert told["values"].to_list() == [["<n>"], []]
+
+
+@pytest.mark.parametrize(
+    ("message", "values"),
+    [
+        ("from A to B", ("A", "B")),
+        ("[Raft id=1] from A to B", ("A", "B")),
+        ("from  to B", ("", "B")),
+        ("from A to B to C", ("A", "B to C")),
+        ("off A to B", ()),
+    ],
+)
+def test_a_statements_values_are_what_stands_in_its_gaps(message, values):
+    assert written(Statement("a/B.java", 1, "INFO", ("from ", " to ", "")), message) == values
 
 
 def test_the_version_is_the_one_that_the_log_names():

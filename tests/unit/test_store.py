@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.store import move_folder, read_journal, write_bytes, write_text, write_with
+from harness.stages.rundir import tidy
+from harness.store import PARTIAL, move_folder, read_journal, write_bytes, write_text, write_with
 
 
 def folder(path: Path, content: str) -> Path:
@@ -91,3 +92,13 @@ def test_a_journal_is_split_at_line_feeds_only(tmp_path):
 
 def test_a_run_without_a_journal_has_no_events(tmp_path):
     assert list(read_journal(tmp_path / "journal.jsonl")) == []
+
+
+def test_what_a_killed_stage_left_half_written_is_removed_be_it_a_file_or_a_folder(tmp_path):
+    staged = tmp_path / "logs" / f"{PARTIAL}results"
+    staged.mkdir(parents=True)
+    (staged / f"{PARTIAL}counts").write_text("half")
+    (tmp_path / f"{PARTIAL}run.json").write_text("half")
+    (tmp_path / "run.json").write_text("whole")
+    tidy(tmp_path)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["logs", "run.json"]
