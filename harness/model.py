@@ -164,6 +164,8 @@ class FindingKind(StrEnum):
     RATE = "rate"
     LEVEL = "level"
     ORDER = "order"
+    VALUE = "value"
+    SHIFT = "shift"
 
 
 class Significance(StrEnum):
@@ -182,6 +184,9 @@ class Finding:
     and where the level differs only those at `level`.
     `phase` is where the difference is largest. `says` is what counts do not tell, in words. `q` is the false discovery
     rate of a rate that could be tested.
+    Of a value, `template` is the statement with `{}` where the value stands, and what is counted are the lines with
+    values that the other arm does not write. `base_lasting` and `candidate_lasting` say whether in every run of the
+    arm such lines still came in its last stretch.
     `base_excerpt` and `candidate_excerpt` are real log lines (empty where the arm has none). `statement` is the file
     and line of the sources that wrote them (`org/apache/…/X.java:12`), empty where it is not known.
     """
@@ -204,6 +209,8 @@ class Finding:
     base_runs: tuple[int, ...] = ()
     candidate_runs: tuple[int, ...] = ()
     says: str = ""
+    base_lasting: bool = False
+    candidate_lasting: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from types import FrameType
 import typer
 from rich.text import Text
 
-from harness.cli import audit, image, inspect, mutants, nightly, selftest, stages, verify
+from harness.cli import audit, image, inspect, mutants, nightly, rollout, selftest, stages, verify
 from harness.cli.common import USAGE_OR_HARNESS_ERROR, at_work, errors, how_to_go_on
 from harness.errors import HarnessError
 from harness.text import visible
@@ -22,6 +22,7 @@ from harness.text import visible
 _INTERRUPTED = 130
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _END_WITHIN_SECONDS = 8.0
+_AGAIN_SECONDS = 0.05
 
 app = typer.Typer(
     name="harness",
@@ -34,6 +35,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 verify.register(app)
+rollout.register(app)
 stages.register(app)
 inspect.register(app)
 image.register(app)
@@ -47,6 +49,7 @@ def main() -> None:
     """Run the command line; exits the process."""
     for ending in _ENDING_SIGNALS:  # a shell's background jobs start with SIGINT ignored
         signal.signal(ending, _terminate)
+    sys.unraisablehook = _raise_again
     sys.exit(_run())
 
 
@@ -60,6 +63,21 @@ def _terminate(_signal: int, _frame: FrameType | None) -> None:
     deadline = threading.Timer(_END_WITHIN_SECONDS, os._exit, [_INTERRUPTED])
     deadline.daemon = True
     deadline.start()
+    raise KeyboardInterrupt
+
+
+def _raise_again(lost: sys.UnraisableHookArgs) -> None:
+    """Raise an interruption once more that came where Python loses it, such as in a callback of an import."""
+    if lost.exc_type is not KeyboardInterrupt:
+        sys.__unraisablehook__(lost)
+        return
+    signal.signal(signal.SIGINT, _interrupt)
+    # From another thread and a moment later: here it would be lost again.
+    threading.Timer(_AGAIN_SECONDS, os.kill, [os.getpid(), signal.SIGINT]).start()
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 

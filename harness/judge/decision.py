@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
 
-from harness.judge import logs, proved, sentences
+from harness.judge import logs, measures, proved, sentences
 from harness.judge.asked import Asked
 from harness.judge.cells import CellOutcome, fold_repeats, missing_cell
 from harness.judge.table import Effect, Inertness, Ruling, rule, weight_of_effect, weight_of_inertness
@@ -88,7 +88,7 @@ class Judgement:
 def decide(
     asked: Asked, results: Sequence[RunResult], proof: Proof | None, contrasts: Sequence[Contrast] = ()
 ) -> Judgement:
-    """Judge every declared scenario and claim, the jar itself and its logs: HOLD beats INCONCLUSIVE beats SHIP.
+    """Judge scenarios and claims, the jar itself, its figures and its logs: HOLD beats INCONCLUSIVE beats SHIP.
 
     What was declared and has no result, or was claimed and could not be asked, is INCONCLUSIVE by name. Results of
     what was not declared, such as repeats that an earlier plan left in the folder, do not count.
@@ -100,7 +100,11 @@ def decide(
         *(_judge_claim(asked, claim, rulings, proof) for claim in asked.claims),
         *(_settled(*each) for each in proved.settled_without_clusters(proof)),
     )
-    blockers = (*proved.blockers(proof), *logs.blockers(_base(asked), asked.flag_key, contrasts, proof))
+    blockers = (
+        *proved.blockers(proof),
+        *measures.blockers(_base(asked), _candidates(asked), results),
+        *logs.blockers(_base(asked), asked.flag_key, contrasts, proof),
+    )
     gaps = (*_absent_arms(asked), *_gaps_in_claims(asked, rulings), *proved.gaps(proof))
     besides = [*([Verdict.HOLD] if blockers else []), *([Verdict.INCONCLUSIVE] if gaps else [])]
     verdict = _worst([*(row.ruling.verdict for row in rows), *besides])
@@ -119,6 +123,10 @@ def decide(
 def _base(asked: Asked) -> str:
     arm = asked.arm(Role.BASE)
     return arm.name if arm else ""
+
+
+def _candidates(asked: Asked) -> list[str]:
+    return [arm.name for arm in asked.arms if arm.role is not Role.BASE]
 
 
 def _rulings(asked: Asked, scenario: str, results: Sequence[RunResult]) -> list[tuple[Claim | None, Ruling]]:

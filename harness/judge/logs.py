@@ -9,8 +9,9 @@ from typing import Protocol
 from harness.model import FindingKind, Significance
 from harness.proof.records import Proof
 
-_WORSE = ("WARN", "ERROR", "FATAL")
+WORSE = ("WARN", "ERROR", "FATAL")
 _MOST = 5
+_NO_COUNTS = (FindingKind.ORDER, FindingKind.SHIFT)  # they are about when a line comes, not about how many
 
 
 class Difference(Protocol):
@@ -91,9 +92,11 @@ def foretold_by(template: str, lines: Iterable[str], patterns: Mapping[str, str]
 
 
 def _is_worse(finding: Difference) -> bool:
-    if finding.significance is not Significance.BEYOND or finding.level not in _WORSE:
+    if finding.significance is not Significance.BEYOND or finding.level not in WORSE:
         return False
-    return finding.kind is not FindingKind.ORDER and sum(finding.candidate_runs) > sum(finding.base_runs)
+    if finding.kind is FindingKind.VALUE:  # the arms' own values are counted, so any of the candidate's are more
+        return sum(finding.candidate_runs) > 0
+    return finding.kind not in _NO_COUNTS and sum(finding.candidate_runs) > sum(finding.base_runs)
 
 
 def _lines(finding: Difference) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from harness.judge import ClaimStatus, logs, proved
+from harness.judge import ClaimStatus, logs, measures, proved
 from harness.model import Role, Verdict
 from harness.nightly.history import SCHEMA, PastNight, Verified, before
 from harness.nightly.marks import MarkedCell, MarkedFinding, mark_cells, mark_findings
@@ -108,7 +108,7 @@ def _without_waived(verification: str, document: Document, waived: Waived) -> En
     """Return what a HOLD counts as: it stays one unless a waiver covers each cell that makes it one."""
     held_back = [scenario for scenario in document.scenarios if scenario.verdict is Verdict.HOLD]
     excused = held_back and all(_is_waived(verification, document, each, waived) for each in held_back)
-    if not excused or proved.blockers(document.proof) or _log_blockers(document):
+    if not excused or proved.blockers(document.proof) or _blockers(document):
         return Ending.HOLD
     # Claims that no scenario asks are settled, or left open, by the proof: they weigh nothing here.
     untested = any(claim.scenario and claim.status is ClaimStatus.UNTESTED for claim in document.claims)
@@ -116,10 +116,15 @@ def _without_waived(verification: str, document: Document, waived: Waived) -> En
     return Ending.INCONCLUSIVE if untested or undecided or proved.gaps(document.proof) else Ending.SHIP
 
 
-def _log_blockers(document: Document) -> tuple[str, ...]:
+def _blockers(document: Document) -> tuple[str, ...]:
+    """Return what of logs and figures speaks against the candidate: no waiver of an outcome excuses it."""
     base = next((arm.name for arm in document.arms if arm.role is Role.BASE), "")
-    flag = next((arm.flag_key for arm in document.arms if arm.role is not Role.BASE), "")
-    return logs.blockers(base, flag, document.contrasts, document.proof)
+    candidates = [arm for arm in document.arms if arm.role is not Role.BASE]
+    flag = next((arm.flag_key for arm in candidates), "")
+    return (
+        *measures.blockers(base, [arm.name for arm in candidates], document.runs),
+        *logs.blockers(base, flag, document.contrasts, document.proof),
+    )
 
 
 def _is_waived(verification: str, document: Document, scenario: ScenarioDoc, waived: Waived) -> bool:

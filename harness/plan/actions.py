@@ -146,7 +146,7 @@ class CreateTopic:
         voter = next((node for node in world.cluster.voters if node.is_running), None)
         if voter is None:
             raise ActionFailed("no voter runs")
-        world.create_topic(self.name, (voter.id,), {})
+        world.create_topic(self.name, [(voter.id,)], {})
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,15 +41,15 @@ class NodesReady:
         waiting = [node.id for node in running if node.state is not NodeState.READY]
         if waiting or not running:
             return Sample(False, {"not_ready": waiting})
-        expected = {node.id for node in running}
+        ports = world.cluster.broker_ports
         unknown: dict[str, Any] = {}
-        for node in running:
+        for broker, port in ports.items():
             try:
-                missing = sorted(expected - set(probes.metadata(node.config.broker_port).brokers))
+                missing = sorted(set(ports) - set(probes.metadata(port).brokers))
             except Unreachable as error:
                 return Sample(False, {"unreachable": str(error)})
             if missing:
-                unknown[str(node.id)] = missing
+                unknown[str(broker)] = missing
         return Sample(not unknown, {"brokers_missing_at": unknown})
 
 
@@ -197,7 +197,7 @@ class SeesTopic:
 
     def sample(self, world: World) -> Sample:
         """Ask the observer alone."""
-        port = world.cluster.nodes[self.node.find(world)].config.broker_port
+        port = world.cluster.nodes[self.node.find(world)].config.ports[0]
         try:
             seen = self.topic in probes.metadata(port, [self.topic]).topics
         except Unreachable as error:

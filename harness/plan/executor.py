@@ -17,7 +17,7 @@ from harness.plan.bounds import seconds_of
 from harness.plan.cancel import Cancellation, RunCancelled
 from harness.plan.conditions import AboutNode
 from harness.plan.journal import Journal
-from harness.plan.load import Ledger, Load
+from harness.plan.load import Ledger, Load, spread
 from harness.plan.outcome import Miss, decide, measures
 from harness.plan.recorder import Cell, Recorder
 from harness.plan.seal import seal_of
@@ -77,7 +77,7 @@ def run_cell(cell: Cell, run_dir: Path, say: Callable[[str], None], cancellation
         decision.reason,
         tuple(recorder.evidence),
         round(time.monotonic() - began, 2),
-        measures(facts.ledger, run.cpu_seconds, run.waits),
+        {**measures(facts.ledger, run.cpu_seconds, run.waits), **recorder.progress.measures()},
     )
     write_text(folder / "logs.json", to_json(run.node_logs()))
     write_text(folder / "seal.json", to_json(seal_of(cell, folder)))
@@ -250,10 +250,10 @@ class _Run:
 
     def _start_load(self, load: Load, world: World) -> None:
         cluster = world.cluster
-        ports = [node.config.broker_port for node in cluster.running]
+        ports, voters = list(cluster.broker_ports.values()), cluster.topology.voter_ids
 
         def create() -> None:
-            world.create_topic(load.topic, cluster.topology.voter_ids, load.topic_config)
+            world.create_topic(load.topic, spread(voters, load.partitions, len(voters)), load.topic_config)
             self.ledger = Ledger(load, ports)
             self.ledger.start()
 
@@ -265,7 +265,7 @@ class _Run:
             return
         self._check_cancelled()
         self.ledger.stop()
-        ports = [node.config.broker_port for node in cluster.running]
+        ports = list(cluster.broker_ports.values())
         if ports and not self.recorder.node_died:
             self.say("reading the ledger back")
             self.recorder.on_ledger(self.ledger.verify(ports))

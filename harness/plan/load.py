@@ -7,23 +7,25 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from harness.cluster.ports import HOST
+from harness.plan.pauses import Pauses
+from harness.plan.readback import client_settings, read_back
 
 _FLUSH_SECONDS = 10.0
-_READ_SECONDS = 20.0
+# Longer than any fault that a scenario makes: what can still be acknowledged is not given up.
+_GIVEN_UP_AFTER_MS = 60000
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Produce numbered records at a steady rate to one partition replicated on every voter."""
+    """Produce numbered records at a steady rate to partitions replicated on several brokers."""
 
     topic: str
     acks: str
     per_second: int
+    partitions: int = 1
 
     @property
     def words(self) -> str:
@@ -39,6 +41,12 @@ class Load:
 def produce(topic: str, *, acks: str = "all", per_second: int = 20) -> Load:
     """Return a load for `plan.background`."""
     return Load(topic, acks, per_second)
+
+
+def spread(brokers: Sequence[int], partitions: int, copies: int) -> list[tuple[int, ...]]:
+    """Return each partition's replicas, so many copies on brokers in turn; the first is preferred as leader."""
+    turns = (number % len(brokers) for number in range(partitions))
+    return [(*brokers[turn:], *brokers[:turn])[:copies] for turn in turns]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +76,10 @@ class Ledger:
 
     def __init__(self, load: Load, broker_ports: Sequence[int]) -> None:
         self._load = load
-        self._bootstrap = ",".join(f"{HOST}:{port}" for port in broker_ports)
+        self._ports = tuple(broker_ports)
         self._acked: list[int] = []
-        self._failed = 0
-        self._longest_stall = 0.0
-        self._last_ack = time.monotonic()
+        self.failures: Counter[str] = Counter()
+        self.pauses = Pauses(range(load.partitions))
         self._stopping = threading.Event()
         self._patience = _FLUSH_SECONDS
         self._fault = ""
@@ -80,7 +87,7 @@ class Ledger:
 
     def start(self) -> None:
         """Begin to produce."""
-        self._last_ack = time.monotonic()
+        self.pauses.begin()
         self._thread.start()
 
     def stop(self, *, patient: bool = True) -> None:
@@ -97,91 +104,43 @@ class Ledger:
 
     def _produce_until_stopped(self) -> None:
         producer = Producer(
-            _quietly(self._bootstrap)
+            client_settings(self._ports)
             | {"acks": self._load.acks, "enable.idempotence": self._load.acks == "all", "linger.ms": 5}
+            | {"message.timeout.ms": _GIVEN_UP_AFTER_MS}
         )
         number, due = 0, time.monotonic()
         while not self._stopping.is_set():
-            producer.produce(self._load.topic, key=str(number), value=b"x" * 100, on_delivery=self._delivered)
+            producer.produce(
+                self._load.topic,
+                key=str(number),
+                value=b"x" * 100,
+                partition=number % self._load.partitions,
+                on_delivery=self._delivered,
+            )
             number, due = number + 1, due + 1 / self._load.per_second
             while (left := due - time.monotonic()) > 0 and not self._stopping.is_set():
                 producer.poll(left)  # returns early whenever there is a delivery to report
         producer.flush(self._patience)
-        self._note_gap()
+        self.pauses.close()
 
     def _delivered(self, error: KafkaError | None, message: Message) -> None:
         if error is not None:
-            self._failed += 1
+            self.failures[str(error.name())] += 1
             return
-        self._note_gap()
-        self._acked.append(_number(message))
-
-    def _note_gap(self) -> None:
-        now = time.monotonic()
-        self._longest_stall = max(self._longest_stall, now - self._last_ack)
-        self._last_ack = now
+        self.pauses.answered(message.partition())
+        self._acked.append(_number(message.key()))
 
     def verify(self, broker_ports: Sequence[int]) -> LedgerSummary:
-        """Read the whole partition back through the brokers that live now."""
+        """Read the whole topic back through the brokers that live now."""
         stored: list[int] = []
         unread = self._fault or ("the producer did not end" if self._thread.is_alive() else "")
         try:
-            stored = _read_all(self._load.topic, broker_ports)
+            records = read_back(self._load.topic, self._load.partitions, broker_ports)
+            stored = [_number(record.key) for record in records]
         except (TimeoutError, KafkaException) as error:
             unread = str(error)
-        return summarise(self._acked, self._failed, stored, self._longest_stall, unread)
+        return summarise(self._acked, self.failures.total(), stored, self.pauses.longest, unread)
 
 
-def _number(message: Message) -> int:
-    return int(message.key() or b"-1")
-
-
-def _quietly(bootstrap: str) -> dict[str, Any]:
-    """Return client settings without librdkafka's own lines on stderr; moved brokers are found again quickly."""
-    return {
-        "bootstrap.servers": bootstrap,
-        "log_level": 0,
-        "error_cb": lambda _: None,
-        "reconnect.backoff.max.ms": 500,
-        "topic.metadata.refresh.interval.ms": 1000,
-        "message.timeout.ms": 60000,
-    }
-
-
-def _read_all(topic: str, broker_ports: Sequence[int]) -> list[int]:
-    """Return the numbers stored in partition 0 up to its high watermark. Raises TimeoutError, KafkaException."""
-    settings = _quietly(",".join(f"{HOST}:{port}" for port in broker_ports))
-    settings.pop("message.timeout.ms")
-    consumer = Consumer(settings | {"group.id": "ledger", "enable.auto.commit": False, "auto.offset.reset": "error"})
-    deadline = time.monotonic() + _READ_SECONDS
-    try:
-        end = _high_watermark(consumer, topic, deadline)
-        consumer.assign([TopicPartition(topic, 0, 0)])
-        return _consume(consumer, end, deadline)
-    finally:
-        consumer.close()
-
-
-def _high_watermark(consumer: Consumer, topic: str, deadline: float) -> int:
-    while time.monotonic() < deadline:
-        try:
-            _, end = consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=3)
-        except KafkaException as error:
-            last = error
-            continue
-        return int(end)
-    raise TimeoutError(f"the end of {topic}-0 was not told within {_READ_SECONDS:g} s ({last})")
-
-
-def _consume(consumer: Consumer, end: int, deadline: float) -> list[int]:
-    numbers: dict[int, int] = {}  # by offset: a record that is fetched twice is stored once
-    position = 0
-    while position < end:
-        message = consumer.poll(1.0)
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"only {position} of {end} offsets could be read back within {_READ_SECONDS:g} s")
-        if message is None or message.error() is not None:
-            continue
-        position = (message.offset() or 0) + 1
-        numbers[position] = _number(message)
-    return list(numbers.values())
+def _number(key: str | bytes | None) -> int:
+    return int(key or b"-1")

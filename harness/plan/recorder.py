@@ -17,8 +17,10 @@ from harness.coverage.agent import Agent
 from harness.model import Arm, Evidence, RunKey
 from harness.plan.api import Scenario
 from harness.plan.journal import Journal
+from harness.plan.journaling import QuorumJournal, write_node, write_stall
 from harness.plan.load import LedgerSummary
 from harness.plan.outcome import Facts, Miss
+from harness.plan.progress import QuorumProgress
 from harness.plan.steps import Condition
 from harness.plan.watch import Look, Stall
 
@@ -56,8 +58,8 @@ class Recorder:
         self.evidence: list[Evidence] = []
         self._facts: dict[str, Any] = {}
         self._lock = threading.Lock()
-        self._leaders: dict[int, int] = {}
-        self._journaled: tuple[int, int, float] = (-2, -2, 0.0)
+        self.progress = QuorumProgress()
+        self._quorum = QuorumJournal(journal)
         self._proved: set[int] = set()
         self._dumps: dict[int, int] = {}
 
@@ -79,15 +81,7 @@ class Recorder:
 
     def on_node(self, node: Node) -> None:
         """Journal a change of a node's state; prove one that has become ready; note one that died."""
-        line = self.journal.write(
-            "node",
-            node=node.id,
-            state=str(node.state),
-            broker_port=node.config.broker_port,
-            controller_port=node.config.controller_port,
-            pid=node.pid,
-            exit_code=node.exit_code,
-        )
+        line = write_node(self.journal, node)
         if node.state is NodeState.DIED:
             self._on_death(node, line)
         if node.state is NodeState.READY:
@@ -136,30 +130,15 @@ class Recorder:
 
     def on_look(self, look: Look) -> None:
         """Journal the quorum when it changed or once a second; no epoch may have two leaders."""
-        quorum = look.quorum
-        leader, epoch, at = self._journaled
-        line = 0
-        if (quorum.leader, quorum.epoch) != (leader, epoch) or look.at - at >= 1.0:
-            self._journaled = (quorum.leader, quorum.epoch, look.at)
-            line = self.journal.write(
-                "quorum",
-                leader=quorum.leader,
-                epoch=quorum.epoch,
-                high_watermark=quorum.high_watermark,
-                voters=dict(quorum.voters),
-                observers=dict(quorum.observers),
-            )
-        for told_epoch, told_leader in quorum.leaders:
-            first = self._leaders.setdefault(told_epoch, told_leader)
-            if first != told_leader:
-                story = f"nodes {first} and {told_leader} both led epoch {told_epoch}"
-                self._fact("broken_invariant", Miss("one_leader_per_epoch", story), line)
+        self.progress.on_look(look)
+        line, story = self._quorum.on_look(look)
+        if story:
+            self._fact("broken_invariant", Miss("one_leader_per_epoch", story), line)
 
     def on_stall(self, stall: Stall) -> None:
         """Journal a stall of the host; one over the limit spoils the run."""
-        line = self.journal.write("stall", node=stall.node, seconds=round(stall.seconds, 3))
-        who = "the harness" if stall.node < 0 else f"node {stall.node}"
-        self._fact("starved", f"the host gave {who} no processor for {stall.seconds:.1f} s", line)
+        line, story = write_stall(self.journal, stall)
+        self._fact("starved", story, line)
 
     def on_sample(self, condition: Condition, ok: bool, detail: Mapping[str, Any]) -> None:
         """Journal one look at a condition."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from harness.model import RunKey, RunResult
 from harness.plan.cancel import Cancellation
@@ -43,17 +43,22 @@ def run_cells(cells: Sequence[Cell], run_dir: Path, jobs: int, listener: RunList
 
     with ThreadPoolExecutor(jobs, thread_name_prefix="run") as pool:
         futures: list[Future[RunResult]] = [pool.submit(run, cell) for cell in cells]
-        try:
-            _await(futures)
-        except BaseException:
-            for future in futures:
-                future.cancel()
-            cancellation.cancel()
-            raise
+        finish(futures, cancellation)
     return [future.result() for future in futures]
 
 
-def _await(futures: list[Future[RunResult]]) -> None:
+def finish(futures: Sequence[Future[Any]], cancellation: Cancellation) -> None:
+    """Wait for all; when one fails, or on Ctrl-C, end the others and raise it."""
+    try:
+        _await(futures)
+    except BaseException:
+        for future in futures:
+            future.cancel()
+        cancellation.cancel()
+        raise
+
+
+def _await(futures: Sequence[Future[Any]]) -> None:
     """Wait for all, and raise what the first to fail raises.
 
     The wait wakes up now and then: a signal that the kernel gives to another thread would not end it.

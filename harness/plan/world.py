@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from harness.cluster import probes
+from harness.cluster import partitions
 from harness.cluster.cluster import Cluster
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
@@ -47,13 +47,13 @@ class World:
         """Return the looks of the last `window` seconds, none from before the step began."""
         return self._watcher.recent(max(self.step_began, time.monotonic() - window))
 
-    def create_topic(self, name: str, replicas: Sequence[int], config: Mapping[str, str]) -> None:
-        """Create a topic of one partition through a voter, asking until it is there. Raises ActionFailed."""
-        deadline, last = time.monotonic() + _TOPIC_SECONDS, "no voter runs"
+    def create_topic(self, name: str, assignments: Sequence[Sequence[int]], config: Mapping[str, str]) -> None:
+        """Create a topic with the replicas of each partition, asking brokers until it is there. Raises ActionFailed."""
+        deadline, last = time.monotonic() + _TOPIC_SECONDS, "no broker runs"
         while time.monotonic() < deadline and not self.cluster.is_closed:
-            for voter in filter(lambda node: node.is_running, self.cluster.voters):
+            for port in self.cluster.broker_ports.values():  # voters before observers, which may be lost
                 try:
-                    last = probes.create_topic(voter.config.broker_port, name, tuple(replicas), config)
+                    last = partitions.create_topic(port, name, assignments, config)
                 except Unreachable as error:
                     last = str(error)
                 if last in ("", "topic_already_exists"):

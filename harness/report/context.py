@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.model import Evidence, Outcome
 from harness.report import matrix
-from harness.report.differences import ContrastView, beside, contrast_view, meaning_of
+from harness.report.differences import ContrastView, beside, causes_of, contrast_view, meaning_of
 from harness.report.document import ArmDoc, ClaimDoc, Document, RunDoc
 from harness.report.drawing import Drawing, draw
 from harness.report.history import History
@@ -138,7 +138,15 @@ def report_context(
         claims=claim_views(document, limits.text),
         rows=matrix.rows(document, limits.text),
         contrasts=tuple(
-            contrast_view(each, beside(document), limits.findings, limits.text, meaning_of(document, each), telling)
+            contrast_view(
+                each,
+                beside(document),
+                limits.findings,
+                limits.text,
+                meaning_of(document, each),
+                telling,
+                causes_of(document, each, telling),
+            )
             for each in document.contrasts
         ),
         repeated=document.repeats > 1,

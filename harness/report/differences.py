@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from harness.judge.logs import foretold_by
-from harness.model import Evidence, Significance
+from harness.judge.logs import WORSE, foretold_by
+from harness.model import Evidence, FindingKind, Significance
 from harness.report.document import ContrastDoc, Document, FindingDoc
 from harness.report.links import Link, evidence_link
 from harness.text import cut
@@ -19,7 +19,8 @@ class FindingView:
     """A family of lines that differs, with its excerpts cut to size.
 
     `base` and `candidate` are counts, one per repeat. `also` are the other places where it differs alike. `told` says
-    what is known of chance, `explained` which claim foretells it; both may be empty. `unknown` is true where repeats
+    what is known of chance, `lasting` which arm logs it to the end of its runs, `explained` which claim foretells it;
+    all three may be empty. `unknown` is true where repeats
     could not tell.
     """
 
@@ -33,6 +34,7 @@ class FindingView:
     base: str
     candidate: str
     told: str
+    lasting: str
     says: str
     unknown: bool
     explained: str
@@ -42,16 +44,40 @@ class FindingView:
 
 
 @dataclass(frozen=True, slots=True)
+class Cause:
+    """A difference of outcomes between two arms, and the last phases of its scenario, where its fallout shows.
+
+    `held` is the arm that held.
+    """
+
+    scenario: str
+    phases: frozenset[str]
+    held: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class CauseView:
+    """A difference of outcomes with its fallout, `hidden` of which is not shown."""
+
+    says: str
+    findings: tuple[FindingView, ...]
+    hidden: int
+
+
+@dataclass(frozen=True, slots=True)
 class ContrastView:
     """What differs between two arms: `told` in a sentence, `findings` worst first, `hidden` of them not shown.
 
-    `noise` are examples of what is within the noise, `within` how many there are.
+    `causes` are differences of outcomes with the findings that are their fallout. `noise` are examples of what is
+    within the noise, `within` how many there are.
     """
 
     base: str
     candidate: str
     meaning: str
     told: str
+    causes: tuple[CauseView, ...]
     findings: tuple[FindingView, ...]
     hidden: int
     within: int
@@ -87,22 +113,65 @@ def contrast_view(
     text: int,
     meaning: str = "",
     telling: Collection[tuple[str, str]] = (),
+    causes: Sequence[Cause] = (),
 ) -> ContrastView:
     """Return a contrast's differences; `telling` are the (scenario, phase) that scenarios are run for."""
     groups = _alike(telling_first(contrast.findings, telling))
-    apart = [_finding(known, alike, text) for alike in groups if alike[0].significance is not Significance.WITHIN]
+    apart = [alike for alike in groups if alike[0].significance is not Significance.WITHIN]
+    fallout = {cause: [alike for alike in apart if _is_fallout(contrast, alike, cause)] for cause in causes}
+    folded = [alike for caused in fallout.values() for alike in caused]
+    rest = _worst_first(known, [alike for alike in apart if alike not in folded], text)
     within = [_finding(known, alike, text) for alike in groups if alike[0].significance is Significance.WITHIN]
-    ordered = sorted(apart, key=lambda view: (view.unknown, bool(view.explained)))
     return ContrastView(
         contrast.base,
         contrast.candidate,
         meaning,
         _told(known.repeated, groups),
-        tuple(ordered[:most]),
-        max(len(ordered) - most, 0),
+        tuple(_cause(known, cause, caused, most, text) for cause, caused in fallout.items() if caused),
+        tuple(rest[:most]),
+        max(len(rest) - most, 0),
         len(within),
         tuple(within[:_MOST_NOISE]),
     )
+
+
+def causes_of(document: Document, contrast: ContrastDoc, telling: Collection[tuple[str, str]]) -> tuple[Cause, ...]:
+    """Return the scenarios whose outcomes differ between the arms of a contrast, one of them HELD."""
+    causes = []
+    for scenario in document.scenarios:
+        cells = {cell.arm: cell for cell in scenario.cells if cell.arm in (contrast.base, contrast.candidate)}
+        held = [arm for arm, cell in cells.items() if cell.state == "HELD"]
+        refuted = [cell for cell in cells.values() if cell.state == "REFUTED"]
+        phases = frozenset(phase for name, phase in telling if name == scenario.name)
+        if len(held) == len(refuted) == 1 and phases:
+            says = f"{scenario.name}: {refuted[0].arm} is REFUTED({refuted[0].expectation}), {held[0]} HELD"
+            causes.append(Cause(scenario.name, phases, held[0], says))
+    return tuple(causes)
+
+
+def _is_fallout(contrast: ContrastDoc, alike: Sequence[FindingDoc], cause: Cause) -> bool:
+    """Return whether a difference is all in the last phase of a scenario that ended otherwise.
+
+    A warning of which the arm that held has more is none: it may be what that end was bought with.
+    """
+    if any(each.scenario != cause.scenario or each.phase not in cause.phases for each in alike):
+        return False
+    counts = {contrast.base: 0, contrast.candidate: 0}
+    for each in alike:
+        counts[contrast.base] += each.base_count
+        counts[contrast.candidate] += each.candidate_count
+    more_in_held = counts[cause.held] > sum(counts.values()) - counts[cause.held]
+    return not (more_in_held and alike[0].level in WORSE)
+
+
+def _worst_first(known: Beside, groups: Iterable[Sequence[FindingDoc]], text: int) -> list[FindingView]:
+    views = [_finding(known, alike, text) for alike in groups]
+    return sorted(views, key=lambda view: (view.unknown, bool(view.explained)))
+
+
+def _cause(known: Beside, cause: Cause, caused: Sequence[Sequence[FindingDoc]], most: int, text: int) -> CauseView:
+    views = _worst_first(known, caused, text)
+    return CauseView(cause.says, tuple(views[:most]), max(len(views) - most, 0))
 
 
 def meaning_of(document: Document, contrast: ContrastDoc) -> str:
@@ -129,7 +198,8 @@ def telling_first(findings: Iterable[FindingDoc], telling: Collection[tuple[str,
 def _alike(findings: Iterable[FindingDoc]) -> list[list[FindingDoc]]:
     groups: dict[tuple[object, ...], list[FindingDoc]] = {}
     for each in findings:
-        groups.setdefault((each.significance, each.kind, each.logger, each.template), []).append(each)
+        values = each.says if each.kind is FindingKind.VALUE else ""
+        groups.setdefault((each.significance, each.kind, each.logger, each.template, values), []).append(each)
     return list(groups.values())
 
 
@@ -147,6 +217,7 @@ def _finding(known: Beside, alike: Sequence[FindingDoc], text: int) -> FindingVi
         _counts(first.base_runs, first.base_count),
         _counts(first.candidate_runs, first.candidate_count),
         _chance(first, known.repeated),
+        _lasting(first),
         cut(first.says, text),
         first.significance is Significance.UNKNOWN and known.repeated,
         foretold_by(first.template, lines, known.foretold, known.flag),
@@ -168,6 +239,18 @@ def _chance(finding: FindingDoc, repeated: bool) -> str:
     if finding.significance is Significance.UNKNOWN:
         return "cannot be told from noise" if repeated else ""
     return f"{finding.significance}" + ("" if finding.q is None else f", false discovery rate {finding.q:.2g}")
+
+
+def _lasting(finding: FindingDoc) -> str:
+    match finding.base_lasting, finding.candidate_lasting:
+        case True, True:
+            return "to the end in both"
+        case True, False:
+            return "to the end in base alone" if finding.candidate_count else "to the end in base"
+        case False, True:
+            return "to the end in the candidate alone" if finding.base_count else "to the end in the candidate"
+        case _:
+            return ""
 
 
 def _told(repeated: bool, groups: Sequence[Sequence[FindingDoc]]) -> str:

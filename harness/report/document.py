@@ -123,6 +123,8 @@ class FindingDoc:
     base_runs: tuple[int, ...]
     candidate_runs: tuple[int, ...]
     says: str
+    base_lasting: bool = False
+    candidate_lasting: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -269,4 +269,6 @@ def finding_doc(finding: Finding) -> FindingDoc:
         base_runs=finding.base_runs,
         candidate_runs=finding.candidate_runs,
         says=finding.says,
+        base_lasting=finding.base_lasting,
+        candidate_lasting=finding.candidate_lasting,
     )

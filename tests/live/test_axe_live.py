@@ -10,22 +10,27 @@ from pathlib import Path
 
 import pytest
 
+from harness.model import Contrast
 from harness.nightly.judging import judge_night
 from harness.nightly.page import render_page
 from harness.nightly.records import Ending
 from harness.nightly.waivers import Waiver
 from harness.report import judge_run, write_reports
+from harness.report.rolloutpage import render_rollout
 
 pytestmark = pytest.mark.live
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (dev extra)")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed (dev extra)")
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
-nightly_sample, sample_run = map(importlib.import_module, ("nightly_sample", "sample_run"))
+nightly_sample, sample_run, rollout_sample = map(
+    importlib.import_module, ("nightly_sample", "sample_run", "rollout_sample")
+)
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 VIEWS = [(width, scheme) for width in (400, 1280) for scheme in ("light", "dark")]
-PAGES = ("ship", "hold", "hostile", "night", "empty-night")
+A4_WIDTH = 718  # what a browser's usual margins leave of 210 mm, in CSS pixels
+PAGES = ("ship", "hold", "hostile", "night", "empty-night", "rollout-held", "rollout-stopped")
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +56,16 @@ def pages(tmp_path_factory):
     for name, html in (("night", _full_night()), ("empty-night", _empty_night())):
         made[name] = tmp_path_factory.mktemp(name) / "index.html"
         made[name].write_text(html)
+    for kind in ("held", "stopped"):
+        made[f"rollout-{kind}"] = tmp_path_factory.mktemp(kind) / "report.html"
+        made[f"rollout-{kind}"].write_text(_rollout(kind))
     return made
+
+
+def _rollout(kind):
+    journals = {"forward-and-back": rollout_sample.events()}
+    contrast = Contrast("control", "forward-and-back", sample_run.contrasts("hostile")[2].findings)
+    return render_rollout(rollout_sample.rollout(kind), journals, contrast, "3.9.1", ("rollout",))
 
 
 def _full_night():
@@ -112,6 +126,14 @@ def test_nothing_runs_over_the_edge_and_the_browser_has_nothing_to_complain_of(v
     page, complaints = visit(name, width, scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert complaints == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_runs_over_the_edge_of_printed_paper(visit, name):
+    page, _ = visit(name, A4_WIDTH, "light")
+    page.emulate_media(media="print")
+    over = f"all => all.filter(each => each.getBoundingClientRect().right > {A4_WIDTH + 1}).map(each => each.className)"
+    assert page.locator("table, svg, pre, p, dd").evaluate_all(over) == []
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -273,9 +273,25 @@ def contrasts(kind: str) -> tuple[Contrast, ...]:
         "",
         (Evidence("runs/turn2/stock/1/nodes/3/server.log", 911, warn),),
     )
+    value = Finding(
+        FindingKind.VALUE,
+        template if kind == "hostile" else f"KafkaConfig: {KEY} = {{}}",
+        "turn2",
+        "observer",
+        "start",
+        "INFO",
+        "kafka.server.KafkaConfig",
+        1,
+        1,
+        f"{KEY} = false",
+        f"{KEY} = true",
+        (Evidence("runs/turn2/patched-off/1/nodes/3/server.log", 12, f"{KEY} = false"), Evidence(log, 12)),
+        says=HOSTILE if kind == "hostile" else "base: false; candidate: true",
+        base_lasting=True,
+    )
     return (
         Contrast("stock", "patched-off", ()),
-        Contrast("patched-off", "patched-on", (new,)),
+        Contrast("patched-off", "patched-on", (new, value)),
         Contrast("stock", "patched-on", (new, gone)),
     )
 

@@ -1,7 +1,9 @@
 """The command line as a user meets it: sentences instead of tracebacks, exit codes that can be relied on."""
 
 import os
+import subprocess
 import sys
+import time
 
 import pytest
 
@@ -177,3 +179,50 @@ def test_a_failed_command_keeps_its_folder_only_if_one_can_go_on_from_it(tmp_pat
     with pytest.raises(type(error)):
         fail()
     assert (tmp_path / "run").exists() == kept
+
+
+LOST_INTERRUPTION = """
+import os, signal, sys, time, weakref
+from harness.cli import app
+
+class Target:
+    pass
+
+def act():
+    target = Target()
+    kept = weakref.ref(target, lambda _: signal.raise_signal(signal.SIGINT))
+    del target
+    time.sleep(20)
+    return 0
+
+app._run = lambda: act()
+try:
+    app.main()
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+
+
+def test_an_interruption_in_a_callback_where_python_loses_it_is_raised_again():
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", LOST_INTERRUPTION], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, "")
+    assert time.monotonic() - began < 15
+
+
+def test_an_interruption_while_the_command_is_being_loaded_is_a_sentence():
+    program = "import sys\nsys.modules['harness.cli.app'] = None\nfrom harness import cli\n"
+    broken = (
+        program
+        + "import builtins\nreal = builtins.__import__\n"
+        + (
+            "def load(name, *rest):\n"
+            "    if name == 'harness.cli.app': raise KeyboardInterrupt\n"
+            "    return real(name, *rest)\n"
+            "builtins.__import__ = load\ncli.main()\n"
+        )
+    )
+    done = subprocess.run([sys.executable, "-c", broken], capture_output=True, text=True, timeout=30, check=False)
+    assert (done.returncode, done.stderr) == (130, "\nStopped; nothing was begun.\n")

@@ -57,6 +57,16 @@ def test_as_many_lines_at_a_worse_level_than_base_are_a_hold():
     assert judged(replace(FOUND, kind=FindingKind.LEVEL, base_count=6)).verdict is Verdict.HOLD
 
 
+def test_a_warning_with_a_value_that_base_never_writes_is_a_hold_and_a_value_that_is_gone_is_not():
+    value = replace(FOUND, kind=FindingKind.VALUE, base_runs=(9, 9, 9))
+    assert judged(value).verdict is Verdict.HOLD
+    assert judged(replace(value, candidate_runs=(0, 0, 0))).verdict is Verdict.SHIP
+
+
+def test_a_warning_that_only_comes_later_decides_nothing():
+    assert judged(replace(FOUND, kind=FindingKind.SHIFT)).verdict is Verdict.SHIP
+
+
 def test_what_a_claim_foretells_decides_nothing():
     chain = ClaimChain(FIX.id, "", "", (), (), "turn2", r"It failed \(\w\)")
     assert judged(FOUND, proof=replace(SOUND, chains=(chain,))).verdict is Verdict.SHIP

@@ -327,7 +327,11 @@ def test_the_last_phase_is_that_of_runs_that_came_to_an_answer() -> None:
         if run.arm == "patched-off":
             events[run.folder] = [e for e in events[run.folder] if e.get("name") != "leader stops"]
     contrast = report_context(replace(whole, runs=spoiled), events).contrasts[2]
-    assert [f.where.rpartition(" · ")[2] for f in contrast.findings] == ["leader stops", "move node 0"]
+    (cause,) = contrast.causes
+    assert [f.where.rpartition(" · ")[2] for f in (*cause.findings, *contrast.findings)] == [
+        "leader stops",
+        "move node 0",
+    ]
 
 
 def test_what_is_over_the_budget_is_cut_and_the_cut_is_told() -> None:

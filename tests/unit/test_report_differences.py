@@ -6,7 +6,7 @@ import pytest
 from nightly_sample import document
 
 from harness.model import FindingKind, Significance
-from harness.report.differences import beside, contrast_view
+from harness.report.differences import beside, causes_of, contrast_view
 from harness.report.document import ContrastDoc, Document, FindingDoc
 
 
@@ -62,3 +62,58 @@ def test_with_one_run_of_each_arm_nothing_is_called_noise(repeated, finding):
         shown.told == "1 family of lines differs; each arm ran once, so that nobody can tell which of them are noise."
     )
     assert (shown.findings[0].candidate, shown.findings[0].told, shown.findings[0].unknown) == ("94", "", False)
+
+
+@pytest.mark.parametrize(
+    ("base", "candidate", "told"),
+    [
+        (True, True, "to the end in both"),
+        (True, False, "to the end in base alone"),
+        (False, True, "to the end in the candidate alone"),
+        (False, False, ""),
+    ],
+)
+def test_it_is_told_which_arm_logs_to_the_end(repeated, finding, base, candidate, told):
+    lasting = replace(finding, base_count=3, base_lasting=base, candidate_lasting=candidate)
+    assert view(repeated, lasting).findings[0].lasting == told
+
+
+def test_the_same_slot_with_other_values_elsewhere_is_told_by_itself(repeated, finding):
+    value = replace(finding, kind=FindingKind.VALUE, says="base: false; candidate: true")
+    elsewhere = replace(value, scenario="turn1")
+    other = replace(value, role="voter", says="base: null; candidate: true")
+    shown = view(repeated, value, elsewhere, other)
+    assert [(each.says, len(each.also)) for each in shown.findings] == [(value.says, 1), (other.says, 0)]
+
+
+LAST = ("turn2", "leader stops")
+
+
+def caused(whole, *findings):
+    contrast = ContrastDoc("stock", "patched-on", findings)
+    return contrast_view(contrast, beside(whole), 40, 700, causes=causes_of(whole, contrast, {LAST}))
+
+
+def test_what_differs_only_where_outcomes_differ_is_folded_under_that_outcome(repeated, finding):
+    there = replace(finding, scenario=LAST[0], phase=LAST[1])
+    elsewhere = replace(finding, scenario="turn1", template="elsewhere")
+    shown = caused(repeated, there, elsewhere)
+    (cause,) = shown.causes
+    assert cause.says == "turn2: stock is REFUTED(observer_recovers), patched-on HELD"
+    assert [each.template for each in cause.findings] == [finding.template]
+    assert [each.template for each in shown.findings] == ["elsewhere"]
+
+
+def test_what_differs_in_another_phase_as_well_is_no_fallout(repeated, finding):
+    there = replace(finding, scenario=LAST[0], phase=LAST[1])
+    assert caused(repeated, there, replace(there, phase="start")).causes == ()
+
+
+def test_a_warning_that_the_arm_which_held_adds_is_never_folded_away(repeated, finding):
+    there = replace(finding, scenario=LAST[0], phase=LAST[1], level="WARN", base_count=0, candidate_count=9)
+    assert caused(repeated, there).causes == ()
+    assert len(caused(repeated, replace(there, base_count=90)).causes) == 1
+
+
+def test_arms_with_the_same_outcome_have_no_cause(repeated):
+    assert causes_of(repeated, ContrastDoc("stock", "patched-off", ()), {LAST}) == ()

@@ -1,0 +1,113 @@
+"""What the figures of runs weigh in the verdict: a candidate that is slower or dearer than base beyond the noise; pure.
+
+A figure counts only if three things agree, so that a noisy host makes no HOLD: every run of the candidate is worse than
+every run of base; it is worse by half and by more than a moment; and a t-test of the logarithms says so at a false
+discovery rate of 1 % over all figures of the verification (Benjamini and Hochberg).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from statistics import mean, median, variance
+from typing import Protocol
+
+from harness.model import Outcome
+
+LEAST_RUNS = 3
+_LEAST_RATIO = 1.5
+_LEAST_SECONDS = 1.0
+_FALSE_DISCOVERIES = 0.01
+# So that nothing is infinitely many times nothing; a tenth of a second is what figures are good for.
+_FLOOR_SECONDS = 0.1
+_SECONDS = "_seconds"
+
+
+@dataclass(frozen=True, slots=True)
+class Worse:
+    """A figure by which a candidate's arm may be worse than base; `p` of the one-sided test."""
+
+    scenario: str
+    arm: str
+    base_arm: str
+    name: str
+    base: tuple[float, ...]
+    candidate: tuple[float, ...]
+    p: float
+
+    @property
+    def says(self) -> str:
+        """The difference as a sentence."""
+        what = self.name.removesuffix(_SECONDS).replace("_", " ")
+        before, now = median(self.base), median(self.candidate)
+        return (
+            f"{self.arm} takes longer in {self.scenario} than {self.base_arm} beyond the noise: {what} {now:.1f} s "
+            f"against {before:.1f} s (medians of {len(self.candidate)} and {len(self.base)} runs, none overlapping)"
+        )
+
+
+class Measured(Protocol):
+    """A run with its figures, as a result or as a verdict has it."""
+
+    @property
+    def scenario(self) -> str: ...  # noqa: D102
+
+    @property
+    def arm(self) -> str: ...  # noqa: D102
+
+    @property
+    def outcome(self) -> Outcome: ...  # noqa: D102
+
+    @property
+    def measures(self) -> Mapping[str, float]: ...  # noqa: D102
+
+
+def blockers(base: str, candidates: Sequence[str], runs: Sequence[Measured]) -> tuple[str, ...]:
+    """Return why the figures of the candidate's arms are worse than base's; arms are given by their names.
+
+    There are none without LEAST_RUNS runs of both arms that all held: a refuted run ends elsewhere, so that its figures
+    cannot be compared.
+    """
+    tested = sorted(_tested(base, candidates, runs), key=lambda each: each.p)
+    passed = [rank for rank, each in enumerate(tested, 1) if each.p <= _FALSE_DISCOVERIES * rank / len(tested)]
+    found = tested[: max(passed, default=0)]
+    return tuple(each.says for each in found if _is_plain(each))
+
+
+def _tested(base: str, candidates: Sequence[str], runs: Sequence[Measured]) -> Iterator[Worse]:
+    for scenario, arm in product(dict.fromkeys(run.scenario for run in runs), candidates):
+        before, now = _held(runs, scenario, base), _held(runs, scenario, arm)
+        if min(len(before), len(now)) < LEAST_RUNS:
+            continue
+        for name in sorted(before[0].measures.keys() & now[0].measures.keys()):
+            if name.endswith(_SECONDS):
+                one, two = (tuple(run.measures.get(name, 0.0) for run in each) for each in (before, now))
+                yield Worse(scenario, arm, base, name, one, two, _p_larger(one, two))
+
+
+def _held(runs: Sequence[Measured], scenario: str, arm: str) -> list[Measured]:
+    """Return the runs of a cell if all of them held, none otherwise."""
+    mine = [run for run in runs if (run.scenario, run.arm) == (scenario, arm)]
+    return mine if all(run.outcome is Outcome.HELD for run in mine) else []
+
+
+def _p_larger(base: Sequence[float], candidate: Sequence[float]) -> float:
+    """Return the one-sided p of Student's t-test that the candidate's logarithms are larger."""
+    logs = [[math.log(max(value, _FLOOR_SECONDS)) for value in values] for values in (base, candidate)]
+    dof = len(base) + len(candidate) - 2
+    pooled = sum(variance(each) * (len(each) - 1) for each in logs) / dof
+    error = math.sqrt(pooled * (1 / len(base) + 1 / len(candidate)))
+    shift = mean(logs[1]) - mean(logs[0])
+    if not error:
+        return 0.0 if shift > 0 else 1.0
+    from scipy import special  # most of a second that nobody without repeats need wait
+
+    return float(special.stdtr(dof, -shift / error))
+
+
+def _is_plain(each: Worse) -> bool:
+    before, now = median(each.base), median(each.candidate)
+    apart = min(each.candidate) > max(each.base)
+    return apart and now > _LEAST_RATIO * before and now - before > _LEAST_SECONDS

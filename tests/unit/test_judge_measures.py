@@ -1,0 +1,91 @@
+"""A candidate that is slower or dearer than base beyond the noise is held back; a noisy host never makes a HOLD."""
+
+import random
+from dataclasses import replace
+
+import pytest
+from test_judge import FIX, SOUND, H, R, asked, ran
+
+from harness.judge import decide
+from harness.judge.measures import blockers
+from harness.model import Outcome, Role, RunResult, Verdict
+
+ARMS = ("stock", Role.BASE), ("patched-on", Role.ON)
+
+
+def runs(name, base, candidate, scenario="turn1", outcome=Outcome.HELD):
+    return [
+        RunResult(scenario, arm, role, repeat, outcome, measures={name: value, "acked_records": 400.0})
+        for (arm, role), values in zip(ARMS, (base, candidate), strict=True)
+        for repeat, value in enumerate(values, 1)
+    ]
+
+
+def told(*cells):
+    return blockers("stock", ["patched-on"], [run for cell in cells for run in cell])
+
+
+def test_a_stall_that_doubled_in_every_run_is_told_with_both_medians():
+    assert told(runs("longest_stall_seconds", (2.0, 2.2, 2.1), (5.0, 5.4, 5.2))) == (
+        "patched-on takes longer in turn1 than stock beyond the noise: longest stall 5.2 s against 2.1 s "
+        "(medians of 3 and 3 runs, none overlapping)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("base", "candidate"),
+    [
+        ((2.0, 2.2), (5.0, 5.4)),
+        ((2.0, 2.2, 5.1), (5.0, 5.4, 5.2)),
+        ((10.0, 10.2, 10.1), (12.0, 12.2, 12.1)),
+        ((0.2, 0.21, 0.2), (0.8, 0.81, 0.8)),
+        ((5.0, 5.4, 5.2), (2.0, 2.2, 2.1)),
+        ((2.0, 2.0, 2.0), (2.0, 2.0, 2.0)),
+    ],
+    ids=["two runs", "overlapping", "less than half more", "a moment", "quicker", "equal"],
+)
+def test_what_is_little_or_uncertain_or_better_is_not_told(base, candidate):
+    assert told(runs("longest_stall_seconds", base, candidate)) == ()
+
+
+def test_figures_of_runs_that_were_refuted_are_not_compared():
+    assert told(runs("node_cpu_seconds", (2.0, 2.2, 2.1), (5.0, 5.4, 5.2), outcome=Outcome.REFUTED)) == ()
+
+
+def test_only_seconds_are_compared_as_more_records_are_no_worse():
+    cells = [
+        replace(run, measures={"acked_records": 400.0 + 400 * (run.arm != "stock")})
+        for run in runs("x", *[[1] * 3] * 2)
+    ]
+    assert blockers("stock", ["patched-on"], cells) == ()
+
+
+def test_among_many_figures_one_that_is_hardly_certain_is_not_told():
+    doubtful = runs("longest_stall_seconds", (1.0, 3.0, 1.2), (3.2, 7.0, 9.0))
+    quiet = [runs("node_cpu_seconds", (9.0, 9.1, 9.2), (9.0, 9.2, 9.1), scenario=f"s{n}") for n in range(20)]
+    assert told(doubtful, *quiet) == ()
+
+
+def test_noise_alone_makes_no_hold():
+    """A hundred verifications of nine figures at three repeats, each run off by up to a third from one to the next."""
+    chance = random.Random(7)
+
+    def noisy():
+        return tuple(10 * chance.lognormvariate(0, 0.3) for _ in range(3))
+
+    alarms = sum(
+        bool(told(*(runs("a_seconds", noisy(), noisy(), scenario=f"s{n}") for n in range(9)))) for _ in range(100)
+    )
+    assert alarms <= 2
+
+
+def test_a_candidate_that_is_dearer_is_a_hold_whose_first_reason_says_so():
+    plan = asked("turn2", "turn1", repeats=3, claims=(FIX,))
+    dearer = {"stock": 10.0, "patched-off": 10.0, "patched-on": 30.0}
+    shown = [
+        replace(run, measures={"node_cpu_seconds": dearer[run.arm] + run.repeat / 10})
+        for run in ran("turn1", [H] * 3, [H] * 3, [H] * 3)
+    ]
+    judgement = decide(plan, [*ran("turn2", [R] * 3, [R] * 3, [H] * 3), *shown], SOUND)
+    assert judgement.verdict is Verdict.HOLD
+    assert judgement.reasons[0].startswith("patched-on takes longer in turn1 than stock beyond the noise: node cpu")
