@@ -52,14 +52,15 @@ def reporter() -> Reporter:
     return Reporter(console())
 
 
-def hold(folder: Path) -> None:
+def hold(folder: Path, *, resumable: bool = True) -> None:
     """Own a folder until the command ends; what a killed harness left half-written there is removed first.
 
     Raises HarnessError when another harness has it.
     """
     _held.enter_context(owned(folder))
     tidy(folder)
-    _in_work.append(folder)
+    if resumable:
+        _in_work.append(folder)
 
 
 @contextmanager
@@ -129,10 +130,10 @@ def work_dir(run_dir: Path, out: Path | None) -> Path:
 
 
 @contextmanager
-def fresh_run_dir(out: Path | None, command: str) -> Iterator[Path]:
+def fresh_run_dir(out: Path | None, command: str, *, resumable: bool = True) -> Iterator[Path]:
     """Make a run directory; one that no other stage could go on from goes away again when the command fails."""
     folder = new_run_dir(out, command)
-    hold(folder)
+    hold(folder, resumable=resumable)
     try:
         yield folder
     except BaseException as error:

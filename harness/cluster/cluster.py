@@ -1,4 +1,4 @@
-"""A KRaft cluster of processes on loopback: combined voters and broker-only observers."""
+"""A KRaft cluster of processes on loopback: voters, combined or dedicated, and broker-only observers."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ _REGISTER_RETRY_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """How many combined controllers+brokers (voters) and broker-only nodes (observers) there are."""
+    """How many voters (controllers, brokers too when `combined`) and broker-only nodes (observers) there are."""
 
     controllers: int
     observers: int
+    combined: bool = True
 
     @property
     def voter_ids(self) -> tuple[int, ...]:
@@ -35,6 +36,11 @@ class Topology:
     def observer_ids(self) -> tuple[int, ...]:
         """Observers follow the voters."""
         return tuple(range(self.controllers, self.controllers + self.observers))
+
+    @property
+    def broker_ids(self) -> tuple[int, ...]:
+        """Nodes that hold partitions."""
+        return (*self.voter_ids, *self.observer_ids) if self.combined else self.observer_ids
 
 
 class Cluster:
@@ -56,7 +62,7 @@ class Cluster:
         controllers = {node: self._ports.take() for node in topology.voter_ids}
         self.nodes = {
             node: Node(
-                NodeConfig(node, self._ports.take(), controllers.get(node), controllers),
+                NodeConfig(node, self._broker_port(node), controllers.get(node), controllers),
                 new_uuid(),
                 folder / str(node),
                 launch,
@@ -65,6 +71,9 @@ class Cluster:
             for node in (*topology.voter_ids, *topology.observer_ids)
         }
         self._format(template)
+
+    def _broker_port(self, node: int) -> int | None:
+        return self._ports.take() if node in self.topology.broker_ids else None
 
     def _format(self, template: Path) -> None:
         voters = [
@@ -96,8 +105,13 @@ class Cluster:
 
     @property
     def voters(self) -> list[Node]:
-        """The combined nodes, running or not."""
+        """The controllers, running or not."""
         return [self.nodes[node] for node in self.topology.voter_ids]
+
+    @property
+    def broker_ports(self) -> dict[int, int]:
+        """Where each running broker listens."""
+        return {node.id: node.config.broker_port for node in self.running if node.config.broker_port is not None}
 
     @property
     def controller_ports(self) -> dict[int, int]:
@@ -134,7 +148,7 @@ class Cluster:
         moved = target.config
         if new_ports:
             controller = self._ports.take() if target.is_voter else None
-            moved = replace(moved, broker_port=self._ports.take(), controller_port=controller)
+            moved = replace(moved, broker_port=self._broker_port(node), controller_port=controller)
             self._moved.add(node)
         if moved.controller_port is not None:
             moved = replace(moved, voters={**self.controller_ports, node: moved.controller_port})

@@ -44,14 +44,25 @@ OWNED_KEYS = frozenset(
 class NodeConfig:
     """Where a node listens and whom it asks for the quorum.
 
-    `controller_port` is None on a broker-only node (an observer). `voters` maps a voter's id to the controller
-    port that this node's `controller.quorum.voters` names for it, right or wrong.
+    `controller_port` is None on a broker-only node (an observer), `broker_port` on a dedicated controller. `voters`
+    maps a voter's id to the controller port that this node's `controller.quorum.voters` names for it, right or wrong.
     """
 
     node: int
-    broker_port: int
+    broker_port: int | None
     controller_port: int | None
     voters: Mapping[int, int]
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """Where it listens; the first is where it answers questions about itself."""
+        return tuple(port for port in (self.broker_port, self.controller_port) if port is not None)
+
+    @property
+    def roles(self) -> str:
+        """Its `process.roles`."""
+        named = {"broker": self.broker_port, "controller": self.controller_port}
+        return ",".join(role for role, port in named.items() if port is not None)
 
 
 def server_properties(node: NodeConfig, log_dir: Path, overlay: Mapping[str, str], *, formatting: bool = False) -> str:
@@ -60,14 +71,13 @@ def server_properties(node: NodeConfig, log_dir: Path, overlay: Mapping[str, str
     With `formatting`, the quorum is given as bootstrap servers: StorageTool refuses `--initial-controllers`
     beside `controller.quorum.voters` (KIP-853).
     """
-    listeners = [f"{BROKER_LISTENER}://{HOST}:{node.broker_port}"]
-    if node.controller_port is not None:
-        listeners.append(f"{CONTROLLER_LISTENER}://{HOST}:{node.controller_port}")
+    named = {BROKER_LISTENER: node.broker_port, CONTROLLER_LISTENER: node.controller_port}
+    listeners = [f"{name}://{HOST}:{port}" for name, port in named.items() if port is not None]
     own = {
-        "process.roles": "broker" if node.controller_port is None else "broker,controller",
+        "process.roles": node.roles,
         "node.id": str(node.node),
         "listeners": ",".join(listeners),
-        "inter.broker.listener.name": BROKER_LISTENER,
+        **({"inter.broker.listener.name": BROKER_LISTENER} if node.broker_port is not None else {}),
         "controller.listener.names": CONTROLLER_LISTENER,
         "listener.security.protocol.map": f"{BROKER_LISTENER}:PLAINTEXT,{CONTROLLER_LISTENER}:PLAINTEXT",
         "log.dirs": str(log_dir),

@@ -87,7 +87,7 @@ class Node:
         self.state = NodeState.STOPPED
         self.cpu_seconds = 0.0
         self.thread_dumps: list[Path] = []
-        self._launch = launch
+        self.launch = launch
         self._observe = observe
         self._process: subprocess.Popen[bytes] | None = None
         self._starts = 0
@@ -103,7 +103,7 @@ class Node:
 
     @property
     def is_voter(self) -> bool:
-        """A combined node is a voter; a broker-only node is an observer of the metadata quorum."""
+        """A controller is a voter; a broker-only node is an observer of the metadata quorum."""
         return self.config.controller_port is not None
 
     @property
@@ -142,7 +142,7 @@ class Node:
         self._starts += 1
         properties = self.folder / ("server.properties" + (f".{self._starts}" if self._starts > 1 else ""))
         properties.write_text(
-            config.server_properties(self.config, self.data_dir, self._launch.overlay), encoding="utf-8"
+            config.server_properties(self.config, self.data_dir, self.launch.overlay), encoding="utf-8"
         )
         logging = self.folder / "log4j.properties"
         logging.write_text(config.log4j_properties(), encoding="utf-8")
@@ -156,7 +156,7 @@ class Node:
         self._enter(NodeState.STARTING)
 
     def _command(self, properties: Path, logging: Path) -> list[str]:
-        launch = self._launch
+        launch = self.launch
         jars = [*launch.class_path, launch.raft_jar]
         return [
             str(launch.java),
@@ -186,8 +186,7 @@ class Node:
             self._observe(self)
 
     def _listens(self) -> bool:
-        ports = [self.config.broker_port, self.config.controller_port]
-        return all(probes.answers(port) for port in ports if port is not None)
+        return all(map(probes.answers, self.config.ports))
 
     def stop(self) -> bool:
         """Ask the node to stop (SIGTERM) and wait; return False when it had to be killed.
@@ -232,8 +231,8 @@ class Node:
 
     def _end(self) -> None:
         assert self._process is not None
-        if self._launch.before_kill is not None:
-            self._launch.before_kill()
+        if self.launch.before_kill is not None:
+            self.launch.before_kill()
         self._process.send_signal(signal.SIGKILL)
         self._process.wait()
         self._enter(NodeState.KILLED)
@@ -257,8 +256,8 @@ class Node:
         The digest is of the open file itself (through the process's descriptor), not of whatever the path names
         now. An empty `sha256` or a flag of `absent` is what was seen. Raises Unreachable.
         """
-        jar, digest = _open_jar(self.pid, self._launch.raft_jar.name)
-        values = probes.broker_config(self.config.broker_port, self.id)
+        jar, digest = _open_jar(self.pid, self.launch.raft_jar.name)
+        values = probes.broker_config(self.config.ports[0], self.id)
         return LiveProof(self.pid, jar, digest, values.get(flag_key, "absent") if flag_key else "absent")
 
     def own_log_bytes(self) -> int:

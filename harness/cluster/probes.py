@@ -9,23 +9,16 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 
 from kio.schema.api_versions.v3.request import ApiVersionsRequest
-from kio.schema.create_topics.v7.request import (
-    CreatableReplicaAssignment,
-    CreatableTopic,
-    CreatableTopicConfig,
-    CreateTopicsRequest,
-)
 from kio.schema.describe_configs.v4.request import DescribeConfigsRequest, DescribeConfigsResource
 from kio.schema.describe_quorum.v2.request import DescribeQuorumRequest, PartitionData, TopicData
 from kio.schema.errors import ErrorCode
 from kio.schema.metadata.v12.request import MetadataRequest, MetadataRequestTopic
-from kio.schema.types import BrokerId, TopicName
+from kio.schema.types import TopicName
 from kio.schema.update_raft_voter.v0.request import KRaftVersionFeature, Listener, UpdateRaftVoterRequest
-from kio.static.primitive import i8, i16, i32, i32Timedelta, u16
+from kio.static.primitive import i8, i16, i32, u16
 
 from harness.cluster.config import CONTROLLER_LISTENER
 from harness.cluster.ports import HOST
@@ -128,22 +121,6 @@ def metadata(port: int, topics: Iterable[str] = (), timeout: float = 0.5) -> Clu
             if topic.error_code is ErrorCode.none
         },
     )
-
-
-def create_topic(
-    port: int, name: str, replicas: tuple[int, ...], config: Mapping[str, str], timeout: float = 5.0
-) -> str:
-    """Create a topic of one partition on the named brokers; return "" or the error's name. Raises Unreachable."""
-    topic = CreatableTopic(
-        name=TopicName(name),
-        num_partitions=i32(-1),
-        replication_factor=i16(-1),
-        assignments=(CreatableReplicaAssignment(partition_index=i32(0), broker_ids=tuple(map(BrokerId, replicas))),),
-        configs=tuple(CreatableTopicConfig(name=key, value=value) for key, value in config.items()),
-    )
-    patience = i32Timedelta.parse(timedelta(seconds=timeout))
-    answer = ask(port, CreateTopicsRequest(topics=(topic,), timeout=patience), timeout=timeout)
-    return _error_name(answer.topics[0].error_code)
 
 
 def broker_config(port: int, node: int, timeout: float = 5.0) -> dict[str, str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.cluster import probes
+from harness.cluster import partitions
 from harness.cluster.cluster import Cluster, Topology
 from harness.cluster.node import Node, NodeState, wait_until
 from harness.cluster.prepare import Ground
@@ -154,8 +154,8 @@ def _before_and_after_a_cut(cluster: Cluster) -> tuple[LedgerSummary, LedgerSumm
     """Produce to one node and account for it; then take the end of its log away, and account again."""
     (node,) = cluster.nodes.values()
     _start(cluster, node)
-    port = node.config.broker_port
-    problem = probes.create_topic(port, "orders", (node.id,), {})
+    port = node.config.ports[0]
+    problem = partitions.create_topic(port, "orders", [(node.id,)], {})
     require(not problem, f"the topic could not be created: {problem}")
     ledger = Ledger(produce("orders"), [port])
     ledger.start()

@@ -26,6 +26,7 @@ class Purpose(StrEnum):
     """What a locked file is for."""
 
     BYTECODE = "bytecode"  # ASM, which reads class files
+    COMMANDS = "commands"  # Kafka's command line, which no node needs: bin/kafka-topics.sh and its like
     COMPARER = "comparer"  # japicmp, which tells whether two jars' APIs are compatible
     COMPILER = "compiler"  # ecj, which compiles where there is no JDK
     COVERAGE = "coverage"  # JaCoCo: the agent (classifier runtime) and its command line (classifier nodeps)

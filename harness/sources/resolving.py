@@ -37,6 +37,8 @@ _TESTS = (
     "net.jqwik:jqwik-engine:jar:1.8.3",
     "org.hamcrest:hamcrest:jar:2.2",
 )
+# What the commands of a rollout's runbook need beyond the broker's own class path.
+_COMMANDS = ("org.apache.kafka:kafka-tools:jar:{version}",)
 _PARALLEL = 4
 
 
@@ -51,6 +53,7 @@ def resolve_lock(version: str, downloads: Downloads) -> Lock:
     wanted = [(coordinate, Purpose.RUNTIME) for coordinate in _runtime(version, downloads)]
     wanted.append((f"org.apache.kafka:kafka-raft:jar:sources:{version}", Purpose.SOURCES))
     wanted += [(coordinate.format(version=version), Purpose.TESTS) for coordinate in _TESTS]
+    wanted += [(coordinate.format(version=version), Purpose.COMMANDS) for coordinate in _COMMANDS]
     wanted += _TOOLS
     with ThreadPoolExecutor(_PARALLEL, thread_name_prefix="pin") as pool:
         return Lock(version, tuple(pool.map(lambda each: downloads.pin(*each), wanted)))

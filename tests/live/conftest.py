@@ -1,18 +1,29 @@
 """What live tests stand on: the real cache of this user, a locked Kafka, the bundled Java."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from harness.arms import Setup
+from harness.building.build import Bench, Toolchain, build_series
+from harness.building.builders import choose_builder
+from harness.building.configdef import prepare_probe
 from harness.cluster.prepare import Ground
+from harness.java import bundled_runtime
+from harness.patching import Patch, load_series
 from harness.progress import Reporter
+from harness.resources import cache_root, data_root
 from harness.sources.distribution import Distribution
+from harness.sources.downloads import Downloads
+from harness.sources.lock import Purpose, read_lock
+from harness.sources.maven import MavenSources
 from harness.stages.ground import distribution_of
 from harness.stages.run import lay_ground
 
 KAFKA = "3.9.1"
+SERIES = data_root() / "patches" / KAFKA / "dynamic-bootstrap"
 SETUP = Setup(java_home="", base_dist="", profile="fast", flag_key="", jobs=1)
 
 
@@ -34,3 +45,24 @@ def ground(quiet: Reporter) -> Ground:
 @pytest.fixture(scope="session")
 def mutants() -> Path:
     return Path(__file__).parent.parent / "mutants"
+
+
+@pytest.fixture(scope="session")
+def broken_jar(kafka, mutants, tmp_path_factory):
+    """Return a function that builds the shipped series with a mutant on top."""
+
+    def build(name) -> Path:
+        downloads, lock = Downloads(cache_root() / "maven"), read_lock(KAFKA)
+        builder = choose_builder("auto", bundled_runtime(), lambda: downloads.fetch(lock.one(Purpose.COMPILER)))
+        sources = downloads.fetch(lock.one(Purpose.SOURCES))
+        probe = prepare_probe(builder, bundled_runtime(), kafka.jars, cache_root())
+        folder = tmp_path_factory.mktemp(name)
+        series = load_series(SERIES)
+        mutant = Patch(name, mutants / f"{name}.patch", {})
+        broken = replace(series, patches=(*series.patches, mutant))
+        made = build_series(
+            Bench(folder, probe, ""), Toolchain(builder, kafka, sources), name, MavenSources(KAFKA, sources), broken
+        )
+        return folder / made.jar
+
+    return build

@@ -6,27 +6,14 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
-from pathlib import Path
 
 import psutil
 import pytest
 
-from harness.building.build import Bench, Toolchain, build_series
-from harness.building.builders import choose_builder
-from harness.building.configdef import prepare_probe
 from harness.cluster.node import wait_until
-from harness.java import bundled_runtime
-from harness.patching import Patch, load_series
-from harness.resources import cache_root, data_root
-from harness.sources.downloads import Downloads
-from harness.sources.lock import Purpose, read_lock
-from harness.sources.maven import MavenSources
 
 pytestmark = pytest.mark.live
 
-KAFKA = "3.9.1"
-SERIES = data_root() / "patches" / KAFKA / "dynamic-bootstrap"
 LOST = "REFUTED(observer_recovers)"
 EXPECTED = {
     "new-mechanism": {"stock": LOST, "patched-off": LOST, "patched-on": "HELD"},
@@ -67,27 +54,6 @@ def nodes_of(folder):
         if "kafka.Kafka" in words and any(str(folder) in word for word in words):
             found.append(process.pid)
     return found
-
-
-@pytest.fixture(scope="session")
-def broken_jar(kafka, mutants, tmp_path_factory):
-    """Return a function that builds the shipped series with a mutant on top."""
-
-    def build(name) -> Path:
-        downloads, lock = Downloads(cache_root() / "maven"), read_lock(KAFKA)
-        builder = choose_builder("auto", bundled_runtime(), lambda: downloads.fetch(lock.one(Purpose.COMPILER)))
-        sources = downloads.fetch(lock.one(Purpose.SOURCES))
-        probe = prepare_probe(builder, bundled_runtime(), kafka.jars, cache_root())
-        folder = tmp_path_factory.mktemp(name)
-        series = load_series(SERIES)
-        mutant = Patch(name, mutants / f"{name}.patch", {})
-        broken = replace(series, patches=(*series.patches, mutant))
-        made = build_series(
-            Bench(folder, probe, ""), Toolchain(builder, kafka, sources), name, MavenSources(KAFKA, sources), broken
-        )
-        return folder / made.jar
-
-    return build
 
 
 def test_the_shipped_series_is_judged_ship_with_the_expected_outcomes(tmp_path):

@@ -1,0 +1,102 @@
+"""`harness rollout`: rehearse the roll of a jar, node by node, and the way back."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from harness.cli import common
+from harness.cli.common import Offline, Out
+from harness.cli.verify import BaseDist, BaseJar, Claims, Config, Jar, JavaHome, JvmProfile, KafkaVersion
+from harness.cluster.jvm import Profile
+from harness.stages.request import Request
+
+_EXAMPLES = """
+
+Brings a cluster up on base under load and replaces the jar node by node, with checks before and after each step; then
+soaks on mixed versions, rolls back from complete and from half-way, kills a node in the middle of its step, and sees
+that a jar which dies on load is stopped at the first node. Ends with report.html and runbook.md.
+
+Exit codes: 0 it held, 1 the roll was stopped, 2 usage or harness error, 3 too little could be asked.
+
+Examples:
+
+    harness rollout                                   the shipped series over stock 3.9.1
+    harness rollout --jar kafka-raft-3.9.1.jar --base-dist /opt/kafka --config my.properties
+    harness rollout --topology 3combined+1 --rehearse control --rehearse forward-and-back
+"""
+
+TopologyText = Annotated[
+    str, typer.Option("--topology", help="3+3: controllers and brokers; 3combined+1: nodes that are both, and brokers.")
+]
+Order = Annotated[
+    str,
+    typer.Option(
+        "--order",
+        help="Node ids in the order of the roll: 3,4,5,0,1,2. Brokers first, the active controller last, if not given.",
+        show_default=False,
+    ),
+]
+Rehearse = Annotated[
+    list[str] | None,
+    typer.Option("--rehearse", help="Only this rehearsal; may be given again.", show_default=False),
+]
+Budget = Annotated[
+    float,
+    typer.Option(
+        "--stall-budget",
+        min=0.0,
+        help="Seconds that a client may wait for an answer; twice what base's own restart shows, if not given.",
+        show_default=False,
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("rollout", help=f"Rehearse the rollout: swap the jar node by node under load, and back.{_EXAMPLES}")(
+        rollout
+    )
+
+
+def rollout(
+    jar: Jar = None,
+    base_jar: BaseJar = None,
+    base_dist: BaseDist = None,
+    claims: Claims = "",
+    topology: TopologyText = "3+3",
+    order: Order = "",
+    rehearse: Rehearse = None,
+    stall_budget: Budget = 0.0,
+    config: Config = None,
+    java_home: JavaHome = None,
+    profile: JvmProfile = Profile.FAST,
+    kafka: KafkaVersion = "",
+    offline: Offline = False,
+    out: Out = None,
+) -> int:
+    """Rehearse the rollout."""
+    from harness.rollout.nodes import parse_order, parse_topology
+    from harness.rollout.programme import chosen
+    from harness.stages.rollout import Rehearsed, tell
+    from harness.stages.rollout import rollout as carry_out
+
+    nodes = parse_topology(topology)
+    asked = Rehearsed(nodes, topology, parse_order(order, nodes), chosen(rehearse or ()), stall_budget)
+    request = Request(
+        kafka_version=kafka,
+        jar=jar,
+        base_jar=base_jar,
+        base_dist=base_dist,
+        claims=claims,
+        config=config,
+        java_home=java_home,
+        profile=profile,
+        offline=offline,
+        argv=common.argv(),
+    )
+    with common.fresh_run_dir(out, "rollout", resumable=False) as folder:
+        found = carry_out(request, asked, folder, common.reporter())
+    tell(common.console(), found, folder)
+    return found.ending.exit_code

@@ -1,0 +1,107 @@
+"""Where the replicas of every partition are, and what is being moved: what must be known before a broker may stop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from kio.schema.create_topics.v7.request import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+from kio.schema.describe_configs.v4.request import DescribeConfigsRequest, DescribeConfigsResource
+from kio.schema.errors import ErrorCode
+from kio.schema.list_partition_reassignments.v0.request import ListPartitionReassignmentsRequest
+from kio.schema.metadata.v12.request import MetadataRequest
+from kio.schema.types import BrokerId, TopicName
+from kio.static.primitive import i8, i16, i32, i32Timedelta
+
+from harness.cluster.protocol import Unreachable, ask
+
+_TOPIC_RESOURCE = i8(2)
+_MIN_ISR = "min.insync.replicas"
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """One partition as a broker's metadata tells it; `leader` is -1 without one, `min_isr` its topic's setting."""
+
+    topic: str
+    number: int
+    leader: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    min_isr: int
+
+    @property
+    def name(self) -> str:
+        """`orders-0`."""
+        return f"{self.topic}-{self.number}"
+
+
+def partitions(port: int, timeout: float = 3.0) -> tuple[Partition, ...]:
+    """Return every partition of every topic, internal ones too. Raises Unreachable."""
+    everything = MetadataRequest(
+        topics=None, allow_auto_topic_creation=False, include_topic_authorized_operations=False
+    )
+    answer = ask(port, everything, timeout=timeout)
+    named = [topic for topic in answer.topics if topic.error_code is ErrorCode.none]
+    least = _min_isr(port, [str(topic.name) for topic in named], timeout)
+    return tuple(
+        Partition(
+            str(topic.name),
+            int(partition.partition_index),
+            int(partition.leader_id),
+            tuple(map(int, partition.replica_nodes)),
+            tuple(sorted(map(int, partition.isr_nodes))),
+            least[str(topic.name)],
+        )
+        for topic in sorted(named, key=lambda topic: str(topic.name))
+        for partition in sorted(topic.partitions, key=lambda partition: int(partition.partition_index))
+    )
+
+
+def _min_isr(port: int, topics: Iterable[str], timeout: float) -> dict[str, int]:
+    wanted = tuple(
+        DescribeConfigsResource(resource_type=_TOPIC_RESOURCE, resource_name=topic, configuration_keys=(_MIN_ISR,))
+        for topic in topics
+    )
+    if not wanted:
+        return {}
+    answer = ask(port, DescribeConfigsRequest(resources=wanted), timeout=timeout)
+    if any(result.error_code is not ErrorCode.none for result in answer.results):
+        raise Unreachable(f"the broker at port {port} does not tell the settings of every topic")
+    return {str(each.resource_name): int(entry.value) for each in answer.results for entry in each.configs}
+
+
+def reassignments(port: int, timeout: float = 3.0) -> tuple[str, ...]:
+    """Return the partitions that are being moved to other replicas. Raises Unreachable."""
+    patience = i32Timedelta.parse(timedelta(seconds=timeout))
+    answer = ask(port, ListPartitionReassignmentsRequest(timeout=patience, topics=None), timeout=timeout)
+    if answer.error_code is not ErrorCode.none:
+        raise Unreachable(f"the broker at port {port} does not tell reassignments: {answer.error_code.name}")
+    moving = [(str(topic.name), int(each.partition_index)) for topic in answer.topics for each in topic.partitions]
+    return tuple(f"{topic}-{number}" for topic, number in sorted(moving))
+
+
+def create_topic(
+    port: int, name: str, assignments: Sequence[Sequence[int]], config: Mapping[str, str], timeout: float = 5.0
+) -> str:
+    """Create a topic with the replicas of each partition; return "" or the error's name. Raises Unreachable."""
+    topic = CreatableTopic(
+        name=TopicName(name),
+        num_partitions=i32(-1),
+        replication_factor=i16(-1),
+        assignments=tuple(
+            CreatableReplicaAssignment(partition_index=i32(number), broker_ids=tuple(map(BrokerId, replicas)))
+            for number, replicas in enumerate(assignments)
+        ),
+        configs=tuple(CreatableTopicConfig(name=key, value=value) for key, value in config.items()),
+    )
+    patience = i32Timedelta.parse(timedelta(seconds=timeout))
+    answer = ask(port, CreateTopicsRequest(topics=(topic,), timeout=patience), timeout=timeout)
+    code = answer.topics[0].error_code
+    return "" if code is ErrorCode.none else str(code.name)

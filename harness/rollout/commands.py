@@ -1,0 +1,67 @@
+"""The runbook's commands, really run: each once on the cluster at rest, its answer held against the protocol's."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.cluster.cluster import Cluster
+from harness.cluster.ports import HOST
+from harness.processes import bare_environment, run
+from harness.rollout.health import Check, Health
+from harness.rollout.records import CommandSeen
+
+_MAIN_CLASSES = {
+    "kafka-metadata-quorum.sh": "org.apache.kafka.tools.MetadataQuorumCommand",
+    "kafka-topics.sh": "org.apache.kafka.tools.TopicCommand",
+    "kafka-reassign-partitions.sh": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
+    "kafka-broker-api-versions.sh": "kafka.admin.BrokerApiVersionsCommand",
+}
+_SECONDS = 30
+_MOST_OUTPUT = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What Kafka's scripts start: a Java and a class path with the command line's jars."""
+
+    java: Path
+    class_path: tuple[Path, ...]
+
+
+def try_commands(tools: Tools, checks: Iterable[Check], cluster: Cluster, health: Health) -> list[CommandSeen]:
+    """Run every command of the checks once and see whether it shows what the protocol told."""
+    brokers = _addresses(cluster.broker_ports.values())
+    controllers = _addresses(cluster.controller_ports.values())
+    by_command = {check.command: check for check in checks if check.command.startswith("bin/")}
+    return [_try(tools, check, brokers, controllers, health) for check in by_command.values()]
+
+
+def _addresses(ports: Iterable[int]) -> str:
+    return ",".join(f"{HOST}:{port}" for port in ports)
+
+
+def _try(tools: Tools, check: Check, brokers: str, controllers: str, health: Health) -> CommandSeen:
+    command, _, only = check.command.partition(" | grep ")
+    script, *arguments = shlex.split(command.format(node="N", brokers=brokers, controllers=controllers))
+    began = time.monotonic()
+    try:
+        done = run(_java(tools, _MAIN_CLASSES[Path(script).name], arguments), env=bare_environment(), timeout=_SECONDS)
+        output, code = done.stdout, done.returncode
+    except subprocess.TimeoutExpired:
+        output, code = f"no answer within {_SECONDS} s", -1
+    wanted = shlex.split(only)
+    lines = [line.rstrip() for line in output.splitlines() if all(word in line for word in wanted)]
+    shown = "\n".join(lines).strip()
+    agrees = code == 0 and check.shown(shown, health)
+    return CommandSeen(check.command, round(time.monotonic() - began, 2), code, shown[:_MOST_OUTPUT], agrees)
+
+
+def _java(tools: Tools, main_class: str, arguments: Sequence[str]) -> list[str]:
+    path = os.pathsep.join(map(str, tools.class_path))
+    return [str(tools.java), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", path, main_class, *arguments]

@@ -1,0 +1,70 @@
+"""From what the rehearsals showed to the answer; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.rollout.accounts import Account, against, unsettled
+from harness.rollout.records import CONTROL, Ending, RehearsalResult
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What happened in one rehearsal.
+
+    `stopped` is why the roll was stopped, empty if it was not; `must_stop` says that it should have been. `starved` is
+    what the host did to a node meanwhile, `never_began` why there was no cluster to roll, `broken` what must never be.
+    """
+
+    accounts: tuple[Account, ...] = ()
+    stopped: str = ""
+    must_stop: bool = False
+    not_serving: str = ""
+    no_way_back: str = ""
+    starved: str = ""
+    never_began: str = ""
+    broken: str = ""
+
+
+def decide(facts: Facts) -> tuple[Ending, str]:
+    """Decide one rehearsal: (ending, reason).
+
+    A loss counts whatever the host did; a stop on a host that starved a node says nothing about the jar.
+    """
+    if facts.never_began:
+        return Ending.INCONCLUSIVE, facts.never_began
+    if facts.broken:
+        return Ending.STOPPED, facts.broken
+    if lost := against(facts.accounts):
+        return Ending.STOPPED, "; ".join(lost)
+    problem = _problem(facts)
+    if problem and facts.starved:
+        return Ending.INCONCLUSIVE, f"{facts.starved}; and then: {problem}"
+    if problem:
+        return Ending.STOPPED, problem
+    if facts.must_stop and not facts.stopped:
+        return Ending.INCONCLUSIVE, "a jar that dies on load was not stopped: the checks cannot be trusted here"
+    if unclear := unsettled(facts.accounts):
+        return Ending.INCONCLUSIVE, "; ".join(unclear)
+    return Ending.HELD, facts.stopped if facts.must_stop else ""
+
+
+def _problem(facts: Facts) -> str:
+    wanted = facts.stopped if not facts.must_stop else ""
+    after = "; ".join(filter(None, (facts.not_serving, facts.no_way_back)))
+    return "; ".join(filter(None, (wanted, after)))
+
+
+def answer(results: Sequence[RehearsalResult]) -> tuple[Ending, tuple[str, ...]]:
+    """Decide all rehearsals together. If base itself cannot be rolled, nothing is said about the candidate."""
+    control = next((each for each in results if each.name == CONTROL), None)
+    if control is not None and control.ending is not Ending.HELD:
+        return Ending.INCONCLUSIVE, (f"base itself could not be rolled: {control.reason}",)
+    for ending in (Ending.STOPPED, Ending.INCONCLUSIVE):
+        named = tuple(f"{each.name}: {each.reason}" for each in results if each.ending is ending)
+        if named:
+            return ending, named
+    if not results:
+        return Ending.INCONCLUSIVE, ("nothing was rehearsed",)
+    return Ending.HELD, ()

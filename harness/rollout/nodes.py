@@ -1,0 +1,78 @@
+"""Which nodes there are and in which order they are replaced; pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from harness.cluster.cluster import Topology
+from harness.errors import HarnessError
+
+_TOPOLOGY = re.compile(r"(\d{1,2})(combined)?\+(\d{1,2})")
+_LEAST_VOTERS = 3
+_LEAST_BROKERS = 3
+_MOST_NODES = 12
+
+
+def parse_topology(text: str) -> Topology:
+    """Return the topology that `3+3` (controllers and brokers) or `3combined+1` names.
+
+    Raises HarnessError when it cannot be read, or when it could not lose any node: two of three controllers make a
+    quorum, and with two in-sync replicas demanded the third broker may be away.
+    """
+    match = _TOPOLOGY.fullmatch(text)
+    if match is None:
+        raise HarnessError(
+            f"--topology {text} is none.",
+            "Write 3+3 for 3 controllers and 3 brokers, 3combined+1 for 3 nodes that are both and 1 broker.",
+        )
+    topology = Topology(int(match[1]), int(match[3]), combined=bool(match[2]))
+    nodes = topology.controllers + topology.observers
+    if topology.controllers < _LEAST_VOTERS or len(topology.broker_ids) < _LEAST_BROKERS:
+        raise HarnessError(
+            f"--topology {text} cannot lose a node: a roll needs {_LEAST_VOTERS} controllers and {_LEAST_BROKERS} "
+            "brokers at least.",
+            "Write 3+3 or 3combined+1.",
+        )
+    if nodes > _MOST_NODES:
+        raise HarnessError(f"--topology {text} has {nodes} nodes, more than {_MOST_NODES}.", "Rehearse with fewer.")
+    return topology
+
+
+def parse_order(text: str, topology: Topology) -> tuple[int, ...]:
+    """Return the node ids in the order told (`3,4,5,0,1,2`); empty text gives none. Raises HarnessError."""
+    if not text:
+        return ()
+    everyone = {*topology.voter_ids, *topology.observer_ids}
+    told = [int(word) if word.strip().isdigit() else -1 for word in text.split(",")]
+    if sorted(told) != sorted(everyone):
+        raise HarnessError(
+            f"--order {text} does not name every node once.",
+            f"The nodes are {', '.join(map(str, sorted(everyone)))}.",
+        )
+    return tuple(told)
+
+
+def next_node(left: Sequence[int], topology: Topology, active_controller: int) -> int:
+    """Return which of the nodes left comes next: brokers and observers first, the active controller last."""
+
+    def lateness(node: int) -> tuple[bool, bool, int]:
+        return node == active_controller, node in topology.voter_ids, node
+
+    return min(left, key=lateness)
+
+
+def duties(node: int, topology: Topology, active_controller: int) -> str:
+    """Return what a node is, in words: `broker`, `controller`, `controller and broker, the active controller`."""
+    if node not in topology.voter_ids:
+        return "broker"
+    both = "controller and broker" if topology.combined else "controller"
+    return f"{both}, the active controller" if node == active_controller else both
+
+
+def told(topology: Topology) -> str:
+    """Return the topology in words."""
+    if topology.combined:
+        first = f"{topology.controllers} nodes that are controller and broker"
+        return f"{first}, {topology.observers} more broker{'s' if topology.observers != 1 else ''}"
+    return f"{topology.controllers} controllers and {topology.observers} brokers"

@@ -1,0 +1,175 @@
+"""What must hold before a node is rolled, and after: each check sees what it is for, and nothing else."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.cluster.cluster import Topology
+from harness.cluster.partitions import Partition
+from harness.cluster.probes import Quorum
+from harness.errors import HarnessError
+from harness.rollout import health
+from harness.rollout.health import AFTER, BEFORE, Health, problem_of
+from harness.rollout.nodes import duties, next_node, parse_order, parse_topology, told
+
+DEDICATED = Topology(3, 3, combined=False)
+COMBINED = Topology(3, 1)
+
+
+def partition(isr=(3, 4, 5), leader=3, min_isr=2):
+    return Partition("orders", 0, leader, (3, 4, 5), isr, min_isr)
+
+
+WELL = Health(
+    Quorum(1, 7, 40, {0: 40, 1: 40, 2: 39}, {3: 40, 4: 40, 5: 40}, leaders=((7, 1),)),
+    voters=frozenset({0, 1, 2}),
+    brokers=frozenset({3, 4, 5}),
+    running=frozenset(range(6)),
+    unfenced=frozenset({3, 4, 5}),
+    following={3: True, 4: True, 5: True},
+    partitions=(partition(),),
+)
+
+
+@pytest.mark.parametrize("check", {*BEFORE, *AFTER}, ids=lambda check: check.name)
+@pytest.mark.parametrize("node", range(6))
+def test_a_cluster_that_is_well_lets_any_node_go(check, node):
+    assert problem_of(check, WELL, node) == ""
+
+
+@pytest.mark.parametrize(
+    ("check", "seen", "node", "says"),
+    [
+        (health.ALL_ANSWER, replace(WELL, running=frozenset({0, 1, 2, 3, 4})), 3, "do not answer: 5"),
+        (health.ONE_ACTIVE_CONTROLLER, replace(WELL, quorum=Quorum()), 3, "nobody leads"),
+        (
+            health.ONE_ACTIVE_CONTROLLER,
+            replace(WELL, quorum=replace(WELL.quorum, leaders=((7, 0), (7, 1)))),
+            3,
+            "2 nodes say that they lead epoch 7",
+        ),
+        (
+            health.QUORUM_SURVIVES,
+            replace(WELL, quorum=replace(WELL.quorum, voters={0: 40, 1: 40, 2: 30})),
+            0,
+            "only 1 would be left caught up, 2 of 3 are needed",
+        ),
+        (health.QUORUM_SURVIVES, replace(WELL, running=frozenset({0, 1, 3, 4, 5})), 1, "only 0 would be left"),
+        (
+            health.VOTERS_CAUGHT_UP,
+            replace(WELL, quorum=replace(WELL.quorum, voters={0: 40, 1: 40, 2: 30})),
+            2,
+            "controllers behind the leader: 2",
+        ),
+        (health.BROKERS_UNFENCED, replace(WELL, unfenced=frozenset({3, 5})), 3, "not registered or fenced: 4"),
+        (health.ISR_FULL, replace(WELL, partitions=(partition(isr=(3, 5)),)), 3, "orders-0 has ISR 3, 5 of 3, 4, 5"),
+        (health.ISR_FULL, replace(WELL, partitions=(partition(leader=-1),)), 3, "orders-0"),
+        (
+            health.MIN_ISR_SURVIVES,
+            replace(WELL, partitions=(partition(isr=(3, 5)),)),
+            3,
+            "orders-0 needs 2 in sync and has 3, 5",
+        ),
+        (health.NO_REASSIGNMENT, replace(WELL, reassigning=("orders-0",)), 3, "being moved: orders-0"),
+        (health.OBSERVERS_FOLLOW, replace(WELL, following={3: True, 4: False, 5: True}), 3, "does not grow: 4"),
+        (health.ISR_FULL, replace(WELL, unanswered="no broker is ready"), 3, "no broker is ready"),
+    ],
+)
+def test_a_check_says_what_is_in_the_way(check, seen, node, says):
+    assert says in problem_of(check, seen, node)
+
+
+def test_a_partition_at_its_least_in_sync_holds_back_only_the_brokers_in_its_isr():
+    seen = replace(WELL, partitions=(partition(isr=(3, 5)),))
+    assert problem_of(health.MIN_ISR_SURVIVES, seen, 4) == ""
+
+
+def test_a_broker_may_stop_while_a_controller_is_behind_as_it_is_no_voter():
+    seen = replace(WELL, quorum=replace(WELL.quorum, voters={0: 40, 1: 10, 2: 10}))
+    assert problem_of(health.QUORUM_SURVIVES, seen, 3) == ""
+
+
+STATUS = "ClusterId:              x\nLeaderId:               1\nLeaderEpoch:            7\n"
+REPLICATION = (
+    "NodeId\tDirectoryId\tLogEndOffset\tLag\tLastFetchTimestamp\tLastCaughtUpTimestamp\tStatus  \n"
+    + "".join(f"{node}\tabc\t40\t0\t1\t1\tFollower\n" for node in range(3))
+    + "".join(f"{node}\tabc\t40\t0\t1\t1\tObserver\n" for node in (3, 4, 5))
+)
+BROKERS = "".join(f"127.0.0.1:909{node} (id: {node} rack: null) -> (\n" for node in (3, 4, 5))
+
+
+@pytest.mark.parametrize(
+    ("check", "output"),
+    [
+        (health.ONE_ACTIVE_CONTROLLER, STATUS),
+        (health.QUORUM_SURVIVES, REPLICATION),
+        (health.BROKERS_UNFENCED, BROKERS),
+        (health.ISR_FULL, ""),
+        (health.NO_REASSIGNMENT, "No partition reassignments found."),
+    ],
+    ids=lambda each: getattr(each, "name", ""),
+)
+def test_the_output_of_a_command_shows_what_the_protocol_told(check, output):
+    assert check.shown(output, WELL)
+
+
+@pytest.mark.parametrize(
+    ("check", "output"),
+    [
+        (health.ONE_ACTIVE_CONTROLLER, STATUS.replace("1\nLeaderEpoch", "2\nLeaderEpoch")),
+        (health.QUORUM_SURVIVES, REPLICATION.replace("5\tabc", "9\tabc")),
+        (health.QUORUM_SURVIVES, REPLICATION.replace("2\tabc\t40\t0", "2\tabc\t30\t10")),
+        (health.BROKERS_UNFENCED, BROKERS.replace("id: 4", "id: 9")),
+        (health.ISR_FULL, "Topic: orders\tPartition: 0"),
+        (health.NO_REASSIGNMENT, "Current partition reassignments: orders-0"),
+        (health.ALL_ANSWER, "active"),
+    ],
+    ids=lambda each: getattr(each, "name", ""),
+)
+def test_the_output_of_a_command_that_tells_something_else_does_not(check, output):
+    assert not check.shown(output, WELL)
+
+
+@pytest.mark.parametrize(
+    ("text", "topology"), [("3+3", DEDICATED), ("3combined+1", COMBINED), ("5+4", Topology(5, 4, combined=False))]
+)
+def test_a_topology_reads_as_it_is_written(text, topology):
+    assert parse_topology(text) == topology
+
+
+@pytest.mark.parametrize("text", ["", "3", "three+3", "2+3", "3+2", "1combined+3", "3+3+3", "30+30", "-3+3"])
+def test_a_topology_that_could_not_lose_a_node_is_refused(text):
+    with pytest.raises(HarnessError):
+        parse_topology(text)
+
+
+@pytest.mark.parametrize("text", ["0,1,2", "0,1,2,3,4,5,5", "0,1,2,3,4,x", "0,1,2,3,4,9"])
+def test_an_order_names_every_node_once(text):
+    with pytest.raises(HarnessError, match="every node once"):
+        parse_order(text, DEDICATED)
+
+
+def test_an_order_is_taken_as_told():
+    assert parse_order("5, 4,3,2,1,0", DEDICATED) == (5, 4, 3, 2, 1, 0)
+    assert parse_order("", DEDICATED) == ()
+
+
+@given(st.sampled_from([DEDICATED, COMBINED, Topology(5, 4, combined=False)]), st.data())
+def test_brokers_come_first_and_the_active_controller_last(topology, data):
+    leader = data.draw(st.sampled_from(topology.voter_ids))
+    left = data.draw(st.permutations([*topology.voter_ids, *topology.observer_ids]))
+    order = []
+    while left:
+        order.append(next_node(left, topology, leader))
+        left = [node for node in left if node not in order]
+    assert order[-1] == leader
+    assert order == [*topology.observer_ids, *(v for v in topology.voter_ids if v != leader), leader]
+
+
+def test_a_node_is_called_by_what_it_does():
+    assert duties(3, DEDICATED, 1) == "broker"
+    assert duties(0, DEDICATED, 1) == "controller"
+    assert duties(1, COMBINED, 1) == "controller and broker, the active controller"
+    assert told(COMBINED) == "3 nodes that are controller and broker, 1 more broker"
