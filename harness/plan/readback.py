@@ -49,19 +49,27 @@ def read_back(topic: str, partitions: int, broker_ports: Sequence[int], *, commi
         | {"group.id": "ledger", "enable.auto.commit": False, "auto.offset.reset": "error"}
         | {"isolation.level": isolation, "enable.partition.eof": True}
     )
-    deadline = time.monotonic() + READ_SECONDS
     try:
-        ends = high_watermarks(consumer, topic, partitions)
+        ends = high_watermarks(topic, partitions, broker_ports)
+        deadline = time.monotonic() + READ_SECONDS
         consumer.assign([TopicPartition(topic, number, 0) for number in ends])
         return _consume(consumer, ends, deadline)
     finally:
         consumer.close()
 
 
-def high_watermarks(consumer: Consumer, topic: str, partitions: int) -> dict[int, int]:
-    """Return the end of each partition as its leader tells it. Raises TimeoutError."""
+def high_watermarks(topic: str, partitions: int, broker_ports: Sequence[int]) -> dict[int, int]:
+    """Return the end of each partition as its leader tells it. Raises TimeoutError.
+
+    A read-committed client is told the last stable offset instead: what a transaction just committed lies above it
+    until the coordinator has written its markers, after the commit was acknowledged.
+    """
+    consumer = Consumer(client_settings(broker_ports) | {"group.id": "ends", "isolation.level": "read_uncommitted"})
     deadline = time.monotonic() + READ_SECONDS
-    return {number: _high_watermark(consumer, topic, number, deadline) for number in range(partitions)}
+    try:
+        return {number: _high_watermark(consumer, topic, number, deadline) for number in range(partitions)}
+    finally:
+        consumer.close()
 
 
 def _high_watermark(consumer: Consumer, topic: str, partition: int, deadline: float) -> int:

@@ -110,6 +110,6 @@ class GroupPosition:
         """Note a commit that was acknowledged."""
         self.committed |= offsets
 
-    def missing(self, ends: Mapping[int, int]) -> int:
-        """Return how many records before the ends were never delivered."""
-        return self.skipped + sum(max(end - self._next.get(partition, 0), 0) for partition, end in ends.items())
+    def short_of(self, ends: Mapping[int, int]) -> int:
+        """Return how many records lie between where the group got to and the ends."""
+        return sum(max(end - self._next.get(partition, 0), 0) for partition, end in ends.items())

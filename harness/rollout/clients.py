@@ -50,7 +50,7 @@ class Client(ABC):
     def _guarded(self) -> None:
         try:
             self._work()
-        except (KafkaException, BufferError) as error:
+        except (KafkaException, BufferError, TimeoutError) as error:
             self.fault = f"the client failed: {error}"
 
     @abstractmethod

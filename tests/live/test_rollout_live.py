@@ -6,13 +6,20 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import psutil
 import pytest
+from confluent_kafka import Producer
 
+from harness.cluster.cluster import Cluster, Topology
 from harness.cluster.node import wait_until
+from harness.cluster.partitions import create_topic
+from harness.cluster.protocol import Unreachable
 from harness.plan.cancel import Cancellation
 from harness.plan.journal import Journal
+from harness.plan.readback import client_settings, read_back
 from harness.rollout import rehearsal
 from harness.rollout.checking import RollStopped
 from harness.rollout.commands import Tools
@@ -140,7 +147,7 @@ def test_a_jar_that_throws_in_the_raft_thread_is_stopped_at_the_first_node_on_co
     stopped = by_name["forward-and-back"]
     assert "a mutant: the refresh always fails" in stopped["reason"] or "ended by itself" in stopped["reason"]
     assert [(step["node"], step["action"]) for step in stopped["steps"]] == [(3, "replace"), (3, "bring back")]
-    assert not any(account["lost"] for account in stopped["accounts"] if account["binding"])
+    assert not [account for account in stopped["accounts"] if account["binding"] and account["lost"]]
     journal = (tmp_path / "run" / "rehearsals" / "forward-and-back" / "journal.jsonl").read_text()
     served = [json.loads(line) for line in journal.splitlines() if "every client is still served" in line]
     assert [event["status"] for event in served] == ["met"]
@@ -173,7 +180,34 @@ def test_no_node_is_touched_while_another_is_away_and_a_wait_over_the_budget_sto
         with pytest.raises(RollStopped, match=r"no client waited longer than 0\.01 s"):
             live.replace(4, base)
     assert not live.facts.never_began
-    assert not any(account.lost for account in live.facts.accounts if account.binding)
+    assert not [account for account in live.facts.accounts if account.binding and account.lost]
+
+
+def test_reading_back_waits_for_the_markers_of_a_transaction(ground, kafka, tmp_path):
+    alone = {"transaction.state.log.replication.factor": "1", "transaction.state.log.min.isr": "1"}
+    launch = ground.launch(kafka.raft_jar, alone)
+    with Cluster(Topology(1, 0), tmp_path / "nodes", launch, ground.template, lambda _: None) as cluster:
+        cluster.start(cluster.nodes)
+
+        def created():
+            with suppress(Unreachable, StopIteration):
+                port = next(iter(cluster.broker_ports.values()))
+                return create_topic(port, "payments", [(0,)], {}) in ("", "topic_already_exists")
+            return False
+
+        assert wait_until(created, 60)
+        ports = tuple(cluster.broker_ports.values())
+        producer = Producer(client_settings(ports) | {"transactional.id": "open"})
+        producer.init_transactions(60)
+        producer.begin_transaction()
+        producer.produce("payments", key="0", value="x", partition=0)
+        producer.flush(30)
+        with ThreadPoolExecutor() as aside:
+            stored = aside.submit(read_back, "payments", 1, ports, committed=True)
+            time.sleep(3)  # the reader is at work, and all that there is to read is a transaction without an end
+            assert not stored.done()
+            producer.commit_transaction(30)
+            assert [record.key for record in stored.result()] == [b"0"]
 
 
 def test_ctrl_c_in_a_rehearsal_ends_every_node(tmp_path):

@@ -113,7 +113,7 @@ def test_a_group_that_reads_on_and_commits_misses_nothing_and_repeats_nothing(ba
             position.deliver(0, at)
             at += 1
         position.committed_to(position.commit())
-    assert (position.rewound, position.again, position.missing({0: at})) == (0, 0, 0)
+    assert (position.rewound, position.again, position.skipped, position.short_of({0: at})) == (0, 0, 0, 0)
 
 
 def test_a_delivery_below_the_committed_offset_is_a_rewind_one_above_it_only_a_repeat():
@@ -127,12 +127,12 @@ def test_a_delivery_below_the_committed_offset_is_a_rewind_one_above_it_only_a_r
     assert (position.rewound, position.again) == (1, 2)
 
 
-def test_what_was_jumped_over_is_missing_and_what_was_never_reached_too():
+def test_what_was_jumped_over_is_gone_and_what_was_not_reached_is_only_left_to_read():
     position = GroupPosition()
     position.deliver(0, 0)
     position.deliver(0, 3)
-    assert position.missing({0: 4}) == 2
-    assert position.missing({0: 6, 1: 2}) == 6
+    assert (position.skipped, position.short_of({0: 4})) == (2, 0)
+    assert (position.skipped, position.short_of({0: 6, 1: 2})) == (2, 4)
 
 
 def test_a_pause_is_told_while_it_lasts_and_after_it_ended(monkeypatch):
