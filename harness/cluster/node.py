@@ -92,6 +92,7 @@ class Node:
         self._process: subprocess.Popen[bytes] | None = None
         self._starts = 0
         self._started_at = 0.0
+        self._life_began = 0
         # The watcher looks from its own thread: an end that was asked for must not be taken for a death.
         self._life = threading.Lock()
         folder.mkdir(parents=True, exist_ok=True)
@@ -136,10 +137,17 @@ class Node:
         """The node's log4j file."""
         return self.folder / "server.log"
 
+    def has_logged(self, text: str) -> bool:
+        """Return whether a line since the last start holds the text."""
+        with self.log_file.open("rb") as stream:
+            stream.seek(self._life_began)
+            return any(text.encode() in line for line in stream)
+
     def start(self, node_config: NodeConfig | None = None) -> None:
         """Start the process, with another configuration when given; returns at once."""
         self.config = node_config or self.config
         self._starts += 1
+        self._life_began = self.log_file.stat().st_size if self.log_file.is_file() else 0
         properties = self.folder / ("server.properties" + (f".{self._starts}" if self._starts > 1 else ""))
         properties.write_text(
             config.server_properties(self.config, self.data_dir, self.launch.overlay), encoding="utf-8"

@@ -13,17 +13,19 @@ from harness.rollout.records import CONTROL, Ending, RehearsalResult
 class Facts:
     """What happened in one rehearsal.
 
-    `stopped` is why the roll was stopped, empty if it was not; `must_stop` says that it should have been. `starved` is
-    what the host did to a node meanwhile, `never_began` why there was no cluster to roll, `broken` what must never be.
+    `stopped` is why the roll was stopped, empty if it was not, and `changed` the nodes that had another jar than base
+    by then; `must_stop` says that the first of them should have stopped it. `starved` is what the host did to a node
+    meanwhile, `unsound` why nothing can be said at all, `broken` what must never be.
     """
 
     accounts: tuple[Account, ...] = ()
     stopped: str = ""
+    changed: tuple[int, ...] = ()
     must_stop: bool = False
     not_serving: str = ""
     no_way_back: str = ""
     starved: str = ""
-    never_began: str = ""
+    unsound: str = ""
     broken: str = ""
 
 
@@ -32,8 +34,8 @@ def decide(facts: Facts) -> tuple[Ending, str]:
 
     A loss counts whatever the host did; a stop on a host that starved a node says nothing about the jar.
     """
-    if facts.never_began:
-        return Ending.INCONCLUSIVE, facts.never_began
+    if facts.unsound:
+        return Ending.INCONCLUSIVE, facts.unsound
     if facts.broken:
         return Ending.STOPPED, facts.broken
     if lost := against(facts.accounts):
@@ -43,11 +45,21 @@ def decide(facts: Facts) -> tuple[Ending, str]:
         return Ending.INCONCLUSIVE, f"{facts.starved}; and then: {problem}"
     if problem:
         return Ending.STOPPED, problem
-    if facts.must_stop and not facts.stopped:
-        return Ending.INCONCLUSIVE, "a jar that dies on load was not stopped: the checks cannot be trusted here"
+    if facts.must_stop and (untrusted := _not_stopped_by_the_first(facts)):
+        return Ending.INCONCLUSIVE, untrusted
     if unclear := unsettled(facts.accounts):
         return Ending.INCONCLUSIVE, "; ".join(unclear)
     return Ending.HELD, facts.stopped if facts.must_stop else ""
+
+
+def _not_stopped_by_the_first(facts: Facts) -> str:
+    if not facts.stopped:
+        return "a jar that dies on load was not stopped: the checks cannot be trusted here"
+    if not facts.changed:
+        return f"the roll was stopped before the jar that dies on load was tried: {facts.stopped}"
+    if len(facts.changed) > 1:
+        return f"a jar that dies on load was stopped only at node {len(facts.changed)} of the roll: {facts.stopped}"
+    return ""
 
 
 def _problem(facts: Facts) -> str:

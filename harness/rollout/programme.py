@@ -73,7 +73,8 @@ def _forward_and_back(rehearsal: Rehearsal) -> None:
     with rehearsal.phase(BACK):
         for node in rehearsal.in_order():
             rehearsal.replace(node, base)
-    if base.flag == _TOLD_WITHOUT_VALUE and not _mentions(rehearsal, rehearsal.setting.flag_key):
+    told = any(node.has_logged(rehearsal.setting.flag_key) for node in rehearsal.cluster.nodes.values())
+    if base.flag == _TOLD_WITHOUT_VALUE and not told:
         rehearsal.notes.append(
             f"{rehearsal.setting.flag_key} is still in server.properties of every node after the way back; base does "
             "not know it and says nothing about it: take it out before the next upgrade finds it there"
@@ -93,21 +94,6 @@ def with_key_left(base: Installed, candidate: Installed, key: str) -> Installed:
         return base
     flag = _TOLD_WITHOUT_VALUE if base.flag == ABSENT else candidate.settings[key]
     return replace(base, settings=candidate.settings, flag=flag)
-
-
-def _mentions(rehearsal: Rehearsal, key: str) -> bool:
-    """Whether any node says a word about the key since it runs base again: after its last start."""
-    return any(_last_life_mentions(node.log_file, key) for node in rehearsal.cluster.nodes.values())
-
-
-def _last_life_mentions(log: Path, key: str) -> bool:
-    mentioned = False
-    with log.open("rb") as stream:
-        for line in stream:
-            if b"Starting controller" in line or b"Starting broker" in line or b"KafkaConfig values:" in line:
-                mentioned = False
-            mentioned = mentioned or key.encode() in line
-    return mentioned
 
 
 def _half_way_and_back(rehearsal: Rehearsal) -> None:

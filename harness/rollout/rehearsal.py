@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -115,7 +115,7 @@ class Rehearsal:
 
     def _on_fault(self, story: str) -> None:
         self._journal.write("step", kind="error", text=story, status="failed")
-        self.facts = replace(self.facts, never_began=story)
+        self.facts = replace(self.facts, unsound=story)
 
     def _runs_base(self, node: int) -> bool:
         return self.installed[node].sha256 == self.setting.base.sha256
@@ -153,7 +153,7 @@ class Rehearsal:
             except RollStopped as stop:
                 problem = str(stop)
             if problem:
-                self.facts = replace(self.facts, never_began=f"the cluster did not come up on base: {problem}")
+                self.facts = replace(self.facts, unsound=f"the cluster did not come up on base: {problem}")
             return not problem
 
     def _start_on_base(self) -> str:
@@ -194,18 +194,18 @@ class Rehearsal:
 
     def _stopped(self, why: str) -> None:
         """After a stop: do the clients still get answers? And does the way back lead back?"""
-        self.facts = replace(self.facts, stopped=why)
+        changed = tuple(node for node in self.installed if not self._runs_base(node))
+        self.facts = replace(self.facts, stopped=why, changed=changed)
         with self.phase("stopped"):
             self.facts = replace(self.facts, not_serving=self.checking.still_serving())
         with self.phase("the way back"):
             try:
-                self._way_back()
+                self._way_back(changed)
             except RollStopped as stop:
                 self.facts = replace(self.facts, no_way_back=f"the way back failed: {stop}")
 
-    def _way_back(self) -> None:
+    def _way_back(self, changed: Sequence[int]) -> None:
         """Bring base back, on the nodes that are not well first."""
-        changed = [node for node in self.installed if not self._runs_base(node)]
         unwell = [node.id for node in self.cluster.nodes.values() if node.state is not NodeState.READY]
         for node in unwell:
             self._step(node, self.setting.base, "bring back")

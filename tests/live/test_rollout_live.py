@@ -179,7 +179,7 @@ def test_no_node_is_touched_while_another_is_away_and_a_wait_over_the_budget_sto
         live.checking.budget = 0.01
         with pytest.raises(RollStopped, match=r"no client waited longer than 0\.01 s"):
             live.replace(4, base)
-    assert not live.facts.never_began
+    assert not live.facts.unsound
     assert not [account for account in live.facts.accounts if account.binding and account.lost]
 
 
