@@ -79,11 +79,13 @@ def diff_files(
     """Compare the files of folders, base first, then the candidate, then further runs; see `diff_folders`."""
     nodes: list[NodeLogs] = []
     unread: list[str] = []
+    files = [path for folder in folders for path in folder.files if not hidden(path)]
+    samples = first_lines(spark, files, SAMPLE_LINES)
     for folder in folders:
-        known = {path: None if hidden(path) else _layout(spark, path, patterns) for path in folder.files}
+        known = {path: None if hidden(path) else _layout(samples[path], patterns) for path in folder.files}
         fitting = {path: layout for path, layout in known.items() if layout is not None}
         if not fitting:
-            raise misfit(str(folder.files[0]), " or ".join(patterns), _sample(spark, folder.files[0]))
+            raise misfit(str(folder.files[0]), " or ".join(patterns), samples.get(folder.files[0], []))
         nodes += [_node(folder, number, *item) for number, item in enumerate(fitting.items())]
         unread += [f"{path} was not read: {_why(path)}." for path in folder.files if path not in fitting]
     base, candidate = (folder.arm for folder in folders[:2])
@@ -108,14 +110,9 @@ def log_files(folder: Path) -> tuple[Path, ...]:
     return found
 
 
-def _layout(spark: SparkSession, path: Path, patterns: Sequence[str]) -> Layout | None:
-    """Return the layout that a file fits best; an empty file fits any."""
-    sample = _sample(spark, path)
+def _layout(sample: Sequence[str], patterns: Sequence[str]) -> Layout | None:
+    """Return the layout that a file's first lines fit best; an empty file fits any."""
     return detect(sample, patterns) if sample else compile_layout(KAFKA_DEFAULT)
-
-
-def _sample(spark: SparkSession, path: Path) -> list[str]:
-    return first_lines(spark, path, SAMPLE_LINES)
 
 
 def _why(path: Path) -> str:

@@ -253,7 +253,7 @@ try:
     with session(root) as spark:
         SparkContext._gateway.proc.kill()
         SparkContext._gateway.proc.wait()
-        first_lines(spark, root / "server.log", 3)
+        first_lines(spark, [root / "server.log"], 3)
 except HarnessError as error:
     print(error.message)
 print([path.name for path in root.iterdir()])
