@@ -8,10 +8,12 @@ beside it: what the brackets hold is shown, and counted where it is a configurat
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 _OPEN, _CLOSE = "([{", ")]}"
 
 
+@lru_cache(1 << 16)  # every file of a run has much the same templates
 def family(template: str) -> str:
     """Return the template with what stands in brackets as `…`, but for the log context at its beginning.
 

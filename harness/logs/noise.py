@@ -140,10 +140,10 @@ class Noise:
 
     def rates(self, base: str, candidate: str) -> dict[tuple[Place, Key], Told]:
         """Return, for everything that both arms log, the phase whose rate differs most surely."""
-        from scipy import stats  # a second that nobody without repeats need wait
-
         if not self.repeated:
             return {}
+        from scipy import stats  # a second that nobody without repeats need wait
+
         tests = [test for place, block in self._blocks.items() for test in self._tests(place, block, base, candidate)]
         qs = stats.false_discovery_control([test.p for test in tests]).tolist() if tests else []
         best: dict[tuple[Place, Key], Told] = {}

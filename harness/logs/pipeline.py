@@ -109,7 +109,7 @@ def _heads(spark: SparkSession, paths: Iterable[Path]) -> list[bytes]:
         except Exception as error:  # py4j raises whatever the JVM made of it
             raise HarnessError(f"Spark could not read the logs: {path}: {_reason(error)}") from error
         ends.append(heads.size())
-    content = bytes(heads.toByteArray())
+    content = heads.toString("ISO-8859-1").encode("latin-1")  # py4j takes bytes apart one by one
     return [content[start:end] for start, end in pairwise(ends)]
 
 
