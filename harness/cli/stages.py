@@ -34,15 +34,20 @@ def run(run_dir: RunDir, out: OutCopy = None) -> int:
 
 
 def diff(
-    run_dir: Annotated[Path, typer.Argument(help="A run directory; or, with a second folder, any folder of logs.")],
+    run_dir: Annotated[
+        str,
+        typer.Argument(
+            help="A run directory; or, with a second folder, any folder of logs, or address of one for Spark."
+        ),
+    ],
     other: Annotated[
-        Path | None, typer.Argument(help="A second folder of logs: tells what differs.", show_default=False)
+        str | None, typer.Argument(help="A second folder of logs: tells what differs.", show_default=False)
     ] = None,
     layout: Annotated[
         str, typer.Option("--layout", help="log4j conversion pattern of foreign logs; found out if not given.")
     ] = "",
     repeats_dir: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--repeats-dir",
             help="A folder of folders: logs of further runs of what wrote the first, which tell what is noise.",
@@ -64,6 +69,7 @@ def diff(
         harness diff out/20260101-120000-verify
         harness diff logs/before logs/after --out out/diff
         harness diff logs/before logs/after --repeats-dir logs/before-again
+        spark-submit --packages … …/harness/__main__.py diff s3a://logs/before s3a://logs/after
     """
     from harness.stages import diff as stage
 
@@ -73,7 +79,7 @@ def diff(
                 f"--{'layout' if layout else 'repeats-dir'} goes with two folders of logs.",
                 "A run directory knows its own layout and repeats.",
             )
-        folder = common.work_dir(run_dir, out)
+        folder = common.work_dir(Path(run_dir), out)
         stage.diff(folder, common.reporter(), master)
         common.console().print(f"Next: harness judge {folder}")
         return 0

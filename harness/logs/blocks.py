@@ -182,5 +182,10 @@ def decoded(lines: pl.Series) -> pl.Series:
 
 
 def path_of(uri: str) -> str:
-    """Return the path of a local file as Spark names it (`file:///a%20b`); a plain path stays as it is."""
-    return unquote(urlsplit(uri).path) if uri.startswith("file:") else uri
+    """Return the path of a local file as Spark names it (`file:///a%20b`), or the address of one elsewhere.
+
+    A plain path stays as it is.
+    """
+    if uri.startswith("/"):
+        return uri
+    return unquote(urlsplit(uri).path if uri.startswith("file:") else uri)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,14 +11,13 @@ from harness.errors import HarnessError
 from harness.logs.diff import Progress, diff_nodes, opened, silent
 from harness.logs.events import WHOLE_LOG
 from harness.logs.layout import COMMON, KAFKA_DEFAULT, Layout, compile_layout, detect
-from harness.logs.pipeline import first_lines, hidden
+from harness.logs.places import first_lines, folders_in, is_address, is_hidden, logs_below
 from harness.logs.proposals import misfit
 from harness.model import Contrast, NodeLogs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 SAMPLE_LINES = 200  # of each file, by which its layout is recognised
 
 
@@ -29,44 +27,56 @@ class Folder:
 
     arm: str
     repeat: int
-    path: Path
-    files: tuple[Path, ...]
+    files: tuple[str, ...]
 
 
 def diff_folders(
-    a: Path,
-    b: Path,
+    a: str,
+    b: str,
     out: Path,
     pattern: str | None,
     progress: Progress = silent,
-    repeats: Path | None = None,
+    repeats: str | None = None,
     master: str = "",
 ) -> Contrast:
     """Compare all logs below two folders (`*.log*`, compressed ones too) and write the results into `out`.
 
-    `pattern` is the log4j conversion pattern of all files; without it each file's layout is recognised. Files
-    that fit no layout are left out and listed in totals.json; a folder with none that fits is a HarnessError.
-    Each folder in `repeats` holds the logs of one more run of what wrote `a`: they tell what is noise.
+    Folders are paths, or addresses in a file system that Spark knows. `pattern` is the log4j conversion pattern of all
+    files; without it each file's layout is recognised. Files that fit no layout are left out and listed in totals.json;
+    a folder with none that fits is a HarnessError. Each folder in `repeats` holds the logs of one more run of what
+    wrote `a`: they tell what is noise.
     """
     patterns = COMMON if pattern is None else (compile_layout(pattern).pattern,)
-    if a.resolve() == b.resolve():
+    if a == b or (not is_address(a) and not is_address(b) and Path(a).resolve() == Path(b).resolve()):
         raise HarnessError(f"{a} and {b} are the same folder.", "Name two folders of logs.")
-    runs = [(a, a, 1), (b, b, 1), *((a, more, number) for number, more in enumerate(_further(repeats), 2))]
-    folders = [Folder(str(arm), number, path, log_files(path)) for arm, path, number in runs]
+    for place in (a, b):
+        if not is_address(place):
+            log_files(Path(place))  # what lacks here is told before Spark starts
+    further = [] if repeats is None or is_address(repeats) else _further(repeats, _folders_here(repeats))
     with opened(out, progress, master) as spark:
+        if repeats is not None and is_address(repeats):
+            further = _further(repeats, folders_in(spark, repeats))
+        runs = [(a, a, 1), (b, b, 1), *((a, more, number) for number, more in enumerate(further, 2))]
+        folders = [Folder(arm, number, _logs(spark, place)) for arm, place, number in runs]
         progress(f"Recognising the layout of {sum(len(folder.files) for folder in folders)} files")
         return diff_files(spark, folders, out, patterns, progress)
 
 
-def _further(repeats: Path | None) -> list[Path]:
-    if repeats is None:
-        return []
-    found = sorted(path for path in repeats.iterdir() if path.is_dir()) if repeats.is_dir() else []
+def _folders_here(repeats: str) -> list[str]:
+    folder = Path(repeats)
+    return sorted(str(path) for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+
+
+def _further(repeats: str, found: list[str]) -> list[str]:
     if not found:
         raise HarnessError(
             f"{repeats} holds no folders.", "Name a folder with one folder of logs for each further run of the first."
         )
     return found
+
+
+def _logs(spark: SparkSession, place: str) -> tuple[str, ...]:
+    return logs_below(spark, place) if is_address(place) else tuple(map(str, log_files(Path(place))))
 
 
 def diff_files(
@@ -79,15 +89,15 @@ def diff_files(
     """Compare the files of folders, base first, then the candidate, then further runs; see `diff_folders`."""
     nodes: list[NodeLogs] = []
     unread: list[str] = []
-    files = [path for folder in folders for path in folder.files if not hidden(path)]
+    files = [place for folder in folders for place in folder.files if not is_hidden(place)]
     samples = first_lines(spark, files, SAMPLE_LINES)
     for folder in folders:
-        known = {path: None if hidden(path) else _layout(samples[path], patterns) for path in folder.files}
-        fitting = {path: layout for path, layout in known.items() if layout is not None}
+        known = {place: _layout(samples[place], patterns) if place in samples else None for place in folder.files}
+        fitting = {place: layout for place, layout in known.items() if layout is not None}
         if not fitting:
-            raise misfit(str(folder.files[0]), " or ".join(patterns), samples.get(folder.files[0], []))
+            raise misfit(folder.files[0], " or ".join(patterns), samples.get(folder.files[0], []))
         nodes += [_node(folder, number, *item) for number, item in enumerate(fitting.items())]
-        unread += [f"{path} was not read: {_why(path)}." for path in folder.files if path not in fitting]
+        unread += [f"{place} was not read: {_why(place)}." for place in folder.files if place not in fitting]
     base, candidate = (folder.arm for folder in folders[:2])
     return diff_nodes(spark, Path(), nodes, [(base, candidate)], out, progress, unread)[0]
 
@@ -97,11 +107,6 @@ def log_files(folder: Path) -> tuple[Path, ...]:
 
     None, or none but empty ones, is a HarnessError.
     """
-    if _URI.match(str(folder)):
-        raise HarnessError(
-            f"{folder} is an address: only folders of this machine's file system are read.",
-            "Mount it, or copy the logs from there.",
-        )
     found = tuple(sorted(path for path in folder.rglob("*.log*") if path.is_file() or not path.exists()))
     if not found:
         raise HarnessError(f"{folder} has no files named *.log*.", "Name a folder that holds log files.")
@@ -115,18 +120,18 @@ def _layout(sample: Sequence[str], patterns: Sequence[str]) -> Layout | None:
     return detect(sample, patterns) if sample else compile_layout(KAFKA_DEFAULT)
 
 
-def _why(path: Path) -> str:
-    return "its name begins as hidden files do" if hidden(path) else "it fits no log layout"
+def _why(place: str) -> str:
+    return "its name begins as hidden files do" if is_hidden(place) else "it fits no log layout"
 
 
-def _node(folder: Folder, number: int, path: Path, layout: Layout) -> NodeLogs:
+def _node(folder: Folder, number: int, place: str, layout: Layout) -> NodeLogs:
     return NodeLogs(
         scenario="logs",
         arm=folder.arm,
         repeat=folder.repeat,
         node=number,
         node_role="node",
-        files=(str(path),),
+        files=(place,),
         pattern=layout.pattern,
         phases=(WHOLE_LOG,),
     )

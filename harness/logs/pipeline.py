@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pyarrow as pa
@@ -15,8 +15,9 @@ import xxhash
 from pyspark.sql import functions as f
 
 from harness.errors import HarnessError
-from harness.logs.blocks import HEAD, PARTIAL, PIECE, TAIL, Source, cut, decoded, joined, partials, path_of
-from harness.logs.events import COUNTS, MAX_EVENT, Reading, count, merge
+from harness.logs.blocks import HEAD, PARTIAL, PIECE, TAIL, Source, cut, joined, partials, path_of
+from harness.logs.events import COUNTS, Reading, count, merge
+from harness.logs.places import check_readable, is_address, reason, size
 from harness.logs.proposals import misfit
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 # What holds a compressed file cannot be checked against its size; Spark reads such a file as one piece.
 COMPRESSED = (".gz", ".bz2", ".zst", ".deflate", ".lz4", ".snappy")
 WHOLE = 48 << 20  # bytes of a file that is read in one piece: a worker and the JVM hold several times as much
-_HEADS_AT_ONCE = 256
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _Frames = Callable[[pa.RecordBatch], Iterator[pl.DataFrame]]
 _ARROW = {pl.String: ("string", pa.string()), pl.Int64: ("long", pa.int64())}
 _SPARK_SCHEMA = ", ".join(f"{name} {_ARROW[type(kind)][0]}" for name, kind in PARTIAL.items())
@@ -64,65 +63,27 @@ class FileCounts:
 
 
 def read(spark: SparkSession, root: Path, readings: Mapping[str, Reading]) -> dict[str, FileCounts]:
-    """Count the templates of files below `root`; the keys of `readings` are their paths relative to it.
+    """Count the templates of files; the keys of `readings` are their paths relative to `root`, or addresses.
 
     A file that does not fit its layout at all, cannot be read or changes meanwhile is a HarnessError.
     """
-    paths = {str(root.resolve() / name): name for name in readings}
-    _check_readable(root, paths.values())
-    pieces = _pieces(spark, {path: readings[name] for path, name in paths.items()}) if paths else PARTIAL.to_frame()
-    of_file = {str(path): rows for (path,), rows in pieces.group_by("file")}
+    places = {name if is_address(name) else str(root.resolve() / name): name for name in readings}
+    for place in places:
+        check_readable(place)
+    pieces = _pieces(spark, {place: readings[name] for place, name in places.items()}) if places else PARTIAL.to_frame()
+    of_file = {str(place): rows for (place,), rows in pieces.group_by("file")}
     result = {}
-    for path, name in paths.items():
-        file = join(name, of_file.get(path, PARTIAL.to_frame()), readings[name])
-        _check(file, Path(path))
+    for place, name in places.items():
+        file = join(name, of_file.get(place, PARTIAL.to_frame()), readings[name])
+        _check(file, file.total.bytes if place.endswith(COMPRESSED) else size(spark, place))
         result[name] = file
     return result
 
 
-def first_lines(spark: SparkSession, paths: Sequence[Path], number: int) -> dict[Path, list[str]]:
-    """Return the first lines of each file, long ones cut; a file that cannot be read is a HarnessError.
-
-    They are asked of the file system that Spark reads from: a job for each takes longer than reading 10 MB.
-    """
-    found: dict[Path, list[str]] = {}
-    for at in range(0, len(paths), _HEADS_AT_ONCE):
-        some = paths[at : at + _HEADS_AT_ONCE]
-        found |= {path: _lines_of(head, number) for path, head in zip(some, _heads(spark, some), strict=True)}
-    return found
-
-
-def _heads(spark: SparkSession, paths: Iterable[Path]) -> list[bytes]:
-    """Return the first bytes of each file, in one answer: py4j waits 40 ms for each that does not fit a packet."""
-    java: Any = spark.sparkContext._jvm
-    settings: Any = spark.sparkContext._jsc.hadoopConfiguration()
-    codecs = java.org.apache.hadoop.io.compress.CompressionCodecFactory(settings)
-    heads, ends = java.java.io.ByteArrayOutputStream(), [0]
-    for path in paths:
-        _check_readable(path.parent, [path.name])
-        try:
-            named = java.org.apache.hadoop.fs.Path(path.resolve().as_uri())
-            opened, codec = named.getFileSystem(settings).open(named), codecs.getCodec(named)
-            stream = codec.createInputStream(opened) if codec else opened
-            java.org.apache.commons.io.IOUtils.copyLarge(stream, heads, 0, MAX_EVENT)
-            stream.close()
-        except Exception as error:  # py4j raises whatever the JVM made of it
-            raise HarnessError(f"Spark could not read the logs: {path}: {_reason(error)}") from error
-        ends.append(heads.size())
-    content = heads.toString("ISO-8859-1").encode("latin-1")  # py4j takes bytes apart one by one
-    return [content[start:end] for start, end in pairwise(ends)]
-
-
-def _lines_of(head: bytes, number: int) -> list[str]:
-    lines = head.removeprefix(_BYTE_ORDER_MARK).removesuffix(b"\n").split(b"\n") if head else []
-    is_torn = len(head) == MAX_EVENT and len(lines) > 1
-    return decoded(pl.Series(lines[: -1 if is_torn else None][:number], dtype=pl.Binary)).to_list()
-
-
 def _pieces(spark: SparkSession, readings: dict[str, Reading]) -> pl.DataFrame:
     """Read small files whole, which takes a tenth of the time that Spark needs to find lines, others in splits."""
-    whole = [path for path in readings if not path.endswith(COMPRESSED) and Path(path).stat().st_size <= WHOLE]
-    split = [path for path in readings if path not in set(whole)]
+    whole = [place for place in readings if not place.endswith(COMPRESSED) and size(spark, place) <= WHOLE]
+    split = [place for place in readings if place not in set(whole)]
     jobs = [(contents(spark, whole), _cut)] if whole else []
     jobs += [(lines(spark, split), _framed)] if split else []
     return pl.concat([_job(rows, frames, readings) for rows, frames in jobs])
@@ -159,7 +120,7 @@ def _collected(rows: DataFrame) -> pa.Table:
     try:
         return rows.toArrow()
     except Exception as error:  # py4j and pyspark raise whatever the JVM or a worker made of it
-        raise HarnessError(f"Spark could not read the logs: {_reason(error)}") from error
+        raise HarnessError(f"Spark could not read the logs: {reason(error)}") from error
 
 
 def lines(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
@@ -239,11 +200,10 @@ def _unparsed(blocks: pl.DataFrame) -> tuple[int, int]:
     return int(before["head_lines"].sum()), int(before["head_bytes"].sum())
 
 
-def _check(file: FileCounts, path: Path) -> None:
+def _check(file: FileCounts, size: int) -> None:
     """Refuse a file whose parts do not add up, or whose layout is another."""
     total = file.total
     counted = int(file.counts.filter(part="event")["count"].sum())
-    size = total.bytes if path.suffix in COMPRESSED else path.stat().st_size
     # The last line may lack its newline; Spark takes a byte order mark away.
     if counted != total.events or not -1 <= size - total.bytes <= 3:
         raise HarnessError(
@@ -252,27 +212,3 @@ def _check(file: FileCounts, path: Path) -> None:
         )
     if total.lines and not total.events:
         raise misfit(total.file, total.pattern, file.unparsed)
-
-
-def _check_readable(root: Path, names: Iterable[str]) -> None:
-    for name in names:
-        try:
-            (root / name).open("rb").close()
-        except OSError as error:
-            raise HarnessError(f"The log {name} in {root} cannot be read: {error.strerror}.") from error
-        if hidden(Path(name)):
-            raise HarnessError(f"Spark does not read {name}: its name begins as hidden files do.", "Rename it.")
-
-
-def hidden(path: Path) -> bool:
-    """Say whether Spark passes over a file because of its name."""
-    return path.name.startswith((".", "_"))
-
-
-def _reason(error: Exception) -> str:
-    """Return the line of a Spark error that says what happened and the file it happened in, without traces."""
-    file = re.search(r"file (file:\S+?)\.? ", str(error))
-    told = [line.strip() for line in str(error).splitlines() if line.strip()]
-    causes = [line.removeprefix(": ") for line in told if re.match(r"(: |Caused by: )?[\w.]*(Error|Exception): ", line)]
-    why = (causes or told or [type(error).__name__])[-1][:500]
-    return f"{path_of(file[1])}: {why}" if file else why

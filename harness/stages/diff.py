@@ -50,15 +50,15 @@ def _beside(finding: Finding) -> str:
 
 
 def diff_folders(
-    base: Path,
-    candidate: Path,
+    base: str,
+    candidate: str,
     out: Path,
     layout: str | None,
     reporter: Reporter,
-    repeats: Path | None = None,
+    repeats: str | None = None,
     master: str = "",
 ) -> None:
-    """Compare two folders of logs, write the results and diff.html into `out` and print the worst findings.
+    """Compare two folders of logs, or addresses of some; write the results and diff.html into `out`, print the worst.
 
     `repeats` holds folders of further runs of what wrote `base`: they tell what is noise.
     """

@@ -25,6 +25,7 @@ from harness.logs.folders import Folder, diff_files, log_files
 from harness.logs.gateway import ABSENT_MODULE, MODULE_OPTIONS
 from harness.logs.layout import COMMON, KAFKA_DEFAULT, compile_layout
 from harness.logs.pipeline import FileCounts, join, read
+from harness.logs.places import folders_in, logs_below
 from harness.logs.spark import session
 from harness.model import Arm, Build, FindingKind, Flag, NodeLogs, PhaseSpan, Role
 from harness.records import to_json
@@ -50,6 +51,10 @@ def _unsplit(request):
 
 def header(second: int, text: str, level: str = "INFO") -> str:
     return f"[2026-11-21 14:28:{second:02},949] {level} {text} (org.apache.kafka.raft.KafkaRaftClient)"
+
+
+def named(folder: Path) -> tuple[str, ...]:
+    return tuple(map(str, log_files(folder)))
 
 
 def test_the_jvm_gets_the_options_that_sparks_own_scripts_give(spark):
@@ -206,10 +211,37 @@ def test_two_folders_from_anywhere_are_compared_and_what_fits_no_layout_is_told(
         (tmp_path / name / "deep" / "server.log.1").write_text(f"2026-11-21 14:28:58,949 INFO  [main] a.B: {text}\n")
         (tmp_path / name / "gc.log").write_text("[0.005s][info][gc] Using Serial\n")
     folders = [tmp_path / "a", tmp_path / "b"]
-    found = diff_files(spark, [Folder(str(f), 1, f, log_files(f)) for f in folders], tmp_path, COMMON)
+    found = diff_files(spark, [Folder(str(f), 1, named(f)) for f in folders], tmp_path, COMMON)
     assert [(f.template, f.kind) for f in found.findings][::-1] == [("Leader", "vanished"), ("Follower", "new")]
     left_out = json.loads((tmp_path / "totals.json").read_text())["left_out"]
     assert [f"{folder / 'gc.log'} was not read: it fits no log layout." for folder in folders] == left_out
+
+
+def test_what_lies_at_addresses_is_found_and_read_as_folders_here_are(spark, tmp_path):
+    """Hadoop's view file system stands for all that is no path of this machine: the harness sees addresses alone."""
+    for name, text in (("a", "Leader"), ("b", "Follower")):
+        (tmp_path / "logs" / name / "deep er").mkdir(parents=True)
+        lines = "".join(f"2026-11-21 14:28:58,949 INFO  [main] a.B: {text} {number}\n" for number in range(9))
+        (tmp_path / "logs" / name / "deep er" / "a%20b.log").write_text(lines)
+        (tmp_path / "logs" / name / "x.log.gz").write_bytes(gzip.compress(lines.encode()))
+        (tmp_path / "logs" / name / "_hidden.log").write_text("x\n")
+    link = "fs.viewfs.mounttable.nightly.link./logs"
+    spark.sparkContext._jsc.hadoopConfiguration().set(link, (tmp_path / "logs").as_uri())
+    address = "viewfs://nightly/logs"
+    assert folders_in(spark, address) == [f"{address}/a", f"{address}/b"]
+    there = [Folder(name, 1, logs_below(spark, f"{address}/{name}")) for name in "ab"]
+    here = [Folder(name, 1, named(tmp_path / "logs" / name)) for name in "ab"]
+    found = [diff_files(spark, folders, tmp_path / "out", COMMON).findings for folders in (there, here)]
+    assert [[(f.kind, f.template, f.base_count, f.candidate_count) for f in each] for each in found] == [
+        [("new", "Follower <n>", 0, 18), ("vanished", "Leader <n>", 18, 0)]
+    ] * 2
+    assert found[0][0].evidence[0].path == f"{address}/b/deep er/a%20b.log"
+
+
+def test_an_address_that_spark_has_no_connector_for_is_told_with_what_to_do(spark):
+    with pytest.raises(HarnessError, match=r"could not read s3a://bucket/logs: .*S3AFileSystem not found") as told:
+        logs_below(spark, "s3a://bucket/logs")
+    assert "--packages" in told.value.hint
 
 
 def test_further_runs_of_the_first_folders_build_tell_what_is_noise(spark, tmp_path):
@@ -220,7 +252,7 @@ def test_further_runs_of_the_first_folders_build_tell_what_is_noise(spark, tmp_p
         words = ["Leader", *(["Election"] if number % 3 else []), *(["Updated"] if number == 1 else [])]
         (path / "server.log").write_text("".join(f"2026-11-21 14:28:58,949 INFO  [main] a.B: {w}\n" for w in words))
         arm, repeat = ("b", 1) if number == 1 else ("a", max(number, 1))
-        folders.append(Folder(arm, repeat, path, log_files(path)))
+        folders.append(Folder(arm, repeat, named(path)))
     found = diff_files(spark, folders, tmp_path / "out", COMMON)
     assert [(f.template, f.significance.name, f.base_runs[:3], f.candidate_runs) for f in found.findings] == [
         ("Updated", "BEYOND", (0, 0, 0), (1,)),
@@ -231,7 +263,7 @@ def test_a_line_of_a_hundred_megabytes_among_hostile_ones_is_read_and_cut(spark,
     for name, words in (("a", ["plain"]), ("b", ["plain", "<script>x</script> \x1b[31m \u202e", "x" * 100_000_000])):
         (tmp_path / name).mkdir()
         (tmp_path / name / "server.log").write_text("".join(f"{header(1, word)}\n" for word in words))
-    folders = [Folder(str(tmp_path / name), 1, tmp_path / name, log_files(tmp_path / name)) for name in "ab"]
+    folders = [Folder(str(tmp_path / name), 1, named(tmp_path / name)) for name in "ab"]
     found = diff_files(spark, folders, tmp_path / "out", COMMON).findings
     assert [(f.kind, len(f.template) < 3_000) for f in found] == [(FindingKind.NEW, True)] * 2
     assert any("\\x1b[<n>m \\u202e" in f.template or "\\x1b" in f.template for f in found)
@@ -244,7 +276,7 @@ def test_a_jvm_of_spark_that_dies_is_told_in_a_sentence_and_leaves_nothing(tmp_p
 import sys
 from pathlib import Path
 from harness.errors import HarnessError
-from harness.logs.pipeline import first_lines
+from harness.logs.places import first_lines
 from harness.logs.spark import session
 from pyspark import SparkContext
 root = Path(sys.argv[1])
@@ -253,7 +285,7 @@ try:
     with session(root) as spark:
         SparkContext._gateway.proc.kill()
         SparkContext._gateway.proc.wait()
-        first_lines(spark, [root / "server.log"], 3)
+        first_lines(spark, [str(root / "server.log")], 3)
 except HarnessError as error:
     print(error.message)
 print([path.name for path in root.iterdir()])
@@ -275,7 +307,7 @@ from harness.logs.folders import diff_folders
 def progress(stage):
     print(stage, flush=True)
 root = Path(sys.argv[1])
-found = diff_folders(root / "a", root / "b", root / "out", None, progress)
+found = diff_folders(str(root / "a"), str(root / "b"), root / "out", None, progress)
 print([finding.template for finding in found.findings])
 """
 

@@ -13,6 +13,7 @@ from harness.logs.events import COUNTS, WHOLE_LOG
 from harness.logs.folders import log_files
 from harness.logs.layout import KAFKA_DEFAULT
 from harness.logs.pipeline import FileCounts, FileTotal
+from harness.logs.places import is_address
 from harness.logs.results import write
 from harness.model import NodeLogs
 from harness.records import to_json
@@ -64,10 +65,12 @@ def test_two_nodes_of_one_name_or_with_one_log_are_refused_with_the_file_that_sa
         node_logs(nodes(tmp_path, *named))
 
 
-@pytest.mark.parametrize("address", ["s3a://bucket/before", "hdfs://10.0.0.1:8020/logs", "file:///var/log"])
-def test_an_address_of_an_object_store_is_refused_as_one(address):
-    with pytest.raises(HarnessError, match="is an address: only folders of this machine"):
-        log_files(Path(address))
+@pytest.mark.parametrize("place", ["s3a://bucket/before", "hdfs://10.0.0.1:8020/logs", "abfss://a@b/logs"])
+def test_an_address_is_told_from_a_path(place):
+    assert is_address(place)
+    assert not is_address(f"./{place}")
+    assert not is_address("C:/logs")
+    assert not is_address("a:b/server.log")
 
 
 def test_a_folder_without_logs_and_one_with_empty_logs_only_are_refused(tmp_path):

@@ -153,6 +153,7 @@ def test_no_events_are_no_counts():
 def test_a_path_is_found_again_in_the_name_that_spark_gives_it():
     assert path_of("file:///tmp/a%20b/%5Bc%5D%25.log") == "/tmp/a b/[c]%.log"
     assert path_of("/tmp/a%20b") == "/tmp/a%20b"
+    assert path_of("s3a://bucket/a%20b/%25.log") == "s3a://bucket/a b/%.log"
 
 
 @settings(max_examples=40, deadline=None)
