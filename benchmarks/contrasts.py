@@ -114,12 +114,12 @@ def read(nodes: Iterable[NodeLogs], texts: Texts, origins: Origins) -> dict[str,
     """Count the templates of all files, as a worker would, from their lines."""
     files = {}
     for node in nodes:
-        reading = Reading(compile_layout(node.pattern), node.phases)
+        reading = Reading(compile_layout(node.pattern), node.phases, node.names)
         for name in node.files:
             data = pa.scalar("".join(f"{line}\n" for line in texts[name]).encode(), pa.large_binary())
             rows = pl.concat([PARTIAL.to_frame(), *partials(cut(0, data), {0: Source(name, reading)})])
             counted = join(name, rows, reading)
-            files[name] = replace(counted, counts=origins.told(counted.counts, reading.layout))
+            files[name] = replace(counted, counts=origins.told(counted.counts, reading))
     return files
 
 
@@ -130,9 +130,10 @@ def beyond(nodes: Sequence[NodeLogs], files: Mapping[str, FileCounts]) -> list[F
     return [each for each in found if each.significance is Significance.BEYOND]
 
 
-def family_of(line: str) -> str:
+def family_of(line: str, names: Mapping[str, str]) -> str:
     """Return what the diff compares of a line; empty for one that is no whole event."""
-    parsed = HEADER.match(line)
+    known = re.compile("|".join(map(re.escape, names)) or "$^")
+    parsed = HEADER.match(known.sub(lambda found: names[found[0]], line))
     return family(template_of(parsed[3])) if parsed else ""
 
 
@@ -143,14 +144,15 @@ def changed(
     scenario = chance.choice(sorted({node.scenario for node in nodes}))
     here = [node for node in nodes if node.scenario == scenario and node.node_role == "voter"]
     every = [name for node in here for name in node.files]
-    families = {name: [family_of(line) for line in texts[name]] for name in every}
+    families = {name: [family_of(line, node.names) for line in texts[name]] for node in here for name in node.files}
     counted = {name: Counter(families[name]) for name in every}
     logged = set.intersection(*(set(each) for each in counted.values())) - {""}
     steady = sorted(f for f in logged if len({c[f] for c in counted.values()}) == 1 and "values:" not in f)
     gone = chance.sample(steady, 3)
-    often = chance.sample(sorted(f for f in logged if min(c[f] for c in counted.values()) >= 5 and f not in gone), 2)
+    frequent = sorted(f for f in logged if min(c[f] for c in counted.values()) >= 5 and f not in gone)
+    often = chance.sample(frequent, min(2, len(frequent)))
     swapped = _neighbours(families, texts, set(steady) - {*gone, *often}, chance)
-    values = [value for sort in VALUES if (value := _value(sort, texts, every, gone, chance))]
+    values = [value for sort in VALUES if (value := _value(sort, families, texts, gone, chance))]
     late = _late(here, families, texts, {*gone, *often, *(swapped or ())}, chance)
     wanted = [
         *(Truth("gone", each, _is_gone(each)) for each in gone),
@@ -167,8 +169,8 @@ def changed(
         for phase, each in late:
             lines = _delayed(lines, families[name], each, next(p.start for p in node.phases if p.name == phase))
         lines = _swap(lines, families[name], swapped) if swapped else lines
-        kept = [line for line in lines if family_of(line) not in gone]
-        kept = [line for line in kept for _ in range(10 if family_of(line) in often else 1)]
+        kept = [line for line in lines if family_of(line, node.names) not in gone]
+        kept = [line for line in kept for _ in range(10 if family_of(line, node.names) in often else 1)]
         for each in NEW:
             for _ in range(chance.randint(1, 4)):
                 at = chance.choice([n for n, line in enumerate(kept) if HEADER.match(line)])
@@ -177,7 +179,7 @@ def changed(
                 kept.insert(at, f"{head[1].rsplit(' ', 2)[0]} INFO {each.format(chance.randint(2, 900))}")
         for before, was, now in values:
             kept = [line.replace(before + was, before + now) for line in kept]
-        out[name] = [_renumbered(line, chance) for line in kept]
+        out[name] = [_renumbered(line, node.names, chance) for line in kept]
     return out, theirs, wanted
 
 
@@ -215,14 +217,15 @@ def _is_value(was: str, now: str) -> Callable[[Finding], bool]:
 
 
 def _value(
-    sort: Sequence[tuple[str, str, str]], texts: Texts, every: Sequence[str], gone: Sequence[str], chance: random.Random
+    sort: Sequence[tuple[str, str, str]], families: Texts, texts: Texts, gone: Sequence[str], chance: random.Random
 ) -> tuple[str, str, str] | None:
     """Return a value that every node of every run writes, in a line that stays."""
 
     def written(value: tuple[str, str, str], name: str) -> bool:
-        return any(value[0] + value[1] in line and family_of(line) not in gone for line in texts[name])
+        lines = zip(families[name], texts[name], strict=True)
+        return any(value[0] + value[1] in line and each not in gone for each, line in lines)
 
-    known = [value for value in sort if all(written(value, name) for name in every)]
+    known = [value for value in sort if all(written(value, name) for name in families)]
     return chance.choice(known) if known else None
 
 
@@ -285,9 +288,13 @@ def _swap(lines: list[str], families: list[str], pair: tuple[str, str]) -> list[
     return [*lines[:at], lines[at + 1], lines[at], *lines[at + 2 :]]
 
 
-def _renumbered(line: str, chance: random.Random) -> str:
-    """Return a line with another port and other ids: noise that no template may show."""
-    return re.sub(r"(?<=127\.0\.0\.1:)\d+", lambda _: str(chance.randint(20000, 29999)), line)
+def _renumbered(line: str, names: Mapping[str, str], chance: random.Random) -> str:
+    """Return a line with other ports, but for known addresses: noise that no template may show."""
+    return re.sub(
+        r"127\.0\.0\.1:\d+",
+        lambda found: found[0] if found[0] in names else f"127.0.0.1:{chance.randint(20000, 29999)}",
+        line,
+    )
 
 
 def main(run_dir: Path, arm: str, splits: int) -> None:

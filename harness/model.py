@@ -236,7 +236,8 @@ class NodeLogs:
     """The log of one node in one run, in the order in which its files were written.
 
     `files` are relative to the run directory; `pattern` is the log4j conversion pattern of the node's layout.
-    `node_role` is `voter` or `observer`.
+    `node_role` is `voter` or `observer`. `names` are texts that differ
+    in every run and what they stand for: `127.0.0.1:22001` for `<voter's controller>`.
     """
 
     scenario: str
@@ -247,3 +248,4 @@ class NodeLogs:
     files: tuple[str, ...]
     pattern: str
     phases: tuple[PhaseSpan, ...]
+    names: Mapping[str, str] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from harness.cluster import probes
 from harness.cluster.config import NodeConfig
 from harness.cluster.formatting import Identity, format_from_template, kafka_uuid, new_uuid
 from harness.cluster.node import Launch, Node, NodeState
-from harness.cluster.ports import PortPool
+from harness.cluster.ports import HOST, PortPool
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
 
@@ -43,6 +43,9 @@ class Topology:
         return (*self.voter_ids, *self.observer_ids) if self.combined else self.observer_ids
 
 
+_AFTER_A_NUMBER = " .,:;)]"
+
+
 class Cluster:
     """Formats and runs the nodes; use as a context manager, so that nothing outlives the run."""
 
@@ -58,6 +61,7 @@ class Cluster:
         self.id = new_uuid()
         self._ports = PortPool()
         self._moved: set[int] = set()
+        self._dead: list[int] = []
         self._closed = False
         controllers = {node: self._ports.take() for node in topology.voter_ids}
         self.nodes = {
@@ -123,6 +127,22 @@ class Cluster:
         """Nodes whose process is there."""
         return [node for node in self.nodes.values() if node.is_running]
 
+    def names(self) -> dict[str, str]:
+        """Return what the texts stand for that differ in every run: addresses, and brokers by number.
+
+        Such as `127.0.0.1:22001`: `<voter's left controller>`, and `broker 3 `: `broker <an observer> `.
+        """
+        found = {f"{HOST}:{port}": "<nobody's address>" for port in self._dead}
+        for node in self.nodes.values():
+            whose, who = ("voter's", "<a voter>") if node.is_voter else ("observer's", "<an observer>")
+            found |= {f"broker {node.id}{after}": f"broker {who}{after}" for after in _AFTER_A_NUMBER}
+            for known in node.configs:
+                left = "" if known.ports == node.config.ports else " left"
+                for listener, port in (("broker", known.broker_port), ("controller", known.controller_port)):
+                    if port is not None:
+                        found[f"{HOST}:{port}"] = f"<{whose}{left} {listener}>"
+        return found
+
     def quorum(self) -> Quorum:
         """Ask the running voters who leads."""
         ports = self.controller_ports
@@ -135,7 +155,8 @@ class Cluster:
 
     def dead_port(self) -> int:
         """Return a port on which nobody will answer for as long as this cluster lives."""
-        return self._ports.take()
+        self._dead.append(self._ports.take())
+        return self._dead[-1]
 
     def restart(self, node: int, *, new_ports: bool, voters: Mapping[int, int] | None = None) -> bool:
         """Stop a node and start it again, on new ports if asked; the old ports stay dead.

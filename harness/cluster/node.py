@@ -82,6 +82,7 @@ class Node:
         observe: Callable[[Node], None],
     ) -> None:
         self.config = node_config
+        self.configs: list[NodeConfig] = []  # of every start
         self.directory = directory
         self.folder = folder
         self.state = NodeState.STOPPED
@@ -146,6 +147,7 @@ class Node:
     def start(self, node_config: NodeConfig | None = None) -> None:
         """Start the process, with another configuration when given; returns at once."""
         self.config = node_config or self.config
+        self.configs.append(self.config)
         self._starts += 1
         self._life_began = self.log_file.stat().st_size if self.log_file.is_file() else 0
         properties = self.folder / ("server.properties" + (f".{self._starts}" if self._starts > 1 else ""))

@@ -16,7 +16,7 @@ from harness.logs import clocks
 from harness.logs.contrasts import comparable, contrast, learned
 from harness.logs.counts import Count, Where
 from harness.logs.events import OUTSIDE, WHOLE_LOG, Reading
-from harness.logs.families import family
+from harness.logs.families import family, unordered
 from harness.logs.layout import compile_layout
 from harness.logs.library import Origins, library, named_version, overlaid
 from harness.logs.pipeline import FileCounts, read
@@ -92,7 +92,9 @@ def diff_nodes(
     are the sources of each arm; without them those of the version that an arm's logs name count.
     """
     progress(f"Reading {sum(len(node.files) for node in nodes)} log files")
-    readings = {file: Reading(compile_layout(node.pattern), node.phases) for node in nodes for file in node.files}
+    readings = {
+        file: Reading(compile_layout(node.pattern), node.phases, node.names) for node in nodes for file in node.files
+    }
     files = _told(nodes, read(spark, root, readings), readings, known or {})
     seconds = exposures(nodes, files)
     counts = [count for node in nodes for count in counts_of(node, files)]
@@ -120,9 +122,7 @@ def _told(
         counts = [files[name].counts for name in names]
         version = "" if arm in known else named_version(counts)
         origins = Origins(known.get(arm) or (library(version) if version else Library()))
-        told |= {
-            name: replace(files[name], counts=origins.told(files[name].counts, readings[name].layout)) for name in names
-        }
+        told |= {name: replace(files[name], counts=origins.told(files[name].counts, readings[name])) for name in names}
     return told
 
 
@@ -162,13 +162,13 @@ def counts_of(node: NodeLogs, files: Mapping[str, FileCounts]) -> Iterator[Count
                 Where(node.arm, node.scenario, node.node_role, row["phase"], node.repeat),
                 row["level"],
                 row["logger"],
-                row["template"],
+                template := unordered(row["template"]),
                 row["count"],
                 name,
                 row["line"],
                 row["excerpt"],
                 row["statement"],
-                "" if row["part"] == "item" else family(row["template"]),
+                "" if row["part"] == "item" else family(template),
                 row["wording"],
                 tuple(row["values"]),
                 node.node,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -46,10 +46,16 @@ _FRAME = r"\n\t(?:at [^\n]*|\.\.\. \d+ (?:more|common frames omitted))"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How one file is read: the layout of its events and the phases they fall into."""
+    """How one file is read: the layout of its events, the phases they fall into, what known texts stand for."""
 
     layout: Layout
     phases: tuple[PhaseSpan, ...]
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def named(self, text: pl.Expr) -> pl.Expr:
+        """Return texts with what known parts of them stand for in their place."""
+        names = {known: name for known, name in self.names.items() if known}
+        return text.str.replace_many(names) if names else text
 
 
 def count(events: pl.DataFrame, reading: Reading) -> pl.DataFrame:
@@ -58,18 +64,28 @@ def count(events: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     Only one event of those that differ in nothing but their digits is parsed and masked: real logs have a few
     hundred such texts, and no template depends on a digit.
     """
-    alike = zeroed(events["text"])
+    events = events.with_columns(named=reading.named(pl.col("text")))
+    alike = zeroed(events["named"])
     kinds = _kinds(events, alike, reading)
     # A logger is a name: those with digits in them are told apart by the digits too.
     named = kinds["logger"].str.contains(r"\d")
     if named.any():
         exact = events.filter(alike.is_in(kinds["alike"].filter(named).implode()))
-        again = _kinds(exact, exact["text"].cast(pl.Binary), reading)
+        again = _kinds(exact, exact["named"].cast(pl.Binary), reading)
         kinds = pl.concat([kinds.filter(~named), again]).sort("line")
-    body = (pl.col("message") + pl.col("rest")).str.replace_all(_FRAME, "")
-    bodies = kinds.with_columns(body=body)
-    dumps = bodies.filter(pl.col("body").str.contains(_DUMP))
+    bodies = kinds.with_columns(body=_without_frames(pl.col("message") + pl.col("rest")))
+    dumps = bodies.filter(pl.col("body").str.contains(_DUMP)).with_columns(as_logged=_as_logged(reading))
     return merge([_tally(_heads(bodies), "event"), _tally(_items(dumps), "item")])
+
+
+def _without_frames(body: pl.Expr) -> pl.Expr:
+    return body.str.replace_all(_FRAME, "")
+
+
+def _as_logged(reading: Reading) -> pl.Expr:
+    """Return the body of a text as it was logged, line for line that of the one with names."""
+    parsed = reading.layout.parse(pl.col("text"))
+    return _without_frames(parsed.struct.field("message") + parsed.struct.field("rest"))
 
 
 def zeroed(texts: pl.Series) -> pl.Series:
@@ -93,11 +109,11 @@ def _kinds(events: pl.DataFrame, alike: pl.Series, reading: Reading) -> pl.DataF
     placed = events.with_columns(alike=alike, at=at, phase=_phase(at, reading.phases))
     kinds = placed.group_by("alike", "phase", maintain_order=True).agg(
         pl.len().cast(pl.Int64).alias("count"),
-        pl.col("line", "text").first(),
+        pl.col("line", "text", "named").first(),
         pl.col("at").min().alias("first_at"),
         pl.col("at").max().alias("last_at"),
     )
-    return kinds.with_columns(parsed=reading.layout.parse(pl.col("text"))).unnest("parsed")
+    return kinds.with_columns(parsed=reading.layout.parse(pl.col("named"))).unnest("parsed")
 
 
 def merge(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
@@ -121,13 +137,15 @@ def _heads(events: pl.DataFrame) -> pl.DataFrame:
 def _items(dumps: pl.DataFrame) -> pl.DataFrame:
     """Return one row per `key = value` of a configuration dump, the dump's first word before each."""
     keys = dumps.with_columns(
-        item=pl.col("body").str.split("\n"), head=pl.col("body").str.extract(r"^([\w$.]+)")
-    ).explode("item", empty_as_null=True, keep_nulls=True)
+        item=pl.col("body").str.split("\n"),
+        text=pl.col("as_logged").str.split("\n"),
+        head=pl.col("body").str.extract(r"^([\w$.]+)"),
+    ).explode("item", "text", empty_as_null=True, keep_nulls=True)
     place = (pl.int_range(pl.len()).over("line") + pl.col("line")).alias("line")
     return (
-        keys.with_columns(place, item=pl.col("item").str.strip_chars())
+        keys.with_columns(place, pl.col("item", "text").str.strip_chars())
         .filter(pl.col("item").str.contains(r"^[\w.$-]+ = ?"))
-        .with_columns(body=pl.col("head") + ": " + pl.col("item"), text=pl.col("item"))
+        .with_columns(body=pl.col("head") + ": " + pl.col("item"))
     )
 
 

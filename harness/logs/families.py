@@ -7,10 +7,14 @@ beside it: what the brackets hold is shown, and counted where it is a configurat
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
 _OPEN, _CLOSE = "([{", ")]}"
+WHOSE = re.compile(r"<\w+'s [a-z ]+>")  # a known address, by whose it is
+_ENDPOINT = rf"(?:<n>@)?{WHOSE.pattern}(?: \(id: [^()]*\))?"
+_ENDPOINTS = re.compile(rf"{_ENDPOINT}(?:, ?{_ENDPOINT})+")
 
 
 @lru_cache(1 << 16)  # every file of a run has much the same templates
@@ -31,6 +35,11 @@ def family(template: str) -> str:
             parts.append(template[at:end])
         at = end
     return "".join(parts)
+
+
+def unordered(text: str) -> str:
+    """Return a text with lists of known addresses as sets: which of the voters moved is another in every run."""
+    return _ENDPOINTS.sub(lambda found: ", ".join(sorted(set(WHOSE.findall(found[0])))), text)
 
 
 def insides(template: str) -> Iterator[str]:

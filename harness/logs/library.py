@@ -18,7 +18,7 @@ from typing import Any
 import polars as pl
 
 from harness.errors import HarnessError
-from harness.logs.layout import Layout
+from harness.logs.events import Reading
 from harness.logs.masks import template
 from harness.logs.statements import Family, Library, Statement, Statements, written
 from harness.resources import data_root, user_data_root
@@ -153,13 +153,14 @@ class Origins:
         self._statements = Statements(known)
         self._known: dict[tuple[str, str, str], Origin] = {}
 
-    def told(self, counts: pl.DataFrame, layout: Layout) -> pl.DataFrame:
+    def told(self, counts: pl.DataFrame, reading: Reading) -> pl.DataFrame:
         """Return counts (events.COUNTS) with the columns `statement`, `wording` and `values`, empty if not known.
 
         `statement` is a file and line, `wording` what it writes with `{}` for each value, `values` what stood there,
         masked as templates are.
         """
-        parsed = counts.select("level", "logger", "template", "part", fields=layout.parse(pl.col("excerpt")))
+        fields = reading.layout.parse(reading.named(pl.col("excerpt")))
+        parsed = counts.select("level", "logger", "template", "part", fields=fields)
         rows = (
             parsed.with_columns(message=pl.col("fields").struct.field("message")).drop("fields").iter_rows(named=True)
         )

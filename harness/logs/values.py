@@ -1,10 +1,11 @@
 """What stands in the gaps of log statements: the words that tell, without the ports, ids and times that every run has.
 
 A *slot* is a place where a statement writes a value: a gap of its text (`Completed transition to {} from …`), a
-`key=word` in brackets, the exception below a message, or a key of a configuration dump. Its *words* are what stood
-there. Numbers, addresses and ids are masked in them as in templates, because they differ in every run; only the plain
-numbers of a configuration dump are kept, but for those of keys that are a port or an id. The word that a node wrote
-last into a gap is asked for by itself: it is the state that the node was left in.
+`key=word` or a known address in brackets, the exception below a message, or a key of a configuration dump. Its *words*
+are what stood there. Numbers, addresses and ids are masked in them as in templates, because they differ in every run,
+but a known address says whose it is; only the plain numbers of a configuration dump are kept, but for those of keys
+that are a port or an id. The word that a node wrote last into a gap is asked for by itself: it is the state that the
+node was left in.
 
 A word that is in the runs of one arm and in none of the other is told from noise as a line is (`noise`): words are
 counted as lines are, run by run, and what comes and goes within an arm is noise.
@@ -18,7 +19,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from harness.logs.counts import Count, Where
-from harness.logs.families import family, insides
+from harness.logs.families import WHOSE, family, insides, unordered
 from harness.logs.noise import Key, Noise, Place
 from harness.model import Significance
 
@@ -162,7 +163,8 @@ def _everything(counts: Iterable[Count]) -> Iterator[tuple[Count, Slot, Word]]:
         where = count.where
         for slot, word in known[key]:
             yield count, slot, word
-            if where.phase and count.values and not slot.hidden:
+            # Of numbered things (`orders-<n>`) the last tells which came last, and no state.
+            if where.phase and count.values and not slot.hidden and not _MASK.search(word):
                 node = (where.arm, where.scenario, where.node_role, where.repeat, count.node)
                 last[*node, slot].append((count, slot, word))
     for written in last.values():
@@ -186,6 +188,8 @@ def words(count: Count) -> Iterator[tuple[Slot, Word]]:
     name = (text or _KEY_VALUE.sub(r"\1=…", count.family)).replace("{}", "…")
     for key, word in _KEY_VALUE.findall(_keyed(text, count.template)):
         yield Slot(count.logger, f"{name}: {key}={{}}", hidden=True), word
+    for whose in WHOSE.findall(" ".join(insides(count.template)) if text else ""):
+        yield Slot(count.logger, f"{name}: address {{}}", hidden=True), whose
     for thrown in _THROWN.findall(count.template.partition("\n")[2]):
         yield Slot(count.logger, f"{name.partition(chr(10))[0]}: {{}}"), thrown
 
@@ -198,7 +202,8 @@ def _keyed(text: str, template: str) -> str:
 def _item(count: Count) -> Iterator[tuple[Slot, Word]]:
     key, _, masked = count.template.partition(" = ")
     exact = count.excerpt.partition(" = ")[2].strip()
-    yield Slot(count.logger, f"{key} = {{}}"), exact if _NUMBERS.fullmatch(masked) and not _OWN.search(key) else masked
+    is_number = _NUMBERS.fullmatch(masked) and not _OWN.search(key)
+    yield Slot(count.logger, f"{key} = {{}}"), exact if is_number else masked
 
 
 def _gaps(wording: str, values: tuple[str, ...]) -> Iterator[tuple[str, Word]]:
@@ -206,6 +211,6 @@ def _gaps(wording: str, values: tuple[str, ...]) -> Iterator[tuple[str, Word]]:
     if len(parts) != len(values) + 1:
         return
     for at, value in enumerate(values):
-        word = family(value.strip().partition("\n")[0])
+        word = family(unordered(value.strip().partition("\n")[0]))
         if len(word) <= MAX_WORD and _LETTER.search(_MASK.sub("", word)):
             yield "…".join(parts[: at + 1]) + "{}" + "…".join(parts[at + 1 :]), word

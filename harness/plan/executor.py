@@ -103,6 +103,7 @@ class _Run:
         self.cancellation = cancellation
         self.waits: dict[str, float] = {}
         self.cpu_seconds = 0.0
+        self._names: dict[str, str] = {}
         self.ledger: Ledger | None = None
         self._phases: list[tuple[str, float]] = []
 
@@ -149,6 +150,7 @@ class _Run:
                 node.dump_threads()
         cluster.close()
         self.cpu_seconds = cluster.cpu_seconds()
+        self._names = cluster.names()
 
     def _walk(self, steps: list[Step], world: World) -> None:
         deadline = time.monotonic() + self.cell.scenario.budget
@@ -289,6 +291,7 @@ class _Run:
                 (f"{cell.key.folder}/nodes/{node}/server.log",),
                 LOG_PATTERN,
                 spans,
+                self._names,
             )
             for node in (*topology.voter_ids, *topology.observer_ids)
             if (self.folder / "nodes" / str(node) / "server.log").exists()

@@ -240,7 +240,7 @@ def rehearse(
         round(live.cluster.cpu_seconds(), 2),
         tuple(live.commands),
     )
-    write_text(folder / "logs.json", to_json(_logs(name, setting, live.phases)))
+    write_text(folder / "logs.json", to_json(_logs(name, setting, live.phases, live.cluster.names())))
     write_text(folder / "result.json", to_json(result))
     return result
 
@@ -252,7 +252,7 @@ def yardstick_of(control: RehearsalResult) -> Yardstick | None:
     return Yardstick(frozenset(control.errors), control.longest_pause_seconds)
 
 
-def _logs(name: str, setting: Setting, phases: Sequence[PhaseSpan]) -> list[NodeLogs]:
+def _logs(name: str, setting: Setting, phases: Sequence[PhaseSpan], names: Mapping[str, str]) -> list[NodeLogs]:
     """Say which logs the rehearsal left, and when every node was replaced once: what lies outside is not compared."""
     rolls = tuple(replace(each, name="every node once") for each in phases if each.name in (RESTART, FORWARD))
     topology = setting.topology
@@ -266,6 +266,7 @@ def _logs(name: str, setting: Setting, phases: Sequence[PhaseSpan]) -> list[Node
             (f"rehearsals/{name}/nodes/{node}/server.log",),
             LOG_PATTERN,
             rolls,
+            names,
         )
         for node in (*topology.voter_ids, *topology.observer_ids)
     ]

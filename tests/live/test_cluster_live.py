@@ -170,6 +170,14 @@ def test_a_voter_moves_and_its_old_port_stays_dead_and_the_voter_set_learns_the_
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection((HOST, port), timeout=1)
     assert comes_up(cluster)
+    names = cluster.names()
+    assert names[f"{HOST}:{old.controller_port}"] == "<voter's left controller>"
+    assert names[f"{HOST}:{follower.config.controller_port}"] == "<voter's controller>"
+    assert names["broker 3 "] == "broker <an observer> "
+    assert sorted(name for text, name in names.items() if text.startswith(HOST)) == sorted(
+        ["<observer's broker>", "<voter's left broker>", "<voter's left controller>"]
+        + ["<voter's broker>", "<voter's controller>"] * 3
+    )
 
 
 def test_the_oracle_sees_an_observer_that_follows_and_one_that_does_not(start):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harness.logs.contrasts import contrast
 from harness.logs.counts import Count, Where
-from harness.logs.families import family
+from harness.logs.families import family, unordered
 from harness.logs.masks import template_of
 from harness.logs.statements import Statement, written
 from harness.logs.values import words
@@ -189,3 +189,29 @@ def test_many_words_are_cut_where_the_reader_sees_it():
         counts += [logged(f"Completed transition to {n} from y", "on", repeat, line=ord(n)) for repeat in REPEATS]
     (found,) = findings(counts)
     assert found.says == "base: z; candidate: a, b, c, d, e, f and 3 more"
+
+
+def test_whose_addresses_stand_in_a_gap_or_in_brackets_are_words_and_lists_of_them_sets():
+    assert slots(logged("Completed transition to <voter's controller> from X(at=/<voter's left controller>, n=3)")) == [
+        ("Completed transition to {} from …", "<voter's controller>"),
+        ("Completed transition to … from {}", "X(…)"),
+        ("Completed transition to … from …: address {}", "<voter's left controller>"),
+    ]
+    listed = "[<voter's controller> (id: 0 rack: null), <nobody's address> (id: 1 rack: null)]"
+    assert (
+        slots(logged(f"Completed transition to {listed} from x y"))[0][1]
+        == "[<nobody's address>, <voter's controller>]"
+    )
+    for one, two in (("left ", ""), ("", "left ")):
+        voters = f"[<n>@<voter's {one}controller>, <n>@<voter's {two}controller>, <n>@<voter's controller>]"
+        assert unordered(voters) == "[<voter's controller>, <voter's left controller>]"
+
+
+def test_the_numbered_thing_that_came_last_is_no_state_that_a_node_was_left_in():
+    counts = everywhere("Completed transition to orders-7 from x y", at=1.0)
+    counts += [
+        logged(f"Completed transition to {'a-3' if arm == 'on' else 'b-3'} from x y", arm, repeat, at=2.0)
+        for arm in ARMS
+        for repeat in REPEATS
+    ]
+    assert not [found for found in findings(counts) if found.template.endswith("(a node's last)")]
