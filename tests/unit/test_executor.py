@@ -37,6 +37,9 @@ class StillCluster:
     def quorum(self):
         return Quorum()
 
+    def names(self):
+        return {}
+
     def cpu_seconds(self):
         return 1.5
 
