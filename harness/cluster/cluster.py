@@ -43,7 +43,7 @@ class Topology:
         return (*self.voter_ids, *self.observer_ids) if self.combined else self.observer_ids
 
 
-_AFTER_A_NUMBER = " .,:;)]"
+_AFTER_A_NUMBER = (" ", ". ", ",", ":", ";", ")", "]")  # `broker 3.9.1` names none
 
 
 class Cluster:
