@@ -11,7 +11,7 @@ from harness.errors import HarnessError
 from harness.logs.diff import Progress, diff_nodes, opened, silent
 from harness.logs.events import WHOLE_LOG
 from harness.logs.layout import COMMON, KAFKA_DEFAULT, Layout, compile_layout, detect
-from harness.logs.places import first_lines, folders_in, is_address, is_hidden, logs_below
+from harness.logs.places import first_lines, folders_in, here_if_file, is_address, is_hidden, logs_below
 from harness.logs.proposals import misfit
 from harness.model import Contrast, NodeLogs
 
@@ -47,6 +47,8 @@ def diff_folders(
     wrote `a`: they tell what is noise.
     """
     patterns = COMMON if pattern is None else (compile_layout(pattern).pattern,)
+    a, b = here_if_file(a), here_if_file(b)
+    repeats = None if repeats is None else here_if_file(repeats)
     if a == b or (not is_address(a) and not is_address(b) and Path(a).resolve() == Path(b).resolve()):
         raise HarnessError(f"{a} and {b} are the same folder.", "Name two folders of logs.")
     for place in (a, b):

@@ -32,6 +32,11 @@ def is_address(place: str) -> bool:
     return _ADDRESS.match(place) is not None
 
 
+def here_if_file(place: str) -> str:
+    """Return the path of a `file:` address, which is one of this machine; other places stay as they are."""
+    return path_of(place) if place.startswith("file:") else place
+
+
 def is_hidden(place: str) -> bool:
     """Whether Spark passes over a file because of its name."""
     return PurePosixPath(place).name.startswith((".", "_"))

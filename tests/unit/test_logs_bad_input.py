@@ -13,7 +13,7 @@ from harness.logs.events import COUNTS, WHOLE_LOG
 from harness.logs.folders import log_files
 from harness.logs.layout import KAFKA_DEFAULT
 from harness.logs.pipeline import FileCounts, FileTotal
-from harness.logs.places import is_address
+from harness.logs.places import here_if_file, is_address
 from harness.logs.results import write
 from harness.model import NodeLogs
 from harness.records import to_json
@@ -71,6 +71,12 @@ def test_an_address_is_told_from_a_path(place):
     assert not is_address(f"./{place}")
     assert not is_address("C:/logs")
     assert not is_address("a:b/server.log")
+    assert here_if_file(place) == place
+
+
+def test_a_file_address_is_a_path_of_this_machine():
+    assert here_if_file("file:///var/log/a%20b") == "/var/log/a b"
+    assert not is_address(here_if_file("file:/var/log"))
 
 
 def test_a_folder_without_logs_and_one_with_empty_logs_only_are_refused(tmp_path):
