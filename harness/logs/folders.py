@@ -48,28 +48,25 @@ def diff_folders(
     """
     patterns = COMMON if pattern is None else (compile_layout(pattern).pattern,)
     a, b = here_if_file(a), here_if_file(b)
-    repeats = None if repeats is None else here_if_file(repeats)
     if a == b or (not is_address(a) and not is_address(b) and Path(a).resolve() == Path(b).resolve()):
         raise HarnessError(f"{a} and {b} are the same folder.", "Name two folders of logs.")
     for place in (a, b):
         if not is_address(place):
             log_files(Path(place))  # what lacks here is told before Spark starts
-    further = [] if repeats is None or is_address(repeats) else _further(repeats, _folders_here(repeats))
     with opened(out, progress, master) as spark:
-        if repeats is not None and is_address(repeats):
-            further = _further(repeats, folders_in(spark, repeats))
+        further = [] if repeats is None else _further(spark, here_if_file(repeats))
         runs = [(a, a, 1), (b, b, 1), *((a, more, number) for number, more in enumerate(further, 2))]
         folders = [Folder(arm, number, _logs(spark, place)) for arm, place, number in runs]
         progress(f"Recognising the layout of {sum(len(folder.files) for folder in folders)} files")
         return diff_files(spark, folders, out, patterns, progress)
 
 
-def _folders_here(repeats: str) -> list[str]:
+def _further(spark: SparkSession, repeats: str) -> list[str]:
     folder = Path(repeats)
-    return sorted(str(path) for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
-
-
-def _further(repeats: str, found: list[str]) -> list[str]:
+    if is_address(repeats):
+        found = folders_in(spark, repeats)
+    else:
+        found = sorted(str(path) for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
     if not found:
         raise HarnessError(
             f"{repeats} holds no folders.", "Name a folder with one folder of logs for each further run of the first."

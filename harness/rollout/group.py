@@ -12,7 +12,7 @@ from harness.rollout.accounts import Account, GroupPosition
 from harness.rollout.clients import Client
 
 _COMMIT_EVERY_SECONDS = 1.0
-# A member that lost its coordinator to a kill was seen to wait 33 s until it was served again.
+# A member that lost its coordinator to a kill was seen to wait 35 s until it was served again.
 _DRAIN_SECONDS = 60.0
 
 
