@@ -21,7 +21,7 @@ from harness.rollout.runbook import Runbook, runbook
 from harness.text import cut
 
 _SENTENCES = {
-    Ending.HELD: "The candidate rolls forward and back on this plan, and nothing that was promised was lost.",
+    Ending.HELD: "All that was rehearsed held, and nothing that was promised was lost.",
     Ending.STOPPED: "The roll was stopped, or something that was promised is gone.",
     Ending.INCONCLUSIVE: "Too little could be asked.",
 }

@@ -190,7 +190,7 @@ def tell(console: Console, found: Rollout, run_dir: Path) -> None:
     for note in dict.fromkeys(note for result in found.rehearsals for note in result.notes):
         console.print(Text(f"  warning: {visible(note)}", style="yellow"))
     words = {
-        Ending.HELD: "The candidate rolls forward and back on this plan, and nothing that was promised was lost.",
+        Ending.HELD: "All that was rehearsed held, and nothing that was promised was lost.",
         Ending.STOPPED: "The roll was stopped.",
         Ending.INCONCLUSIVE: "Too little could be asked.",
     }
