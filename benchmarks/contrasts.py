@@ -23,10 +23,9 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
-import polars as pl
 import pyarrow as pa
 
-from harness.logs.blocks import PARTIAL, Source, cut, partials
+from harness.logs.blocks import Source, whole
 from harness.logs.contrasts import contrast
 from harness.logs.diff import counts_of, exposures, node_logs
 from harness.logs.events import Reading
@@ -117,8 +116,7 @@ def read(nodes: Iterable[NodeLogs], texts: Texts, origins: Origins) -> dict[str,
         reading = Reading(compile_layout(node.pattern), node.phases, node.names)
         for name in node.files:
             data = pa.scalar("".join(f"{line}\n" for line in texts[name]).encode(), pa.large_binary())
-            rows = pl.concat([PARTIAL.to_frame(), *partials(cut(0, data), {0: Source(name, reading)})])
-            counted = join(name, rows, reading)
+            counted = join(name, whole(data, Source(name, reading)), reading)
             files[name] = replace(counted, counts=origins.told(counted.counts, reading))
     return files
 

@@ -1,8 +1,8 @@
 """Lines of a piece of a file to whole events, wherever Spark cut the file.
 
-A worker sees one contiguous piece (a *block*) of a file at a time. All events that begin and end within it are
-counted there. What an event at its edges needs from the neighbours is handed to the driver as text: the lines
-before the block's first header (`head`) and the last event (`tail`). `join` puts them together, in file order.
+A worker sees a whole file, or one contiguous piece (a *block*) of a larger one at a time. All events that begin and
+end within it are counted there. What an event at its edges needs from the neighbours is handed to the driver as text:
+the lines before the block's first header (`head`) and the last event (`tail`). `join` puts them together, in order.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class _Block:
     open: tuple[int, str] | None = None
     counts: list[pl.DataFrame] = field(default_factory=list)
 
-    def add(self, lines: pl.Series) -> None:
-        """Take the bytes of the next lines."""
+    def add(self, lines: pl.Series, *, ends: bool = False) -> None:
+        """Take the bytes of the next lines; with `ends` the file ends with them."""
         text = decoded(lines)
         starts = pl.select(self.reading.layout.starts(pl.lit(text))).to_series()
         numbered = pl.DataFrame(
@@ -57,7 +57,7 @@ class _Block:
         self.bytes += int(numbered["bytes"].sum()) + len(lines)
         before = int(starts.arg_max() or 0) if starts.any() else len(lines)
         self._continue(numbered.head(before))
-        self._begin(assemble(numbered.slice(before)))
+        self._begin(assemble(numbered.slice(before)), ends)
 
     def _continue(self, lines: pl.DataFrame) -> None:
         """Lines before the first header belong to the open event, or to the previous block."""
@@ -70,14 +70,16 @@ class _Block:
         self.head_lines += lines.height
         self.head_bytes += int(lines["bytes"].sum()) + lines.height
 
-    def _begin(self, events: pl.DataFrame) -> None:
-        """All events but the last have ended, and so has the one that was open before them."""
-        if events.is_empty():
-            return
-        before = [] if self.open is None else [_event(*self.open)]
+    def _begin(self, events: pl.DataFrame, ends: bool) -> None:
+        """The event that was open has ended, and so have all these but the last, which has if the file ends."""
         self.events += events.height
-        self.counts.append(count(pl.concat([*before, events.head(-1)]), self.reading))
-        self.open = (int(events["line"][-1]), str(events["text"][-1]))
+        opened = [] if self.open is None else [_event(*self.open)]
+        if events.is_empty() and not ends:
+            return
+        ended = pl.concat([*opened, events if ends else events.head(-1)])
+        self.open = None if ends else (int(events["line"][-1]), str(events["text"][-1]))
+        if not ended.is_empty():
+            self.counts.append(count(ended, self.reading))
 
     def result(self) -> pl.DataFrame:
         """Return the block's rows of PARTIAL."""
@@ -156,8 +158,17 @@ def _runs(batch: pl.DataFrame) -> Iterator[tuple[tuple[int, int], pl.Series]]:
         yield (int(batch["file"][start]), int(batch["block"][start])), batch["line"][start:end]
 
 
-def cut(file: int, content: pa.BinaryScalar) -> Iterator[pl.DataFrame]:
-    """Return the lines of a whole file as LINES; only a newline ends a line, and the last one may lack it."""
+def whole(content: pa.BinaryScalar, source: Source) -> pl.DataFrame:
+    """Return the PARTIAL rows of a whole file as one block, in which every event ends."""
+    block = _Block(source.name, 0, source.reading)
+    frames = list(cut(content))
+    for number, lines in enumerate(frames, 1):
+        block.add(lines, ends=number == len(frames))
+    return block.result()
+
+
+def cut(content: pa.BinaryScalar) -> Iterator[pl.Series]:
+    """Return the lines of a whole file, AT_ONCE together; only a newline ends a line, and the last one may lack it."""
     data = content.as_buffer()
     edges = np.append(0, np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")) + 1)
     if edges[-1] < data.size:
@@ -167,10 +178,7 @@ def cut(file: int, content: pa.BinaryScalar) -> Iterator[pl.DataFrame]:
         rows = pa.Array.from_buffers(pa.large_binary(), len(offsets) // 8 - 1, [None, offsets, data])
         line = pl.Series("line", pl.from_arrow(rows))
         shorter = line.bin.size().cast(pl.Int64) - line.bin.ends_with(b"\n").cast(pl.Int64)
-        bare = pl.select(pl.lit(line).bin.slice(0, shorter)).to_series()
-        yield pl.DataFrame({"line": bare}).select(
-            pl.lit(file, pl.Int64).alias("file"), pl.lit(0, pl.Int64).alias("block"), "line"
-        )
+        yield pl.select(pl.lit(line).bin.slice(0, shorter)).to_series()
 
 
 def decoded(lines: pl.Series) -> pl.Series:

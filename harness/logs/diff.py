@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import product
@@ -20,7 +20,8 @@ from harness.logs.families import family, unordered
 from harness.logs.layout import compile_layout
 from harness.logs.library import Origins, library, named_version, overlaid
 from harness.logs.pipeline import FileCounts, read
-from harness.logs.results import write
+from harness.logs.places import is_address
+from harness.logs.results import earlier, write
 from harness.logs.spark import session
 from harness.logs.statements import Library
 from harness.model import Arm, Contrast, NodeLogs, Role
@@ -89,24 +90,39 @@ def diff_nodes(
     """Read the nodes' logs below `root`, compare the named pairs of arms and write the results into `out`.
 
     `unread` are sentences about logs that are not among the nodes', to be written down with the totals. `known`
-    are the sources of each arm; without them those of the version that an arm's logs name count.
+    are the sources of each arm; without them those of the version that an arm's logs name count. Of logs that are
+    gone counts what an earlier diff into `out` counted.
     """
-    progress(f"Reading {sum(len(node.files) for node in nodes)} log files")
     readings = {
         file: Reading(compile_layout(node.pattern), node.phases, node.names) for node in nodes for file in node.files
     }
-    files = _told(nodes, read(spark, root, readings), readings, known or {})
+    gone = earlier(out, [name for name in readings if not is_address(name) and not (root / name).exists()])
+    here = {name: reading for name, reading in readings.items() if name not in gone}
+    progress(f"Reading {len(here)} log files")
+    counted = gone | _told(nodes, read(spark, root, here), here, known or {})
+    files = {name: counted[name] for name in readings}
     seconds = exposures(nodes, files)
     counts = [count for node in nodes for count in counts_of(node, files)]
     progress(f"Comparing {len(counts)} template counts")
     known_runs = learned(counts, seconds)
     found = tuple(contrast(base, candidate, counts, seconds, known_runs) for base, candidate in contrasts)
     set_back = clocks.told((name, file.counts) for name, file in files.items())
-    left_out = (*unread, *set_back, *(sentence for pair in contrasts for sentence in missing(*pair, seconds)))
+    left_out = (
+        *unread,
+        *_gone(gone),
+        *set_back,
+        *(sentence for pair in contrasts for sentence in missing(*pair, seconds)),
+    )
     for sentence in left_out:
         progress(sentence)
     write(out, nodes, files, left_out, found)
     return found
+
+
+def _gone(files: Collection[str]) -> list[str]:
+    first = min(files, default="")
+    what = f"{first} is gone" if len(files) == 1 else f"{len(files)} logs are gone, {first} first"
+    return [f"{what}: what an earlier diff counted is compared."] if files else []
 
 
 def _told(
@@ -116,7 +132,9 @@ def _told(
     known: Mapping[str, Library],
 ) -> dict[str, FileCounts]:
     """Say of every template of every file where in the sources it comes from."""
-    of_arm = {node.arm: [name for each in nodes if each.arm == node.arm for name in each.files] for node in nodes}
+    of_arm: dict[str, list[str]] = defaultdict(list)
+    for node in nodes:
+        of_arm[node.arm] += [name for name in node.files if name in files]
     told: dict[str, FileCounts] = {}
     for arm, names in of_arm.items():
         counts = [files[name].counts for name in names]

@@ -11,7 +11,7 @@ import json
 import re
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,10 @@ from harness.store import write_bytes
 
 MAX_ENTRY = 4_000_000  # bytes of a source file in a jar; none of Kafka's is a tenth of it
 MAX_LIBRARY = 64_000_000  # bytes of a library, unpacked
+# What `Origins` tells of each template, beside events.COUNTS.
+TOLD = pl.Schema([("statement", pl.String()), ("wording", pl.String()), ("values", pl.List(pl.String))])
+
+_KEY = ["part", "level", "logger", "template"]
 _FOLDER = "statements"
 _KINDS = (".java", ".scala")
 
@@ -151,35 +155,38 @@ class Origins:
 
     def __init__(self, known: Library) -> None:
         self._statements = Statements(known)
-        self._known: dict[tuple[str, str, str], Origin] = {}
+        self._known: dict[tuple[str, ...], Origin] = {}
 
     def told(self, counts: pl.DataFrame, reading: Reading) -> pl.DataFrame:
-        """Return counts (events.COUNTS) with the columns `statement`, `wording` and `values`, empty if not known.
+        """Return counts (events.COUNTS) with the columns of TOLD, empty where nothing is known.
 
         `statement` is a file and line, `wording` what it writes with `{}` for each value, `values` what stood there,
         masked as templates are.
         """
-        fields = reading.layout.parse(reading.named(pl.col("excerpt")))
-        parsed = counts.select("level", "logger", "template", "part", fields=fields)
-        rows = (
-            parsed.with_columns(message=pl.col("fields").struct.field("message")).drop("fields").iter_rows(named=True)
+        keys = counts.select(_KEY).rows()
+        self._learn(
+            counts[[at for at, key in enumerate(keys) if key[0] == "event" and key not in self._known]], reading
         )
-        origins = [self._origin(**row) for row in rows]
-        values = pl.Series("values", [list(each.values) for each in origins], pl.List(pl.String))
-        return counts.with_columns(
-            pl.Series("statement", [each.place for each in origins], pl.String),
-            pl.Series("wording", [each.wording for each in origins], pl.String),
-            pl.select(pl.lit(values).list.eval(template(pl.element()))).to_series(),
-        )
+        origins = [self._known.get(key, Origin()) for key in keys]
+        columns = {
+            "statement": [each.place for each in origins],
+            "wording": [each.wording for each in origins],
+            "values": [each.values for each in origins],
+        }
+        return counts.hstack(pl.DataFrame(columns, schema=TOLD))
 
-    def _origin(self, level: str, logger: str, template: str, part: str, message: str) -> Origin:
-        if part != "event":
-            return Origin()
-        key = (level, logger, template)
-        if key not in self._known:
+    def _learn(self, counts: pl.DataFrame, reading: Reading) -> None:
+        """Look up the templates of rows that are not known yet."""
+        parsed = counts.select(fields=reading.layout.parse(reading.named(pl.col("excerpt"))))
+        origins: list[Origin] = []
+        for key, message in zip(counts.select(_KEY).iter_rows(), parsed.unnest("fields")["message"], strict=True):
+            _, level, logger, _ = key
             found = self._statements.of(level, logger, message)
-            self._known[key] = Origin(found.place, found.text, written(found, message)) if found else Origin()
-        return self._known[key]
+            origins.append(Origin(found.place, found.text, written(found, message)) if found else Origin())
+        values = pl.Series([list(each.values) for each in origins], dtype=pl.List(pl.String))
+        masked = pl.select(pl.lit(values).list.eval(template(pl.element()))).to_series()
+        for key, origin, own in zip(counts.select(_KEY).iter_rows(), origins, masked, strict=True):
+            self._known.setdefault(key, replace(origin, values=tuple(own)))
 
 
 def named_version(counts: Iterable[pl.DataFrame]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ import xxhash
 from pyspark.sql import functions as f
 
 from harness.errors import HarnessError
-from harness.logs.blocks import HEAD, PARTIAL, PIECE, TAIL, Source, cut, joined, partials, path_of
+from harness.logs.blocks import HEAD, PARTIAL, PIECE, TAIL, Source, joined, partials, path_of, whole
 from harness.logs.events import COUNTS, Reading, count, merge
 from harness.logs.places import check_readable, is_address, reason, size
 from harness.logs.proposals import misfit
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 # What holds a compressed file cannot be checked against its size; Spark reads such a file as one piece.
 COMPRESSED = (".gz", ".bz2", ".zst", ".deflate", ".lz4", ".snappy")
 WHOLE = 48 << 20  # bytes of a file that is read in one piece: a worker and the JVM hold several times as much
-_Frames = Callable[[pa.RecordBatch], Iterator[pl.DataFrame]]
+_Counter = Callable[[Iterable[pa.RecordBatch], Mapping[int, Source]], Iterator[pl.DataFrame]]
 _ARROW = {pl.String: ("string", pa.string()), pl.Int64: ("long", pa.int64())}
 _SPARK_SCHEMA = ", ".join(f"{name} {_ARROW[type(kind)][0]}" for name, kind in PARTIAL.items())
 _ARROW_SCHEMA = pa.schema([(name, _ARROW[type(kind)][1]) for name, kind in PARTIAL.items()])
@@ -82,32 +81,33 @@ def read(spark: SparkSession, root: Path, readings: Mapping[str, Reading]) -> di
 
 def _pieces(spark: SparkSession, readings: dict[str, Reading]) -> pl.DataFrame:
     """Read small files whole, which takes a tenth of the time that Spark needs to find lines, others in splits."""
-    whole = [place for place in readings if not place.endswith(COMPRESSED) and size(spark, place) <= WHOLE]
-    split = [place for place in readings if place not in set(whole)]
-    jobs = [(contents(spark, whole), _cut)] if whole else []
-    jobs += [(lines(spark, split), _framed)] if split else []
-    return pl.concat([_job(rows, frames, readings) for rows, frames in jobs])
+    small = [place for place in readings if not place.endswith(COMPRESSED) and size(spark, place) <= WHOLE]
+    split = [place for place in readings if place not in set(small)]
+    jobs: list[tuple[DataFrame, _Counter]] = [(contents(spark, small), _of_files)] if small else []
+    jobs += [(lines(spark, split), _of_lines)] if split else []
+    return pl.concat([_job(rows, counter, readings) for rows, counter in jobs])
 
 
-def _job(rows: DataFrame, frames: _Frames, readings: Mapping[str, Reading]) -> pl.DataFrame:
+def _job(rows: DataFrame, counter: _Counter, readings: Mapping[str, Reading]) -> pl.DataFrame:
     paths = {_number(uri): path_of(uri) for uri in rows.inputFiles()}
     sources = {number: Source(path, readings[path]) for number, path in paths.items()}
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for counts in partials(chain.from_iterable(map(frames, batches)), sources):
+        for counts in counter(batches, sources):
             yield from counts.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(_ARROW_SCHEMA).to_batches()
 
     table = _collected(rows.mapInArrow(work, _SPARK_SCHEMA))
     return pl.DataFrame(pl.from_arrow(table), schema=PARTIAL)
 
 
-def _framed(batch: pa.RecordBatch) -> Iterator[pl.DataFrame]:
-    yield pl.DataFrame(pl.from_arrow(batch))
+def _of_files(batches: Iterable[pa.RecordBatch], sources: Mapping[int, Source]) -> Iterator[pl.DataFrame]:
+    for batch in batches:
+        for file, content in zip(batch["file"].to_pylist(), batch["content"], strict=True):
+            yield whole(content, sources[file])
 
 
-def _cut(batch: pa.RecordBatch) -> Iterator[pl.DataFrame]:
-    for file, content in zip(batch["file"].to_pylist(), batch["content"], strict=True):
-        yield from cut(file, content)
+def _of_lines(batches: Iterable[pa.RecordBatch], sources: Mapping[int, Source]) -> Iterator[pl.DataFrame]:
+    return partials((pl.DataFrame(pl.from_arrow(batch)) for batch in batches), sources)
 
 
 def _number(uri: str) -> int:
@@ -155,8 +155,10 @@ def join(name: str, rows: pl.DataFrame, reading: Reading) -> FileCounts:
     placed = rows.join(offsets, on="block").with_columns(line=pl.col("line") + pl.col("first") + 1)
     edges = placed.filter(pl.col("part").is_in([HEAD, TAIL])).sort("block", "part")
     unparsed, across = _across(edges)
-    within = placed.filter(~pl.col("part").is_in([PIECE, HEAD, TAIL])).select(COUNTS.names())
-    counts = merge([pl.concat([within, count(across, reading)]).sort("line", maintain_order=True)])
+    counts = placed.filter(~pl.col("part").is_in([PIECE, HEAD, TAIL])).select(COUNTS.names())
+    counts = counts.sort("line", maintain_order=True)
+    if not across.is_empty():
+        counts = merge([pl.concat([counts, count(across, reading)]).sort("line", maintain_order=True)])
     unparsed_lines, unparsed_bytes = _unparsed(blocks)
     whole, size = int(blocks["lines"].sum()), int(blocks["bytes"].sum())
     total = FileTotal(

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import polars as pl
-import pyarrow.parquet as pq
-
 from harness.errors import HarnessError
+from harness.logs.kept import SCHEMA, kept, parquet_files, write_counts
 from harness.logs.pipeline import FileCounts, FileTotal
 from harness.model import Contrast, NodeLogs
-from harness.records import to_json
+from harness.records import from_json, to_json
 from harness.store import PARTIAL, write_text
-
-SCHEMA = 3  # of counts.parquet and totals.json; in the Parquet file's metadata as `harness.schema`
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,35 +37,33 @@ def write(
         out.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=out, prefix=PARTIAL) as folder:
             staged = Path(folder)
-            _write_parquet(table(nodes, files), staged / "counts.parquet")
+            write_counts(out.resolve().parent.name, nodes, files, staged)
             write_text(staged / "totals.json", to_json(totals))
             write_text(staged / "findings.json", to_json(found))
-            for path in sorted(staged.iterdir()):
-                path.replace(out / path.name)
+            _put(staged, out)
     except OSError as error:
         raise HarnessError(f"The results in {out} could not be written: {error.strerror or error}.") from error
 
 
-def table(nodes: Sequence[NodeLogs], files: Mapping[str, FileCounts]) -> pl.DataFrame:
-    """Return all counts with the run and node they are of, one row per template, level, logger, phase and file."""
-    parts = [
-        files[name]
-        .counts.select(
-            scenario=pl.lit(node.scenario),
-            arm=pl.lit(node.arm),
-            repeat=pl.lit(node.repeat, pl.Int32),
-            node=pl.lit(node.node, pl.Int32),
-            node_role=pl.lit(node.node_role),
-            file=pl.lit(name),
-            columns=pl.struct(pl.all()),
-        )
-        .unnest("columns")
-        for node in nodes
-        for name in node.files
-    ]
-    return pl.concat(parts)
+def _put(staged: Path, out: Path) -> None:
+    """Put each file in its place at once; what an earlier diff counted and this one did not goes last."""
+    written = parquet_files(staged)
+    places = {out / path.relative_to(staged) for path in written}
+    for path in (*written, staged / "totals.json", staged / "findings.json"):
+        place = out / path.relative_to(staged)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        path.replace(place)
+    for path in set(parquet_files(out)) - places:
+        path.unlink()
+        for folder in path.parents[:3]:
+            if not any(folder.iterdir()):
+                folder.rmdir()
 
 
-def _write_parquet(counts: pl.DataFrame, path: Path) -> None:
-    arrow = counts.to_arrow(compat_level=pl.CompatLevel.oldest())
-    pq.write_table(arrow.replace_schema_metadata({"harness.schema": str(SCHEMA)}), path)
+def earlier(out: Path, names: Collection[str]) -> dict[str, FileCounts]:
+    """Return what an earlier diff into `out` counted of those of the named files that it read."""
+    path = out / "totals.json"
+    if not names or not path.is_file():
+        return {}
+    totals = from_json(Totals, path.read_bytes())
+    return kept(out, names, {total.file: total for total in totals.files})

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import polars as pl
 import psutil
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -199,10 +198,38 @@ def test_a_run_directory_gets_counts_totals_and_findings_that_point_at_their_lin
     assert contrast.findings[0].phase == "stop"
     for place in (place for finding in contrast.findings for place in finding.evidence):
         assert place.excerpt == (tmp_path / place.path).read_text().splitlines()[place.line - 1]
-    assert {"counts.parquet", "totals.json", "findings.json"} == {path.name for path in out.iterdir()}
-    assert pq.read_schema(out / "counts.parquet").metadata[b"harness.schema"] == b"3"
+    assert {"counts", "totals.json", "findings.json"} == {path.name for path in out.iterdir()}
     files = json.loads((out / "totals.json").read_text())["files"]
     assert [file["unparsed_lines"] for file in files] == [1, 1, 1, 1]
+
+
+def test_logs_that_are_gone_are_compared_by_what_was_counted_of_them(spark, tmp_path):
+    arms, out = run_directory(tmp_path), tmp_path / "logs"
+    of_all = diff_nodes(spark, tmp_path, node_logs(tmp_path), pairs(arms), out)
+    totals = json.loads((out / "totals.json").read_text())
+    for number in (1, 2):
+        (tmp_path / f"runs/turn2/stock/1/nodes/{number}/server.log").unlink()
+    assert of_all == diff_nodes(spark, tmp_path, node_logs(tmp_path), pairs(arms), out)
+    again = json.loads((out / "totals.json").read_text())
+    assert totals["files"] == again["files"]
+    (told,) = again["left_out"]
+    assert told.startswith("2 logs are gone, runs/turn2/stock/1/nodes/1/server.log first: what an earlier diff")
+
+
+def test_logs_that_are_gone_and_were_never_counted_are_told(spark, tmp_path):
+    arms, out = run_directory(tmp_path), tmp_path / "logs"
+    (tmp_path / "runs/turn2/stock/1/nodes/2/server.log").unlink()
+    with pytest.raises(HarnessError, match=r"nodes/2/server\.log cannot be read: No such file"):
+        diff_nodes(spark, tmp_path, node_logs(tmp_path), pairs(arms), out)
+
+
+def test_counts_of_many_run_directories_are_one_table_for_spark(spark, tmp_path):
+    for name in ("monday", "tuesday"):
+        arms, out = run_directory(tmp_path / name), tmp_path / name / "logs"
+        diff_nodes(spark, tmp_path / name, node_logs(tmp_path / name), pairs(arms), out)
+    table = spark.read.parquet(str(tmp_path / "*/logs/counts"))
+    rows = table.filter("arm = 'stock'").groupBy("run").sum("count").sort("run").collect()
+    assert [tuple(row) for row in rows] == [("monday", 14), ("tuesday", 14)]
 
 
 def test_two_folders_from_anywhere_are_compared_and_what_fits_no_layout_is_told(spark, tmp_path):
@@ -356,7 +383,7 @@ def test_without_java_on_the_path_a_diff_is_quiet_and_leaves_nothing_behind(proc
     out, err = process.communicate(timeout=120)
     assert err == ""
     assert out.splitlines()[-1] == "['Follower', 'Leader']"
-    assert {"counts.parquet", "totals.json", "findings.json"} == {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"counts", "totals.json", "findings.json"} == {path.name for path in (tmp_path / "out").iterdir()}
     assert of_session(tmp_path) == []
 
 

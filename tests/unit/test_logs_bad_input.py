@@ -11,6 +11,7 @@ from harness.logs import clocks
 from harness.logs.diff import node_logs
 from harness.logs.events import COUNTS, WHOLE_LOG
 from harness.logs.folders import log_files
+from harness.logs.kept import COUNTED
 from harness.logs.layout import KAFKA_DEFAULT
 from harness.logs.pipeline import FileCounts, FileTotal
 from harness.logs.places import here_if_file, is_address
@@ -96,10 +97,9 @@ def test_a_link_that_leads_nowhere_is_not_passed_over(tmp_path):
 
 def test_a_full_disk_is_told_and_leaves_the_results_of_before(tmp_path, monkeypatch):
     node = NodeLogs("turn2", "stock", 1, 1, "voter", ("a.log",), KAFKA_DEFAULT, (WHOLE_LOG,))
-    counts = pl.DataFrame(schema={**COUNTS, "statement": pl.String, "values": pl.String})
-    files = {"a.log": FileCounts(counts, FileTotal("a.log", KAFKA_DEFAULT), ())}
+    files = {"a.log": FileCounts(COUNTED.to_frame(), FileTotal("a.log", KAFKA_DEFAULT), ())}
     write(tmp_path, [node], files, ("before",), ())
-    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    before = {path.name: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     assert sorted(before) == ["counts.parquet", "findings.json", "totals.json"]
 
     def full(path, content):
@@ -108,4 +108,4 @@ def test_a_full_disk_is_told_and_leaves_the_results_of_before(tmp_path, monkeypa
     monkeypatch.setattr("harness.logs.results.write_text", full)
     with pytest.raises(HarnessError, match=r"could not be written: No space left on device\."):
         write(tmp_path, [node], files, ("after",), ())
-    assert before == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert before == {path.name: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
