@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # What holds a compressed file cannot be checked against its size; Spark reads such a file as one piece.
 COMPRESSED = (".gz", ".bz2", ".zst", ".deflate", ".lz4", ".snappy")
 WHOLE = 48 << 20  # bytes of a file that is read in one piece: a worker and the JVM hold several times as much
-_Counter = Callable[[Iterable[pa.RecordBatch], Mapping[int, Source]], Iterator[pl.DataFrame]]
+_BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 _ARROW = {pl.String: ("string", pa.string()), pl.Int64: ("long", pa.int64())}
 _SPARK_SCHEMA = ", ".join(f"{name} {_ARROW[type(kind)][0]}" for name, kind in PARTIAL.items())
 _ARROW_SCHEMA = pa.schema([(name, _ARROW[type(kind)][1]) for name, kind in PARTIAL.items()])
@@ -69,7 +69,7 @@ def read(spark: SparkSession, root: Path, readings: Mapping[str, Reading]) -> di
     places = {name if is_address(name) else str(root.resolve() / name): name for name in readings}
     for place in places:
         check_readable(place)
-    pieces = _pieces(spark, {place: readings[name] for place, name in places.items()}) if places else PARTIAL.to_frame()
+    pieces = _pieces(spark, {place: readings[name] for place, name in places.items()})
     of_file = {str(place): rows for (place,), rows in pieces.group_by("file")}
     result = {}
     for place, name in places.items():
@@ -83,27 +83,32 @@ def _pieces(spark: SparkSession, readings: dict[str, Reading]) -> pl.DataFrame:
     """Read small files whole, which takes a tenth of the time that Spark needs to find lines, others in splits."""
     small = [place for place in readings if not place.endswith(COMPRESSED) and size(spark, place) <= WHOLE]
     split = [place for place in readings if place not in set(small)]
-    jobs: list[tuple[DataFrame, _Counter]] = [(contents(spark, small), _of_files)] if small else []
-    jobs += [(lines(spark, split), _of_lines)] if split else []
-    return pl.concat([_job(rows, counter, readings) for rows, counter in jobs])
+    found = [PARTIAL.to_frame()]
+    if small:
+        spark.conf.set(_BATCH_BYTES, 4 << 20)  # about a file at once: a buffer that grows is copied each time
+        sources = {place: Source(place, readings[place]) for place in small}
+        found.append(_job(contents(spark, small), lambda batches: _of_files(batches, sources)))
+    if split:
+        spark.conf.set(_BATCH_BYTES, 32 << 20)  # many lines at once, but fewer of those that are long
+        rows = lines(spark, split)
+        numbered = {_number(uri): Source(path_of(uri), readings[path_of(uri)]) for uri in rows.inputFiles()}
+        found.append(_job(rows, lambda batches: _of_lines(batches, numbered)))
+    return pl.concat(found)
 
 
-def _job(rows: DataFrame, counter: _Counter, readings: Mapping[str, Reading]) -> pl.DataFrame:
-    paths = {_number(uri): path_of(uri) for uri in rows.inputFiles()}
-    sources = {number: Source(path, readings[path]) for number, path in paths.items()}
-
+def _job(rows: DataFrame, counter: Callable[[Iterable[pa.RecordBatch]], Iterator[pl.DataFrame]]) -> pl.DataFrame:
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for counts in counter(batches, sources):
+        for counts in counter(batches):
             yield from counts.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(_ARROW_SCHEMA).to_batches()
 
     table = _collected(rows.mapInArrow(work, _SPARK_SCHEMA))
     return pl.DataFrame(pl.from_arrow(table), schema=PARTIAL)
 
 
-def _of_files(batches: Iterable[pa.RecordBatch], sources: Mapping[int, Source]) -> Iterator[pl.DataFrame]:
+def _of_files(batches: Iterable[pa.RecordBatch], sources: Mapping[str, Source]) -> Iterator[pl.DataFrame]:
     for batch in batches:
-        for file, content in zip(batch["file"].to_pylist(), batch["content"], strict=True):
-            yield whole(content, sources[file])
+        for path, content in zip(batch["path"].to_pylist(), batch["content"], strict=True):
+            yield whole(content, sources[re.sub("^file:/+", "/", path)])
 
 
 def _of_lines(batches: Iterable[pa.RecordBatch], sources: Mapping[int, Source]) -> Iterator[pl.DataFrame]:
@@ -137,11 +142,9 @@ def lines(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
 
 
 def contents(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
-    """Return the number (`file`) and the whole `content` of files."""
+    """Return the `path` and the whole `content` of files; Spark copies the content once more for any other column."""
     reader = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
-    return reader.load([_no_glob(path) for path in paths]).select(
-        f.xxhash64("_metadata.file_path").alias("file"), f.col("content")
-    )
+    return reader.load([_no_glob(path) for path in paths]).select("path", "content")
 
 
 def _no_glob(path: str) -> str:

@@ -190,9 +190,7 @@ def settings(scratch: Path, master: str) -> dict[str, str]:
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.shuffle.partitions": str(processors()),
-        # Long lines come in smaller batches.
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(AT_ONCE),
-        "spark.sql.execution.arrow.maxBytesPerBatch": str(32 << 20),
         # Workers leave the processors to each other.
         "spark.executorEnv.POLARS_MAX_THREADS": "1",
     }
