@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, unknown
 from harness.model import Arm, Build, Role
-from harness.plan.registry import unknown
 from harness.proof.records import TestScope
 
 ABSENT = "absent"

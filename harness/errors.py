@@ -1,4 +1,9 @@
-"""The one exception a user meets: what went wrong, where, why, and what to do now."""
+"""The one exception that a user meets: what went wrong, where, why, and what to do now."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
 
 from harness.text import visible
 
@@ -19,3 +24,11 @@ class HarnessError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".strip()
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> str:
+    """Return the sentence for a name that nobody knows, with the nearest names first."""
+    everything = sorted(known)
+    near = difflib.get_close_matches(name, everything, n=3)
+    meant = f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(everything)}."
+    return f"No {kind} is named {name!r}. {meant}"

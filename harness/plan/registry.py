@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib.util
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, unknown
 from harness.plan.api import Scenario
 from harness.resources import data_root
 
@@ -52,11 +51,3 @@ def select(known: dict[str, Scenario], names: Sequence[str], suite: str) -> list
     if suite not in suites:
         raise HarnessError(unknown("suite", suite, suites))
     return [scenario for scenario in known.values() if scenario.suite == suite]
-
-
-def unknown(kind: str, name: str, known: Iterable[str]) -> str:
-    """Return the sentence for a name that nobody knows, with the nearest names first."""
-    everything = sorted(known)
-    near = difflib.get_close_matches(name, everything, n=3)
-    meant = f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(everything)}."
-    return f"No {kind} is named {name!r}. {meant}"

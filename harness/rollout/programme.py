@@ -11,11 +11,10 @@ from pathlib import Path
 
 from harness.arms import ABSENT
 from harness.cluster.config import LOG_PATTERN
-from harness.errors import HarnessError
+from harness.errors import HarnessError, unknown
 from harness.model import NodeLogs, PhaseSpan
 from harness.plan.cancel import Cancellation
 from harness.plan.journal import Journal
-from harness.plan.registry import unknown
 from harness.processes.leftovers import end_leftovers
 from harness.records import to_json
 from harness.rollout.judging import decide

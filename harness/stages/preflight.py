@@ -13,10 +13,9 @@ import psutil
 from harness.building.given import check_raft_jar
 from harness.cluster.jvm import Profile
 from harness.cluster.ports import PortPool
-from harness.errors import HarnessError
+from harness.errors import HarnessError, unknown
 from harness.java import runtime_at
 from harness.model import Role
-from harness.plan.registry import unknown
 from harness.resources import cache_root
 from harness.stages.request import Request
 
