@@ -14,8 +14,8 @@ from harness.cli.common import Offline, Out
 from harness.cluster.jvm import Profile
 from harness.errors import HarnessError
 from harness.proof.records import TestScope
-from harness.report.verdict import read_asked
 from harness.stages.request import Request
+from harness.stages.rundir import read_asked
 
 Jar = Annotated[
     Path | None,
