@@ -62,8 +62,11 @@ class Gateway:
 
 
 def class_path() -> tuple[Path, ...]:
-    """Return Spark's jars, in an order that does not change."""
-    return tuple(sorted(JARS.glob("*.jar")))
+    """Return Spark's jars, in an order that does not change.
+
+    Where there is MLlib each session registers its functions by Scala's reflection, for most of a second.
+    """
+    return tuple(sorted(jar for jar in JARS.glob("*.jar") if not jar.name.startswith("spark-mllib_")))
 
 
 @contextmanager

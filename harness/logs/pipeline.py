@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import xxhash
 from pyspark.sql import functions as f
+from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from harness.errors import HarnessError
 from harness.logs.blocks import HEAD, PARTIAL, PIECE, TAIL, Source, joined, partials, path_of, whole
@@ -26,9 +27,10 @@ if TYPE_CHECKING:
 COMPRESSED = (".gz", ".bz2", ".zst", ".deflate", ".lz4", ".snappy")
 WHOLE = 48 << 20  # bytes of a file that is read in one piece: a worker and the JVM hold several times as much
 _BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
-_ARROW = {pl.String: ("string", pa.string()), pl.Int64: ("long", pa.int64())}
-_SPARK_SCHEMA = ", ".join(f"{name} {_ARROW[type(kind)][0]}" for name, kind in PARTIAL.items())
-_ARROW_SCHEMA = pa.schema([(name, _ARROW[type(kind)][1]) for name, kind in PARTIAL.items()])
+_KINDS = {pl.String: (StringType(), pa.string()), pl.Int64: (LongType(), pa.int64())}
+# Not as text, for which Spark would load a parser.
+_SPARK_SCHEMA = StructType([StructField(name, _KINDS[type(kind)][0]) for name, kind in PARTIAL.items()])
+_ARROW_SCHEMA = pa.schema([(name, _KINDS[type(kind)][1]) for name, kind in PARTIAL.items()])
 
 
 @dataclass(frozen=True, slots=True)
