@@ -6,10 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from itertools import product
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from harness.errors import HarnessError
 from harness.logs import clocks
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Progress = Callable[[str], None]
+T = TypeVar("T")
 
 _TIMES = ("first_at", "last_at")
 _CONTRASTS = ((Role.BASE, Role.OFF), (Role.OFF, Role.ON), (Role.BASE, Role.ON))
@@ -172,29 +174,39 @@ def missing(base: str, candidate: str, seconds: Iterable[Where]) -> list[str]:
 def counts_of(node: NodeLogs, files: Mapping[str, FileCounts]) -> Iterator[Count]:
     """Yield what a node logged, from the counts of its files; COUNTS with what `Origins` tells of each."""
     starts = {phase.name: phase.start for phase in node.phases if phase != WHOLE_LOG}
+    places = {
+        name: Where(node.arm, node.scenario, node.node_role, name, node.repeat)
+        for name in (OUTSIDE, *(phase.name for phase in node.phases))
+    }
     late = _last_stretch(node, files)
     for name in node.files:
         for row in files[name].counts.iter_rows(named=True):
             start, first_at, last_at = starts.get(row["phase"]), *((row[each] or 0) / 1000 for each in _TIMES)
             yield Count(
-                Where(node.arm, node.scenario, node.node_role, row["phase"], node.repeat),
-                row["level"],
-                row["logger"],
+                places[row["phase"]],
+                _shared(row["level"]),
+                _shared(row["logger"]),
                 template := unordered(row["template"]),
                 row["count"],
                 name,
                 row["line"],
                 row["excerpt"],
-                row["statement"],
+                _shared(row["statement"]),
                 "" if row["part"] == "item" else family(template),
-                row["wording"],
-                tuple(row["values"]),
+                _shared(row["wording"]),
+                _shared(tuple(row["values"])),
                 node.node,
                 None if start is None else max(first_at - start, 0.0),
                 last_at,
                 row["phase"] != OUTSIDE and first_at < late,
                 row["phase"] != OUTSIDE and last_at >= late,
             )
+
+
+@lru_cache(1 << 16)
+def _shared(value: T) -> T:
+    """Return the equal value that came first: files by the hundred have the same templates."""
+    return value
 
 
 def _last_stretch(node: NodeLogs, files: Mapping[str, FileCounts]) -> float:

@@ -37,6 +37,7 @@ def family(template: str) -> str:
     return "".join(parts)
 
 
+@lru_cache(1 << 16)
 def unordered(text: str) -> str:
     """Return a text with lists of known addresses as sets: which of the voters moved is another in every run."""
     return _ENDPOINTS.sub(lambda found: ", ".join(sorted(set(WHOSE.findall(found[0])))), text)
