@@ -158,7 +158,7 @@ def changed(
         *(Truth("new", each, _is(FindingKind.NEW, family(template_of(_message(each))))) for each in NEW),
         *([Truth("order", min(swapped), _is_order(min(swapped)))] if swapped else []),
         *(Truth("value", "".join(each), _is_value(*each[1:])) for each in values),
-        *(Truth("shift", each, _is(FindingKind.SHIFT, each)) for _, each in late),
+        *(Truth("shift", each, _is_late(each)) for _, each in late),
     ]
     out = dict(texts)
     theirs = [node for node in here if node.arm == "candidate"]
@@ -187,6 +187,16 @@ def _message(new: str) -> str:
 
 def _is(kind: FindingKind, template: str) -> Callable[[Finding], bool]:
     return lambda finding: finding.kind is kind and finding.template == template
+
+
+def _is_late(late: str) -> Callable[[Finding], bool]:
+    """A line comes later, or what it says is now what a node says last of it."""
+
+    def tells(finding: Finding) -> bool:
+        last = finding.template.endswith(" (a node's last)") and _is_gone(late)(finding)
+        return last or _is(FindingKind.SHIFT, late)(finding)
+
+    return tells
 
 
 def _is_order(first: str) -> Callable[[Finding], bool]:
@@ -243,8 +253,7 @@ def _late(
                 if times[each] > 1 or seconds + LATER > phase.end - phase.start or phase.end - phase.start < LONG:
                     spoilt.add((phase.name, each))
     runs = len({node.repeat for node in here})
-    # A state that comes later may be a node's last: that would be another change, and is told as one.
-    spoilt |= {each for each in found if each[1] in other or "transition" in each[1]}
+    spoilt |= {each for each in found if each[1] in other}
     known = sorted(each for each, repeats in found.items() if len(repeats) == runs and each not in spoilt)
     return [chance.choice(known)] if known else []
 

@@ -1,10 +1,11 @@
-"""All figures of the log diff in one run: its kernel beside others', Spark's share, whole diffs, templates.
+"""All figures of the log diff in one run: its kernel beside others', Spark's share, whole diffs, templates, contrasts.
 
-python benchmarks/logs.py [GIGABYTES]
+python benchmarks/logs.py [GIGABYTES] [RUN_DIR]
 
 The lines are those of tests/unit/log-sample (three controllers with brokers and a broker, at DEBUG), over and over,
 each time with other digits. CPU seconds are user and system time of this process and all its children, also of those
 that nobody waited for. Whole diffs are of 0.1 and 1 GB, and of GIGABYTES if given; what they read lies in $TMPDIR.
+Contrasts need real runs: RUN_DIR is as benchmarks/contrasts.py wants it, and left out they are not asked.
 """
 
 import gzip
@@ -34,6 +35,7 @@ from harness.logs.pipeline import read
 from harness.logs.spark import session
 
 sys.path.insert(0, str(Path(__file__).parent))
+import contrasts
 import templates
 
 SAMPLE = Path(__file__).resolve().parents[1] / "tests" / "unit" / "log-sample" / "sample.log.gz"
@@ -171,7 +173,8 @@ def whole(root: Path, content: bytes, gigabytes: float) -> Took:
 
 
 def main() -> None:
-    largest = [float(word) for word in sys.argv[1:]]
+    runs = [Path(word) for word in sys.argv[1:] if Path(word).is_dir()]
+    largest = [float(word) for word in sys.argv[1:] if not Path(word).is_dir()]
     content = multiplied(12_500_000, random.Random(1))
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
@@ -184,6 +187,8 @@ def main() -> None:
     marginal = (others[0].cpu - small.cpu) / 0.9e9
     print(f"a further gigabyte: {marginal * 1e9:.1f} CPU s, of which the kernel takes {kernel / marginal:.0%}")
     templates.main()
+    for run_dir in runs:
+        contrasts.main(run_dir, "stock", 20)
 
 
 if __name__ == "__main__":
