@@ -207,10 +207,16 @@ def test_whose_addresses_stand_in_a_gap_or_in_brackets_are_words_and_lists_of_th
         assert unordered(voters) == "[<voter's controller>, <voter's left controller>]"
 
 
-def test_the_numbered_thing_that_came_last_is_no_state_that_a_node_was_left_in():
-    counts = everywhere("Completed transition to orders-7 from x y", at=1.0)
+LASTS = [("a-3", "b-3"), ("<voter's controller>", "<voter's left controller>"), ("<an observer>", "<a voter>")]
+
+
+@pytest.mark.parametrize(("here", "there"), LASTS)
+def test_the_numbered_thing_address_or_broker_that_came_last_is_no_state_that_a_node_was_left_in(here, there):
+    counts = [
+        count for each in (here, there) for count in everywhere(f"Completed transition to {each} from x y", at=1.0)
+    ]
     counts += [
-        logged(f"Completed transition to {'a-3' if arm == 'on' else 'b-3'} from x y", arm, repeat, at=2.0)
+        logged(f"Completed transition to {here if arm == 'on' else there} from x y", arm, repeat, at=2.0)
         for arm in ARMS
         for repeat in REPEATS
     ]
