@@ -240,15 +240,22 @@ def _blocks(counts: Iterable[Count], seconds: Mapping[Where, float]) -> dict[Pla
     lengths: dict[Place, dict[str, dict[tuple[str, int], float]]] = defaultdict(lambda: defaultdict(dict))
     for where, length in seconds.items():
         lengths[Place(where.scenario, where.node_role)][where.phase][where.arm, where.repeat] = length
-    rows: dict[Place, dict[tuple[Key, str], dict[tuple[str, int], int]]] = defaultdict(lambda: defaultdict(dict))
+    # Plain tuples: a record's hash is worked out in Python, and there are millions.
+    rows: dict[tuple[str, str], dict[tuple[str, str, str, str], dict[tuple[str, int], int]]]
+    rows = defaultdict(lambda: defaultdict(dict))
     for count in counts:
-        where, run = count.where, (count.where.arm, count.where.repeat)
-        place = Place(where.scenario, where.node_role)
+        where, logger, key, run = count.where, count.logger, count.key, (count.where.arm, count.where.repeat)
+        of_place = rows[where.scenario, where.node_role]
         for level in ("", count.level):
             for phase in (_WHOLE, where.phase):
-                row = rows[place][Key(count.logger, count.key, level), phase]
+                row = of_place[logger, key, level, phase]
                 row[run] = row.get(run, 0) + count.count
-    return {place: _block(of_phase, rows[place]) for place, of_phase in lengths.items()}
+    return {
+        place: _block(
+            of_phase, {(Key(*key), phase): row for (*key, phase), row in rows[place.scenario, place.node_role].items()}
+        )
+        for place, of_phase in lengths.items()
+    }
 
 
 def _block(
