@@ -108,20 +108,17 @@ class _Block:
             return
         logs = self.logs()
         squares, dofs, widest = self.spreads(logs)
-        for at in np.flatnonzero(~np.isnan(logs[:, one + other]).any(1)):
-            was, now = logs[at, one], logs[at, other]
-            yield _Test(
-                *self.rows[at],
-                self.phase,
-                float(np.median(self.seconds[at, one])),
-                float(np.median(self.seconds[at, other])),
-                float(now.mean() - was.mean()),
-                float(max(now.min() - was.max(), was.min() - now.max())),
-                1 / len(one) + 1 / len(other),
-                float(squares[at]),
-                float(dofs[at]),
-                float(widest[at]),
-            )
+        known = np.flatnonzero(~np.isnan(logs[:, one + other]).any(1))
+        was, now = (np.median(self.seconds[known][:, columns], axis=1) for columns in (one, other))
+        mine, theirs = (logs[known][:, columns] for columns in (one, other))
+        shift = theirs.mean(1) - mine.mean(1)
+        gap = np.maximum(theirs.min(1) - mine.max(1), mine.min(1) - theirs.max(1))
+        size = 1 / len(one) + 1 / len(other)
+        told = np.column_stack(
+            [was, now, shift, gap, np.full(len(known), size), squares[known], dofs[known], widest[known]]
+        )
+        for at, figures in zip(known, told.tolist(), strict=True):
+            yield _Test(*self.rows[at], self.phase, *figures)
 
 
 class Shifts:
