@@ -128,7 +128,8 @@ class Noise:
         if not self.repeated:
             return Told(Significance.UNKNOWN)
         block = self._blocks[place]
-        seen = block.row(key) > 0
+        row = block.row(key)
+        seen = row > 0
         # The candidate itself is no witness: what it logs in some runs only may be its very fault.
         if any(arm != candidate for _, arm in self._coming_and_going.get(key, ())):
             return Told(Significance.WITHIN)
@@ -136,6 +137,9 @@ class Noise:
             return Told(Significance.UNKNOWN)
         # Either way round, if how likely an incident is in a run may be anything.
         chance = 2 * self._incidents[place] * float(special.beta(seen.sum() + 1, (~seen).sum() + 1))
+        if self._unsteady[key] - {candidate}:
+            # What is logged as often as it pleases may well have fallen on these runs alone.
+            chance = max(chance, 2 * float(seen.mean()) ** row.sum())
         return Told(Significance.BEYOND if chance < MOST_CHANCE else Significance.UNKNOWN)
 
     def rates(self, base: str, candidate: str) -> dict[tuple[Place, Key], Told]:
@@ -164,6 +168,18 @@ class Noise:
             for (key, phase), at in block.rows.items():
                 if phase == _WHOLE:
                     found[key] |= {(place, arm) for arm, rows in varies.items() if rows[at]}
+        return found
+
+    @cached_property
+    def _unsteady(self) -> dict[Key, set[str]]:
+        """Return the arms whose runs did not log a key equally often, in some scenario and by some kind of node."""
+        found: dict[Key, set[str]] = defaultdict(set)
+        for block in self._blocks.values():
+            for columns in block.repeated():
+                ranges = np.ptp(block.counts[:, columns], axis=1)
+                for (key, phase), at in block.rows.items():
+                    if phase == _WHOLE and ranges[at]:
+                        found[key].add(block.runs[columns[0]][0])
         return found
 
     @cached_property
