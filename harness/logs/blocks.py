@@ -7,6 +7,7 @@ the lines before the block's first header (`head`) and the last event (`tail`). 
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
@@ -168,13 +169,17 @@ def whole(content: pa.BinaryScalar, source: Source) -> pl.DataFrame:
 
 
 def cut(content: pa.BinaryScalar) -> Iterator[pl.Series]:
-    """Return the lines of a whole file, AT_ONCE together; only a newline ends a line, and the last one may lack it."""
+    """Return the lines of a whole file, AT_ONCE together; only a newline ends a line, and the last one may lack it.
+
+    A byte order mark is left out, as Spark's reader of lines does.
+    """
     data = content.as_buffer()
-    edges = np.append(0, np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")) + 1)
+    start = len(BOM_UTF8) if data[: len(BOM_UTF8)].to_pybytes() == BOM_UTF8 else 0
+    edges = np.append(start, np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")) + 1)
     if edges[-1] < data.size:
         edges = np.append(edges, data.size)
-    for start in range(0, len(edges) - 1, AT_ONCE):
-        offsets = pa.py_buffer(np.ascontiguousarray(edges[start : start + AT_ONCE + 1]))
+    for first in range(0, len(edges) - 1, AT_ONCE):
+        offsets = pa.py_buffer(np.ascontiguousarray(edges[first : first + AT_ONCE + 1]))
         rows = pa.Array.from_buffers(pa.large_binary(), len(offsets) // 8 - 1, [None, offsets, data])
         line = pl.Series("line", pl.from_arrow(rows))
         shorter = line.bin.size().cast(pl.Int64) - line.bin.ends_with(b"\n").cast(pl.Int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
@@ -18,11 +18,12 @@ from harness.logs.contrasts import comparable, contrast, learned
 from harness.logs.counts import Count, Where
 from harness.logs.events import OUTSIDE, WHOLE_LOG, Reading
 from harness.logs.families import family, unordered
+from harness.logs.kept import Kept, kept, run_folder
 from harness.logs.layout import compile_layout
 from harness.logs.library import Origins, library, named_version, overlaid
 from harness.logs.pipeline import FileCounts, read
-from harness.logs.places import is_address
-from harness.logs.results import earlier, write
+from harness.logs.places import is_gone
+from harness.logs.results import write
 from harness.logs.spark import session
 from harness.logs.statements import Library
 from harness.model import Arm, Contrast, NodeLogs, Role
@@ -98,11 +99,12 @@ def diff_nodes(
     readings = {
         file: Reading(compile_layout(node.pattern), node.phases, node.names) for node in nodes for file in node.files
     }
-    gone = earlier(out, [name for name in readings if not is_address(name) and not (root / name).exists()])
+    run = run_folder(out, (out if root == Path() else root).resolve().name or "logs")
+    gone = kept(run, nodes, [name for name in readings if is_gone(root / name)])
     here = {name: reading for name, reading in readings.items() if name not in gone}
     progress(f"Reading {len(here)} log files")
-    counted = gone | _told(nodes, read(spark, root, here), here, known or {})
-    files = {name: counted[name] for name in readings}
+    counted = _told(nodes, read(spark, root, here), here, known or {})
+    files = {name: gone[name].counts if name in gone else counted[name] for name in readings}
     seconds = exposures(nodes, files)
     counts = [count for node in nodes for count in counts_of(node, files)]
     progress(f"Comparing {len(counts)} template counts")
@@ -117,14 +119,15 @@ def diff_nodes(
     )
     for sentence in left_out:
         progress(sentence)
-    write(out, nodes, files, left_out, found)
+    write(out, run, nodes, files, left_out, found)
     return found
 
 
-def _gone(files: Collection[str]) -> list[str]:
-    first = min(files, default="")
-    what = f"{first} is gone" if len(files) == 1 else f"{len(files)} logs are gone, {first} first"
-    return [f"{what}: what an earlier diff counted is compared."] if files else []
+def _gone(logs: Mapping[str, Kept]) -> list[str]:
+    first = min(logs, default="")
+    what = f"{first} is gone" if len(logs) == 1 else f"{len(logs)} logs are gone, {first} first"
+    masked = "" if all(log.is_masked_alike for log in logs.values()) else "; it was masked by other rules than today's"
+    return [f"{what}: what an earlier diff counted is compared{masked}."] if logs else []
 
 
 def _told(

@@ -1,15 +1,17 @@
 """What was counted of logs, kept as Parquet in folders that Spark, DuckDB and Polars read as one table.
 
-`counts/run=…/scenario=…/arm=…/counts.parquet`: what stands in the names of folders is not in the files again. A later
-diff takes from there what was counted of logs that are gone.
+`counts/run=…/scenario=…/arm=…/counts.parquet`: what stands in the names of folders is not in the files again. Each file
+also says, in its metadata, whose logs it was counted from and what they held in all, so that a later diff can take it
+for logs that are gone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from urllib.parse import quote
 
 import polars as pl
 import pyarrow as pa
@@ -18,33 +20,57 @@ import pyarrow.parquet as pq
 from harness.errors import HarnessError
 from harness.logs.events import COUNTS
 from harness.logs.library import TOLD
+from harness.logs.masks import MASKS
 from harness.logs.pipeline import FileCounts, FileTotal
 from harness.model import NodeLogs
+from harness.records import from_json, to_json
 
 SCHEMA = 4  # of the counts and of totals.json; in the metadata of each Parquet file as `harness.schema`
 COUNTED = pl.Schema({**COUNTS, **TOLD})
 
 _FOLDER, _FILE = "counts", "counts.parquet"
-_METADATA = b"harness.schema"
-_LONGEST = 200  # characters of a folder's name, of the 255 that file systems take
+_MUST_BE_THERE = "The logs that it was counted from are gone: get it, or them, from a copy of the run directory."
+_MASKS = sha256(repr(MASKS).encode()).hexdigest()
+_LONGEST = 80  # characters of a value in a folder's name, each of up to 3 bytes of the 255 that file systems take
+_ESCAPED = re.compile(r"""[\x00-\x1f\x7f"#%'*/:=?\\{}\[\]^]""")  # as Hive does in the names of partitions
 _PLACE = pl.Schema({"repeat": pl.Int32, "node": pl.Int32, "node_role": pl.String, "file": pl.String})
 
 
-def write_counts(run: str, nodes: Sequence[NodeLogs], files: Mapping[str, FileCounts], out: Path) -> None:
-    """Write the counts of all files of a run directory of this name below `out`."""
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What an earlier diff counted of a log; whether it masked lines as is done today."""
+
+    counts: FileCounts
+    is_masked_alike: bool
+
+
+def run_folder(out: Path, name: str) -> Path:
+    """Return the folder of a run's counts below `out`, after its first name if it was renamed or copied since."""
+    known = list((out / _FOLDER).glob("run=*"))
+    return known[0] if len(known) == 1 else out / _FOLDER / f"run={_escaped(name)}"
+
+
+def write_counts(folder: Path, nodes: Sequence[NodeLogs], files: Mapping[str, FileCounts]) -> None:
+    """Write the counts of all files into a run's folder."""
     for scenario, arm in sorted({(node.scenario, node.arm) for node in nodes}):
         of_arm = [node for node in nodes if (node.scenario, node.arm) == (scenario, arm)]
-        values = {"run": run, "scenario": scenario, "arm": arm}
-        folder = out.joinpath(_FOLDER, *(_partition(key, value) for key, value in values.items()))
-        folder.mkdir(parents=True, exist_ok=True)
+        path = folder.joinpath(*_folders(scenario, arm), _FILE)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        totals = tuple(files[name].total for node in of_arm for name in node.files)
+        said = {"schema": str(SCHEMA), "masks": _MASKS, "nodes": to_json(of_arm), "totals": to_json(totals)}
         arrow = _table(of_arm, files).to_arrow(compat_level=pl.CompatLevel.oldest())
-        pq.write_table(arrow.replace_schema_metadata({_METADATA: str(SCHEMA)}), folder / _FILE)
+        metadata = {f"harness.{key}": value for key, value in said.items()}
+        pq.write_table(arrow.replace_schema_metadata(metadata), path)
 
 
-def _partition(key: str, value: str) -> str:
-    """Return the name of a partition's folder as Hive writes it; a value that is too long for one is cut."""
-    name = f"{key}={quote(value, safe='')}"
-    return name if len(name) <= _LONGEST else f"{name[:_LONGEST]}-{sha256(value.encode()).hexdigest()[:12]}"
+def _folders(scenario: str, arm: str) -> tuple[str, str]:
+    return f"scenario={_escaped(scenario)}", f"arm={_escaped(arm)}"
+
+
+def _escaped(value: str) -> str:
+    """Return a value as the name of a partition's folder has it; one that is too long keeps its end and a digest."""
+    short = value if len(value) <= _LONGEST else f"{sha256(value.encode()).hexdigest()[:12]}…{value[-40:]}"
+    return _ESCAPED.sub(lambda found: f"%{ord(found[0]):02X}", short)
 
 
 def _table(nodes: Sequence[NodeLogs], files: Mapping[str, FileCounts]) -> pl.DataFrame:
@@ -63,37 +89,46 @@ def _table(nodes: Sequence[NodeLogs], files: Mapping[str, FileCounts]) -> pl.Dat
     return pl.concat([_PLACE.to_frame().hstack(COUNTED.to_frame()), *parts])
 
 
-def parquet_files(out: Path) -> list[Path]:
-    """Return the Parquet files of counts below `out`, in the order of their paths."""
-    return sorted((out / _FOLDER).glob(f"*/*/*/{_FILE}"))
+def parquet_files(folder: Path) -> list[Path]:
+    """Return the Parquet files in a run's folder, in the order of their paths."""
+    return sorted(folder.glob(f"*/*/{_FILE}"))
 
 
-def kept(out: Path, names: Collection[str], totals: Mapping[str, FileTotal]) -> dict[str, FileCounts]:
-    """Return what an earlier diff into `out` counted of those of the named files that it read.
+def kept(folder: Path, nodes: Iterable[NodeLogs], gone: Sequence[str]) -> dict[str, Kept]:
+    """Return what an earlier diff counted, in a run's folder, of those of the nodes' logs that are gone.
 
-    Counts that are no Parquet or of another schema, or that stand in two places, are a HarnessError.
+    Counts that are no Parquet, of another schema, or of other logs than the nodes' are a HarnessError.
     """
-    found: dict[str, FileCounts] = {}
-    for path in parquet_files(out) if names else ():
-        rows = _read(path)
-        for (name,), of_file in rows.filter(pl.col("file").is_in(list(names))).group_by("file", maintain_order=True):
-            if not isinstance(name, str) or name not in totals or name in found:
-                raise HarnessError(f"{path} and the totals beside it are not of one diff.", _ANEW)
-            found[name] = FileCounts(of_file.select(COUNTED.names()), totals[name], ())
-    # Of a file without events there are no rows.
-    empty = {name: totals[name] for name in names if name in totals and not totals[name].events}
-    return {name: FileCounts(COUNTED.to_frame(), total, ()) for name, total in empty.items()} | found
+    found: dict[str, Kept] = {}
+    for node in nodes:
+        names = [name for name in node.files if name in gone]
+        path = folder.joinpath(*_folders(node.scenario, node.arm), _FILE)
+        if names and path.is_file():
+            found |= _of_node(path, node, names)
+    return found
 
 
-_ANEW = "Delete the folder `logs` and run `harness diff` again where the nodes' logs are."
+def _of_node(path: Path, node: NodeLogs, names: Sequence[str]) -> Iterator[tuple[str, Kept]]:
+    rows, said = _read(path)
+    if node not in from_json(tuple[NodeLogs, ...], said["nodes"]):
+        raise HarnessError(
+            f"{path} was not counted from the log {names[0]} of which logs.json speaks, and that is gone.",
+            "Was this scenario run again since? Run it once more.",
+        )
+    totals = {total.file: total for total in from_json(tuple[FileTotal, ...], said["totals"])}
+    for name in names:
+        counts = rows.filter(pl.col("file") == name).select(COUNTED.names())
+        yield name, Kept(FileCounts(counts, totals[name], ()), said["masks"] == _MASKS)
 
 
-def _read(path: Path) -> pl.DataFrame:
+def _read(path: Path) -> tuple[pl.DataFrame, dict[str, str]]:
     try:
         table = pq.read_table(path, partitioning=None)
-        schema = (table.schema.metadata or {}).get(_METADATA, b"none").decode("ascii", "replace")
-        if schema == str(SCHEMA):
-            return pl.DataFrame(pl.from_arrow(table)).select(*_PLACE.names(), *COUNTED.names())
-    except (OSError, pa.ArrowException, pl.exceptions.PolarsError) as error:
-        raise HarnessError(f"{path} cannot be read as counts of logs: {error}.", _ANEW) from error
-    raise HarnessError(f"{path} has schema {schema}, and this harness reads {SCHEMA}.", _ANEW)
+        metadata = table.schema.metadata or {}
+        said = {key.decode().removeprefix("harness."): value.decode() for key, value in metadata.items()}
+        if said.get("schema") == str(SCHEMA):
+            return pl.DataFrame(pl.from_arrow(table)).select(*_PLACE.names(), *COUNTED.names()), said
+    except (OSError, ValueError, pa.ArrowException, pl.exceptions.PolarsError) as error:
+        raise HarnessError(f"{path} cannot be read as counts of logs: {error}.", _MUST_BE_THERE) from error
+    schema = said.get("schema", "none")
+    raise HarnessError(f"{path} has schema {schema}, and this harness reads {SCHEMA}.", _MUST_BE_THERE)

@@ -177,6 +177,7 @@ class Origins:
 
     def _learn(self, counts: pl.DataFrame, reading: Reading) -> None:
         """Look up the templates of rows that are not known yet."""
+        counts = counts.unique(_KEY, keep="first", maintain_order=True)
         parsed = counts.select(fields=reading.layout.parse(reading.named(pl.col("excerpt"))))
         origins: list[Origin] = []
         for key, message in zip(counts.select(_KEY).iter_rows(), parsed.unnest("fields")["message"], strict=True):
@@ -186,7 +187,7 @@ class Origins:
         values = pl.Series([list(each.values) for each in origins], dtype=pl.List(pl.String))
         masked = pl.select(pl.lit(values).list.eval(template(pl.element()))).to_series()
         for key, origin, own in zip(counts.select(_KEY).iter_rows(), origins, masked, strict=True):
-            self._known.setdefault(key, replace(origin, values=tuple(own)))
+            self._known[key] = replace(origin, values=tuple(own))
 
 
 def named_version(counts: Iterable[pl.DataFrame]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,17 +69,23 @@ def read(spark: SparkSession, root: Path, readings: Mapping[str, Reading]) -> di
 
     A file that does not fit its layout at all, cannot be read or changes meanwhile is a HarnessError.
     """
-    places = {name if is_address(name) else str(root.resolve() / name): name for name in readings}
-    for place in places:
+    places = {name: _place(root, name) for name in readings}
+    for place in places.values():
         check_readable(place)
-    pieces = _pieces(spark, {place: readings[name] for place, name in places.items()})
+    pieces = _pieces(spark, {place: readings[name] for name, place in places.items()})
     of_file = {str(place): rows for (place,), rows in pieces.group_by("file")}
     result = {}
-    for place, name in places.items():
+    for name, place in places.items():
         file = join(name, of_file.get(place, PARTIAL.to_frame()), readings[name])
         _check(file, file.total.bytes if place.endswith(COMPRESSED) else size(spark, place))
         result[name] = file
     return result
+
+
+def _place(root: Path, name: str) -> str:
+    """Return an address as it is, and a path without the `..` that Hadoop would take out of it."""
+    path = root / name
+    return name if is_address(name) else str(path.parent.resolve() / path.name)
 
 
 def _pieces(spark: SparkSession, readings: dict[str, Reading]) -> pl.DataFrame:
@@ -89,11 +96,15 @@ def _pieces(spark: SparkSession, readings: dict[str, Reading]) -> pl.DataFrame:
     if small:
         spark.conf.set(_BATCH_BYTES, 4 << 20)  # about a file at once: a buffer that grows is copied each time
         sources = {place: Source(place, readings[place]) for place in small}
-        found.append(_job(contents(spark, small), lambda batches: _of_files(batches, sources)))
+        with _spark_told():
+            rows = contents(spark, small)
+        found.append(_job(rows, lambda batches: _of_files(batches, sources)))
     if split:
         spark.conf.set(_BATCH_BYTES, 32 << 20)  # many lines at once, but fewer of those that are long
-        rows = lines(spark, split)
-        numbered = {_number(uri): Source(path_of(uri), readings[path_of(uri)]) for uri in rows.inputFiles()}
+        with _spark_told():
+            rows = lines(spark, split)
+            uris = rows.inputFiles()
+        numbered = {_number(uri): Source(path_of(uri), readings[path_of(uri)]) for uri in uris}
         found.append(_job(rows, lambda batches: _of_lines(batches, numbered)))
     return pl.concat(found)
 
@@ -103,7 +114,8 @@ def _job(rows: DataFrame, counter: Callable[[Iterable[pa.RecordBatch]], Iterator
         for counts in counter(batches):
             yield from counts.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(_ARROW_SCHEMA).to_batches()
 
-    table = _collected(rows.mapInArrow(work, _SPARK_SCHEMA))
+    with _spark_told():
+        table = rows.mapInArrow(work, _SPARK_SCHEMA).toArrow()
     return pl.DataFrame(pl.from_arrow(table), schema=PARTIAL)
 
 
@@ -123,9 +135,10 @@ def _number(uri: str) -> int:
     return int.from_bytes(xxhash.xxh64_digest(named.encode(), seed=42), "big", signed=True)
 
 
-def _collected(rows: DataFrame) -> pa.Table:
+@contextmanager
+def _spark_told() -> Iterator[None]:
     try:
-        return rows.toArrow()
+        yield
     except Exception as error:  # py4j and pyspark raise whatever the JVM or a worker made of it
         raise HarnessError(f"Spark could not read the logs: {reason(error)}") from error
 
@@ -136,7 +149,7 @@ def lines(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
     Only a newline ends a line, so that lines are numbered as editors number them.
     """
     reader = spark.read.option("lineSep", "\n").option("recursiveFileLookup", "true")
-    return reader.text([_no_glob(path) for path in paths]).select(
+    return reader.text([_named(path) for path in paths]).select(
         f.xxhash64("_metadata.file_path").alias("file"),
         f.col("_metadata.file_block_start").alias("block"),
         f.col("value").cast("binary").alias("line"),
@@ -146,11 +159,13 @@ def lines(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
 def contents(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
     """Return the `path` and the whole `content` of files; Spark copies the content once more for any other column."""
     reader = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
-    return reader.load([_no_glob(path) for path in paths]).select("path", "content")
+    return reader.load([_named(path) for path in paths]).select("path", "content")
 
 
-def _no_glob(path: str) -> str:
-    return re.sub(r"([][{}*?\\])", r"\\\1", path)
+def _named(path: str) -> str:
+    """Return a path as Spark wants to be told it: as it is written, and of this machine if it is no address."""
+    plain = re.sub(r"([][{}*?\\])", r"\\\1", path)
+    return plain if is_address(path) else f"file:{plain}"
 
 
 def join(name: str, rows: pl.DataFrame, reading: Reading) -> FileCounts:

@@ -6,6 +6,7 @@ A place is the path of a file or folder here, or the address of one elsewhere.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _HEADS_AT_ONCE = 256
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _NO_CONNECTOR = re.compile(r"No FileSystem for scheme|ClassNotFoundException")
 
 
@@ -42,8 +42,21 @@ def is_hidden(place: str) -> bool:
     return PurePosixPath(place).name.startswith((".", "_"))
 
 
+def is_gone(path: Path) -> bool:
+    """Whether there is no such file of this machine; one that may not be asked for is there."""
+    if is_address(str(path)):
+        return False
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def check_readable(place: str) -> None:
-    """Raise HarnessError for a file that cannot be opened here, or that Spark passes over."""
+    """Raise HarnessError for a file that cannot be opened here, or that Spark passes over or cannot name."""
     try:
         if not is_address(place):
             Path(place).open("rb").close()
@@ -51,6 +64,15 @@ def check_readable(place: str) -> None:
         raise HarnessError(f"The log {place} cannot be read: {error.strerror}.") from error
     if is_hidden(place):
         raise HarnessError(f"Spark does not read {place}: its name begins as hidden files do.", "Rename it.")
+    if ":" in PurePosixPath(place).name or not _is_unicode(place):
+        raise HarnessError(f"Spark cannot name {place}: it has a colon, or bytes that are not UTF-8.", "Rename it.")
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        return bool(text.encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def size(spark: SparkSession, place: str) -> int:
@@ -112,7 +134,7 @@ def _heads(spark: SparkSession, places: Iterable[str]) -> list[bytes]:
 
 
 def _lines_of(head: bytes, number: int) -> list[str]:
-    lines = head.removeprefix(_BYTE_ORDER_MARK).removesuffix(b"\n").split(b"\n") if head else []
+    lines = head.removeprefix(BOM_UTF8).removesuffix(b"\n").split(b"\n") if head else []
     is_torn = len(head) == MAX_EVENT and len(lines) > 1
     return decoded(pl.Series(lines[: -1 if is_torn else None][:number], dtype=pl.Binary)).to_list()
 
@@ -127,7 +149,7 @@ def _settings(spark: SparkSession) -> Any:
 
 def _found(spark: SparkSession, place: str) -> tuple[Any, Any]:
     """Return the file system of a place and its path there."""
-    path = _java(spark).org.apache.hadoop.fs.Path(place if is_address(place) else str(Path(place).resolve()))
+    path = _java(spark).org.apache.hadoop.fs.Path(place if is_address(place) else f"file:{Path(place).resolve()}")
     return path.getFileSystem(_settings(spark)), path
 
 

@@ -1,17 +1,17 @@
-"""What the log diff leaves in the run directory: counts, totals, findings; they appear together or not at all."""
+"""What the log diff leaves in the run directory: counts, totals and findings, none of them half-written."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from harness.errors import HarnessError
-from harness.logs.kept import SCHEMA, kept, parquet_files, write_counts
+from harness.logs.kept import SCHEMA, parquet_files, write_counts
 from harness.logs.pipeline import FileCounts, FileTotal
 from harness.model import Contrast, NodeLogs
-from harness.records import from_json, to_json
+from harness.records import to_json
 from harness.store import PARTIAL, write_text
 
 
@@ -26,44 +26,37 @@ class Totals:
 
 def write(
     out: Path,
+    run: Path,
     nodes: Sequence[NodeLogs],
     files: Mapping[str, FileCounts],
     left_out: tuple[str, ...],
     found: tuple[Contrast, ...],
 ) -> None:
-    """Write `counts.parquet`, `totals.json` and `findings.json` into `out`: all of them before the first appears."""
+    """Write `totals.json` and `findings.json` into `out`, and the counts into `run`, the run's folder below it.
+
+    All are written before the first is put in its place, and each file is put there at once.
+    """
     totals = Totals(SCHEMA, tuple(file.total for file in files.values()), left_out)
     try:
         out.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=out, prefix=PARTIAL) as folder:
             staged = Path(folder)
-            write_counts(out.resolve().parent.name, nodes, files, staged)
+            write_counts(staged / run.relative_to(out), nodes, files)
             write_text(staged / "totals.json", to_json(totals))
             write_text(staged / "findings.json", to_json(found))
-            _put(staged, out)
+            _put(staged, run, out)
     except OSError as error:
         raise HarnessError(f"The results in {out} could not be written: {error.strerror or error}.") from error
 
 
-def _put(staged: Path, out: Path) -> None:
-    """Put each file in its place at once; what an earlier diff counted and this one did not goes last."""
-    written = parquet_files(staged)
-    places = {out / path.relative_to(staged) for path in written}
-    for path in (*written, staged / "totals.json", staged / "findings.json"):
-        place = out / path.relative_to(staged)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        path.replace(place)
-    for path in set(parquet_files(out)) - places:
-        path.unlink()
-        for folder in path.parents[:3]:
+def _put(staged: Path, run: Path, out: Path) -> None:
+    """Put each file in its place; counts of what the run directory no longer declares go last."""
+    written = [path.relative_to(staged) for path in parquet_files(staged / run.relative_to(out))]
+    for path in (*written, Path("totals.json"), Path("findings.json")):
+        (out / path).parent.mkdir(parents=True, exist_ok=True)
+        (staged / path).replace(out / path)
+    for stale in set(parquet_files(run)) - {out / path for path in written}:
+        stale.unlink()
+        for folder in stale.parents[:2]:
             if not any(folder.iterdir()):
                 folder.rmdir()
-
-
-def earlier(out: Path, names: Collection[str]) -> dict[str, FileCounts]:
-    """Return what an earlier diff into `out` counted of those of the named files that it read."""
-    path = out / "totals.json"
-    if not names or not path.is_file():
-        return {}
-    totals = from_json(Totals, path.read_bytes())
-    return kept(out, names, {total.file: total for total in totals.files})

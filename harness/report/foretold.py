@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from harness.errors import HarnessError
 from harness.model import Evidence, NodeLogs, Role, RunResult
 from harness.proof.records import ClaimChain
 from harness.records import from_json
@@ -16,7 +17,10 @@ _EXCERPT = 400
 
 
 def foretold_lines(run_dir: Path, results: Sequence[RunResult], chains: Iterable[ClaimChain]) -> Mapping[str, Evidence]:
-    """Return, by claim, the first line on the `on` arm that matches what the claim foretells; none where none does."""
+    """Return, by claim, the first line on the `on` arm that matches what the claim foretells; none where none does.
+
+    A log that is gone is a HarnessError.
+    """
     found = {}
     for chain in chains:
         runs = [r for r in results if r.role is Role.ON and r.scenario == chain.scenario]
@@ -39,6 +43,11 @@ def _log_files(folder: Path) -> list[str]:
 
 
 def _match(run_dir: Path, path: str, wanted: re.Pattern[bytes]) -> Evidence | None:
+    if not (run_dir / path).is_file():
+        raise HarnessError(
+            f"{run_dir / path} is gone, and a claim foretells a line that is looked for in it.",
+            "Old runs without their logs can be compared again, but not judged.",
+        )
     with (run_dir / path).open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if len(line) <= _MOST_BYTES and wanted.search(line):

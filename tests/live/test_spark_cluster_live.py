@@ -121,7 +121,7 @@ def nodes(tmp_path) -> list[NodeLogs]:
 
 
 def results(out: Path) -> dict[str, bytes]:
-    return {name: (out / name).read_bytes() for name in ("findings.json", "totals.json")}
+    return {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}
 
 
 def compare(spark, root: Path, nodes: list[NodeLogs], out: str) -> dict[str, bytes]:

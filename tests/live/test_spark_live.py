@@ -24,7 +24,7 @@ from harness.logs.folders import Folder, diff_files, log_files
 from harness.logs.gateway import ABSENT_MODULE, MODULE_OPTIONS
 from harness.logs.layout import COMMON, KAFKA_DEFAULT, compile_layout
 from harness.logs.pipeline import FileCounts, join, read
-from harness.logs.places import folders_in, logs_below
+from harness.logs.places import first_lines, folders_in, logs_below
 from harness.logs.spark import session
 from harness.model import Arm, Build, FindingKind, Flag, NodeLogs, PhaseSpan, Role
 from harness.records import to_json
@@ -92,14 +92,42 @@ def test_a_file_read_in_splits_of_any_size_gives_what_it_gives_in_one_piece(
     assert (len(lines), sum(map(len, lines)) + len(lines)) == (found.total.lines, found.total.bytes)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["a b.log", "%41.log", "a[b]{c}*?.log", ".hidden/x.log", "k=v/x.log", "é#;,.log", "back\\slash.log"],
-)
-def test_a_file_is_read_whatever_its_name(spark, tmp_path, name):
-    (tmp_path / name).parent.mkdir(exist_ok=True)
-    (tmp_path / name).write_text(header(0, "x") + "\n")
-    assert read(spark, tmp_path, {name: READING})[name].total.events == 1
+@pytest.mark.parametrize("whole", [0, 1 << 20])
+def test_files_are_read_whatever_their_names(spark, tmp_path, monkeypatch, whole):
+    monkeypatch.setattr("harness.logs.pipeline.WHOLE", whole)
+    plain = ["a b.log", "%41.log", "a[b]{c}*?.log", ".hidden/x.log", "k=v/x.log", "é#;,.log", "back\\slash.log"]
+    names = [*plain, "k=v/../up.log", "k=v/../k=v/x.log"]
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(header(0, name) + "\n")
+    found = read(spark, tmp_path, dict.fromkeys(names, READING))
+    assert [found[name].total.events for name in names] == [1] * len(names)
+
+
+@pytest.mark.parametrize("whole", [0, 1 << 20])
+def test_a_byte_order_mark_costs_no_event(spark, tmp_path, monkeypatch, whole):
+    monkeypatch.setattr("harness.logs.pipeline.WHOLE", whole)
+    (tmp_path / "x.log").write_bytes(b"\xef\xbb\xbf" + f"{header(0, 'x')}\n{header(1, 'y')}\n".encode())
+    total = read(spark, tmp_path, {"x.log": READING})["x.log"].total
+    assert (total.events, total.unparsed_lines) == (2, 0)
+
+
+def test_a_name_that_spark_cannot_say_is_told(spark, tmp_path):
+    (tmp_path / "server.log.10:00").write_text(header(0, "x") + "\n")
+    with pytest.raises(HarnessError, match=r"Spark cannot name \S+/server\.log\.10:00: it has a colon"):
+        read(spark, tmp_path, {"server.log.10:00": READING})
+
+
+def test_paths_are_of_this_machine_whatever_file_system_spark_takes_for_its_own(spark, tmp_path):
+    (tmp_path / "x.log").write_text(header(0, "x") + "\n")
+    settings = spark.sparkContext._jsc.hadoopConfiguration()
+    before = settings.get("fs.defaultFS")
+    settings.set("fs.defaultFS", "viewfs://elsewhere")
+    try:
+        assert first_lines(spark, [str(tmp_path / "x.log")], 1)[str(tmp_path / "x.log")] == [header(0, "x")]
+        assert read(spark, tmp_path, {"x.log": READING})["x.log"].total.events == 1
+    finally:
+        settings.set("fs.defaultFS", before)
 
 
 @pytest.mark.parametrize("name", ["_x.log", ".x.log"])
@@ -304,7 +332,7 @@ def test_a_jvm_of_spark_that_dies_is_told_in_a_sentence_and_leaves_nothing(tmp_p
 import sys
 from pathlib import Path
 from harness.errors import HarnessError
-from harness.logs.places import first_lines
+from harness.logs.places import first_lines, first_lines
 from harness.logs.spark import session
 from pyspark import SparkContext
 root = Path(sys.argv[1])

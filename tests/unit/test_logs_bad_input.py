@@ -98,7 +98,7 @@ def test_a_link_that_leads_nowhere_is_not_passed_over(tmp_path):
 def test_a_full_disk_is_told_and_leaves_the_results_of_before(tmp_path, monkeypatch):
     node = NodeLogs("turn2", "stock", 1, 1, "voter", ("a.log",), KAFKA_DEFAULT, (WHOLE_LOG,))
     files = {"a.log": FileCounts(COUNTED.to_frame(), FileTotal("a.log", KAFKA_DEFAULT), ())}
-    write(tmp_path, [node], files, ("before",), ())
+    write(tmp_path, tmp_path / "counts" / "run=x", [node], files, ("before",), ())
     before = {path.name: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     assert sorted(before) == ["counts.parquet", "findings.json", "totals.json"]
 
@@ -107,5 +107,5 @@ def test_a_full_disk_is_told_and_leaves_the_results_of_before(tmp_path, monkeypa
 
     monkeypatch.setattr("harness.logs.results.write_text", full)
     with pytest.raises(HarnessError, match=r"could not be written: No space left on device\."):
-        write(tmp_path, [node], files, ("after",), ())
+        write(tmp_path, tmp_path / "counts" / "run=x", [node], files, ("after",), ())
     assert before == {path.name: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}

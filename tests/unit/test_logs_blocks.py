@@ -184,6 +184,11 @@ def test_a_whole_file_has_the_lines_that_its_newlines_end(pieces, at_once):
     assert expected == [line for piece in pieces for line in piece.to_list()]
 
 
+def test_a_byte_order_mark_is_no_part_of_a_files_first_line():
+    (lines,) = cut(pa.scalar(b"\xef\xbb\xbfone\ntwo", pa.binary()))
+    assert lines.to_list() == [b"one", b"two"]
+
+
 @settings(max_examples=40, deadline=None)
 @given(logs, cuts, st.integers(1, 40), st.booleans())
 def test_a_whole_file_has_the_counts_of_its_pieces(lines, cuts, at_once, newline):
