@@ -80,6 +80,19 @@ def test_what_came_and_went_within_base_is_noise_however_it_falls():
     assert (found.kind, found.significance) == (FindingKind.NEW, Significance.WITHIN)
 
 
+@pytest.mark.parametrize(("each", "beyond_noise"), [(1, False), (8, True)])
+def test_few_events_of_a_line_whose_number_varies_elsewhere_are_no_difference(each, beyond_noise):
+    """A line logged one to three times in each run of two scenarios, in the third once in each run of the candidate."""
+    varying = [
+        logged(arm, repeat, "fetch failed", repeat, scenario=scenario)
+        for arm in ARMS
+        for scenario in ("turn1", "new")
+        for repeat in REPEATS
+    ]
+    told = beyond([*rest(), *varying, *of_on("fetch failed", (each, each, each))])
+    assert told == [(FindingKind.NEW, "fetch failed")] * beyond_noise
+
+
 def test_what_only_some_runs_of_the_candidate_log_is_not_called_noise_for_that():
     counts = [*rest(), *of_on("sometimes")[:2]]
     (found,) = [each for each in findings(counts) if each.template == "sometimes"]
