@@ -137,7 +137,7 @@ class Noise:
             return Told(Significance.UNKNOWN)
         # Either way round, if how likely an incident is in a run may be anything.
         chance = 2 * self._incidents[place] * float(special.beta(seen.sum() + 1, (~seen).sum() + 1))
-        if self._unsteady[key] - {candidate}:
+        if self._unsteady.get(key, set()) - {candidate}:
             # What is logged as often as it pleases may well have fallen on these runs alone.
             chance = max(chance, 2 * float(seen.mean()) ** row.sum())
         return Told(Significance.BEYOND if chance < MOST_CHANCE else Significance.UNKNOWN)
