@@ -96,31 +96,34 @@ def diff_nodes(
     are the sources of each arm; without them those of the version that an arm's logs name count. Of logs that are
     gone counts what an earlier diff into `out` counted.
     """
-    readings = {
-        file: Reading(compile_layout(node.pattern), node.phases, node.names) for node in nodes for file in node.files
-    }
     run = run_folder(out, (out if root == Path() else root).resolve().name or "logs")
-    gone = kept(run, nodes, [name for name in readings if is_gone(root / name)])
-    here = {name: reading for name, reading in readings.items() if name not in gone}
-    progress(f"Reading {len(here)} log files")
-    counted = _told(nodes, read(spark, root, here), here, known or {})
-    files = {name: gone[name].counts if name in gone else counted[name] for name in readings}
+    progress(f"Reading {sum(len(node.files) for node in nodes)} log files")
+    files, gone = _counted(spark, root, nodes, run, known or {})
     seconds = exposures(nodes, files)
     counts = [count for node in nodes for count in counts_of(node, files)]
     progress(f"Comparing {len(counts)} template counts")
     known_runs = learned(counts, seconds)
     found = tuple(contrast(base, candidate, counts, seconds, known_runs) for base, candidate in contrasts)
     set_back = clocks.told((name, file.counts) for name, file in files.items())
-    left_out = (
-        *unread,
-        *_gone(gone),
-        *set_back,
-        *(sentence for pair in contrasts for sentence in missing(*pair, seconds)),
-    )
+    not_compared = (sentence for pair in contrasts for sentence in missing(*pair, seconds))
+    left_out = (*unread, *gone, *set_back, *not_compared)
     for sentence in left_out:
         progress(sentence)
     write(out, run, nodes, files, left_out, found)
     return found
+
+
+def _counted(
+    spark: SparkSession, root: Path, nodes: Sequence[NodeLogs], run: Path, known: Mapping[str, Library]
+) -> tuple[dict[str, FileCounts], list[str]]:
+    """Return what was counted of each log, and a sentence about those that are gone."""
+    readings = {
+        file: Reading(compile_layout(node.pattern), node.phases, node.names) for node in nodes for file in node.files
+    }
+    gone = kept(run, nodes, [name for name in readings if is_gone(root / name)])
+    here = {name: reading for name, reading in readings.items() if name not in gone}
+    read_now = _told(nodes, read(spark, root, here), here, known)
+    return {name: gone[name].counts if name in gone else read_now[name] for name in readings}, _gone(gone)
 
 
 def _gone(logs: Mapping[str, Kept]) -> list[str]:
