@@ -255,6 +255,9 @@ class _Run:
         ports, voters = list(cluster.broker_ports.values()), cluster.topology.voter_ids
 
         def create() -> None:
+            # The ledger's reader asks for its group's coordinator. Kafka would then make this topic, of 50 partitions,
+            # in those runs that last long enough: lines in some runs of a build and not in others.
+            world.create_topic("__consumer_offsets", spread(voters, 1, len(voters)), {"cleanup.policy": "compact"})
             world.create_topic(load.topic, spread(voters, load.partitions, len(voters)), load.topic_config)
             self.ledger = Ledger(load, ports)
             self.ledger.start()
