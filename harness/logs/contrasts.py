@@ -82,7 +82,8 @@ def contrast(
     changes = known.values.changes(base, candidate, places)
     found = [*_not_told_by(changes, found), *map(_changed, changes)]
     found += _moved(pairs, known.order.swaps(base, candidate) if known.order else [], (base, candidate), known.noise)
-    found += _shifted(pairs, known.shifts.told(base, candidate) if known.shifts else [], (base, candidate), known.noise)
+    shifts = known.shifts.told(base, candidate, known.noise.is_enough) if known.shifts else []
+    found += _shifted(pairs, shifts, (base, candidate), known.noise)
     return Contrast(base, candidate, tuple(sorted(found, key=_worst_first)))
 
 

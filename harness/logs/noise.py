@@ -25,6 +25,7 @@ from scipy import special
 
 from harness.logs.counts import Count, Where
 from harness.logs.moderation import Array, Prior, fit, moderated
+from harness.logs.witnesses import Witnesses
 from harness.model import Significance
 
 MOST_CHANCE = 0.05  # of an incident that looks like a difference, and of false ones among the rates that are told
@@ -111,7 +112,9 @@ class Noise:
 
     def __init__(self, counts: Iterable[Count], seconds: Mapping[Where, float]) -> None:
         """Learn from all arms' counts; `seconds` says which runs there are, and how long their phases were."""
-        self._blocks = _blocks(counts, seconds)
+        known = list(counts)
+        self._blocks = _blocks(known, seconds)
+        self._witnesses = Witnesses(known)
 
     @cached_property
     def repeated(self) -> bool:
@@ -140,7 +143,39 @@ class Noise:
         if self._unsteady.get(key, set()) - {candidate}:
             # What is logged as often as it pleases may well have fallen on these runs alone.
             chance = max(chance, 2 * float(seen.mean()) ** row.sum())
-        return Told(Significance.BEYOND if chance < MOST_CHANCE else Significance.UNKNOWN)
+        told = chance < MOST_CHANCE and self._is_replicated(place, key, base, candidate)
+        return Told(Significance.BEYOND if told else Significance.UNKNOWN)
+
+    def _is_replicated(self, place: Place, key: Key, base: str, candidate: str) -> bool:
+        """Say whether a difference is seen more than once: at every node, in another scenario, or in runs enough."""
+        seen = self._blocks[place].row(key) > 0
+        logging = [run for run, has in zip(self._blocks[place].runs, seen, strict=True) if has]
+        elsewhere = [
+            each
+            for each in self._blocks
+            if each != place
+            and each.scenario != place.scenario
+            and self._side(each, key, base, candidate) == self._side(place, key, base, candidate)
+        ]
+        enough = self.is_enough(int(seen.sum()), int((~seen).sum()))
+        names = (place.scenario, place.node_role), (key.logger, key.family, key.level)
+        return bool(elsewhere) or enough or self._witnesses.are_all(*names, logging)
+
+    def _side(self, place: Place, key: Key, base: str, candidate: str) -> str:
+        """Return the one of two arms that logs a key in all of its runs while the other does in none; else nothing."""
+        block = self._blocks[place]
+        seen = {arm: block.row(key)[block.of(arm)] > 0 for arm in (base, candidate)}
+        sides = [
+            arm
+            for arm, other in ((base, candidate), (candidate, base))
+            if seen[arm].size and seen[arm].all() and not seen[other].any()
+        ]
+        return sides[0] if sides else ""
+
+    def is_enough(self, few: int, many: int) -> bool:
+        """Say whether none of all incidents would fall on just so many runs, which are one of two arms or the rest."""
+        incidents = max(sum(map(len, self._patterns.values())), 1)
+        return 4 * incidents * float(special.beta(few + 1, many + 1)) < MOST_CHANCE
 
     def rates(self, base: str, candidate: str) -> dict[tuple[Place, Key], Told]:
         """Return, for everything that both arms log, the phase whose rate differs most surely."""
@@ -184,7 +219,12 @@ class Noise:
 
     @cached_property
     def _incidents(self) -> dict[Place, int]:
-        """Return how many different things come and go at each place and are not known from any other.
+        """Return how many different things come and go at each place and are not known from any other."""
+        return {place: max(len(self._patterns[place]), 1) for place in self._blocks}
+
+    @cached_property
+    def _patterns(self) -> dict[Place, set[bytes]]:
+        """Return in which runs each of these was there.
 
         What always comes together is one. What is known from elsewhere cannot be taken for a difference.
         """
@@ -193,7 +233,7 @@ class Noise:
             places = {place for place, _ in where}
             if len(places) == 1 and not key.level:
                 patterns[next(iter(places))].add((self._blocks[next(iter(places))].row(key) > 0).tobytes())
-        return {place: max(len(patterns[place]), 1) for place in self._blocks}
+        return patterns
 
     def _tests(self, place: Place, block: _Block, base: str, candidate: str) -> list[_Test]:
         of_base, of_candidate = block.of(base), block.of(candidate)

@@ -10,7 +10,7 @@ times differed by within any arm, in this phase of any scenario. Lines that shif
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -128,20 +128,37 @@ class Shifts:
         """Learn from all arms' counts."""
         self._blocks = _blocks(counts)
 
-    def told(self, base: str, candidate: str) -> list[Shift]:
-        """Return what shifted beyond the noise; of lines that shift together the first."""
+    def told(self, base: str, candidate: str, is_enough: Callable[[int, int], bool]) -> list[Shift]:
+        """Return what shifted beyond the noise; of lines that shift together the first.
+
+        What shifts in one scenario only is told where `is_enough` says so of the candidate's runs and all others.
+        """
         tests = [test for block in self._blocks for test in block.tests(base, candidate)]
         widest: dict[tuple[Key, str], float] = defaultdict(float)
         for test in tests:
             widest[test.key, test.phase] = max(widest[test.key, test.phase], test.widest)
-        return _together(
+        shifted = [
             Shift(test.place, test.key, test.phase, test.was, test.now, q)
             for test, q in zip(tests, _discoveries(tests), strict=True)
             if q < MOST_CHANCE
             and abs(test.shift) >= np.log2(MIN_EFFECT)
             and abs(test.now - test.was) >= MIN_SECONDS
             and test.gap > MIN_GAP * widest[test.key, test.phase]
+        ]
+        scenarios: dict[tuple[Key, bool], set[str]] = defaultdict(set)
+        for each in shifted:
+            scenarios[each.key, each.now > each.was].add(each.place.scenario)
+        return _together(
+            each
+            for each in shifted
+            if len(scenarios[each.key, each.now > each.was]) > 1 or is_enough(*self._sizes(each.place, candidate))
         )
+
+    def _sizes(self, place: Place, candidate: str) -> tuple[int, int]:
+        """Return how many runs the candidate has at a place, and how many all other arms have."""
+        runs = {run for block in self._blocks for at, _ in block.rows if at == place for run in block.runs}
+        own = sum(arm == candidate for arm, _ in runs)
+        return own, len(runs) - own
 
 
 def _discoveries(tests: Sequence[_Test]) -> list[float]:

@@ -95,15 +95,15 @@ class Values:
         self._noise = Noise(list(self._counts()), seconds)
 
     def _counts(self) -> Iterator[Count]:
-        """Yield how often each word was written in each run, as if it were a line."""
+        """Yield how often each node wrote each word in each run, as if it were a line."""
         for (place, slot), by_word in self._logged.items():
             for word, counts in by_word.items():
-                runs: dict[tuple[str, int], int] = defaultdict(int)
+                times: dict[tuple[str, int, int], int] = defaultdict(int)
                 for count in counts:
-                    runs[count.where.arm, count.where.repeat] += count.count
-                for (arm, repeat), number in runs.items():
+                    times[count.where.arm, count.where.repeat, count.node] += count.count
+                for (arm, repeat, node), number in times.items():
                     where = Where(arm, place.scenario, place.node_role, "", repeat)
-                    yield Count(where, "any", slot.logger, _name(slot, word), number, "", 0, "")
+                    yield Count(where, "any", slot.logger, _name(slot, word), number, "", 0, "", node=node)
 
     def changes(self, base: str, candidate: str, places: Collection[tuple[str, str]]) -> list[Change]:
         """Return the slots in which one arm wrote words that the other did not, at (scenario, kind of node) `places`.

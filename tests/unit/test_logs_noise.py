@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 
@@ -78,6 +79,47 @@ def test_what_came_and_went_within_base_is_noise_however_it_falls():
     counts = [*rest(), *of_on("elected"), logged("stock", 1, "elected", scenario="turn1")]
     (found,) = [each for each in findings(counts) if each.template == "elected" and each.scenario == "turn2"]
     assert (found.kind, found.significance) == (FindingKind.NEW, Significance.WITHIN)
+
+
+def coins(number):
+    """Return so many lines that come and go in one scenario each, every one in other runs than the others."""
+    runs = [(arm, repeat) for arm in ARMS for repeat in REPEATS]
+    chance = random.Random(7)
+    return [logged(*run, f"coin {n}") for n in range(number) for run in chance.sample(runs, 4)]
+
+
+def at_nodes(template, nodes, arms=("on",), **names):
+    return [
+        replace(logged(arm, repeat, template, **names), node=node)
+        for arm in arms
+        for repeat in REPEATS
+        for node in nodes
+    ]
+
+
+def test_where_much_comes_and_goes_a_difference_at_one_node_of_one_scenario_is_unknown():
+    counts = [*rest(), *at_nodes("steady", (1, 2, 3), ARMS), *coins(16)]
+    new = at_nodes("Updated servers", (2,))
+    assert beyond([*counts, *new]) == []
+    (found,) = [each for each in findings([*counts, *new]) if each.template == "Updated servers"]
+    assert found.significance is Significance.UNKNOWN
+
+
+def test_there_it_is_told_if_every_node_or_another_scenario_shows_it_too():
+    counts = [*rest(), *at_nodes("steady", (1, 2, 3), ARMS), *coins(16)]
+    every_node = [*at_nodes("Updated servers", (0, 1, 2, 3))]
+    assert beyond([*counts, *every_node]) == [(FindingKind.NEW, "Updated servers")]
+    two_scenarios = [*at_nodes("Updated servers", (2,)), *at_nodes("Updated servers", (2,), scenario="turn1")]
+    assert beyond([*counts, *two_scenarios]) == [(FindingKind.NEW, "Updated servers")] * 2
+
+
+def test_what_one_scenario_shows_of_one_arm_and_another_of_the_other_is_not_the_same_difference():
+    counts = [*rest(), *at_nodes("steady", (1, 2, 3), ARMS), *coins(16)]
+    crossed = [
+        *at_nodes("Updated servers", (2,)),
+        *at_nodes("Updated servers", (2,), ("stock", "off"), scenario="turn1"),
+    ]
+    assert beyond([*counts, *crossed]) == []
 
 
 @pytest.mark.parametrize(("each", "beyond_noise"), [(1, False), (8, True)])

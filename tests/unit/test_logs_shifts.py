@@ -35,8 +35,19 @@ def late(times, name="recovered", **names):
     return [logged(arm, repeat, name, times[arm] + repeat / 50, **names) for arm in ARMS for repeat in REPEATS]
 
 
-def told(counts, base="stock", candidate="on"):
-    return [(shift.key.family, shift.others) for shift in Shifts(counts).told(base, candidate)]
+def told(counts, base="stock", candidate="on", is_enough=True):
+    shifts = Shifts(counts).told(base, candidate, lambda few, many: is_enough)
+    return [(shift.key.family, shift.others) for shift in shifts]
+
+
+def test_a_shift_in_one_scenario_needs_runs_enough_and_one_in_two_does_not():
+    times = {"stock": 0.5, "off": 0.5, "on": 9.0}
+    once = [*rest(), *late(times)]
+    assert (told(once), told(once, is_enough=False)) == ([("recovered", 0)], [])
+    twice = [*once, *late(times, scenario="turn1")]
+    assert told(twice, is_enough=False) == [("recovered", 0)] * 2
+    the_other_way = [*once, *late({"stock": 9.0, "off": 9.0, "on": 0.5}, scenario="turn1")]
+    assert told(the_other_way, is_enough=False) == []
 
 
 def test_a_line_that_comes_much_later_in_every_run_is_told_with_both_times():
