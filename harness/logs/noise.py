@@ -135,8 +135,13 @@ class Noise:
         block = self._blocks[place]
         row = block.row(key)
         seen = row > 0
-        # The candidate itself is no witness: what it logs in some runs only may be its very fault.
-        if any(arm != candidate for _, arm in self._coming_and_going.get(key, ())):
+        logging = [run for run, has in zip(block.runs, seen, strict=True) if has]
+        names = (place.scenario, place.node_role), (key.logger, key.family, key.level)
+        by_all = self._witnesses.are_all(*names, logging)
+        # The candidate itself is no witness: what it logs in some runs only may be its very fault. And what every node
+        # of a kind logs is no incident there, though it be one elsewhere.
+        coming = self._coming_and_going.get(key, ())
+        if any(arm != candidate and (at == place or not by_all) for at, arm in coming):
             return Told(Significance.WITHIN)
         if not (seen[block.of(base)].all() or seen[block.of(candidate)].all()):
             return Told(Significance.UNKNOWN)
@@ -145,23 +150,17 @@ class Noise:
         if self._unsteady.get(key, set()) - {candidate}:
             # What is logged as often as it pleases may well have fallen on these runs alone.
             chance = max(chance, 2 * float(seen.mean()) ** row.sum())
-        told = chance < MOST_CHANCE and self._is_replicated(place, key, base, candidate)
+        replicated = by_all or self._is_replicated(place, key, base, candidate)
+        told = chance < MOST_CHANCE and replicated
         return Told(Significance.BEYOND if told else Significance.UNKNOWN)
 
     def _is_replicated(self, place: Place, key: Key, base: str, candidate: str) -> bool:
-        """Say whether a difference is seen more than once: at every node, in another scenario, or in runs enough."""
+        """Say whether a difference is seen more than once: in another scenario, or in runs enough."""
         seen = self._blocks[place].row(key) > 0
-        logging = [run for run, has in zip(self._blocks[place].runs, seen, strict=True) if has]
-        elsewhere = [
-            each
-            for each in self._blocks
-            if each != place
-            and each.scenario != place.scenario
-            and self._side(each, key, base, candidate) == self._side(place, key, base, candidate)
-        ]
-        enough = self.is_enough(int(seen.sum()), int((~seen).sum()))
-        names = (place.scenario, place.node_role), (key.logger, key.family, key.level)
-        return bool(elsewhere) or enough or self._witnesses.are_all(*names, logging)
+        own = self._side(place, key, base, candidate)
+        others = (each for each in self._blocks if each.scenario != place.scenario)
+        elsewhere = any(own == self._side(each, key, base, candidate) for each in others)
+        return elsewhere or self.is_enough(int(seen.sum()), int((~seen).sum()))
 
     def _side(self, place: Place, key: Key, base: str, candidate: str) -> str:
         """Return the one of two arms that logs a key in all of its runs while the other does in none; else nothing."""

@@ -122,6 +122,13 @@ def test_what_one_scenario_shows_of_one_arm_and_another_of_the_other_is_not_the_
     assert beyond([*counts, *crossed]) == []
 
 
+def test_what_every_node_logs_in_every_run_is_told_though_it_comes_and_goes_elsewhere():
+    elsewhere = [logged("stock", 1, "gone", scenario="turn1")]
+    nodes = [*rest(), *at_nodes("steady", (1, 2), ARMS), *elsewhere]
+    assert beyond([*nodes, *at_nodes("gone", (0, 1, 2), ("stock", "off"))]) == [(FindingKind.VANISHED, "gone")]
+    assert beyond([*nodes, *at_nodes("gone", (1, 2), ("stock", "off"))]) == []
+
+
 @pytest.mark.parametrize(("each", "beyond_noise"), [(1, False), (8, True)])
 def test_few_events_of_a_line_whose_number_varies_elsewhere_are_no_difference(each, beyond_noise):
     """A line logged one to three times in each run of two scenarios, in the third once in each run of the candidate."""
