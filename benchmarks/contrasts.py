@@ -36,7 +36,7 @@ from harness.logs.masks import template_of
 from harness.logs.pipeline import FileCounts, join
 from harness.model import Finding, FindingKind, NodeLogs, Significance
 
-SEED = 20261121
+SEED = 20261122
 ARMS = {**dict.fromkeys(range(3), "base"), **dict.fromkeys(range(3, 6), "candidate")}
 HEADER = re.compile(r"^(\[20\d\d-\S+ \S+\] (\w+) )(.*?)( \([\w.$]+\))$")
 NEW = (

@@ -1,9 +1,11 @@
 """Lines that changed places: what one arm's nodes log before something else, and the other's after it; pure.
 
 Two families of one logger are in order at a node by the lines where each is first logged. Much of that order is chance
-(threads race), so a pair counts only if all nodes of the candidate agree, all other arms agree on the contrary, and the
-pair is in the same order wherever else both are logged. How surely is told as for presence (`noise`): by Euler's beta
-function over the nodes that logged both, times the number of pairs whose order is chance and known from here alone.
+(threads race), so a pair counts only if in each run of the two arms two nodes or more log both, all of the candidate's
+agree, all of base's agree on the contrary, and no arm's nodes differ about it anywhere. How surely is told as for
+presence (`noise`): by Euler's beta function, times the number of orders that are chance and known from here alone. It
+is asked of the nodes and of the runs, because what races once for a whole run (which of two topics comes first) is in
+the same order at all its nodes. Of the runs only such races are counted.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +23,7 @@ from scipy import special
 from harness.logs.counts import Count
 from harness.logs.noise import MOST_CHANCE, Place
 
-_FEWEST = 3  # nodes that logged both, on either side
+_FEWEST = 2  # nodes of a run that logged both
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,26 +49,30 @@ class Swap:
     was_first: bool
 
 
+class _Run(NamedTuple):
+    arm: str
+    repeat: int
+
+
 @dataclass(frozen=True, slots=True)
 class _Signs:
-    """Of each pair at a place, a column per node and run: 1 as named, -1 the other way round, 0 if one is missing."""
+    """The order of each pair at a place: 1 as named, -1 the other way round, 0 where it is not told.
 
-    arms: tuple[str, ...]
+    `by_node` has a column per node and run, `by_run` one per run of `runs`, in which two nodes must tell and all agree.
+    `varies` says whether the nodes of some arm differ about a pair, `races` whether those of some run do.
+    """
+
     pairs: tuple[Pair, ...]
-    signs: NDArray[np.int8]
+    runs: tuple[_Run, ...]
+    by_node: NDArray[np.int8]
+    by_run: NDArray[np.int8]
+    varies: NDArray[np.bool_]
+    races: NDArray[np.bool_]
 
-    def of(self, arm: str) -> NDArray[np.int8]:
-        """Return the columns of an arm."""
-        return self.signs[:, [name == arm for name in self.arms]]
-
-    def settled(self) -> dict[str, NDArray[np.int8]]:
-        """Return of each arm the order of each pair: 1, -1, or 0 where its nodes differ or none tells."""
-        return {arm: _settled(self.of(arm)) for arm in dict.fromkeys(self.arms)}
-
-    def varies(self) -> NDArray[np.bool_]:
-        """Return whether the nodes of some arm differ about a pair."""
-        within = [(part > 0).any(1) & (part < 0).any(1) for part in map(self.of, dict.fromkeys(self.arms))]
-        return np.asarray(np.any(within, axis=0), np.bool_)
+    def settled(self, arm: str) -> NDArray[np.int8]:
+        """Return the order of each pair that all runs of an arm agree about, 0 for the others."""
+        columns = self.by_run[:, [run.arm == arm for run in self.runs]]
+        return np.where((columns != 0).all(1), _agreed(columns), 0)
 
 
 class Order:
@@ -82,11 +88,8 @@ class Order:
 
     def _swaps(self, place: Place, base: str, candidate: str) -> Iterable[Swap]:
         signs = self._signs[place]
-        settled = signs.settled()
-        if base not in settled or candidate not in settled:
-            return
-        was, now = settled[base], settled[candidate]
-        moved = np.flatnonzero((was * now < 0) & ~signs.varies())
+        was, now = signs.settled(base), signs.settled(candidate)
+        moved = np.flatnonzero((was * now < 0) & ~signs.varies)
         known = [self._elsewhere.get(signs.pairs[at], set()) - {place} for at in moved]
         left = [
             at for at, places in zip(moved, known, strict=True) if not places and self._chance(place, at) < MOST_CHANCE
@@ -106,33 +109,38 @@ class Order:
             left = [at for at in left if at not in theirs]
 
     def _chance(self, place: Place, at: int | np.integer[Any]) -> float:
-        row = self._signs[place].signs[at]
-        ways = int((row > 0).sum()), int((row < 0).sum())
-        if min(ways) < _FEWEST:
-            return 1.0
-        return 2 * self._races[place] * float(special.beta(ways[0] + 1, ways[1] + 1))
+        signs, (among_nodes, among_runs) = self._signs[place], self._races[place]
+        return max(_chance(signs.by_node[at], among_nodes), _chance(signs.by_run[at], among_runs))
 
     @cached_property
     def _elsewhere(self) -> Mapping[Pair, set[Place]]:
         """Return the places where nodes of one arm differ about a pair."""
         found: dict[Pair, set[Place]] = defaultdict(set)
         for place, signs in self._signs.items():
-            for at in np.flatnonzero(signs.varies()):
+            for at in np.flatnonzero(signs.varies):
                 found[signs.pairs[at]].add(place)
         return found
 
     @cached_property
-    def _races(self) -> dict[Place, int]:
-        """Return how many different orders at each place are chance and known from there alone."""
-        patterns: dict[Place, set[bytes]] = defaultdict(set)
+    def _races(self) -> dict[Place, tuple[int, int]]:
+        """Return how many orders at each place are chance and known from there alone: of nodes, and of whole runs."""
+        found = {}
         for place, signs in self._signs.items():
-            for at in np.flatnonzero(signs.varies()):
-                if self._elsewhere[signs.pairs[at]] == {place}:
-                    patterns[place].add(signs.signs[at].tobytes())
-        return {place: max(len(patterns[place]), 1) for place in self._signs}
+            here = [at for at in np.flatnonzero(signs.varies) if self._elsewhere[signs.pairs[at]] == {place}]
+            of_runs = [at for at in here if not signs.races[at] and signs.by_run[at].any()]
+            found[place] = (_different(signs.by_node[here]), _different(signs.by_run[of_runs]))
+        return found
 
 
-_File = tuple[str, str]  # an arm and a log file of it
+def _different(rows: NDArray[np.int8]) -> int:
+    return max(len({row.tobytes() for row in rows}), 1)
+
+
+def _chance(row: NDArray[np.int8], races: int) -> float:
+    return 2 * races * float(special.beta((row > 0).sum() + 1, (row < 0).sum() + 1))
+
+
+_File = tuple[_Run, str]  # a run and a log file of it
 
 
 def _first_lines(counts: Iterable[Count]) -> dict[Place, dict[str, dict[str, dict[_File, int]]]]:
@@ -144,7 +152,7 @@ def _first_lines(counts: Iterable[Count]) -> dict[Place, dict[str, dict[str, dic
         if count.family:
             place = Place(count.where.scenario, count.where.node_role)
             lines = found[place][count.logger][count.family]
-            file = (count.where.arm, count.file)
+            file = (_Run(count.where.arm, count.where.repeat), count.file)
             lines[file] = min(lines.get(file, count.line), count.line)
     return found
 
@@ -160,12 +168,28 @@ def _signs(rows: Mapping[str, Mapping[str, Mapping[_File, int]]]) -> _Signs:
         known = (first[one] > 0) & (first[other] > 0)
         parts.append(np.where(known, np.sign(first[other] - first[one]), 0).astype(np.int8))
         pairs += [Pair(logger, names[i], names[j]) for i, j in zip(one, other, strict=True)]
-    return _Signs(tuple(arm for arm, _ in files), tuple(pairs), np.concatenate(parts))
+    signs = np.concatenate(parts)
+    runs = sorted({run for run, _ in files})
+    of_runs = [signs[:, [each == run for each, _ in files]] for run in runs]
+    of_arms = [signs[:, [run.arm == arm for run, _ in files]] for arm in sorted({run.arm for run in runs})]
+    return _Signs(
+        tuple(pairs),
+        tuple(runs),
+        signs,
+        np.stack([np.where((part != 0).sum(1) < _FEWEST, 0, _agreed(part)) for part in of_runs], axis=1),
+        np.any([_differ(part) for part in of_arms], axis=0),
+        np.any([_differ(part) for part in of_runs], axis=0),
+    )
 
 
-def _settled(signs: NDArray[np.int8]) -> NDArray[np.int8]:
+def _agreed(signs: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Return the order of each pair about which no columns differ."""
     before, after = (signs > 0).any(1), (signs < 0).any(1)
     return np.asarray((before & ~after).astype(np.int8) - (after & ~before), np.int8)
+
+
+def _differ(signs: NDArray[np.int8]) -> NDArray[np.bool_]:
+    return np.asarray((signs > 0).any(1) & (signs < 0).any(1), np.bool_)
 
 
 def _both(pair: Pair) -> Sequence[str]:

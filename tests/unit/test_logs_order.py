@@ -62,6 +62,34 @@ def test_a_pair_that_races_elsewhere_is_known_to_race():
     assert Order([*counts, *elsewhere]).swaps("stock", "on") == []
 
 
+def test_what_races_once_for_all_nodes_of_a_run_is_a_race_of_runs():
+    """The order of two topics is drawn once for a run; of many such pairs one may fall just as the arms do."""
+    pairs = {f"{pair} ": random.Random(pair) for pair in range(40)}
+    drawn = {
+        (name, arm, repeat): chance.sample(["one", "two"], 2)
+        for name, chance in pairs.items()
+        for arm in ARMS
+        for repeat in REPEATS
+    }
+
+    def words_of(arm, repeat, number, raced):
+        own = ["two", "one"] if arm == "on" else ["one", "two"]
+        return [*own, *(name + word for name in raced for word in drawn[name, arm, repeat])]
+
+    few, many = (logs(lambda *at, raced=raced: words_of(*at, raced)) for raced in (list(pairs)[:2], pairs))
+    assert [swap.family for swap in Order(few).swaps("stock", "on")] == ["two"]
+    assert Order(many).swaps("stock", "on") == []
+
+
+@pytest.mark.parametrize(("silent", "told"), [((), 1), ((0,), 1), ((0, 1), 0), ((0, 1, 2), 0)])
+def test_a_pair_is_told_if_two_nodes_of_each_run_log_it(silent, told):
+    def words_of(arm, repeat, number):
+        own = ["two", "one"] if arm == "on" else ["one", "two"]
+        return own[:1] if (arm, repeat) == ("on", 2) and number in silent else own
+
+    assert len(Order(logs(words_of)).swaps("stock", "on")) == told
+
+
 def test_lines_of_different_loggers_are_not_compared():
     counts = logs(lambda *_: ["one"]) + [
         count
