@@ -174,7 +174,8 @@ def changed(
                 at = chance.choice([n for n, line in enumerate(kept) if HEADER.match(line)])
                 head = HEADER.match(kept[at])
                 assert head
-                kept.insert(at, f"{head[1].rsplit(' ', 2)[0]} INFO {each.format(chance.randint(2, 900))}")
+                number = chance.randint(10, 900)  # that of no broker, whose kind would be told
+                kept.insert(at, f"{head[1].rsplit(' ', 2)[0]} INFO {each.format(number)}")
         for before, was, now in values:
             kept = [line.replace(before + was, before + now) for line in kept]
         out[name] = [_renumbered(line, node.names, chance) for line in kept]

@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 
 from harness.logs.counts import Count, Where
 from harness.logs.layout import LEVELS
-from harness.logs.noise import Key, Noise, Place, Told
+from harness.logs.noise import Noise
 from harness.logs.order import Order, Swap
+from harness.logs.rates import Rates
 from harness.logs.shifts import Shift, Shifts
+from harness.logs.tables import Key, Place, Told
 from harness.logs.text import excerpt
 from harness.logs.values import Change, Side, Values
 from harness.model import Contrast, Evidence, Finding, FindingKind, Significance
@@ -44,16 +46,19 @@ class Learned:
     """What all arms' runs tell of chance, of the order, the times and the values of what they log."""
 
     noise: Noise
+    rates: Rates | None
     order: Order | None
     shifts: Shifts | None
     values: Values
 
 
 def learned(counts: Sequence[Count], seconds: Mapping[Where, float]) -> Learned:
-    """Learn from all arms' counts, once for all contrasts; order and times tell nothing where nothing is repeated."""
+    """Learn from all arms' counts, once for all contrasts; of rates, order and times nothing without repeats."""
     noise = Noise(counts, seconds)
-    order, shifts = (Order(counts), Shifts(counts)) if noise.repeated else (None, None)
-    return Learned(noise, order, shifts, Values(counts, seconds))
+    values = Values(counts, seconds)
+    if not noise.repeated:
+        return Learned(noise, None, None, None, values)
+    return Learned(noise, Rates(noise.tables), Order(counts), Shifts(counts), values)
 
 
 def contrast(
@@ -73,7 +78,7 @@ def contrast(
     places = comparable(base, candidate, seconds)
     pairs = list(_pairs(base, candidate, counts, places))
     lengths = _lengths(seconds)
-    rates = known.noise.rates(base, candidate)
+    rates = known.rates.told(base, candidate) if known.rates else {}
     found = [
         finding
         for pair in pairs

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from harness.logs.counts import Count
-from harness.logs.noise import MOST_CHANCE, Place
+from harness.logs.noise import MOST_CHANCE
+from harness.logs.tables import Place
 
 _FEWEST = 2  # nodes of a run that logged both
 

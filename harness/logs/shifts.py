@@ -18,7 +18,9 @@ from scipy import special
 
 from harness.logs.counts import Count
 from harness.logs.moderation import Array, fit, moderated
-from harness.logs.noise import MIN_EFFECT, MOST_CHANCE, Key, Place
+from harness.logs.noise import MOST_CHANCE
+from harness.logs.rates import MIN_EFFECT
+from harness.logs.tables import Key, Place
 
 FEWEST = 3  # runs of either arm
 MIN_SECONDS = 1.0  # by which a line must shift

@@ -20,7 +20,8 @@ from dataclasses import dataclass, replace
 
 from harness.logs.counts import Count, Where
 from harness.logs.families import WHOSE, family, insides, unordered
-from harness.logs.noise import Key, Noise, Place
+from harness.logs.noise import Noise
+from harness.logs.tables import Key, Place
 from harness.model import Significance
 
 MIN_LETTERS = 8  # that a statement always writes: `{}: {}` says nothing of what its values are

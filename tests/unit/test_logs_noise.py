@@ -157,6 +157,27 @@ def test_ten_times_as_many_lines_are_a_rate_with_its_false_discovery_rate():
     assert found.q < 0.01
 
 
+@pytest.mark.parametrize(
+    ("base", "candidate", "told"),
+    [((40, 42, 38), (400, 420, 400), True), ((30, 60, 40), (500, 700, 400), False)],
+)
+def test_a_rate_that_is_less_sure_is_told_if_a_gap_lies_between_the_arms_wider_than_any_spread(base, candidate, told):
+    numbers = {"stock": base, "off": base, "on": candidate}
+    counts = [
+        count
+        for arm in ARMS
+        for repeat, number, elsewhere in zip(REPEATS, numbers[arm], (1, 3, 9), strict=True)
+        for count in (
+            logged(arm, repeat, "fetched", number),
+            logged(arm, repeat, "fetched", elsewhere, scenario="turn1", phase="start"),
+        )
+    ]
+    (found,) = [f for f in findings([*rest(), *counts]) if (f.template, f.scenario) == ("fetched", "turn2")]
+    assert found.q is not None
+    assert 0.01 < found.q < 0.05
+    assert (found.significance is Significance.BEYOND) == told
+
+
 def test_a_longer_phase_makes_neither_more_of_what_is_logged_once_nor_of_what_is_logged_always():
     longer = {where: 100.0 if where.arm == "on" else 10.0 for where in SECONDS}
     counts = [c for c in rest() if not (c.template.startswith("varies") and c.where.arm == "on")]
