@@ -174,7 +174,10 @@ def whole(root: Path, content: bytes, gigabytes: float) -> Took:
 
 def main() -> None:
     runs = [Path(word) for word in sys.argv[1:] if Path(word).is_dir()]
-    largest = [float(word) for word in sys.argv[1:] if not Path(word).is_dir()]
+    others = [word for word in sys.argv[1:] if not Path(word).is_dir()]
+    if strange := [word for word in others if not re.fullmatch(r"\d+(\.\d+)?", word)]:
+        sys.exit(f"{strange[0]} is neither a run directory nor a number of gigabytes.")
+    largest = list(map(float, others))
     content = multiplied(12_500_000, random.Random(1))
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
@@ -183,8 +186,8 @@ def main() -> None:
         for time_ in ("first", "second", "third"):  # the second of an installation writes the archive of classes
             with ExitStack() as stack, stage(f"session and first job, {time_} time"):
                 read(stack.enter_context(session(root)), root, {"first.log": READING})
-        small, *others = [whole(root, content, size) for size in (0.1, 1.0, *largest)]
-    marginal = (others[0].cpu - small.cpu) / 0.9e9
+        small, large, *_ = [whole(root, content, size) for size in (0.1, 1.0, *largest)]
+    marginal = (large.cpu - small.cpu) / 0.9e9
     print(f"a further gigabyte: {marginal * 1e9:.1f} CPU s, of which the kernel takes {kernel / marginal:.0%}")
     templates.main()
     for run_dir in runs:
