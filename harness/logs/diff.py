@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 from math import inf
@@ -54,7 +54,8 @@ def diff_run(run_dir: Path, arms: Sequence[Arm], progress: Progress = silent, ma
         for arm in arms
     }
     with opened(run_dir / "logs", progress, master) as spark:
-        return diff_nodes(spark, run_dir, nodes, pairs(arms), run_dir / "logs", progress, known=known)
+        logs = read_nodes(spark, run_dir, nodes, run_dir / "logs", progress, known=known)
+    return compare(logs, pairs(arms), run_dir / "logs", progress)
 
 
 def pairs(arms: Sequence[Arm]) -> list[tuple[str, str]]:
@@ -80,36 +81,52 @@ def _of_run(path: Path) -> tuple[NodeLogs, ...]:
     return nodes
 
 
-def diff_nodes(
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What was counted in the nodes' logs, by file; the folder of the run's counts; what was not read, in sentences."""
+
+    nodes: Sequence[NodeLogs]
+    files: Mapping[str, FileCounts]
+    run: Path
+    left_out: Sequence[str]
+
+
+def read_nodes(
     spark: SparkSession,
     root: Path,
     nodes: Sequence[NodeLogs],
-    contrasts: Sequence[tuple[str, str]],
     out: Path,
     progress: Progress = silent,
     unread: Sequence[str] = (),
     known: Mapping[str, Library] | None = None,
-) -> tuple[Contrast, ...]:
-    """Read the nodes' logs below `root`, compare the named pairs of arms and write the results into `out`.
+) -> Counted:
+    """Count what is in the nodes' logs below `root`.
 
-    `unread` are sentences about logs that are not among the nodes', to be written down with the totals. `known`
-    are the sources of each arm; without them those of the version that an arm's logs name count. Of logs that are
-    gone counts what an earlier diff into `out` counted.
+    `unread` are sentences about logs that are not among the nodes'. `known` are the sources of each arm; without them
+    those of the version that an arm's logs name count. Of logs that are gone counts what an earlier diff into `out`
+    counted.
     """
     run = run_folder(out, (out if root == Path() else root).resolve().name or "logs")
     progress(f"Reading {sum(len(node.files) for node in nodes)} log files")
     files, gone = _counted(spark, root, nodes, run, known or {})
-    seconds = exposures(nodes, files)
-    counts = [count for node in nodes for count in counts_of(node, files)]
+    return Counted(nodes, files, run, (*unread, *gone))
+
+
+def compare(
+    logs: Counted, contrasts: Sequence[tuple[str, str]], out: Path, progress: Progress = silent
+) -> tuple[Contrast, ...]:
+    """Compare the named pairs of arms and write the results into `out`."""
+    seconds = exposures(logs.nodes, logs.files)
+    counts = [count for node in logs.nodes for count in counts_of(node, logs.files)]
     progress(f"Comparing {len(counts)} template counts")
     known_runs = learned(counts, seconds)
     found = tuple(contrast(base, candidate, counts, seconds, known_runs) for base, candidate in contrasts)
-    set_back = clocks.told((name, file.counts) for name, file in files.items())
+    set_back = clocks.told((name, file.counts) for name, file in logs.files.items())
     not_compared = (sentence for pair in contrasts for sentence in missing(*pair, seconds))
-    left_out = (*unread, *gone, *set_back, *not_compared)
+    left_out = (*logs.left_out, *set_back, *not_compared)
     for sentence in left_out:
         progress(sentence)
-    write(out, run, nodes, files, left_out, found)
+    write(out, logs.run, logs.nodes, logs.files, left_out, found)
     return found
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.errors import HarnessError
-from harness.logs.diff import Progress, diff_nodes, opened, silent
+from harness.logs.diff import Counted, Progress, compare, opened, read_nodes, silent
 from harness.logs.events import WHOLE_LOG
 from harness.logs.layout import COMMON, KAFKA_DEFAULT, Layout, compile_layout, detect
 from harness.logs.places import first_lines, folders_in, here_if_file, is_address, is_hidden, logs_below
@@ -58,7 +58,8 @@ def diff_folders(
         runs = [(a, a, 1), (b, b, 1), *((a, more, number) for number, more in enumerate(further, 2))]
         folders = [Folder(arm, number, _logs(spark, place)) for arm, place, number in runs]
         progress(f"Recognising the layout of {sum(len(folder.files) for folder in folders)} files")
-        return diff_files(spark, folders, out, patterns, progress)
+        logs = read_files(spark, folders, out, patterns, progress)
+    return compare(logs, [(a, b)], out, progress)[0]
 
 
 def _further(spark: SparkSession, repeats: str) -> list[str]:
@@ -78,14 +79,14 @@ def _logs(spark: SparkSession, place: str) -> tuple[str, ...]:
     return logs_below(spark, place) if is_address(place) else tuple(map(str, log_files(Path(place))))
 
 
-def diff_files(
+def read_files(
     spark: SparkSession,
     folders: Sequence[Folder],
     out: Path,
     patterns: Sequence[str],
     progress: Progress = silent,
-) -> Contrast:
-    """Compare the files of folders, base first, then the candidate, then further runs; see `diff_folders`."""
+) -> Counted:
+    """Count what is in the files of folders; see `diff_folders`."""
     nodes: list[NodeLogs] = []
     unread: list[str] = []
     files = [place for folder in folders for place in folder.files if not is_hidden(place)]
@@ -97,8 +98,7 @@ def diff_files(
             raise misfit(folder.files[0], " or ".join(patterns), samples.get(folder.files[0], []))
         nodes += [_node(folder, number, *item) for number, item in enumerate(fitting.items())]
         unread += [f"{place} was not read: {_why(place)}." for place in folder.files if place not in fitting]
-    base, candidate = (folder.arm for folder in folders[:2])
-    return diff_nodes(spark, Path(), nodes, [(base, candidate)], out, progress, unread)[0]
+    return read_nodes(spark, Path(), nodes, out, progress, unread)
 
 
 def log_files(folder: Path) -> tuple[Path, ...]:

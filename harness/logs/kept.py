@@ -31,6 +31,7 @@ COUNTED = pl.Schema({**COUNTS, **TOLD})
 _FOLDER, _FILE = "counts", "counts.parquet"
 _MUST_BE_THERE = "The logs that it was counted from are gone: get it, or them, from a copy of the run directory."
 _MASKS = sha256(repr(MASKS).encode()).hexdigest()
+_NODES_AT_ONCE = 64  # whose counts are held twice while they are written
 _LONGEST = 80  # characters of a value in a folder's name, each of up to 3 bytes of the 255 that file systems take
 _ESCAPED = re.compile(r"""[\x00-\x1f\x7f"#%'*/:=?\\{}\[\]^]""")  # as Hive does in the names of partitions
 _PLACE = pl.Schema({"repeat": pl.Int32, "node": pl.Int32, "node_role": pl.String, "file": pl.String})
@@ -58,9 +59,10 @@ def write_counts(folder: Path, nodes: Sequence[NodeLogs], files: Mapping[str, Fi
         path.parent.mkdir(parents=True, exist_ok=True)
         totals = tuple(files[name].total for node in of_arm for name in node.files)
         said = {"schema": str(SCHEMA), "masks": _MASKS, "nodes": to_json(of_arm), "totals": to_json(totals)}
-        arrow = _table(of_arm, files).to_arrow(compat_level=pl.CompatLevel.oldest())
-        metadata = {f"harness.{key}": value for key, value in said.items()}
-        pq.write_table(arrow.replace_schema_metadata(metadata), path)
+        schema = _arrow([], files).schema.with_metadata({f"harness.{key}": value for key, value in said.items()})
+        with pq.ParquetWriter(path, schema) as writer:
+            for at in range(0, len(of_arm), _NODES_AT_ONCE):
+                writer.write_table(_arrow(of_arm[at : at + _NODES_AT_ONCE], files).cast(schema))
 
 
 def _folders(scenario: str, arm: str) -> tuple[str, str]:
@@ -73,7 +75,7 @@ def _escaped(value: str) -> str:
     return _ESCAPED.sub(lambda found: f"%{ord(found[0]):02X}", short)
 
 
-def _table(nodes: Sequence[NodeLogs], files: Mapping[str, FileCounts]) -> pl.DataFrame:
+def _arrow(nodes: Sequence[NodeLogs], files: Mapping[str, FileCounts]) -> pa.Table:
     """Return one row per template, level, logger, phase and file, with the node that they are of."""
     parts = [
         files[name].counts.select(
@@ -86,7 +88,8 @@ def _table(nodes: Sequence[NodeLogs], files: Mapping[str, FileCounts]) -> pl.Dat
         for node in nodes
         for name in node.files
     ]
-    return pl.concat([_PLACE.to_frame().hstack(COUNTED.to_frame()), *parts])
+    rows = pl.concat([_PLACE.to_frame().hstack(COUNTED.to_frame()), *parts])
+    return rows.to_arrow(compat_level=pl.CompatLevel.oldest())
 
 
 def parquet_files(folder: Path) -> list[Path]:

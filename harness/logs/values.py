@@ -156,7 +156,7 @@ def _name(slot: Slot, word: Word) -> str:
 def _everything(counts: Iterable[Count]) -> Iterator[tuple[Count, Slot, Word]]:
     """Yield the words of all slots, and those that a node wrote last in its phases as a slot of their own."""
     known: dict[tuple[object, ...], tuple[tuple[Slot, Word], ...]] = {}
-    last: dict[tuple[object, ...], list[tuple[Count, Slot, Word]]] = defaultdict(list)
+    last: dict[tuple[str, str, str, int, int, Slot], list[tuple[Count, Word]]] = {}
     for count in counts:
         key = (count.logger, count.template, count.wording, count.values, count.family or count.excerpt)
         if key not in known:
@@ -166,17 +166,16 @@ def _everything(counts: Iterable[Count]) -> Iterator[tuple[Count, Slot, Word]]:
             yield count, slot, word
             # Of numbered things (`orders-<n>`) and of addresses the last tells which came last, and no state.
             if where.phase and count.values and not slot.hidden and "<" not in word and "ⁿ" not in word:
-                node = (where.arm, where.scenario, where.node_role, where.repeat, count.node)
-                last[*node, slot].append((count, slot, word))
-    for written in last.values():
-        end = max(count.last_at for count, _, _ in written)
-        for count, slot, word in written:
-            if count.last_at == end:
-                yield (
-                    replace(count, count=1),
-                    Slot(slot.logger, f"{slot.text} (a node's last)", hidden=True, last=True),
-                    word,
-                )
+                node = (where.arm, where.scenario, where.node_role, where.repeat, count.node, slot)
+                before = last.get(node, ())
+                if not before or count.last_at > before[0][0].last_at:
+                    last[node] = [(count, word)]
+                elif count.last_at == before[0][0].last_at:
+                    last[node].append((count, word))
+    for (*_, slot), written in last.items():
+        own = Slot(slot.logger, f"{slot.text} (a node's last)", hidden=True, last=True)
+        for count, word in written:
+            yield replace(count, count=1), own, word
 
 
 def words(count: Count) -> Iterator[tuple[Slot, Word]]:

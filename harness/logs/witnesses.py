@@ -11,18 +11,18 @@ Run = tuple[str, int]  # arm and repeat
 
 
 class Witnesses:
-    """The nodes of each kind in each run, and those of them that logged something."""
+    """The nodes of each kind in each run, and those of them that logged something, each a bit of a number."""
 
     def __init__(self, counts: Iterable[Count]) -> None:
         """Learn from all arms' counts."""
-        self._logged: dict[tuple[str, ...], dict[Run, set[int]]] = defaultdict(lambda: defaultdict(set))
-        self._all: dict[tuple[str, str], dict[Run, set[int]]] = defaultdict(lambda: defaultdict(set))
+        self._logged: dict[tuple[str, ...], dict[Run, int]] = defaultdict(lambda: defaultdict(int))
+        self._all: dict[tuple[str, str], dict[Run, int]] = defaultdict(lambda: defaultdict(int))
         for count in counts:
-            where = count.where
+            where, node = count.where, 1 << count.node
             place, run = (where.scenario, where.node_role), (where.arm, where.repeat)
-            self._all[place][run].add(count.node)
+            self._all[place][run] |= node
             for level in ("", count.level):
-                self._logged[*place, count.logger, count.key, level][run].add(count.node)
+                self._logged[*place, count.logger, count.key, level][run] |= node
 
     def are_all(self, place: tuple[str, str], key: tuple[str, str, str], runs: Iterable[Run]) -> bool:
         """Whether in each of the runs all nodes of the kind, two or more, logged it.
@@ -30,4 +30,4 @@ class Witnesses:
         `place` is a scenario and a kind of node, `key` a logger, a family, and a level or nothing.
         """
         logged, everybody = self._logged[*place, *key], self._all[place]
-        return all(len(everybody[run]) > 1 and logged[run] == everybody[run] for run in runs)
+        return all(everybody[run].bit_count() > 1 and logged[run] == everybody[run] for run in runs)

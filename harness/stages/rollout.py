@@ -166,7 +166,7 @@ def _line(result: RehearsalResult) -> str:
 
 def _compare(results: Sequence[RehearsalResult], run_dir: Path, reporter: Reporter) -> Contrast | None:
     """Compare the logs of versions mixed with those of one version; they are told and do not decide."""
-    from harness.logs.diff import diff_nodes, opened
+    from harness.logs.diff import compare, opened, read_nodes
 
     compared = (CONTROL, FORWARD_AND_BACK)
     if not {*compared} <= {result.name for result in results}:
@@ -175,8 +175,10 @@ def _compare(results: Sequence[RehearsalResult], run_dir: Path, reporter: Report
     logs = [run_dir / "rehearsals" / name / "logs.json" for name in compared]
     nodes = [each for path in logs for each in from_json(tuple[NodeLogs, ...], path.read_bytes())]
     try:
-        with timed(run_dir, "diff"), opened(run_dir / "logs", reporter.say) as spark:
-            (contrast,) = diff_nodes(spark, run_dir, nodes, [compared], run_dir / "logs", reporter.say)
+        with timed(run_dir, "diff"):
+            with opened(run_dir / "logs", reporter.say) as spark:
+                counted = read_nodes(spark, run_dir, nodes, run_dir / "logs", reporter.say)
+            (contrast,) = compare(counted, [compared], run_dir / "logs", reporter.say)
     except HarnessError as error:
         reporter.say(f"the log diff failed: {error}")
         return None

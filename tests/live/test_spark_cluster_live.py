@@ -13,7 +13,7 @@ import psutil
 import pyspark
 import pytest
 
-from harness.logs.diff import diff_nodes
+from harness.logs import diff
 from harness.logs.events import WHOLE_LOG
 from harness.logs.layout import KAFKA_DEFAULT
 from harness.logs.spark import session
@@ -123,7 +123,7 @@ def results(out: Path) -> dict[str, bytes]:
 
 def compare(spark, root: Path, nodes: list[NodeLogs], out: str) -> dict[str, bytes]:
     (root / out).mkdir()
-    diff_nodes(spark, root, nodes, [("a", "b")], root / out)
+    diff.compare(diff.read_nodes(spark, root, nodes, root / out), [("a", "b")], root / out)
     return results(root / out)
 
 

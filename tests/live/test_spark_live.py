@@ -18,15 +18,15 @@ from hypothesis import strategies as st
 
 from harness.errors import HarnessError
 from harness.logs.blocks import LINES, Source, partials
-from harness.logs.diff import diff_nodes, node_logs, pairs
+from harness.logs.diff import compare, node_logs, pairs, read_nodes
 from harness.logs.events import WHOLE_LOG, Reading
-from harness.logs.folders import Folder, diff_files, log_files
+from harness.logs.folders import Folder, log_files, read_files
 from harness.logs.gateway import ABSENT_MODULE, MODULE_OPTIONS
 from harness.logs.layout import COMMON, KAFKA_DEFAULT, compile_layout
 from harness.logs.pipeline import FileCounts, join, read
 from harness.logs.places import first_lines, folders_in, logs_below
 from harness.logs.spark import session
-from harness.model import Arm, Build, FindingKind, Flag, NodeLogs, PhaseSpan, Role
+from harness.model import Arm, Build, Contrast, FindingKind, Flag, NodeLogs, PhaseSpan, Role
 from harness.records import to_json
 
 pytestmark = pytest.mark.live
@@ -50,6 +50,15 @@ def _unsplit(request):
 
 def header(second: int, text: str, level: str = "INFO") -> str:
     return f"[2026-11-21 14:28:{second:02},949] {level} {text} (org.apache.kafka.raft.KafkaRaftClient)"
+
+
+def diff_nodes(spark, root: Path, nodes, contrasts, out: Path):
+    return compare(read_nodes(spark, root, nodes, out), contrasts, out)
+
+
+def diff_files(spark, folders: list[Folder], out: Path, patterns) -> Contrast:
+    (contrast,) = compare(read_files(spark, folders, out, patterns), [(folders[0].arm, folders[1].arm)], out)
+    return contrast
 
 
 def named(folder: Path) -> tuple[str, ...]:
