@@ -279,7 +279,7 @@ def _neighbours(
     seen: dict[tuple[str, str], int] = defaultdict(int)
     for name, known in families.items():
         first = {each: at for at, each in reversed(list(enumerate(known)))}
-        for one, other in pairwise(known):
+        for one, other in set(pairwise(known)):
             beside = one in allowed and other in allowed and one != other and first[other] == first[one] + 1
             if beside and _logger(texts[name][first[one]]) == _logger(texts[name][first[other]]):
                 seen[one, other] += 1
