@@ -186,7 +186,7 @@ class Finding:
     rate of a rate that could be tested.
     Of a value, `template` is the statement with `{}` where the value stands, and what is counted are the lines with
     values that the other arm does not write. `base_lasting` and `candidate_lasting` say whether in every run of the
-    arm such lines still came in its last stretch.
+    arm such lines still came in its last stretch. `logged_by` says what the nodes were that logged it in `phase`.
     `base_excerpt` and `candidate_excerpt` are real log lines (empty where the arm has none). `statement` is the file
     and line of the sources that wrote them (`org/apache/…/X.java:12`), empty where it is not known.
     """
@@ -211,6 +211,7 @@ class Finding:
     says: str = ""
     base_lasting: bool = False
     candidate_lasting: bool = False
+    logged_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,8 +237,9 @@ class NodeLogs:
     """The log of one node in one run, in the order in which its files were written.
 
     `files` are relative to the run directory; `pattern` is the log4j conversion pattern of the node's layout.
-    `node_role` is `voter` or `observer`. `names` are texts that differ
-    in every run and what they stand for: `127.0.0.1:22001` for `<voter's controller>`.
+    `node_role` is `voter` or `observer`. `names` are texts that differ in every run and what they stand for:
+    `127.0.0.1:22001` for `<voter's controller>`. `roles` says what the node was in each phase, where that is known:
+    `leader`, `restarted voter` (harness.plan.roles).
     """
 
     scenario: str
@@ -249,3 +251,4 @@ class NodeLogs:
     pattern: str
     phases: tuple[PhaseSpan, ...]
     names: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)

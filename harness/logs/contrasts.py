@@ -279,7 +279,19 @@ def _told(pair: _Pair, kind: FindingKind, phase: str, told: Told, runs: tuple[tu
         candidate_runs=runs[1],
         base_lasting=_lasting(pair.base, runs[0]),
         candidate_lasting=_lasting(pair.candidate, runs[1]),
+        logged_by=_logged_by(pair, phase),
     )
+
+
+def _logged_by(pair: _Pair, phase: str) -> str:
+    """Say what the nodes were that logged it in a phase: of both arms at once if that is the same."""
+    of_base, of_candidate = (
+        ", ".join(sorted({count.role for count in counts if count.where.phase == phase and count.role}))
+        for counts in (pair.base, pair.candidate)
+    )
+    if of_base and of_candidate and of_base != of_candidate:
+        return f"base: {of_base}; candidate: {of_candidate}"
+    return of_candidate or of_base
 
 
 def _shown(counts: Sequence[Count], phase: str) -> Count | None:

@@ -22,6 +22,7 @@ class Count:
 
     `statement` is the place in the sources that wrote it, `wording` what it writes with `{}` for each value, `values`
     what stood there: where they are known. `family` is what is compared of the template; empty for the template itself.
+    `role` is what the node was in the phase (`leader`), empty where that is not known.
     `after` is the time from the phase's beginning to the first event, in seconds, None where that has no meaning;
     `last_at` is when the last event came. `before_end` says whether one came before the last stretch of the run,
     `at_end` whether one came in it.
@@ -40,6 +41,7 @@ class Count:
     wording: str = ""
     values: tuple[str, ...] = ()
     node: int = 0
+    role: str = ""
     after: float | None = None
     last_at: float = 0.0
     before_end: bool = False

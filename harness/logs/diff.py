@@ -219,6 +219,7 @@ def counts_of(node: NodeLogs, files: Mapping[str, FileCounts]) -> Iterator[Count
                 _shared(row["wording"]),
                 _shared(tuple(row["values"])),
                 node.node,
+                node.roles.get(row["phase"], ""),
                 None if start is None else max(first_at - start, 0.0),
                 last_at,
                 row["phase"] != OUTSIDE and first_at < late,

@@ -25,6 +25,7 @@ from harness.logs.noise import MOST_CHANCE
 from harness.logs.tables import Place
 
 _FEWEST = 2  # nodes of a run that logged both
+_LINE_BITS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class Order:
     """The order of first lines in a set of runs; made once for all contrasts."""
 
     def __init__(self, counts: Iterable[Count]) -> None:
-        """Learn from all arms' counts; a log file is a node in one run."""
+        """Learn from all arms' counts; those of a node come in the order in which its files were written."""
         self._signs = {place: _signs(rows) for place, rows in _first_lines(counts).items()}
 
     def swaps(self, base: str, candidate: str) -> list[Swap]:
@@ -141,38 +142,44 @@ def _chance(row: NDArray[np.int8], races: int) -> float:
     return 2 * races * float(special.beta((row > 0).sum() + 1, (row < 0).sum() + 1))
 
 
-_File = tuple[_Run, str]  # a run and a log file of it
+_Node = tuple[_Run, int]
 
 
-def _first_lines(counts: Iterable[Count]) -> dict[Place, dict[str, dict[str, dict[_File, int]]]]:
-    """Return by place, logger, family and file the first line; configuration keys have no family and are left out."""
-    found: dict[Place, dict[str, dict[str, dict[_File, int]]]] = defaultdict(
+def _first_lines(counts: Iterable[Count]) -> dict[Place, dict[str, dict[str, dict[_Node, int]]]]:
+    """Return by place, logger, family and node where its first line stands: by file, then by line.
+
+    Configuration keys have no family and are left out.
+    """
+    found: dict[Place, dict[str, dict[str, dict[_Node, int]]]] = defaultdict(
         lambda: defaultdict(lambda: defaultdict(dict))
     )
+    files: dict[tuple[Place, _Node], dict[str, int]] = defaultdict(dict)
     for count in counts:
+        place = Place(count.where.scenario, count.where.node_role)
+        node = (_Run(count.where.arm, count.where.repeat), count.node)
+        of_node = files[place, node]
+        stands = of_node.setdefault(count.file, len(of_node)) << _LINE_BITS | count.line
         if count.family:
-            place = Place(count.where.scenario, count.where.node_role)
             lines = found[place][count.logger][count.family]
-            file = (_Run(count.where.arm, count.where.repeat), count.file)
-            lines[file] = min(lines.get(file, count.line), count.line)
+            lines[node] = min(lines.get(node, stands), stands)
     return found
 
 
-def _signs(rows: Mapping[str, Mapping[str, Mapping[_File, int]]]) -> _Signs:
-    files = sorted({file for families in rows.values() for lines in families.values() for file in lines})
+def _signs(rows: Mapping[str, Mapping[str, Mapping[_Node, int]]]) -> _Signs:
+    nodes = sorted({node for families in rows.values() for lines in families.values() for node in lines})
     pairs: list[Pair] = []
-    parts = [np.zeros((0, len(files)), np.int8)]
+    parts = [np.zeros((0, len(nodes)), np.int8)]
     for logger, families in sorted(rows.items()):
         names = sorted(families)
-        first = np.array([[families[name].get(file, 0) for file in files] for name in names])
+        first = np.array([[families[name].get(node, 0) for node in nodes] for name in names])
         one, other = np.triu_indices(len(names), 1)
         known = (first[one] > 0) & (first[other] > 0)
         parts.append(np.where(known, np.sign(first[other] - first[one]), 0).astype(np.int8))
         pairs += [Pair(logger, names[i], names[j]) for i, j in zip(one, other, strict=True)]
     signs = np.concatenate(parts)
-    runs = sorted({run for run, _ in files})
-    of_runs = [signs[:, [each == run for each, _ in files]] for run in runs]
-    of_arms = [signs[:, [run.arm == arm for run, _ in files]] for arm in sorted({run.arm for run in runs})]
+    runs = sorted({run for run, _ in nodes})
+    of_runs = [signs[:, [each == run for each, _ in nodes]] for run in runs]
+    of_arms = [signs[:, [run.arm == arm for run, _ in nodes]] for arm in sorted({run.arm for run in runs})]
     return _Signs(
         tuple(pairs),
         tuple(runs),

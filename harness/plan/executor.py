@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from harness.cluster.cluster import Cluster
@@ -20,6 +20,7 @@ from harness.plan.journal import Journal
 from harness.plan.load import Ledger, Load, spread
 from harness.plan.outcome import Miss, decide, measures
 from harness.plan.recorder import Cell, Recorder
+from harness.plan.roles import roles
 from harness.plan.seal import seal_of
 from harness.plan.steps import (
     ActionFailed,
@@ -37,7 +38,7 @@ from harness.plan.watch import Watcher
 from harness.plan.world import World
 from harness.processes.leftovers import end_leftovers
 from harness.records import to_json
-from harness.store import write_text
+from harness.store import read_journal, write_text
 
 _POLL_SECONDS = 0.2
 
@@ -79,7 +80,8 @@ def run_cell(cell: Cell, run_dir: Path, say: Callable[[str], None], cancellation
         round(time.monotonic() - began, 2),
         {**measures(facts.ledger, run.cpu_seconds, run.waits), **recorder.progress.measures()},
     )
-    write_text(folder / "logs.json", to_json(run.node_logs()))
+    of_nodes = roles(read_journal(folder / "journal.jsonl"), cell.scenario.topology.voter_ids)
+    write_text(folder / "logs.json", to_json(run.node_logs(of_nodes)))
     write_text(folder / "seal.json", to_json(seal_of(cell, folder)))
     write_text(folder / "result.json", to_json(result))
     return result
@@ -278,8 +280,8 @@ class _Run:
     def _note(self, text: str, **fields: object) -> None:
         self.recorder.journal.write("note", text=text, **fields)
 
-    def node_logs(self) -> list[NodeLogs]:
-        """Say which logs this run left, for the log diff."""
+    def node_logs(self, of_nodes: Mapping[int, Mapping[str, str]]) -> list[NodeLogs]:
+        """Say which logs this run left, for the log diff; `of_nodes` is what each node was in each phase."""
         cell, topology = self.cell, self.cell.scenario.topology
         spans = tuple(
             PhaseSpan(name, start, end) for (name, start), (_, end) in zip(self._phases, self._phases[1:], strict=False)
@@ -295,6 +297,7 @@ class _Run:
                 LOG_PATTERN,
                 spans,
                 self._names,
+                of_nodes.get(node, {}),
             )
             for node in (*topology.voter_ids, *topology.observer_ids)
             if (self.folder / "nodes" / str(node) / "server.log").exists()

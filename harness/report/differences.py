@@ -228,7 +228,8 @@ def _finding(known: Beside, alike: Sequence[FindingDoc], text: int) -> FindingVi
 
 
 def _where(finding: FindingDoc) -> str:
-    return " · ".join(filter(None, (finding.scenario, finding.role, finding.phase)))
+    by = f"logged by {finding.logged_by}" if finding.logged_by not in ("", finding.role) else ""
+    return " · ".join(filter(None, (finding.scenario, finding.role, finding.phase, by)))
 
 
 def _counts(runs: Sequence[int], whole: int) -> str:

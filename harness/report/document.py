@@ -125,6 +125,7 @@ class FindingDoc:
     says: str
     base_lasting: bool = False
     candidate_lasting: bool = False
+    logged_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

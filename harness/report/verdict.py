@@ -271,4 +271,5 @@ def finding_doc(finding: Finding) -> FindingDoc:
         says=finding.says,
         base_lasting=finding.base_lasting,
         candidate_lasting=finding.candidate_lasting,
+        logged_by=finding.logged_by,
     )

@@ -74,6 +74,11 @@ def test_the_shipped_series_is_judged_ship_with_the_expected_outcomes(tmp_path):
     assert "SHIP" in done.stdout
     assert "report.html" in done.stdout
     assert not nodes_of(tmp_path)
+    for arm in EXPECTED["turn2"]:
+        nodes = json.loads((tmp_path / "run" / "runs" / "turn2" / arm / "1" / "logs.json").read_text())
+        was = sorted(node["roles"]["the leader stops"] for node in nodes)
+        assert was == ["leader", "observer", "stopped voter", "voter"], arm
+    assert any("restarted" in finding["logged_by"] for each in verdict["contrasts"] for finding in each["findings"])
 
 
 def test_the_flood_of_unreachable_old_addresses_vanishes_on_the_patched_arm(tmp_path):

@@ -113,6 +113,31 @@ def test_what_is_logged_once_at_the_end_does_not_last(before, still, lasts):
     assert found.candidate_lasting is lasts
 
 
+def by(role, count):
+    return dataclasses.replace(count, role=role)
+
+
+def test_it_is_told_what_the_nodes_were_that_logged_it_in_its_phase():
+    elsewhere = by("voter", logged("on", phase="start"))
+    (found,) = findings(elsewhere, by("restarted leader", logged("on", 5)), by("leader", logged("on", 5)))
+    assert (found.phase, found.logged_by) == ("stop", "leader, restarted leader")
+
+
+@pytest.mark.parametrize(
+    ("base", "candidate", "told"),
+    [
+        ("leader", "voter", "base: leader; candidate: voter"),
+        ("leader", "leader", "leader"),
+        ("", "leader", "leader"),
+        ("leader", "", "leader"),
+        ("", "", ""),
+    ],
+)
+def test_nodes_of_both_arms_are_told_apart_where_they_were_not_the_same(base, candidate, told):
+    (found,) = findings(by(base, logged("stock", 10)), by(candidate, logged("on", 100)))
+    assert found.logged_by == told
+
+
 def test_the_excerpt_is_the_first_line_of_the_phase():
     counts = [logged("on", line=3, phase="start"), logged("on", 5, line=9), logged("on", 5, line=8)]
     assert findings(*counts)[0].evidence[0].line == 8

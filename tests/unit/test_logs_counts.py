@@ -20,7 +20,7 @@ def counted(phase, first, last, phases=PHASES):
         statement=pl.lit("a/B.java:3"), wording=pl.lit("Node {} {} left"), values=pl.lit(["<n>", "(x)"])
     )
     total = FileTotal("f.log", "", first_at=100.0, last_at=200.0)
-    node = NodeLogs("turn2", "stock", 1, 3, "voter", ("f.log",), "", phases)
+    node = NodeLogs("turn2", "stock", 1, 3, "voter", ("f.log",), "", phases, roles={"stop": "leader"})
     (count,) = counts_of(node, {"f.log": FileCounts(table, total, ())})
     return count
 
@@ -29,6 +29,11 @@ def test_a_count_knows_its_node_its_family_and_what_the_statement_wrote():
     count = counted("stop", 141.5, 150)
     assert (count.node, count.family) == (3, "Node <n> (…) left")
     assert (count.wording, count.values) == ("Node {} {} left", ("<n>", "(x)"))
+
+
+@pytest.mark.parametrize(("phase", "role"), [("start", ""), ("stop", "leader"), ("", "")])
+def test_a_count_says_what_its_node_was_in_the_phase(phase, role):
+    assert counted(phase, 141.5, 150).role == role
 
 
 @pytest.mark.parametrize(("phase", "after"), [("start", 41.5), ("stop", 1.5), ("", None)])

@@ -13,10 +13,13 @@ ARMS, REPEATS, NODES = ("stock", "off", "on"), (1, 2, 3), (0, 1, 2)
 SECONDS = {Where(arm, "turn2", "voter", "start", repeat): 10.0 for arm in ARMS for repeat in REPEATS}
 
 
-def node(arm, repeat, number, words, logger="a.B", scenario="turn2"):
+def node(arm, repeat, number, words, logger="a.B", scenario="turn2", part=""):
     where = Where(arm, scenario, "voter", "start", repeat)
-    file = f"{scenario}/{arm}/{repeat}/{number}.log"
-    return [Count(where, "INFO", logger, word, 1, file, line, word, family=word) for line, word in enumerate(words, 1)]
+    file = f"{scenario}/{arm}/{repeat}/{number}{part}.log"
+    return [
+        Count(where, "INFO", logger, word, 1, file, line, word, family=word, node=number)
+        for line, word in enumerate(words, 1)
+    ]
 
 
 def logs(words_of):
@@ -88,6 +91,17 @@ def test_a_pair_is_told_if_two_nodes_of_each_run_log_it(silent, told):
         return own[:1] if (arm, repeat) == ("on", 2) and number in silent else own
 
     assert len(Order(logs(words_of)).swaps("stock", "on")) == told
+
+
+@pytest.mark.parametrize(("nodes", "told"), [((0,), 0), ((0, 1), 1)])
+def test_the_rotated_files_of_a_node_are_one_node_and_follow_each_other(nodes, told):
+    def rotated(arm, repeat, number):
+        one, two = ("other", "this") if arm == "on" else ("this", "other")
+        files = (["filler", one], [two], [one, two], [one, two])
+        return [count for part, words in enumerate(files) for count in node(arm, repeat, number, words, part=part)]
+
+    counts = [count for arm in ARMS for repeat in REPEATS for number in nodes for count in rotated(arm, repeat, number)]
+    assert len(Order(counts).swaps("stock", "on")) == told
 
 
 def test_lines_of_different_loggers_are_not_compared():

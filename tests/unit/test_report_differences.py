@@ -78,6 +78,14 @@ def test_it_is_told_which_arm_logs_to_the_end(repeated, finding, base, candidate
     assert view(repeated, lasting).findings[0].lasting == told
 
 
+def test_a_finding_names_the_nodes_that_logged_it_unless_their_kind_says_as_much(repeated, finding):
+    def where(**changed):
+        return view(repeated, replace(finding, role="observer", **changed)).findings[0].where
+
+    assert where(logged_by="restarted observer").endswith(" · logged by restarted observer")
+    assert "logged by" not in where(logged_by="observer") + where(logged_by="")
+
+
 def test_the_same_slot_with_other_values_elsewhere_is_told_by_itself(repeated, finding):
     value = replace(finding, kind=FindingKind.VALUE, says="base: false; candidate: true")
     elsewhere = replace(value, scenario="turn1")

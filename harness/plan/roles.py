@@ -1,0 +1,62 @@
+"""What each node was in each phase of a run, as its journal tells: who led, was restarted, or was stopped; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+_ENDED = ("stopped", "killed", "died")
+_OF_THE_PLAN = ("phase", "step", "sample")
+
+
+def roles(events: Iterable[Mapping[str, Any]], voters: Collection[int]) -> dict[int, dict[str, str]]:
+    """Return by node and phase what the node was: `leader`, `voter` or `observer`, after `restarted` or `stopped`.
+
+    The leader is whom the voters named last in the phase, before it if they named nobody in it. Restarted is who was
+    started in the phase and not for the first time, stopped who had ended when the phase did. A node that had not been
+    started yet is left out. What follows the plan (every node is stopped) belongs to no phase.
+    """
+    known = list(events)
+    ends = max((at for at, event in enumerate(known) if event.get("event") in _OF_THE_PLAN), default=-1)
+    return _Walk(voters).through(known[: ends + 1])
+
+
+class _Walk:
+    """The journal from its beginning: what is known at the present line, and what is told of the phases behind it."""
+
+    def __init__(self, voters: Collection[int]) -> None:
+        self._voters = voters
+        self._leader = -1
+        self._states: dict[int, str] = {}
+        self._restarted: set[int] = set()
+        self._phase = ""
+        self._told: dict[int, dict[str, str]] = {}
+
+    def through(self, events: Iterable[Mapping[str, Any]]) -> dict[int, dict[str, str]]:
+        for event in events:
+            match event.get("event"):
+                case "phase":
+                    self._end_phase()
+                    self._phase = str(event["name"])
+                case "node":
+                    self._on_node(int(event["node"]), str(event["state"]))
+                case "quorum" if int(event["leader"]) >= 0:
+                    self._leader = int(event["leader"])
+        self._end_phase()
+        return self._told
+
+    def _on_node(self, node: int, state: str) -> None:
+        if state == "starting" and node in self._states:
+            self._restarted.add(node)
+        self._states[node] = state
+
+    def _end_phase(self) -> None:
+        for node in self._states if self._phase else ():
+            self._told.setdefault(node, {})[self._phase] = self._role(node)
+        self._restarted = set()
+
+    def _role(self, node: int) -> str:
+        kind = "observer" if node not in self._voters else "leader" if node == self._leader else "voter"
+        if self._states[node] in _ENDED:
+            return f"stopped {kind}"
+        return f"restarted {kind}" if node in self._restarted else kind

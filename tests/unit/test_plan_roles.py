@@ -1,0 +1,78 @@
+"""What each node was in each phase, as a journal tells it."""
+
+from typing import Any
+
+import pytest
+
+from harness.plan.roles import roles
+
+VOTERS = (0, 1, 2)
+
+
+def node(number: int, state: str) -> dict[str, Any]:
+    return {"event": "node", "node": number, "state": state}
+
+
+def led_by(number: int) -> dict[str, Any]:
+    return {"event": "quorum", "leader": number, "epoch": 4}
+
+
+def phase(name: str) -> dict[str, Any]:
+    return {"event": "phase", "name": name}
+
+
+DONE = {"event": "step", "kind": "expect", "text": "…", "status": "met"}
+STARTED = [phase("start"), *(node(each, "starting") for each in range(4)), led_by(1)]
+
+
+def test_the_leader_is_told_from_other_voters_and_from_the_observer() -> None:
+    told = roles([*STARTED, DONE], VOTERS)
+    assert told == {0: {"start": "voter"}, 1: {"start": "leader"}, 2: {"start": "voter"}, 3: {"start": "observer"}}
+
+
+def test_the_leader_of_a_phase_is_whom_the_voters_named_last_in_it() -> None:
+    told = roles([*STARTED, phase("elect"), led_by(1), led_by(-1), led_by(2), led_by(-1), DONE], VOTERS)
+    assert [told[each]["elect"] for each in VOTERS] == ["voter", "voter", "leader"]
+
+
+def test_who_led_before_leads_a_phase_in_which_the_voters_named_nobody() -> None:
+    assert roles([*STARTED, phase("quiet")], VOTERS)[1]["quiet"] == "leader"
+
+
+def test_a_node_is_restarted_in_the_phase_in_which_it_started_again_and_in_no_other() -> None:
+    again = [
+        phase("move"),
+        node(2, "stopping"),
+        node(2, "stopped"),
+        node(2, "starting"),
+        led_by(2),
+        phase("after"),
+        DONE,
+    ]
+    told = roles([*STARTED, *again], VOTERS)
+    assert told[2] == {"start": "voter", "move": "restarted leader", "after": "leader"}
+    assert told[0]["move"] == "voter"
+
+
+@pytest.mark.parametrize("end", ["stopped", "killed", "died"])
+def test_a_node_that_ended_is_stopped_until_it_is_started_again(end: str) -> None:
+    told = roles(
+        [*STARTED, phase("stop"), node(1, end), led_by(0), phase("on"), phase("back"), node(1, "starting"), DONE],
+        VOTERS,
+    )
+    assert told[1] == {"start": "leader", "stop": "stopped voter", "on": "stopped voter", "back": "restarted voter"}
+
+
+def test_a_node_that_was_not_started_yet_is_left_out() -> None:
+    told = roles([phase("voters"), node(0, "starting"), phase("observer"), node(3, "starting"), DONE], VOTERS)
+    assert told == {0: {"voters": "voter", "observer": "voter"}, 3: {"observer": "observer"}}
+
+
+def test_the_end_of_every_node_after_the_plan_is_no_part_of_its_last_phase() -> None:
+    told = roles([*STARTED, DONE, led_by(2), node(1, "killed")], VOTERS)
+    assert told[1] == {"start": "leader"}
+
+
+def test_a_journal_without_phases_tells_nothing() -> None:
+    assert roles([], VOTERS) == {}
+    assert roles([node(0, "starting"), led_by(0), DONE], VOTERS) == {}
