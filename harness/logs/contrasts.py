@@ -286,11 +286,11 @@ def _told(pair: _Pair, kind: FindingKind, phase: str, told: Told, runs: tuple[tu
 def _logged_by(pair: _Pair, phase: str) -> str:
     """Say what the nodes were that logged it in a phase: of both arms at once if that is the same."""
     of_base, of_candidate = (
-        ", ".join(sorted({count.role for count in counts if count.where.phase == phase and count.role}))
+        " and ".join(sorted({count.role for count in counts if count.where.phase == phase and count.role}))
         for counts in (pair.base, pair.candidate)
     )
     if of_base and of_candidate and of_base != of_candidate:
-        return f"base: {of_base}; candidate: {of_candidate}"
+        return f"{of_base} in base, {of_candidate} in the candidate"
     return of_candidate or of_base
 
 

@@ -120,13 +120,13 @@ def by(role, count):
 def test_it_is_told_what_the_nodes_were_that_logged_it_in_its_phase():
     elsewhere = by("voter", logged("on", phase="start"))
     (found,) = findings(elsewhere, by("restarted leader", logged("on", 5)), by("leader", logged("on", 5)))
-    assert (found.phase, found.logged_by) == ("stop", "leader, restarted leader")
+    assert (found.phase, found.logged_by) == ("stop", "leader and restarted leader")
 
 
 @pytest.mark.parametrize(
     ("base", "candidate", "told"),
     [
-        ("leader", "voter", "base: leader; candidate: voter"),
+        ("leader", "voter", "leader in base, voter in the candidate"),
         ("leader", "leader", "leader"),
         ("", "leader", "leader"),
         ("leader", "", "leader"),
