@@ -239,7 +239,7 @@ class NodeLogs:
     `files` are relative to the run directory; `pattern` is the log4j conversion pattern of the node's layout.
     `node_role` is `voter` or `observer`. `names` are texts that differ in every run and what they stand for:
     `127.0.0.1:22001` for `<voter's controller>`. `roles` says what the node was in each phase, where that is known:
-    `leader`, `restarted voter` (harness.plan.roles).
+    `leader`, `restarted follower` (harness.plan.roles).
     """
 
     scenario: str

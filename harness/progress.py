@@ -118,7 +118,8 @@ class DownloadBar:
             self._bar.stop()
         if self._files:
             size = sum(total for _, total in self._files.values()) / 1e6
-            self._console.print(Text(f"  {len(self._files)} files downloaded, {size:.0f} MB", style="dim"))
+            files = "file" if len(self._files) == 1 else "files"
+            self._console.print(Text(f"  {len(self._files)} {files} downloaded, {size:.0f} MB", style="dim"))
 
     def advance(self, name: str, done: int, total: int) -> None:
         """Tell that `done` of `total` bytes of a file have come."""

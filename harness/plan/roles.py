@@ -10,7 +10,8 @@ _OF_THE_PLAN = ("phase", "step", "sample")
 
 
 def roles(events: Iterable[Mapping[str, Any]], voters: Collection[int]) -> dict[int, dict[str, str]]:
-    """Return by node and phase what the node was: `leader`, `voter` or `observer`, after `restarted` or `stopped`.
+    """Return by node and phase what the node was: `leader`, `restarted leader`, `follower`, `restarted follower`,
+    `stopped voter`, and `observer` in the same three ways. A follower is a voter.
 
     The leader is whom the voters named last in the phase, before it if they named nobody in it. Restarted is who was
     started in the phase and not for the first time, stopped who had ended when the phase did. A node that had not been
@@ -56,7 +57,8 @@ class _Walk:
         self._restarted = set()
 
     def _role(self, node: int) -> str:
-        kind = "observer" if node not in self._voters else "leader" if node == self._leader else "voter"
+        votes = node in self._voters
         if self._states[node] in _ENDED:
-            return f"stopped {kind}"
-        return f"restarted {kind}" if node in self._restarted else kind
+            return "stopped voter" if votes else "stopped observer"
+        role = "observer" if not votes else "leader" if node == self._leader else "follower"
+        return f"restarted {role}" if node in self._restarted else role

@@ -77,7 +77,7 @@ def test_the_shipped_series_is_judged_ship_with_the_expected_outcomes(tmp_path):
     for arm in EXPECTED["turn2"]:
         nodes = json.loads((tmp_path / "run" / "runs" / "turn2" / arm / "1" / "logs.json").read_text())
         was = sorted(node["roles"]["the leader stops"] for node in nodes)
-        assert was == ["leader", "observer", "stopped voter", "voter"], arm
+        assert was == ["follower", "leader", "observer", "stopped voter"], arm
     assert any("restarted" in finding["logged_by"] for each in verdict["contrasts"] for finding in each["findings"])
 
 

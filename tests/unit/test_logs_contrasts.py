@@ -118,7 +118,7 @@ def by(role, count):
 
 
 def test_it_is_told_what_the_nodes_were_that_logged_it_in_its_phase():
-    elsewhere = by("voter", logged("on", phase="start"))
+    elsewhere = by("follower", logged("on", phase="start"))
     (found,) = findings(elsewhere, by("restarted leader", logged("on", 5)), by("leader", logged("on", 5)))
     assert (found.phase, found.logged_by) == ("stop", "leader and restarted leader")
 
@@ -126,7 +126,7 @@ def test_it_is_told_what_the_nodes_were_that_logged_it_in_its_phase():
 @pytest.mark.parametrize(
     ("base", "candidate", "told"),
     [
-        ("leader", "voter", "leader in base, voter in the candidate"),
+        ("leader", "follower", "leader in base, follower in the candidate"),
         ("leader", "leader", "leader"),
         ("", "leader", "leader"),
         ("leader", "", "leader"),

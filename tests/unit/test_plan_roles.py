@@ -27,12 +27,17 @@ STARTED = [phase("start"), *(node(each, "starting") for each in range(4)), led_b
 
 def test_the_leader_is_told_from_other_voters_and_from_the_observer() -> None:
     told = roles([*STARTED, DONE], VOTERS)
-    assert told == {0: {"start": "voter"}, 1: {"start": "leader"}, 2: {"start": "voter"}, 3: {"start": "observer"}}
+    assert told == {
+        0: {"start": "follower"},
+        1: {"start": "leader"},
+        2: {"start": "follower"},
+        3: {"start": "observer"},
+    }
 
 
 def test_the_leader_of_a_phase_is_whom_the_voters_named_last_in_it() -> None:
     told = roles([*STARTED, phase("elect"), led_by(1), led_by(-1), led_by(2), led_by(-1), DONE], VOTERS)
-    assert [told[each]["elect"] for each in VOTERS] == ["voter", "voter", "leader"]
+    assert [told[each]["elect"] for each in VOTERS] == ["follower", "follower", "leader"]
 
 
 def test_who_led_before_leads_a_phase_in_which_the_voters_named_nobody() -> None:
@@ -50,8 +55,8 @@ def test_a_node_is_restarted_in_the_phase_in_which_it_started_again_and_in_no_ot
         DONE,
     ]
     told = roles([*STARTED, *again], VOTERS)
-    assert told[2] == {"start": "voter", "move": "restarted leader", "after": "leader"}
-    assert told[0]["move"] == "voter"
+    assert told[2] == {"start": "follower", "move": "restarted leader", "after": "leader"}
+    assert told[0]["move"] == "follower"
 
 
 @pytest.mark.parametrize("end", ["stopped", "killed", "died"])
@@ -60,12 +65,12 @@ def test_a_node_that_ended_is_stopped_until_it_is_started_again(end: str) -> Non
         [*STARTED, phase("stop"), node(1, end), led_by(0), phase("on"), phase("back"), node(1, "starting"), DONE],
         VOTERS,
     )
-    assert told[1] == {"start": "leader", "stop": "stopped voter", "on": "stopped voter", "back": "restarted voter"}
+    assert told[1] == {"start": "leader", "stop": "stopped voter", "on": "stopped voter", "back": "restarted follower"}
 
 
 def test_a_node_that_was_not_started_yet_is_left_out() -> None:
     told = roles([phase("voters"), node(0, "starting"), phase("observer"), node(3, "starting"), DONE], VOTERS)
-    assert told == {0: {"voters": "voter", "observer": "voter"}, 3: {"observer": "observer"}}
+    assert told == {0: {"voters": "follower", "observer": "follower"}, 3: {"observer": "observer"}}
 
 
 def test_the_end_of_every_node_after_the_plan_is_no_part_of_its_last_phase() -> None:

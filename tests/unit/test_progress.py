@@ -88,5 +88,5 @@ def test_downloads_are_told_once_and_not_at_all_when_all_is_cached():
         with reporter.downloads():
             pass
 
-    assert plain(some).splitlines()[-1] == "  1 files downloaded, 2 MB"
+    assert plain(some).splitlines()[-1] == "  1 file downloaded, 2 MB"
     assert plain(none) == ""
