@@ -25,7 +25,7 @@ from harness.logs.noise import MOST_CHANCE
 from harness.logs.tables import Place
 
 _FEWEST = 2  # nodes of a run that logged both
-_LINE_BITS = 40
+_LINE_BITS = 40  # of a position: the rest says which of the node's files it is in
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-_ENDED = ("stopped", "killed", "died")
-_OF_THE_PLAN = ("phase", "step", "sample")
+from harness.journals import ENDED, is_of_the_plan
 
 
 def roles(events: Iterable[Mapping[str, Any]], voters: Collection[int]) -> dict[int, dict[str, str]]:
@@ -18,7 +17,7 @@ def roles(events: Iterable[Mapping[str, Any]], voters: Collection[int]) -> dict[
     started yet is left out. What follows the plan (every node is stopped) belongs to no phase.
     """
     known = list(events)
-    ends = max((at for at, event in enumerate(known) if event.get("event") in _OF_THE_PLAN), default=-1)
+    ends = max((at for at, event in enumerate(known) if is_of_the_plan(event)), default=-1)
     return _Walk(voters).through(known[: ends + 1])
 
 
@@ -58,7 +57,7 @@ class _Walk:
 
     def _role(self, node: int) -> str:
         votes = node in self._voters
-        if self._states[node] in _ENDED:
+        if self._states[node] in ENDED:
             return "stopped voter" if votes else "stopped observer"
         role = "observer" if not votes else "leader" if node == self._leader else "follower"
         return f"restarted {role}" if node in self._restarted else role

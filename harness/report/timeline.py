@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.journals import ENDED, is_of_the_plan
+
 Event = Mapping[str, Any]
 
 # A no-op record is appended every 500 ms and the quorum is journaled once a second: an observer that has not
 # moved for this long has missed several.
 STALL_SECONDS = 3.0
-_ENDED = ("stopped", "killed", "died")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ def timeline_of(events: Sequence[Event]) -> Timeline:
 
 def _plan_ended(events: Sequence[Event]) -> float:
     """Return when the plan had nothing more to do or to look at; what follows is the harness tidying up."""
-    asked = [_time(e) for e in events if e.get("event") in ("phase", "step", "sample") or e.get("state") == "died"]
+    asked = [_time(event) for event in events if is_of_the_plan(event)]
     return max(asked or map(_time, events), default=0.0)
 
 
@@ -141,7 +142,7 @@ def _leads(node: int, events: Sequence[Event], seconds: float) -> tuple[Span, ..
     """Return the epochs that a node was seen to lead, each until another answer or until the node ended."""
     changes = [next(group) for _, group in itertools.groupby(_answers(events), key=lambda answer: answer[1])]
     spans = _until_next([(at, f"{leader} {epoch}") for at, (leader, epoch) in changes], seconds)
-    ends = [_time(e) for e in _of(events, "node") if int(e["node"]) == node and e["state"] in _ENDED]
+    ends = [_time(e) for e in _of(events, "node") if int(e["node"]) == node and e["state"] in ENDED]
     mine = [span for span in spans if span.name.split()[0] == str(node)]
     return tuple(Span(s.name.split()[1], s.start, _first_within(ends, s)) for s in mine)
 

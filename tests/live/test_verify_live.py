@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from harness.cluster.node import wait_until
+from harness.store import read_journal
 
 pytestmark = pytest.mark.live
 
@@ -111,6 +112,11 @@ def test_a_jar_that_throws_in_the_raft_thread_is_held_back_because_its_nodes_die
     assert done.returncode == 1, done.stdout + done.stderr
     assert outcomes(tmp_path / "run")["new-mechanism"]["jar-on"] == "REFUTED(node_alive)"
     assert "a mutant: the refresh always fails" in (tmp_path / "run" / "verdict.json").read_text()
+    folder = tmp_path / "run" / "runs" / "new-mechanism" / "jar-on" / "1"
+    died = {event["node"] for event in read_journal(folder / "journal.jsonl") if event.get("state") == "died"}
+    last = {node["node"]: list(node["roles"].values())[-1] for node in json.loads((folder / "logs.json").read_text())}
+    assert died
+    assert all(last[node].startswith("stopped ") for node in died), last
 
 
 def test_a_file_that_is_no_jar_is_refused_with_a_sentence(tmp_path):

@@ -81,3 +81,9 @@ def test_the_end_of_every_node_after_the_plan_is_no_part_of_its_last_phase() -> 
 def test_a_journal_without_phases_tells_nothing() -> None:
     assert roles([], VOTERS) == {}
     assert roles([node(0, "starting"), led_by(0), DONE], VOTERS) == {}
+
+
+def test_a_node_that_died_is_stopped_though_its_death_ended_the_plan_without_another_step() -> None:
+    told = roles([*STARTED, DONE, node(1, "died"), node(0, "stopping"), node(0, "killed")], VOTERS)
+    assert told[1] == {"start": "stopped voter"}
+    assert told[0] == {"start": "follower"}
