@@ -18,7 +18,7 @@ from pathlib import Path
 import psutil
 from rich.console import Console
 
-from harness.arms import Setup
+from harness.base.progress import Reporter
 from harness.cluster import probes
 from harness.cluster.cluster import Cluster, Topology
 from harness.cluster.formatting import Identity, format_with_storage_tool, new_uuid
@@ -26,8 +26,8 @@ from harness.cluster.jvm import Profile
 from harness.cluster.node import wait_until
 from harness.cluster.prepare import Ground
 from harness.cluster.protocol import Unreachable
-from harness.progress import Reporter
-from harness.sources.distribution import Distribution
+from harness.kafka.distribution import Distribution
+from harness.model.setup import Setup
 from harness.stages.ground import distribution_of
 from harness.stages.run import lay_ground
 

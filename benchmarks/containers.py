@@ -15,15 +15,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from harness.base.paths import cache_root
 from harness.building.build import source_files
 from harness.building.containers.choosing import gradle_builder
 from harness.building.containers.debian import make_image
 from harness.building.containers.engine import reach_engine
-from harness.resources import cache_root
-from harness.sources.distribution import locked_distribution
-from harness.sources.downloads import Downloads
-from harness.sources.lock import Purpose, read_lock
-from harness.sources.maven import MavenSources
+from harness.kafka.distribution import locked_distribution
+from harness.kafka.downloads import Downloads
+from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.maven import MavenSources
 
 KAFKA = "3.9.1"
 IMAGE_GOAL, MODULE_GOAL = 120, 15

@@ -25,16 +25,17 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from harness.logs.blocks import Source, whole
-from harness.logs.contrasts import contrast
+from harness.logs.compare.contrasts import contrast
+from harness.logs.compare.families import family
 from harness.logs.diff import counts_of, exposures, node_logs
-from harness.logs.events import Reading
-from harness.logs.families import family
-from harness.logs.layout import compile_layout
-from harness.logs.library import Origins, library
-from harness.logs.masks import template_of
-from harness.logs.pipeline import FileCounts, join
-from harness.model import Finding, FindingKind, NodeLogs, Significance
+from harness.logs.read.blocks import Source, whole
+from harness.logs.read.events import Reading
+from harness.logs.read.layout import compile_layout
+from harness.logs.read.library import Origins, library
+from harness.logs.read.masks import template_of
+from harness.logs.read.pipeline import FileCounts, join
+from harness.model.findings import Finding, FindingKind, Significance
+from harness.model.node_logs import NodeLogs
 
 SEED = 20261122
 ARMS = {**dict.fromkeys(range(3), "base"), **dict.fromkeys(range(3, 6), "candidate")}

@@ -14,16 +14,16 @@ from pathlib import Path
 
 from rich.console import Console
 
-from harness.arms import Setup
+from harness.base.paths import cache_root
+from harness.base.progress import Reporter
 from harness.building.builders import choose_builder
-from harness.java import bundled_runtime
-from harness.progress import Reporter
+from harness.kafka.downloads import Downloads
+from harness.kafka.lock import Purpose, read_lock
+from harness.model.proof import TestScope
+from harness.model.setup import Setup
 from harness.proof.junit import TestBench, run_tests
-from harness.proof.records import TestScope
-from harness.resources import cache_root
-from harness.sources.downloads import Downloads
-from harness.sources.lock import Purpose, read_lock
 from harness.stages.ground import distribution_of
+from harness.toolbox.java import bundled_runtime
 
 KAFKA = "3.9.1"
 # What a change to the two classes that everything goes through is related to.

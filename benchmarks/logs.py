@@ -27,12 +27,12 @@ import psutil
 from drain3 import TemplateMiner
 from drain3.template_miner_config import TemplateMinerConfig
 
-from harness.logs.blocks import LINES, Source, partials
-from harness.logs.events import WHOLE_LOG, Reading
-from harness.logs.layout import KAFKA_DEFAULT, compile_layout
-from harness.logs.masks import MASKS, template
-from harness.logs.pipeline import read
-from harness.logs.spark import session
+from harness.logs.read.blocks import LINES, Source, partials
+from harness.logs.read.events import WHOLE_LOG, Reading
+from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
+from harness.logs.read.masks import MASKS, template
+from harness.logs.read.pipeline import read
+from harness.logs.read.spark import session
 
 sys.path.insert(0, str(Path(__file__).parent))
 import contrasts

@@ -13,23 +13,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from harness.audit.claims_file import load_claims
+from harness.base.paths import cache_root, data_root
 from harness.building.build import Bench, Toolchain, build_series
 from harness.building.builders import Ecj
 from harness.building.configdef import read_keys
 from harness.building.crosscheck import unpatched_jars
-from harness.claims import load_claims
-from harness.java import bundled_runtime
-from harness.patching import load_series
+from harness.kafka.distribution import locked_distribution
+from harness.kafka.downloads import Downloads
+from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.maven import MavenSources
+from harness.kafka.patching import load_series
 from harness.proof.bytecode import read_each, read_references
 from harness.proof.dropin import BaselineJar, Subject, named_classes, prepare_tools, prove_dropin
 from harness.proof.dropin.api import compare_apis
 from harness.proof.dropin.linkage import packages_of
 from harness.proof.dropin.loading import check_loading
-from harness.resources import cache_root, data_root
-from harness.sources.distribution import locked_distribution
-from harness.sources.downloads import Downloads
-from harness.sources.lock import Purpose, read_lock
-from harness.sources.maven import MavenSources
+from harness.toolbox.java import bundled_runtime
 
 VERSION = "3.9.1"
 

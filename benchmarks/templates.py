@@ -17,10 +17,10 @@ from pathlib import Path
 
 import polars as pl
 
-from harness.logs.layout import KAFKA_DEFAULT, compile_layout
-from harness.logs.library import library
-from harness.logs.masks import template
-from harness.logs.statements import Statement, Statements
+from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
+from harness.logs.read.library import library
+from harness.logs.read.masks import template
+from harness.logs.read.statements import Statement, Statements
 
 SAMPLE = Path(__file__).resolve().parents[1] / "tests" / "unit" / "log-sample"
 VERSION = "3.9.1"

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import psutil
 
-from harness.errors import HarnessError
-from harness.java import bundled_runtime
-from harness.resources import cache_root
+from harness.base.errors import HarnessError
+from harness.base.paths import cache_root
+from harness.toolbox.java import bundled_runtime
 
 # Two clusters of four nodes at the fast profile, Spark and the harness, measured with a margin.
 _MEMORY_GIB = 4

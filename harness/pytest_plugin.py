@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 
-from harness.errors import HarnessError
-from harness.judge import Check
-from harness.model import Role, RunResult
-from harness.plan.api import Scenario
-from harness.plan.registry import load_all, load_file
+from harness.base.errors import HarnessError
+from harness.judge.checks import Check
+from harness.model.arms import Role
+from harness.model.runs import RunResult
 from harness.report.verdict import judge_run, read_asked, read_results
+from harness.scenario.api import Scenario
+from harness.scenario.registry import load_all, load_file
 
 _MARK = b"@scenario("
 
@@ -128,9 +129,9 @@ def pytest_runtestloop(session: pytest.Session) -> None:
 def _verify(session: pytest.Session, items: list[ScenarioItem]) -> None:
     # The stages import everything that a verification needs; a session without scenarios must not wait for that.
     from harness.cli.common import new_run_dir, reporter
+    from harness.model.request import Request
     from harness.stages import run as run_stage
     from harness.stages.build import build
-    from harness.stages.request import Request
 
     run_dir = new_run_dir(session.config.getoption("--kafka-out"), "pytest")
     names = tuple(dict.fromkeys(item.scenario.name for item in items))

@@ -1,6 +1,6 @@
 """The observer starts with one right address only, and the voter behind it stops."""
 
-from harness.plan import kraft, produce, rolls, scenario
+from harness.scenario import kraft, produce, rolls, scenario
 
 
 @scenario(kraft(controllers=3, observers=1), suite="bootstrap", budget="4m")

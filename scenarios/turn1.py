@@ -1,6 +1,6 @@
 """Two voters move and the unmoved one stops: the observer keeps a right address, so that stock is fine too."""
 
-from harness.plan import kraft, rolls, scenario
+from harness.scenario import kraft, rolls, scenario
 
 
 @scenario(kraft(controllers=3, observers=1), suite="bootstrap", budget="4m")

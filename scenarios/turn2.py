@@ -1,6 +1,6 @@
 """Every voter moves, then the leader stops: every address that the observer was configured with is stale."""
 
-from harness.plan import kraft, rolls, scenario
+from harness.scenario import kraft, rolls, scenario
 
 
 @scenario(kraft(controllers=3, observers=1), suite="bootstrap", budget="4m")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from harness.audit.claims_file import ClaimSet
 from harness.audit.graph import graph_of
 from harness.audit.jar import answer_from_jar
 from harness.audit.java import read_sources
 from harness.audit.rules import answer, answered, untested
-from harness.claims import ClaimSet
+from harness.model.proof import AuditAnswer
 from harness.proof.bytecode import ClassFacts
-from harness.proof.records import AuditAnswer
 
 
 def audit(

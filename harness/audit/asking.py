@@ -8,7 +8,7 @@ from dataclasses import MISSING, Field, fields
 from typing import Any
 
 from harness.audit.questions import ASKS, LEVELS, Ask
-from harness.tables import only_keys, text, texts
+from harness.base.toml import only_keys, text, texts
 
 _MEMBER = re.compile(r"[A-Za-z_$][\w$]*\.[A-Za-z_$][\w$]*")
 _CONSTRUCTOR = re.compile(r"[A-Za-z_$][\w$]*\(([\w$.\[\]]+(,\s*[\w$.\[\]]+)*)?\)")

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from harness.model import Evidence
+from harness.model.runs import Evidence
 
 
 @dataclass(frozen=True, slots=True, eq=False)

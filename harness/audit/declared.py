@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from tree_sitter import Node
 
 from harness.audit.code import Field
-from harness.model import Evidence
-from harness.text import cut, visible
+from harness.base.text import cut, visible
+from harness.model.runs import Evidence
 
 TYPES = ("class_declaration", "interface_declaration", "enum_declaration", "record_declaration")
 METHODS = ("method_declaration", "constructor_declaration", "compact_constructor_declaration")

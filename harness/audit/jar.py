@@ -23,9 +23,9 @@ from harness.audit.questions import (
     ReadOnce,
 )
 from harness.audit.rules import Said, answered, holds_or_not, subjects, untested
-from harness.model import Evidence
+from harness.model.proof import Answer, AuditAnswer
+from harness.model.runs import Evidence
 from harness.proof.bytecode import ClassFacts, MethodFacts, Use
-from harness.proof.records import Answer, AuditAnswer
 
 NO_SOURCES = "There are no sources, and the order of instructions does not tell it."
 _PUBLIC, _FINAL, _VOLATILE = 0x0001, 0x0010, 0x0040

@@ -13,7 +13,7 @@ from harness.audit.bodies import class_of
 from harness.audit.code import Code, JavaClass
 from harness.audit.declared import SourceFile, names_in
 from harness.audit.flow import Walk
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 
 _JAVA = Language(tree_sitter_java.language())
 # Kafka's longest class has 0.2 MB, and its raft module 70 files.

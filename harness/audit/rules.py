@@ -21,8 +21,8 @@ from harness.audit.questions import (
     Question,
     ReadOnce,
 )
-from harness.model import Evidence
-from harness.proof.records import Answer, AuditAnswer
+from harness.model.proof import Answer, AuditAnswer
+from harness.model.runs import Evidence
 
 _DEFINES = {"define": 5, "defineInternal": 4}  # by the fewest arguments among which the third is a default
 

@@ -8,19 +8,19 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.errors import HarnessError
+from harness.base.files import write_bytes, write_text
+from harness.base.json import to_json
 from harness.building.builders import Builder, Compilation, first_errors
 from harness.building.configdef import Probe, read_flag
 from harness.building.given import check_raft_jar
 from harness.building.jars import classes_in, resources_of, write_jar
-from harness.errors import HarnessError
-from harness.model import Build
-from harness.patching import Series, apply_series
-from harness.records import to_json
-from harness.sources.distribution import Distribution
-from harness.sources.downloads import sha256_of
-from harness.sources.maven import lay_out_generated
-from harness.sources.tree import Source, SourceTree
-from harness.store import write_bytes, write_text
+from harness.kafka.distribution import Distribution
+from harness.kafka.downloads import sha256_of
+from harness.kafka.maven import lay_out_generated
+from harness.kafka.patching import Series, apply_series
+from harness.kafka.tree import Source, SourceTree
+from harness.model.arms import Build
 
 _SOURCES = ("raft/src/main/java", "raft/src/generated/java")
 _RESOURCES = Path("raft/src/main/resources")

@@ -13,9 +13,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
-from harness.errors import HarnessError
-from harness.java import JavaRuntime, runtime_at
-from harness.processes import bare_environment, run
+from harness.base.errors import HarnessError
+from harness.base.processes import bare_environment, run
+from harness.toolbox.java import JavaRuntime, runtime_at
 
 GRADLE_CONTAINER, GRADLE_FULL = "gradle-container", "gradle-full"  # made by harness.building.containers
 GRADLE_BUILDERS = (GRADLE_CONTAINER, GRADLE_FULL)

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.errors import HarnessError
+from harness.base.processes import bare_environment, run
+from harness.base.text import visible
 from harness.building.builders import Builder
 from harness.building.probes import QUICK, compiled_probe
-from harness.errors import HarnessError
-from harness.java import JavaRuntime
-from harness.model import Flag
-from harness.processes import bare_environment, run
-from harness.text import visible
+from harness.model.arms import Flag
+from harness.toolbox.java import JavaRuntime
 
 _SOURCE = "ConfigProbe.java"
 _TIMEOUT_SECONDS = 60

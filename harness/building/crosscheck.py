@@ -8,15 +8,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.archives import open_archive, read_entry
+from harness.base.errors import HarnessError
+from harness.base.files import write_with
 from harness.building.build import source_files
 from harness.building.builders import Builder, first_errors
 from harness.building.jars import classes_in, resources_of, write_jar
-from harness.errors import HarnessError
-from harness.sources.archives import open_archive, read_entry
-from harness.sources.distribution import Distribution
-from harness.sources.downloads import sha256_of
-from harness.sources.maven import MavenSources
-from harness.store import write_with
+from harness.kafka.distribution import Distribution
+from harness.kafka.downloads import sha256_of
+from harness.kafka.maven import MavenSources
 
 
 @dataclass(frozen=True, slots=True)

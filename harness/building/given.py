@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from zipfile import ZipFile
 
-from harness.errors import HarnessError
-from harness.sources.archives import open_archive, read_entry
-from harness.sources.distribution import RAFT_CLIENT, jar_version
+from harness.base.archives import open_archive, read_entry
+from harness.base.errors import HarnessError
+from harness.kafka.distribution import RAFT_CLIENT, jar_version
 
 _MOST_BYTES = 50 * 2**20  # the released jar has 0.3 MB
 

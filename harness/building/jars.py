@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from harness.sources.archives import open_archive, read_entry
+from harness.base.archives import open_archive, read_entry
 
 _MANIFEST = "META-INF/MANIFEST.MF"
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # the zip format knows nothing earlier

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.errors import HarnessError
+from harness.base.files import move_folder
+from harness.base.locks import scratch
+from harness.base.processes import bare_environment, run
 from harness.building.builders import Compilation, run_compiler
 from harness.building.containers.aptsources import AptSource, host_sources
-from harness.errors import HarnessError
-from harness.java import JavaRuntime
-from harness.owning import scratch
-from harness.processes import bare_environment, run
-from harness.store import move_folder
+from harness.toolbox.java import JavaRuntime
 
 _PACKAGES = ("openjdk-8-jdk-headless", "openjdk-8-jre-headless")
 _SUITE = "sid"

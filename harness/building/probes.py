@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness.base.errors import HarnessError
+from harness.base.files import move_folder
+from harness.base.locks import scratch
 from harness.building.builders import Builder, first_errors
-from harness.errors import HarnessError
-from harness.owning import scratch
-from harness.store import move_folder
 
 QUICK = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
 

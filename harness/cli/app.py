@@ -14,10 +14,10 @@ from types import FrameType
 import typer
 from rich.text import Text
 
+from harness.base.errors import HarnessError
+from harness.base.text import visible
 from harness.cli import audit, image, inspect, mutants, nightly, rollout, selftest, stages, verify
 from harness.cli.common import USAGE_OR_HARNESS_ERROR, at_work, errors, how_to_go_on
-from harness.errors import HarnessError
-from harness.text import visible
 
 _INTERRUPTED = 130
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT)

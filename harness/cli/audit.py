@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from harness.base.errors import HarnessError
+from harness.base.text import visible
 from harness.cli import common
 from harness.cli.common import Offline
-from harness.errors import HarnessError
-from harness.model import Evidence
-from harness.proof.records import AuditAnswer
-from harness.text import visible
+from harness.model.proof import AuditAnswer
+from harness.model.runs import Evidence
 
 _STYLES = {"holds": "green", "refuted": "bold red", "gap": "yellow", "untested": "dim"}
 
@@ -50,12 +50,12 @@ def audit(
     Examples: harness audit · harness audit --sources ~/kafka · harness audit --jar kafka-raft-3.9.1.jar
     """
     from harness.audit.answering import audit as answers_of
-    from harness.claims import load_claims
-    from harness.resources import cache_root
-    from harness.sources.downloads import Downloads
+    from harness.audit.claims_file import load_claims
+    from harness.base.paths import cache_root
+    from harness.kafka.downloads import Downloads
+    from harness.model.request import DEFAULT_KAFKA
     from harness.stages import audit as stage
     from harness.stages.build import series_folder
-    from harness.stages.request import DEFAULT_KAFKA
 
     if sources and jar:
         raise HarnessError("--sources and --jar do not go together.", "Sources tell more: give them alone.")

@@ -15,10 +15,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from harness.errors import HarnessError
-from harness.owning import MARKER, owned, scratch, sweep
-from harness.progress import Reporter
-from harness.resources import cache_root
+from harness.base.errors import HarnessError
+from harness.base.locks import MARKER, owned, scratch, sweep
+from harness.base.paths import cache_root
+from harness.base.progress import Reporter
 from harness.stages.rundir import read_asked, tidy
 
 USAGE_OR_HARNESS_ERROR = 2

@@ -30,12 +30,12 @@ def build(host_bind: HostBind = False, pull: Pull = "") -> int:
 
     Example: harness image build
     """
+    from harness.base.errors import HarnessError
     from harness.building.containers.debian import make_image
     from harness.building.containers.engine import reach_engine, sweep
     from harness.building.containers.gradle import open_workshop
     from harness.building.containers.hostbind import bind_host
     from harness.building.containers.images import pull_image
-    from harness.errors import HarnessError
 
     if host_bind and pull:
         raise HarnessError("--host-bind and --pull name two different images.", "Give one of them.")

@@ -9,9 +9,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from harness.base.paths import cache_root, data_root
 from harness.cli import common
 from harness.cli.common import USAGE_OR_HARNESS_ERROR
-from harness.resources import cache_root, data_root
 
 
 def register(app: typer.Typer) -> None:
@@ -24,8 +24,8 @@ def register(app: typer.Typer) -> None:
 
 def list_everything() -> int:
     """List scenarios, patch series and locked Kafka versions."""
-    from harness.plan.registry import load_all
-    from harness.sources.lock import locked_versions
+    from harness.kafka.lock import locked_versions
+    from harness.scenario.registry import load_all
 
     table = Table("scenario", "suite", "question", box=None, header_style="bold")
     for scenario in load_all().values():
@@ -43,8 +43,8 @@ def plan(scenario: Annotated[str, typer.Argument(help="Name of a scenario (see `
 
     Example: harness plan turn2
     """
-    from harness.plan.registry import load_all, select
-    from harness.plan.steps import Phase, step_words
+    from harness.scenario.registry import load_all, select
+    from harness.scenario.steps import Phase, step_words
 
     (chosen,) = select(load_all(), [scenario], "")
     out = common.console()
@@ -93,10 +93,10 @@ def lock(
 
     Example: harness lock 3.9.0
     """
-    from harness.logs.library import libraries_beside, make_library
-    from harness.sources.downloads import Downloads
-    from harness.sources.lock import lock_folder_for_writing, write_lock
-    from harness.sources.resolving import resolve_lock
+    from harness.kafka.downloads import Downloads
+    from harness.kafka.lock import lock_folder_for_writing, write_lock
+    from harness.kafka.resolving import resolve_lock
+    from harness.logs.read.library import libraries_beside, make_library
 
     reporter = common.reporter()
     folder = out or lock_folder_for_writing()

@@ -9,8 +9,8 @@ import typer
 
 from harness.cli import common
 from harness.cli.common import Offline, Out
-from harness.proof.records import TestScope
-from harness.stages.request import Request
+from harness.model.proof import TestScope
+from harness.model.request import Request
 
 
 def register(app: typer.Typer) -> None:

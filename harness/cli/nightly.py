@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
+from harness.base.errors import HarnessError
+from harness.base.paths import data_root
+from harness.base.progress import duration
+from harness.base.text import visible
 from harness.cli import common
 from harness.cli.common import Offline
-from harness.errors import HarnessError
-from harness.progress import duration
-from harness.resources import data_root
-from harness.text import visible
 
 if TYPE_CHECKING:  # the night's modules are loaded by the command that needs them
     from harness.nightly.judging import NightReport
@@ -78,7 +78,7 @@ def nightly(
     from harness.nightly.running import plan_night, run_shard
     from harness.nightly.shards import parse_shard
     from harness.nightly.waivers import load_waivers
-    from harness.plan.registry import load_all
+    from harness.scenario.registry import load_all
 
     part, parts = parse_shard(shard)
     read = load_matrix(matrix or data_root() / "builds" / "matrix.toml")

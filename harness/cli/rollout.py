@@ -10,7 +10,7 @@ from harness.cli import common
 from harness.cli.common import Offline, Out
 from harness.cli.verify import BaseDist, BaseJar, Claims, Config, Jar, JavaHome, JvmProfile, KafkaVersion
 from harness.cluster.jvm import Profile
-from harness.stages.request import Request
+from harness.model.request import Request
 
 _EXAMPLES = """
 

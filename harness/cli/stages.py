@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from harness.base.errors import HarnessError
 from harness.cli import common
 from harness.cli.common import OutCopy, RunDir
-from harness.errors import HarnessError
 
 
 def register(app: typer.Typer) -> None:

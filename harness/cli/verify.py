@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
+from harness.base.errors import HarnessError
 from harness.cli import common
 from harness.cli.common import Offline, Out
 from harness.cluster.jvm import Profile
-from harness.errors import HarnessError
-from harness.proof.records import TestScope
-from harness.stages.request import Request
+from harness.model.proof import TestScope
+from harness.model.request import Request
 from harness.stages.rundir import read_asked
 
 Jar = Annotated[

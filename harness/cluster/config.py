@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.errors import HarnessError
 from harness.cluster.ports import HOST
-from harness.errors import HarnessError
 
 _FOUR_DIGITS = re.compile("[0-9a-fA-F]{4}")
 BROKER_LISTENER = "BROKER"

@@ -24,12 +24,12 @@ from kio.schema.voters_record.v0.data import Endpoint, KRaftVersionFeature, Vote
 from kio.serial import entity_reader, entity_writer
 from kio.static.primitive import i16, u16
 
+from harness.base.errors import HarnessError
+from harness.base.files import move_folder
+from harness.base.locks import scratch
+from harness.base.processes import bare_environment, run
 from harness.cluster.config import CONTROLLER_LISTENER, NodeConfig, server_properties
 from harness.cluster.ports import HOST
-from harness.errors import HarnessError
-from harness.owning import scratch
-from harness.processes import bare_environment, run
-from harness.store import move_folder
 
 METADATA_LOG = "__cluster_metadata-0"
 _SNAPSHOT = f"{METADATA_LOG}/00000000000000000000-0000000000.checkpoint"

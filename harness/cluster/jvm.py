@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from harness.errors import HarnessError
-from harness.owning import scratch
-from harness.processes import bare_environment, run
+from harness.base.errors import HarnessError
+from harness.base.locks import scratch
+from harness.base.processes import bare_environment, run
 
 _ARCHIVE_TIMEOUT_SECONDS = 120
 

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import psutil
 
+from harness.base.processes import bare_environment, spawn
+from harness.base.processes.leftovers import marked
 from harness.cluster import config, jvm, probes
 from harness.cluster.config import NodeConfig
 from harness.cluster.threads import dump_threads
-from harness.processes import bare_environment, spawn
-from harness.processes.leftovers import marked
 
 # A broker that lost the quorum ignores SIGTERM for its whole controlled-shutdown time; it is killed instead.
 STOP_TIMEOUT_SECONDS = 20.0

@@ -12,7 +12,7 @@ import random
 import socket
 from collections.abc import Iterator
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 
 HOST = "127.0.0.1"
 # Linux hands out client ports from 32768; below it no outgoing connection can take a port that we chose.

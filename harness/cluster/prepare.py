@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harness.base.errors import HarnessError
 from harness.cluster import jvm
 from harness.cluster.cluster import Cluster, Topology
 from harness.cluster.formatting import make_template
 from harness.cluster.node import Launch, NodeState, wait_until
-from harness.errors import HarnessError
 
 _TRAINING_SECONDS = 60.0
 

@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from harness.store import write_bytes
+from harness.base.files import write_bytes
 
 _BEGIN, _END = b"Full thread dump", b"JNI global refs"
 _WITHIN_SECONDS = 3.0

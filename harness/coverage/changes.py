@@ -11,13 +11,13 @@ from pathlib import Path
 
 import git
 
+from harness.base.archives import open_archive, read_entry
+from harness.base.errors import HarnessError
 from harness.coverage.agent import outermost_class
 from harness.coverage.linetable import ClassLines, class_lines
-from harness.errors import HarnessError
-from harness.patching import Patch, Series
+from harness.kafka.patching import Patch, Series
+from harness.kafka.repository import answered, commit_all, create_repository
 from harness.proof.bytecode import BytecodeTools, ClassFacts, read_each
-from harness.sources.archives import open_archive, read_entry
-from harness.sources.repository import answered, commit_all, create_repository
 
 JAVA_SOURCES = "raft/src/main/java"
 _HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.parsers import expat
 
+from harness.base.archives import extract, open_archive
+from harness.base.errors import HarnessError
+from harness.base.processes import bare_environment, run
 from harness.building.configdef import failure_in
 from harness.building.probes import QUICK
 from harness.coverage.agent import outermost_class
-from harness.errors import HarnessError
-from harness.java import JavaRuntime
-from harness.processes import bare_environment, run
-from harness.sources.archives import extract, open_archive
+from harness.toolbox.java import JavaRuntime
 
 _TIMEOUT_SECONDS = 120
 _MOST_BYTES = 64 * 2**20  # the report of the whole raft module has 1 MB

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 
 # Bytes of a constant after its tag; a Utf8 (1) has a length of its own.
 _TAGS_BY_BYTES = {2: (7, 8, 16, 19, 20), 3: (15,), 4: (3, 4, 9, 10, 11, 12, 17, 18), 8: (5, 6)}

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from harness.coverage.changes import JAVA_SOURCES, ChangedLines
 from harness.coverage.jacoco import LineHits
-from harness.model import Outcome, RunResult
-from harness.proof.records import ReachedLine
+from harness.model.proof import ReachedLine
+from harness.model.runs import Outcome, RunResult
 
 _LONGEST_TEXT = 300
 _END_OF_LINE = re.compile(r"\r\n|\r|\n")

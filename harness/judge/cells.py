@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from harness.model import Outcome, RunResult
+from harness.model.runs import Outcome, RunResult
 
 NODE_ALIVE = "node_alive"
 QUESTION_REACHABLE = "question_reachable"

@@ -7,7 +7,9 @@ from enum import StrEnum
 
 from harness.judge.cells import QUESTION_REACHABLE, CellOutcome
 from harness.judge.standing import was_asked
-from harness.model import Claim, Expected, Outcome, Role, RunResult
+from harness.model.arms import Role
+from harness.model.claims import Claim, Expected
+from harness.model.runs import Outcome, RunResult
 
 
 class Check(StrEnum):

@@ -8,11 +8,14 @@ from enum import StrEnum
 from typing import assert_never
 
 from harness.judge import logs, measures, proved, sentences
-from harness.judge.asked import Asked
 from harness.judge.cells import CellOutcome, fold_repeats, missing_cell
 from harness.judge.table import Effect, Inertness, Ruling, rule, weight_of_effect, weight_of_inertness
-from harness.model import Claim, Contrast, Role, RunResult, Verdict
-from harness.proof.records import ClaimChain, Proof
+from harness.model.arms import Role
+from harness.model.claims import Claim
+from harness.model.declaration import Asked
+from harness.model.findings import Contrast
+from harness.model.proof import ClaimChain, Proof
+from harness.model.runs import RunResult, Verdict
 
 _Rulings = dict[str, list[tuple[Claim | None, Ruling]]]
 _NOTHING = "Nothing was asked: no scenario has a result that this host could decide."

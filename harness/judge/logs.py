@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from harness.model import FindingKind, Significance
-from harness.proof.records import Proof
+from harness.model.findings import FindingKind, Significance
+from harness.model.proof import Proof
 
 WORSE = ("WARN", "ERROR", "FATAL")
 _MOST = 5

@@ -14,7 +14,7 @@ from itertools import product
 from statistics import mean, median, variance
 from typing import Protocol
 
-from harness.model import Outcome
+from harness.model.runs import Outcome
 
 LEAST_RUNS = 3
 _LEAST_RATIO = 1.5

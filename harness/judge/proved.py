@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.model import Claim
-from harness.proof.records import Answer, AuditAnswer, ClaimChain, Proof, TestScope, TestStanding
+from harness.model.claims import Claim
+from harness.model.proof import Answer, AuditAnswer, ClaimChain, Proof, TestScope, TestStanding
 
 _MOST = 5
 

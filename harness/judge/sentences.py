@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from harness.judge.asked import Asked
 from harness.judge.cells import CellOutcome, CellState
 from harness.judge.table import Effect, Inertness, Ruling
-from harness.model import Claim, Role, Verdict
+from harness.model.arms import Role
+from harness.model.claims import Claim
+from harness.model.declaration import Asked
+from harness.model.runs import Verdict
 
 _REASON_LIMIT = 300
 

@@ -8,7 +8,9 @@ from enum import StrEnum
 from typing import assert_never
 
 from harness.judge.cells import NODE_ALIVE, QUESTION_REACHABLE, CellOutcome, CellState, missed_its_guard
-from harness.model import Expected, Outcome, Role
+from harness.model.arms import Role
+from harness.model.claims import Expected
+from harness.model.runs import Outcome
 
 Expectations = Mapping[Role, Expected]
 

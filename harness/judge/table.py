@@ -21,7 +21,8 @@ from harness.judge.standing import (
     promise_of,
     was_asked,
 )
-from harness.model import Role, Verdict
+from harness.model.arms import Role
+from harness.model.runs import Verdict
 
 
 class Effect(StrEnum):

@@ -12,22 +12,24 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from harness.errors import HarnessError
-from harness.logs import clocks
-from harness.logs.contrasts import comparable, contrast, learned
-from harness.logs.counts import Count, Where
-from harness.logs.events import OUTSIDE, WHOLE_LOG, Reading
-from harness.logs.families import family, unordered
+from harness.base.errors import HarnessError
+from harness.base.json import from_json
+from harness.logs.compare import clocks
+from harness.logs.compare.contrasts import comparable, contrast, learned
+from harness.logs.compare.counts import Count, Where
+from harness.logs.compare.families import family, unordered
 from harness.logs.kept import Kept, kept, run_folder
-from harness.logs.layout import compile_layout
-from harness.logs.library import Origins, library, named_version, overlaid
-from harness.logs.pipeline import FileCounts, read
-from harness.logs.places import is_gone
+from harness.logs.read.events import OUTSIDE, WHOLE_LOG, Reading
+from harness.logs.read.layout import compile_layout
+from harness.logs.read.library import Origins, library, named_version, overlaid
+from harness.logs.read.pipeline import FileCounts, read
+from harness.logs.read.places import is_gone
+from harness.logs.read.spark import session
+from harness.logs.read.statements import Library
 from harness.logs.results import write
-from harness.logs.spark import session
-from harness.logs.statements import Library
-from harness.model import Arm, Contrast, NodeLogs, Role
-from harness.records import from_json
+from harness.model.arms import Arm, Role
+from harness.model.findings import Contrast
+from harness.model.node_logs import NodeLogs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

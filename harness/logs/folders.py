@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 from harness.logs.diff import Counted, Progress, compare, opened, read_nodes, silent
-from harness.logs.events import WHOLE_LOG
-from harness.logs.layout import COMMON, KAFKA_DEFAULT, Layout, compile_layout, detect
-from harness.logs.places import first_lines, folders_in, here_if_file, is_address, is_hidden, logs_below
-from harness.logs.proposals import misfit
-from harness.model import Contrast, NodeLogs
+from harness.logs.read.events import WHOLE_LOG
+from harness.logs.read.layout import COMMON, KAFKA_DEFAULT, Layout, compile_layout, detect
+from harness.logs.read.places import first_lines, folders_in, here_if_file, is_address, is_hidden, logs_below
+from harness.logs.read.proposals import misfit
+from harness.model.findings import Contrast
+from harness.model.node_logs import NodeLogs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -17,13 +17,13 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from harness.errors import HarnessError
-from harness.logs.events import COUNTS
-from harness.logs.library import TOLD
-from harness.logs.masks import MASKS
-from harness.logs.pipeline import FileCounts, FileTotal
-from harness.model import NodeLogs
-from harness.records import from_json, to_json
+from harness.base.errors import HarnessError
+from harness.base.json import from_json, to_json
+from harness.logs.read.events import COUNTS
+from harness.logs.read.library import TOLD
+from harness.logs.read.masks import MASKS
+from harness.logs.read.pipeline import FileCounts, FileTotal
+from harness.model.node_logs import NodeLogs
 
 SCHEMA = 4  # of the counts and of totals.json; in the metadata of each Parquet file as `harness.schema`
 COUNTED = pl.Schema({**COUNTS, **TOLD})

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
+from harness.base.files import PARTIAL, write_text
+from harness.base.json import to_json
 from harness.logs.kept import SCHEMA, parquet_files, write_counts
-from harness.logs.pipeline import FileCounts, FileTotal
-from harness.model import Contrast, NodeLogs
-from harness.records import to_json
-from harness.store import PARTIAL, write_text
+from harness.logs.read.pipeline import FileCounts, FileTotal
+from harness.model.findings import Contrast
+from harness.model.node_logs import NodeLogs
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
+from harness.base.progress import duration
 from harness.nightly.folder import documents, is_night, read_document, read_night
 from harness.nightly.showings import PROOF, Found, cells_of, findings_of
-from harness.progress import duration
 from harness.report.document import Document
 from harness.report.markdown import plain
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+from harness.base.files import write_bytes, write_text
+from harness.base.json import to_json
 from harness.nightly.folder import documents, read_night
 from harness.nightly.history import add_to_history, read_history
 from harness.nightly.judging import NightReport, Told, judge_night
@@ -13,10 +15,9 @@ from harness.nightly.page import render_page
 from harness.nightly.strips import history_of
 from harness.nightly.summary import render_summary
 from harness.nightly.waivers import load_waivers
-from harness.records import to_json
-from harness.report import read_verdict, write_reports
+from harness.report import write_reports
 from harness.report.history import FILE
-from harness.store import write_bytes, write_text
+from harness.report.verdict import read_verdict
 
 WAIVERS = "waivers.toml"
 

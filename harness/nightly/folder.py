@@ -6,12 +6,12 @@ import json
 import re
 from pathlib import Path
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
+from harness.base.files import write_text
+from harness.base.json import from_json, to_json
 from harness.nightly.records import SCHEMA, Ended, Ending, Night
-from harness.records import from_json, to_json
 from harness.report.document import SCHEMA as VERDICT_SCHEMA
 from harness.report.document import Document
-from harness.store import write_text
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,199}")  # a folder's name on any machine, and no way out of the night
 

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
+from harness.base.files import write_text
+from harness.base.json import from_json, to_json
 from harness.nightly.records import Ending
 from harness.nightly.showings import Found, Shown
-from harness.records import from_json, to_json
-from harness.store import write_text
 
 SCHEMA = 1
 KEPT_NIGHTS = 90

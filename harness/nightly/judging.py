@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from harness.judge import ClaimStatus, logs, measures, proved
-from harness.model import Role, Verdict
+from harness.judge import logs, measures, proved
+from harness.judge.decision import ClaimStatus
+from harness.model.arms import Role
+from harness.model.runs import Verdict
 from harness.nightly.history import SCHEMA, PastNight, Verified, before
 from harness.nightly.marks import MarkedCell, MarkedFinding, mark_cells, mark_findings
 from harness.nightly.records import Ended, Ending, Night, Planned

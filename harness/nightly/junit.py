@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from xml.etree import ElementTree as ET
 
+from harness.base.text import cut, visible
 from harness.nightly.judging import NightReport, Told
 from harness.nightly.records import Ending
 from harness.report.document import Document
 from harness.report.junit import render_junit
-from harness.text import cut, visible
 
 _COUNTS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 _TEXT = 2000

@@ -15,11 +15,11 @@ from typing import Any
 
 import jsonschema
 
+from harness.base.errors import HarnessError
+from harness.base.paths import data_root
 from harness.cluster.jvm import Profile
-from harness.errors import HarnessError
-from harness.proof.records import TestScope
-from harness.resources import data_root
-from harness.stages.request import NO_CLAIMS, Request
+from harness.model.proof import TestScope
+from harness.model.request import NO_CLAIMS, Request
 
 BUNDLED = "bundled"
 _ARMS: Mapping[str, tuple[str, ...]] = {"both": (), "off": ("base", "off"), "on": ("base", "on")}

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
+from harness.base.files import write_bytes
+from harness.base.locks import MARKER
 from harness.nightly.concluding import WAIVERS
 from harness.nightly.folder import is_night, read_document, read_night, write_night
 from harness.nightly.records import SCHEMA, Ended, Ending, Night, Planned
-from harness.owning import MARKER
 from harness.stages.rundir import read_asked
-from harness.store import write_bytes
 
 _BLOCK_BYTES = 1 << 16
 _OF_THE_HOST = {"--out", "--jobs", "--java-home"}

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from harness.base.paths import data_root
+from harness.base.progress import duration
+from harness.base.text import cut
 from harness.nightly.judging import NightReport, Told
 from harness.nightly.marks import Mark, MarkedCell
 from harness.nightly.strips import LEGEND, spoken, strip_of
 from harness.nightly.summary import counted, part
-from harness.progress import duration
 from harness.report.html import own_file, policy_hash, template_environment
-from harness.resources import data_root
-from harness.text import cut
 
 _MOST = 300
 _TEXT = 400

@@ -8,17 +8,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.errors import HarnessError
-from harness.model import Verdict
+from harness.base.errors import HarnessError
+from harness.base.progress import Reporter, duration
+from harness.model.request import Request
+from harness.model.runs import Verdict
 from harness.nightly.folder import write_night
 from harness.nightly.matrix import Verification
 from harness.nightly.records import SCHEMA, Ended, Ending, Night, Planned
 from harness.nightly.shards import assign, estimate
 from harness.nightly.words import words_of
-from harness.plan.api import Scenario
-from harness.plan.registry import select
-from harness.progress import Reporter, duration
-from harness.stages.request import Request
+from harness.scenario.api import Scenario
+from harness.scenario.registry import select
 from harness.stages.verify import verify
 
 Verify = Callable[[Request, Path, Reporter], Verdict]

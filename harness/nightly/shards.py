@@ -10,8 +10,8 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 
-from harness.errors import HarnessError
-from harness.stages.request import Request
+from harness.base.errors import HarnessError
+from harness.model.request import Request
 
 _SLACK = 1.15  # a shard may take so many times its even part, for the sake of moving little
 _STAGES = 90.0  # seconds of a verification around its runs: build, proof, Spark

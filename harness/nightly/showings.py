@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from harness.judge import CellState, Check
-from harness.model import Significance
-from harness.proof.records import Proof, Severity
+from harness.base.text import cut
+from harness.judge.cells import CellState
+from harness.judge.checks import Check
+from harness.model.findings import Significance
+from harness.model.proof import Proof, Severity
 from harness.report.document import CellDoc, Document, FindingDoc, ScenarioDoc
 from harness.report.matrix import told_state
-from harness.text import cut
 
 PROOF = "proof"  # where findings of the proof stand instead of a scenario
 _TEMPLATE = 200

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from harness.base.progress import duration
 from harness.nightly.judging import NightReport, Told
 from harness.nightly.marks import Mark, MarkedCell, MarkedFinding
 from harness.nightly.strips import strip_of
-from harness.progress import duration
 from harness.report.markdown import plain
 
 BUDGET_BYTES = 20_000

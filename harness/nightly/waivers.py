@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 from harness.nightly.showings import Found, Shown, Standing
 from harness.proof.waivers import day_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.stages.request import Request
+from harness.model.request import Request
 
 # Options of `harness verify`, in the order of its help, and the fields of a Request that they set.
 _OPTIONS = (

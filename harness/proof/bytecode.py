@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.base.archives import open_archive
+from harness.base.errors import HarnessError
+from harness.base.processes import bare_environment, run
 from harness.building.builders import Builder
 from harness.building.configdef import failure_in
 from harness.building.probes import QUICK, compiled_probe
-from harness.errors import HarnessError
-from harness.java import JavaRuntime
-from harness.processes import bare_environment, run
-from harness.sources.archives import open_archive
+from harness.toolbox.java import JavaRuntime
 
 _SOURCE = "ClassFacts.java"
 _TIMEOUT_SECONDS = 120

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.proof.records import Coverage, Proof, Severity, TestScope, TestsProof
+from harness.model.proof import Coverage, Proof, Severity, TestScope, TestsProof
 
 
 def headline(proof: Proof) -> str:

@@ -10,8 +10,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from harness.errors import HarnessError
-from harness.proof.records import Difference, Severity
+from harness.base.errors import HarnessError
+from harness.model.proof import Difference, Severity
 
 WAIVER_EXPIRED = "waiver-expired"
 WAIVER_STALE = "waiver-stale"

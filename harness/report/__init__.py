@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.records import from_json
+from harness.base.files import read_journal, write_text
+from harness.base.json import from_json
 from harness.report.context import report_context
 from harness.report.document import Document
 from harness.report.history import read_history
@@ -15,7 +16,6 @@ from harness.report.html import render_html
 from harness.report.junit import render_junit
 from harness.report.markdown import render_markdown
 from harness.report.verdict import build_verdict, judge_run, read_verdict, write_verdict
-from harness.store import read_journal, write_text
 
 __all__ = ["build_verdict", "judge_run", "read_verdict", "write_reports", "write_verdict"]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.model import Evidence, Outcome
+from harness.base.text import cut
+from harness.model.runs import Evidence, Outcome
 from harness.report import matrix
 from harness.report.differences import ContrastView, beside, causes_of, contrast_view, meaning_of
 from harness.report.document import ArmDoc, ClaimDoc, Document, RunDoc
@@ -26,7 +27,6 @@ from harness.report.proving import (
     waived_view,
 )
 from harness.report.timeline import Event, Step, last_phase, timeline_of
-from harness.text import cut
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from harness.base.text import cut
 from harness.judge.logs import WORSE, foretold_by
-from harness.model import Evidence, FindingKind, Significance
+from harness.model.findings import FindingKind, Significance
+from harness.model.runs import Evidence
 from harness.report.document import ContrastDoc, Document, FindingDoc
 from harness.report.links import Link, evidence_link
-from harness.text import cut
 
 _MOST_NOISE = 12  # of a contrast's findings within the noise: they are shown as examples
 

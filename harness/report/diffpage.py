@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from harness.logs.pipeline import FileTotal
+from harness.base.paths import data_root
+from harness.base.text import cut
+from harness.logs.read.pipeline import FileTotal
 from harness.logs.results import Totals
-from harness.model import Contrast, Evidence, Significance
+from harness.model.findings import Contrast, Significance
+from harness.model.runs import Evidence
 from harness.report.differences import Beside, ContrastView, contrast_view
 from harness.report.document import ContrastDoc
 from harness.report.html import own_file, policy_hash, template_environment
 from harness.report.links import Link
 from harness.report.verdict import finding_doc
-from harness.resources import data_root
-from harness.text import cut
 
 _MOST = 200
 _MOST_FILES = 300

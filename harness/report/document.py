@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harness.judge import CellState, Check, ClaimStatus
-from harness.model import Evidence, FindingKind, Outcome, Role, RunKey, Significance, Verdict
-from harness.proof.records import Coverage, Proof
+from harness.judge.cells import CellState
+from harness.judge.checks import Check
+from harness.judge.decision import ClaimStatus
+from harness.model.arms import Role
+from harness.model.findings import FindingKind, Significance
+from harness.model.proof import Coverage, Proof
+from harness.model.runs import Evidence, Outcome, RunKey, Verdict
 from harness.report.inventory import FileDigest
 
 SCHEMA = 1

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from harness.errors import HarnessError
-from harness.model import Evidence, NodeLogs, Role, RunResult
-from harness.proof.records import ClaimChain
-from harness.records import from_json
-from harness.text import cut
+from harness.base.errors import HarnessError
+from harness.base.json import from_json
+from harness.base.text import cut
+from harness.model.arms import Role
+from harness.model.node_logs import NodeLogs
+from harness.model.proof import ClaimChain
+from harness.model.runs import Evidence, RunResult
 
 _MOST_BYTES = 20_000  # of a line; what is longer is no line that a claim speaks of
 _EXCERPT = 400

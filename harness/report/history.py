@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.records import from_json
+from harness.base.json import from_json
 
 FILE = "history.json"
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from harness.base.paths import data_root
+from harness.base.text import visible
 from harness.report.context import Limits, ReportContext, report_context
 from harness.report.document import Document
 from harness.report.history import History
 from harness.report.timeline import Event
-from harness.resources import data_root
-from harness.text import visible
 
 BUDGET_BYTES = 2_000_000
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
-from harness.judge import Check
+from harness.base.text import cut, visible
+from harness.judge.checks import Check
 from harness.report.document import Document, RunDoc, ScenarioDoc
-from harness.text import cut, visible
 
 _TEXT = 2000
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from harness.model import Evidence
-from harness.text import cut
+from harness.base.text import cut
+from harness.model.runs import Evidence
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from harness.base.text import cut, visible
 from harness.report.context import ReportContext
 from harness.report.matrix import Cell
-from harness.text import cut, visible
 
 _TEXT = 300
 _ROWS = 100

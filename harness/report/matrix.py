@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from harness.judge import CellState, Check
-from harness.model import Evidence, Role
+from harness.base.text import cut
+from harness.judge.cells import CellState
+from harness.judge.checks import Check
+from harness.model.arms import Role
+from harness.model.runs import Evidence
 from harness.report.document import ArmDoc, CellDoc, Document, RunDoc, ScenarioDoc
 from harness.report.figures import told_inline
 from harness.report.links import Link, Quote, evidence_link, journal_link, quote_of
-from harness.text import cut
 
 SIGNS = {
     CellState.HELD: "✓",

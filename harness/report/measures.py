@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import mean, median, variance
 
-from harness.model import Role
+from harness.model.arms import Role
 from harness.report.document import Document, RunDoc
 from harness.report.figures import figure, words
 

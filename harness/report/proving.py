@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.proof.records import AuditAnswer, ClaimedTest, Coverage, Difference, FailedTest, TestClass
+from harness.base.text import cut
+from harness.model.proof import AuditAnswer, ClaimedTest, Coverage, Difference, FailedTest, TestClass
 from harness.proof.told import audit_told, differences_told, headline, reach_told, tests_told
 from harness.report.document import ClaimDoc, Document
 from harness.report.links import Link, Quote, evidence_link, quote_of
-from harness.text import cut
 
 
 @dataclass(frozen=True, slots=True)

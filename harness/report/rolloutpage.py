@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.logs.events import OUTSIDE
-from harness.model import Contrast
+from harness.base.paths import data_root
+from harness.base.text import cut
+from harness.logs.read.events import OUTSIDE
+from harness.model.findings import Contrast
 from harness.report.context import Limits, TimelineView
 from harness.report.differences import Beside, ContrastView, contrast_view
 from harness.report.document import ContrastDoc
@@ -15,10 +17,8 @@ from harness.report.html import own_file, policy_hash, template_environment
 from harness.report.links import Quote, evidence_link, journal_link, quote_of
 from harness.report.timeline import Event, timeline_of
 from harness.report.verdict import finding_doc
-from harness.resources import data_root
 from harness.rollout.records import FORWARD_AND_BACK, Ending, RehearsalResult, Rollout, StepSeen
 from harness.rollout.runbook import Runbook, runbook
-from harness.text import cut
 
 _SENTENCES = {
     Ending.HELD: "All that was rehearsed held, and nothing that was promised was lost.",

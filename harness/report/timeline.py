@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.journals import ENDED, is_of_the_plan
+from harness.model.journals import ENDED, is_of_the_plan
 
 Event = Mapping[str, Any]
 

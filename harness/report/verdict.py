@@ -11,11 +11,18 @@ from typing import Any
 
 import jsonschema
 
-from harness.errors import HarnessError
-from harness.judge import Asked, JudgedScenario, Judgement, check_run, decide, expected_of
-from harness.model import Arm, Claim, Contrast, Evidence, Finding, RunResult
-from harness.proof.records import Coverage, Proof
-from harness.records import from_json, to_json
+from harness.base.errors import HarnessError
+from harness.base.files import write_text
+from harness.base.json import from_json, to_json
+from harness.base.paths import data_root
+from harness.judge.checks import check_run, expected_of
+from harness.judge.decision import JudgedScenario, Judgement, decide
+from harness.model.arms import Arm
+from harness.model.claims import Claim
+from harness.model.declaration import Asked
+from harness.model.findings import Contrast, Finding
+from harness.model.proof import Coverage, Proof
+from harness.model.runs import Evidence, RunResult
 from harness.report.document import (
     SCHEMA,
     ArmDoc,
@@ -30,8 +37,6 @@ from harness.report.document import (
 from harness.report.foretold import foretold_lines
 from harness.report.inventory import FileDigest, take_inventory
 from harness.report.rerun import rerun_command
-from harness.resources import data_root
-from harness.store import write_text
 
 
 def judge_run(run_dir: Path) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from harness.plan.readback import Stored
+from harness.scenario.readback import Stored
 
 
 @dataclass(frozen=True, slots=True)

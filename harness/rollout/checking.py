@@ -6,15 +6,15 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from harness.base.errors import HarnessError
 from harness.cluster.cluster import Cluster
 from harness.cluster.node import Node, NodeState
 from harness.cluster.protocol import Unreachable
-from harness.errors import HarnessError
-from harness.model import Evidence
-from harness.plan.cancel import Cancellation, RunCancelled
-from harness.plan.journal import Journal
-from harness.plan.recorder import last_words
-from harness.plan.watch import Watcher
+from harness.engine.cancel import Cancellation, RunCancelled
+from harness.engine.journal import Journal
+from harness.engine.recorder import last_words
+from harness.engine.watch import Watcher
+from harness.model.runs import Evidence
 from harness.rollout.errorlines import ErrorLines
 from harness.rollout.health import Check, problem_of
 from harness.rollout.looking import look

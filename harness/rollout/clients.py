@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from confluent_kafka import KafkaException
 
-from harness.plan.pauses import Pauses
 from harness.rollout.accounts import Account
+from harness.scenario.pauses import Pauses
 
 PATIENCE_SECONDS = 15.0
 

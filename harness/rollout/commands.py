@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.processes import bare_environment, run
 from harness.cluster.cluster import Cluster
 from harness.cluster.ports import HOST
-from harness.processes import bare_environment, run
 from harness.rollout.health import Check, Health
 from harness.rollout.records import CommandSeen
 

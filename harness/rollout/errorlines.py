@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.cluster.node import Node
-from harness.logs.masks import template_of
+from harness.logs.read.masks import template_of
 
 _ERROR = re.compile(rb"^\[[^\]]{10,40}\] (?:ERROR|FATAL) ")
 _REFUSAL = re.compile(rb"^(?:java\.util\.concurrent\.\w+: )?org\.apache\.kafka\.common\.errors\.\w+")

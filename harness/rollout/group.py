@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
-from harness.plan.readback import READ_SECONDS, client_settings, high_watermarks
 from harness.rollout.accounts import Account, GroupPosition
 from harness.rollout.clients import Client
+from harness.scenario.readback import READ_SECONDS, client_settings, high_watermarks
 
 _COMMIT_EVERY_SECONDS = 1.0
 # A member that lost its coordinator to a kill was seen to wait 35 s until it was served again.

@@ -9,10 +9,10 @@ from harness.cluster import partitions, probes
 from harness.cluster.cluster import Cluster
 from harness.cluster.node import NodeState
 from harness.cluster.protocol import Unreachable
-from harness.plan.bounds import FOLLOW_WINDOW_SECONDS
-from harness.plan.conditions import follows
-from harness.plan.watch import Watcher
+from harness.engine.watch import Watcher
 from harness.rollout.health import Health
+from harness.scenario.bounds import FOLLOW_WINDOW_SECONDS
+from harness.scenario.conditions import follows
 
 
 def look(cluster: Cluster, watcher: Watcher) -> Health:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from harness.base.errors import HarnessError
 from harness.cluster.cluster import Topology
-from harness.errors import HarnessError
 
 _TOPOLOGY = re.compile(r"(\d{1,2})(combined)?\+(\d{1,2})")
 _LEAST_VOTERS = 3

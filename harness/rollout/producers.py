@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from confluent_kafka import KafkaError, Message, Producer
 
-from harness.plan.load import Ledger, Load
-from harness.plan.readback import client_settings, read_back
 from harness.rollout.accounts import Account, stale_keys
 from harness.rollout.clients import PATIENCE_SECONDS, Client
+from harness.scenario.load import Ledger, Load
+from harness.scenario.readback import client_settings, read_back
 
 _KEYS = 40
 _PER_SECOND = 30

@@ -9,14 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.arms import ABSENT
+from harness.base.errors import HarnessError, unknown
+from harness.base.files import write_text
+from harness.base.json import to_json
+from harness.base.processes.leftovers import end_leftovers
 from harness.cluster.config import LOG_PATTERN
-from harness.errors import HarnessError, unknown
-from harness.model import NodeLogs, PhaseSpan
-from harness.plan.cancel import Cancellation
-from harness.plan.journal import Journal
-from harness.processes.leftovers import end_leftovers
-from harness.records import to_json
+from harness.engine.cancel import Cancellation
+from harness.engine.journal import Journal
+from harness.kafka.downloads import sha256_of
+from harness.model.arms import ABSENT
+from harness.model.node_logs import NodeLogs, PhaseSpan
 from harness.rollout.judging import decide
 from harness.rollout.records import (
     BACK,
@@ -29,8 +31,6 @@ from harness.rollout.records import (
     RehearsalResult,
 )
 from harness.rollout.rehearsal import Measure, Rehearsal, Setting
-from harness.sources.downloads import sha256_of
-from harness.store import write_text
 
 SOAK_SECONDS = 10.0
 # A client may wait twice as long as when base itself is restarted, but never less than this is held against a jar.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from harness.model import Evidence
+from harness.model.runs import Evidence
 from harness.rollout.accounts import Account
 
 SCHEMA = 1

@@ -12,11 +12,11 @@ from pathlib import Path
 from harness.cluster.cluster import Cluster, Topology
 from harness.cluster.node import STOP_TIMEOUT_SECONDS, Node, NodeState
 from harness.cluster.prepare import Ground
-from harness.model import PhaseSpan
-from harness.plan.cancel import Cancellation, RunCancelled
-from harness.plan.journal import Journal
-from harness.plan.journaling import QuorumJournal, write_node, write_stall
-from harness.plan.watch import Look, Stall, Watcher
+from harness.engine.cancel import Cancellation, RunCancelled
+from harness.engine.journal import Journal
+from harness.engine.journaling import QuorumJournal, write_node, write_stall
+from harness.engine.watch import Look, Stall, Watcher
+from harness.model.node_logs import PhaseSpan
 from harness.rollout import health
 from harness.rollout.checking import LOOK_EVERY_SECONDS, Checking, RollStopped, demand, problems_of
 from harness.rollout.commands import Tools, try_commands

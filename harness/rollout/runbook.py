@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from harness.base.text import cut, visible
 from harness.rollout.health import AFTER, BEFORE, Check
 from harness.rollout.records import BACK, FORWARD, FORWARD_AND_BACK, Ending, RehearsalResult, Rollout, StepSeen
-from harness.text import cut, visible
 
 _BROKERS, _CONTROLLERS = "$BROKERS", "$CONTROLLERS"
 _MOST_LINES = 8

@@ -8,12 +8,12 @@ from harness.cluster import partitions
 from harness.cluster.cluster import Cluster
 from harness.cluster.node import wait_until
 from harness.cluster.protocol import Unreachable
-from harness.plan.load import spread
 from harness.rollout.accounts import Account
 from harness.rollout.clients import Client
 from harness.rollout.group import Group
 from harness.rollout.producers import Compacted, Records
 from harness.rollout.transactional import Transactional
+from harness.scenario.load import spread
 
 COPIES = 3
 _TOPIC_SECONDS = 20.0

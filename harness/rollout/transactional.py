@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 
 from confluent_kafka import KafkaException, Producer
 
-from harness.plan.pauses import Pauses
-from harness.plan.readback import client_settings, read_back
 from harness.rollout.accounts import Account, Transactions, settle_transactions
 from harness.rollout.clients import PATIENCE_SECONDS, Client
+from harness.scenario.pauses import Pauses
+from harness.scenario.readback import client_settings, read_back
 
 _ABORT_EVERY = 5
 _NAMED = 10

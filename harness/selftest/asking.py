@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from harness.arms import Setup
-from harness.progress import Reporter
+from harness.base.progress import Reporter
+from harness.model.request import DEFAULT_KAFKA
+from harness.model.setup import Setup
 from harness.selftest.cases import Canary
 from harness.selftest.live import Stand
 from harness.selftest.still import still_canaries
 from harness.stages.ground import distribution_of
-from harness.stages.request import DEFAULT_KAFKA
 from harness.stages.run import lay_ground
 
 _SETUP = Setup(java_home="", base_dist="", profile="fast", flag_key="", jobs=1)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import HarnessError
-from harness.owning import scratch
+from harness.base.errors import HarnessError
+from harness.base.locks import scratch
 
 
 class Silent(Exception):  # noqa: N818 - the harness did not see a fault that is there

@@ -10,21 +10,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.files import read_journal
 from harness.cluster import partitions
 from harness.cluster.cluster import Cluster, Topology
 from harness.cluster.node import Node, NodeState, wait_until
 from harness.cluster.prepare import Ground
-from harness.model import Arm, Build, Flag, Outcome, Role, RunKey, RunResult
-from harness.plan.api import ClusterRef, Plan
-from harness.plan.load import Ledger, LedgerSummary, produce
-from harness.plan.nodes import NodeRef
-from harness.plan.outcome import Facts, decide
-from harness.plan.recorder import Cell
-from harness.plan.world import World
+from harness.engine.outcome import Facts, decide
+from harness.engine.recorder import Cell
+from harness.engine.world import World
+from harness.kafka.downloads import sha256_of
+from harness.model.arms import Arm, Build, Flag, Role
+from harness.model.runs import Outcome, RunKey, RunResult
+from harness.scenario.api import ClusterRef, Plan
+from harness.scenario.load import Ledger, LedgerSummary, produce
+from harness.scenario.nodes import NodeRef
 from harness.selftest.cases import Canary, Silent, require
 from harness.selftest.still import carry_out, plan_of
-from harness.sources.downloads import sha256_of
-from harness.store import read_journal
 
 _UP = "60s"
 _UP_SECONDS = 60.0

@@ -11,22 +11,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harness.base.files import write_text
+from harness.base.json import from_json, to_json
+from harness.base.processes import bare_environment
+from harness.base.processes.leftovers import marked
 from harness.cluster.cluster import Topology
 from harness.cluster.jvm import Profile
 from harness.cluster.prepare import Ground
-from harness.model import Arm, Build, Flag, Outcome, Role, RunKey, RunResult
-from harness.plan.api import ClusterRef, Plan, Scenario
-from harness.plan.cancel import Cancellation
-from harness.plan.executor import run_cell
-from harness.plan.recorder import Cell
-from harness.plan.seal import check_results
-from harness.plan.steps import Sample
-from harness.plan.world import World
-from harness.processes import bare_environment
-from harness.processes.leftovers import marked
-from harness.records import from_json, to_json
+from harness.engine.cancel import Cancellation
+from harness.engine.executor import run_cell
+from harness.engine.recorder import Cell
+from harness.engine.seal import check_results
+from harness.engine.world import World
+from harness.model.arms import Arm, Build, Flag, Role
+from harness.model.runs import Outcome, RunKey, RunResult
+from harness.scenario.api import ClusterRef, Plan, Scenario
+from harness.scenario.steps import Sample
 from harness.selftest.cases import Canary, alarm, require
-from harness.store import write_text
 
 _NO_NODES = Topology(0, 0)
 _NO_BUILD = Build("none", "0", "none.jar", "0" * 64, "given", Flag("", False))

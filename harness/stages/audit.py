@@ -6,18 +6,18 @@ import tempfile
 from pathlib import Path
 
 from harness.audit.answering import audit
+from harness.audit.claims_file import ClaimSet
+from harness.base.paths import cache_root
 from harness.building.builders import choose_builder
-from harness.claims import ClaimSet
-from harness.java import bundled_runtime
-from harness.patching import Series, apply_series, load_series
+from harness.kafka.downloads import Downloads
+from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.maven import MavenSources
+from harness.kafka.patching import Series, apply_series, load_series
+from harness.kafka.tree import SourceTree
+from harness.model.proof import AuditAnswer
+from harness.model.request import DEFAULT_KAFKA
 from harness.proof.bytecode import prepare_bytecode, read_classes
-from harness.proof.records import AuditAnswer
-from harness.resources import cache_root
-from harness.sources.downloads import Downloads
-from harness.sources.lock import Purpose, read_lock
-from harness.sources.maven import MavenSources
-from harness.sources.tree import SourceTree
-from harness.stages.request import DEFAULT_KAFKA
+from harness.toolbox.java import bundled_runtime
 
 
 def audit_series(claims: ClaimSet, folder: Path, downloads: Downloads) -> tuple[AuditAnswer, ...]:

@@ -10,32 +10,32 @@ from pathlib import Path
 
 import psutil
 
-from harness.arms import Flagged, Setup, choose_arms, plan_arms, settings_of
+from harness.audit.claims_file import ClaimSet, load_claims
+from harness.base.errors import HarnessError
+from harness.base.paths import cache_root, data_root
+from harness.base.progress import Reporter
 from harness.building.build import Bench, Toolchain, build_series, given_jar, keep_sources, release_build
 from harness.building.builders import GRADLE_BUILDERS, Builder, choose_builder
 from harness.building.configdef import prepare_probe
-from harness.claims import ClaimSet, load_claims
 from harness.cluster.config import load_overlay
-from harness.errors import HarnessError
-from harness.java import bundled_runtime
-from harness.judge import SCHEMA, Asked, ScenarioAsked
-from harness.model import Arm, Build
-from harness.patching import Series, load_patch, load_series
-from harness.plan.api import Scenario
-from harness.plan.registry import load_all, select
-from harness.progress import Reporter
-from harness.resources import cache_root, data_root
-from harness.sources.distribution import Distribution, locked_distribution, unpacked_distribution
-from harness.sources.downloads import Downloads, Progress
-from harness.sources.git import GitSource
-from harness.sources.lock import Purpose, read_lock
-from harness.sources.maven import MavenSources
-from harness.sources.tree import Source
+from harness.kafka.distribution import Distribution, locked_distribution, unpacked_distribution
+from harness.kafka.downloads import Downloads, Progress
+from harness.kafka.git import GitSource
+from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.maven import MavenSources
+from harness.kafka.patching import Series, load_patch, load_series
+from harness.kafka.tree import Source
+from harness.model.arms import Arm, Build, Flagged, choose_arms, plan_arms, settings_of
+from harness.model.declaration import SCHEMA, Asked, ScenarioAsked
+from harness.model.request import DEFAULT_KAFKA, NO_CLAIMS, Request, located
+from harness.model.setup import Setup
+from harness.scenario.api import Scenario
+from harness.scenario.registry import load_all, select
 from harness.stages import preflight
 from harness.stages.ground import distribution_of, java_of
-from harness.stages.request import DEFAULT_KAFKA, NO_CLAIMS, Request, located
 from harness.stages.resume import describe_java
 from harness.stages.rundir import Stopwatch, write_asked, write_request, write_setup
+from harness.toolbox.java import bundled_runtime
 
 _NO_CLAIMS = ClaimSet("kafka-raft", "", "", ())
 

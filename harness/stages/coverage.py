@@ -10,29 +10,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.arms import Setup
+from harness.base.errors import HarnessError
+from harness.base.files import write_text
+from harness.base.json import from_json, to_json
+from harness.base.paths import cache_root
+from harness.base.progress import Reporter
 from harness.building.builders import Ecj
 from harness.coverage.agent import EXECUTION_DATA, Agent
 from harness.coverage.changes import ChangedLines, classes_from, lines_of_methods, lines_of_series
 from harness.coverage.jacoco import Jacoco, line_hits
 from harness.coverage.reached import gap_in, in_tree, reached_lines, read_texts
-from harness.errors import HarnessError
-from harness.java import bundled_runtime
-from harness.judge import Asked
-from harness.model import Arm, Role, RunKey, RunResult
-from harness.patching import load_series
-from harness.progress import Reporter
+from harness.kafka.downloads import Downloads, Progress
+from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.patching import load_series
+from harness.model.arms import Arm, Role
+from harness.model.declaration import Asked
+from harness.model.proof import Coverage
+from harness.model.request import DEFAULT_KAFKA
+from harness.model.runs import RunKey, RunResult
+from harness.model.setup import Setup
 from harness.proof.bytecode import prepare_bytecode
-from harness.proof.records import Coverage
 from harness.proof.told import reach_told
-from harness.records import from_json, to_json
-from harness.resources import cache_root
-from harness.sources.downloads import Downloads, Progress
-from harness.sources.lock import Purpose, read_lock
-from harness.stages.request import DEFAULT_KAFKA
 from harness.stages.run import carry_out, declared_cells, lay_ground
 from harness.stages.rundir import read_asked, read_setup, timed
-from harness.store import write_text
+from harness.toolbox.java import bundled_runtime
 
 FOLDER = "coverage"  # a run directory's own folder for these runs: nothing that judges looks there
 _JACOCO_CLI, _JACOCO_AGENT = "org.jacoco.cli", "org.jacoco.agent"

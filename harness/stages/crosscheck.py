@@ -11,25 +11,25 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from harness.base.errors import HarnessError
+from harness.base.files import write_text
+from harness.base.json import to_json
+from harness.base.paths import cache_root
+from harness.base.progress import Reporter
+from harness.base.text import visible
 from harness.building.build import Bench, Toolchain, build_series
 from harness.building.builders import GRADLE_CONTAINER, Builder, Ecj, choose_builder
 from harness.building.configdef import prepare_probe
 from harness.building.crosscheck import Built, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jars
 from harness.building.jdk8 import Javac8, debian_javac8
-from harness.errors import HarnessError
-from harness.java import bundled_runtime
-from harness.progress import Reporter
+from harness.kafka.distribution import Distribution, locked_distribution
+from harness.kafka.downloads import Downloads
+from harness.kafka.lock import Purpose, read_lock
+from harness.model.request import Request
 from harness.proof.bytecode import prepare_bytecode, read_each
 from harness.proof.dropin.classes import api_of, code_of, nests
-from harness.records import to_json
-from harness.resources import cache_root
-from harness.sources.distribution import Distribution, locked_distribution
-from harness.sources.downloads import Downloads
-from harness.sources.lock import Purpose, read_lock
 from harness.stages.build import series_of, source_of
-from harness.stages.request import Request
-from harness.store import write_text
-from harness.text import visible
+from harness.toolbox.java import bundled_runtime
 
 FILE = "crosscheck.json"
 _FOLDER = "crosscheck"

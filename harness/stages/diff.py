@@ -9,15 +9,15 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
+from harness.base.files import write_text
+from harness.base.json import from_json
+from harness.base.progress import Reporter
 from harness.logs.diff import diff_run
 from harness.logs.folders import diff_folders as compare_folders
 from harness.logs.results import Totals
-from harness.model import Contrast, Finding, Significance
-from harness.progress import Reporter
-from harness.records import from_json
+from harness.model.findings import Contrast, Finding, Significance
 from harness.report.diffpage import render_diff
 from harness.stages.rundir import read_asked, timed
-from harness.store import write_text
 
 _SHOWN = 20
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.arms import Setup
-from harness.java import JavaRuntime, bundled_runtime, runtime_at
-from harness.progress import Reporter
-from harness.resources import cache_root
-from harness.sources.distribution import Distribution, locked_distribution, unpacked_distribution
-from harness.sources.downloads import Downloads
-from harness.sources.lock import read_lock
+from harness.base.paths import cache_root
+from harness.base.progress import Reporter
+from harness.kafka.distribution import Distribution, locked_distribution, unpacked_distribution
+from harness.kafka.downloads import Downloads
+from harness.kafka.lock import read_lock
+from harness.model.setup import Setup
+from harness.toolbox.java import JavaRuntime, bundled_runtime, runtime_at
 
 
 def java_of(setup: Setup) -> JavaRuntime:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from harness.errors import HarnessError
-from harness.model import Verdict
-from harness.plan.seal import check_results
-from harness.progress import Reporter
+from harness.base.errors import HarnessError
+from harness.base.progress import Reporter
+from harness.engine.seal import check_results
+from harness.model.runs import Verdict
 from harness.report.verdict import judge_run, read_verdict
 from harness.stages.rundir import timed
 

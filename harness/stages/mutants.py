@@ -7,21 +7,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harness.base.errors import HarnessError
+from harness.base.files import write_text
+from harness.base.json import to_json
+from harness.base.progress import Reporter
+from harness.base.text import cut
 from harness.building.build import CompileError
-from harness.errors import HarnessError
-from harness.model import Verdict
-from harness.patching import Patch, load_patch
-from harness.progress import Reporter
-from harness.proof.records import Proof
-from harness.records import to_json
+from harness.kafka.patching import Patch, load_patch
+from harness.model.proof import Proof
+from harness.model.request import Request
+from harness.model.runs import Verdict
 from harness.report.verdict import read_verdict
 from harness.stages import judge as judge_stage
 from harness.stages import run as run_stage
 from harness.stages.build import build
 from harness.stages.prove import prove
-from harness.stages.request import Request
-from harness.store import write_text
-from harness.text import cut
 
 _SURVIVORS = "survivors.toml"
 _SAID = 200

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import psutil
 
+from harness.base.errors import HarnessError, unknown
+from harness.base.paths import cache_root
 from harness.building.given import check_raft_jar
 from harness.cluster.jvm import Profile
 from harness.cluster.ports import PortPool
-from harness.errors import HarnessError, unknown
-from harness.java import runtime_at
-from harness.model import Role
-from harness.resources import cache_root
-from harness.stages.request import Request
+from harness.model.arms import Role
+from harness.model.request import Request
+from harness.toolbox.java import runtime_at
 
 _GIB = 2**30
 # A cluster of four nodes, measured with a margin; Spark and the harness itself.

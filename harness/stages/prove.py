@@ -10,17 +10,34 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from harness.arms import Setup
 from harness.audit.answering import audit
+from harness.audit.claims_file import Chain, ClaimSet, load_claims
+from harness.base.errors import HarnessError
+from harness.base.files import write_text
+from harness.base.json import to_json
+from harness.base.paths import cache_root
+from harness.base.progress import Reporter
+from harness.base.text import visible
 from harness.building.builders import Builder, Ecj, compilers_at_hand
 from harness.building.crosscheck import unpatched_jars
-from harness.claims import Chain, ClaimSet, load_claims
-from harness.errors import HarnessError
-from harness.java import bundled_runtime
-from harness.judge import Asked
-from harness.model import Build, Role
-from harness.patching import load_series
-from harness.progress import Reporter
+from harness.kafka.distribution import Distribution
+from harness.kafka.downloads import Downloads
+from harness.kafka.lock import Purpose, locked_versions, read_lock
+from harness.kafka.patching import load_series
+from harness.model.arms import Build, Role
+from harness.model.declaration import Asked
+from harness.model.proof import (
+    AuditAnswer,
+    ClaimChain,
+    ClaimedTest,
+    Difference,
+    Proof,
+    TestScope,
+    TestsProof,
+    TestStanding,
+)
+from harness.model.request import DEFAULT_KAFKA
+from harness.model.setup import Setup
 from harness.proof.bytecode import read_classes
 from harness.proof.dropin import (
     BaselineJar,
@@ -34,29 +51,12 @@ from harness.proof.dropin import (
 )
 from harness.proof.junit.bench import TestBench
 from harness.proof.junit.proving import NOT_COMPILED, run_tests
-from harness.proof.records import (
-    AuditAnswer,
-    ClaimChain,
-    ClaimedTest,
-    Difference,
-    Proof,
-    TestScope,
-    TestsProof,
-    TestStanding,
-)
 from harness.proof.told import audit_told, differences_told, headline, tests_told
 from harness.proof.waivers import apply_waivers, load_waivers
-from harness.records import to_json
 from harness.report.verdict import proof_folder
-from harness.resources import cache_root
-from harness.sources.distribution import Distribution
-from harness.sources.downloads import Downloads
-from harness.sources.lock import Purpose, locked_versions, read_lock
 from harness.stages.ground import distribution_of, java_of
-from harness.stages.request import DEFAULT_KAFKA
 from harness.stages.rundir import read_asked, read_setup, timed
-from harness.store import write_text
-from harness.text import visible
+from harness.toolbox.java import bundled_runtime
 
 _MOST_TOLD = 12
 

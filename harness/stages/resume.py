@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.arms import Setup
-from harness.errors import HarnessError
-from harness.judge import Asked
-from harness.sources.downloads import sha256_of
+from harness.base.errors import HarnessError
+from harness.kafka.downloads import sha256_of
+from harness.model.declaration import Asked
+from harness.model.setup import Setup
 from harness.stages.ground import java_of
 
 _ANEW = "What was declared cannot be run any more: begin anew with `harness verify`."

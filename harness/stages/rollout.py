@@ -10,18 +10,25 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from harness.arms import ABSENT, Setup
+from harness.base.errors import HarnessError
+from harness.base.files import read_journal, write_text
+from harness.base.json import from_json, to_json
+from harness.base.paths import cache_root
+from harness.base.progress import Reporter, duration
+from harness.base.text import visible
 from harness.cluster.cluster import Topology
 from harness.cluster.prepare import Ground
-from harness.errors import HarnessError
-from harness.judge import Asked
-from harness.model import Arm, Contrast, NodeLogs, Role
-from harness.plan.cancel import Cancellation
-from harness.plan.schedule import finish
-from harness.progress import Reporter, duration
-from harness.records import from_json, to_json
+from harness.engine.cancel import Cancellation
+from harness.engine.schedule import finish
+from harness.kafka.downloads import Downloads
+from harness.kafka.lock import Purpose, read_lock
+from harness.model.arms import ABSENT, Arm, Role
+from harness.model.declaration import Asked
+from harness.model.findings import Contrast
+from harness.model.node_logs import NodeLogs
+from harness.model.request import Request
+from harness.model.setup import Setup
 from harness.report.rolloutpage import render_rollout
-from harness.resources import cache_root
 from harness.rollout.commands import Tools
 from harness.rollout.judging import answer
 from harness.rollout.nodes import told as topology_told
@@ -29,15 +36,10 @@ from harness.rollout.programme import KINDS, Yardstick, rehearse, yardstick_of
 from harness.rollout.records import CONTROL, FORWARD_AND_BACK, SCHEMA, Ending, Installed, RehearsalResult, Rollout
 from harness.rollout.rehearsal import Setting
 from harness.rollout.runbook import markdown, runbook
-from harness.sources.downloads import Downloads
-from harness.sources.lock import Purpose, read_lock
 from harness.stages.build import build
 from harness.stages.ground import distribution_of
-from harness.stages.request import Request
 from harness.stages.run import lay_ground
 from harness.stages.rundir import read_asked, read_setup, timed
-from harness.store import read_journal, write_text
-from harness.text import visible
 
 _COLOURS = {Ending.HELD: "green", Ending.STOPPED: "red", Ending.INCONCLUSIVE: "magenta"}
 # Every broker would make 50 partitions for each: what they hold is rehearsed with a few as well, and sooner.

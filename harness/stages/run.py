@@ -6,18 +6,18 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.arms import Setup
+from harness.base.errors import HarnessError
+from harness.base.paths import cache_root
+from harness.base.progress import Reporter
 from harness.cluster.jvm import Profile
 from harness.cluster.prepare import Ground, prepare_ground
-from harness.errors import HarnessError
-from harness.judge import Asked
-from harness.model import RunKey, RunResult
-from harness.plan.recorder import Cell
-from harness.plan.registry import load_all
-from harness.plan.schedule import run_cells
-from harness.plan.seal import misfit
-from harness.progress import Reporter
-from harness.resources import cache_root
+from harness.engine.recorder import Cell
+from harness.engine.schedule import run_cells
+from harness.engine.seal import misfit
+from harness.model.declaration import Asked
+from harness.model.runs import RunKey, RunResult
+from harness.model.setup import Setup
+from harness.scenario.registry import load_all
 from harness.stages.ground import distribution_of, java_of
 from harness.stages.resume import check_ground
 from harness.stages.rundir import read_asked, read_setup, timed

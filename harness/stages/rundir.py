@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from harness.arms import Setup
-from harness.errors import HarnessError
-from harness.judge import SCHEMA, Asked
-from harness.records import to_json
-from harness.stages.request import Request
-from harness.store import PARTIAL, read_record, write_text
+from harness.base.errors import HarnessError
+from harness.base.files import PARTIAL, read_record, write_text
+from harness.base.json import to_json
+from harness.model.declaration import SCHEMA, Asked
+from harness.model.request import Request
+from harness.model.setup import Setup
 
 _BEGIN = "Begin with `harness verify`, or with `harness build --out DIR`."
 

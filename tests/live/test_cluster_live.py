@@ -22,9 +22,9 @@ from harness.cluster.formatting import (
 from harness.cluster.node import NodeState, wait_until
 from harness.cluster.ports import HOST
 from harness.cluster.protocol import Unreachable
-from harness.plan.bounds import FOLLOW_WINDOW_SECONDS
-from harness.plan.conditions import follows
-from harness.plan.watch import Stall, Watcher
+from harness.engine.watch import Stall, Watcher
+from harness.scenario.bounds import FOLLOW_WINDOW_SECONDS
+from harness.scenario.conditions import follows
 
 pytestmark = pytest.mark.live
 
@@ -237,9 +237,9 @@ HARNESS = """
 import sys, time
 from pathlib import Path
 from rich.console import Console
-from harness.arms import Setup
+from harness.model.setup import Setup
 from harness.cluster.cluster import Cluster, Topology
-from harness.progress import Reporter
+from harness.base.progress import Reporter
 from harness.stages.ground import distribution_of
 from harness.stages.run import lay_ground
 setup, quiet = Setup("", "", "fast", "", 1), Reporter(Console(quiet=True))

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.errors import HarnessError
+from harness.base.paths import cache_root
 from harness.building.build import source_files
 from harness.building.builders import first_errors
 from harness.building.containers import jobs
@@ -39,14 +41,12 @@ from harness.building.containers.images import (
 from harness.building.containers.jobs import Job, Mount, run_job
 from harness.building.jars import classes_in
 from harness.cluster.node import wait_until
-from harness.errors import HarnessError
-from harness.resources import cache_root
-from harness.sources.distribution import Distribution, locked_distribution
-from harness.sources.downloads import Downloads
-from harness.sources.git import GitSource
-from harness.sources.lock import Purpose, read_lock
-from harness.sources.maven import MavenSources
-from harness.sources.repository import commit_all, create_repository
+from harness.kafka.distribution import Distribution, locked_distribution
+from harness.kafka.downloads import Downloads
+from harness.kafka.git import GitSource
+from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.maven import MavenSources
+from harness.kafka.repository import commit_all, create_repository
 
 pytestmark = pytest.mark.live
 

@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.errors import HarnessError
+from harness.base.files import read_journal
+from harness.base.json import from_json
+from harness.base.paths import cache_root, data_root
 from harness.building.build import Bench, Toolchain, build_series
 from harness.building.builders import Ecj
 from harness.building.configdef import prepare_probe
@@ -13,22 +17,18 @@ from harness.cluster.node import NodeState, wait_until
 from harness.coverage.agent import EXECUTION_DATA, Agent, collected
 from harness.coverage.changes import lines_of_methods, lines_of_series
 from harness.coverage.jacoco import Jacoco, line_hits
-from harness.errors import HarnessError
-from harness.java import bundled_runtime
-from harness.model import Role
-from harness.patching import load_series
+from harness.kafka.downloads import Downloads
+from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.maven import MavenSources
+from harness.kafka.patching import load_series
+from harness.model.arms import Role
+from harness.model.proof import Coverage
+from harness.model.request import Request
 from harness.proof.bytecode import prepare_bytecode
-from harness.proof.records import Coverage
-from harness.records import from_json
-from harness.resources import cache_root, data_root
-from harness.sources.downloads import Downloads
-from harness.sources.lock import Purpose, read_lock
-from harness.sources.maven import MavenSources
 from harness.stages.build import build
 from harness.stages.coverage import coverage
-from harness.stages.request import Request
 from harness.stages.rundir import read_asked, write_asked
-from harness.store import read_journal
+from harness.toolbox.java import bundled_runtime
 
 pytestmark = pytest.mark.live
 

@@ -15,13 +15,13 @@ import time
 import psutil
 import pytest
 
+from harness.base.files import PARTIAL, read_journal
+from harness.base.locks import MARKER, SCRATCH
+from harness.base.paths import cache_root
+from harness.base.processes.leftovers import RUN_VARIABLE
 from harness.cluster import node as node_module
 from harness.cluster.cluster import Cluster, Topology
 from harness.cluster.node import NodeState, wait_until
-from harness.owning import MARKER, SCRATCH
-from harness.processes.leftovers import RUN_VARIABLE
-from harness.resources import cache_root
-from harness.store import PARTIAL, read_journal
 
 pytestmark = pytest.mark.live
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.errors import HarnessError
+from harness.base.progress import Reporter
 from harness.building.jdk8 import debian_javac8
-from harness.errors import HarnessError
-from harness.java import bundled_runtime
-from harness.progress import Reporter
+from harness.model.request import Request
 from harness.stages.crosscheck import FILE, cross_check
-from harness.stages.request import Request
+from harness.toolbox.java import bundled_runtime
 
 # Where no engine is, the container library leaves its socket for the garbage collector to close.
 NO_ENGINE = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

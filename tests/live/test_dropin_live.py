@@ -9,23 +9,23 @@ from pathlib import Path
 
 import pytest
 
+from harness.audit.claims_file import load_claims
+from harness.base.errors import HarnessError
+from harness.base.paths import cache_root, data_root
 from harness.building.build import source_files
 from harness.building.builders import Builder, Ecj, choose_builder, jdk_homes
 from harness.building.crosscheck import unpatched_jar
 from harness.building.jars import classes_in, resources_of, write_jar
-from harness.claims import load_claims
-from harness.errors import HarnessError
-from harness.java import bundled_runtime
-from harness.patching import apply_series, load_series
+from harness.kafka.distribution import Distribution
+from harness.kafka.downloads import Downloads
+from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.maven import MavenSources
+from harness.kafka.patching import apply_series, load_series
+from harness.model.proof import Severity
 from harness.proof.bytecode import read_classes
 from harness.proof.dropin import BaselineJar, DropIn, ProofTools, Subject, named_classes, prepare_tools, prove_dropin
 from harness.proof.dropin.rules import ALL
-from harness.proof.records import Severity
-from harness.resources import cache_root, data_root
-from harness.sources.distribution import Distribution
-from harness.sources.downloads import Downloads
-from harness.sources.lock import Purpose, read_lock
-from harness.sources.maven import MavenSources
+from harness.toolbox.java import bundled_runtime
 
 pytestmark = pytest.mark.live
 

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.paths import cache_root, data_root
 from harness.building.build import Bench, Toolchain, build_series
 from harness.building.builders import Builder, choose_builder
 from harness.building.configdef import prepare_probe
 from harness.building.jars import write_jar
-from harness.java import bundled_runtime
-from harness.patching import load_series
+from harness.kafka.distribution import Distribution
+from harness.kafka.downloads import Downloads
+from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.maven import MavenSources
+from harness.kafka.patching import load_series
+from harness.model.proof import TestScope, TestsProof, TestSuite
 from harness.proof.junit import TestBench, run_tests
-from harness.proof.records import TestScope, TestsProof, TestSuite
-from harness.resources import cache_root, data_root
-from harness.sources.distribution import Distribution
-from harness.sources.downloads import Downloads
-from harness.sources.lock import Purpose, read_lock
-from harness.sources.maven import MavenSources
+from harness.toolbox.java import bundled_runtime
 
 pytestmark = pytest.mark.live
 

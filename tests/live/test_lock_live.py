@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from harness.resources import data_root
+from harness.base.paths import data_root
 
 pytestmark = pytest.mark.live
 

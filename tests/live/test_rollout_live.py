@@ -17,16 +17,16 @@ from harness.cluster.cluster import Cluster, Topology
 from harness.cluster.node import wait_until
 from harness.cluster.partitions import create_topic
 from harness.cluster.protocol import Unreachable
-from harness.plan.cancel import Cancellation
-from harness.plan.journal import Journal
-from harness.plan.readback import client_settings, read_back
+from harness.engine.cancel import Cancellation
+from harness.engine.journal import Journal
+from harness.kafka.downloads import sha256_of
 from harness.rollout import rehearsal
 from harness.rollout.checking import RollStopped
 from harness.rollout.commands import Tools
 from harness.rollout.nodes import parse_topology
 from harness.rollout.records import Installed
 from harness.rollout.rehearsal import Measure, Rehearsal, Setting
-from harness.sources.downloads import sha256_of
+from harness.scenario.readback import client_settings, read_back
 
 pytestmark = pytest.mark.live
 

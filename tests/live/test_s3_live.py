@@ -12,10 +12,10 @@ import pyspark
 import pytest
 from moto.server import ThreadedMotoServer
 
-from harness.records import from_json
-from harness.resources import cache_root
-from harness.sources.downloads import Downloads
-from harness.sources.lock import LockedArtifact
+from harness.base.json import from_json
+from harness.base.paths import cache_root
+from harness.kafka.downloads import Downloads
+from harness.kafka.lock import LockedArtifact
 
 pytestmark = pytest.mark.live
 KEYS = {"AWS_ACCESS_KEY_ID": "anybody", "AWS_SECRET_ACCESS_KEY": "nothing"}

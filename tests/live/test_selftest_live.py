@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from harness.plan import conditions
-from harness.plan.steps import Sample
+from harness.scenario import conditions
+from harness.scenario.steps import Sample
 from harness.selftest.cases import ask
 from harness.selftest.live import Stand
 

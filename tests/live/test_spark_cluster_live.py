@@ -13,12 +13,12 @@ import psutil
 import pyspark
 import pytest
 
+from harness.base.processes import mortal
 from harness.logs import diff
-from harness.logs.events import WHOLE_LOG
-from harness.logs.layout import KAFKA_DEFAULT
-from harness.logs.spark import session
-from harness.model import NodeLogs
-from harness.processes import mortal
+from harness.logs.read.events import WHOLE_LOG
+from harness.logs.read.layout import KAFKA_DEFAULT
+from harness.logs.read.spark import session
+from harness.model.node_logs import NodeLogs
 
 pytestmark = pytest.mark.live
 JARS = Path(pyspark.__file__).parent / "jars" / "*"

@@ -16,18 +16,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.errors import HarnessError
-from harness.logs.blocks import LINES, Source, partials
+from harness.base.errors import HarnessError
+from harness.base.json import to_json
 from harness.logs.diff import compare, node_logs, pairs, read_nodes
-from harness.logs.events import WHOLE_LOG, Reading
 from harness.logs.folders import Folder, log_files, read_files
-from harness.logs.gateway import ABSENT_MODULE, MODULE_OPTIONS
-from harness.logs.layout import COMMON, KAFKA_DEFAULT, compile_layout
-from harness.logs.pipeline import FileCounts, join, read
-from harness.logs.places import first_lines, folders_in, logs_below
-from harness.logs.spark import session
-from harness.model import Arm, Build, Contrast, FindingKind, Flag, NodeLogs, PhaseSpan, Role
-from harness.records import to_json
+from harness.logs.read.blocks import LINES, Source, partials
+from harness.logs.read.events import WHOLE_LOG, Reading
+from harness.logs.read.gateway import ABSENT_MODULE, MODULE_OPTIONS
+from harness.logs.read.layout import COMMON, KAFKA_DEFAULT, compile_layout
+from harness.logs.read.pipeline import FileCounts, join, read
+from harness.logs.read.places import first_lines, folders_in, logs_below
+from harness.logs.read.spark import session
+from harness.model.arms import Arm, Build, Flag, Role
+from harness.model.findings import Contrast, FindingKind
+from harness.model.node_logs import NodeLogs, PhaseSpan
 
 pytestmark = pytest.mark.live
 READING = Reading(compile_layout(KAFKA_DEFAULT), (WHOLE_LOG,))
@@ -92,7 +94,7 @@ line = st.one_of(
 def test_a_file_read_in_splits_of_any_size_gives_what_it_gives_in_one_piece(
     spark, tmp_path, monkeypatch, lines, split, newline
 ):
-    monkeypatch.setattr("harness.logs.pipeline.WHOLE", 0)
+    monkeypatch.setattr("harness.logs.read.pipeline.WHOLE", 0)
     lines = [header(0, "begin").encode(), *lines, b"end"]
     (tmp_path / "server.log").write_bytes(b"\n".join(lines) + (b"\n" if newline else b""))
     spark.conf.set("spark.sql.files.maxPartitionBytes", split)
@@ -103,7 +105,7 @@ def test_a_file_read_in_splits_of_any_size_gives_what_it_gives_in_one_piece(
 
 @pytest.mark.parametrize("whole", [0, 1 << 20])
 def test_files_are_read_whatever_their_names(spark, tmp_path, monkeypatch, whole):
-    monkeypatch.setattr("harness.logs.pipeline.WHOLE", whole)
+    monkeypatch.setattr("harness.logs.read.pipeline.WHOLE", whole)
     plain = ["a b.log", "%41.log", "a[b]{c}*?.log", ".hidden/x.log", "k=v/x.log", "é#;,.log", "back\\slash.log"]
     names = [*plain, "k=v/../up.log", "k=v/../k=v/x.log"]
     for name in names:
@@ -115,7 +117,7 @@ def test_files_are_read_whatever_their_names(spark, tmp_path, monkeypatch, whole
 
 @pytest.mark.parametrize("whole", [0, 1 << 20])
 def test_a_byte_order_mark_costs_no_event(spark, tmp_path, monkeypatch, whole):
-    monkeypatch.setattr("harness.logs.pipeline.WHOLE", whole)
+    monkeypatch.setattr("harness.logs.read.pipeline.WHOLE", whole)
     (tmp_path / "x.log").write_bytes(b"\xef\xbb\xbf" + f"{header(0, 'x')}\n{header(1, 'y')}\n".encode())
     total = read(spark, tmp_path, {"x.log": READING})["x.log"].total
     assert (total.events, total.unparsed_lines) == (2, 0)
@@ -340,9 +342,9 @@ def test_a_jvm_of_spark_that_dies_is_told_in_a_sentence_and_leaves_nothing(tmp_p
     script = """
 import sys
 from pathlib import Path
-from harness.errors import HarnessError
-from harness.logs.places import first_lines, first_lines
-from harness.logs.spark import session
+from harness.base.errors import HarnessError
+from harness.logs.read.places import first_lines, first_lines
+from harness.logs.read.spark import session
 from pyspark import SparkContext
 root = Path(sys.argv[1])
 (root / "server.log").write_text("a line\\n")

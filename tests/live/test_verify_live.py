@@ -10,8 +10,8 @@ import time
 import psutil
 import pytest
 
+from harness.base.files import read_journal
 from harness.cluster.node import wait_until
-from harness.store import read_journal
 
 pytestmark = pytest.mark.live
 

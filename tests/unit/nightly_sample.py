@@ -8,13 +8,13 @@ from pathlib import Path
 
 import sample_run
 
-from harness.model import Outcome, Verdict
+from harness.base.files import write_text
+from harness.base.json import from_json, to_json
+from harness.model.runs import Outcome, Verdict
 from harness.nightly.records import SCHEMA, Ended, Ending, Night, Planned
 from harness.nightly.showings import Found, Shown, Standing
-from harness.records import from_json, to_json
 from harness.report.document import Document
 from harness.report.verdict import build_verdict
-from harness.store import write_text
 
 MATRIX = "a" * 64
 STARTED = "2026-03-05T01:00:00+00:00"

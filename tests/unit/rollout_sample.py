@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from harness.model import Evidence
+from harness.model.runs import Evidence
 from harness.rollout.accounts import Account
 from harness.rollout.health import AFTER, BEFORE, ONE_ACTIVE_CONTROLLER
 from harness.rollout.records import (

@@ -11,23 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from harness.judge import Asked, ScenarioAsked
-from harness.model import (
-    Arm,
-    Build,
-    Claim,
-    Contrast,
-    Evidence,
-    Expected,
-    Finding,
-    FindingKind,
-    Flag,
-    NodeLogs,
-    Outcome,
-    Role,
-    RunResult,
-)
-from harness.proof.records import (
+from harness.base.json import to_json
+from harness.model.arms import Arm, Build, Flag, Role
+from harness.model.claims import Claim, Expected
+from harness.model.declaration import Asked, ScenarioAsked
+from harness.model.findings import Contrast, Finding, FindingKind
+from harness.model.node_logs import NodeLogs
+from harness.model.proof import (
     Answer,
     AuditAnswer,
     ClaimChain,
@@ -44,7 +34,7 @@ from harness.proof.records import (
     TestStanding,
     TestSuite,
 )
-from harness.records import to_json
+from harness.model.runs import Evidence, Outcome, RunResult
 
 LOST = "observer_recovers"
 KEY = "controller.quorum.dynamic.bootstrap.servers.enable"
@@ -400,7 +390,8 @@ def _write(path: Path, text: str) -> None:
 
 
 if __name__ == "__main__":
-    from harness.report import judge_run, write_reports
+    from harness.report import write_reports
+    from harness.report.verdict import judge_run
 
     out = write_sample(Path(sys.argv[1]), *sys.argv[2:])
     print(write_reports(out, judge_run(out)))

@@ -2,9 +2,8 @@
 
 import pytest
 
-from harness.arms import Flagged, choose_arms, plan_arms, settings_of
-from harness.errors import HarnessError
-from harness.model import Build, Flag, Role
+from harness.base.errors import HarnessError
+from harness.model.arms import Build, Flag, Flagged, Role, choose_arms, plan_arms, settings_of
 
 KEY = "some.flag"
 CLAIMED_ON = Flagged(KEY, True)

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from tree_sitter import Language, Parser
 
 from harness.audit.answering import audit
+from harness.audit.claims_file import load_claims
 from harness.audit.code import Code
 from harness.audit.graph import graph_of
 from harness.audit.java import parse, read_sources
 from harness.audit.questions import FollowedBy, Question, ReadOnce
 from harness.audit.rules import answer
-from harness.claims import load_claims
-from harness.errors import HarnessError
-from harness.proof.records import Answer
-from harness.resources import data_root
+from harness.base.errors import HarnessError
+from harness.base.paths import data_root
+from harness.model.proof import Answer
 
 quickly = settings(deadline=None, max_examples=25)  # a busy machine is no failure
 PATCHED = Path(__file__).parent / "audit-fixtures" / "patched"

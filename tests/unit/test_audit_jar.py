@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from harness.audit.answering import audit
+from harness.audit.claims_file import load_claims
 from harness.audit.jar import parameters_of
-from harness.claims import load_claims
+from harness.base.paths import data_root
+from harness.model.proof import Answer
 from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts, Use
-from harness.proof.records import Answer
-from harness.resources import data_root
 
 CLAIMS = load_claims(data_root() / "patches/3.9.1/dynamic-bootstrap/claims.toml")
 PACKAGE = "org/apache/kafka/raft"

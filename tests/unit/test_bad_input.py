@@ -9,14 +9,14 @@ from collections import namedtuple
 
 import pytest
 
+from harness.base.archives import first_problem
+from harness.base.errors import HarnessError
 from harness.cli import app as cli
 from harness.cluster import ports
 from harness.cluster.jvm import Profile
-from harness.errors import HarnessError
-from harness.sources.archives import first_problem
-from harness.sources.distribution import RAFT_CLIENT, VERSION_ENTRY
+from harness.kafka.distribution import RAFT_CLIENT, VERSION_ENTRY
+from harness.model.request import Request
 from harness.stages import preflight
-from harness.stages.request import Request
 
 LONGEST = 700
 

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.base.errors import HarnessError
+from harness.base.json import from_json
 from harness.building import build, builders
 from harness.building.build import (
     Bench,
@@ -24,14 +26,12 @@ from harness.building.builders import Compilation, Ecj, Javac, choose_builder, f
 from harness.building.configdef import Probe, failure_in, parse_keys, prepare_probe
 from harness.building.given import check_raft_jar
 from harness.building.jars import classes_in, resources_of, write_jar
-from harness.errors import HarnessError
-from harness.java import JavaRuntime
-from harness.model import Build, Flag
-from harness.patching import load_series
-from harness.records import from_json
-from harness.sources.distribution import Distribution
-from harness.sources.maven import MavenSources
-from harness.sources.tree import SourceTree
+from harness.kafka.distribution import Distribution
+from harness.kafka.maven import MavenSources
+from harness.kafka.patching import load_series
+from harness.kafka.tree import SourceTree
+from harness.model.arms import Build, Flag
+from harness.toolbox.java import JavaRuntime
 
 quickly = settings(deadline=None, max_examples=40)  # a busy machine is no failure
 CLIENT = "org/apache/kafka/raft/KafkaRaftClient.class"

@@ -13,6 +13,8 @@ from threading import Thread
 import psutil
 import pytest
 
+from harness.base.errors import HarnessError
+from harness.base.processes import bare_environment
 from harness.building import builders, configdef
 from harness.building.builders import Ecj, Javac
 from harness.building.configdef import Probe, read_keys
@@ -20,9 +22,7 @@ from harness.cluster import formatting, jvm
 from harness.cluster.config import NodeConfig
 from harness.cluster.formatting import Identity, format_with_storage_tool
 from harness.cluster.jvm import Profile, dump_archive
-from harness.errors import HarnessError
-from harness.java import JavaRuntime, runtime_at
-from harness.processes import bare_environment
+from harness.toolbox.java import JavaRuntime, runtime_at
 
 SITE = str(Path(__file__).parents[2])
 
@@ -105,7 +105,7 @@ def test_a_program_sees_nothing_of_the_users_environment(name, tmp_path, monkeyp
 
 @pytest.mark.parametrize("name", ["storage_tool", "class_archive", "config_probe", "version"])
 def test_a_program_that_hangs_is_told_in_a_sentence(name, tmp_path, monkeypatch):
-    from harness import java as java_module
+    from harness.toolbox import java as java_module
 
     monkeypatch.setattr(formatting, "_FORMAT_TIMEOUT_SECONDS", 0.3)
     monkeypatch.setattr(jvm, "_ARCHIVE_TIMEOUT_SECONDS", 0.3)

@@ -4,11 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.audit.claims_file import Chain, load_claims, parse_claims, parse_expected
 from harness.audit.questions import FollowedBy, Kept, Question
-from harness.claims import Chain, load_claims, parse_claims, parse_expected
-from harness.errors import HarnessError
-from harness.model import Expected, Outcome, Role
-from harness.resources import data_root
+from harness.base.errors import HarnessError
+from harness.base.paths import data_root
+from harness.model.arms import Role
+from harness.model.claims import Expected
+from harness.model.runs import Outcome
 
 quickly = settings(deadline=None, max_examples=60)  # a busy machine is no failure
 GOOD = """

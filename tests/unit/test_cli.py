@@ -7,13 +7,13 @@ import time
 
 import pytest
 
+from harness.base.errors import HarnessError
+from harness.base.json import to_json
+from harness.base.locks import MARKER, SCRATCH, owned, scratch
 from harness.cli import app as cli
 from harness.cli.common import fresh_run_dir, new_run_dir
 from harness.doctor import examine
-from harness.errors import HarnessError
-from harness.owning import MARKER, SCRATCH, owned, scratch
-from harness.records import to_json
-from harness.stages.request import Request
+from harness.model.request import Request
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_what_a_user_typed_is_never_taken_for_markup(harness):
 def test_a_fault_of_the_harness_is_one_sentence_and_keeps_its_traceback(harness, monkeypatch, tmp_path):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
-    monkeypatch.setattr("harness.plan.registry.load_all", lambda: 1 / 0)
+    monkeypatch.setattr("harness.scenario.registry.load_all", lambda: 1 / 0)
     code, _, err = harness("list")
     assert code == 2
     assert "internal error: ZeroDivisionError" in err

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.base.errors import HarnessError
 from harness.cluster.config import NodeConfig, load_overlay, parse_properties, server_properties
-from harness.errors import HarnessError
 
 VOTER = NodeConfig(0, 20000, 20001, {0: 20001, 1: 20003})
 OBSERVER = NodeConfig(3, 20008, None, {0: 20001, 1: 20003})

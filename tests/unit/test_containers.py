@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.base.errors import HarnessError
+from harness.base.processes import bare_environment, run
 from harness.building.builders import Builder, first_errors
 from harness.building.containers.choosing import gradle_builder
 from harness.building.containers.engine import Engine, why_unreachable
@@ -27,9 +29,7 @@ from harness.building.containers.hostbind import lent, write_skeleton
 from harness.building.containers.images import Image
 from harness.building.containers.lines import Lines
 from harness.building.containers.owners import Owner, is_gone, parse_owner, this_process
-from harness.errors import HarnessError
-from harness.processes import bare_environment, run
-from harness.sources.lock import read_lock
+from harness.kafka.lock import read_lock
 
 GIB = 2**30
 ME = Owner("machine", "pid:[1]", "boot", 10, 500)

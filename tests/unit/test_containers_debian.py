@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.base.errors import HarnessError
 from harness.building.containers.aptsources import AptSource, host_sources, is_of, parse_deb822, parse_list
 from harness.building.containers.debian import (
     Made,
@@ -17,7 +18,6 @@ from harness.building.containers.debian import (
     read_recipe,
     reason_in,
 )
-from harness.errors import HarnessError
 
 KEY = "/usr/share/keyrings/debian.gpg"
 DEB822 = f"""\

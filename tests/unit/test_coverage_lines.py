@@ -9,16 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.base.errors import HarnessError
 from harness.building.jars import write_jar
 from harness.coverage.changes import added_lines, changed_methods, classes_from, lines_of_series
 from harness.coverage.jacoco import parse_report
 from harness.coverage.linetable import ClassLines, class_lines
 from harness.coverage.reached import gap_in, in_tree, reached_lines, read_texts
-from harness.errors import HarnessError
-from harness.model import Outcome, Role, RunResult
-from harness.patching import Patch, Series
+from harness.kafka.patching import Patch, Series
+from harness.model.arms import Role
+from harness.model.proof import ReachedLine
+from harness.model.runs import Outcome, RunResult
 from harness.proof.bytecode import ClassFacts, MethodFacts
-from harness.proof.records import ReachedLine
 
 FILE = "raft/src/main/java/a/One.java"
 TEST_FILE = "raft/src/test/java/a/OneTest.java"

@@ -5,15 +5,16 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from harness.arms import Setup
+from harness.base.errors import HarnessError
+from harness.base.json import from_json, to_json
+from harness.base.progress import Reporter
 from harness.building.jars import write_jar
 from harness.coverage.agent import EXECUTION_DATA, Agent
-from harness.errors import HarnessError
-from harness.judge import SCHEMA, Asked, ScenarioAsked
-from harness.model import Arm, Build, Flag, Outcome, Role, RunResult
-from harness.progress import Reporter
-from harness.proof.records import Coverage, ReachedLine
-from harness.records import from_json, to_json
+from harness.model.arms import Arm, Build, Flag, Role
+from harness.model.declaration import SCHEMA, Asked, ScenarioAsked
+from harness.model.proof import Coverage, ReachedLine
+from harness.model.runs import Outcome, RunResult
+from harness.model.setup import Setup
 from harness.stages import coverage as stage
 from harness.stages.rundir import read_asked, write_asked, write_setup
 

@@ -6,17 +6,19 @@ from types import SimpleNamespace
 
 import pytest
 
+from harness.base.files import read_journal
+from harness.base.processes import bare_environment
+from harness.base.processes.leftovers import marked
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
-from harness.model import Arm, Build, Flag, Outcome, Role, RunKey
-from harness.plan import executor, kraft
-from harness.plan.api import Plan, Scenario
-from harness.plan.cancel import Cancellation, RunCancelled
-from harness.plan.recorder import Cell
-from harness.plan.steps import ActionFailed, Sample
-from harness.processes import bare_environment
-from harness.processes.leftovers import marked
-from harness.store import read_journal
+from harness.engine import executor
+from harness.engine.cancel import Cancellation, RunCancelled
+from harness.engine.recorder import Cell
+from harness.model.arms import Arm, Build, Flag, Role
+from harness.model.runs import Outcome, RunKey
+from harness.scenario import kraft
+from harness.scenario.api import Plan, Scenario
+from harness.scenario.steps import ActionFailed, Sample
 
 ARM = Arm("stock", Role.BASE, Build("stock", "3.9.1", "x", "a" * 64, "release", Flag("f", False)), "absent")
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from harness.base import archives
+from harness.base.errors import HarnessError
 from harness.building.jars import write_jar
-from harness.errors import HarnessError
-from harness.java import bundled_runtime, runtime_at, version_in
-from harness.sources import archives
-from harness.sources.distribution import RAFT_CLIENT, unpacked_distribution, version_in_properties
+from harness.kafka.distribution import RAFT_CLIENT, unpacked_distribution, version_in_properties
+from harness.toolbox.java import bundled_runtime, runtime_at, version_in
 
 
 @pytest.fixture

@@ -6,21 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from harness.errors import HarnessError
-from harness.judge import (
-    Asked,
-    CellState,
-    Check,
-    ClaimStatus,
-    Effect,
-    Judgement,
-    ScenarioAsked,
-    check_run,
-    fold_repeats,
-)
-from harness.judge import decide as decide_all
-from harness.model import Arm, Build, Claim, Expected, Flag, Outcome, Role, RunResult, Verdict
-from harness.proof.records import (
+from harness.base.errors import HarnessError
+from harness.judge.cells import CellState, fold_repeats
+from harness.judge.checks import Check, check_run
+from harness.judge.decision import ClaimStatus, Judgement
+from harness.judge.decision import decide as decide_all
+from harness.judge.table import Effect
+from harness.model.arms import Arm, Build, Flag, Role
+from harness.model.claims import Claim, Expected
+from harness.model.declaration import Asked, ScenarioAsked
+from harness.model.proof import (
     Answer,
     AuditAnswer,
     Difference,
@@ -31,6 +26,7 @@ from harness.proof.records import (
     TestsProof,
     TestSuite,
 )
+from harness.model.runs import Outcome, RunResult, Verdict
 
 LOST = "observer_recovers"
 FLAG = Flag("controller.quorum.dynamic.bootstrap.servers.enable", known=True, default="true")

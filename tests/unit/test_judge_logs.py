@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 from test_judge import FIX, FLAG, SOUND, H, R, asked, ran
 
-from harness.judge import decide
-from harness.model import Contrast, Finding, FindingKind, Significance, Verdict
-from harness.proof.records import ClaimChain
+from harness.judge.decision import decide
+from harness.model.findings import Contrast, Finding, FindingKind, Significance
+from harness.model.proof import ClaimChain
+from harness.model.runs import Verdict
 
 FOUND = Finding(
     FindingKind.NEW, "It failed (…)", "turn2", "voter", "start", "ERROR", "a.B", 0, 6, "", "ERROR It failed (x)", (),

@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 from test_judge import FIX, SOUND, H, R, asked, ran
 
-from harness.judge import decide
+from harness.judge.decision import decide
 from harness.judge.measures import blockers
-from harness.model import Outcome, Role, RunResult, Verdict
+from harness.model.arms import Role
+from harness.model.runs import Outcome, RunResult, Verdict
 
 ARMS = ("stock", Role.BASE), ("patched-on", Role.ON)
 

@@ -4,10 +4,10 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.logs.events import WHOLE_LOG, Reading, count
-from harness.logs.layout import KAFKA_DEFAULT, compile_layout
-from harness.logs.library import Origins
-from harness.logs.statements import Library, Statement
+from harness.logs.read.events import WHOLE_LOG, Reading, count
+from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
+from harness.logs.read.library import Origins
+from harness.logs.read.statements import Library, Statement
 
 LAYOUT = compile_layout(KAFKA_DEFAULT)
 WHOSE = {

@@ -6,18 +6,18 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from harness.errors import HarnessError
-from harness.logs import clocks
+from harness.base.errors import HarnessError
+from harness.base.json import to_json
+from harness.logs.compare import clocks
 from harness.logs.diff import node_logs
-from harness.logs.events import COUNTS, WHOLE_LOG
 from harness.logs.folders import log_files
 from harness.logs.kept import COUNTED
-from harness.logs.layout import KAFKA_DEFAULT
-from harness.logs.pipeline import FileCounts, FileTotal
-from harness.logs.places import here_if_file, is_address
+from harness.logs.read.events import COUNTS, WHOLE_LOG
+from harness.logs.read.layout import KAFKA_DEFAULT
+from harness.logs.read.pipeline import FileCounts, FileTotal
+from harness.logs.read.places import here_if_file, is_address
 from harness.logs.results import write
-from harness.model import NodeLogs
-from harness.records import to_json
+from harness.model.node_logs import NodeLogs
 
 
 def events(*rows: tuple[int, float, int]) -> pl.DataFrame:

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.logs.blocks import LINES, PARTIAL, Source, cut, decoded, partials, path_of, whole
-from harness.logs.events import MAX_EVENT, OUTSIDE, Reading, count, zeroed
-from harness.logs.layout import KAFKA_DEFAULT, compile_layout
-from harness.logs.masks import template_of
-from harness.logs.pipeline import FileCounts, join
-from harness.model import PhaseSpan
+from harness.logs.read.blocks import LINES, PARTIAL, Source, cut, decoded, partials, path_of, whole
+from harness.logs.read.events import MAX_EVENT, OUTSIDE, Reading, count, zeroed
+from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
+from harness.logs.read.masks import template_of
+from harness.logs.read.pipeline import FileCounts, join
+from harness.model.node_logs import PhaseSpan
 
 READING = Reading(
     compile_layout(KAFKA_DEFAULT),
@@ -179,7 +179,7 @@ def test_a_whole_file_has_the_lines_that_its_newlines_end(pieces, at_once):
     content = b"".join(pieces)
     expected = content.split(b"\n")[: -1 if content.endswith(b"\n") or not content else None]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("harness.logs.blocks.AT_ONCE", at_once)
+        patch.setattr("harness.logs.read.blocks.AT_ONCE", at_once)
         pieces = list(cut(pa.scalar(content, pa.binary())))
     assert expected == [line for piece in pieces for line in piece.to_list()]
 
@@ -195,7 +195,7 @@ def test_a_whole_file_has_the_counts_of_its_pieces(lines, cuts, at_once, newline
     content = "".join(f"{line}\n" for line in lines)
     content = content if newline or not lines or not lines[-1] else content[:-1]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("harness.logs.blocks.AT_ONCE", at_once)
+        patch.setattr("harness.logs.read.blocks.AT_ONCE", at_once)
         rows = whole(pa.scalar(content.encode(), pa.binary()), Source("f", READING))
     file, pieces = join("f", rows, READING), in_pieces(lines, cuts, 40)
     assert file.counts.equals(pieces.counts)

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.logs.contrasts import contrast
-from harness.logs.counts import Count, Where
-from harness.logs.text import excerpt
-from harness.model import FindingKind
-from harness.text import visible
+from harness.base.text import visible
+from harness.logs.compare.contrasts import contrast
+from harness.logs.compare.counts import Count, Where
+from harness.logs.read.text import excerpt
+from harness.model.findings import FindingKind
 
 SECONDS = {
     Where(arm, "turn2", role, phase): 10.0

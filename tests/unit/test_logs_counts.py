@@ -4,9 +4,9 @@ import polars as pl
 import pytest
 
 from harness.logs.diff import counts_of
-from harness.logs.events import COUNTS, WHOLE_LOG
-from harness.logs.pipeline import FileCounts, FileTotal
-from harness.model import NodeLogs, PhaseSpan
+from harness.logs.read.events import COUNTS, WHOLE_LOG
+from harness.logs.read.pipeline import FileCounts, FileTotal
+from harness.model.node_logs import NodeLogs, PhaseSpan
 
 PHASES = (PhaseSpan("start", 100.0, 140.0), PhaseSpan("stop", 140.0, 160.0))
 

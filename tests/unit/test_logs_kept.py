@@ -6,13 +6,13 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from harness.errors import HarnessError
-from harness.logs.events import WHOLE_LOG
+from harness.base.errors import HarnessError
 from harness.logs.kept import COUNTED, SCHEMA, kept, run_folder
-from harness.logs.layout import KAFKA_DEFAULT
-from harness.logs.pipeline import FileCounts, FileTotal
+from harness.logs.read.events import WHOLE_LOG
+from harness.logs.read.layout import KAFKA_DEFAULT
+from harness.logs.read.pipeline import FileCounts, FileTotal
 from harness.logs.results import write
-from harness.model import NodeLogs, PhaseSpan
+from harness.model.node_logs import NodeLogs, PhaseSpan
 
 
 def node(arm, file, scenario="turn2"):

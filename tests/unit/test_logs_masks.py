@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.logs.masks import MASKS, template, template_of
+from harness.logs.read.masks import MASKS, template, template_of
 
 # fmt: off
 STATES = [

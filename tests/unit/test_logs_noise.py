@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from harness.logs.contrasts import contrast
-from harness.logs.counts import Count, Where
-from harness.logs.noise import Noise
-from harness.model import FindingKind, Significance
+from harness.logs.compare.contrasts import contrast
+from harness.logs.compare.counts import Count, Where
+from harness.logs.compare.noise import Noise
+from harness.model.findings import FindingKind, Significance
 
 ARMS, SCENARIOS, REPEATS = ("stock", "off", "on"), ("turn1", "turn2", "new"), (1, 2, 3)
 SECONDS = {

@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from harness.logs.contrasts import contrast
-from harness.logs.counts import Count, Where
-from harness.logs.order import Order
-from harness.model import FindingKind, Significance
+from harness.logs.compare.contrasts import contrast
+from harness.logs.compare.counts import Count, Where
+from harness.logs.compare.order import Order
+from harness.model.findings import FindingKind, Significance
 
 ARMS, REPEATS, NODES = ("stock", "off", "on"), (1, 2, 3), (0, 1, 2)
 SECONDS = {Where(arm, "turn2", "voter", "start", repeat): 10.0 for arm in ARMS for repeat in REPEATS}

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from harness.logs.layout import KAFKA_DEFAULT, compile_layout, fitting
-from harness.logs.proposals import misfit, propose
+from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout, fitting
+from harness.logs.read.proposals import misfit, propose
 
 MESSAGES = (
     ("INFO", "kafka.server.KafkaServer", "main", "started (kafka.server.Other) at 12:00"),

@@ -6,14 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness import model
-from harness.errors import HarnessError
-from harness.records import from_json, to_json
+from harness.base.errors import HarnessError
+from harness.base.json import from_json, to_json
+from harness.model.arms import Arm, Build, Flag
+from harness.model.claims import Claim, Expected
+from harness.model.findings import Contrast, Finding
+from harness.model.node_logs import NodeLogs, PhaseSpan
+from harness.model.runs import Evidence, RunKey, RunResult
 
-RECORDS = [
-    model.Flag, model.Build, model.Arm, model.RunKey, model.Evidence, model.RunResult, model.Expected,
-    model.Claim, model.Finding, model.Contrast, model.PhaseSpan, model.NodeLogs,
-]  # fmt: skip
+RECORDS = [Flag, Build, Arm, RunKey, Evidence, RunResult, Expected, Claim, Finding, Contrast, PhaseSpan, NodeLogs]
 
 st.register_type_strategy(float, st.floats(allow_nan=False, allow_infinity=False))
 
@@ -28,8 +29,8 @@ def test_every_model_record_comes_back_equal_from_its_json(cls):
 
 
 def test_a_tuple_of_records_comes_back_equal():
-    spans = (model.PhaseSpan("start", 0.0, 1.5), model.PhaseSpan("stop", 1.5, 2.0))
-    assert spans == from_json(tuple[model.PhaseSpan, ...], to_json(spans))
+    spans = (PhaseSpan("start", 0.0, 1.5), PhaseSpan("stop", 1.5, 2.0))
+    assert spans == from_json(tuple[PhaseSpan, ...], to_json(spans))
 
 
 def test_the_order_in_which_a_mapping_was_filled_does_not_change_the_bytes():
@@ -41,7 +42,7 @@ def test_the_order_in_which_a_mapping_was_filled_does_not_change_the_bytes():
 
 
 def test_a_field_that_has_a_default_may_be_missing():
-    assert model.Evidence("x") == from_json(model.Evidence, '{"path": "x"}')
+    assert Evidence("x") == from_json(Evidence, '{"path": "x"}')
 
 
 @pytest.mark.parametrize(
@@ -57,9 +58,9 @@ def test_a_field_that_has_a_default_may_be_missing():
 )
 def test_json_that_is_no_such_record_is_refused_with_its_place(text, says):
     with pytest.raises(HarnessError, match=says):
-        from_json(model.Evidence, text)
+        from_json(Evidence, text)
 
 
 def test_an_unknown_word_of_an_enum_is_refused():
     with pytest.raises(HarnessError, match=r"\$\.outcome: expected one of"):
-        from_json(model.Expected, '{"outcome": "FINE"}')
+        from_json(Expected, '{"outcome": "FINE"}')

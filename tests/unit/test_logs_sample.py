@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.logs.events import WHOLE_LOG, Reading
-from harness.logs.layout import KAFKA_DEFAULT, compile_layout
+from harness.logs.read.events import WHOLE_LOG, Reading
+from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
 
 
 @pytest.fixture(scope="module")

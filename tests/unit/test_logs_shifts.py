@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from harness.logs.contrasts import contrast
-from harness.logs.counts import Count, Where
-from harness.logs.shifts import Shifts
-from harness.model import FindingKind, Significance
+from harness.logs.compare.contrasts import contrast
+from harness.logs.compare.counts import Count, Where
+from harness.logs.compare.shifts import Shifts
+from harness.model.findings import FindingKind, Significance
 
 ARMS, REPEATS = ("stock", "off", "on"), (1, 2, 3)
 SECONDS = {Where(arm, "turn2", "voter", "stop", repeat): 60.0 for arm in ARMS for repeat in REPEATS}

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.errors import HarnessError
-from harness.logs.events import COUNTS, WHOLE_LOG, Reading
-from harness.logs.extraction import families, statements
-from harness.logs.layout import KAFKA_DEFAULT, compile_layout
-from harness.logs.library import Origins, formatted, known_versions, library, named_version, overlaid
-from harness.logs.statements import GAP, Family, Library, Statement, Statements, written
+from harness.base.errors import HarnessError
+from harness.logs.read.events import COUNTS, WHOLE_LOG, Reading
+from harness.logs.read.extraction import families, statements
+from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
+from harness.logs.read.library import Origins, formatted, known_versions, library, named_version, overlaid
+from harness.logs.read.statements import GAP, Family, Library, Statement, Statements, written
 
 JAVA = """
 package a;
@@ -183,7 +183,7 @@ def test_the_shipped_library_knows_who_follows_the_leader():
 
 
 def test_an_unknown_version_has_no_statements_and_a_damaged_library_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("harness.logs.library.user_data_root", lambda: tmp_path)
+    monkeypatch.setattr("harness.logs.read.library.user_data_root", lambda: tmp_path)
     assert library("0.0.1") == Library()
     (tmp_path / "statements").mkdir()
     (tmp_path / "statements" / "0.0.1.json.gz").write_bytes(b"\x1f\x8b")
@@ -192,7 +192,7 @@ def test_an_unknown_version_has_no_statements_and_a_damaged_library_is_refused(t
 
 
 def test_a_library_is_read_back_as_it_was_written(tmp_path, monkeypatch):
-    monkeypatch.setattr("harness.logs.library.user_data_root", lambda: tmp_path)
+    monkeypatch.setattr("harness.logs.read.library.user_data_root", lambda: tmp_path)
     sources = {"a/B.java": JAVA.encode(), "a/C.scala": SCALA.encode()}
     made = Library(tuple(statements(sources)), tuple(families(sources)))
     assert made.families == (Family("a.B", "a/B.java", ()), Family("a.C", "a/C.scala", ("Logging",)))

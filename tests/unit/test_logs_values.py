@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.logs.contrasts import contrast
-from harness.logs.counts import Count, Where
-from harness.logs.families import family, unordered
-from harness.logs.masks import template_of
-from harness.logs.statements import Statement, written
-from harness.logs.values import words
-from harness.model import FindingKind, Significance
+from harness.logs.compare.contrasts import contrast
+from harness.logs.compare.counts import Count, Where
+from harness.logs.compare.families import family, unordered
+from harness.logs.compare.values import words
+from harness.logs.read.masks import template_of
+from harness.logs.read.statements import Statement, written
+from harness.model.findings import FindingKind, Significance
 
 ARMS, REPEATS = ("stock", "off", "on"), (1, 2, 3)
 SECONDS = {Where(arm, "turn2", "voter", "start", repeat): 10.0 for arm in ARMS for repeat in REPEATS}

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import HarnessError
-from harness.model import Verdict
-from harness.proof.records import (
+from harness.base.errors import HarnessError
+from harness.model.proof import (
     Answer,
     AuditAnswer,
     Difference,
@@ -19,6 +18,7 @@ from harness.proof.records import (
     TestsProof,
     TestSuite,
 )
+from harness.model.runs import Verdict
 from harness.stages.mutants import Detection, catching, load_excuses, load_mutants, table, with_verdict
 
 DIFFERENCE = Difference("default-changed", Severity.FAIL, "a.key", "the default is false")

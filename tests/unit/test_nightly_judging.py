@@ -7,8 +7,9 @@ from xml.etree import ElementTree as ET
 import pytest
 from nightly_sample import BROKEN, REFUTED, STARTED, STARVED, document, night, showing
 
-from harness.errors import HarnessError
-from harness.model import Outcome, Significance
+from harness.base.errors import HarnessError
+from harness.model.findings import Significance
+from harness.model.runs import Outcome
 from harness.nightly.history import PastNight
 from harness.nightly.judging import judge_night
 from harness.nightly.junit import render_night_junit

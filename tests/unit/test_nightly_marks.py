@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nightly_sample import BROKEN, REFUTED, STARVED, cell, document, found, showing
 
-from harness.errors import HarnessError
-from harness.model import Outcome
+from harness.base.errors import HarnessError
+from harness.model.runs import Outcome
 from harness.nightly.history import SCHEMA, PastNight, add_to_history, before, read_history, with_night
 from harness.nightly.marks import Mark, mark_cells, mark_findings
 from harness.nightly.showings import Standing, cells_of, findings_of

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.errors import HarnessError
+from harness.base.paths import data_root
 from harness.cli import app as cli
 from harness.cluster.jvm import Profile
-from harness.errors import HarnessError
+from harness.model.proof import TestScope
+from harness.model.request import Request
 from harness.nightly.matrix import load_matrix
 from harness.nightly.words import words_of
-from harness.proof.records import TestScope
-from harness.resources import data_root
-from harness.stages.request import Request
 
 SMALL = """
 schema = 1

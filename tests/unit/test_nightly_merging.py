@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from nightly_sample import document, night, write_night_folder, write_run
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 from harness.nightly.concluding import WAIVERS, conclude
 from harness.nightly.folder import read_night
 from harness.nightly.history import read_history

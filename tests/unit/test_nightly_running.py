@@ -8,17 +8,17 @@ import pytest
 from nightly_sample import REFUTED, STARVED, document, write_run
 from rich.console import Console
 
-from harness.errors import HarnessError
-from harness.model import Verdict
+from harness.base.errors import HarnessError
+from harness.base.progress import Reporter
+from harness.model.request import Request
+from harness.model.runs import Verdict
 from harness.nightly.concluding import conclude
 from harness.nightly.folder import read_night
 from harness.nightly.history import read_history
 from harness.nightly.matrix import Verification
 from harness.nightly.records import Ending
 from harness.nightly.running import plan_night, run_shard
-from harness.plan.registry import load_all
-from harness.progress import Reporter
-from harness.stages.request import Request
+from harness.scenario.registry import load_all
 
 QUIET = Reporter(Console(file=io.StringIO()))
 REQUESTS = {

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 
 import pytest
 
-from harness.errors import HarnessError
-from harness.owning import MARKER, SCRATCH, owned, scratch, sweep
+from harness.base.errors import HarnessError
+from harness.base.locks import MARKER, SCRATCH, owned, scratch, sweep
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from harness.owning import owned, scratch
+from harness.base.locks import owned, scratch
 with owned(Path(sys.argv[1])), scratch(Path(sys.argv[2])) as folder:
     (folder / "file").touch()
     print(folder, flush=True)

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness import patching
-from harness.errors import HarnessError
-from harness.patching import apply_series, hunk_at, load_series, parse_headers, parse_series, path_problem
-from harness.resources import data_root
-from harness.sources.maven import MavenSources
-from harness.sources.tree import SourceTree
+from harness.base.errors import HarnessError
+from harness.base.paths import data_root
+from harness.kafka import patching
+from harness.kafka.maven import MavenSources
+from harness.kafka.patching import apply_series, hunk_at, load_series, parse_headers, parse_series, path_problem
+from harness.kafka.tree import SourceTree
 
 quickly = settings(deadline=None, max_examples=60)  # a busy machine is no failure
 FILE = "raft/src/main/java/A.java"

@@ -4,11 +4,11 @@ import time
 
 import pytest
 
-from harness.errors import HarnessError
-from harness.plan import kraft, scenario
-from harness.plan.api import seconds
-from harness.plan.registry import load_all, load_file, select
-from harness.plan.steps import Expect, Guard, Phase, step_words
+from harness.base.errors import HarnessError
+from harness.scenario import kraft, scenario
+from harness.scenario.api import seconds
+from harness.scenario.registry import load_all, load_file, select
+from harness.scenario.steps import Expect, Guard, Phase, step_words
 
 KNOWN = load_all()
 

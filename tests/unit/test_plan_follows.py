@@ -3,8 +3,8 @@
 import pytest
 
 from harness.cluster.probes import Quorum
-from harness.plan.conditions import follows
-from harness.plan.watch import Look
+from harness.engine.watch import Look
+from harness.scenario.conditions import follows
 
 OBSERVER = 3
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.model import Outcome
-from harness.plan.load import LedgerSummary, summarise
-from harness.plan.outcome import Decision, Facts, Miss, decide, measures
+from harness.engine.outcome import Decision, Facts, Miss, decide, measures
+from harness.model.runs import Outcome
+from harness.scenario.load import LedgerSummary, summarise
 
 LOST = LedgerSummary(10, 0, 2, 0, 0.1)
 KEPT = LedgerSummary(10, 0, 0, 0, 0.1)

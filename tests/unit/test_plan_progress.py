@@ -1,8 +1,8 @@
 """How the quorum got on: elections, pauses of its high watermark, and observers that fell behind."""
 
 from harness.cluster.probes import Quorum
-from harness.plan.progress import QuorumProgress
-from harness.plan.watch import Look
+from harness.engine.quorum_progress import QuorumProgress
+from harness.engine.watch import Look
 
 
 def figures(*looks):

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from harness.plan.roles import roles
+from harness.engine.phase_roles import roles
 
 VOTERS = (0, 1, 2)
 

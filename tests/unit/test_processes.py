@@ -10,12 +10,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness.processes import bare_environment, mortal, run, spawn
+from harness.base.processes import bare_environment, mortal, run, spawn
 
 PARENT = """
 import sys, threading, time
 from pathlib import Path
-from harness.processes import spawn
+from harness.base.processes import spawn
 def start():
     sleep = [sys.executable, "-c", "import time; time.sleep(60)"]
     child = spawn(sleep, cwd=Path("."), output=Path(sys.argv[1]), env={})

@@ -6,8 +6,9 @@ import threading
 import pytest
 from rich.console import Console
 
-from harness.model import Outcome, Role, RunKey, RunResult
-from harness.progress import Reporter, duration, estimate
+from harness.base.progress import Reporter, duration, estimate
+from harness.model.arms import Role
+from harness.model.runs import Outcome, RunKey, RunResult
 
 
 def key(scenario, arm="stock"):

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from harness.base.errors import HarnessError
 from harness.building.builders import Compilation
 from harness.building.containers.aptsources import AptSource
 from harness.building.crosscheck import Built, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jar
 from harness.building.jars import write_jar
 from harness.building.jdk8 import Javac8, debian_javac8, debian_unstable
-from harness.errors import HarnessError
-from harness.java import JavaRuntime
-from harness.sources.distribution import Distribution
+from harness.kafka.distribution import Distribution
 from harness.stages.crosscheck import tell
+from harness.toolbox.java import JavaRuntime
 
 RUNTIME = JavaRuntime(Path("/java"), "21")
 

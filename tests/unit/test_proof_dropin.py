@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.base.errors import HarnessError
 from harness.building.configdef import ConfigKey
-from harness.errors import HarnessError
-from harness.patching import Patch, Series
+from harness.kafka.patching import Patch, Series
+from harness.model.proof import Difference, Severity
 from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts, Reference, Use, parse_class
 from harness.proof.dropin import named_classes, rules, worst_first
 from harness.proof.dropin.api import parse_report
@@ -34,7 +35,6 @@ from harness.proof.dropin.entries import (
 )
 from harness.proof.dropin.linkage import compare_linkage, resolve
 from harness.proof.dropin.loading import questions_about, read_answer
-from harness.proof.records import Difference, Severity
 
 quickly = settings(deadline=None, max_examples=60)
 PUBLIC, PRIVATE, STATIC, FINAL, SYNTHETIC = 0x1, 0x2, 0x8, 0x10, 0x1000

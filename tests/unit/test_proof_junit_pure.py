@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
+from harness.model.proof import FailedTest, TestClass, TestSuite
 from harness.proof.junit.cases import Case, Status
 from harness.proof.junit.outcome import classes_of, failed_tests, gap_of, settle, unhappy
 from harness.proof.junit.plan import JUPITER, PROPERTIES, only_classes, units_of
 from harness.proof.junit.related import changed_classes, outermost, referred, related_tests
-from harness.proof.records import FailedTest, TestClass, TestSuite
 
 SLOW = "canMakeProgressIfMajorityIsReachable"
 UPSTREAM = TestSuite.UPSTREAM

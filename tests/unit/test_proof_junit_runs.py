@@ -12,11 +12,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from harness.base.errors import HarnessError
 from harness.building.builders import Compilation
-from harness.errors import HarnessError
-from harness.java import JavaRuntime
+from harness.model.proof import TestScope, TestSuite
 from harness.proof.junit import TestBench, forks, run_tests
-from harness.proof.records import TestScope, TestSuite
+from harness.toolbox.java import JavaRuntime
 
 # Reads its part from the jar under test: how each test ends ("exit N", "hang", "flood", "garbage", "forget" act for
 # the whole JVM), and which it has at all. Counting, it tells of every test and runs none.
@@ -271,7 +271,7 @@ def test_the_forks_die_when_the_harness_is_interrupted(bench, tmp_path):
     script = f"""
 import sys
 from pathlib import Path
-from harness.java import JavaRuntime
+from harness.toolbox.java import JavaRuntime
 from harness.proof.junit.forks import Jvm, run_launchers
 jvm = Jvm(JavaRuntime(Path({str(tmp_path / "java")!r}), "21"), (Path({str(tmp_path / "candidate.jar")!r}),), {{}})
 run_launchers(jvm, [["--select-method={A}()"]], Path({str(tmp_path / "scratch")!r}), 1, lambda done: None)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.errors import HarnessError
-from harness.proof.records import Difference, Severity
+from harness.base.errors import HarnessError
+from harness.model.proof import Difference, Severity
 from harness.proof.waivers import apply_waivers, load_waivers, parse_waivers
 
 TODAY = date(2026, 11, 21)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from harness.model.proof import FailedTest, TestClass, TestScope, TestsProof, TestStanding, TestSuite
 from harness.proof.junit.proving import NOT_COMPILED
-from harness.proof.records import FailedTest, TestClass, TestScope, TestsProof, TestStanding, TestSuite
 from harness.stages.prove import forgiving_foreign, standing_of
 
 RAN = TestsProof(

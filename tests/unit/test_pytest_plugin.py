@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 
 from harness import pytest_plugin
-from harness.judge import Check
-from harness.model import Outcome, Role, RunResult
+from harness.judge.checks import Check
+from harness.model.arms import Role
+from harness.model.runs import Outcome, RunResult
 
 FILE = """
-from harness.plan import kraft, scenario
+from harness.scenario import kraft, scenario
 
 @scenario(kraft(controllers=1, observers=0), suite="s", budget="1m")
 def my_question(plan, cluster):

@@ -6,16 +6,17 @@ from types import SimpleNamespace
 
 import pytest
 
+from harness.base.files import read_journal
 from harness.cluster.node import LiveProof, NodeState
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
-from harness.model import Arm, Build, Flag, Outcome, Role, RunKey
-from harness.plan.journal import Journal
-from harness.plan.load import LedgerSummary
-from harness.plan.outcome import Miss, decide
-from harness.plan.recorder import Recorder, last_warning, last_words, mismatch
-from harness.plan.watch import Look, Stall
-from harness.store import read_journal
+from harness.engine.journal import Journal
+from harness.engine.outcome import Miss, decide
+from harness.engine.recorder import Recorder, last_warning, last_words, mismatch
+from harness.engine.watch import Look, Stall
+from harness.model.arms import Arm, Build, Flag, Role
+from harness.model.runs import Outcome, RunKey
+from harness.scenario.load import LedgerSummary
 
 JAR = "a" * 64
 ARM = Arm("patched-on", Role.ON, Build("patched", "3.9.1", "x.jar", JAR, "javac", Flag("f", True, "true")), "true")

@@ -16,10 +16,13 @@ import pytest
 import sample_run
 from markupsafe import escape
 
-from harness.errors import HarnessError
-from harness.model import Evidence, Outcome, Role, RunResult
-from harness.records import from_json, to_json
-from harness.report import build_verdict, judge_run, read_verdict, write_reports, write_verdict
+from harness.base.errors import HarnessError
+from harness.base.json import from_json, to_json
+from harness.base.paths import data_root
+from harness.base.text import cut, visible
+from harness.model.arms import Role
+from harness.model.runs import Evidence, Outcome, RunResult
+from harness.report import write_reports
 from harness.report.context import Limits, report_context
 from harness.report.differences import telling_first
 from harness.report.document import Document
@@ -30,8 +33,7 @@ from harness.report.links import evidence_link
 from harness.report.markdown import render_markdown
 from harness.report.matrix import Cell
 from harness.report.rerun import rerun_command
-from harness.resources import data_root
-from harness.text import cut, visible
+from harness.report.verdict import build_verdict, judge_run, read_verdict, write_verdict
 
 GOLDEN = Path(__file__).parent / "golden"
 

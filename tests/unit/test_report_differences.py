@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from nightly_sample import document
 
-from harness.model import FindingKind, Significance
+from harness.model.findings import FindingKind, Significance
 from harness.report.differences import beside, causes_of, contrast_view
 from harness.report.document import ContrastDoc, Document, FindingDoc
 

@@ -2,11 +2,13 @@
 
 import pytest
 
-from harness.errors import HarnessError
-from harness.logs.events import WHOLE_LOG
-from harness.model import NodeLogs, Outcome, Role, RunResult
-from harness.proof.records import ClaimChain
-from harness.records import to_json
+from harness.base.errors import HarnessError
+from harness.base.json import to_json
+from harness.logs.read.events import WHOLE_LOG
+from harness.model.arms import Role
+from harness.model.node_logs import NodeLogs
+from harness.model.proof import ClaimChain
+from harness.model.runs import Outcome, RunResult
 from harness.report.foretold import foretold_lines
 
 CLAIM = ClaimChain("it-updates", "", "", (), (), "turn2", r"Updated (bootstrap|voter) servers")

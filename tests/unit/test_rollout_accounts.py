@@ -10,14 +10,14 @@ import rollout_sample as sample
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.plan.load import spread
-from harness.plan.pauses import Pauses
-from harness.plan.readback import Stored
 from harness.rollout.accounts import Account, GroupPosition, Transactions, against, settle_transactions, stale_keys
 from harness.rollout.errorlines import ErrorLines
 from harness.rollout.judging import Facts, answer, decide
 from harness.rollout.programme import KINDS, Yardstick, budget, with_key, with_key_left, without_class
 from harness.rollout.records import CONTROL, Ending, RehearsalResult
+from harness.scenario.load import spread
+from harness.scenario.pauses import Pauses
+from harness.scenario.readback import Stored
 
 GOOD = Account("orders", "records", 100, 0, 0, 1.0)
 LOST = Account("orders", "records", 100, 2, 0, 1.0)

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.base.errors import HarnessError
 from harness.cluster.cluster import Topology
 from harness.cluster.partitions import Partition
 from harness.cluster.probes import Quorum
-from harness.errors import HarnessError
 from harness.rollout import health
 from harness.rollout.health import AFTER, BEFORE, Health, problem_of
 from harness.rollout.nodes import duties, next_node, parse_order, parse_topology, told

@@ -8,8 +8,8 @@ import pytest
 import rollout_sample as sample
 import sample_run
 
-from harness.model import Contrast
-from harness.records import from_json, to_json
+from harness.base.json import from_json, to_json
+from harness.model.findings import Contrast
 from harness.report.rolloutpage import render_rollout, rollout_page
 from harness.rollout.records import Rollout
 from harness.rollout.runbook import markdown, runbook

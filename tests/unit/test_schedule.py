@@ -5,9 +5,10 @@ import time
 
 import pytest
 
-from harness.model import Outcome, Role, RunKey, RunResult
-from harness.plan import schedule
-from harness.plan.cancel import Cancellation, RunCancelled
+from harness.engine import schedule
+from harness.engine.cancel import Cancellation, RunCancelled
+from harness.model.arms import Role
+from harness.model.runs import Outcome, RunKey, RunResult
 
 
 class Cells:

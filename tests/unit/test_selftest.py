@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.errors import HarnessError
 from harness.cli import app as cli
-from harness.errors import HarnessError
-from harness.plan import executor
+from harness.engine import executor
 from harness.selftest import asking, still
 from harness.selftest.cases import Canary, Silent, alarm, ask, ask_all
 from harness.selftest.still import still_canaries

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import HarnessError
-from harness.sources.downloads import REPOSITORY_VARIABLE, Downloads
-from harness.sources.lock import LockedArtifact, Purpose
+from harness.base.errors import HarnessError
+from harness.kafka.downloads import REPOSITORY_VARIABLE, Downloads
+from harness.kafka.lock import LockedArtifact, Purpose
 
 
 class Repository:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness import resources
-from harness.errors import HarnessError
-from harness.sources.lock import (
+from harness.base import paths as resources
+from harness.base.errors import HarnessError
+from harness.kafka.lock import (
     Lock,
     LockedArtifact,
     Purpose,

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.errors import HarnessError
-from harness.sources import archives
-from harness.sources.git import GitSource, choose_ref, close_refs, parse_refs
-from harness.sources.maven import MavenSources, lay_out_generated, place_of
+from harness.base import archives
+from harness.base.errors import HarnessError
+from harness.kafka.git import GitSource, choose_ref, close_refs, parse_refs
+from harness.kafka.maven import MavenSources, lay_out_generated, place_of
 
 quickly = settings(deadline=None, max_examples=40)  # a busy machine is no failure
 SOURCES = {

@@ -9,19 +9,20 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from harness.arms import Setup
-from harness.errors import HarnessError
-from harness.judge import SCHEMA, Asked, ScenarioAsked
-from harness.model import Arm, Build, Flag, Outcome, Role, RunResult
-from harness.plan.seal import check_results, made_with, seal_of
-from harness.progress import Reporter
-from harness.records import from_json, to_json
+from harness.base.errors import HarnessError
+from harness.base.files import write_bytes, write_text
+from harness.base.json import from_json, to_json
+from harness.base.progress import Reporter
+from harness.engine.seal import check_results, made_with, seal_of
+from harness.model.arms import Arm, Build, Flag, Role
+from harness.model.declaration import SCHEMA, Asked, ScenarioAsked
+from harness.model.request import Request
+from harness.model.runs import Outcome, RunResult
+from harness.model.setup import Setup
 from harness.stages import run as run_stage
 from harness.stages.build import _kafka_version
-from harness.stages.request import Request
 from harness.stages.rundir import read_asked, read_setup, timed, write_asked, write_setup
 from harness.stages.verify import tell
-from harness.store import write_bytes, write_text
 
 JAR = b"not much of a jar"
 DIGEST = hashlib.sha256(JAR).hexdigest()

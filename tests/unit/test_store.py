@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.files import PARTIAL, move_folder, read_journal, write_bytes, write_text, write_with
 from harness.stages.rundir import tidy
-from harness.store import PARTIAL, move_folder, read_journal, write_bytes, write_text, write_with
 
 
 def folder(path: Path, content: str) -> Path:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.errors import HarnessError
-from harness.text import visible
+from harness.base.errors import HarnessError
+from harness.base.text import visible
 
 
 @given(st.text())

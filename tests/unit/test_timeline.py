@@ -6,7 +6,7 @@ import pytest
 import sample_run
 from sample_run import JournalWriter
 
-from harness.model import Outcome
+from harness.model.runs import Outcome
 from harness.report.drawing import LEFT, MARK_GAP, RIGHT, WIDTH, draw
 from harness.report.timeline import Span, Timeline, timeline_of
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
+from harness.base.errors import HarnessError
+from harness.base.paths import cache_root
 from harness.building.builders import GRADLE_CONTAINER, GRADLE_FULL, Builder
 from harness.building.containers.engine import may_answer, reach_engine, sweep
 from harness.building.containers.gradle import GradleFull, GradleModule, Workshop, open_workshop
 from harness.building.containers.images import image_to_build_in, no_image
-from harness.errors import HarnessError
-from harness.resources import cache_root
 
 
 @contextmanager

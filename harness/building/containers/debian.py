@@ -16,15 +16,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.errors import HarnessError
+from harness.base.files import write_text
+from harness.base.json import from_json, to_json
+from harness.base.paths import data_root, user_data_root
+from harness.base.processes import spawn
 from harness.building.containers.aptsources import AptSource, host_sources
 from harness.building.containers.engine import LABEL, Engine
 from harness.building.containers.images import DEBIAN, PACKAGES_LABEL, Image, import_image
 from harness.building.containers.lines import Lines
-from harness.errors import HarnessError
-from harness.processes import spawn
-from harness.records import from_json, to_json
-from harness.resources import data_root, user_data_root
-from harness.store import write_text
 
 _PACKAGES_FILE = "./usr/share/kafka-patch-harness/packages"
 _TIMEOUT_SECONDS = 1800.0

@@ -15,8 +15,8 @@ from testcontainers.core.config import testcontainers_config
 from testcontainers.core.docker_client import DockerClient, get_docker_host
 from urllib3.exceptions import HTTPError
 
+from harness.base.errors import HarnessError
 from harness.building.containers.owners import is_gone, parse_owner, this_process
-from harness.errors import HarnessError
 
 LABEL = "io.kafka-patch-harness"
 BUILD_LABEL = f"{LABEL}.build"

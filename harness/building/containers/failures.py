@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from harness.errors import HarnessError
+from harness.base.errors import HarnessError
 
 _KILLED = 137  # 128 and SIGKILL
 _TERMINATED = 143

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
+from harness.base.archives import open_archive, read_entry
+from harness.base.errors import HarnessError
+from harness.base.paths import data_root
 from harness.building.builders import Compilation
 from harness.building.containers.engine import Engine
 from harness.building.containers.failures import why_failed
 from harness.building.containers.images import Image
 from harness.building.containers.jobs import Job, Mount, run_job
-from harness.errors import HarnessError
-from harness.resources import data_root
-from harness.sources.archives import open_archive, read_entry
 
 _SOURCES = "/sources"
 _REPOSITORY = "/repository"

@@ -6,10 +6,10 @@ import io
 import tarfile
 from pathlib import Path
 
+from harness.base.errors import HarnessError
+from harness.base.files import write_with
 from harness.building.containers.engine import Engine
 from harness.building.containers.images import HOST, MOUNTS_LABEL, Image, import_image
-from harness.errors import HarnessError
-from harness.store import write_with
 
 _PROGRAMS = ("usr/bin/gradle", "usr/bin/javac")
 _LINKED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")  # where /usr has been merged

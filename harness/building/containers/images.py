@@ -10,10 +10,10 @@ from typing import Any
 
 from docker.errors import APIError, ImageNotFound
 
+from harness.base.errors import HarnessError
 from harness.building.containers.engine import ENGINE_ERRORS, LABEL, Engine
 from harness.building.containers.failures import engine_lost, refused
 from harness.building.containers.jobs import Mount
-from harness.errors import HarnessError
 
 IMAGE_VARIABLE = "HARNESS_BUILD_IMAGE"
 REPOSITORY = "kafka-patch-harness/gradle"

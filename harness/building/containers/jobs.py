@@ -17,11 +17,11 @@ from docker.types import LogConfig
 from docker.types import Mount as DockerMount
 from testcontainers.core.container import DockerContainer
 
+from harness.base.errors import HarnessError
 from harness.building.containers.engine import BUILD_LABEL, ENGINE_ERRORS, OWNER_LABEL, Engine, remove_build
 from harness.building.containers.failures import Ended, engine_lost, refused
 from harness.building.containers.lines import Lines
 from harness.building.containers.owners import this_process
-from harness.errors import HarnessError
 
 _MOST_PROCESSES = 1000
 _MOST_BYTES = 200 * 2**20  # what is taken out of a container at once

@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from harness.base.errors import HarnessError
 from harness.building.builders import Builder
 from harness.building.configdef import Probe, prepare_probe, read_keys
-from harness.errors import HarnessError
-from harness.java import JavaRuntime
-from harness.patching import Series
+from harness.kafka.distribution import Distribution
+from harness.kafka.downloads import Downloads
+from harness.kafka.lock import Lock, Purpose
+from harness.kafka.patching import Series
+from harness.model.proof import Difference, Severity
 from harness.proof.bytecode import BytecodeTools, Reference, prepare_bytecode, read_each, read_references
 from harness.proof.dropin import rules
 from harness.proof.dropin.api import compare_apis
@@ -40,10 +43,7 @@ from harness.proof.dropin.entries import (
 )
 from harness.proof.dropin.linkage import compare_linkage
 from harness.proof.dropin.loading import check_loading, prepare_loader
-from harness.proof.records import Difference, Severity
-from harness.sources.distribution import Distribution
-from harness.sources.downloads import Downloads
-from harness.sources.lock import Lock, Purpose
+from harness.toolbox.java import JavaRuntime
 
 _AT_ONCE = 2  # JVMs side by side
 _WORST_FIRST = (Severity.FAIL, Severity.WARNING, Severity.NOTE)

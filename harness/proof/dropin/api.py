@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
+from harness.base.errors import HarnessError
+from harness.base.processes import bare_environment, run
 from harness.building.configdef import failure_in
 from harness.building.probes import QUICK
-from harness.errors import HarnessError
-from harness.java import JavaRuntime
-from harness.processes import bare_environment, run
+from harness.model.proof import Difference
 from harness.proof.dropin import rules
-from harness.proof.records import Difference
+from harness.toolbox.java import JavaRuntime
 
 _TIMEOUT_SECONDS = 120
 _MOST_BYTES = 64 * 2**20

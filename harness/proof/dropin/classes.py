@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from harness.model.proof import Difference
 from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts, Use
 from harness.proof.dropin import rules
 from harness.proof.dropin.idioms import is_accessor, is_compilers_own, is_switch_table
-from harness.proof.records import Difference
 
 Classes = Mapping[str, ClassFacts]
 Members = Mapping[str, FieldFacts | MethodFacts]

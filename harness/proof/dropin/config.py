@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from harness.building.configdef import ConfigKey
+from harness.model.proof import Difference
 from harness.proof.dropin import rules
-from harness.proof.records import Difference
 
 
 def compare_keys(

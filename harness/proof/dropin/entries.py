@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.archives import open_archive, read_entry
+from harness.kafka.distribution import VERSION_ENTRY, version_in_properties
+from harness.model.proof import Difference
 from harness.proof.bytecode import ClassFacts
 from harness.proof.dropin import rules
-from harness.proof.records import Difference
-from harness.sources.archives import open_archive, read_entry
-from harness.sources.distribution import VERSION_ENTRY, version_in_properties
 
 _MANIFEST = "META-INF/MANIFEST.MF"
 _VERSIONED = re.compile(r"META-INF/versions/.+", re.IGNORECASE)

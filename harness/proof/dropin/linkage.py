@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from harness.model.proof import Difference
 from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts, Reference
 from harness.proof.dropin import rules
-from harness.proof.records import Difference
 
 Classes = Mapping[str, ClassFacts]
 

@@ -8,15 +8,15 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from harness.base.errors import HarnessError
+from harness.base.processes import bare_environment, run
 from harness.building.builders import Builder
 from harness.building.configdef import failure_in
 from harness.building.probes import QUICK, compiled_probe
-from harness.errors import HarnessError
-from harness.java import JavaRuntime
-from harness.processes import bare_environment, run
+from harness.model.proof import Difference
 from harness.proof.bytecode import ClassFacts, Use
 from harness.proof.dropin import rules
-from harness.proof.records import Difference
+from harness.toolbox.java import JavaRuntime
 
 _SOURCE = "LoadProbe.java"
 _TIMEOUT_SECONDS = 120

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harness.proof.records import Difference, Severity
-from harness.text import cut, visible
+from harness.base.text import cut, visible
+from harness.model.proof import Difference, Severity
 
 _MOST_SHOWN = 600  # characters: a difference is a sentence, not a dump
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.errors import HarnessError
 from harness.building.builders import Builder
-from harness.errors import HarnessError
-from harness.java import JavaRuntime
+from harness.toolbox.java import JavaRuntime
 
 
 @dataclass(frozen=True, slots=True)

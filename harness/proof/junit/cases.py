@@ -8,7 +8,7 @@ from enum import Enum, auto
 from pathlib import Path
 from xml.parsers import expat
 
-from harness.text import cut, visible
+from harness.base.text import cut, visible
 
 _MOST_BYTES = 64 * 2**20  # all of upstream's tests make 0.4 MB
 _MOST_CASES = 20_000

@@ -12,9 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.java import JavaRuntime
-from harness.processes import bare_environment, spawn
-from harness.text import cut, visible
+from harness.base.processes import bare_environment, spawn
+from harness.base.text import cut, visible
+from harness.toolbox.java import JavaRuntime
 
 SEED = 391  # of every property: any fixed number does; this one's tries are neither the shortest nor the longest
 _STALL_SECONDS = 300  # the longest property takes 45 s on a quiet core: a test that takes this long hangs

@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from harness.model.proof import FailedTest, TestClass, TestSuite
 from harness.proof.junit.cases import Case, Status
-from harness.proof.records import FailedTest, TestClass, TestSuite
 
 Key = tuple[str, str]
 _RAN = (Status.PASSED, Status.FAILED)

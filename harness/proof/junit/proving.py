@@ -9,16 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from harness.base.errors import HarnessError
+from harness.base.text import cut
 from harness.building.builders import first_errors
-from harness.errors import HarnessError
+from harness.model.proof import FailedTest, TestScope, TestsProof, TestSuite
 from harness.proof.junit.bench import TestBench
 from harness.proof.junit.cases import Case, Status
 from harness.proof.junit.outcome import Key, classes_of, failed_tests, gap_of, unhappy
 from harness.proof.junit.plan import only_classes, units_of
 from harness.proof.junit.related import changed_classes, related_tests
 from harness.proof.junit.runs import Runs, Tested
-from harness.proof.records import FailedTest, TestScope, TestsProof, TestSuite
-from harness.text import cut
 
 Cases = tuple[Case, ...]
 NOT_COMPILED = "tests of the series"  # stands for the class of tests that could not even be compiled or found

@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Set
 from pathlib import Path
 
-from harness.errors import HarnessError
-from harness.sources.archives import open_archive, read_entry
+from harness.base.archives import open_archive, read_entry
+from harness.base.errors import HarnessError
 
 _UTF8, _CLASS = 1, 7
 # Bytes after the tag of each other kind of constant (Java Virtual Machine Specification, 4.4).

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
+from harness.base.errors import HarnessError
+from harness.base.files import write_bytes
+from harness.base.text import cut, visible
 from harness.building.probes import compiled_probe
-from harness.errors import HarnessError
 from harness.proof.junit.bench import TestBench
 from harness.proof.junit.cases import BadReport, Case, Status, read_report
 from harness.proof.junit.forks import COUNT_HOOKS, RUN_HOOKS, Ended, Jvm, run_launchers
 from harness.proof.junit.outcome import settle
 from harness.proof.junit.plan import ENGINES, Unit
-from harness.store import write_bytes
-from harness.text import cut, visible
 
 _HOOKS = Path(__file__).with_name("Hooks.java")
 _TAIL = 4_000

@@ -1,0 +1,188 @@
+"""Claims: what a patch says of itself, and what each must show for it (`claims.toml`).
+
+A claim is asked of the source (`queries`), of unit tests, and of live clusters (a scenario, with what every role of
+an arm must show there and the log line that goes with it).
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.audit.asking import parse_ask
+from harness.audit.questions import Question
+from harness.base.errors import HarnessError
+from harness.base.toml import name, no_twins, only_keys, tables, text, texts
+from harness.model.arms import Role
+from harness.model.claims import Claim, Expected
+from harness.model.runs import Outcome
+
+_JARS = ("kafka-raft",)
+_EXPECTED = re.compile(r"HELD|REFUTED\(([a-z][a-z0-9_]*)\)")
+_TEST = re.compile(r"[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*#[A-Za-z_$][\w$]*")
+_CLAIM_KEYS = ("id", "says", "source")
+_PROOF_KEYS = ("scenario", "expect", "evidence", "queries", "tests")
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """From a claim to its evidence: what it is asked by, at every stage.
+
+    `queries` are ids of questions to the source, `tests` JUnit methods (`Class#method`, of upstream or of the
+    series), `evidence` is a regular expression that some line of a log on the `on` arm matches in `scenario`. What a
+    claim does not use is empty; it has at least one of queries, tests and scenario.
+    """
+
+    claim: str
+    says: str
+    source: str
+    queries: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+    scenario: str = ""
+    evidence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimSet:
+    """The claims of a candidate, and the flag that turns it off.
+
+    `flag` is the configuration key, empty when there is none; `flag_default` is `true`, `false` or empty.
+    `jar` names the module that the claims are about. `claims` are those that a scenario judges, `chains` all of them;
+    `questions` are those put to the source, promised by a claim or not.
+    """
+
+    jar: str
+    flag: str
+    flag_default: str
+    claims: tuple[Claim, ...]
+    chains: tuple[Chain, ...] = ()
+    questions: tuple[Question, ...] = ()
+
+
+def load_claims(path: Path) -> ClaimSet:
+    """Read a claims file. Raises HarnessError that names the file, the key, and what is allowed there."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise HarnessError(
+            f"The claims file {path} cannot be read: {error.strerror}.",
+            "Name another by --claims, or `--claims none` to judge without claims.",
+        ) from error
+    return parse_claims(content, str(path))
+
+
+def parse_claims(content: bytes, where: str) -> ClaimSet:
+    """Return the claims that a file's bytes hold; `where` names the file in errors, which are HarnessErrors."""
+    try:
+        return _claim_set(tomllib.loads(content.decode("utf-8")))
+    except ValueError as error:
+        raise HarnessError(f"{where}: {error}.", "docs/builders.md describes the file.") from error
+
+
+def parse_expected(text: str) -> Expected:
+    """Return what `HELD` or `REFUTED(name)` means. Raises ValueError for anything else."""
+    found = _EXPECTED.fullmatch(text)
+    if not found:
+        raise ValueError(f"{text!r} is neither HELD nor REFUTED(name_of_the_expectation)")
+    refuted = found.group(1) or ""
+    return Expected(Outcome.REFUTED, refuted) if refuted else Expected(Outcome.HELD)
+
+
+def _claim_set(document: Mapping[str, Any]) -> ClaimSet:
+    only_keys(document, "the file", needed=("jar", "claim"), allowed=("flag", "flag_default", "question"))
+    jar = text(document, "jar", "")
+    if jar not in _JARS:
+        raise ValueError(f"jar: {jar!r} is not a module that can be judged; it is one of {', '.join(_JARS)}")
+    flag, default = _flag(document)
+    claims = [(table, f"claim {number}") for number, table in enumerate(tables(document, "claim"), 1)]
+    chains = tuple(_chain(table, where) for table, where in claims)
+    no_twins([chain.claim for chain in chains], "claim id")
+    judged = tuple(_claim(table, where, flag) for table, where in claims if "scenario" in table)
+    return ClaimSet(jar, flag, default, judged, chains, _questions(document, chains))
+
+
+def _flag(document: Mapping[str, Any]) -> tuple[str, str]:
+    if "flag" not in document and "flag_default" not in document:
+        return "", ""
+    default = document.get("flag_default")
+    if not isinstance(default, bool):
+        raise ValueError("flag_default: it goes with `flag` and is true or false")  # noqa: TRY004
+    return text(document, "flag", ""), "true" if default else "false"
+
+
+def _chain(table: Mapping[str, Any], where: str) -> Chain:
+    only_keys(table, where, needed=_CLAIM_KEYS, allowed=_PROOF_KEYS)
+    if not {"scenario", "queries", "tests"} & set(table):
+        raise ValueError(f"{where} lacks scenario, queries or tests: nothing could show that it is true")
+    if "scenario" not in table and {"expect", "evidence"} & set(table):
+        raise ValueError(f"{where}: expect and evidence go with a scenario")
+    return Chain(
+        claim=name(table, "id", where),
+        says=text(table, "says", where),
+        source=text(table, "source", where),
+        queries=texts(table, "queries", where),
+        tests=_tests(table, where),
+        scenario=name(table, "scenario", where) if "scenario" in table else "",
+        evidence=_pattern(table, where) if "evidence" in table else "",
+    )
+
+
+def _tests(table: Mapping[str, Any], where: str) -> tuple[str, ...]:
+    found = texts(table, "tests", where)
+    for test in found:
+        if not _TEST.fullmatch(test):
+            raise ValueError(f"{where}, tests: {test!r} is not Class#method")
+    return found
+
+
+def _pattern(table: Mapping[str, Any], where: str) -> str:
+    pattern = text(table, "evidence", where)
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"{where}, evidence: {pattern!r} is no regular expression: {error}") from error
+    return pattern
+
+
+def _claim(table: Mapping[str, Any], where: str, flag: str) -> Claim:
+    only_keys(table, where, needed=(*_CLAIM_KEYS, "scenario", "expect"), allowed=_PROOF_KEYS)
+    return Claim(
+        id=table["id"],
+        says=table["says"],
+        scenario=table["scenario"],
+        expected=_expected(table["expect"], f"{where}, expect", flag),
+        source=table["source"],
+    )
+
+
+def _expected(table: Any, where: str, flag: str) -> dict[Role, Expected]:
+    if not isinstance(table, dict):
+        raise ValueError(f"{where}: write it as a [claim.expect] table")  # noqa: TRY004
+    # A claim needs its control: a candidate that holds proves nothing unless base is said to do something.
+    only_keys(table, where, needed=("base", "on"), allowed=("off",) if flag else ())
+    expected = {}
+    for role in Role:
+        if role in table:
+            try:
+                expected[role] = parse_expected(text(table, role, where))
+            except ValueError as error:
+                raise ValueError(f"{where}.{role}: {error}") from error
+    return expected
+
+
+def _questions(document: Mapping[str, Any], chains: tuple[Chain, ...]) -> tuple[Question, ...]:
+    """Return the questions, each with the claim that promises it."""
+    promised = [query for chain in chains for query in chain.queries]
+    no_twins(promised, "the question")
+    by = {query: chain.claim for chain in chains for query in chain.queries}
+    asked = [(table, f"question {number}") for number, table in enumerate(tables(document, "question"), 1)]
+    ids = [name(table, "id", where) for table, where in asked]
+    no_twins(ids, "question id")
+    unknown = [query for query in promised if query not in ids]
+    if unknown:
+        raise ValueError(f"claim {by[unknown[0]]}, queries: there is no question {unknown[0]}")
+    return tuple(Question(id, parse_ask(t, where), by.get(id, "")) for id, (t, where) in zip(ids, asked, strict=True))

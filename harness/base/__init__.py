@@ -1,0 +1,1 @@
+"""What everything stands on: errors, text, files, locks, processes; nothing of Kafka."""

@@ -1,0 +1,78 @@
+"""Files and folders that appear whole or not at all: made beside their place, then renamed. And journals, read."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+from harness.base.errors import HarnessError
+from harness.base.json import from_json
+
+T = TypeVar("T")
+
+_WRITE_AGAIN = "Run the stage that writes it again, or `harness verify --resume` with its run directory."
+PARTIAL = ".partial-"  # how a file is named until it is whole
+
+
+def write_with(path: Path, write: Callable[[Path], object]) -> Path:
+    """Have `write` write a file beside `path`, rename it there and return `path`; its folder is made when missing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{PARTIAL}{path.name}-")
+    os.close(handle)
+    try:
+        write(Path(name))
+        os.chmod(name, 0o644)  # noqa: PTH101 - mkstemp's 0600 would keep a reviewer out
+        os.replace(name, path)  # noqa: PTH105
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return path
+
+
+def write_bytes(path: Path, content: bytes) -> Path:
+    """Write a file atomically and return its path."""
+    return write_with(path, lambda staged: staged.write_bytes(content))
+
+
+def write_text(path: Path, content: str) -> Path:
+    """Write UTF-8 text atomically and return its path."""
+    return write_bytes(path, content.encode("utf-8", "surrogateescape"))
+
+
+def move_folder(made: Path, place: Path) -> None:
+    """Rename a finished folder to `place`; where another process was quicker, its folder stays as it is."""
+    try:
+        made.rename(place)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
+
+
+def read_record(cls: type[T], path: Path) -> T:
+    """Return the record that a JSON file holds. Raises HarnessError, which names the file, when it holds none."""
+    try:
+        return from_json(cls, path.read_bytes())
+    except OSError as error:
+        raise HarnessError(f"{path} cannot be read: {error.strerror}.", _WRITE_AGAIN) from error
+    except HarnessError as error:
+        raise HarnessError(f"{path} is damaged. {error.message}", _WRITE_AGAIN) from error
+
+
+def read_journal(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the events of a journal; a missing one has none, and a line that a crash cut ends it."""
+    if not path.is_file():
+        return
+    with path.open(encoding="utf-8", errors="replace", newline="\n") as stream:
+        for line in stream:
+            try:
+                event = json.loads(line) if line.endswith("\n") else None
+            except ValueError:
+                return
+            if not isinstance(event, dict):
+                return
+            yield event

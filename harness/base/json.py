@@ -1,0 +1,95 @@
+"""Model records as JSON and back: what stages write into the run directory and read from it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import types
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from functools import cache
+from pathlib import Path, PurePath
+from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from harness.base.errors import HarnessError
+
+T = TypeVar("T")
+
+
+def to_json(record: object) -> str:
+    """Return `record` (a dataclass, or a sequence or mapping of them) as JSON.
+
+    The same record always gives the same bytes: fields keep their declared order, mappings are sorted by key.
+    """
+    return json.dumps(_plain(record), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def from_json(cls: type[T], text: str | bytes) -> T:
+    """Return the `cls` that `text` holds; `cls` may also be a type such as `tuple[NodeLogs, ...]`.
+
+    Unknown fields, missing fields and values of another type are a HarnessError that says where.
+    """
+    try:
+        return cast(T, _build(cls, json.loads(text), "$"))
+    except (ValueError, RecursionError) as error:
+        raise HarnessError(f"Not valid JSON: {error}.", "Run the stage that writes it again.") from error
+
+
+def _plain(value: object) -> object:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in sorted((_plain(k), v) for k, v in value.items())}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _build(kind: Any, value: Any, where: str) -> Any:
+    origin, args = get_origin(kind), get_args(kind)
+    if origin in (Union, types.UnionType):  # only `X | None` occurs
+        return None if value is None else _build(args[0], value, where)
+    if origin is tuple and isinstance(value, list):
+        kinds = [args[0]] * len(value) if args[-1] is Ellipsis else list(args)
+        _expect(len(kinds) == len(value), where, f"{len(kinds)} values", value)
+        return tuple(_build(k, v, f"{where}[{i}]") for i, (k, v) in enumerate(zip(kinds, value, strict=True)))
+    if origin is not None and issubclass(origin, Mapping) and isinstance(value, dict):
+        return {_build(args[0], k, where): _build(args[1], v, f"{where}.{k}") for k, v in value.items()}
+    if dataclasses.is_dataclass(kind) and isinstance(value, dict):
+        return _record(cast(type[Any], kind), value, where)
+    return _scalar(kind, value, where)
+
+
+@cache  # asking again for every record took a quarter of the time of reading a verdict
+def _hints(cls: Any) -> dict[str, Any]:
+    return get_type_hints(cls)
+
+
+def _record(cls: type[Any], value: dict[str, Any], where: str) -> Any:
+    hints = _hints(cast(Any, cls))
+    fields = dataclasses.fields(cls)
+    needed = {f.name for f in fields if f.default is f.default_factory is dataclasses.MISSING}
+    known = needed <= value.keys() <= {f.name for f in fields}
+    _expect(known, where, f"the fields of {cls.__name__}", sorted(value))
+    return cls(**{name: _build(hints[name], item, f"{where}.{name}") for name, item in value.items()})
+
+
+def _scalar(kind: Any, value: Any, where: str) -> Any:
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        _expect(value in [member.value for member in kind], where, f"one of {[m.value for m in kind]}", value)
+        return kind(value)
+    if kind is Path and isinstance(value, str):
+        return Path(value)
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    _expect(kind is Any or type(value) is kind, where, getattr(kind, "__name__", str(kind)), value)
+    return value
+
+
+def _expect(met: bool, where: str, wanted: str, got: object) -> None:
+    if not met:
+        raise HarnessError(f"In the JSON at {where}: expected {wanted}, found {str(got)[:200]!r}.")

@@ -1,0 +1,220 @@
+"""What a user sees while the harness works: a live table on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+from rich.table import Table
+from rich.text import Text
+
+from harness.base.text import visible
+from harness.model.runs import Outcome, RunKey, RunResult
+
+# Before any run of a scenario has ended, it is taken to last so long; half of it is the wait for a refutation.
+_TYPICAL_RUN_SECONDS = 35.0
+_SAY_EVERY_SECONDS = 10.0
+_COLOURS = {
+    Outcome.HELD: "green",
+    Outcome.REFUTED: "yellow",
+    Outcome.INCONCLUSIVE: "magenta",
+    Outcome.BROKEN: "red",
+    Outcome.UNSUPPORTED: "dim",
+}
+
+
+def duration(seconds: float) -> str:
+    """Return `48 s` or `2 min 05 s`."""
+    whole = max(0, round(seconds))
+    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60:02d} s"
+
+
+def estimate(remaining: Sequence[RunKey], running: dict[RunKey, float], done: Sequence[RunResult], jobs: int) -> float:
+    """Return seconds left; a run is taken to last as long as its scenario's mean so far. Pure.
+
+    `running` maps runs under way to the seconds they have taken.
+    """
+    left = sum(_expected(key, done) for key in remaining)
+    left += sum(max(2.0, _expected(key, done) - spent) for key, spent in running.items())
+    longest = max((_expected(key, done) - spent for key, spent in running.items()), default=0.0)
+    return max(left / jobs, longest)
+
+
+def _expected(key: RunKey, done: Sequence[RunResult]) -> float:
+    alike = [result.seconds for result in done if result.scenario == key.scenario]
+    everything = alike or [result.seconds for result in done]
+    return sum(everything) / len(everything) if everything else _TYPICAL_RUN_SECONDS
+
+
+class Reporter:
+    """Tells of stages, downloads and runs; safe to call from several threads."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+
+    def stage(self, text: str) -> None:
+        """Say what begins now."""
+        self.console.print(Text(f"• {text}", style="bold"))
+
+    def say(self, text: str) -> None:
+        """Say a detail of the stage."""
+        self.console.print(Text(f"  {visible(text)}", style="dim"))
+
+    @contextmanager
+    def downloads(self) -> Iterator[DownloadBar]:
+        """Show downloads as they come in; nothing is shown when all is in the cache."""
+        with DownloadBar(self.console) as bar:
+            yield bar
+
+    @contextmanager
+    def counted(self, what: str) -> Iterator[Callable[[int, int], None]]:
+        """Give a function that is told how many of how many are done; without a terminal it says so now and then."""
+        columns = (TextColumn("  {task.description}"), BarColumn(), MofNCompleteColumn())
+        with Progress(*columns, console=self.console, transient=True, disable=not self.console.is_terminal) as bar:
+            task, said = bar.add_task(what), time.monotonic()
+
+            def advance(done: int, total: int) -> None:
+                nonlocal said
+                bar.update(task, completed=done, total=total)
+                if not self.console.is_terminal and time.monotonic() - said > _SAY_EVERY_SECONDS:
+                    said = time.monotonic()
+                    self.say(f"{done} of {total} {what}")
+
+            yield advance
+
+    @contextmanager
+    def runs(self, keys: Sequence[RunKey], jobs: int) -> Iterator[RunBoard]:
+        """Show runs as they get on."""
+        with RunBoard(self.console, keys, jobs) as board:
+            yield board
+
+
+class DownloadBar:
+    """Bytes of all files under way in one bar; on a plain stream one line when the last file has come."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._lock = threading.Lock()
+        self._files: dict[str, tuple[int, int]] = {}
+        self._bar = Progress(
+            TextColumn("  downloading {task.description}"),
+            BarColumn(),
+            DownloadColumn(),
+            console=console,
+            transient=True,
+        )
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> DownloadBar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._task is not None:
+            self._bar.stop()
+        if self._files:
+            size = sum(total for _, total in self._files.values()) / 1e6
+            files = "file" if len(self._files) == 1 else "files"
+            self._console.print(Text(f"  {len(self._files)} {files} downloaded, {size:.0f} MB", style="dim"))
+
+    def advance(self, name: str, done: int, total: int) -> None:
+        """Tell that `done` of `total` bytes of a file have come."""
+        with self._lock:
+            if self._task is None:
+                if self._console.is_terminal:
+                    self._bar.start()
+                else:
+                    self._console.print("  downloading Kafka's jars …")
+                self._task = self._bar.add_task("")
+            self._files[name] = (done, total)
+            came, size = (sum(column) for column in zip(*self._files.values(), strict=True))
+            self._bar.update(self._task, description=name, completed=came, total=size)
+
+
+class RunBoard:
+    """The runs under way with their phases, and how long is left."""
+
+    def __init__(self, console: Console, keys: Sequence[RunKey], jobs: int) -> None:
+        self._console = console
+        self._jobs = jobs
+        self._lock = threading.Lock()
+        self._waiting = list(keys)
+        self._began: dict[RunKey, float] = {}
+        self._phase: dict[RunKey, str] = {}
+        self._done: list[RunResult] = []
+        self._total = len(keys)
+        self._bar = Progress(
+            TextColumn("  runs"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), console=console
+        )
+        self._task = self._bar.add_task("", total=self._total)
+        self._live = Live(console=console, get_renderable=self._render, refresh_per_second=4, transient=True)
+
+    def __enter__(self) -> RunBoard:
+        if self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._console.is_terminal:
+            self._live.stop()
+
+    def begin(self, key: RunKey) -> None:
+        """Note that a run has begun; without a terminal, say so."""
+        with self._lock:
+            self._waiting.remove(key)
+            self._began[key] = time.monotonic()
+            self._phase[key] = "starting"
+            line = f"  {_title(key)} begins; about {duration(self._left())} left"
+        if not self._console.is_terminal:
+            self._console.print(Text(line, style="dim"))
+
+    def phase(self, key: RunKey, name: str) -> None:
+        """Note the phase that a run has entered."""
+        with self._lock:
+            self._phase[key] = name
+
+    def end(self, result: RunResult) -> None:
+        """Print a run's outcome, in order of completion.
+
+        Printed after the lock is released: the live display holds its own lock while it asks for ours.
+        """
+        with self._lock:
+            del self._began[result.key], self._phase[result.key]
+            self._done.append(result)
+            line = self._told(result)
+        self._console.print(line)
+
+    def _told(self, result: RunResult) -> Text:
+        line = Text(f"  [{len(self._done)}/{self._total}] {_title(result.key)}: ")
+        named = f"({result.expectation})" if result.outcome is Outcome.REFUTED else ""
+        line.append(f"{result.outcome}{named}", style=_COLOURS[result.outcome])
+        line.append(f" in {duration(result.seconds)}")
+        if result.outcome not in (Outcome.HELD, Outcome.REFUTED):
+            line.append(f" — {visible(result.reason)}")
+        if len(self._done) < self._total:
+            line.append(f"; about {duration(self._left())} left", style="dim")
+        return line
+
+    def _left(self) -> float:
+        now = time.monotonic()
+        running = {key: now - began for key, began in self._began.items()}
+        return estimate(self._waiting, running, self._done, self._jobs)
+
+    def _render(self) -> Group:
+        with self._lock:
+            table = Table.grid(padding=(0, 2))
+            now = time.monotonic()
+            for key, began in sorted(self._began.items()):
+                table.add_row("  ▸", _title(key), Text(self._phase[key], style="cyan"), duration(now - began))
+            left = f"about {duration(self._left())} left"
+            self._bar.update(self._task, completed=len(self._done), description=left)
+        return Group(table, self._bar)
+
+
+def _title(key: RunKey) -> str:
+    repeat = f" #{key.repeat}" if key.repeat > 1 else ""
+    return f"{key.scenario} on {key.arm}{repeat}"

@@ -1,0 +1,70 @@
+"""Run many cells, a few side by side, and stop all of them at once when told to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import Any, Protocol
+
+from harness.engine.cancel import Cancellation
+from harness.engine.executor import run_cell
+from harness.engine.recorder import Cell
+from harness.model.runs import RunKey, RunResult
+
+_WAKE_SECONDS = 0.3
+
+
+class RunListener(Protocol):
+    """Hears how runs get on; called from several threads."""
+
+    def begin(self, key: RunKey) -> None:
+        """Call when a run begins."""
+
+    def phase(self, key: RunKey, name: str) -> None:
+        """Call when a run enters a phase."""
+
+    def end(self, result: RunResult) -> None:
+        """Call when a run has its result."""
+
+
+def run_cells(cells: Sequence[Cell], run_dir: Path, jobs: int, listener: RunListener) -> list[RunResult]:
+    """Run the cells, `jobs` clusters at a time; results come in the order of the cells.
+
+    On Ctrl-C every node is ended before KeyboardInterrupt goes on.
+    """
+    cancellation = Cancellation()
+
+    def run(cell: Cell) -> RunResult:
+        listener.begin(cell.key)
+        result = run_cell(cell, run_dir, lambda phase: listener.phase(cell.key, phase), cancellation)
+        listener.end(result)
+        return result
+
+    with ThreadPoolExecutor(jobs, thread_name_prefix="run") as pool:
+        futures: list[Future[RunResult]] = [pool.submit(run, cell) for cell in cells]
+        finish(futures, cancellation)
+    return [future.result() for future in futures]
+
+
+def finish(futures: Sequence[Future[Any]], cancellation: Cancellation) -> None:
+    """Wait for all; when one fails, or on Ctrl-C, end the others and raise it."""
+    try:
+        _await(futures)
+    except BaseException:
+        for future in futures:
+            future.cancel()
+        cancellation.cancel()
+        raise
+
+
+def _await(futures: Sequence[Future[Any]]) -> None:
+    """Wait for all, and raise what the first to fail raises.
+
+    The wait wakes up now and then: a signal that the kernel gives to another thread would not end it.
+    """
+    waiting = set(futures)
+    while waiting:
+        done, waiting = wait(waiting, timeout=_WAKE_SECONDS, return_when=FIRST_COMPLETED)
+        for future in done:
+            future.result()

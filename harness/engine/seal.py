@@ -1,0 +1,123 @@
+"""What a run was made with, and the digest of its journal: by it a result is used again, or refused (seal.json)."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from harness.base.errors import HarnessError
+from harness.base.files import read_journal, read_record
+from harness.base.json import to_json
+from harness.engine.recorder import Cell
+from harness.model.runs import RunKey, RunResult
+from harness.scenario.steps import step_words
+
+_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Everything that decides what a run shows, apart from the host.
+
+    `plan` is the digest of the steps in words, the topology, the budget and the server properties; `jar` is the raft
+    jar's. `java` is the runtime as run.json declares it, `profile` the JVM settings.
+    """
+
+    plan: str
+    jar: str
+    java: str
+    profile: str
+    repeat: int
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """What a run was made with, and the SHA-256 of the journal that it left."""
+
+    made: Made
+    journal: str
+
+
+def made_with(cell: Cell) -> Made:
+    """Return what a cell is declared to be run with."""
+    return Made(
+        plan=_plan_digest(cell),
+        jar=cell.arm.build.jar_sha256,
+        java=cell.arm.java,
+        profile=str(cell.ground.profile),
+        repeat=cell.key.repeat,
+    )
+
+
+def seal_of(cell: Cell, folder: Path) -> Seal:
+    """Return the seal of a run that has ended in `folder`."""
+    return Seal(made_with(cell), _digest((folder / "journal.jsonl").read_bytes()))
+
+
+def differences(made: Made, declared: Made) -> str:
+    """Return in words how what a run was made with differs from what is declared; empty when it does not. Pure."""
+    pairs = zip(asdict(made).items(), asdict(declared).values(), strict=True)
+    return "; ".join(
+        f"its {name} was {_short(name, was)}, declared is {_short(name, now)}"
+        for (name, was), now in pairs
+        if was != now
+    )
+
+
+def misfit(root: Path, cell: Cell) -> str:
+    """Return why the result that lies below `root` cannot stand for a cell; empty when it can."""
+    try:
+        return differences(check_result(root, cell.key).made, made_with(cell))
+    except HarnessError as error:
+        return error.message.rstrip(".")
+
+
+def check_result(run_dir: Path, key: RunKey) -> Seal:
+    """Return a run's seal when its result is whole and its journal is the one that was written with it.
+
+    Raises HarnessError that names the file and says what is wrong with it.
+    """
+    folder = run_dir / key.folder
+    seal, result = read_record(Seal, folder / "seal.json"), read_record(RunResult, folder / "result.json")
+    journal = folder / "journal.jsonl"
+    if not journal.is_file() or _digest(journal.read_bytes()) != seal.journal:
+        raise _refused(journal, "is not the journal that was written in this run: it was changed afterwards")
+    if result.key != key:
+        raise _refused(folder / "result.json", f"is the result of another run: it names {result.key.folder}")
+    if told(journal) != (result.outcome, result.expectation, result.reason):
+        raise _refused(folder / "result.json", f"says {result.outcome}, and the outcome in {journal.name} differs")
+    return seal
+
+
+def check_results(run_dir: Path) -> None:
+    """Check every result of a run directory before anything is said of them. Raises HarnessError: which, and why."""
+    for path in sorted((run_dir / "runs").glob("*/*/*/result.json")):
+        scenario, arm, repeat = path.parent.relative_to(run_dir / "runs").parts
+        check_result(run_dir, RunKey(scenario, arm, int(repeat) if repeat.isdecimal() else 0))
+
+
+def told(journal: Path) -> tuple[str, str, str]:
+    """Return outcome, expectation and reason that a journal ends with; empty ones when it has no outcome."""
+    outcomes = [event for event in read_journal(journal) if event.get("event") == "outcome"]
+    last = outcomes[-1] if outcomes else {}
+    return str(last.get("outcome", "")), str(last.get("expectation", "")), str(last.get("reason", ""))
+
+
+def _plan_digest(cell: Cell) -> str:
+    scenario = cell.scenario
+    steps = tuple(step_words(step, cell.settings) for step in scenario.plan().steps)
+    text = to_json((steps, scenario.topology, scenario.budget, dict(cell.settings)))
+    return _digest(text.encode())
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _short(name: str, value: object) -> str:
+    return str(value)[:_DIGITS] if name in ("plan", "jar") else str(value)
+
+
+def _refused(path: Path, why: str) -> HarnessError:
+    return HarnessError(f"{path} {why}.", f"Remove {path.parent} and run that cell again: `harness run` does.")

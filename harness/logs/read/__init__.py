@@ -1,0 +1,1 @@
+"""Log files to template counts: layouts, events, masks and statements, on Spark."""

@@ -1,0 +1,204 @@
+"""Lines of a piece of a file to whole events, wherever Spark cut the file.
+
+A worker sees a whole file, or one contiguous piece (a *block*) of a larger one at a time. All events that begin and
+end within it are counted there. What an event at its edges needs from the neighbours is handed to the driver as text:
+the lines before the block's first header (`head`) and the last event (`tail`). `join` puts them together, in order.
+"""
+
+from __future__ import annotations
+
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain, pairwise
+from urllib.parse import unquote, urlsplit
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from harness.logs.read.events import COUNTS, MAX_EVENT, Reading, count, merge
+
+# What a worker returns: rows of COUNTS, and for each block one row `block` (what it held), at most one `head`
+# and at most one `tail`, whose text is in `excerpt`, whose number of lines or place of the first is in `line`.
+PIECE, HEAD, TAIL = "block", "head", "tail"
+_SIZES = ("lines", "bytes", "events", "head_lines", "head_bytes")
+PARTIAL = pl.Schema(
+    [("file", pl.String()), ("block", pl.Int64()), *COUNTS.items(), *((name, pl.Int64()) for name in _SIZES)]
+)
+# What a worker is given: the number of the file that a line comes from, where in it its block begins, and its bytes.
+AT_ONCE = 100_000  # lines: the more at once the fewer texts are parsed and masked twice
+LINES = pl.Schema({"file": pl.Int64, "block": pl.Int64, "line": pl.Binary})
+
+
+@dataclass(slots=True)
+class _Block:
+    """The block that is being read: what it held so far, and the event that has not ended yet."""
+
+    file: str
+    start: int
+    reading: Reading
+    lines: int = 0
+    bytes: int = 0
+    events: int = 0
+    head_lines: int = 0
+    head_bytes: int = 0
+    head: str | None = None
+    open: tuple[int, str] | None = None
+    counts: list[pl.DataFrame] = field(default_factory=list)
+
+    def add(self, lines: pl.Series, *, ends: bool = False) -> None:
+        """Take the bytes of the next lines; with `ends` the file ends with them."""
+        text = decoded(lines)
+        starts = pl.select(self.reading.layout.starts(pl.lit(text))).to_series()
+        numbered = pl.DataFrame(
+            {"text": _without_returns(text), "bytes": lines.bin.size(), "starts": starts, "event": starts.cum_sum()}
+        ).with_columns(line=pl.int_range(pl.len(), dtype=pl.Int64) + self.lines)
+        self.lines += len(lines)
+        self.bytes += int(numbered["bytes"].sum()) + len(lines)
+        before = int(starts.arg_max() or 0) if starts.any() else len(lines)
+        self._continue(numbered.head(before))
+        self._begin(assemble(numbered.slice(before)), ends)
+
+    def _continue(self, lines: pl.DataFrame) -> None:
+        """Lines before the first header belong to the open event, or to the previous block."""
+        if lines.is_empty():
+            return
+        if self.open is not None:
+            self.open = (self.open[0], joined(self.open[1], lines["text"]))
+            return
+        self.head = joined(self.head, lines["text"])
+        self.head_lines += lines.height
+        self.head_bytes += int(lines["bytes"].sum()) + lines.height
+
+    def _begin(self, events: pl.DataFrame, ends: bool) -> None:
+        """The event that was open has ended, and so have all these but the last, which has if the file ends."""
+        self.events += events.height
+        opened = [] if self.open is None else [_event(*self.open)]
+        if events.is_empty() and not ends:
+            return
+        ended = pl.concat([*opened, events if ends else events.head(-1)])
+        self.open = None if ends else (int(events["line"][-1]), str(events["text"][-1]))
+        if not ended.is_empty():
+            self.counts.append(count(ended, self.reading))
+
+    def result(self) -> pl.DataFrame:
+        """Return the block's rows of PARTIAL."""
+        sizes = {name: getattr(self, name) for name in _SIZES}
+        edges: list[dict[str, object]] = [{"part": PIECE, **sizes}]
+        if self.head is not None:
+            edges.append({"part": HEAD, "line": 0, "excerpt": self.head})
+        if self.open is not None:
+            edges.append({"part": TAIL, "line": self.open[0], "excerpt": self.open[1]})
+        rows = pl.DataFrame([dict.fromkeys(PARTIAL) | edge for edge in edges], schema=PARTIAL)
+        counted = pl.concat([merge(self.counts), rows.drop("file", "block")], how="diagonal")
+        place = {"file": pl.lit(self.file), "block": pl.lit(self.start, pl.Int64)}
+        return counted.with_columns(**place).select(PARTIAL.names())
+
+
+def assemble(lines: pl.DataFrame) -> pl.DataFrame:
+    """Join lines that share an `event` number into events (`line`, `text`); each begins with a line that `starts`."""
+    first = lines.filter("starts").select("event", "line", "text")
+    if first.height < lines.height:
+        more = lines.filter(~pl.col("starts")).group_by("event", maintain_order=True)
+        later = more.agg(more=pl.lit("\n") + pl.col("text").str.join("\n"))
+        whole = pl.concat_str("text", "more", ignore_nulls=True)
+        first = first.join(later, on="event", how="left", maintain_order="left").with_columns(text=whole)
+    if (first["text"].str.len_bytes() > MAX_EVENT).any():
+        first = first.with_columns(pl.col("text").str.head(MAX_EVENT))
+    return first.select("line", "text")
+
+
+def _without_returns(text: pl.Series) -> pl.Series:
+    return text.str.strip_suffix("\r") if text.str.ends_with("\r").any() else text
+
+
+def joined(before: str | None, lines: pl.Series) -> str:
+    """Append lines to a text, which does not grow beyond MAX_EVENT."""
+    if before is not None and len(before) >= MAX_EVENT:
+        return before
+    texts = [] if before is None else [before]
+    return "\n".join([*texts, *lines.head(MAX_EVENT)])[:MAX_EVENT]
+
+
+def _event(line: int, text: str) -> pl.DataFrame:
+    return pl.DataFrame({"line": [line], "text": [text]}, schema={"line": pl.Int64, "text": pl.String})
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file to be read: its name in the results, and how it is read."""
+
+    name: str
+    reading: Reading
+
+
+def partials(batches: Iterable[pl.DataFrame], sources: Mapping[int, Source]) -> Iterator[pl.DataFrame]:
+    """Return PARTIAL rows of each block in `batches` of LINES, in which each block's lines are contiguous.
+
+    The keys of `sources` are the numbers of the files.
+    """
+    current: _Block | None = None
+    here: tuple[int, int] | None = None
+    for place, lines in chain.from_iterable(map(_runs, batches)):
+        if current is None or here != place:
+            if current is not None:
+                yield current.result()
+            here, source = place, sources[place[0]]
+            current = _Block(source.name, place[1], source.reading)
+        current.add(lines)
+    if current is not None:
+        yield current.result()
+
+
+def _runs(batch: pl.DataFrame) -> Iterator[tuple[tuple[int, int], pl.Series]]:
+    """Return the place (file and block) and the lines of each stretch of rows that share one."""
+    changes = (batch["file"].diff().fill_null(0) != 0) | (batch["block"].diff().fill_null(0) != 0)
+    edges = [0, *changes.arg_true().to_list(), batch.height]
+    for start, end in pairwise(edges if batch.height else []):
+        yield (int(batch["file"][start]), int(batch["block"][start])), batch["line"][start:end]
+
+
+def whole(content: pa.BinaryScalar, source: Source) -> pl.DataFrame:
+    """Return the PARTIAL rows of a whole file as one block, in which every event ends."""
+    block = _Block(source.name, 0, source.reading)
+    frames = list(cut(content))
+    for number, lines in enumerate(frames, 1):
+        block.add(lines, ends=number == len(frames))
+    return block.result()
+
+
+def cut(content: pa.BinaryScalar) -> Iterator[pl.Series]:
+    """Return the lines of a whole file, AT_ONCE together; only a newline ends a line, and the last one may lack it.
+
+    A byte order mark is left out, as Spark's reader of lines does.
+    """
+    data = content.as_buffer()
+    start = len(BOM_UTF8) if data[: len(BOM_UTF8)].to_pybytes() == BOM_UTF8 else 0
+    edges = np.append(start, np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")) + 1)
+    if edges[-1] < data.size:
+        edges = np.append(edges, data.size)
+    for first in range(0, len(edges) - 1, AT_ONCE):
+        offsets = pa.py_buffer(np.ascontiguousarray(edges[first : first + AT_ONCE + 1]))
+        rows = pa.Array.from_buffers(pa.large_binary(), len(offsets) // 8 - 1, [None, offsets, data])
+        line = pl.Series("line", pl.from_arrow(rows))
+        shorter = line.bin.size().cast(pl.Int64) - line.bin.ends_with(b"\n").cast(pl.Int64)
+        yield pl.select(pl.lit(line).bin.slice(0, shorter)).to_series()
+
+
+def decoded(lines: pl.Series) -> pl.Series:
+    """Return bytes as text; what is not UTF-8 becomes U+FFFD."""
+    try:
+        return lines.cast(pl.String)
+    except pl.exceptions.PolarsError:
+        return pl.Series([line.decode("utf-8", "replace") for line in lines], dtype=pl.String)
+
+
+def path_of(uri: str) -> str:
+    """Return the path of a local file as Spark names it (`file:///a%20b`), or the address of one elsewhere.
+
+    A plain path stays as it is.
+    """
+    if uri.startswith("/"):
+        return uri
+    return unquote(urlsplit(uri).path if uri.startswith("file:") else uri)

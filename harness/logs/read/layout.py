@@ -1,0 +1,263 @@
+"""Conversion patterns of log4j 1, log4j 2 and logback: from `[%d] %p %m (%c)%n` to expressions that read events back.
+
+The expressions are written for the regex engine of Polars (Rust: no look-around, no back-references).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from harness.base.errors import HarnessError
+
+LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
+KAFKA_DEFAULT = "[%d] %p %m (%c)%n"
+
+# Tried in this order on logs from anywhere. Of two that fit equally well the one that tells more fields wins,
+# so that `[%t]` is not read as part of the message; see `detect`.
+COMMON = (
+    KAFKA_DEFAULT,
+    "[%d] %p [%t] %m (%c)%n",
+    "%d %-5p [%t] %c: %m%n",
+    "%d [%t] %-5p %c - %m%n",
+    "%d %-5p [%c] %m%n",
+    "%d %-5p %c: %m%n",
+    "%d %p %m (%c)%n",
+    "%d %p [%t] %m (%c)%n",
+    "[%d] %p [%t] %c: %m%n",
+    "[%d] %p %c: %m%n",
+    "%d{yyyy-MM-dd'T'HH:mm:ss.SSS} %-5p [%t] %c: %m%n",
+    "%d{yyyy-MM-dd HH:mm:ss.SSS} [%thread] %-5level %logger - %msg%n",
+    "%d %p %m (%c) [%t]%n",
+)
+
+_ISO8601 = "yyyy-MM-dd HH:mm:ss,SSS"
+_NAMED_DATES = {"": _ISO8601, "ISO8601": _ISO8601, "DATE": "dd MMM yyyy HH:mm:ss,SSS"}
+# SimpleDateFormat letters: what they look like, and what chrono (Polars) calls them.
+_DATE_LETTERS = {
+    "yyyy": (r"\d{4}", "%Y"),
+    "uuuu": (r"\d{4}", "%Y"),
+    "EEE": (r"[A-Z][a-z]{2}", "%a"),
+    "MMM": (r"[A-Z][a-z]{2}", "%b"),
+    "MM": (r"\d{2}", "%m"),
+    "dd": (r"\d{2}", "%d"),
+    "HH": (r"\d{2}", "%H"),
+    "mm": (r"\d{2}", "%M"),
+    "ss": (r"\d{2}", "%S"),
+    "SSS": (r"\d{3}", "%3f"),
+    "SSSSSS": (r"\d{6}", "%6f"),
+    "SSSSSSSSS": (r"\d{9}", "%9f"),
+    "Z": (r"[+-]\d{4}", "%z"),
+    "XXX": (r"[+-]\d{2}:\d{2}", "%:z"),
+}
+_FIELDS = {
+    "p": f"(?P<level>{'|'.join(LEVELS)})",
+    "c": r"(?P<logger>[^\s()\[\]:]+)",
+    "C": r"\S+?",
+    "t": r"(?P<thread>[^\n]*?)",
+    "F": r"\S*?",
+    "l": r"\S+?",
+    "L": r"(?:\d+|\?)",
+    "M": r"\S*?",
+    "r": r"\d+",
+    "x": r"[^\n]*?",
+    "X": r"[^\n]*?",
+    "%": "%",
+}
+# What log4j 2 and logback call them too.
+_LONG_NAMES = {
+    "date": "d",
+    "level": "p",
+    "logger": "c",
+    "thread": "t",
+    "threadName": "t",
+    "class": "C",
+    "file": "F",
+    "location": "l",
+    "line": "L",
+    "method": "M",
+    "relative": "r",
+    "threadId": "r",
+    "pid": "r",
+    "processId": "r",
+    "sequenceNumber": "r",
+    "mdc": "X",
+    "MDC": "X",
+    "NDC": "x",
+    "marker": "x",
+    "contextName": "x",
+}
+_SPECIFIER = re.compile(
+    r"%(?P<left>-?)(?P<width>\d*)(?:\.-?\d+)?"
+    rf"(?P<name>{'|'.join(sorted(_LONG_NAMES, key=len, reverse=True))}|[a-zA-Z%])"
+    r"(?:\{(?P<option>[^}]*)\}(?:\{(?P<zone>[^}]*)\})?)?"
+)
+_MESSAGE = re.compile(r"%[-.\d]*(?:message|msg|m)(?![a-zA-Z{])")
+# They write a stack trace on lines of its own, or nothing: neither is a part of the first line.
+_TRACE = re.compile(r"%(?:nopexception|nopex|[xrw]?Ex|ex|[xr]?Throwable|throwable|exception)(?:\{[^}]*\})*")
+_UTC = (None, "UTC", "GMT", "Z")
+_EITHER = "[ T]"
+_OFFSET = re.compile("[XZ]")
+_DATE_TOKEN = re.compile(r"'([^']*)'|([a-zA-Z])\2*|[^a-zA-Z']+")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How one conversion pattern is read.
+
+    `header` matches the beginning of an event's first line; `event` matches the event's text and names the groups
+    `at level thread logger message rest` (those that the pattern has). The message ends at the first line that
+    ends as the pattern says, and `rest` is what follows: a stack trace, or more lines of a message that ends
+    its line. An event without such a line (a killed node, a cut line) is all message: then `cut` matches.
+    `time_format` is chrono's; `at_place` is the place and the length of the date where it always is at the same
+    one, in characters.
+    """
+
+    pattern: str
+    header: str
+    event: str
+    time_format: str
+    at_place: tuple[int, int] | None = None
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The named groups of `event`, in the order of the pattern."""
+        return tuple(re.findall(r"\?P<(\w+)>", self.event))
+
+    def starts(self, line: pl.Expr) -> pl.Expr:
+        """Say of each line whether an event begins there."""
+        return line.str.contains(self.header)
+
+    def at(self, text: pl.Expr) -> pl.Expr:
+        """Return the time (UTC) of each event; an impossible date is null."""
+        if self.at_place is None:
+            date = text.str.extract(self.header, self.fields.index("at") + 1)
+        else:
+            date = text.str.slice(*self.at_place)
+        if _EITHER in self.header:
+            date = date.str.replace("T", " ", literal=True)
+        return date.str.to_datetime(self.time_format, strict=False).dt.replace_time_zone(None)
+
+    def parse(self, text: pl.Expr) -> pl.Expr:
+        """Return a struct of `level`, `logger`, `thread`, `message` and `rest` for each event.
+
+        A field that the layout or the event does not have is empty.
+        """
+        groups = text.str.extract_groups(self.event).struct
+        names = ("level", "logger", "thread", "message", "rest")
+        known = self.fields
+        fields = [(groups.field(name).fill_null("") if name in known else pl.lit("")).alias(name) for name in names]
+        return pl.struct(*fields)
+
+
+def compile_layout(pattern: str) -> Layout:
+    """Return the layout of a conversion pattern of log4j 1, log4j 2 or logback.
+
+    A pattern whose events cannot be told from continuation lines (no date before the message, more than one
+    line, no message) or with a conversion that is not known is a HarnessError.
+    """
+    whole = _TRACE.sub("", pattern)
+    body = whole.removesuffix("%n")
+    parts = _MESSAGE.split(body)
+    if len(parts) != 2 or body == whole or "%n" in body:
+        raise _refused(pattern, "it needs exactly one %m, and %n at its end and nowhere else")
+    if "d" not in map(_short, _SPECIFIER.finditer(parts[0])):
+        raise _refused(pattern, "events are recognised by their date, so it needs %d before %m")
+    time_formats: list[str] = []
+    before, after = ("".join(_regexes(part, pattern, time_formats)) for part in parts)
+    return Layout(
+        pattern=pattern,
+        header=f"^{before}",
+        event=rf"(?s)^{before}(?P<message>.*?)(?:{after}(?m:$)(?P<rest>.*)|(?P<cut>))$",
+        time_format=time_formats[0],
+        at_place=_place(parts[0]),
+    )
+
+
+def _place(before: str) -> tuple[int, int] | None:
+    """Return where the date is if nothing of varying length can be before or in it: all letters keep their width."""
+    found = _SPECIFIER.search(before)
+    if found is None or _short(found) != "d" or found["width"]:
+        return None
+    date = _NAMED_DATES.get(found["option"] or "", found["option"])
+    return None if _OFFSET.search(date) else (found.start(), len(date.replace("'", "")))
+
+
+def _regexes(part: str, pattern: str, time_formats: list[str]) -> Iterator[str]:
+    end = 0
+    for found in _SPECIFIER.finditer(part):
+        yield _literal(part[end : found.start()])
+        yield _padded(found, _conversion(found, pattern, time_formats))
+        end = found.end()
+    yield _literal(part[end:])
+
+
+def _conversion(found: re.Match[str], pattern: str, time_formats: list[str]) -> str:
+    name = _short(found)
+    if name == "d":
+        if found["zone"] not in _UTC:
+            raise _refused(pattern, f"its times are of the zone {found['zone']}; only UTC can be read")
+        regex, time_format = _date(found["option"] or "", pattern)
+        time_formats.append(time_format)
+        return f"(?P<at>{regex})" if len(time_formats) == 1 else regex
+    if name not in _FIELDS:
+        raise _refused(pattern, f"%{name} is not a conversion that can be read")
+    return _FIELDS[name]
+
+
+def _short(found: re.Match[str]) -> str:
+    return _LONG_NAMES.get(found["name"], found["name"])
+
+
+def _padded(found: re.Match[str], regex: str) -> str:
+    if not found["width"]:
+        return regex
+    return f"{regex} *" if found["left"] else f" *{regex}"
+
+
+def _date(option: str, pattern: str) -> tuple[str, str]:
+    """Return the regex and the chrono format of what stands in `%d{…}`."""
+    regex, time_format = "", ""
+    for token in _DATE_TOKEN.finditer(_NAMED_DATES.get(option, option)):
+        letters = token[0]
+        literal = token[1] if letters.startswith("'") else letters
+        looks, chrono = (_literal(literal), literal) if not token[2] else _DATE_LETTERS.get(letters, ("", ""))
+        if not looks:
+            raise _refused(pattern, f"the date format {option!r} has {letters!r}, which cannot be read")
+        regex, time_format = regex + looks, time_format + chrono
+    if option == "ISO8601":  # log4j 2 puts a T where the others put a space
+        regex = regex.replace(" ", _EITHER)
+    if not {"%Y", "%d", "%H"} <= set(re.findall(r"%\w", time_format)):
+        raise _refused(pattern, f"the date format {option!r} does not say day and time")
+    return regex, time_format
+
+
+def _literal(text: str) -> str:
+    return re.sub(r"([^\w\s])", r"\\\1", text, flags=re.ASCII)
+
+
+def _refused(pattern: str, why: str) -> HarnessError:
+    return HarnessError(f"The log layout {pattern!r} cannot be read: {why}.", f"An example: {KAFKA_DEFAULT}")
+
+
+def detect(lines: Sequence[str], patterns: Sequence[str] = COMMON) -> Layout | None:
+    """Return the layout among `patterns` that whole lines fit best; None where no line fits any.
+
+    `lines` are the first lines of a log. The more lines fit the better; among equals the one with more fields,
+    then the one that comes first.
+    """
+    sample = pl.Series(lines, dtype=pl.String)
+    layouts = [compile_layout(pattern) for pattern in patterns]
+    ranked = [(fitting(layout, sample), len(layout.fields), -place) for place, layout in enumerate(layouts)]
+    fits, _, place = max(ranked)
+    return layouts[-place] if fits else None
+
+
+def fitting(layout: Layout, lines: pl.Series) -> int:
+    """Return how many of `lines` are events of the layout from their header to the end of their message."""
+    cut = pl.col("line").str.extract_groups(layout.event).struct.field("cut")
+    matches = pl.col("line").str.contains(layout.event)
+    return int(pl.DataFrame({"line": lines}).select((matches & cut.is_null()).sum()).item())

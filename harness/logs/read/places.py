@@ -1,0 +1,177 @@
+"""Where logs lie: on this machine, or at an address (`s3a://bucket/logs`) in a file system that Spark reads from.
+
+A place is the path of a file or folder here, or the address of one elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from harness.base.errors import HarnessError
+from harness.logs.read.blocks import decoded, path_of
+from harness.logs.read.events import MAX_EVENT
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+_HEADS_AT_ONCE = 256
+_NO_CONNECTOR = re.compile(r"No FileSystem for scheme|ClassNotFoundException")
+
+
+def is_address(place: str) -> bool:
+    """Whether a place is not a path of this machine."""
+    return _ADDRESS.match(place) is not None
+
+
+def here_if_file(place: str) -> str:
+    """Return the path of a `file:` address, which is one of this machine; other places stay as they are."""
+    return path_of(place) if place.startswith("file:") else place
+
+
+def is_hidden(place: str) -> bool:
+    """Whether Spark passes over a file because of its name."""
+    return PurePosixPath(place).name.startswith((".", "_"))
+
+
+def is_gone(path: Path) -> bool:
+    """Whether there is no such file of this machine; one that may not be asked for is there."""
+    if is_address(str(path)):
+        return False
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def check_readable(place: str) -> None:
+    """Raise HarnessError for a file that cannot be opened here, or that Spark passes over or cannot name."""
+    try:
+        if not is_address(place):
+            Path(place).open("rb").close()
+    except OSError as error:
+        raise HarnessError(f"The log {place} cannot be read: {error.strerror}.") from error
+    if is_hidden(place):
+        raise HarnessError(f"Spark does not read {place}: its name begins as hidden files do.", "Rename it.")
+    if ":" in PurePosixPath(place).name or not _is_unicode(place):
+        raise HarnessError(f"Spark cannot name {place}: it has a colon, or bytes that are not UTF-8.", "Rename it.")
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        return bool(text.encode())
+    except UnicodeEncodeError:
+        return False
+
+
+def size(spark: SparkSession, place: str) -> int:
+    """Return the bytes that a file has now."""
+    if not is_address(place):
+        return Path(place).stat().st_size
+    with _told(place):
+        system, path = _found(spark, place)
+        return int(system.getFileStatus(path).getLen())
+
+
+def logs_below(spark: SparkSession, address: str) -> tuple[str, ...]:
+    """Return the addresses of all files below one that have `.log` in their names; none is a HarnessError."""
+    with _told(address):
+        system, path = _found(spark, address)
+        listed = {str(each.getPath().toString()): each.getLen() for each in _each(system.listFiles(path, True))}
+    logs = {place: length for place, length in listed.items() if ".log" in PurePosixPath(place).name}
+    if not any(logs.values()):
+        what = "no files named *.log*" if not logs else "none but empty logs"
+        raise HarnessError(f"{address} has {what}.", "Name one that holds log files.")
+    return tuple(sorted(logs))
+
+
+def folders_in(spark: SparkSession, address: str) -> list[str]:
+    """Return the addresses of the folders in one."""
+    with _told(address):
+        system, path = _found(spark, address)
+        return sorted(str(each.getPath().toString()) for each in system.listStatus(path) if each.isDirectory())
+
+
+def first_lines(spark: SparkSession, places: Sequence[str], number: int) -> dict[str, list[str]]:
+    """Return the first lines of each file, long ones cut; a file that cannot be read is a HarnessError.
+
+    A job for each would take longer than reading 10 MB.
+    """
+    found: dict[str, list[str]] = {}
+    for at in range(0, len(places), _HEADS_AT_ONCE):
+        some = places[at : at + _HEADS_AT_ONCE]
+        found |= {place: _lines_of(head, number) for place, head in zip(some, _heads(spark, some), strict=True)}
+    return found
+
+
+def _heads(spark: SparkSession, places: Iterable[str]) -> list[bytes]:
+    """Return the first bytes of each file, in one answer: py4j waits 40 ms for each that does not fit a packet."""
+    java = _java(spark)
+    codecs = java.org.apache.hadoop.io.compress.CompressionCodecFactory(_settings(spark))
+    heads, ends = java.java.io.ByteArrayOutputStream(), [0]
+    for place in places:
+        check_readable(place)
+        with _told(place):
+            system, path = _found(spark, place)
+            opened, codec = system.open(path), codecs.getCodec(path)
+            stream = codec.createInputStream(opened) if codec else opened
+            java.org.apache.commons.io.IOUtils.copyLarge(stream, heads, 0, MAX_EVENT)
+            stream.close()
+            ends.append(heads.size())
+    content = heads.toString("ISO-8859-1").encode("latin-1")  # py4j takes bytes apart one by one
+    return [content[start:end] for start, end in pairwise(ends)]
+
+
+def _lines_of(head: bytes, number: int) -> list[str]:
+    lines = head.removeprefix(BOM_UTF8).removesuffix(b"\n").split(b"\n") if head else []
+    is_torn = len(head) == MAX_EVENT and len(lines) > 1
+    return decoded(pl.Series(lines[: -1 if is_torn else None][:number], dtype=pl.Binary)).to_list()
+
+
+def _java(spark: SparkSession) -> Any:
+    return spark.sparkContext._jvm
+
+
+def _settings(spark: SparkSession) -> Any:
+    return spark.sparkContext._jsc.hadoopConfiguration()
+
+
+def _found(spark: SparkSession, place: str) -> tuple[Any, Any]:
+    """Return the file system of a place and its path there."""
+    path = _java(spark).org.apache.hadoop.fs.Path(place if is_address(place) else f"file:{Path(place).resolve()}")
+    return path.getFileSystem(_settings(spark)), path
+
+
+def _each(iterator: Any) -> Iterator[Any]:
+    while iterator.hasNext():
+        yield iterator.next()
+
+
+@contextmanager
+def _told(place: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # py4j raises whatever the JVM made of it
+        why = reason(error)
+        hint = "Spark needs a connector for it: start the harness by spark-submit, with --packages or --jars."
+        raise HarnessError(f"Spark could not read {place}: {why}", hint if _NO_CONNECTOR.search(why) else "") from error
+
+
+def reason(error: Exception) -> str:
+    """Return the line of a Spark error that says what happened and the file it happened in, without traces."""
+    file = re.search(r"file (file:\S+?)\.? ", str(error))
+    told = [line.strip() for line in str(error).splitlines() if line.strip()]
+    causes = [line.removeprefix(": ") for line in told if re.match(r"(: |Caused by: )?[\w.]*(Error|Exception): ", line)]
+    why = (causes or told or [type(error).__name__])[-1][:500]
+    return f"{path_of(file[1])}: {why}" if file else why

@@ -1,0 +1,111 @@
+"""Builds, arms and their roles: what is compared with what; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from harness.base.errors import HarnessError, unknown
+
+ABSENT = "absent"
+
+
+class Role(StrEnum):
+    """What an arm is for: the control, the candidate with its flag off, the candidate as claimed."""
+
+    BASE = "base"
+    OFF = "off"
+    ON = "on"
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A feature flag as a jar's own ConfigDef declares it.
+
+    `known` is False when the jar does not define the key; `default` is then empty.
+    """
+
+    key: str
+    known: bool
+    default: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """One raft jar under test and where it came from; identified by `jar_sha256`.
+
+    `jar` is the path of the jar; relative paths are relative to the run directory.
+    `series` names the patches applied, in order; empty for a release or a given jar.
+    `builder` is how it was made: `release`, `javac 17.0.15`, `ecj 3.45`, `given`.
+    """
+
+    name: str
+    kafka_version: str
+    jar: str
+    jar_sha256: str
+    builder: str
+    flag: Flag
+    series: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """A build with a flag setting. `flag` is `absent` (key not in the config), `true` or `false`."""
+
+    name: str
+    role: Role
+    build: Build
+    flag: str
+    java: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Flagged:
+    """The feature flag as the claims tell it: its key (empty without claims) and claimed default."""
+
+    key: str
+    claimed_default: bool
+
+
+def plan_arms(base: Build, candidate: Build, flag: Flagged, java: str) -> tuple[Arm, ...]:
+    """Return the arms base, off, on; there is no `off` where the candidate does not know the flag.
+
+    Each arm's `flag` is the value that every live node must prove. `on` is the candidate as claimed: with a
+    claimed default of true its config says nothing of the flag, so what counts is the jar's own default.
+    """
+    prefix = "jar" if candidate.builder == "given" else "patched"
+    on = Arm(f"{prefix}-on", Role.ON, candidate, _value_on(candidate, flag), java)
+    arms = [Arm(base.name, Role.BASE, base, _default(base), java)]
+    if candidate.flag.known:
+        arms.append(Arm(f"{prefix}-off", Role.OFF, candidate, "false", java))
+    return (*arms, on)
+
+
+def _default(build: Build) -> str:
+    return build.flag.default.lower() if build.flag.known else ABSENT
+
+
+def _value_on(candidate: Build, flag: Flagged) -> str:
+    if candidate.flag.known and not flag.claimed_default:
+        return "true"
+    return _default(candidate)
+
+
+def settings_of(arm: Arm, flag: Flagged) -> dict[str, str]:
+    """Return the server properties that make an arm what it is."""
+    if not arm.build.flag.known or arm.role is Role.BASE:
+        return {}
+    if arm.role is Role.OFF:
+        return {flag.key: "false"}
+    return {} if flag.claimed_default else {flag.key: "true"}
+
+
+def choose_arms(arms: Sequence[Arm], names: Sequence[str]) -> tuple[Arm, ...]:
+    """Return the arms of these names or roles, all when none is named. Raises HarnessError: did you mean …"""
+    words = {arm.name for arm in arms} | {str(arm.role) for arm in arms}
+    for name in names:
+        if name not in words:
+            raise HarnessError(unknown("arm", name, words))
+    return tuple(arm for arm in arms if not names or arm.name in names or str(arm.role) in names)

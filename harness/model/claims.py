@@ -1,0 +1,34 @@
+"""What a patch claims, and what each role must show for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from harness.model.arms import Role
+from harness.model.runs import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a claim says of one role: HELD, or REFUTED with the name of the expectation."""
+
+    outcome: Outcome
+    expectation: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.outcome}({self.expectation})" if self.expectation else str(self.outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence of the patch's description, and what it says each role shows in a scenario.
+
+    `source` is where the sentence is implemented (`path: method`), as text.
+    """
+
+    id: str
+    says: str
+    scenario: str
+    expected: Mapping[Role, Expected]
+    source: str = ""

@@ -1,0 +1,78 @@
+"""What a verification was asked to do: the content of run.json (docs/run-directory.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from harness.base.errors import HarnessError
+from harness.model.arms import Arm, Role
+from harness.model.claims import Claim
+from harness.model.runs import RunResult
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioAsked:
+    """A scenario of the plan; `question` is its docstring in one sentence."""
+
+    name: str
+    question: str = ""
+    budget_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Everything that was declared before the first run, and the wall and CPU time each stage took since.
+
+    `argv` are the words after the program's name; `host` are facts about the machine by name, as text.
+    """
+
+    schema: int
+    kafka_version: str
+    arms: tuple[Arm, ...]
+    scenarios: tuple[ScenarioAsked, ...]
+    repeats: int
+    claims: tuple[Claim, ...] = ()
+    argv: tuple[str, ...] = ()
+    started_at: str = ""
+    host: Mapping[str, str] = field(default_factory=dict)
+    timings: Mapping[str, float] = field(default_factory=dict)
+    cpu_seconds: Mapping[str, float] = field(default_factory=dict)
+
+    def arm(self, role: Role) -> Arm | None:
+        """Return the arm that plays `role`, or None; two arms in one role are a HarnessError."""
+        arms = [arm for arm in self.arms if arm.role is role]
+        if len(arms) > 1:
+            names = ", ".join(arm.name for arm in arms)
+            raise HarnessError(f"The arms {names} all have the role {role}.", "Give each role one arm.")
+        return arms[0] if arms else None
+
+    def declares(self, result: RunResult) -> bool:
+        """Return whether a result belongs to what was asked; a folder may hold others, from before it was narrowed."""
+        return (
+            any(scenario.name == result.scenario for scenario in self.scenarios)
+            and any(arm.name == result.arm for arm in self.arms)
+            and 1 <= result.repeat <= self.repeats
+        )
+
+    @property
+    def flag_known(self) -> bool:
+        """Whether the candidate's jar defines the feature flag; without a candidate it is taken to."""
+        candidates = self._candidates
+        return not candidates or any(arm.build.flag.known for arm in candidates)
+
+    @property
+    def flag_key(self) -> str:
+        """The feature flag that was looked for in the candidate's jar; empty without a candidate."""
+        return next((arm.build.flag.key for arm in self._candidates), "")
+
+    @property
+    def candidate(self) -> str:
+        """The name of the build under test; empty when every arm is a control."""
+        return next((arm.build.name for arm in self._candidates), "")
+
+    @property
+    def _candidates(self) -> tuple[Arm, ...]:
+        return tuple(arm for arm in self.arms if arm.role is not Role.BASE)

@@ -1,0 +1,75 @@
+"""Differences between the logs of two arms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from harness.model.runs import Evidence
+
+
+class FindingKind(StrEnum):
+    """How a template differs across a contrast."""
+
+    NEW = "new"
+    VANISHED = "vanished"
+    RATE = "rate"
+    LEVEL = "level"
+    ORDER = "order"
+    VALUE = "value"
+    SHIFT = "shift"
+
+
+class Significance(StrEnum):
+    """How a difference compares with the noise, which is what runs of one arm differ by."""
+
+    BEYOND = "beyond the noise"
+    WITHIN = "within the noise"
+    UNKNOWN = "unknown"  # too few runs to tell
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One family of log templates that differs between two arms in one scenario.
+
+    Counts are summed over all repeats and nodes of the arm; `base_runs` and `candidate_runs` are those of each repeat,
+    and where the level differs only those at `level`.
+    `phase` is where the difference is largest. `says` is what counts do not tell, in words. `q` is the false discovery
+    rate of a rate that could be tested.
+    Of a value, `template` is the statement with `{}` where the value stands, and what is counted are the lines with
+    values that the other arm does not write. `base_lasting` and `candidate_lasting` say whether in every run of the
+    arm such lines still came in its last stretch. `logged_by` says what the nodes were that logged it in `phase`.
+    `base_excerpt` and `candidate_excerpt` are real log lines (empty where the arm has none). `statement` is the file
+    and line of the sources that wrote them (`org/apache/…/X.java:12`), empty where it is not known.
+    """
+
+    kind: FindingKind
+    template: str
+    scenario: str
+    node_role: str
+    phase: str
+    level: str
+    logger: str
+    base_count: int
+    candidate_count: int
+    base_excerpt: str
+    candidate_excerpt: str
+    evidence: tuple[Evidence, ...]
+    statement: str = ""
+    significance: Significance = Significance.UNKNOWN
+    q: float | None = None
+    base_runs: tuple[int, ...] = ()
+    candidate_runs: tuple[int, ...] = ()
+    says: str = ""
+    base_lasting: bool = False
+    candidate_lasting: bool = False
+    logged_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """The log differences between two arms: base/off (is the flag inert?), off/on (effect), base/on (rollout)."""
+
+    base: str
+    candidate: str
+    findings: tuple[Finding, ...]

@@ -1,0 +1,238 @@
+"""What is proved of a candidate's jar: frozen records, the content of `proof/<build>/proof.json`; no I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from harness.model.runs import Evidence
+
+
+class Severity(StrEnum):
+    """How much a difference weighs."""
+
+    NOTE = "note"  # expected: it lies inside what the series names
+    WARNING = "warning"  # to be read; does not decide
+    FAIL = "fail"  # the jar is not a drop-in
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One difference between base's jar and the candidate's, under the rule that found it.
+
+    `rule` is a stable name (`class-missing`, `default-changed`, …); `where` names the entry, class, member or
+    configuration key; `base` and `candidate` are what each has, empty where it has nothing. `waived` is the
+    reason, owner and expiry of the waiver that covers it, empty when none does.
+    """
+
+    rule: str
+    severity: Severity
+    where: str
+    says: str
+    base: str = ""
+    candidate: str = ""
+    waived: str = ""
+
+    @property
+    def blocks(self) -> bool:
+        """Whether this difference alone makes the jar no drop-in."""
+        return self.severity is Severity.FAIL and not self.waived
+
+
+class TestScope(StrEnum):
+    """Which of the module's tests are run on the jar."""
+
+    __test__ = False  # not a class of tests
+    NONE = "none"
+    RELATED = "related"  # those that touch what changed
+    ALL = "all"
+
+
+class TestSuite(StrEnum):
+    """Whose tests they are."""
+
+    __test__ = False
+    UPSTREAM = "upstream"  # the released test jar of the module
+    SERIES = "series"  # the new test files that come with the patch series
+
+
+@dataclass(frozen=True, slots=True)
+class TestClass:
+    """What one JUnit class showed; `seconds` is wall time, `methods` the test methods that ran, without parameters."""
+
+    __test__ = False
+    suite: TestSuite
+    name: str
+    tests: int
+    failures: int
+    skipped: int
+    seconds: float
+    methods: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FailedTest:
+    """A test that failed on the candidate; `fails_on_base` is None when base was not asked (or cannot be)."""
+
+    suite: TestSuite
+    class_name: str
+    name: str
+    message: str
+    trace: str
+    fails_on_base: bool | None = None
+
+    @property
+    def blocks(self) -> bool:
+        """Whether it is the candidate's doing: a test that base fails too says nothing about the candidate."""
+        return not self.fails_on_base
+
+
+@dataclass(frozen=True, slots=True)
+class TestsProof:
+    """The JUnit tests on the jar under test; `report` is a folder of JUnit XML in the run
+    directory.
+
+    `gap` says in a sentence what of them could not be run, empty when everything in scope was; `missing` why they
+    could not be run at all though they were asked for.
+    """
+
+    __test__ = False
+    scope: TestScope
+    classes: tuple[TestClass, ...] = ()
+    failed: tuple[FailedTest, ...] = ()
+    gap: str = ""
+    missing: str = ""
+    report: str = ""
+    seconds: float = 0.0
+
+    @property
+    def count(self) -> int:
+        """How many tests ran."""
+        return sum(each.tests for each in self.classes)
+
+
+class Answer(StrEnum):
+    """What the source (or the bytecode) says to a question of the audit."""
+
+    HOLDS = "holds"
+    DOES_NOT_HOLD = "does not hold"
+    UNTESTED = "untested"
+
+
+@dataclass(frozen=True, slots=True)
+class AuditAnswer:
+    """One question put to the candidate's source, with its answer in a sentence.
+
+    `claim` is the id of the claim that promises it, empty where no claim does: such an answer is shown, and only a
+    promise that does not hold blocks. `evidence` are places in the source (`path` relative to the source tree) or,
+    without sources, methods of the jar.
+    """
+
+    question: str
+    answer: Answer
+    says: str
+    claim: str = ""
+    evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def standing(self) -> str:
+        """`holds`, `refuted`, `gap` (it does not hold, and nobody promised it) or `untested`."""
+        if self.answer is Answer.DOES_NOT_HOLD:
+            return "refuted" if self.claim else "gap"
+        return "holds" if self.answer is Answer.HOLDS else "untested"
+
+    @property
+    def blocks(self) -> bool:
+        """Whether a claim is refuted by it."""
+        return self.standing == "refuted"
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedLine:
+    """A line of the candidate that base has not, with the scenarios whose candidate runs executed it, sorted.
+
+    `path` and `line` are those of the patched source; `text` is the line, empty when there are no sources.
+    """
+
+    path: str
+    line: int
+    text: str
+    scenarios: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Whether the changed code was reached at all: content of `proof/<build>/coverage.json`.
+
+    `lines` are all changed lines that hold instructions, in order; `gap` says what could not be measured.
+    """
+
+    lines: tuple[ReachedLine, ...]
+    gap: str = ""
+
+    @property
+    def unreached(self) -> tuple[ReachedLine, ...]:
+        """Return the changed lines that no scenario ran."""
+        return tuple(line for line in self.lines if not line.scenarios)
+
+
+class TestStanding(StrEnum):
+    """What became of a test that a claim names."""
+
+    __test__ = False
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_RUN = "not run"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedTest:
+    """A test that a claim rests on: `Class#method`."""
+
+    name: str
+    standing: TestStanding
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimChain:
+    """From a claim to its evidence: the questions to the source, the tests, the scenario, the line that logs hold.
+
+    What a claim does not rest on is empty.
+    """
+
+    claim: str
+    says: str
+    source: str
+    queries: tuple[str, ...]
+    tests: tuple[ClaimedTest, ...]
+    scenario: str
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Everything that was proved of one build against base, without a cluster.
+
+    `base` and `candidate` are SHA-256 digests of the jars. `differences` are worst first. `looked_at` are the names of
+    all rules that were applied, so that a rule without a difference is known to have been asked. `chains` are the
+    claims in the order of their file.
+    """
+
+    build: str
+    base: str
+    candidate: str
+    looked_at: tuple[str, ...]
+    differences: tuple[Difference, ...]
+    tests: TestsProof
+    audit: tuple[AuditAnswer, ...]
+    notes: tuple[str, ...] = ()
+    chains: tuple[ClaimChain, ...] = ()
+
+    @property
+    def blockers(self) -> tuple[str, ...]:
+        """Return, in sentences, everything that makes the jar no sound drop-in; empty when it is one."""
+        return (
+            *(f"{each.rule}: {each.says}" for each in self.differences if each.blocks),
+            *(f"test {each.class_name}.{each.name} fails: {each.message}" for each in self.tests.failed if each.blocks),
+            *(f"claim {each.claim} is refuted by the source: {each.says}" for each in self.audit if each.blocks),
+        )

@@ -1,0 +1,80 @@
+"""Runs: their names, their outcomes, and the evidence for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from harness.model.arms import Role
+
+
+class Outcome(StrEnum):
+    """What one run showed."""
+
+    HELD = "HELD"
+    REFUTED = "REFUTED"
+    INCONCLUSIVE = "INCONCLUSIVE"  # a guard was unmet or the host starved: the question was not asked
+    BROKEN = "BROKEN"  # the harness or the host failed
+    UNSUPPORTED = "UNSUPPORTED"  # this host cannot ask the question
+
+
+class Verdict(StrEnum):
+    """The answer to "may I roll this out?"."""
+
+    SHIP = "SHIP"
+    HOLD = "HOLD"
+    INCONCLUSIVE = "INCONCLUSIVE"
+
+    @property
+    def exit_code(self) -> int:
+        """Process exit code; 2 is left to usage and harness errors."""
+        return {Verdict.SHIP: 0, Verdict.HOLD: 1, Verdict.INCONCLUSIVE: 3}[self]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class RunKey:
+    """Names one run: scenario, arm and repeat (from 1)."""
+
+    scenario: str
+    arm: str
+    repeat: int
+
+    @property
+    def folder(self) -> str:
+        """Folder below the run directory that holds everything about this run."""
+        return f"runs/{self.scenario}/{self.arm}/{self.repeat}"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A place in the run directory: a file relative to it, optionally a line (from 1) and an excerpt."""
+
+    path: str
+    line: int = 0
+    excerpt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """The outcome of one run.
+
+    `expectation` names what was refuted (or the guard that was unmet); empty when held.
+    `measures` are figures by name, the unit in the name (`longest_stall_seconds`, `acked_records`).
+    """
+
+    scenario: str
+    arm: str
+    role: Role
+    repeat: int
+    outcome: Outcome
+    expectation: str = ""
+    reason: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    seconds: float = 0.0
+    measures: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def key(self) -> RunKey:
+        """The run's name."""
+        return RunKey(self.scenario, self.arm, self.repeat)

