@@ -22,7 +22,7 @@ from harness.model.claims import Claim, Expected
 from harness.model.runs import Outcome
 
 _JARS = ("kafka-raft",)
-_EXPECTED = re.compile(r"HELD|REFUTED\(([a-z][a-z0-9_]*)\)")
+_EXPECTED = re.compile(r"PASSED|FAILED\(([a-z][a-z0-9_]*)\)")
 _TEST = re.compile(r"[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*#[A-Za-z_$][\w$]*")
 _CLAIM_KEYS = ("id", "says", "source")
 _PROOF_KEYS = ("scenario", "expect", "evidence", "queries", "tests")
@@ -84,12 +84,12 @@ def parse_claims(content: bytes, where: str) -> ClaimSet:
 
 
 def parse_expected(text: str) -> Expected:
-    """Return what `HELD` or `REFUTED(name)` means. Raises ValueError for anything else."""
+    """Return what `PASSED` or `FAILED(name)` means. Raises ValueError for anything else."""
     found = _EXPECTED.fullmatch(text)
     if not found:
-        raise ValueError(f"{text!r} is neither HELD nor REFUTED(name_of_the_expectation)")
+        raise ValueError(f"{text!r} is neither PASSED nor FAILED(name_of_the_expectation)")
     refuted = found.group(1) or ""
-    return Expected(Outcome.REFUTED, refuted) if refuted else Expected(Outcome.HELD)
+    return Expected(Outcome.FAILED, refuted) if refuted else Expected(Outcome.PASSED)
 
 
 def _claim_set(document: Mapping[str, Any]) -> ClaimSet:

@@ -20,8 +20,8 @@ from harness.model.runs import Outcome, RunKey, RunResult
 _TYPICAL_RUN_SECONDS = 35.0
 _SAY_EVERY_SECONDS = 10.0
 _COLOURS = {
-    Outcome.HELD: "green",
-    Outcome.REFUTED: "yellow",
+    Outcome.PASSED: "green",
+    Outcome.FAILED: "yellow",
     Outcome.INCONCLUSIVE: "magenta",
     Outcome.BROKEN: "red",
     Outcome.UNSUPPORTED: "dim",
@@ -190,10 +190,10 @@ class RunBoard:
 
     def _told(self, result: RunResult) -> Text:
         line = Text(f"  [{len(self._done)}/{self._total}] {_title(result.key)}: ")
-        named = f"({result.expectation})" if result.outcome is Outcome.REFUTED else ""
+        named = f"({result.expectation})" if result.outcome is Outcome.FAILED else ""
         line.append(f"{result.outcome}{named}", style=_COLOURS[result.outcome])
         line.append(f" in {duration(result.seconds)}")
-        if result.outcome not in (Outcome.HELD, Outcome.REFUTED):
+        if result.outcome not in (Outcome.PASSED, Outcome.FAILED):
             line.append(f" — {visible(result.reason)}")
         if len(self._done) < self._total:
             line.append(f"; about {duration(self._left())} left", style="dim")

@@ -51,7 +51,7 @@ def gap_in(results: Sequence[RunResult], without_data: Sequence[str]) -> str:
 
 def _is_cut_short(result: RunResult) -> bool:
     """Whether a run did not get to its end, or a JVM ended without a chance to tell what it had run."""
-    return result.outcome not in (Outcome.HELD, Outcome.REFUTED) or result.expectation == "node_alive"
+    return result.outcome not in (Outcome.PASSED, Outcome.FAILED) or result.expectation == "node_alive"
 
 
 def _outcome(result: RunResult) -> str:

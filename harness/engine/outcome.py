@@ -54,19 +54,19 @@ def decide(facts: Facts) -> Decision:
     if facts.wrong_arm is not None:
         return Decision(Outcome.BROKEN, "", facts.wrong_arm)
     if facts.node_died is not None:
-        return Decision(Outcome.REFUTED, "node_alive", facts.node_died)
+        return Decision(Outcome.FAILED, "node_alive", facts.node_died)
     if facts.unproved is not None:
         return Decision(Outcome.BROKEN, "", facts.unproved)
     if facts.broken_invariant is not None:
-        return Decision(Outcome.REFUTED, facts.broken_invariant.name, facts.broken_invariant.reason)
+        return Decision(Outcome.FAILED, facts.broken_invariant.name, facts.broken_invariant.reason)
     if facts.ledger is not None and facts.ledger.lost:
         reason = f"{facts.ledger.lost} of {facts.ledger.acked} acknowledged records are gone"
-        return Decision(Outcome.REFUTED, "nothing_lost", reason)
+        return Decision(Outcome.FAILED, "nothing_lost", reason)
     if facts.unmet_guard is not None:
         reason = f"guard unmet: {facts.unmet_guard.reason}"
         return Decision(Outcome.INCONCLUSIVE, facts.unmet_guard.name, reason)
     if facts.refuted is not None:
-        return Decision(Outcome.REFUTED, facts.refuted.name, facts.refuted.reason)
+        return Decision(Outcome.FAILED, facts.refuted.name, facts.refuted.reason)
     return _ledger_alone(facts.ledger)
 
 
@@ -76,7 +76,7 @@ def _ledger_alone(ledger: LedgerSummary | None) -> Decision:
         return Decision(Outcome.INCONCLUSIVE, "ledger_read", f"the ledger could not be checked: {ledger.unread}")
     if ledger is not None and not ledger.acked:
         return Decision(Outcome.INCONCLUSIVE, "ledger_asked", "no record was ever acknowledged, so none could be lost")
-    return Decision(Outcome.HELD)
+    return Decision(Outcome.PASSED)
 
 
 def measures(ledger: LedgerSummary | None, cpu_seconds: float, waits: Mapping[str, float]) -> dict[str, float]:

@@ -20,8 +20,8 @@ SAYS_NOTHING_OF_THE_BUILD = frozenset({"host_not_starved", "within_budget", "led
 class CellState(StrEnum):
     """What all repeats of a cell showed together."""
 
-    HELD = "HELD"
-    REFUTED = "REFUTED"
+    PASSED = "PASSED"
+    FAILED = "FAILED"
     INCONCLUSIVE = "INCONCLUSIVE"
     BROKEN = "BROKEN"
     UNSUPPORTED = "UNSUPPORTED"
@@ -46,7 +46,7 @@ class CellOutcome:
     contradicts: bool = False
 
     def __str__(self) -> str:
-        named = self.state is CellState.REFUTED and self.expectation
+        named = self.state is CellState.FAILED and self.expectation
         return f"{self.state}({self.expectation})" if named else str(self.state)
 
 
@@ -86,9 +86,9 @@ def _is_of_the_scenario(name: str) -> bool:
 def _name(result: RunResult) -> str:
     """Return what tells this result from others of the same outcome."""
     match result.outcome:
-        case Outcome.REFUTED | Outcome.INCONCLUSIVE:
+        case Outcome.FAILED | Outcome.INCONCLUSIVE:
             return result.expectation
-        case Outcome.HELD | Outcome.BROKEN | Outcome.UNSUPPORTED:
+        case Outcome.PASSED | Outcome.BROKEN | Outcome.UNSUPPORTED:
             return ""
 
 
@@ -99,7 +99,7 @@ def _contradict(results: Iterable[RunResult]) -> bool:
 def _speaks_of_the_build(result: RunResult) -> bool:
     """Return whether the build can be the cause of the result; what harness or host failed to ask says nothing."""
     match result.outcome:
-        case Outcome.HELD | Outcome.REFUTED:
+        case Outcome.PASSED | Outcome.FAILED:
             return True
         case Outcome.INCONCLUSIVE:
             return _is_of_the_scenario(result.expectation)

@@ -34,9 +34,9 @@ def check_run(result: RunResult, claims: Sequence[Claim], base: CellOutcome, cel
             return Check.ERROR
         case Outcome.INCONCLUSIVE:
             return Check.FAILED if cell.expectation == QUESTION_REACHABLE else Check.ERROR
-        case Outcome.REFUTED if result.role is Role.BASE and not was_asked(base):
+        case Outcome.FAILED if result.role is Role.BASE and not was_asked(base):
             return Check.ERROR  # a control that crashed was never asked
-        case Outcome.HELD | Outcome.REFUTED:
+        case Outcome.PASSED | Outcome.FAILED:
             return Check.PASSED if _as_claimed(result, claims, base) else Check.FAILED
 
 
@@ -46,7 +46,7 @@ def expected_of(role: Role, claims: Sequence[Claim]) -> tuple[Expected, ...]:
 
 
 def _as_claimed(result: RunResult, claims: Sequence[Claim], base: CellOutcome) -> bool:
-    shown = Expected(result.outcome, result.expectation if result.outcome is Outcome.REFUTED else "")
+    shown = Expected(result.outcome, result.expectation if result.outcome is Outcome.FAILED else "")
     expected = expected_of(result.role, claims)
     return all(shown == one for one in expected) if expected else _no_worse(result.role, shown, base)
 
@@ -57,6 +57,6 @@ def _no_worse(role: Role, shown: Expected, base: CellOutcome) -> bool:
         case Role.BASE:
             return True
         case Role.OFF:
-            return as_base if was_asked(base) else shown.outcome is Outcome.HELD
+            return as_base if was_asked(base) else shown.outcome is Outcome.PASSED
         case Role.ON:
-            return shown.outcome is Outcome.HELD or (as_base and was_asked(base))
+            return shown.outcome is Outcome.PASSED or (as_base and was_asked(base))

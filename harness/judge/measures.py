@@ -90,7 +90,7 @@ def _tested(base: str, candidates: Sequence[str], runs: Sequence[Measured]) -> I
 def _held(runs: Sequence[Measured], scenario: str, arm: str) -> list[Measured]:
     """Return the runs of a cell if all of them held, none otherwise."""
     mine = [run for run in runs if (run.scenario, run.arm) == (scenario, arm)]
-    return mine if all(run.outcome is Outcome.HELD for run in mine) else []
+    return mine if all(run.outcome is Outcome.PASSED for run in mine) else []
 
 
 def _p_larger(base: Sequence[float], candidate: Sequence[float]) -> float:

@@ -122,9 +122,9 @@ def _told(asked: Asked, role: Role, cell: CellOutcome) -> str:
 
 def _verb(cell: CellOutcome) -> str:
     match cell.state:
-        case CellState.HELD:
+        case CellState.PASSED:
             return "held"
-        case CellState.REFUTED:
+        case CellState.FAILED:
             return f"is {cell}"
         case CellState.MISSING:
             return "has no result"

@@ -19,17 +19,17 @@ class Promise(StrEnum):
     """What a claim promises about a scenario."""
 
     NOTHING = "nothing"  # no claim
-    FIXES = "fixes"  # base is refuted, on holds
-    KEEPS = "keeps"  # on holds; base holds as well, or nothing is said of it
-    LEAVES = "leaves"  # on is refuted: a limit that the patch states
+    FIXES = "fixes"  # base fails, on passes
+    KEEPS = "keeps"  # on passes; base passes as well, or nothing is said of it
+    LEAVES = "leaves"  # on fails: a limit that the patch states
 
 
 class Control(StrEnum):
     """How the base arm stands, measured by what was claimed of it."""
 
-    HELD = "held"
-    REFUTED = "refuted"  # as named by the claim; by any name where nothing is claimed
-    OTHERWISE = "refuted otherwise"  # by another name, or by a crash: never a control
+    PASSED = "passed"
+    FAILED = "failed"  # as named by the claim; by any name where nothing is claimed
+    OTHERWISE = "failed otherwise"  # by another name, or by a crash: never a control
     INCONCLUSIVE = "inconclusive"
     BROKEN = "broken"
     UNSUPPORTED = "unsupported"
@@ -40,9 +40,9 @@ class Control(StrEnum):
 class Candidate(StrEnum):
     """How an arm of the candidate stands, measured by the base."""
 
-    HELD = "held"
-    REFUTED_ALIKE = "refuted as the base is"
-    REFUTED_ANEW = "refuted as the base is not"
+    PASSED = "passed"
+    FAILED_ALIKE = "failed as base does"
+    FAILED_ANEW = "failed as base does not"
     INCONCLUSIVE = "inconclusive"
     BROKEN = "broken"
     UNSUPPORTED = "unsupported"
@@ -60,16 +60,16 @@ def promise_of(expected: Expectations | None) -> Promise:
 
 
 def _refutes(expected: Expected | None) -> bool:
-    return expected is not None and expected.outcome is Outcome.REFUTED
+    return expected is not None and expected.outcome is Outcome.FAILED
 
 
 def control_of(expected: Expected | None, base: CellOutcome) -> Control:
     """Return how the base arm stands; in it a crash or an unreachable question is never a refutation."""
     match base.state:
-        case CellState.HELD:
-            return Control.HELD
-        case CellState.REFUTED:
-            return Control.REFUTED if _as_named(expected, base.expectation) else Control.OTHERWISE
+        case CellState.PASSED:
+            return Control.PASSED
+        case CellState.FAILED:
+            return Control.FAILED if _as_named(expected, base.expectation) else Control.OTHERWISE
         case CellState.INCONCLUSIVE:
             return Control.INCONCLUSIVE
         case CellState.BROKEN:
@@ -87,17 +87,17 @@ def control_of(expected: Expected | None, base: CellOutcome) -> Control:
 def _as_named(expected: Expected | None, name: str) -> bool:
     if name in (NODE_ALIVE, QUESTION_REACHABLE):
         return False
-    return expected is None or expected == Expected(Outcome.REFUTED, name)
+    return expected is None or expected == Expected(Outcome.FAILED, name)
 
 
 def candidate_of(base: CellOutcome, cell: CellOutcome) -> Candidate:
     """Return how a candidate's cell stands beside the base's."""
     match cell.state:
-        case CellState.HELD:
-            return Candidate.HELD
-        case CellState.REFUTED:
+        case CellState.PASSED:
+            return Candidate.PASSED
+        case CellState.FAILED:
             alike = (base.state, base.expectation) == (cell.state, cell.expectation)
-            return Candidate.REFUTED_ALIKE if alike else Candidate.REFUTED_ANEW
+            return Candidate.FAILED_ALIKE if alike else Candidate.FAILED_ANEW
         case CellState.INCONCLUSIVE:
             return Candidate.INCONCLUSIVE
         case CellState.BROKEN:
@@ -115,7 +115,7 @@ def candidate_of(base: CellOutcome, cell: CellOutcome) -> Candidate:
 
 def was_asked(base: CellOutcome) -> bool:
     """Return whether the base arm was asked and answered, so that a candidate can be measured by it."""
-    return control_of(None, base) in (Control.HELD, Control.REFUTED)
+    return control_of(None, base) in (Control.PASSED, Control.FAILED)
 
 
 def as_candidate(cell: CellOutcome, base: CellOutcome) -> CellOutcome:
@@ -126,4 +126,4 @@ def as_candidate(cell: CellOutcome, base: CellOutcome) -> CellOutcome:
     if not (was_asked(base) and missed_its_guard(cell)):
         return cell
     reason = f"the base meets the guard {cell.expectation}, this arm never does: {cell.reason}"
-    return replace(cell, state=CellState.REFUTED, expectation=QUESTION_REACHABLE, reason=reason)
+    return replace(cell, state=CellState.FAILED, expectation=QUESTION_REACHABLE, reason=reason)

@@ -88,7 +88,7 @@ def rule(expected: Expectations | None, base: CellOutcome, off: CellOutcome | No
         promise=promise,
         effect=effect_of(promise, control, candidate_of(base, on_read)),
         inertness=Inertness.NO_FLAG if off_read is None else inertness_of(base, off_read),
-        discriminates=control is Control.REFUTED,
+        discriminates=control is Control.FAILED,
         base=base,
         off=off_read,
         on=on_read,
@@ -98,9 +98,9 @@ def rule(expected: Expectations | None, base: CellOutcome, off: CellOutcome | No
 def effect_of(promise: Promise, base: Control, on: Candidate) -> Effect:
     """Return what a pair base/on means under a promise: the rows of the table."""
     match base:
-        case Control.HELD:
+        case Control.PASSED:
             return _beside_a_held_base(promise, on)
-        case Control.REFUTED:
+        case Control.FAILED:
             return _beside_a_refuted_base(promise, on)
         case Control.OTHERWISE | Control.BROKEN | Control.INCONCLUSIVE | Control.UNSTABLE:
             return Effect.CONTROL_UNDECIDED
@@ -114,9 +114,9 @@ def effect_of(promise: Promise, base: Control, on: Candidate) -> Effect:
 
 def _beside_a_held_base(promise: Promise, on: Candidate) -> Effect:
     match on:
-        case Candidate.HELD:
+        case Candidate.PASSED:
             return _both_held(promise)
-        case Candidate.REFUTED_ALIKE | Candidate.REFUTED_ANEW:
+        case Candidate.FAILED_ALIKE | Candidate.FAILED_ANEW:
             return Effect.REGRESSION
         case Candidate.UNSTABLE:
             return Effect.UNSTABLE
@@ -140,11 +140,11 @@ def _both_held(promise: Promise) -> Effect:
 
 def _beside_a_refuted_base(promise: Promise, on: Candidate) -> Effect:
     match on:
-        case Candidate.HELD:
+        case Candidate.PASSED:
             return _refuted_then_held(promise)
-        case Candidate.REFUTED_ALIKE:
+        case Candidate.FAILED_ALIKE:
             return _both_refuted(promise)
-        case Candidate.REFUTED_ANEW:
+        case Candidate.FAILED_ANEW:
             return Effect.REGRESSION if promise is Promise.NOTHING else Effect.CLAIM_REFUTED
         case Candidate.UNSTABLE:
             return Effect.UNSTABLE
@@ -185,9 +185,9 @@ def _beside_an_unsupported_base(on: Candidate) -> Effect:
         case Candidate.MISSING:
             return Effect.NOT_RUN
         case (
-            Candidate.HELD
-            | Candidate.REFUTED_ALIKE
-            | Candidate.REFUTED_ANEW
+            Candidate.PASSED
+            | Candidate.FAILED_ALIKE
+            | Candidate.FAILED_ANEW
             | Candidate.INCONCLUSIVE
             | Candidate.BROKEN
             | Candidate.UNSTABLE
@@ -202,11 +202,11 @@ def inertness_of(base: CellOutcome, off: CellOutcome) -> Inertness:
     if not was_asked(base):
         return _not_comparable(base, off)
     match candidate_of(base, off):
-        case Candidate.HELD:
+        case Candidate.PASSED:
             return Inertness.INERT if base.state is off.state else Inertness.NOT_INERT
-        case Candidate.REFUTED_ALIKE:
+        case Candidate.FAILED_ALIKE:
             return Inertness.INERT
-        case Candidate.REFUTED_ANEW | Candidate.UNSTABLE:
+        case Candidate.FAILED_ANEW | Candidate.UNSTABLE:
             return Inertness.NOT_INERT
         case Candidate.INCONCLUSIVE | Candidate.BROKEN | Candidate.UNSUPPORTED | Candidate.MISSING:
             return Inertness.UNDECIDED

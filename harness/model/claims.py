@@ -11,7 +11,7 @@ from harness.model.runs import Outcome
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a claim says of one role: HELD, or REFUTED with the name of the expectation."""
+    """What a claim says of one role: PASSED, or FAILED with the name of the expectation."""
 
     outcome: Outcome
     expectation: str = ""

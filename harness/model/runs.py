@@ -12,8 +12,8 @@ from harness.model.arms import Role
 class Outcome(StrEnum):
     """What one run showed."""
 
-    HELD = "HELD"
-    REFUTED = "REFUTED"
+    PASSED = "PASSED"
+    FAILED = "FAILED"
     INCONCLUSIVE = "INCONCLUSIVE"  # a guard was unmet or the host starved: the question was not asked
     BROKEN = "BROKEN"  # the harness or the host failed
     UNSUPPORTED = "UNSUPPORTED"  # this host cannot ask the question

@@ -188,7 +188,7 @@ def _telling_phases(document: Document, journals: Mapping[str, Sequence[Event]])
     A run that did not come to an answer may have ended in an earlier phase, so it does not count.
     """
     proving = {scenario.name for scenario in document.scenarios if scenario.discriminates}
-    answered = [r for r in document.runs if r.scenario in proving and r.outcome in (Outcome.HELD, Outcome.REFUTED)]
+    answered = [r for r in document.runs if r.scenario in proving and r.outcome in (Outcome.PASSED, Outcome.FAILED)]
     return frozenset((run.scenario, last_phase(journals.get(run.folder, ()))) for run in answered)
 
 
@@ -209,7 +209,7 @@ def _in_order(document: Document) -> list[RunDoc]:
 def _timeline(document: Document, run: RunDoc, events: Sequence[Event], limits: Limits) -> TimelineView:
     timeline = timeline_of(events)
     steps = tuple(step for step in timeline.steps if step.notable)
-    outcome = f"{run.outcome}({run.expectation})" if run.outcome == "REFUTED" else str(run.outcome)
+    outcome = f"{run.outcome}({run.expectation})" if run.outcome == "FAILED" else str(run.outcome)
     return TimelineView(
         f"timeline-{matrix.slug(run.scenario, run.arm, str(run.repeat))}",
         run.scenario,

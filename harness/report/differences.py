@@ -137,15 +137,15 @@ def contrast_view(
 
 
 def causes_of(document: Document, contrast: ContrastDoc, telling: Collection[tuple[str, str]]) -> tuple[Cause, ...]:
-    """Return the scenarios whose outcomes differ between the arms of a contrast, one of them HELD."""
+    """Return the scenarios whose outcomes differ between the arms of a contrast, one of them PASSED."""
     causes = []
     for scenario in document.scenarios:
         cells = {cell.arm: cell for cell in scenario.cells if cell.arm in (contrast.base, contrast.candidate)}
-        held = [arm for arm, cell in cells.items() if cell.state == "HELD"]
-        refuted = [cell for cell in cells.values() if cell.state == "REFUTED"]
+        held = [arm for arm, cell in cells.items() if cell.state == "PASSED"]
+        refuted = [cell for cell in cells.values() if cell.state == "FAILED"]
         phases = frozenset(phase for name, phase in telling if name == scenario.name)
         if len(held) == len(refuted) == 1 and phases:
-            says = f"{scenario.name}: {refuted[0].arm} is REFUTED({refuted[0].expectation}), {held[0]} HELD"
+            says = f"{scenario.name}: {refuted[0].arm} is FAILED({refuted[0].expectation}), {held[0]} PASSED"
             causes.append(Cause(scenario.name, phases, held[0], says))
     return tuple(causes)
 

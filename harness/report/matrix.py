@@ -15,8 +15,8 @@ from harness.report.figures import told_inline
 from harness.report.links import Link, Quote, evidence_link, journal_link, quote_of
 
 SIGNS = {
-    CellState.HELD: "✓",
-    CellState.REFUTED: "✕",
+    CellState.PASSED: "✓",
+    CellState.FAILED: "✕",
     CellState.INCONCLUSIVE: "?",
     CellState.BROKEN: "!",
     CellState.UNSUPPORTED: "–",
@@ -95,7 +95,7 @@ def inertness(document: Document) -> tuple[InertnessView, ...]:
 
 
 def told_state(cell: CellDoc) -> str:
-    """Return a cell's outcome as it is written everywhere: `REFUTED(observer_recovers)`."""
+    """Return a cell's outcome as it is written everywhere: `FAILED(observer_recovers)`."""
     return f"{cell.state}({cell.expectation})" if cell.expectation else str(cell.state)
 
 

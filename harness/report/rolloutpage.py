@@ -21,7 +21,7 @@ from harness.rollout.records import FORWARD_AND_BACK, Ending, RehearsalResult, R
 from harness.rollout.runbook import Runbook, runbook
 
 _SENTENCES = {
-    Ending.HELD: "All that was rehearsed held, and nothing that was promised was lost.",
+    Ending.PASSED: "All that was rehearsed held, and nothing that was promised was lost.",
     Ending.STOPPED: "The roll was stopped, or something that was promised is gone.",
     Ending.INCONCLUSIVE: "Too little could be asked.",
 }
@@ -121,7 +121,7 @@ def _timeline(result: RehearsalResult, events: Sequence[Event]) -> TimelineView:
         "a live cluster",
         1,
         str(result.ending),
-        result.ending is not Ending.HELD or result.name == FORWARD_AND_BACK,
+        result.ending is not Ending.PASSED or result.name == FORWARD_AND_BACK,
         f"{told}, {len(steps)} numbered steps listed below.",
         draw(timeline),
         steps[:most],

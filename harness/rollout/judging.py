@@ -49,7 +49,7 @@ def decide(facts: Facts) -> tuple[Ending, str]:
         return Ending.INCONCLUSIVE, untrusted
     if unclear := unsettled(facts.accounts):
         return Ending.INCONCLUSIVE, "; ".join(unclear)
-    return Ending.HELD, facts.stopped if facts.must_stop else ""
+    return Ending.PASSED, facts.stopped if facts.must_stop else ""
 
 
 def _not_stopped_by_the_first(facts: Facts) -> str:
@@ -71,7 +71,7 @@ def _problem(facts: Facts) -> str:
 def answer(results: Sequence[RehearsalResult]) -> tuple[Ending, tuple[str, ...]]:
     """Decide all rehearsals together. If base itself cannot be rolled, nothing is said about the candidate."""
     control = next((each for each in results if each.name == CONTROL), None)
-    if control is not None and control.ending is not Ending.HELD:
+    if control is not None and control.ending is not Ending.PASSED:
         return Ending.INCONCLUSIVE, (f"base itself could not be rolled: {control.reason}",)
     for ending in (Ending.STOPPED, Ending.INCONCLUSIVE):
         named = tuple(f"{each.name}: {each.reason}" for each in results if each.ending is ending)
@@ -79,4 +79,4 @@ def answer(results: Sequence[RehearsalResult]) -> tuple[Ending, tuple[str, ...]]
             return ending, named
     if not results:
         return Ending.INCONCLUSIVE, ("nothing was rehearsed",)
-    return Ending.HELD, ()
+    return Ending.PASSED, ()

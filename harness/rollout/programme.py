@@ -246,7 +246,7 @@ def rehearse(
 
 def yardstick_of(control: RehearsalResult) -> Yardstick | None:
     """Return what the candidate is measured by, if the control was one."""
-    if control.ending is not Ending.HELD:
+    if control.ending is not Ending.PASSED:
         return None
     return Yardstick(frozenset(control.errors), control.longest_pause_seconds)
 

@@ -20,14 +20,14 @@ RESTART, FORWARD, BACK = "restart base node by node", "forward", "back from comp
 class Ending(StrEnum):
     """How a rehearsal, or all of them, ended."""
 
-    HELD = "HELD"
+    PASSED = "PASSED"
     STOPPED = "STOPPED"
     INCONCLUSIVE = "INCONCLUSIVE"
 
     @property
     def exit_code(self) -> int:
         """Process exit code; 2 is left to usage and harness errors."""
-        return {Ending.HELD: 0, Ending.STOPPED: 1, Ending.INCONCLUSIVE: 3}[self]
+        return {Ending.PASSED: 0, Ending.STOPPED: 1, Ending.INCONCLUSIVE: 3}[self]
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ def runbook(found: Rollout) -> Runbook:
         found.base.jar.name,
         found.base.sha256,
         found.candidate.sha256,
-        found.ending is Ending.HELD,
+        found.ending is Ending.PASSED,
         found.reasons,
         _items("B", BEFORE, steps, printed),
         _items("A", AFTER, steps, printed),

@@ -112,7 +112,7 @@ class Plan:
         self.steps += [Do(action, when) for action in every]
 
     def expect(self, condition: Condition, *, within: str | RecoveryBound, named: str) -> None:
-        """Ask the arm: held within the time, or REFUTED by this name."""
+        """Ask the arm: held within the time, or FAILED by this name."""
         bound = seconds(within) if isinstance(within, str) else within
         self.steps.append(Expect(condition, bound, named))
 

@@ -66,7 +66,7 @@ class Stand:
         events = read_journal(run_dir / result.key.folder / "journal.jsonl")
         listed = [event["observers"] for event in events if event["event"] == "quorum"]
         require("1" in listed[-1], "the quorum does not list it any more, which would tell it too")
-        return _told(result, Outcome.REFUTED, "observer_recovers")
+        return _told(result, Outcome.FAILED, "observer_recovers")
 
     def _starved(self, run_dir: Path) -> str:
         result = self._run(run_dir, Topology(1, 1), _starve, {})
@@ -83,7 +83,7 @@ class Stand:
             before, after = _before_and_after_a_cut(cluster)
         require(before.acked > 0 and not before.lost and not before.unread, f"before the cut: {before}")
         decision = decide(Facts(ledger=after))
-        if (decision.outcome, decision.expectation) != (Outcome.REFUTED, "nothing_lost"):
+        if (decision.outcome, decision.expectation) != (Outcome.FAILED, "nothing_lost"):
             raise Silent(f"{decision.outcome}: {decision.reason}")
         return f"{decision.outcome}({decision.expectation}): {decision.reason}"
 

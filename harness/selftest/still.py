@@ -38,7 +38,7 @@ def still_canaries() -> tuple[Canary, ...]:
     """Return the canaries that are asked without starting a node."""
     return (
         Canary("corrupt result", "a result file that is cut in its middle", _corrupt_result),
-        Canary("forged result", "a result that says HELD where its journal says REFUTED", _forged_result),
+        Canary("forged result", "a result that says PASSED where its journal says FAILED", _forged_result),
         Canary("forged journal", "a journal with one line changed after the run", _forged_journal),
         Canary("leaked process", "a program that goes on when its run has ended", _leaked_process),
     )
@@ -97,7 +97,7 @@ def _corrupt_result(run_dir: Path) -> str:
 def _forged_result(run_dir: Path) -> str:
     path = _checked_run(run_dir) / "result.json"
     result = from_json(RunResult, path.read_bytes())
-    write_text(path, to_json(replace(result, outcome=Outcome.HELD, expectation="", reason="")))
+    write_text(path, to_json(replace(result, outcome=Outcome.PASSED, expectation="", reason="")))
     return alarm(lambda: check_results(run_dir))
 
 
@@ -123,7 +123,7 @@ class _Leak:
 
 
 def _leaked_process(run_dir: Path) -> str:
-    require(_empty_run(run_dir / "sound").outcome is Outcome.HELD, "a run without a leak was not held")
+    require(_empty_run(run_dir / "sound").outcome is Outcome.PASSED, "a run without a leak was not held")
     nodes = (run_dir / RunKey("empty", "none", 1).folder / "nodes").absolute()
     result = _empty_run(run_dir, lambda plan, _cluster: plan.do(_Leak(nodes)))
     require(result.outcome is Outcome.BROKEN, f"the run was {result.outcome}")

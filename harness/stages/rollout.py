@@ -41,7 +41,7 @@ from harness.stages.ground import distribution_of
 from harness.stages.run import lay_ground
 from harness.stages.rundir import read_asked, read_setup, timed
 
-_COLOURS = {Ending.HELD: "green", Ending.STOPPED: "red", Ending.INCONCLUSIVE: "magenta"}
+_COLOURS = {Ending.PASSED: "green", Ending.STOPPED: "red", Ending.INCONCLUSIVE: "magenta"}
 # Every broker would make 50 partitions for each: what they hold is rehearsed with a few as well, and sooner.
 _INTERNAL_TOPICS = {"offsets.topic.num.partitions": "3", "transaction.state.log.num.partitions": "3"}
 
@@ -194,7 +194,7 @@ def tell(console: Console, found: Rollout, run_dir: Path) -> None:
     for note in dict.fromkeys(note for result in found.rehearsals for note in result.notes):
         console.print(Text(f"  warning: {visible(note)}", style="yellow"))
     words = {
-        Ending.HELD: "All that was rehearsed held, and nothing that was promised was lost.",
+        Ending.PASSED: "All that was rehearsed held, and nothing that was promised was lost.",
         Ending.STOPPED: "The roll was stopped.",
         Ending.INCONCLUSIVE: "Too little could be asked.",
     }

@@ -83,5 +83,5 @@ def tell(console: Console, verdict: dict[str, Any], timings: Mapping[str, float]
 
 
 def _cell(cell: dict[str, Any]) -> str:
-    named = cell["expectation"] and cell["state"] == "REFUTED"
+    named = cell["expectation"] and cell["state"] == "FAILED"
     return f"{cell['state']}({cell['expectation']})" if named else str(cell["state"])

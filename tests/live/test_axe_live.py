@@ -72,13 +72,13 @@ def _rollout(kind):
 def _full_night():
     documents = {
         "ships": nightly_sample.document("ship"),
-        "holds": nightly_sample.document("hostile", nightly_sample.REFUTED),
+        "holds": nightly_sample.document("hostile", nightly_sample.FAILED),
         "starves": nightly_sample.document("ship", nightly_sample.STARVED),
     }
     endings = {name: nightly_sample.ship_or(verdict) for name, verdict in documents.items()}
     of = nightly_sample.night(*documents, "fails", "missing", ended={**endings, "fails": Ending.ERROR})
     waivers = [
-        Waiver("outcome", "*/turn2/patched-on", "REFUTED(observer_recovers)", "known", "kim", date(2026, 4, 1)),
+        Waiver("outcome", "*/turn2/patched-on", "FAILED(observer_recovers)", "known", "kim", date(2026, 4, 1)),
         Waiver("finding", "*", "no such template", "old", "kim", date(2026, 1, 1)),
     ]
     first = judge_night(of, documents, (), waivers, date(2026, 3, 5))

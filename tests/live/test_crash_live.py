@@ -42,7 +42,7 @@ VERIFY = (
     "run",
 )
 RESUME = ("verify", "--resume", "run")
-EXPECTED = {"stock": ("REFUTED", "observer_recovers"), "patched-on": ("HELD", "")}
+EXPECTED = {"stock": ("FAILED", "observer_recovers"), "patched-on": ("PASSED", "")}
 
 
 @pytest.fixture

@@ -15,11 +15,11 @@ from harness.cluster.node import wait_until
 
 pytestmark = pytest.mark.live
 
-LOST = "REFUTED(observer_recovers)"
+LOST = "FAILED(observer_recovers)"
 EXPECTED = {
-    "new-mechanism": {"stock": LOST, "patched-off": LOST, "patched-on": "HELD"},
-    "turn1": {"stock": "HELD", "patched-off": "HELD", "patched-on": "HELD"},
-    "turn2": {"stock": LOST, "patched-off": LOST, "patched-on": "HELD"},
+    "new-mechanism": {"stock": LOST, "patched-off": LOST, "patched-on": "PASSED"},
+    "turn1": {"stock": "PASSED", "patched-off": "PASSED", "patched-on": "PASSED"},
+    "turn2": {"stock": LOST, "patched-off": LOST, "patched-on": "PASSED"},
 }
 
 
@@ -42,7 +42,7 @@ def harness(*arguments, cwd, timeout=900, **options):
 def outcomes(run_dir):
     shown = {}
     for run in json.loads((run_dir / "verdict.json").read_text())["runs"]:
-        named = f"({run['expectation']})" if run["outcome"] == "REFUTED" else ""
+        named = f"({run['expectation']})" if run["outcome"] == "FAILED" else ""
         shown.setdefault(run["scenario"], {})[run["arm"]] = f"{run['outcome']}{named}"
     return shown
 
@@ -85,7 +85,7 @@ def test_the_shipped_series_is_judged_ship_with_the_expected_outcomes(tmp_path):
 def test_the_flood_of_unreachable_old_addresses_vanishes_on_the_patched_arm(tmp_path):
     done = harness("verify", "--scenario", "new-mechanism", "--arms", "base,on", "--out", "run", *SHORT, cwd=tmp_path)
     assert done.returncode == 3, "a claim of another scenario is untested"
-    assert outcomes(tmp_path / "run") == {"new-mechanism": {"stock": LOST, "patched-on": "HELD"}}
+    assert outcomes(tmp_path / "run") == {"new-mechanism": {"stock": LOST, "patched-on": "PASSED"}}
     findings = json.loads((tmp_path / "run" / "verdict.json").read_text())["contrasts"][0]["findings"]
     templates = {finding["kind"]: [] for finding in findings}
     for finding in findings:
@@ -110,7 +110,7 @@ def test_a_jar_that_throws_in_the_raft_thread_is_held_back_because_its_nodes_die
     jar = broken_jar("throws-in-raft-thread")
     done = harness("verify", "--jar", jar, "--scenario", "new-mechanism", "--out", "run", *SHORT, cwd=tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
-    assert outcomes(tmp_path / "run")["new-mechanism"]["jar-on"] == "REFUTED(node_alive)"
+    assert outcomes(tmp_path / "run")["new-mechanism"]["jar-on"] == "FAILED(node_alive)"
     assert "a mutant: the refresh always fails" in (tmp_path / "run" / "verdict.json").read_text()
     folder = tmp_path / "run" / "runs" / "new-mechanism" / "jar-on" / "1"
     died = {event["node"] for event in read_journal(folder / "journal.jsonl") if event.get("state") == "died"}

@@ -39,7 +39,7 @@ def showing(scenario, arm, outcome, name=""):
     return change
 
 
-REFUTED = showing("turn2", "patched-on", Outcome.REFUTED, "observer_recovers")
+FAILED = showing("turn2", "patched-on", Outcome.FAILED, "observer_recovers")
 STARVED = showing("turn2", "patched-on", Outcome.INCONCLUSIVE, "host_not_starved")
 BROKEN = showing("turn2", "patched-on", Outcome.BROKEN)
 
@@ -72,7 +72,7 @@ def write_run(folder: Path, verdict: Document) -> Path:
     return folder
 
 
-def cell(standing, shown="HELD", *, verification="v", scenario="turn2", arm="on", unstable=False, jars="j"):
+def cell(standing, shown="PASSED", *, verification="v", scenario="turn2", arm="on", unstable=False, jars="j"):
     """Return a cell of a night."""
     return Shown(verification, scenario, arm, shown, Standing(standing), unstable, jars)
 

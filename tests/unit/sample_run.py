@@ -67,9 +67,9 @@ QUESTIONS = {
     "turn2": "Does an observer find the new leader after every voter has moved to a new port?",
 }
 _LOST_THEN_FOUND = {
-    Role.BASE: Expected(Outcome.REFUTED, LOST),
-    Role.OFF: Expected(Outcome.REFUTED, LOST),
-    Role.ON: Expected(Outcome.HELD),
+    Role.BASE: Expected(Outcome.FAILED, LOST),
+    Role.OFF: Expected(Outcome.FAILED, LOST),
+    Role.ON: Expected(Outcome.PASSED),
 }
 CLAIMS = (
     Claim(
@@ -140,7 +140,7 @@ def journal(scenario: str, arm: Arm, repeat: int, outcome: Outcome, reason: str)
     writer.node(29.5, 2, "stopping")
     writer.node(30.2, 2, "stopped")
     writer.step(30.2, 31.4, "guard", "a new leader exists", "met")
-    lost = outcome is Outcome.REFUTED
+    lost = outcome is Outcome.FAILED
     name = {"name": LOST}
     writer.step(
         31.4,
@@ -195,9 +195,9 @@ def shown(kind: str, scenario: str, arm: Arm) -> tuple[Outcome, str, str]:
     """What a run shows: everything as claimed in `ship`; in `hold` the candidate is lost in turn2 as well."""
     lost = scenario != "turn1" and (arm.role is not Role.ON or (kind != "ship" and scenario == "turn2"))
     if not lost:
-        return Outcome.HELD, "", ""
+        return Outcome.PASSED, "", ""
     reason = "the observer follows the leader: not within 15 s"
-    return Outcome.REFUTED, LOST, HOSTILE if kind == "hostile" else reason
+    return Outcome.FAILED, LOST, HOSTILE if kind == "hostile" else reason
 
 
 def results(kind: str) -> Iterator[tuple[RunResult, list[dict[str, Any]]]]:
@@ -213,7 +213,7 @@ def results(kind: str) -> Iterator[tuple[RunResult, list[dict[str, Any]]]]:
                 Evidence(f"{folder}/journal.jsonl", line),
                 Evidence(f"{folder}/nodes/3/server.log", 911, excerpt),
             )
-            evidence = lost if outcome is Outcome.REFUTED else ()
+            evidence = lost if outcome is Outcome.FAILED else ()
             measures = {
                 "acked_records": 412.0,
                 "failed_records": 0.0,
@@ -222,7 +222,7 @@ def results(kind: str) -> Iterator[tuple[RunResult, list[dict[str, Any]]]]:
                 "longest_stall_seconds": 1.31,
                 "node_cpu_seconds": 17.4,
             }
-            if outcome is Outcome.HELD:
+            if outcome is Outcome.PASSED:
                 measures["observer_recovers_seconds"] = 0.52
             result = RunResult(scenario, arm.name, arm.role, 1, outcome, name, reason, evidence, seconds, measures)
             yield result, events

@@ -24,9 +24,9 @@ says = "It works."
 source = "A: b"
 scenario = "turn2"
 [claim.expect]
-base = "REFUTED(observer_recovers)"
-off = "REFUTED(observer_recovers)"
-on = "HELD"
+base = "FAILED(observer_recovers)"
+off = "FAILED(observer_recovers)"
+on = "PASSED"
 """
 
 
@@ -34,9 +34,9 @@ def test_a_claim_says_what_every_role_shows():
     claims = parse_claims(GOOD.encode(), "here")
     assert (claims.jar, claims.flag, claims.flag_default) == ("kafka-raft", "some.key", "true")
     assert claims.claims[0].expected == {
-        Role.BASE: Expected(Outcome.REFUTED, "observer_recovers"),
-        Role.OFF: Expected(Outcome.REFUTED, "observer_recovers"),
-        Role.ON: Expected(Outcome.HELD),
+        Role.BASE: Expected(Outcome.FAILED, "observer_recovers"),
+        Role.OFF: Expected(Outcome.FAILED, "observer_recovers"),
+        Role.ON: Expected(Outcome.PASSED),
     }
     assert (claims.claims[0].scenario, claims.claims[0].source) == ("turn2", "A: b")
 
@@ -45,27 +45,27 @@ def test_the_shipped_claims_are_about_scenarios_that_discriminate():
     claims = load_claims(data_root() / "patches/3.9.1/dynamic-bootstrap/claims.toml")
     assert [claim.scenario for claim in claims.claims] == ["turn2", "new-mechanism"]
     for claim in claims.claims:
-        assert claim.expected[Role.BASE] == Expected(Outcome.REFUTED, "observer_recovers")
+        assert claim.expected[Role.BASE] == Expected(Outcome.FAILED, "observer_recovers")
         assert claim.expected[Role.OFF] == claim.expected[Role.BASE]
-        assert claim.expected[Role.ON] == Expected(Outcome.HELD)
+        assert claim.expected[Role.ON] == Expected(Outcome.PASSED)
 
 
 def test_a_candidate_without_a_flag_has_no_off_arm_to_claim():
     flagless = GOOD.replace('flag = "some.key"\nflag_default = true\n', "")
     with pytest.raises(HarnessError, match="expect has off; allowed are base, on"):
         parse_claims(flagless.encode(), "here")
-    claims = parse_claims(flagless.replace('off = "REFUTED(observer_recovers)"\n', "").encode(), "here")
+    claims = parse_claims(flagless.replace('off = "FAILED(observer_recovers)"\n', "").encode(), "here")
     assert (claims.flag, claims.flag_default) == ("", "")
 
 
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        ('"HELD"', '"held"', r"claim 1, expect.on: 'held' is neither HELD nor REFUTED"),
-        ('"HELD"', '"INCONCLUSIVE"', "neither HELD nor REFUTED"),
-        ('"HELD"', "true", "expect, on: it is a text"),
-        ("(observer_recovers)", "()", "neither HELD nor REFUTED"),
-        ('on = "HELD"', 'cm = "HELD"', "claim 1, expect lacks on"),
+        ('"PASSED"', '"held"', r"claim 1, expect.on: 'held' is neither PASSED nor FAILED"),
+        ('"PASSED"', '"INCONCLUSIVE"', "neither PASSED nor FAILED"),
+        ('"PASSED"', "true", "expect, on: it is a text"),
+        ("(observer_recovers)", "()", "neither PASSED nor FAILED"),
+        ('on = "PASSED"', 'cm = "PASSED"', "claim 1, expect lacks on"),
         ('id = "one"', 'id = "One!"', "claim 1, id: 'One!'"),
         ('id = "one"', "", "claim 1 lacks id"),
         ('id = "one"', 'id = "one"\nwhy = "x"', "claim 1 has why; allowed are id, says"),
@@ -98,8 +98,8 @@ def test_a_file_that_is_not_there_is_told(tmp_path):
 @quickly
 @given(st.from_regex(r"[a-z][a-z0-9_]{0,10}", fullmatch=True))
 def test_an_expectation_reads_as_it_is_written(name):
-    assert str(parse_expected(f"REFUTED({name})")) == f"REFUTED({name})"
-    assert str(parse_expected("HELD")) == "HELD"
+    assert str(parse_expected(f"FAILED({name})")) == f"FAILED({name})"
+    assert str(parse_expected("PASSED")) == "PASSED"
 
 
 @quickly

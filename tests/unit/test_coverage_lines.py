@@ -246,16 +246,16 @@ def result(scenario: str, outcome: Outcome, expectation: str = "") -> RunResult:
 
 
 def test_runs_that_came_to_their_end_leave_no_gap():
-    assert gap_in([result("a", Outcome.HELD), result("b", Outcome.REFUTED, "observer_recovers")], []) == ""
+    assert gap_in([result("a", Outcome.PASSED), result("b", Outcome.FAILED, "observer_recovers")], []) == ""
 
 
 def test_runs_that_were_cut_short_or_gave_no_data_are_named():
     results = [
-        result("a", Outcome.REFUTED, "node_alive"),
+        result("a", Outcome.FAILED, "node_alive"),
         result("b", Outcome.BROKEN),
         result("c", Outcome.INCONCLUSIVE, "host_not_starved"),
     ]
     assert gap_in(results, ["b"]) == (
-        "b gave no execution data; a ended REFUTED(node_alive); c ended INCONCLUSIVE(host_not_starved): "
+        "b gave no execution data; a ended FAILED(node_alive); c ended INCONCLUSIVE(host_not_starved): "
         "what it would have reached besides is not known."
     )

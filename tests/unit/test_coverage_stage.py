@@ -46,7 +46,7 @@ def ran(monkeypatch, run_dir):
             cells.append((cell, root))
             folder = root / cell.key.folder
             folder.mkdir(parents=True)
-            done = RunResult(cell.key.scenario, cell.key.arm, cell.arm.role, 1, Outcome.HELD)
+            done = RunResult(cell.key.scenario, cell.key.arm, cell.arm.role, 1, Outcome.PASSED)
             (folder / "result.json").write_text(to_json(done))
             if cell.key.scenario == "turn2":
                 (folder / EXECUTION_DATA).write_bytes(b"data")

@@ -129,10 +129,10 @@ def phase(name):
 
 def test_a_plan_whose_guards_and_expectations_are_met_is_held(tmp_path):
     result, events, said = run(tmp_path, phase("one"), guard(Looks(False, True)), expect(Looks(True)))
-    assert (result.outcome, result.expectation, said) == (Outcome.HELD, "", ["one"])
+    assert (result.outcome, result.expectation, said) == (Outcome.PASSED, "", ["one"])
     assert result.measures["node_cpu_seconds"] == 1.5
     assert "asked_seconds" in result.measures
-    assert events[-1]["outcome"] == "HELD"
+    assert events[-1]["outcome"] == "PASSED"
 
 
 def test_every_look_is_journaled(tmp_path):
@@ -151,7 +151,7 @@ def test_an_unmet_guard_is_inconclusive_and_ends_the_plan(tmp_path):
 def test_an_unmet_expectation_is_refuted_by_its_name_and_ends_the_plan(tmp_path):
     deed = Deed()
     result, *_ = run(tmp_path, expect(Looks(False), "observer_recovers"), do(deed))
-    assert (result.outcome, result.expectation) == (Outcome.REFUTED, "observer_recovers")
+    assert (result.outcome, result.expectation) == (Outcome.FAILED, "observer_recovers")
     assert deed.done == 0
     assert result.evidence[0].path.endswith("journal.jsonl")
 

@@ -42,13 +42,13 @@ FIX = Claim(
     "An observer finds a leader whose address it was never configured with.",
     "turn2",
     {
-        Role.BASE: Expected(Outcome.REFUTED, LOST),
-        Role.OFF: Expected(Outcome.REFUTED, LOST),
-        Role.ON: Expected(Outcome.HELD),
+        Role.BASE: Expected(Outcome.FAILED, LOST),
+        Role.OFF: Expected(Outcome.FAILED, LOST),
+        Role.ON: Expected(Outcome.PASSED),
     },
 )
-H, R = (Outcome.HELD, "", ""), (Outcome.REFUTED, LOST, "no progress in 15 s")
-CRASH = (Outcome.REFUTED, "node_alive", "node 1 exited with 1")
+H, R = (Outcome.PASSED, "", ""), (Outcome.FAILED, LOST, "no progress in 15 s")
+CRASH = (Outcome.FAILED, "node_alive", "node 1 exited with 1")
 GUARD = (Outcome.INCONCLUSIVE, "has_new_leader", "guard unmet: has_new_leader in 30 s")
 STARVED = (Outcome.INCONCLUSIVE, "host_not_starved", "guard unmet: 2 s stall of node 3")
 OVER_BUDGET = (Outcome.INCONCLUSIVE, "within_budget", "guard unmet: the plan took longer than its 180 s")
@@ -84,8 +84,7 @@ def test_a_claim_borne_out_is_a_ship_that_says_what_was_seen_and_not_that_it_is_
     assert judgement.verdict is Verdict.SHIP
     assert judgement.sentence == "No violation in 1 run of this plan on this jar."
     assert judgement.reasons == (
-        "turn2: stock is REFUTED(observer_recovers) and patched-on held, "
-        "which supports the claim follows-moved-voters.",
+        "turn2: stock is FAILED(observer_recovers) and patched-on held, which supports the claim follows-moved-voters.",
     )
 
 
@@ -114,7 +113,7 @@ def test_a_hold_names_scenario_and_expectation() -> None:
     judgement = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, R, R))
     assert judgement.verdict is Verdict.HOLD
     assert "turn2" in judgement.sentence
-    assert "REFUTED(observer_recovers)" in judgement.sentence
+    assert "FAILED(observer_recovers)" in judgement.sentence
     assert "no progress in 15 s" in judgement.sentence
 
 
@@ -137,7 +136,7 @@ def test_a_hold_for_the_flag_says_so_and_not_what_went_well() -> None:
     judgement = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, H, H))
     assert judgement.verdict is Verdict.HOLD
     assert judgement.reasons == (
-        "turn2: the flag is not inert: patched-off held where stock is REFUTED(observer_recovers).",
+        "turn2: the flag is not inert: patched-off held where stock is FAILED(observer_recovers).",
     )
     assert judgement.claims[0].status is ClaimStatus.REFUTED
 
@@ -239,7 +238,7 @@ def test_results_of_what_was_not_declared_are_not_counted() -> None:
 def test_an_invariant_that_base_breaks_is_a_control_only_where_no_claim_names_another(name: str) -> None:
     """A broken invariant is what the build did, unlike a death: where nothing is claimed the candidate is measured by
     it, and a candidate that breaks it too has not fixed it."""
-    broken = (Outcome.REFUTED, name, "as seen by node 2")
+    broken = (Outcome.FAILED, name, "as seen by node 2")
     unclaimed = asked("turn2")
     left, fixed_too = (decide(unclaimed, ran("turn2", broken, broken, on)).scenarios[0] for on in (broken, H))
     assert (left.ruling.effect, left.ruling.verdict, left.discriminates) == (Effect.NOT_FIXED, Verdict.SHIP, True)
@@ -251,7 +250,7 @@ def test_an_invariant_that_base_breaks_is_a_control_only_where_no_claim_names_an
 
 @pytest.mark.parametrize("name", ["one_leader_per_epoch", "nothing_lost"])
 def test_an_invariant_that_only_the_candidate_breaks_holds_it_back(name: str) -> None:
-    broken = (Outcome.REFUTED, name, "as seen by node 2")
+    broken = (Outcome.FAILED, name, "as seen by node 2")
     assert decide(asked("turn2"), ran("turn2", H, H, broken)).scenarios[0].ruling.effect is Effect.REGRESSION
     assert decide(asked("turn2"), ran("turn2", R, R, broken)).scenarios[0].ruling.effect is Effect.REGRESSION
 
@@ -263,7 +262,7 @@ def test_two_arms_in_one_role_are_an_error() -> None:
 
 
 def test_claims_are_judged_one_by_one_and_the_weightiest_rules_the_row() -> None:
-    wrong = Claim("stays-lost", "…", "turn2", {Role.ON: Expected(Outcome.REFUTED, LOST)})
+    wrong = Claim("stays-lost", "…", "turn2", {Role.ON: Expected(Outcome.FAILED, LOST)})
     judgement = decide(asked("turn2", claims=(FIX, wrong)), ran("turn2", R, R, H))
     assert [c.status for c in judgement.claims] == [ClaimStatus.HELD, ClaimStatus.REFUTED]
     assert judgement.verdict is Verdict.HOLD
@@ -271,7 +270,7 @@ def test_claims_are_judged_one_by_one_and_the_weightiest_rules_the_row() -> None
 
 def test_repeats_that_agree_fold_into_their_outcome() -> None:
     cell = fold_repeats(ran("turn2", [R, R, R], [], []), 3)
-    assert (cell.state, cell.expectation, cell.agreeing, cell.declared) == (CellState.REFUTED, LOST, 3, 3)
+    assert (cell.state, cell.expectation, cell.agreeing, cell.declared) == (CellState.FAILED, LOST, 3, 3)
 
 
 @pytest.mark.parametrize("shown", [[H, R, H], [R, CRASH, R], [H, H, GUARD]])

@@ -17,14 +17,14 @@ from harness.model.runs import Outcome, Verdict
 
 LOST = "observer_recovers"
 FIXES = {
-    Role.BASE: Expected(Outcome.REFUTED, LOST),
-    Role.OFF: Expected(Outcome.REFUTED, LOST),
-    Role.ON: Expected(Outcome.HELD),
+    Role.BASE: Expected(Outcome.FAILED, LOST),
+    Role.OFF: Expected(Outcome.FAILED, LOST),
+    Role.ON: Expected(Outcome.PASSED),
 }
-HELD = CellOutcome(CellState.HELD, agreeing=1)
-REFUTED = CellOutcome(CellState.REFUTED, LOST, "no progress in 15 s", 1)
-CRASHED = CellOutcome(CellState.REFUTED, "node_alive", "node 1 exited", 1)
-OTHERWISE = CellOutcome(CellState.REFUTED, "nothing_lost", "3 records", 1)
+PASSED = CellOutcome(CellState.PASSED, agreeing=1)
+FAILED = CellOutcome(CellState.FAILED, LOST, "no progress in 15 s", 1)
+CRASHED = CellOutcome(CellState.FAILED, "node_alive", "node 1 exited", 1)
+OTHERWISE = CellOutcome(CellState.FAILED, "nothing_lost", "3 records", 1)
 BROKEN = CellOutcome(CellState.BROKEN, "", "port taken", 1)
 UNSUPPORTED = CellOutcome(CellState.UNSUPPORTED, "", "needs root", 1)
 MISSING = CellOutcome(CellState.MISSING, "", "no result")
@@ -39,20 +39,20 @@ STARVED = CellOutcome(CellState.INCONCLUSIVE, "host_not_starved", "guard unmet: 
 TABLE = {
     #                          held alike anew incon broken unsup unstable missing
     Promise.NOTHING: {
-        Control.HELD: "=RRccc" + "Um",
-        Control.REFUTED: "INRccc" + "Um",
+        Control.PASSED: "=RRccc" + "Um",
+        Control.FAILED: "INRccc" + "Um",
     },
     Promise.FIXES: {
-        Control.HELD: "BRRccc" + "Um",
-        Control.REFUTED: "SCCccc" + "Um",
+        Control.PASSED: "BRRccc" + "Um",
+        Control.FAILED: "SCCccc" + "Um",
     },
     Promise.KEEPS: {
-        Control.HELD: "=RRccc" + "Um",
-        Control.REFUTED: "SCCccc" + "Um",
+        Control.PASSED: "=RRccc" + "Um",
+        Control.FAILED: "SCCccc" + "Um",
     },
     Promise.LEAVES: {
-        Control.HELD: "BRRccc" + "Um",
-        Control.REFUTED: "CNCccc" + "Um",
+        Control.PASSED: "BRRccc" + "Um",
+        Control.FAILED: "CNCccc" + "Um",
     },
 }
 WHATEVER_IS_PROMISED = {
@@ -88,29 +88,29 @@ def test_every_pair_means_what_the_table_says(promise: Promise, base: Control, o
 @pytest.mark.parametrize(
     ("claim", "base", "on", "effect", "verdict"),
     [
-        (FIXES, REFUTED, HELD, Effect.SUPPORTS, Verdict.SHIP),
-        (FIXES, REFUTED, REFUTED, Effect.CLAIM_REFUTED, Verdict.HOLD),
-        (FIXES, REFUTED, CRASHED, Effect.CLAIM_REFUTED, Verdict.HOLD),
-        (FIXES, REFUTED, GUARD, Effect.CLAIM_REFUTED, Verdict.HOLD),
-        (FIXES, REFUTED, STARVED, Effect.CANDIDATE_UNDECIDED, Verdict.INCONCLUSIVE),
-        (FIXES, HELD, HELD, Effect.BLIND, Verdict.INCONCLUSIVE),
-        (FIXES, HELD, REFUTED, Effect.REGRESSION, Verdict.HOLD),
-        (FIXES, OTHERWISE, HELD, Effect.CONTROL_UNDECIDED, Verdict.INCONCLUSIVE),
-        (FIXES, CRASHED, HELD, Effect.CONTROL_UNDECIDED, Verdict.INCONCLUSIVE),
-        (FIXES, GUARD, HELD, Effect.CONTROL_UNDECIDED, Verdict.INCONCLUSIVE),
-        (FIXES, BROKEN, REFUTED, Effect.CONTROL_UNDECIDED, Verdict.INCONCLUSIVE),
-        (FIXES, REFUTED, BROKEN, Effect.CANDIDATE_UNDECIDED, Verdict.INCONCLUSIVE),
-        (FIXES, REFUTED, UNSTABLE, Effect.UNSTABLE, Verdict.HOLD),
-        (FIXES, REFUTED, INTERRUPTED, Effect.CANDIDATE_UNDECIDED, Verdict.INCONCLUSIVE),
+        (FIXES, FAILED, PASSED, Effect.SUPPORTS, Verdict.SHIP),
+        (FIXES, FAILED, FAILED, Effect.CLAIM_REFUTED, Verdict.HOLD),
+        (FIXES, FAILED, CRASHED, Effect.CLAIM_REFUTED, Verdict.HOLD),
+        (FIXES, FAILED, GUARD, Effect.CLAIM_REFUTED, Verdict.HOLD),
+        (FIXES, FAILED, STARVED, Effect.CANDIDATE_UNDECIDED, Verdict.INCONCLUSIVE),
+        (FIXES, PASSED, PASSED, Effect.BLIND, Verdict.INCONCLUSIVE),
+        (FIXES, PASSED, FAILED, Effect.REGRESSION, Verdict.HOLD),
+        (FIXES, OTHERWISE, PASSED, Effect.CONTROL_UNDECIDED, Verdict.INCONCLUSIVE),
+        (FIXES, CRASHED, PASSED, Effect.CONTROL_UNDECIDED, Verdict.INCONCLUSIVE),
+        (FIXES, GUARD, PASSED, Effect.CONTROL_UNDECIDED, Verdict.INCONCLUSIVE),
+        (FIXES, BROKEN, FAILED, Effect.CONTROL_UNDECIDED, Verdict.INCONCLUSIVE),
+        (FIXES, FAILED, BROKEN, Effect.CANDIDATE_UNDECIDED, Verdict.INCONCLUSIVE),
+        (FIXES, FAILED, UNSTABLE, Effect.UNSTABLE, Verdict.HOLD),
+        (FIXES, FAILED, INTERRUPTED, Effect.CANDIDATE_UNDECIDED, Verdict.INCONCLUSIVE),
         (FIXES, UNSTABLE, UNSTABLE, Effect.CONTROL_UNDECIDED, Verdict.INCONCLUSIVE),
-        (FIXES, REFUTED, MISSING, Effect.NOT_RUN, Verdict.INCONCLUSIVE),
-        (FIXES, MISSING, HELD, Effect.NOT_RUN, Verdict.INCONCLUSIVE),
+        (FIXES, FAILED, MISSING, Effect.NOT_RUN, Verdict.INCONCLUSIVE),
+        (FIXES, MISSING, PASSED, Effect.NOT_RUN, Verdict.INCONCLUSIVE),
         (FIXES, UNSUPPORTED, UNSUPPORTED, Effect.NOT_ASKED, None),
-        (None, HELD, HELD, Effect.SAME, Verdict.SHIP),
-        (None, HELD, GUARD, Effect.REGRESSION, Verdict.HOLD),
-        (None, REFUTED, HELD, Effect.IMPROVES, Verdict.SHIP),
-        (None, REFUTED, REFUTED, Effect.NOT_FIXED, Verdict.SHIP),
-        (None, REFUTED, OTHERWISE, Effect.REGRESSION, Verdict.HOLD),
+        (None, PASSED, PASSED, Effect.SAME, Verdict.SHIP),
+        (None, PASSED, GUARD, Effect.REGRESSION, Verdict.HOLD),
+        (None, FAILED, PASSED, Effect.IMPROVES, Verdict.SHIP),
+        (None, FAILED, FAILED, Effect.NOT_FIXED, Verdict.SHIP),
+        (None, FAILED, OTHERWISE, Effect.REGRESSION, Verdict.HOLD),
         (None, CRASHED, CRASHED, Effect.CONTROL_UNDECIDED, Verdict.INCONCLUSIVE),
         (None, GUARD, GUARD, Effect.CONTROL_UNDECIDED, Verdict.INCONCLUSIVE),
     ],
@@ -123,53 +123,53 @@ def test_cells_weigh_what_the_design_says(claim, base, on, effect, verdict) -> N
 @pytest.mark.parametrize(
     ("base", "off", "inertness"),
     [
-        (REFUTED, REFUTED, Inertness.INERT),
-        (HELD, HELD, Inertness.INERT),
-        (REFUTED, HELD, Inertness.NOT_INERT),
-        (HELD, REFUTED, Inertness.NOT_INERT),
-        (REFUTED, OTHERWISE, Inertness.NOT_INERT),
-        (REFUTED, CRASHED, Inertness.NOT_INERT),
-        (HELD, GUARD, Inertness.NOT_INERT),
-        (HELD, UNSTABLE, Inertness.NOT_INERT),
-        (HELD, STARVED, Inertness.UNDECIDED),
-        (HELD, INTERRUPTED, Inertness.UNDECIDED),
-        (HELD, BROKEN, Inertness.UNDECIDED),
-        (HELD, MISSING, Inertness.UNDECIDED),
-        (HELD, UNSUPPORTED, Inertness.UNDECIDED),
-        (BROKEN, HELD, Inertness.UNDECIDED),
+        (FAILED, FAILED, Inertness.INERT),
+        (PASSED, PASSED, Inertness.INERT),
+        (FAILED, PASSED, Inertness.NOT_INERT),
+        (PASSED, FAILED, Inertness.NOT_INERT),
+        (FAILED, OTHERWISE, Inertness.NOT_INERT),
+        (FAILED, CRASHED, Inertness.NOT_INERT),
+        (PASSED, GUARD, Inertness.NOT_INERT),
+        (PASSED, UNSTABLE, Inertness.NOT_INERT),
+        (PASSED, STARVED, Inertness.UNDECIDED),
+        (PASSED, INTERRUPTED, Inertness.UNDECIDED),
+        (PASSED, BROKEN, Inertness.UNDECIDED),
+        (PASSED, MISSING, Inertness.UNDECIDED),
+        (PASSED, UNSUPPORTED, Inertness.UNDECIDED),
+        (BROKEN, PASSED, Inertness.UNDECIDED),
         (CRASHED, CRASHED, Inertness.UNDECIDED),
         (UNSUPPORTED, UNSUPPORTED, Inertness.NOT_ASKED),
-        (HELD, None, Inertness.NO_FLAG),
+        (PASSED, None, Inertness.NO_FLAG),
     ],
 )
 def test_the_flag_is_inert_only_where_off_shows_what_base_shows(base, off, inertness) -> None:
-    assert inertness == rule(None, base, off, HELD).inertness
+    assert inertness == rule(None, base, off, PASSED).inertness
 
 
 def test_a_flag_that_is_not_inert_holds_back_a_candidate_that_is_otherwise_as_claimed() -> None:
-    assert rule(FIXES, REFUTED, HELD, HELD).verdict is Verdict.HOLD
+    assert rule(FIXES, FAILED, PASSED, PASSED).verdict is Verdict.HOLD
 
 
 def test_a_scenario_discriminates_only_when_its_base_is_refuted_for_the_named_reason() -> None:
-    shown = [rule(FIXES, base, None, HELD).discriminates for base in (REFUTED, HELD, OTHERWISE, CRASHED)]
+    shown = [rule(FIXES, base, None, PASSED).discriminates for base in (FAILED, PASSED, OTHERWISE, CRASHED)]
     assert shown == [True, False, False, False]
 
 
 def test_a_guard_missed_by_the_candidate_only_is_a_question_it_made_unreachable() -> None:
-    on = rule(None, HELD, None, GUARD).on
-    assert (on.state, on.expectation) == (CellState.REFUTED, "question_reachable")
+    on = rule(None, PASSED, None, GUARD).on
+    assert (on.state, on.expectation) == (CellState.FAILED, "question_reachable")
     assert "guard unmet: has_new_leader" in on.reason
 
 
 def test_an_unmet_guard_is_known_by_its_name_whatever_the_reason_says() -> None:
     worded = CellOutcome(CellState.INCONCLUSIVE, "action_done", "stop the leader: no answer", 1)
-    assert rule(None, HELD, None, worded).on.expectation == "question_reachable"
+    assert rule(None, PASSED, None, worded).on.expectation == "question_reachable"
 
 
 @pytest.mark.parametrize("name", ["within_budget", "ledger_read", "ledger_asked", "host_not_starved", ""])
 def test_what_harness_or_host_failed_to_ask_stays_inconclusive_on_the_candidate(name: str) -> None:
     missed = CellOutcome(CellState.INCONCLUSIVE, name, "guard unmet: no answer", 1)
-    for claim, base in ((None, HELD), (FIXES, REFUTED)):
+    for claim, base in ((None, PASSED), (FIXES, FAILED)):
         ruling = rule(claim, base, missed, missed)
         assert (ruling.on, ruling.off) == (missed, missed)
         assert (ruling.effect, ruling.inertness) == (Effect.CANDIDATE_UNDECIDED, Inertness.UNDECIDED)
@@ -177,7 +177,7 @@ def test_what_harness_or_host_failed_to_ask_stays_inconclusive_on_the_candidate(
 
 
 cells = st.sampled_from(
-    [HELD, REFUTED, CRASHED, OTHERWISE, BROKEN, UNSUPPORTED, MISSING, UNSTABLE, INTERRUPTED, GUARD, STARVED]
+    [PASSED, FAILED, CRASHED, OTHERWISE, BROKEN, UNSUPPORTED, MISSING, UNSTABLE, INTERRUPTED, GUARD, STARVED]
 )
 
 
@@ -185,13 +185,13 @@ cells = st.sampled_from(
 def test_only_decided_cells_speak_for_shipping(claim, base, off, on) -> None:
     ruling = rule(claim, base, off, on)
     if ruling.verdict is Verdict.SHIP:
-        assert base.state in (CellState.HELD, CellState.REFUTED)
-        assert on.state in (CellState.HELD, CellState.REFUTED)
-        assert on.state is CellState.HELD or (claim is None and on == base)
+        assert base.state in (CellState.PASSED, CellState.FAILED)
+        assert on.state in (CellState.PASSED, CellState.FAILED)
+        assert on.state is CellState.PASSED or (claim is None and on == base)
         assert off is None or (off.state, off.expectation) == (base.state, base.expectation)
 
 
 @given(claim=st.sampled_from([None, FIXES]), base=cells, off=st.none() | cells, on=cells)
 def test_only_a_base_that_answered_can_hold_a_candidate_back(claim, base, off, on) -> None:
     if rule(claim, base, off, on).verdict is Verdict.HOLD:
-        assert base in (HELD, REFUTED, OTHERWISE)
+        assert base in (PASSED, FAILED, OTHERWISE)

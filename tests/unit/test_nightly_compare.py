@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nightly_sample import REFUTED, document, night, write_night_folder, write_run
+from nightly_sample import FAILED, document, night, write_night_folder, write_run
 
 from harness.cli import app as cli
 from harness.cli import nightly as commands
 from harness.nightly.comparing import ABSENT, Change, Facts, compare, facts_of, render_markdown, sentence
 from harness.nightly.records import Ending
 
-SHIP, HELD_BACK = document("ship"), document("hold", REFUTED)
-TEXTS = st.dictionaries(st.sampled_from("abcd"), st.sampled_from(["HELD", "REFUTED(x)"]))
+SHIP, HELD_BACK = document("ship"), document("hold", FAILED)
+TEXTS = st.dictionaries(st.sampled_from("abcd"), st.sampled_from(["PASSED", "FAILED(x)"]))
 FACTS = st.builds(Facts, TEXTS, TEXTS, TEXTS, TEXTS, TEXTS, st.dictionaries(st.sampled_from("abc"), st.floats(0, 99)))
 
 
@@ -46,7 +46,7 @@ def test_verdict_outcomes_proof_and_findings_that_changed_are_told_by_their_plac
     changes = compare(facts_of({"": SHIP}, {}), facts_of({"": HELD_BACK}, {}))
     told = {(each.what, each.where): (each.before, each.after) for each in changes}
     assert told["verdict", ""] == ("SHIP", "HOLD")
-    assert told["outcome", "turn2 on patched-on"] == ("HELD", "REFUTED(observer_recovers)")
+    assert told["outcome", "turn2 on patched-on"] == ("PASSED", "FAILED(observer_recovers)")
     assert any(what == "proof" and before == ABSENT for (what, _), (before, _) in told.items())
 
 
@@ -93,7 +93,7 @@ def test_nights_are_compared_verification_by_verification(harness, tmp_path):
     assert "verdict a: SHIP → HOLD" in told
     assert "verdict b: SHIP → —" in told
     assert "verdict c: — → ERROR" in told
-    assert "outcome a: turn2 on patched-on: HELD → REFUTED(observer_recovers)" in told
+    assert "outcome a: turn2 on patched-on: PASSED → FAILED(observer_recovers)" in told
 
 
 @pytest.mark.parametrize(

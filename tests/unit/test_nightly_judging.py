@@ -5,7 +5,7 @@ from datetime import date
 from xml.etree import ElementTree as ET
 
 import pytest
-from nightly_sample import BROKEN, REFUTED, STARTED, STARVED, document, night, showing
+from nightly_sample import BROKEN, FAILED, STARTED, STARVED, document, night, showing
 
 from harness.base.errors import HarnessError
 from harness.model.findings import Significance
@@ -20,14 +20,14 @@ from harness.nightly.summary import render_summary
 from harness.nightly.waivers import Waiver, load_waivers
 
 TODAY = date(2026, 3, 5)
-LOST = "REFUTED(observer_recovers)"
-SHIP, HOLD, OPEN = document("ship"), document("ship", REFUTED), document("ship", STARVED)
+LOST = "FAILED(observer_recovers)"
+SHIP, HOLD, OPEN = document("ship"), document("ship", FAILED), document("ship", STARVED)
 FILE = """
 [[waiver]]
 rule = "config-default"
 [[outcome]]
 where = "a/turn2/patched-on"
-shows = "REFUTED(observer_recovers)"
+shows = "FAILED(observer_recovers)"
 reason = "known"
 owner = "kim"
 expires = 2026-04-01
@@ -92,7 +92,7 @@ def test_broken_and_starved_are_asked_again_but_never_what_is_held_back():
 
 def test_a_scenario_that_is_held_back_is_not_asked_again_for_an_arm_that_starved():
     off = showing("turn2", "patched-off", Outcome.INCONCLUSIVE, "host_not_starved")
-    report = judged({"a": document("ship", lambda result: off(REFUTED(result)))})
+    report = judged({"a": document("ship", lambda result: off(FAILED(result)))})
     assert report.ending is Ending.HOLD
     assert report.retries == ()
 
@@ -125,14 +125,14 @@ def test_a_waived_outcome_does_not_excuse_a_warning_that_the_candidate_adds_to_t
 def test_a_waiver_covers_that_cell_and_that_outcome_only():
     other = document(
         "ship",
-        lambda result: replace(REFUTED(result), expectation="node_alive") if REFUTED(result) != result else result,
+        lambda result: replace(FAILED(result), expectation="node_alive") if FAILED(result) != result else result,
     )
     assert judged({"a": other}, waivers=[waiver()]).exit_code == 1
     assert judged({"b": HOLD}, waivers=[waiver()]).exit_code == 1
 
 
 def test_a_waiver_does_not_excuse_what_the_jar_itself_is_held_back_for():
-    report = judged({"a": document("hold", REFUTED)}, waivers=[waiver(where="a/*/*")])
+    report = judged({"a": document("hold", FAILED)}, waivers=[waiver(where="a/*/*")])
     assert report.told[0].counts is Ending.HOLD
 
 
@@ -141,7 +141,7 @@ def test_behind_a_waived_outcome_what_could_not_be_asked_is_still_inconclusive()
         return (
             replace(STARVED(replace(result, scenario="turn2")), scenario="turn1")
             if (result.scenario, result.arm) == ("turn1", "patched-on")
-            else REFUTED(result)
+            else FAILED(result)
         )
 
     assert judged({"a": document("ship", change)}, waivers=[waiver()]).exit_code == 3
@@ -207,7 +207,7 @@ def test_marks_are_made_by_the_nights_before():
 
 
 def test_the_summary_tells_new_outcomes_before_findings_and_escapes_what_others_wrote():
-    told = render_summary(judged({"a": document("hostile", REFUTED)}))
+    told = render_summary(judged({"a": document("hostile", FAILED)}))
     assert told.index("Outcomes: new") < told.index("Findings: new")
     assert "<script>" not in told
     assert "\x1b" not in told
@@ -215,7 +215,7 @@ def test_the_summary_tells_new_outcomes_before_findings_and_escapes_what_others_
 
 
 def test_the_summary_is_cut_where_anybody_can_see_it():
-    documents = dict.fromkeys([f"v{number}" for number in range(60)], document("hostile", REFUTED))
+    documents = dict.fromkeys([f"v{number}" for number in range(60)], document("hostile", FAILED))
     told = render_summary(judged(documents))
     assert 15_000 < len(told.encode()) <= 20_000
     assert "more lines are cut here" in told
@@ -230,7 +230,7 @@ def test_junit_names_cases_by_verification_and_counts_them():
     root = ET.fromstring(render_night_junit(report, {"a": HOLD, "b": OPEN}))
     assert (root.get("tests"), root.get("failures"), root.get("errors"), root.get("skipped")) == ("18", "0", "1", "1")
     skipped = root.find("testsuite[@name='a/turn2']/testcase/skipped")
-    assert skipped.get("message").startswith("waived: outcome REFUTED(observer_recovers) at */turn2/patched-on (kim")
+    assert skipped.get("message").startswith("waived: outcome FAILED(observer_recovers) at */turn2/patched-on (kim")
     assert root.find("testsuite[@name='b/turn2']/testcase/error") is not None
 
 
@@ -244,7 +244,7 @@ def test_junit_has_a_case_for_what_came_to_no_verdict_and_for_each_waiver_at_fau
 
 
 def test_the_page_links_reports_escapes_everything_and_allows_nothing_but_its_own_style():
-    page = render_page(judged({"a": document("hostile", REFUTED), "b": SHIP}))
+    page = render_page(judged({"a": document("hostile", FAILED), "b": SHIP}))
     assert 'href="a/report.html"' in page
     assert "<script" not in page
     assert "\x1b" not in page
@@ -257,7 +257,7 @@ def test_the_same_night_gives_the_same_bytes():
 
 
 def test_the_page_of_a_huge_night_says_what_it_cuts():
-    documents = dict.fromkeys([f"v{number:03}" for number in range(200)], document("hostile", REFUTED))
+    documents = dict.fromkeys([f"v{number:03}" for number in range(200)], document("hostile", FAILED))
     page = render_page(judged(documents))
     assert len(page.encode()) < 2_000_000
     assert "more findings are cut here" in page

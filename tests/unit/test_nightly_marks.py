@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nightly_sample import BROKEN, REFUTED, STARVED, cell, document, found, showing
+from nightly_sample import BROKEN, FAILED, STARVED, cell, document, found, showing
 
 from harness.base.errors import HarnessError
 from harness.model.runs import Outcome
@@ -14,7 +14,7 @@ from harness.nightly.marks import Mark, mark_cells, mark_findings
 from harness.nightly.showings import Standing, cells_of, findings_of
 
 OK, NOT, OPEN = Standing.AS_CLAIMED, Standing.NOT_AS_CLAIMED, Standing.UNDECIDED
-LOST = "REFUTED(observer_recovers)"
+LOST = "FAILED(observer_recovers)"
 UNABLE = showing("turn2", "patched-on", Outcome.UNSUPPORTED)
 NIGHT = PastNight(SCHEMA, "n", "2026-03-01T01:00:00+00:00", (), (), ())
 
@@ -28,7 +28,7 @@ def nights(*standings, **more):
 
 
 def standing(each, **more):
-    return cell(each, LOST if each is NOT else "HELD" if each is OK else "INCONCLUSIVE", **more)
+    return cell(each, LOST if each is NOT else "PASSED" if each is OK else "INCONCLUSIVE", **more)
 
 
 def mark(today, *past, **more):
@@ -43,7 +43,7 @@ def test_what_fails_for_the_first_time_is_new():
 
 def test_what_fails_again_in_the_same_way_is_recurring_and_in_another_way_new():
     assert mark(NOT, OK, NOT) is Mark.RECURRING
-    (other,) = mark_cells([cell(NOT, "REFUTED(node_alive)")], nights(NOT))
+    (other,) = mark_cells([cell(NOT, "FAILED(node_alive)")], nights(NOT))
     assert other.mark is Mark.NEW
 
 
@@ -95,7 +95,7 @@ def test_a_cell_is_compared_with_itself_only():
     ("change", "stands"),
     [
         (None, OK),
-        (REFUTED, NOT),
+        (FAILED, NOT),
         (STARVED, OPEN),
         (BROKEN, OPEN),
         (UNABLE, Standing.NOT_ASKED),

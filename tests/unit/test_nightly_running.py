@@ -5,7 +5,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from nightly_sample import REFUTED, STARVED, document, write_run
+from nightly_sample import FAILED, STARVED, document, write_run
 from rich.console import Console
 
 from harness.base.errors import HarnessError
@@ -28,7 +28,7 @@ REQUESTS = {
     "fails": Request(offline=True),
     "crashes": Request(jobs=1),
 }
-VERDICTS = {"ships": None, "holds": REFUTED, "starves": STARVED}
+VERDICTS = {"ships": None, "holds": FAILED, "starves": STARVED}
 
 
 def ask(request, run_dir, reporter):

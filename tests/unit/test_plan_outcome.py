@@ -19,22 +19,22 @@ UNASKED = LedgerSummary(0, 3, 0, 0, 9.0)
 @pytest.mark.parametrize(
     ("facts", "expected"),
     [
-        (Facts(), Decision(Outcome.HELD)),
-        (Facts(ledger=KEPT), Decision(Outcome.HELD)),
-        (Facts(refuted=Miss("observer_recovers", "why")), Decision(Outcome.REFUTED, "observer_recovers", "why")),
+        (Facts(), Decision(Outcome.PASSED)),
+        (Facts(ledger=KEPT), Decision(Outcome.PASSED)),
+        (Facts(refuted=Miss("observer_recovers", "why")), Decision(Outcome.FAILED, "observer_recovers", "why")),
         (
             Facts(unmet_guard=Miss("has_leader", "why")),
             Decision(Outcome.INCONCLUSIVE, "has_leader", "guard unmet: why"),
         ),
-        (Facts(node_died="node 1 ended"), Decision(Outcome.REFUTED, "node_alive", "node 1 ended")),
+        (Facts(node_died="node 1 ended"), Decision(Outcome.FAILED, "node_alive", "node 1 ended")),
         (Facts(starved="1.2 s"), Decision(Outcome.INCONCLUSIVE, "host_not_starved", "1.2 s")),
         (Facts(harness_error="oops"), Decision(Outcome.BROKEN, "", "oops")),
         (Facts(unproved="another jar"), Decision(Outcome.BROKEN, "", "another jar")),
         (
             Facts(broken_invariant=Miss("one_leader_per_epoch", "two")),
-            Decision(Outcome.REFUTED, "one_leader_per_epoch", "two"),
+            Decision(Outcome.FAILED, "one_leader_per_epoch", "two"),
         ),
-        (Facts(ledger=LOST), Decision(Outcome.REFUTED, "nothing_lost", "2 of 10 acknowledged records are gone")),
+        (Facts(ledger=LOST), Decision(Outcome.FAILED, "nothing_lost", "2 of 10 acknowledged records are gone")),
         (
             Facts(ledger=UNREAD),
             Decision(Outcome.INCONCLUSIVE, "ledger_read", "the ledger could not be checked: no answer"),
@@ -45,13 +45,13 @@ UNASKED = LedgerSummary(0, 3, 0, 0, 9.0)
         ),
         (
             Facts(unmet_guard=Miss("g", "w"), ledger=LOST),
-            Decision(Outcome.REFUTED, "nothing_lost", "2 of 10 acknowledged records are gone"),
+            Decision(Outcome.FAILED, "nothing_lost", "2 of 10 acknowledged records are gone"),
         ),
         (Facts(wrong_arm="another jar", node_died="dead"), Decision(Outcome.BROKEN, "", "another jar")),
-        (Facts(node_died="dead", unmet_guard=Miss("g", "w")), Decision(Outcome.REFUTED, "node_alive", "dead")),
+        (Facts(node_died="dead", unmet_guard=Miss("g", "w")), Decision(Outcome.FAILED, "node_alive", "dead")),
         (
             Facts(refuted=Miss("observer_recovers", "why"), ledger=LOST),
-            Decision(Outcome.REFUTED, "nothing_lost", "2 of 10 acknowledged records are gone"),
+            Decision(Outcome.FAILED, "nothing_lost", "2 of 10 acknowledged records are gone"),
         ),
     ],
 )
@@ -73,7 +73,7 @@ def test_only_a_run_without_any_fact_against_it_is_held(facts):
         getattr(facts, field.name) is not None for field in dataclasses.fields(facts) if field.name != "ledger"
     )
     spoiled = spoiled or facts.ledger in (LOST, UNREAD, UNASKED)
-    assert (decide(facts).outcome is Outcome.HELD) == (not spoiled)
+    assert (decide(facts).outcome is Outcome.PASSED) == (not spoiled)
 
 
 @given(ANY_FACTS.filter(lambda facts: facts.starved is not None))

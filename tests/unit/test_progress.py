@@ -15,7 +15,7 @@ def key(scenario, arm="stock"):
     return RunKey(scenario, arm, 1)
 
 
-def done(scenario, seconds, arm="stock", outcome=Outcome.HELD, expectation="", reason=""):
+def done(scenario, seconds, arm="stock", outcome=Outcome.PASSED, expectation="", reason=""):
     return RunResult(scenario, arm, Role.BASE, 1, outcome, expectation, reason, seconds=seconds)
 
 
@@ -48,12 +48,12 @@ def test_without_a_terminal_each_run_is_one_plain_line():
             board.begin(key("a"))
             board.phase(key("a"), "start")
             board.begin(key("a", "patched-on"))
-            board.end(done("a", 30, outcome=Outcome.REFUTED, expectation="observer_recovers"))
+            board.end(done("a", 30, outcome=Outcome.FAILED, expectation="observer_recovers"))
             board.end(done("a", 20, "patched-on", Outcome.INCONCLUSIVE, "has_leader", "guard unmet: x\x1b"))
 
     lines = plain(act).splitlines()
     assert [line.split(";")[0] for line in lines[:2]] == ["  a on stock begins", "  a on patched-on begins"]
-    assert lines[2].startswith("  [1/2] a on stock: REFUTED(observer_recovers) in 30 s; about ")
+    assert lines[2].startswith("  [1/2] a on stock: FAILED(observer_recovers) in 30 s; about ")
     assert lines[3] == "  [2/2] a on patched-on: INCONCLUSIVE in 20 s — guard unmet: x\\x1b"
     assert "\x1b" not in "".join(lines)
 
@@ -67,7 +67,7 @@ def test_the_live_display_and_the_end_of_runs_never_wait_for_each_other():
             for number, each in enumerate(keys, 1):
                 board.begin(each)
                 board.phase(each, "start")
-                board.end(RunResult("a", "stock", Role.BASE, number, Outcome.HELD))
+                board.end(RunResult("a", "stock", Role.BASE, number, Outcome.PASSED))
 
     worker = threading.Thread(target=lambda: on_a_terminal(act), daemon=True)
     worker.start()

@@ -73,7 +73,7 @@ def test_a_line_of_any_length_is_read_for_its_warning(tmp_path):
 def test_a_node_that_runs_the_arms_jar_and_flag_proves_the_arm(recorder):
     recorder.on_node(ready())
     recorder.require_proofs({1})
-    assert decide(recorder.facts()).outcome is Outcome.HELD
+    assert decide(recorder.facts()).outcome is Outcome.PASSED
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def nasty_run() -> Document:
     arms = tuple(replace(arm, java=NASTY, build=replace(arm.build, builder=NASTY)) for arm in sample_run.ARMS)
     asked = replace(sample_run.asked(), arms=arms, argv=("verify", "--jar", NASTY), host={"system": NASTY})
     evidence = (Evidence(f"runs/turn2/stock/1/nodes/3/{NASTY}", 9, NASTY),)
-    shown = [(Outcome.REFUTED, "node_alive"), (Outcome.BROKEN, ""), (Outcome.INCONCLUSIVE, NASTY)]
+    shown = [(Outcome.FAILED, "node_alive"), (Outcome.BROKEN, ""), (Outcome.INCONCLUSIVE, NASTY)]
     results = [
         RunResult(s, arm.name, arm.role, 1, outcome, name, NASTY, evidence, 1.0, {f"{NASTY}_seconds": 1.0})
         for s, (outcome, name) in zip(sample_run.QUESTIONS, shown, strict=True)
@@ -252,7 +252,7 @@ def test_the_evidence_index_lists_every_file_that_was_judged_with_its_digest(tmp
 
 def test_the_flag_is_told_inert_per_scenario_and_not_at_all_without_an_off_arm() -> None:
     rows = report_context(document(), journals()).inertness
-    assert [(row.scenario, row.base, row.off, row.told) for row in rows][1] == ("turn1", "HELD", "HELD", "inert")
+    assert [(row.scenario, row.base, row.off, row.told) for row in rows][1] == ("turn1", "PASSED", "PASSED", "inert")
 
 
 def test_a_waived_difference_is_told_with_its_waiver() -> None:
@@ -391,7 +391,7 @@ def test_a_verdict_that_breaks_its_schema_is_not_written(tmp_path: Path) -> None
 
 
 def test_a_refutation_without_a_name_breaks_the_schema(tmp_path: Path) -> None:
-    nameless = RunResult("turn2", "stock", Role.BASE, 1, Outcome.REFUTED)
+    nameless = RunResult("turn2", "stock", Role.BASE, 1, Outcome.FAILED)
     with pytest.raises(HarnessError, match=r"runs\[0\]\.expectation"):
         write_verdict(tmp_path, build_verdict(sample_run.asked(), [nameless], (), None))
 
@@ -421,7 +421,7 @@ def test_runs_beyond_the_declared_repeats_are_not_in_the_verdict(tmp_path: Path)
     first = judge_run(run_dir)
     stale = run_dir / "runs/turn2/patched-on/2"
     stale.mkdir()
-    left = RunResult("turn2", "patched-on", Role.ON, 2, Outcome.REFUTED, sample_run.LOST, "from an earlier plan")
+    left = RunResult("turn2", "patched-on", Role.ON, 2, Outcome.FAILED, sample_run.LOST, "from an earlier plan")
     (stale / "result.json").write_text(to_json(left))
     assert judge_run(run_dir) == first
 
@@ -433,8 +433,8 @@ def test_junit_tells_claimed_refutations_as_passed_and_the_rest_as_what_it_is() 
     assert turn2["turn2[stock-1]"].find("failure") is None
     failure = turn2["turn2[patched-on-1]"].find("failure")
     assert failure is not None
-    assert failure.get("message", "").startswith("REFUTED(observer_recovers)")
-    assert "claimed: HELD" in (failure.text or "")
+    assert failure.get("message", "").startswith("FAILED(observer_recovers)")
+    assert "claimed: PASSED" in (failure.text or "")
 
 
 @pytest.mark.parametrize(("outcome", "tag"), [(Outcome.BROKEN, "error"), (Outcome.UNSUPPORTED, "skipped")])
@@ -453,7 +453,7 @@ def test_markdown_gives_verdict_matrix_and_claims() -> None:
     summary = render_markdown(report_context(document("hold"), journals("hold")))
     assert summary.startswith("# HOLD: The jar is no sound drop-in: config-default: The default of")
     assert (
-        r"| turn1 | ✓ HELD, 1 of 1 | ✓ HELD, 1 of 1 | ✓ HELD, 1 of 1 | no difference; does not discriminate |"
+        r"| turn1 | ✓ PASSED, 1 of 1 | ✓ PASSED, 1 of 1 | ✓ PASSED, 1 of 1 | no difference; does not discriminate |"
         in summary
     )
     assert "- **held** learns-unconfigured-voters" in summary

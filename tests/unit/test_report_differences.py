@@ -107,7 +107,7 @@ def test_what_differs_only_where_outcomes_differ_is_folded_under_that_outcome(re
     elsewhere = replace(finding, scenario="turn1", template="elsewhere")
     shown = caused(repeated, there, elsewhere)
     (cause,) = shown.causes
-    assert cause.says == "turn2: stock is REFUTED(observer_recovers), patched-on HELD"
+    assert cause.says == "turn2: stock is FAILED(observer_recovers), patched-on PASSED"
     assert [each.template for each in cause.findings] == [finding.template]
     assert [each.template for each in shown.findings] == ["elsewhere"]
 

@@ -44,7 +44,7 @@ def test_a_leak_that_nobody_looks_for_is_found_out(tmp_path, monkeypatch):
     ends = executor.end_leftovers
     monkeypatch.setattr(executor, "end_leftovers", lambda run: ends(run) and "")
     heard = ask(CANARIES["leaked process"], tmp_path)
-    assert (heard.raised, heard.told) == (False, "the run was HELD")
+    assert (heard.raised, heard.told) == (False, "the run was PASSED")
 
 
 def test_an_alarm_is_a_sentence_of_the_harness_and_nothing_else():
@@ -73,7 +73,7 @@ def silent(_folder: Path) -> str:
 @pytest.mark.parametrize(
     ("sing", "code", "words"),
     [
-        (lambda _: "REFUTED(asked)", 0, ["raised", "REFUTED(asked)", "Every alarm was raised."]),
+        (lambda _: "FAILED(asked)", 0, ["raised", "FAILED(asked)", "Every alarm was raised."]),
         (silent, 1, ["SILENT", "nobody rang", "1 alarms stayed silent."]),
     ],
 )

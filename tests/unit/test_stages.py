@@ -30,7 +30,7 @@ BUILD = Build("stock", "3.9.1", "builds/stock/x.jar", DIGEST, "release", Flag("f
 ARMS = (Arm("stock", Role.BASE, BUILD, "absent"), Arm("patched-on", Role.ON, BUILD, "true"))
 ASKED = Asked(SCHEMA, "3.9.1", ARMS, (ScenarioAsked("turn1"), ScenarioAsked("turn2")), repeats=2)
 SETUP = Setup("", "", "fast", "f", jobs=2, overlay={"a": "1"}, settings={"patched-on": {"f": "true"}})
-OUTCOME = {"seq": 1, "event": "outcome", "outcome": "HELD", "expectation": "", "reason": ""}
+OUTCOME = {"seq": 1, "event": "outcome", "outcome": "PASSED", "expectation": "", "reason": ""}
 QUIET = Reporter(Console(quiet=True))
 
 
@@ -77,7 +77,7 @@ def leave_result(run_dir, cell, made=None):
     seal = seal_of(cell, folder)
     write_text(folder / "seal.json", to_json(replace(seal, made=replace(seal.made, **made or {}))))
     key = cell.key
-    result = RunResult(key.scenario, key.arm, cell.arm.role, key.repeat, Outcome.HELD)
+    result = RunResult(key.scenario, key.arm, cell.arm.role, key.repeat, Outcome.PASSED)
     write_text(folder / "result.json", to_json(result))
     return folder
 
@@ -134,7 +134,7 @@ def test_another_java_than_the_declared_one_is_not_taken_for_it(run_dir, ran):
     [
         (
             "journal.jsonl",
-            b'{"seq": 1, "event": "outcome", "outcome": "REFUTED"}\n',
+            b'{"seq": 1, "event": "outcome", "outcome": "FAILED"}\n',
             "is not the journal that was written",
         ),
         ("result.json", b'{"scenario": "turn1",', "result.json is damaged. Not valid JSON"),
@@ -159,7 +159,7 @@ def test_what_was_changed_after_a_run_is_named_before_anything_is_judged(run_dir
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"outcome": Outcome.REFUTED}, "says REFUTED, and the outcome in journal.jsonl differs"),
+        ({"outcome": Outcome.FAILED}, "says FAILED, and the outcome in journal.jsonl differs"),
         ({"reason": "none"}, "the outcome in journal.jsonl differs"),
         ({"arm": "patched-on"}, "is the result of another run: it names runs/turn1/patched-on/1"),
     ],
@@ -206,7 +206,7 @@ def test_the_version_is_the_users_or_that_of_the_default():
 
 def test_the_terminal_is_told_verdict_reasons_and_report_and_no_control_characters(tmp_path):
     stream = io.StringIO()
-    cells = [{"arm": "stock", "state": "REFUTED", "expectation": "observer_recovers"}]
+    cells = [{"arm": "stock", "state": "FAILED", "expectation": "observer_recovers"}]
     verdict = {
         "verdict": "HOLD",
         "sentence": "turn2: it failed \x1b[2J",
@@ -216,7 +216,7 @@ def test_the_terminal_is_told_verdict_reasons_and_report_and_no_control_characte
     }
     tell(Console(file=stream, width=200), verdict, {"build": 5.0, "run": 70.0}, tmp_path / "report.html")
     told = stream.getvalue()
-    assert "turn2           stock REFUTED(observer_recovers)  (does not discriminate)" in told
+    assert "turn2           stock FAILED(observer_recovers)  (does not discriminate)" in told
     assert "HOLD  turn2: it failed" in told
     assert "reason 5" in told
     assert "reason 6" not in told

@@ -69,7 +69,7 @@ def test_an_observer_that_vanishes_from_the_answers_stalls_too() -> None:
 
 
 def test_an_observer_that_keeps_fetching_does_not_stall() -> None:
-    timeline = timeline_of(sample_run.journal("turn2", sample_run.ARMS[2], 1, Outcome.HELD, ""))
+    timeline = timeline_of(sample_run.journal("turn2", sample_run.ARMS[2], 1, Outcome.PASSED, ""))
     assert [lane.stalls for lane in timeline.lanes] == [()] * 4
 
 
@@ -98,7 +98,7 @@ def test_a_step_that_never_ended_is_unfinished() -> None:
 
 
 def test_everything_is_drawn_inside_the_picture() -> None:
-    drawing = draw(timeline_of(sample_run.journal("turn2", sample_run.ARMS[0], 1, Outcome.REFUTED, "lost")))
+    drawing = draw(timeline_of(sample_run.journal("turn2", sample_run.ARMS[0], 1, Outcome.FAILED, "lost")))
     boxes = [box for lane in drawing.lanes for box in (*lane.life, *lane.leads, *lane.stalls)] + [*drawing.phases]
     assert all(box.x >= LEFT and box.x + box.width <= WIDTH - RIGHT + 1 for box in boxes)
     points = [tuple(map(float, point.split(","))) for point in drawing.lanes[3].points.split()]
