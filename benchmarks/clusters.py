@@ -19,13 +19,15 @@ import psutil
 from rich.console import Console
 
 from harness.base.progress import Reporter
+from harness.base.waiting import wait_until
 from harness.cluster import probes
-from harness.cluster.cluster import Cluster, Topology
+from harness.cluster.cluster import Cluster
 from harness.cluster.formatting import Identity, format_with_storage_tool, new_uuid
+from harness.cluster.install import Install
 from harness.cluster.jvm import Profile
-from harness.cluster.node import wait_until
 from harness.cluster.prepare import Ground
 from harness.cluster.protocol import Unreachable
+from harness.cluster.topology import Topology
 from harness.kafka.distribution import Distribution
 from harness.model.setup import Setup
 from harness.stages.ground import distribution_of
@@ -60,8 +62,8 @@ def measure(
     """Return seconds for formatting, seconds until up, CPU seconds of the nodes until then."""
     with tempfile.TemporaryDirectory() as folder:
         began = time.monotonic()
-        launch = replace(ground.launch(kafka.raft_jar, {}), extra_flags=flags)
-        with Cluster(TOPOLOGY, Path(folder) / "nodes", launch, ground.template, lambda _: None) as cluster:
+        launch, stock = replace(ground.launch({}), extra_flags=flags), Install("stock", kafka.raft_jar, "", "absent")
+        with Cluster(TOPOLOGY, Path(folder) / "nodes", launch, stock, ground.template, lambda _: None) as cluster:
             if format_all:
                 format_again(ground, kafka, cluster, Path(folder))
             formatted = time.monotonic()
@@ -76,7 +78,7 @@ def measure(
 def format_again(ground: Ground, kafka: Distribution, cluster: Cluster, folder: Path) -> None:
     """Do what formatting costs with Kafka's own tool: one call per node (the result is thrown away)."""
     jars = (*ground.class_path, kafka.raft_jar)
-    voters = [Identity(n.id, n.directory, n.config.controller_port or 0) for n in cluster.voters]
+    voters = [Identity(n.id, n.directory, n.config.controller) for n in cluster.voters if n.config.controller]
     for node in cluster.nodes.values():
         named = voters if node.is_voter else []
         format_with_storage_tool(ground.java, jars, folder / f"tool-{node.id}", node.config, new_uuid(), named)
@@ -85,10 +87,10 @@ def format_again(ground: Ground, kafka: Distribution, cluster: Cluster, folder: 
 def is_up(cluster: Cluster) -> bool:
     """Whether every broker is unfenced in the observer's own metadata and somebody leads."""
     try:
-        told = probes.metadata(cluster.nodes[3].config.broker_port).brokers
+        known = probes.metadata(cluster.nodes[3].config.listeners[0]).brokers
     except Unreachable:
         return False
-    return len(told) == 4 and cluster.quorum().leader >= 0
+    return len(known) == 4 and cluster.quorum().leader >= 0
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from harness.judge.checks import Check
 from harness.model.arms import Role
 from harness.model.runs import RunResult
 from harness.report.verdict import judge_run, read_asked, read_results
-from harness.scenario.api import Scenario
+from harness.scenario.plan import Scenario
 from harness.scenario.registry import load_all, load_file
 
 _MARK = b"@scenario("

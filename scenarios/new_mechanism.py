@@ -1,19 +1,32 @@
 """The observer starts with one right address only, and the voter behind it stops."""
 
-from harness.scenario import kraft, produce, rolls, scenario
+from harness.scenario import (
+    follows_leader,
+    has_leader,
+    has_new_leader,
+    is_up,
+    kraft,
+    produce,
+    scenario,
+    start,
+    start_voters,
+    stop,
+    voter_moves,
+    voters_caught_up,
+)
 
 
 @scenario(kraft(controllers=3, observers=1), suite="bootstrap", budget="4m")
 def new_mechanism(plan, cluster, observer):
-    """Does an observer that was told one right address only survive the stop of the voter behind it?"""
+    """Does an observer that was configured with one right address only survive the stop of the voter behind it?"""
     with plan.phase("the voters start"):
-        plan.do(cluster.start_voters())
-        plan.guard(cluster.is_up(), cluster.has_leader(), within="90s")
-        plan.background(produce(topic="orders", acks="all"))
+        plan.do(start_voters())
+        plan.guard(is_up(), has_leader(), within="90s")
+        plan.background(produce("orders"))
     with plan.phase("the observer starts"):
-        plan.do(observer.start(knows=cluster.leader))
-        plan.guard(cluster.is_up(), cluster.voters_caught_up(), observer.follows_leader(), within="60s")
+        plan.do(start(observer, knows=cluster.leader))
+        plan.guard(is_up(), voters_caught_up(), follows_leader(observer), within="60s")
     with plan.phase("the leader stops"):
-        plan.do(cluster.leader.stop())
-        plan.guard(cluster.has_new_leader(), within="30s")
-        rolls.expect_recovery(plan, cluster, observer)
+        plan.do(stop(cluster.leader))
+        plan.guard(has_new_leader(), within="30s")
+        voter_moves.expect_recovery(plan, observer)

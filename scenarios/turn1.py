@@ -1,6 +1,6 @@
 """Two voters move and the unmoved one stops: the observer keeps a right address, so that stock is fine too."""
 
-from harness.scenario import kraft, rolls, scenario
+from harness.scenario import has_leader, kraft, scenario, stop, voter_moves
 
 
 @scenario(kraft(controllers=3, observers=1), suite="bootstrap", budget="4m")
@@ -9,9 +9,9 @@ def turn1(plan, cluster, observer):
 
     This is the manual test that misled the patch's authors: nothing in it needs the patch.
     """
-    rolls.start_all(plan, cluster, observer)
-    unmoved = rolls.move_all_voters_but_one(plan, cluster, observer)
+    voter_moves.start_all(plan, observer)
+    unmoved = voter_moves.move_all_voters_but_one(plan, observer)
     with plan.phase("the unmoved voter stops"):
-        plan.do(unmoved.stop())
-        plan.guard(cluster.has_leader(), within="30s")
-        rolls.expect_recovery(plan, cluster, observer)
+        plan.do(stop(unmoved))
+        plan.guard(has_leader(), within="30s")
+        voter_moves.expect_recovery(plan, observer)

@@ -1,19 +1,29 @@
 """Every voter moves, then the leader stops: every address that the observer was configured with is stale."""
 
-from harness.scenario import kraft, rolls, scenario
+from harness.scenario import (
+    has_new_leader,
+    is_up,
+    kraft,
+    leader_is_moved_and_registered,
+    register_endpoint,
+    restart,
+    scenario,
+    stop,
+    voter_moves,
+)
 
 
 @scenario(kraft(controllers=3, observers=1), suite="bootstrap", budget="4m")
 def turn2(plan, cluster, observer):
     """Does the observer find the new leader when every address it was configured with is stale?"""
-    rolls.start_all(plan, cluster, observer)
-    unmoved = rolls.move_all_voters_but_one(plan, cluster, observer)
+    voter_moves.start_all(plan, observer)
+    unmoved = voter_moves.move_all_voters_but_one(plan, observer)
     with plan.phase("the last voter moves"):
-        plan.do(unmoved.restart(ports="new"))
-        plan.guard(cluster.is_up(), within="60s")
-        plan.do(unmoved.register_endpoint())
-        rolls.guard_that_a_moved_voter_leads(plan, cluster, observer)
+        plan.do(restart(unmoved, ports="new"))
+        plan.guard(is_up(), within="60s")
+        plan.do(register_endpoint(unmoved))
+        voter_moves.guard_that_a_moved_voter_leads(plan, observer)
     with plan.phase("the leader stops"):
-        plan.do(cluster.leader.stop())
-        plan.guard(cluster.has_new_leader(), cluster.leader_is_moved_and_registered(), within="30s")
-        rolls.expect_recovery(plan, cluster, observer)
+        plan.do(stop(cluster.leader))
+        plan.guard(has_new_leader(), leader_is_moved_and_registered(), within="30s")
+        voter_moves.expect_recovery(plan, observer)

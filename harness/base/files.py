@@ -1,14 +1,13 @@
-"""Files and folders that appear whole or not at all: made beside their place, then renamed. And journals, read."""
+"""Files and folders that appear whole or not at all: made beside their place, then renamed."""
 
 from __future__ import annotations
 
 import errno
-import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from harness.base.errors import HarnessError
 from harness.base.json import from_json
@@ -61,18 +60,3 @@ def read_record(cls: type[T], path: Path) -> T:
         raise HarnessError(f"{path} cannot be read: {error.strerror}.", _WRITE_AGAIN) from error
     except HarnessError as error:
         raise HarnessError(f"{path} is damaged. {error.message}", _WRITE_AGAIN) from error
-
-
-def read_journal(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the events of a journal; a missing one has none, and a line that a crash cut ends it."""
-    if not path.is_file():
-        return
-    with path.open(encoding="utf-8", errors="replace", newline="\n") as stream:
-        for line in stream:
-            try:
-                event = json.loads(line) if line.endswith("\n") else None
-            except ValueError:
-                return
-            if not isinstance(event, dict):
-                return
-            yield event

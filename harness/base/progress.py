@@ -176,6 +176,8 @@ class RunBoard:
         """Note the phase that a run has entered."""
         with self._lock:
             self._phase[key] = name
+        if self._total == 1 and not self._console.is_terminal:  # of runs side by side nobody could follow the phases
+            self._console.print(Text(f"    {visible(name)}", style="dim"))
 
     def end(self, result: RunResult) -> None:
         """Print a run's outcome, in order of completion.

@@ -44,17 +44,15 @@ def plan(scenario: Annotated[str, typer.Argument(help="Name of a scenario (see `
     Example: harness plan turn2
     """
     from harness.scenario.registry import load_all, select
-    from harness.scenario.steps import Phase, step_words
+    from harness.scenario.steps import described
 
     (chosen,) = select(load_all(), [scenario], "")
     out = common.console()
     out.print(Text(chosen.name, style="bold"), Text(chosen.question))
     topology = chosen.topology
     out.print(f"{topology.controllers} combined voters, {topology.observers} observer(s); suite {chosen.suite}")
-    for step in chosen.plan().steps:
-        kind, words = step_words(step, {})
-        line = Text(f"\n{words}", style="bold") if isinstance(step, Phase) else Text(f"  {kind:<10} {words}")
-        out.print(line)
+    for kind, text in described(chosen.plan().everything, {}):
+        out.print(Text(f"\n{text}", style="bold") if kind == "phase" else Text(f"  {kind:<10} {text}"))
     return 0
 
 

@@ -18,7 +18,7 @@ Brings a cluster up on base under load and replaces the jar node by node, with c
 soaks on mixed versions, rolls back from complete and from half-way, kills a node in the middle of its step, and sees
 that a jar which dies on load is stopped at the first node. Ends with report.html and runbook.md.
 
-Exit codes: 0 it held, 1 the roll was stopped, 2 usage or harness error, 3 too little could be asked.
+Exit codes: 0 it passed, 1 the roll was stopped, 2 usage or harness error, 3 too little could be asked.
 
 Examples:
 
@@ -77,13 +77,14 @@ def rollout(
     out: Out = None,
 ) -> int:
     """Rehearse the rollout."""
+    from harness.model.rollout import RollPlan
     from harness.rollout.nodes import parse_order, parse_topology
-    from harness.rollout.programme import chosen
-    from harness.stages.rollout import Rehearsed, tell
+    from harness.rollout.rehearsals import chosen
+    from harness.stages.rollout import print_rollout
     from harness.stages.rollout import rollout as carry_out
 
     nodes = parse_topology(topology)
-    asked = Rehearsed(nodes, topology, parse_order(order, nodes), chosen(rehearse or ()), stall_budget)
+    plan = RollPlan(topology, parse_order(order, nodes), chosen(rehearse or ()), stall_budget)
     request = Request(
         kafka_version=kafka,
         jar=jar,
@@ -97,6 +98,6 @@ def rollout(
         argv=common.argv(),
     )
     with common.fresh_run_dir(out, "rollout", resumable=False) as folder:
-        found = carry_out(request, asked, folder, common.reporter())
-    tell(common.console(), found, folder)
-    return found.ending.exit_code
+        found = carry_out(request, plan, folder, common.reporter())
+    print_rollout(common.console(), found, folder)
+    return found.outcome.exit_code

@@ -1,46 +1,25 @@
-"""A KRaft cluster of processes on loopback: voters, combined or dedicated, and broker-only observers."""
+"""A KRaft cluster of processes: voters, combined or dedicated, and broker-only observers."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from harness.cluster import probes
+from harness.cluster.address import Address
 from harness.cluster.config import NodeConfig
 from harness.cluster.formatting import Identity, format_from_template, kafka_uuid, new_uuid
+from harness.cluster.install import Install
+from harness.cluster.loopback import Loopback
 from harness.cluster.node import Launch, Node, NodeState
-from harness.cluster.ports import HOST, PortPool
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
+from harness.cluster.topology import Topology
 
 _REGISTER_RETRY_SECONDS = 0.2
-
-
-@dataclass(frozen=True, slots=True)
-class Topology:
-    """How many voters (controllers, brokers too when `combined`) and broker-only nodes (observers) there are."""
-
-    controllers: int
-    observers: int
-    combined: bool = True
-
-    @property
-    def voter_ids(self) -> tuple[int, ...]:
-        """Voters are 0 … controllers-1."""
-        return tuple(range(self.controllers))
-
-    @property
-    def observer_ids(self) -> tuple[int, ...]:
-        """Observers follow the voters."""
-        return tuple(range(self.controllers, self.controllers + self.observers))
-
-    @property
-    def broker_ids(self) -> tuple[int, ...]:
-        """Nodes that hold partitions."""
-        return (*self.voter_ids, *self.observer_ids) if self.combined else self.observer_ids
 
 
 _AFTER_A_NUMBER = (" ", ". ", ",", ":", ";", ")", "]")  # `broker 3.9.1` names none
@@ -54,36 +33,38 @@ class Cluster:
         topology: Topology,
         folder: Path,
         launch: Launch,
+        install: Install,
         template: Path,
         observe: Callable[[Node], None],
     ) -> None:
         self.topology = topology
         self.id = new_uuid()
-        self._ports = PortPool()
+        self._addresses = Loopback()
         self._moved: set[int] = set()
-        self._dead: list[int] = []
+        self._dead: list[Address] = []
         self._closed = False
-        controllers = {node: self._ports.take() for node in topology.voter_ids}
+        controllers = {node: self._addresses.take() for node in topology.voter_ids}
         self.nodes = {
             node: Node(
-                NodeConfig(node, self._broker_port(node), controllers.get(node), controllers),
+                NodeConfig(node, self._broker_address(node), controllers.get(node), controllers),
                 new_uuid(),
                 folder / str(node),
                 launch,
+                install,
                 observe,
             )
-            for node in (*topology.voter_ids, *topology.observer_ids)
+            for node in topology.node_ids
         }
         self._format(template)
 
-    def _broker_port(self, node: int) -> int | None:
-        return self._ports.take() if node in self.topology.broker_ids else None
+    def _broker_address(self, node: int) -> Address | None:
+        return self._addresses.take() if node in self.topology.broker_ids else None
 
     def _format(self, template: Path) -> None:
         voters = [
-            Identity(node.id, node.directory, node.config.controller_port)
+            Identity(node.id, node.directory, node.config.controller)
             for node in self.nodes.values()
-            if node.config.controller_port is not None
+            if node.config.controller is not None
         ]
         for node in self.nodes.values():
             named = voters if node.is_voter else []
@@ -96,11 +77,11 @@ class Cluster:
         self.close()
 
     def close(self) -> None:
-        """Kill what still runs and let go of the ports; nothing is learned from a graceful end here."""
+        """Kill what still runs and let go of the addresses; nothing is learned from a graceful end here."""
         self._closed = True
         for node in self.nodes.values():
             node.kill()
-        self._ports.close()
+        self._addresses.close()
 
     @property
     def is_closed(self) -> bool:
@@ -113,14 +94,14 @@ class Cluster:
         return [self.nodes[node] for node in self.topology.voter_ids]
 
     @property
-    def broker_ports(self) -> dict[int, int]:
+    def brokers(self) -> dict[int, Address]:
         """Where each running broker listens."""
-        return {node.id: node.config.broker_port for node in self.running if node.config.broker_port is not None}
+        return {node.id: node.config.broker for node in self.running if node.config.broker is not None}
 
     @property
-    def controller_ports(self) -> dict[int, int]:
+    def controllers(self) -> dict[int, Address]:
         """Where each voter listens (or listened last)."""
-        return {node.id: node.config.controller_port for node in self.voters if node.config.controller_port is not None}
+        return {node.id: node.config.controller for node in self.voters if node.config.controller is not None}
 
     @property
     def running(self) -> list[Node]:
@@ -132,54 +113,54 @@ class Cluster:
 
         Such as `127.0.0.1:22001`: `<voter's left controller>`, and `broker 3 `: `broker <an observer> `.
         """
-        found = {f"{HOST}:{port}": "<nobody's address>" for port in self._dead}
+        found = {str(address): "<nobody's address>" for address in self._dead}
         for node in self.nodes.values():
             whose, who = ("voter's", "<a voter>") if node.is_voter else ("observer's", "<an observer>")
             found |= {f"broker {node.id}{after}": f"broker {who}{after}" for after in _AFTER_A_NUMBER}
             for known in node.configs:
-                left = "" if known.ports == node.config.ports else " left"
-                for listener, port in (("broker", known.broker_port), ("controller", known.controller_port)):
-                    if port is not None:
-                        found[f"{HOST}:{port}"] = f"<{whose}{left} {listener}>"
+                left = "" if known.listeners == node.config.listeners else " left"
+                for listener, address in (("broker", known.broker), ("controller", known.controller)):
+                    if address is not None:
+                        found[str(address)] = f"<{whose}{left} {listener}>"
         return found
 
     def quorum(self) -> Quorum:
         """Ask the running voters who leads."""
-        ports = self.controller_ports
-        return probes.describe_quorum({node.id: ports[node.id] for node in self.voters if node.is_running})
+        known = self.controllers
+        return probes.describe_quorum({node.id: known[node.id] for node in self.voters if node.is_running})
 
-    def start(self, nodes: Iterable[int], voters: Mapping[int, int] | None = None) -> None:
-        """Start nodes at once; `voters` are the controller ports that they are told, right or wrong."""
+    def start(self, nodes: Iterable[int], voters: Mapping[int, Address] | None = None) -> None:
+        """Start nodes at once; `voters` are the controller addresses in their configuration, right or wrong."""
         for node in map(self.nodes.__getitem__, nodes):
             node.start(replace(node.config, voters=voters) if voters is not None else None)
 
-    def dead_port(self) -> int:
-        """Return a port on which nobody will answer for as long as this cluster lives."""
-        self._dead.append(self._ports.take())
+    def dead_address(self) -> Address:
+        """Return an address at which nobody will answer for as long as this cluster lives."""
+        self._dead.append(self._addresses.take())
         return self._dead[-1]
 
-    def restart(self, node: int, *, new_ports: bool, voters: Mapping[int, int] | None = None) -> bool:
-        """Stop a node and start it again, on new ports if asked; the old ports stay dead.
+    def restart(self, node: int, *, new_addresses: bool, voters: Mapping[int, Address] | None = None) -> bool:
+        """Stop a node and start it again, at new addresses if asked; nobody answers at the old ones any more.
 
-        A voter is told where the other voters listen now, an observer what it was told before, unless `voters`
-        says otherwise. Returns False when it had to be killed to stop.
+        A voter's configuration then names where the other voters listen now, an observer's what it named before,
+        unless `voters` says otherwise. Returns False when it had to be killed to stop.
         """
         target = self.nodes[node]
         graceful = target.stop()
         moved = target.config
-        if new_ports:
-            controller = self._ports.take() if target.is_voter else None
-            moved = replace(moved, broker_port=self._broker_port(node), controller_port=controller)
+        if new_addresses:
+            controller = self._addresses.take() if target.is_voter else None
+            moved = replace(moved, broker=self._broker_address(node), controller=controller)
             self._moved.add(node)
-        if moved.controller_port is not None:
-            moved = replace(moved, voters={**self.controller_ports, node: moved.controller_port})
+        if moved.controller is not None:
+            moved = replace(moved, voters={**self.controllers, node: moved.controller})
         if voters is not None:
             moved = replace(moved, voters=voters)
         target.start(moved)
         return graceful
 
     def has_moved(self, node: int) -> bool:
-        """Whether the node was restarted on new ports in this run."""
+        """Whether the node was restarted at new addresses in this run."""
         return node in self._moved
 
     def register_endpoint(self, node: int, within: float) -> str:
@@ -191,7 +172,7 @@ class Cluster:
         target, deadline, last = self.nodes[node], time.monotonic() + within, "no leader answered"
         while time.monotonic() < deadline and not self._closed:
             quorum = self.quorum()
-            if quorum.endpoints.get(node) == target.config.controller_port:
+            if quorum.endpoints.get(node) == target.config.controller:
                 return ""
             if quorum.leader >= 0:
                 last = self._send_endpoint(quorum, target) or "the voter set did not change"
@@ -199,16 +180,11 @@ class Cluster:
         return last
 
     def _send_endpoint(self, quorum: Quorum, target: Node) -> str:
-        assert target.config.controller_port is not None
-        leader_port = self.controller_ports[quorum.leader]
+        assert target.config.controller is not None
+        leader, cluster = self.controllers[quorum.leader], kafka_uuid(self.id)
         try:
             return probes.update_voter(
-                leader_port,
-                kafka_uuid(self.id),
-                quorum.epoch,
-                target.id,
-                target.directory,
-                target.config.controller_port,
+                leader, cluster, quorum.epoch, target.id, target.directory, target.config.controller
             )
         except Unreachable as error:
             return str(error)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.cluster.ports import HOST
+from harness.cluster.address import Address, listed
 
 _FOUR_DIGITS = re.compile("[0-9a-fA-F]{4}")
 BROKER_LISTENER = "BROKER"
@@ -44,25 +44,25 @@ OWNED_KEYS = frozenset(
 class NodeConfig:
     """Where a node listens and whom it asks for the quorum.
 
-    `controller_port` is None on a broker-only node (an observer), `broker_port` on a dedicated controller. `voters`
-    maps a voter's id to the controller port that this node's `controller.quorum.voters` names for it, right or wrong.
+    `controller` is None on a broker-only node (an observer), `broker` on a dedicated controller. `voters` maps a
+    voter's id to the controller address that this node's `controller.quorum.voters` names for it, right or wrong.
     """
 
     node: int
-    broker_port: int | None
-    controller_port: int | None
-    voters: Mapping[int, int]
+    broker: Address | None
+    controller: Address | None
+    voters: Mapping[int, Address]
 
     @property
-    def ports(self) -> tuple[int, ...]:
+    def listeners(self) -> tuple[Address, ...]:
         """Where it listens; the first is where it answers questions about itself."""
-        return tuple(port for port in (self.broker_port, self.controller_port) if port is not None)
+        return tuple(address for address in (self.broker, self.controller) if address is not None)
 
     @property
     def roles(self) -> str:
         """Its `process.roles`."""
-        named = {"broker": self.broker_port, "controller": self.controller_port}
-        return ",".join(role for role, port in named.items() if port is not None)
+        named = {"broker": self.broker, "controller": self.controller}
+        return ",".join(role for role, address in named.items() if address is not None)
 
 
 def server_properties(node: NodeConfig, log_dir: Path, overlay: Mapping[str, str], *, formatting: bool = False) -> str:
@@ -71,13 +71,13 @@ def server_properties(node: NodeConfig, log_dir: Path, overlay: Mapping[str, str
     With `formatting`, the quorum is given as bootstrap servers: StorageTool refuses `--initial-controllers`
     beside `controller.quorum.voters` (KIP-853).
     """
-    named = {BROKER_LISTENER: node.broker_port, CONTROLLER_LISTENER: node.controller_port}
-    listeners = [f"{name}://{HOST}:{port}" for name, port in named.items() if port is not None]
+    named = {BROKER_LISTENER: node.broker, CONTROLLER_LISTENER: node.controller}
+    listeners = [f"{name}://{address}" for name, address in named.items() if address is not None]
     own = {
         "process.roles": node.roles,
         "node.id": str(node.node),
         "listeners": ",".join(listeners),
-        **({"inter.broker.listener.name": BROKER_LISTENER} if node.broker_port is not None else {}),
+        **({"inter.broker.listener.name": BROKER_LISTENER} if node.broker is not None else {}),
         "controller.listener.names": CONTROLLER_LISTENER,
         "listener.security.protocol.map": f"{BROKER_LISTENER}:PLAINTEXT,{CONTROLLER_LISTENER}:PLAINTEXT",
         "log.dirs": str(log_dir),
@@ -89,9 +89,8 @@ def server_properties(node: NodeConfig, log_dir: Path, overlay: Mapping[str, str
 
 def _quorum(node: NodeConfig, formatting: bool) -> dict[str, str]:
     if formatting:
-        servers = ",".join(f"{HOST}:{port}" for port in node.voters.values())
-        return {"controller.quorum.bootstrap.servers": servers}
-    voters = ",".join(f"{voter}@{HOST}:{port}" for voter, port in sorted(node.voters.items()))
+        return {"controller.quorum.bootstrap.servers": listed(node.voters.values())}
+    voters = ",".join(f"{voter}@{address}" for voter, address in sorted(node.voters.items()))
     return {"controller.quorum.voters": voters}
 
 

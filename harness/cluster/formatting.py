@@ -28,8 +28,8 @@ from harness.base.errors import HarnessError
 from harness.base.files import move_folder
 from harness.base.locks import scratch
 from harness.base.processes import bare_environment, run
+from harness.cluster.address import Address
 from harness.cluster.config import CONTROLLER_LISTENER, NodeConfig, server_properties
-from harness.cluster.ports import HOST
 
 METADATA_LOG = "__cluster_metadata-0"
 _SNAPSHOT = f"{METADATA_LOG}/00000000000000000000-0000000000.checkpoint"
@@ -41,11 +41,11 @@ _FORMAT_TIMEOUT_SECONDS = 60
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A voter as the quorum knows it: node id, directory id and controller port."""
+    """A voter as the quorum knows it: node id, directory id and controller address."""
 
     node: int
     directory: uuid.UUID
-    controller_port: int
+    controller: Address
 
 
 def kafka_uuid(value: uuid.UUID) -> str:
@@ -68,8 +68,10 @@ def make_template(java: Path, class_path: Sequence[Path], into: Path) -> None:
     """
     with scratch(into.parent) as folder:
         directory = folder / "template"
-        voter = Identity(0, new_uuid(), 9093)
-        format_with_storage_tool(java, class_path, directory, NodeConfig(0, 9092, 9093, {0: 9093}), new_uuid(), [voter])
+        broker, controller = Address("localhost", 9092), Address("localhost", 9093)  # replaced in every copy
+        node = NodeConfig(0, broker, controller, {0: controller})
+        voter = Identity(0, new_uuid(), controller)
+        format_with_storage_tool(java, class_path, directory, node, new_uuid(), [voter])
         move_folder(directory, into)
 
 
@@ -81,11 +83,11 @@ def format_with_storage_tool(
     cluster: uuid.UUID,
     voters: Sequence[Identity],
 ) -> None:
-    """Format `directory` by Kafka's own tool; an observer (no controller port) gets no initial controllers."""
+    """Format `directory` by Kafka's own tool; an observer (no controller address) gets no initial controllers."""
     properties = directory.with_name(directory.name + ".format.properties")
     properties.write_text(server_properties(node, directory, {}, formatting=True), encoding="utf-8")
-    named = ",".join(f"{v.node}@{HOST}:{v.controller_port}:{kafka_uuid(v.directory)}" for v in voters)
-    quorum = ["--no-initial-controllers"] if node.controller_port is None else ["--initial-controllers", named]
+    named = ",".join(f"{v.node}@{v.controller}:{kafka_uuid(v.directory)}" for v in voters)
+    quorum = ["--no-initial-controllers"] if node.controller is None else ["--initial-controllers", named]
     command = [
         *(str(java), "-XX:TieredStopAtLevel=1", "-cp", os.pathsep.join(map(str, class_path))),
         *("kafka.tools.StorageTool", "format", "-t", kafka_uuid(cluster), "-c", str(properties), *quorum),
@@ -161,6 +163,8 @@ def _voter(identity: Identity) -> Voter:
     return Voter(
         voter_id=BrokerId(identity.node),
         voter_directory_id=identity.directory,
-        endpoints=(Endpoint(name=CONTROLLER_LISTENER, host=HOST, port=u16(identity.controller_port)),),
+        endpoints=(
+            Endpoint(name=CONTROLLER_LISTENER, host=identity.controller.host, port=u16(identity.controller.port)),
+        ),
         k_raft_version_feature=KRaftVersionFeature(min_supported_version=i16(0), max_supported_version=i16(1)),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import signal
 import subprocess
@@ -21,6 +20,8 @@ from harness.base.processes import bare_environment, spawn
 from harness.base.processes.leftovers import marked
 from harness.cluster import config, jvm, probes
 from harness.cluster.config import NodeConfig
+from harness.cluster.install import Install
+from harness.cluster.live_proof import LiveProof, prove
 from harness.cluster.threads import dump_threads
 
 # A broker that lost the quorum ignores SIGTERM for its whole controlled-shutdown time; it is killed instead.
@@ -45,29 +46,20 @@ class NodeState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What every node of a cluster is started with: the raft jar under test stays last on the class path.
+    """What every node of a cluster is started with, whatever is installed on it; `overlay` are server properties.
 
-    `before_kill` is called when a node is about to get SIGKILL: the last moment in which it can tell anything.
+    `host` is where nodes reach the harness. `before_kill` is called when a node is about to get SIGKILL: the last
+    moment in which it can send anything.
     """
 
     java: Path
     class_path: tuple[Path, ...]
-    raft_jar: Path
     profile: jvm.Profile
     archive: Path | None
     overlay: Mapping[str, str]
+    host: str
     extra_flags: tuple[str, ...] = ()
     before_kill: Callable[[], None] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LiveProof:
-    """What the live process was seen to run: the digest of the raft jar it holds open, and its own flag value."""
-
-    pid: int
-    jar: str
-    sha256: str
-    flag: str
 
 
 class Node:
@@ -79,6 +71,7 @@ class Node:
         directory: uuid.UUID,
         folder: Path,
         launch: Launch,
+        install: Install,
         observe: Callable[[Node], None],
     ) -> None:
         self.config = node_config
@@ -88,7 +81,9 @@ class Node:
         self.state = NodeState.STOPPED
         self.cpu_seconds = 0.0
         self.thread_dumps: list[Path] = []
-        self.launch = launch
+        self.install = install
+        self.stopped_gracefully = True
+        self._launch = launch
         self._observe = observe
         self._process: subprocess.Popen[bytes] | None = None
         self._starts = 0
@@ -106,7 +101,7 @@ class Node:
     @property
     def is_voter(self) -> bool:
         """A controller is a voter; a broker-only node is an observer of the metadata quorum."""
-        return self.config.controller_port is not None
+        return self.config.controller is not None
 
     @property
     def pid(self) -> int:
@@ -152,7 +147,8 @@ class Node:
         self._life_began = self.log_file.stat().st_size if self.log_file.is_file() else 0
         properties = self.folder / ("server.properties" + (f".{self._starts}" if self._starts > 1 else ""))
         properties.write_text(
-            config.server_properties(self.config, self.data_dir, self.launch.overlay), encoding="utf-8"
+            config.server_properties(self.config, self.data_dir, {**self._launch.overlay, **self.install.settings}),
+            encoding="utf-8",
         )
         logging = self.folder / "log4j.properties"
         logging.write_text(config.log4j_properties(), encoding="utf-8")
@@ -166,8 +162,8 @@ class Node:
         self._enter(NodeState.STARTING)
 
     def _command(self, properties: Path, logging: Path) -> list[str]:
-        launch = self.launch
-        jars = [*launch.class_path, launch.raft_jar]
+        launch = self._launch
+        jars = [*launch.class_path, self.install.jar]  # the jar under test stays last: the class archive lacks it
         return [
             str(launch.java),
             *jvm.flags(launch.profile, launch.archive),
@@ -196,10 +192,10 @@ class Node:
             self._observe(self)
 
     def _listens(self) -> bool:
-        return all(map(probes.answers, self.config.ports))
+        return all(map(probes.answers, self.config.listeners))
 
     def stop(self) -> bool:
-        """Ask the node to stop (SIGTERM) and wait; return False when it had to be killed.
+        """Ask the node to stop (SIGTERM) and wait; return False (and note it) when it had to be killed.
 
         A node that ended by itself before, or with another exit code than a clean end's, has died.
         """
@@ -212,7 +208,9 @@ class Node:
         except subprocess.TimeoutExpired:
             self.dump_threads()
             self._end()
+            self.stopped_gracefully = False
             return False
+        self.stopped_gracefully = True
         self._enter(NodeState.STOPPED if code in _CLEAN_EXITS else NodeState.DIED)
         return True
 
@@ -241,8 +239,8 @@ class Node:
 
     def _end(self) -> None:
         assert self._process is not None
-        if self.launch.before_kill is not None:
-            self.launch.before_kill()
+        if self._launch.before_kill is not None:
+            self._launch.before_kill()
         self._process.send_signal(signal.SIGKILL)
         self._process.wait()
         self._enter(NodeState.KILLED)
@@ -261,14 +259,8 @@ class Node:
         self.cpu_seconds += times.user + times.system
 
     def prove(self, flag_key: str) -> LiveProof:
-        """Look at the live process: which raft jar it holds open, by digest, and the flag it says it has.
-
-        The digest is of the open file itself (through the process's descriptor), not of whatever the path names
-        now. An empty `sha256` or a flag of `absent` is what was seen. Raises Unreachable.
-        """
-        jar, digest = _open_jar(self.pid, self.launch.raft_jar.name)
-        values = probes.broker_config(self.config.ports[0], self.id)
-        return LiveProof(self.pid, jar, digest, values.get(flag_key, "absent") if flag_key else "absent")
+        """Look at what the live process runs. Raises Unreachable, OSError."""
+        return prove(self.pid, self.id, self.config.listeners[0], self.install.jar.name, flag_key)
 
     def own_log_bytes(self) -> int:
         """Size of the node's own metadata log on disk; it grows whenever the node has fetched something."""
@@ -284,30 +276,3 @@ class Node:
                 return
             self.state = state
         self._observe(self)
-
-
-def _open_jar(pid: int, name: str) -> tuple[str, str]:
-    """Return path and SHA-256 of the one open file of that name; empty when it is not open exactly once."""
-    found: dict[tuple[int, int], tuple[str, Path]] = {}
-    for descriptor in Path(f"/proc/{pid}/fd").iterdir():
-        try:
-            target, stat = str(descriptor.readlink()), descriptor.stat()
-        except OSError:  # closed while we looked
-            continue
-        if Path(target.removesuffix(" (deleted)")).name.startswith("kafka-raft") or Path(target).name == name:
-            found[(stat.st_dev, stat.st_ino)] = (target, descriptor)
-    if len(found) != 1:
-        return ", ".join(sorted(target for target, _ in found.values())), ""
-    ((target, descriptor),) = found.values()
-    with descriptor.open("rb") as stream:
-        return target, hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def wait_until(condition: Callable[[], bool], seconds: float, every: float = 0.05) -> bool:
-    """Poll until the condition holds; return at once when it does, False when the time is over."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(every)
-    return True

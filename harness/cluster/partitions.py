@@ -19,6 +19,7 @@ from kio.schema.metadata.v12.request import MetadataRequest
 from kio.schema.types import BrokerId, TopicName
 from kio.static.primitive import i8, i16, i32, i32Timedelta
 
+from harness.cluster.address import Address
 from harness.cluster.protocol import Unreachable, ask
 
 _TOPIC_RESOURCE = i8(2)
@@ -42,14 +43,14 @@ class Partition:
         return f"{self.topic}-{self.number}"
 
 
-def partitions(port: int, timeout: float = 3.0) -> tuple[Partition, ...]:
+def partitions(address: Address, timeout: float = 3.0) -> tuple[Partition, ...]:
     """Return every partition of every topic, internal ones too. Raises Unreachable."""
     everything = MetadataRequest(
         topics=None, allow_auto_topic_creation=False, include_topic_authorized_operations=False
     )
-    answer = ask(port, everything, timeout=timeout)
+    answer = ask(address, everything, timeout=timeout)
     named = [topic for topic in answer.topics if topic.error_code is ErrorCode.none]
-    least = _min_isr(port, [str(topic.name) for topic in named], timeout)
+    least = _min_isr(address, [str(topic.name) for topic in named], timeout)
     return tuple(
         Partition(
             str(topic.name),
@@ -64,31 +65,31 @@ def partitions(port: int, timeout: float = 3.0) -> tuple[Partition, ...]:
     )
 
 
-def _min_isr(port: int, topics: Iterable[str], timeout: float) -> dict[str, int]:
+def _min_isr(address: Address, topics: Iterable[str], timeout: float) -> dict[str, int]:
     wanted = tuple(
         DescribeConfigsResource(resource_type=_TOPIC_RESOURCE, resource_name=topic, configuration_keys=(_MIN_ISR,))
         for topic in topics
     )
     if not wanted:
         return {}
-    answer = ask(port, DescribeConfigsRequest(resources=wanted), timeout=timeout)
+    answer = ask(address, DescribeConfigsRequest(resources=wanted), timeout=timeout)
     if any(result.error_code is not ErrorCode.none for result in answer.results):
-        raise Unreachable(f"the broker at port {port} does not tell the settings of every topic")
+        raise Unreachable(f"the broker at {address} does not tell the settings of every topic")
     return {str(each.resource_name): int(entry.value) for each in answer.results for entry in each.configs}
 
 
-def reassignments(port: int, timeout: float = 3.0) -> tuple[str, ...]:
+def reassignments(address: Address, timeout: float = 3.0) -> tuple[str, ...]:
     """Return the partitions that are being moved to other replicas. Raises Unreachable."""
     patience = i32Timedelta.parse(timedelta(seconds=timeout))
-    answer = ask(port, ListPartitionReassignmentsRequest(timeout=patience, topics=None), timeout=timeout)
+    answer = ask(address, ListPartitionReassignmentsRequest(timeout=patience, topics=None), timeout=timeout)
     if answer.error_code is not ErrorCode.none:
-        raise Unreachable(f"the broker at port {port} does not tell reassignments: {answer.error_code.name}")
+        raise Unreachable(f"the broker at {address} does not tell reassignments: {answer.error_code.name}")
     moving = [(str(topic.name), int(each.partition_index)) for topic in answer.topics for each in topic.partitions]
     return tuple(f"{topic}-{number}" for topic, number in sorted(moving))
 
 
 def create_topic(
-    port: int, name: str, assignments: Sequence[Sequence[int]], config: Mapping[str, str], timeout: float = 5.0
+    address: Address, name: str, assignments: Sequence[Sequence[int]], config: Mapping[str, str], timeout: float = 5.0
 ) -> str:
     """Create a topic with the replicas of each partition; return "" or the error's name. Raises Unreachable."""
     topic = CreatableTopic(
@@ -102,6 +103,6 @@ def create_topic(
         configs=tuple(CreatableTopicConfig(name=key, value=value) for key, value in config.items()),
     )
     patience = i32Timedelta.parse(timedelta(seconds=timeout))
-    answer = ask(port, CreateTopicsRequest(topics=(topic,), timeout=patience), timeout=timeout)
+    answer = ask(address, CreateTopicsRequest(topics=(topic,), timeout=patience), timeout=timeout)
     code = answer.topics[0].error_code
     return "" if code is ErrorCode.none else str(code.name)

@@ -8,10 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.base.errors import HarnessError
+from harness.base.waiting import wait_until
 from harness.cluster import jvm
-from harness.cluster.cluster import Cluster, Topology
+from harness.cluster.cluster import Cluster
 from harness.cluster.formatting import make_template
-from harness.cluster.node import Launch, NodeState, wait_until
+from harness.cluster.install import Install
+from harness.cluster.loopback import Loopback
+from harness.cluster.node import Launch, NodeState
+from harness.cluster.topology import Topology
 
 _TRAINING_SECONDS = 60.0
 
@@ -26,9 +30,9 @@ class Ground:
     archive: Path | None
     profile: jvm.Profile
 
-    def launch(self, raft_jar: Path, overlay: Mapping[str, str]) -> Launch:
-        """Return how nodes of one build are started."""
-        return Launch(self.java, self.class_path, raft_jar, self.profile, self.archive, overlay)
+    def launch(self, overlay: Mapping[str, str]) -> Launch:
+        """Return how nodes are started."""
+        return Launch(self.java, self.class_path, self.profile, self.archive, overlay, Loopback.host)
 
 
 def prepare_ground(
@@ -61,8 +65,8 @@ def _write_archive(ground: Ground, stock_raft_jar: Path, archive: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as folder:
         class_list = Path(folder) / "classes"
         learn = (f"-XX:DumpLoadedClassList={class_list}",)
-        launch = replace(ground.launch(stock_raft_jar, {}), extra_flags=learn)
-        with Cluster(Topology(1, 0), Path(folder), launch, ground.template, lambda _: None) as cluster:
+        launch, stock = replace(ground.launch({}), extra_flags=learn), Install("stock", stock_raft_jar, "", "")
+        with Cluster(Topology(1, 0), Path(folder), launch, stock, ground.template, lambda _: None) as cluster:
             cluster.start(cluster.nodes)
             if not wait_until(lambda: _all_ready(cluster), _TRAINING_SECONDS):
                 raise HarnessError(

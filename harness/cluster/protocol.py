@@ -13,7 +13,7 @@ from kio.serial import entity_reader, entity_writer
 from kio.serial.errors import SerialError
 from kio.static.primitive import i32
 
-from harness.cluster.ports import HOST
+from harness.cluster.address import Address
 
 CLIENT_ID = "kafka-patch-harness"
 _MAX_ANSWER_BYTES = 16 * 1024 * 1024
@@ -24,17 +24,17 @@ class Unreachable(Exception):  # noqa: N818 - a state of the node, not a fault o
     """The node did not answer: refused, closed, too slow, or no Kafka."""
 
 
-def ask(port: int, request: Any, *, timeout: float = 1.0) -> Any:
-    """Send one request to a loopback port and return the parsed response.
+def ask(address: Address, request: Any, *, timeout: float = 1.0) -> Any:
+    """Send one request to a listener and return the parsed response.
 
     `timeout` in seconds bounds each socket operation. Raises Unreachable.
     """
     try:
-        with socket.create_connection((HOST, port), timeout=timeout) as connection:
+        with socket.create_connection((address.host, address.port), timeout=timeout) as connection:
             connection.sendall(_encode(request))
             return _decode(request, _read_frame(connection))
     except (OSError, EOFError, ValueError, struct.error, SerialError) as error:
-        raise Unreachable(f"{HOST}:{port}: {error}") from error
+        raise Unreachable(f"{address}: {error}") from error
 
 
 def _encode(request: Any) -> bytes:

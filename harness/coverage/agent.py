@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harness.cluster.address import Address
 from harness.cluster.node import Launch
-from harness.cluster.ports import HOST
 from harness.coverage.collector import Collector
 
 EXECUTION_DATA = "reached.exec"
@@ -24,11 +24,11 @@ class Agent:
     jar: Path
     classes: tuple[str, ...]
 
-    def flag(self, port: int) -> str:
+    def flag(self, address: Address) -> str:
         """Return the JVM flag that starts it; the nested classes of each class are instrumented with it."""
         names = (name.replace("/", ".") for name in self.classes)
         includes = ":".join(f"{name}:{name}$*" for name in names)
-        return f"-javaagent:{self.jar}=output=tcpclient,address={HOST},port={port},includes={includes}"
+        return f"-javaagent:{self.jar}=output=tcpclient,address={address.host},port={address.port},includes={includes}"
 
 
 def outermost_class(entry: str) -> str:
@@ -38,11 +38,8 @@ def outermost_class(entry: str) -> str:
 
 
 @contextmanager
-def collected(launch: Launch, agent: Agent | None, folder: Path) -> Iterator[Launch]:
-    """Give how nodes are started so that `folder` gets their execution data; `launch` itself without an agent."""
-    if agent is None:
-        yield launch
-        return
-    with Collector(folder / EXECUTION_DATA) as collector:
-        flags = (*launch.extra_flags, agent.flag(collector.port))
+def collecting(agent: Agent, launch: Launch, folder: Path) -> Iterator[Launch]:
+    """Give how nodes are started so that `folder` gets their execution data."""
+    with Collector(folder / EXECUTION_DATA, launch.host) as collector:
+        flags = (*launch.extra_flags, agent.flag(collector.address))
         yield replace(launch, extra_flags=flags, before_kill=collector.dump)

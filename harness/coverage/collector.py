@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from harness.cluster.ports import HOST
+from harness.cluster.address import Address
 from harness.coverage.protocol import DUMP_COMMAND, GREETING, read_dump
 
 _DUMP_SECONDS = 1.0  # an idle node answers within a millisecond; one that is stopped (SIGSTOP) never does
@@ -24,12 +24,12 @@ _MOST_BYTES = 64 * 2**20
 class Collector:
     """Appends whole dumps to one file, whichever node they come from; use as a context manager."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, host: str) -> None:
         self._file = file
         self._writing = threading.Lock()
         self._agents: list[_Agent] = []
-        self._server = socket.create_server((HOST, 0))
-        self.port = int(self._server.getsockname()[1])
+        self._server = socket.create_server((host, 0))
+        self.address = Address(host, int(self._server.getsockname()[1]))
         self._accepting = threading.Thread(target=self._accept, name="coverage", daemon=True)
         self._accepting.start()
 

@@ -3,38 +3,36 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.base.files import read_journal, write_text
+from harness.base.files import write_text
 from harness.base.json import to_json
 from harness.base.processes.leftovers import end_leftovers
 from harness.cluster.cluster import Cluster
-from harness.cluster.config import LOG_PATTERN
-from harness.cluster.node import wait_until
-from harness.cluster.protocol import Unreachable
-from harness.coverage.agent import collected
+from harness.cluster.node import Launch, Node
+from harness.cluster.watch import Look, Watcher
 from harness.engine.cancel import Cancellation, RunCancelled
-from harness.engine.journal import Journal
-from harness.engine.outcome import Miss, decide, measures
+from harness.engine.cell import Cell
+from harness.engine.outcome import decide, measures
 from harness.engine.phase_roles import roles
-from harness.engine.recorder import Cell, Recorder
+from harness.engine.recorder import Recorder
+from harness.engine.run_logs import node_logs
 from harness.engine.seal import seal_of
-from harness.engine.watch import Watcher
-from harness.engine.world import World
-from harness.model.node_logs import NodeLogs, PhaseSpan
+from harness.engine.walk import Walk
+from harness.journal import Journal, events_of, read_journal
+from harness.model.events import OutcomeDecided, RunStarted
+from harness.model.incidents import Incident, IncidentKind
+from harness.model.node_logs import PhaseSpan
 from harness.model.runs import RunResult
-from harness.scenario.bounds import seconds_of
-from harness.scenario.conditions import AboutNode
-from harness.scenario.load import Ledger, Load, spread
-from harness.scenario.steps import ActionFailed, Background, Bind, Condition, Do, Expect, Guard, Phase, Step, step_words
-
-_POLL_SECONDS = 0.2
-
-
-class PlanEnded(Exception):  # noqa: N818 - ends the walk, whatever the reason; the recorder has it
-    """The plan cannot or need not go on."""
+from harness.scenario.capabilities.base import missing
+from harness.scenario.monitors.base import Monitor
+from harness.scenario.plan import Plan
+from harness.scenario.steps import described
+from harness.scenario.verbs import monitors_of_every_run
+from harness.scenario.world import World
 
 
 def run_cell(cell: Cell, run_dir: Path, say: Callable[[str], None], cancellation: Cancellation) -> RunResult:
@@ -44,261 +42,147 @@ def run_cell(cell: Cell, run_dir: Path, say: Callable[[str], None], cancellation
     """
     folder = (run_dir / cell.key.folder).absolute()  # nodes run in folders of their own
     folder.mkdir(parents=True)
-    steps = cell.scenario.plan().steps
-    write_text(folder / "plan.json", to_json([step_words(step, cell.settings) for step in steps]))
+    plan = cell.scenario.plan()
+    write_text(folder / "plan.json", to_json(list(described(plan.everything, cell.settings))))
     began = time.monotonic()
     with Journal(folder / "journal.jsonl") as journal:
         recorder = Recorder(cell, journal, run_dir)
         key = cell.key
-        journal.write("run", scenario=key.scenario, arm=key.arm, role=cell.arm.role, repeat=key.repeat)
-        run = _Run(cell, folder, recorder, say, cancellation)
-        run.carry_out(steps)
+        journal.write(RunStarted(key.scenario, key.arm, str(cell.role), key.repeat))
+        run = Run(cell, recorder, say, cancellation)
+        run.carry_out(plan)
         if cancellation.is_set:  # whatever it looks like: what was ended by us says nothing about the build
             raise RunCancelled
         facts = recorder.facts()
         decision = decide(facts)
-        journal.write("outcome", outcome=decision.outcome, expectation=decision.expectation, reason=decision.reason)
+        journal.write(OutcomeDecided(decision.outcome, decision.expectation, decision.reason))
     result = RunResult(
         key.scenario,
         key.arm,
-        cell.arm.role,
+        cell.role,
         key.repeat,
         decision.outcome,
         decision.expectation,
         decision.reason,
         tuple(recorder.evidence),
         round(time.monotonic() - began, 2),
-        {**measures(facts.ledger, run.cpu_seconds, run.waits), **recorder.progress.measures()},
+        {**measures(facts.clients, run.cpu_seconds, run.waits), **run.measures},
     )
-    of_nodes = roles(read_journal(folder / "journal.jsonl"), cell.scenario.topology.voter_ids)
-    write_text(folder / "logs.json", to_json(run.node_logs(of_nodes)))
+    of_nodes = roles(events_of(read_journal(folder / "journal.jsonl")), cell.scenario.topology.voter_ids)
+    write_text(folder / "logs.json", to_json(node_logs(cell, folder, run.phases, run.names, of_nodes)))
     write_text(folder / "seal.json", to_json(seal_of(cell, folder)))
     write_text(folder / "result.json", to_json(result))
     return result
 
 
-class _Run:
-    """The walk through one plan; all cluster state lives in here and ends with it."""
+class Run:
+    """One run: all cluster state lives in here and ends with it; what it leaves is in the recorder and below."""
 
-    def __init__(
-        self,
-        cell: Cell,
-        folder: Path,
-        recorder: Recorder,
-        say: Callable[[str], None],
-        cancellation: Cancellation,
-    ) -> None:
-        self.cell = cell
-        self.folder = folder
-        self.recorder = recorder
-        self.say = say
-        self.cancellation = cancellation
-        self.waits: dict[str, float] = {}
+    def __init__(self, cell: Cell, recorder: Recorder, say: Callable[[str], None], cancellation: Cancellation) -> None:
+        self.measures: dict[str, float] = {}
         self.cpu_seconds = 0.0
-        self._names: dict[str, str] = {}
-        self.ledger: Ledger | None = None
-        self._phases: list[tuple[str, float]] = []
+        self.names: dict[str, str] = {}
+        self._cell = cell
+        self._recorder = recorder
+        self._say = say
+        self._cancellation = cancellation
+        self._monitors: list[Monitor] = []
+        self._walk: Walk | None = None
 
-    def carry_out(self, steps: list[Step]) -> None:
-        """Start watching, walk the steps, settle the ledger, end every node."""
+    @property
+    def phases(self) -> tuple[PhaseSpan, ...]:
+        """The phases that the plan went through, the last one until now."""
+        return self._walk.spans() if self._walk else ()
+
+    @property
+    def waits(self) -> dict[str, float]:
+        """Seconds that each expectation took to be met."""
+        return self._walk.waits if self._walk else {}
+
+    def carry_out(self, plan: Plan) -> None:
+        """Carry the plan out if this host can; then end everything and look for what was left."""
+        if lacking := missing(self._cell.scenario.needs):
+            self._recorder.report(Incident(IncidentKind.UNSUPPORTED, "", lacking))
+            return
         try:
-            self._carry_out(steps)
+            self._carry_out(plan)
         except RunCancelled:
             raise
         except HarnessError as error:
-            self.recorder.harness_error(str(error))
+            self._recorder.harness_failed(str(error))
         except Exception as error:
-            self.recorder.harness_error(f"{type(error).__name__}: {error}")
-        if left := end_leftovers(self.folder / "nodes"):
-            self.recorder.harness_error(left)
-        self._phases.append(("", time.time()))
+            self._recorder.harness_failed(f"{type(error).__name__}: {error}")
+        if left := end_leftovers(self._recorder.folder / "nodes"):
+            self._recorder.harness_failed(left)
 
-    def _carry_out(self, steps: list[Step]) -> None:
-        cell, recorder = self.cell, self.recorder
-        nodes, plain = self.folder / "nodes", cell.ground.launch(cell.raft_jar, cell.settings)
+    def _carry_out(self, plan: Plan) -> None:
+        cell, recorder = self._cell, self._recorder
         with (
-            collected(plain, cell.agent, self.folder) as launch,
-            Cluster(cell.scenario.topology, nodes, launch, cell.ground.template, recorder.on_node) as cluster,
+            self._instrumented() as launch,
+            Cluster(
+                cell.scenario.topology,
+                recorder.folder / "nodes",
+                launch,
+                cell.install,
+                cell.ground.template,
+                self._on_node,
+            ) as cluster,
         ):
-            watcher = Watcher(cluster, recorder.on_look, recorder.on_stall, recorder.harness_error)
-            world = World(cluster, watcher, self._note)
-            with self.cancellation.ending(cluster.close):
-                watcher.start()
-                try:
-                    self._walk(steps, world)
-                    self._settle(cluster)
-                finally:
-                    self._wind_up(cluster, watcher)
-                recorder.require_proofs({node.id for node in cluster.nodes.values() if node.was_started})
+            makers = [*monitors_of_every_run(), *plan.monitors]
+            self._monitors = [make(recorder, cluster) for make in makers]
+            watcher = Watcher(cluster, self._on_look, recorder.harness_failed)
+            world = World(
+                cluster,
+                watcher,
+                {cell.install.name: cell.install, **cell.others},
+                cell.flag_key,
+                self._monitors,
+                recorder.write,
+                lambda: self._cancellation.is_set,
+            )
+            self._walk = Walk(cell, recorder, world, self._say)
+            with self._cancellation.ending(cluster.close):
+                self._watched(self._walk, plan, cluster, watcher)
 
-    def _wind_up(self, cluster: Cluster, watcher: Watcher) -> None:
-        """Stop load and eyes, after a last look for nodes that died meanwhile; then end every node."""
-        if self.ledger is not None:
-            self.ledger.stop(patient=False)
+    def _watched(self, walk: Walk, plan: Plan, cluster: Cluster, watcher: Watcher) -> None:
+        for monitor in self._monitors:
+            monitor.start()
+        watcher.start()
+        try:
+            walk.through(plan)
+        finally:
+            self._wind_up(walk, cluster, watcher)
+        for monitor in self._monitors:
+            monitor.after()
+            self.measures |= monitor.measures()
+
+    def _wind_up(self, walk: Walk, cluster: Cluster, watcher: Watcher) -> None:
+        """Stop clients and eyes, after a last look for nodes that died meanwhile; then end every node."""
+        walk.abandon_clients()
         watcher.stop()
         for node in cluster.nodes.values():
             node.look_for_death()
-            if node.hangs and not self.cancellation.is_set:
-                node.dump_threads()
+        for monitor in self._monitors:
+            monitor.stop()
         cluster.close()
         self.cpu_seconds = cluster.cpu_seconds()
-        self._names = cluster.names()
+        self.names = cluster.names()
 
-    def _walk(self, steps: list[Step], world: World) -> None:
-        deadline = time.monotonic() + self.cell.scenario.budget
-        try:
-            for step in steps:
-                self._check_cancelled()
-                if time.monotonic() > deadline:
-                    self._over_budget()
-                world.begin_step()
-                self._carry_out_step(step, world)
-        except PlanEnded:
+    @contextmanager
+    def _instrumented(self) -> Iterator[Launch]:
+        launch = self._cell.ground.launch(self._cell.properties)
+        if self._cell.instrument is None:
+            yield launch
             return
+        with self._cell.instrument(launch, self._recorder.folder) as instrumented:
+            yield instrumented
 
-    def _check_cancelled(self) -> None:
-        if self.cancellation.is_set:
-            raise RunCancelled
+    def _on_node(self, node: Node) -> None:
+        line = self._recorder.on_node(node)
+        for monitor in self._monitors:
+            monitor.on_node(node, line)
 
-    def _over_budget(self) -> None:
-        budget = self.cell.scenario.budget
-        line = self.recorder.on_step("guard", "the plan's budget", "unmet", seconds=budget)
-        self.recorder.unmet_guard(Miss("within_budget", f"the plan took longer than its {budget:g} s"), line)
-        raise PlanEnded
-
-    def _carry_out_step(self, step: Step, world: World) -> None:
-        kind, text = step_words(step, self.cell.settings)
-        match step:
-            case Phase(name):
-                self._enter_phase(name)
-            case Background(load):
-                self._start_load(load, world)
-            case Bind(names=names, resolve=resolve):
-                self._act(kind, text, lambda: world.names.update(zip(names, resolve(world), strict=True)))
-            case Do(action, when):
-                if when is None or self._holds_now(when, world):
-                    self._act(kind, text, lambda: action.perform(world))
-                else:
-                    self.recorder.on_step(kind, text, "skipped")
-            case Guard(condition, within):
-                self._guard(condition, within, text, world)
-            case Expect(condition, within, named):
-                self._expect(condition, seconds_of(within, self.cell.settings), named, text, world)
-
-    def _enter_phase(self, name: str) -> None:
-        self._phases.append((name, time.time()))
-        self.recorder.journal.write("phase", name=name)
-        self.say(name)
-
-    def _holds_now(self, condition: Condition, world: World) -> bool:
-        sample = condition.sample(world)
-        self.recorder.on_sample(condition, sample.ok, sample.detail)
-        return sample.ok
-
-    def _act(self, kind: str, text: str, perform: Callable[[], object]) -> None:
-        self.recorder.on_step(kind, text, "begin")
-        began = time.monotonic()
-        try:
-            perform()
-        except (ActionFailed, Unreachable) as error:
-            line = self.recorder.on_step(kind, text, "failed", seconds=_since(began), detail=str(error))
-            self.recorder.unmet_guard(Miss("action_done", f"{text}: {error}"), line)
-            raise PlanEnded from None
-        self.recorder.on_step(kind, text, "done", seconds=_since(began))
-
-    def _guard(self, condition: Condition, within: float, text: str, world: World) -> None:
-        held, took = self._wait_for(condition, within, world)
-        line = self.recorder.on_step("guard", text, "met" if held else "unmet", seconds=took)
-        if not held:
-            phase = self._phases[-1][0] if self._phases else "none"
-            story = f"{condition.words}: not within {took:g} s, in phase “{phase}”"
-            self.recorder.unmet_guard(Miss(_name_of(condition), story), line)
-            raise PlanEnded
-
-    def _expect(self, condition: Condition, within: float, named: str, text: str, world: World) -> None:
-        held, took = self._wait_for(condition, within, world)
-        line = self.recorder.on_step("expect", text, "met" if held else "unmet", name=named, seconds=took)
-        if held:
-            self.waits[named] = took
-            return
-        story = f"{condition.words}: not within {within:g} s"
-        if not condition.sample(world).askable:  # a lost quorum must not pass for a lost observer
-            self.recorder.unmet_guard(Miss("askable", f"{story}, and at its end there was nothing to ask"), line)
-            raise PlanEnded
-        asked = condition.node.find(world) if isinstance(condition, AboutNode) else None
-        self.recorder.refuted(Miss(named, story), line, asked)
-        raise PlanEnded
-
-    def _wait_for(self, condition: Condition, within: float, world: World) -> tuple[bool, float]:
-        """Poll until the condition holds or the time is over, or a node has died; return (held, seconds)."""
-        began = time.monotonic()
-
-        def holds() -> bool:
-            self._check_cancelled()
-            return self.recorder.node_died or self._holds_now(condition, world)
-
-        held = wait_until(holds, within, _POLL_SECONDS)
-        if self.recorder.node_died:
-            raise PlanEnded
-        return held, _since(began)
-
-    def _start_load(self, load: Load, world: World) -> None:
-        cluster = world.cluster
-        ports, voters = list(cluster.broker_ports.values()), cluster.topology.voter_ids
-
-        def create() -> None:
-            # The ledger's reader asks for its group's coordinator. Kafka would then make this topic, of 50 partitions,
-            # in those runs that last long enough: lines in some runs of a build and not in others.
-            world.create_topic("__consumer_offsets", spread(voters, 1, len(voters)), {"cleanup.policy": "compact"})
-            world.create_topic(load.topic, spread(voters, load.partitions, len(voters)), load.topic_config)
-            self.ledger = Ledger(load, ports)
-            self.ledger.start()
-
-        self._act("background", load.words, create)
-
-    def _settle(self, cluster: Cluster) -> None:
-        """Stop the load and account for it; a cluster in which a node died may be unable to answer."""
-        if self.ledger is None:
-            return
-        self._check_cancelled()
-        self.ledger.stop()
-        ports = list(cluster.broker_ports.values())
-        if ports and not self.recorder.node_died:
-            self.say("reading the ledger back")
-            self.recorder.on_ledger(self.ledger.verify(ports))
-
-    def _note(self, text: str, **fields: object) -> None:
-        self.recorder.journal.write("note", text=text, **fields)
-
-    def node_logs(self, of_nodes: Mapping[int, Mapping[str, str]]) -> list[NodeLogs]:
-        """Say which logs this run left, for the log diff; `of_nodes` is what each node was in each phase."""
-        cell, topology = self.cell, self.cell.scenario.topology
-        spans = tuple(
-            PhaseSpan(name, start, end) for (name, start), (_, end) in zip(self._phases, self._phases[1:], strict=False)
-        )
-        return [
-            NodeLogs(
-                cell.key.scenario,
-                cell.key.arm,
-                cell.key.repeat,
-                node,
-                "voter" if node in topology.voter_ids else "observer",
-                (f"{cell.key.folder}/nodes/{node}/server.log",),
-                LOG_PATTERN,
-                spans,
-                self._names,
-                of_nodes.get(node, {}),
-            )
-            for node in (*topology.voter_ids, *topology.observer_ids)
-            if (self.folder / "nodes" / str(node) / "server.log").exists()
-        ]
-
-
-def _name_of(condition: Condition) -> str:
-    """Return a condition's class name as words_with_underscores: the name of an unmet guard."""
-    name = type(condition).__name__
-    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
-
-
-def _since(began: float) -> float:
-    return round(time.monotonic() - began, 3)
+    def _on_look(self, look: Look) -> None:
+        line = self._recorder.on_look(look)
+        for monitor in self._monitors:
+            monitor.on_look(look, line)

@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from harness.model.clients import ClientReport, broken_promises
+from harness.model.incidents import Incident, IncidentKind
 from harness.model.runs import Outcome
-from harness.scenario.load import LedgerSummary
 
-
-@dataclass(frozen=True, slots=True)
-class Miss:
-    """Something that was waited for and did not come, or an invariant that broke: its name and the story."""
-
-    name: str
-    reason: str
+NOTHING_LOST = "nothing_lost"
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """All that decides a run's outcome; None where nothing of the kind happened."""
+    """All that decides a run's outcome.
 
-    harness_error: str | None = None
-    starved: str | None = None
-    wrong_arm: str | None = None
-    unproved: str | None = None
-    node_died: str | None = None
-    broken_invariant: Miss | None = None
-    unmet_guard: Miss | None = None
-    refuted: Miss | None = None
-    ledger: LedgerSummary | None = None
+    `incidents` are the first of each kind, `aftermath` those after the arm had ended the plan. `stalls_spoil` is the
+    scenario's (harness.scenario.plan.Scenario).
+    """
+
+    incidents: Sequence[Incident] = ()
+    clients: Sequence[ClientReport] = ()
+    aftermath: Sequence[Incident] = ()
+    stalls_spoil: bool = True
+
+    def of(self, kind: IncidentKind) -> Incident | None:
+        """Return the incident of a kind, if there was one."""
+        return next((each for each in self.incidents if each.kind is kind), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Outcome, the name of what was refuted or unmet, and the reason as a sentence."""
+    """Outcome, the name of what failed or was unmet, and the reason as a sentence."""
 
     outcome: Outcome
     expectation: str = ""
@@ -47,48 +45,70 @@ def decide(facts: Facts) -> Decision:
     The order is the order of trust: a run that the harness or the host spoiled says nothing about the build; a
     death explains an unmet guard after it; an unmet guard means that the expectations were never asked.
     """
-    if facts.harness_error is not None:
-        return Decision(Outcome.BROKEN, "", facts.harness_error)
-    if facts.starved is not None:
-        return Decision(Outcome.INCONCLUSIVE, "host_not_starved", facts.starved)
-    if facts.wrong_arm is not None:
-        return Decision(Outcome.BROKEN, "", facts.wrong_arm)
-    if facts.node_died is not None:
-        return Decision(Outcome.FAILED, "node_alive", facts.node_died)
-    if facts.unproved is not None:
-        return Decision(Outcome.BROKEN, "", facts.unproved)
-    if facts.broken_invariant is not None:
-        return Decision(Outcome.FAILED, facts.broken_invariant.name, facts.broken_invariant.reason)
-    if facts.ledger is not None and facts.ledger.lost:
-        reason = f"{facts.ledger.lost} of {facts.ledger.acked} acknowledged records are gone"
-        return Decision(Outcome.FAILED, "nothing_lost", reason)
-    if facts.unmet_guard is not None:
-        reason = f"guard unmet: {facts.unmet_guard.reason}"
-        return Decision(Outcome.INCONCLUSIVE, facts.unmet_guard.name, reason)
-    if facts.refuted is not None:
-        return Decision(Outcome.FAILED, facts.refuted.name, facts.refuted.reason)
-    return _ledger_alone(facts.ledger)
+    if (unsupported := facts.of(IncidentKind.UNSUPPORTED)) is not None:
+        return Decision(Outcome.UNSUPPORTED, "", unsupported.reason)
+    if (failed := facts.of(IncidentKind.HARNESS_FAILED)) is not None:
+        return Decision(Outcome.BROKEN, "", failed.reason)
+    if (stalled := facts.of(IncidentKind.HOST_STALLED)) is not None and facts.stalls_spoil:
+        return Decision(Outcome.INCONCLUSIVE, stalled.name, stalled.reason)
+    if (wrong := facts.of(IncidentKind.WRONG_BUILD)) is not None:
+        return Decision(Outcome.BROKEN, "", wrong.reason)
+    if (died := facts.of(IncidentKind.NODE_DIED)) is not None:
+        return _ended_by_the_arm(died, facts)
+    if (unseen := _unseen(facts)) is not None:
+        return Decision(Outcome.BROKEN, "", unseen.reason)
+    if (broken := facts.of(IncidentKind.INVARIANT_BROKEN)) is not None:
+        return Decision(Outcome.FAILED, broken.name, broken.reason)
+    if lost := broken_promises(facts.clients):
+        return Decision(Outcome.FAILED, NOTHING_LOST, "; ".join(lost))
+    if (unmet := facts.of(IncidentKind.GUARD_UNMET)) is not None:
+        return Decision(Outcome.INCONCLUSIVE, unmet.name, f"guard unmet: {unmet.reason}")
+    if (refused := facts.of(IncidentKind.EXPECTATION_UNMET)) is not None:
+        return _ended_by_the_arm(refused, facts)
+    return _of_clients(facts.clients)
 
 
-def _ledger_alone(ledger: LedgerSummary | None) -> Decision:
-    """Decide a run against which nothing else speaks: a ledger that was not asked keeps it from being held."""
-    if ledger is not None and ledger.unread:
-        return Decision(Outcome.INCONCLUSIVE, "ledger_read", f"the ledger could not be checked: {ledger.unread}")
-    if ledger is not None and not ledger.acked:
-        return Decision(Outcome.INCONCLUSIVE, "ledger_asked", "no record was ever acknowledged, so none could be lost")
+def _unseen(facts: Facts) -> Incident | None:
+    """Return that a node was not seen to run its install; a guard that waited for it to come up says it better."""
+    never = facts.of(IncidentKind.NEVER_PROVED) if facts.of(IncidentKind.GUARD_UNMET) is None else None
+    return facts.of(IncidentKind.NOT_PROVED) or never
+
+
+def _ended_by_the_arm(incident: Incident, facts: Facts) -> Decision:
+    """Decide a run that a death or an unmet expectation ended.
+
+    A loss counts whatever the host did; what went wrong on a host that starved a node may be the host's doing.
+    """
+    if lost := broken_promises(facts.clients):
+        return Decision(Outcome.FAILED, NOTHING_LOST, "; ".join(lost))
+    reason = "; ".join((incident.reason, *(f"and then: {each.reason}" for each in facts.aftermath)))
+    if (stalled := facts.of(IncidentKind.HOST_STALLED)) is not None:
+        return Decision(Outcome.INCONCLUSIVE, stalled.name, f"{stalled.reason}; and then: {reason}")
+    return Decision(Outcome.FAILED, incident.name, reason)
+
+
+def _of_clients(clients: Sequence[ClientReport]) -> Decision:
+    """Decide a run against which nothing else speaks: a client that was not asked keeps it from passing."""
+    if unread := [f"{each.name}: {each.unread}" for each in clients if each.unread]:
+        return Decision(
+            Outcome.INCONCLUSIVE, "ledger_read", f"it could not be checked what was lost: {'; '.join(unread)}"
+        )
+    if idle := [each.name for each in clients if not each.acknowledged]:
+        reason = f"nothing was ever acknowledged to {', '.join(idle)}, so that nothing could be lost"
+        return Decision(Outcome.INCONCLUSIVE, "ledger_asked", reason)
     return Decision(Outcome.PASSED)
 
 
-def measures(ledger: LedgerSummary | None, cpu_seconds: float, waits: Mapping[str, float]) -> dict[str, float]:
-    """Return a run's figures by name; `waits` are seconds that each expectation took to be held."""
+def measures(clients: Sequence[ClientReport], cpu_seconds: float, waits: Mapping[str, float]) -> dict[str, float]:
+    """Return a run's figures by name; `waits` are seconds that each expectation took to be met."""
     figures = {"node_cpu_seconds": round(cpu_seconds, 2)}
     figures |= {f"{name}_seconds": round(seconds, 2) for name, seconds in waits.items()}
-    if ledger is not None:
+    if clients:
         figures |= {
-            "acked_records": ledger.acked,
-            "failed_records": ledger.failed,
-            "lost_records": ledger.lost,
-            "duplicate_records": ledger.duplicates,
-            "longest_stall_seconds": round(ledger.longest_stall_seconds, 3),
+            "acked_records": sum(each.acknowledged for each in clients),
+            "failed_records": sum(each.failed for each in clients),
+            "lost_records": sum(each.lost for each in clients),
+            "duplicate_records": sum(each.duplicates for each in clients),
+            "longest_stall_seconds": round(max(each.longest_pause_seconds for each in clients), 3),
         }
     return figures

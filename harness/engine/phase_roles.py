@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from collections.abc import Collection, Iterable
 
-from harness.model.journals import ENDED, is_of_the_plan
+from harness.model.events import ENDED, Event, NodeChanged, PhaseStarted, QuorumSeen, is_of_the_plan
 
 
-def roles(events: Iterable[Mapping[str, Any]], voters: Collection[int]) -> dict[int, dict[str, str]]:
+def roles(events: Iterable[Event], voters: Collection[int]) -> dict[int, dict[str, str]]:
     """Return by node and phase what the node was: `leader`, `restarted leader`, `follower`, `restarted follower`,
     `stopped voter`, and `observer` in the same three ways. A follower is a voter.
 
@@ -22,7 +21,7 @@ def roles(events: Iterable[Mapping[str, Any]], voters: Collection[int]) -> dict[
 
 
 class _Walk:
-    """The journal from its beginning: what is known at the present line, and what is told of the phases behind it."""
+    """The journal from its beginning: what is known at the present line, and what nodes were in earlier phases."""
 
     def __init__(self, voters: Collection[int]) -> None:
         self._voters = voters
@@ -30,20 +29,22 @@ class _Walk:
         self._states: dict[int, str] = {}
         self._restarted: set[int] = set()
         self._phase = ""
-        self._told: dict[int, dict[str, str]] = {}
+        self._roles: dict[int, dict[str, str]] = {}
 
-    def through(self, events: Iterable[Mapping[str, Any]]) -> dict[int, dict[str, str]]:
+    def through(self, events: Iterable[Event]) -> dict[int, dict[str, str]]:
         for event in events:
-            match event.get("event"):
-                case "phase":
+            match event:
+                case PhaseStarted(name):
                     self._end_phase()
-                    self._phase = str(event["name"])
-                case "node":
-                    self._on_node(int(event["node"]), str(event["state"]))
-                case "quorum" if int(event["leader"]) >= 0:
-                    self._leader = int(event["leader"])
+                    self._phase = name
+                case NodeChanged(node, state):
+                    self._on_node(node, state)
+                case QuorumSeen(leader) if leader >= 0:
+                    self._leader = leader
+                case _:  # nothing else says what a node was
+                    pass
         self._end_phase()
-        return self._told
+        return self._roles
 
     def _on_node(self, node: int, state: str) -> None:
         if state == "starting" and node in self._states:
@@ -52,7 +53,7 @@ class _Walk:
 
     def _end_phase(self) -> None:
         for node in self._states if self._phase else ():
-            self._told.setdefault(node, {})[self._phase] = self._role(node)
+            self._roles.setdefault(node, {})[self._phase] = self._role(node)
         self._restarted = set()
 
     def _role(self, node: int) -> str:

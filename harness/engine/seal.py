@@ -7,25 +7,29 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.base.files import read_journal, read_record
+from harness.base.files import read_record
 from harness.base.json import to_json
-from harness.engine.recorder import Cell
+from harness.engine.cell import Cell
+from harness.journal import read_journal
+from harness.model.events import OutcomeDecided
 from harness.model.runs import RunKey, RunResult
-from harness.scenario.steps import step_words
+from harness.scenario.steps import described
 
 _DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class RunInputs:
     """Everything that decides what a run shows, apart from the host.
 
     `plan` is the digest of the steps in words, the topology, the budget and the server properties; `jar` is the raft
-    jar's. `java` is the runtime as run.json declares it, `profile` the JVM settings.
+    jar's, `other_jars` are those that the plan may install. `java` is the runtime as run.json declares it, `profile`
+    the JVM settings.
     """
 
     plan: str
     jar: str
+    other_jars: tuple[str, ...]
     java: str
     profile: str
     repeat: int
@@ -35,16 +39,17 @@ class Made:
 class Seal:
     """What a run was made with, and the SHA-256 of the journal that it left."""
 
-    made: Made
+    inputs: RunInputs
     journal: str
 
 
-def made_with(cell: Cell) -> Made:
+def inputs_of(cell: Cell) -> RunInputs:
     """Return what a cell is declared to be run with."""
-    return Made(
+    return RunInputs(
         plan=_plan_digest(cell),
-        jar=cell.arm.build.jar_sha256,
-        java=cell.arm.java,
+        jar=cell.install.sha256,
+        other_jars=tuple(other.sha256 for _, other in sorted(cell.others.items())),
+        java=cell.java,
         profile=str(cell.ground.profile),
         repeat=cell.key.repeat,
     )
@@ -52,10 +57,10 @@ def made_with(cell: Cell) -> Made:
 
 def seal_of(cell: Cell, folder: Path) -> Seal:
     """Return the seal of a run that has ended in `folder`."""
-    return Seal(made_with(cell), _digest((folder / "journal.jsonl").read_bytes()))
+    return Seal(inputs_of(cell), _digest((folder / "journal.jsonl").read_bytes()))
 
 
-def differences(made: Made, declared: Made) -> str:
+def differences(made: RunInputs, declared: RunInputs) -> str:
     """Return in words how what a run was made with differs from what is declared; empty when it does not. Pure."""
     pairs = zip(asdict(made).items(), asdict(declared).values(), strict=True)
     return "; ".join(
@@ -65,10 +70,10 @@ def differences(made: Made, declared: Made) -> str:
     )
 
 
-def misfit(root: Path, cell: Cell) -> str:
+def mismatch(root: Path, cell: Cell) -> str:
     """Return why the result that lies below `root` cannot stand for a cell; empty when it can."""
     try:
-        return differences(check_result(root, cell.key).made, made_with(cell))
+        return differences(check_result(root, cell.key).inputs, inputs_of(cell))
     except HarnessError as error:
         return error.message.rstrip(".")
 
@@ -85,7 +90,7 @@ def check_result(run_dir: Path, key: RunKey) -> Seal:
         raise _refused(journal, "is not the journal that was written in this run: it was changed afterwards")
     if result.key != key:
         raise _refused(folder / "result.json", f"is the result of another run: it names {result.key.folder}")
-    if told(journal) != (result.outcome, result.expectation, result.reason):
+    if decided(journal) != (result.outcome, result.expectation, result.reason):
         raise _refused(folder / "result.json", f"says {result.outcome}, and the outcome in {journal.name} differs")
     return seal
 
@@ -97,16 +102,17 @@ def check_results(run_dir: Path) -> None:
         check_result(run_dir, RunKey(scenario, arm, int(repeat) if repeat.isdecimal() else 0))
 
 
-def told(journal: Path) -> tuple[str, str, str]:
+def decided(journal: Path) -> tuple[str, str, str]:
     """Return outcome, expectation and reason that a journal ends with; empty ones when it has no outcome."""
-    outcomes = [event for event in read_journal(journal) if event.get("event") == "outcome"]
-    last = outcomes[-1] if outcomes else {}
-    return str(last.get("outcome", "")), str(last.get("expectation", "")), str(last.get("reason", ""))
+    outcomes = [entry.event for entry in read_journal(journal) if isinstance(entry.event, OutcomeDecided)]
+    last = outcomes[-1] if outcomes else OutcomeDecided("", "", "")
+    return last.outcome, last.expectation, last.reason
 
 
 def _plan_digest(cell: Cell) -> str:
     scenario = cell.scenario
-    steps = tuple(step_words(step, cell.settings) for step in scenario.plan().steps)
+    plan = scenario.plan()
+    steps = tuple(described(plan.everything, cell.settings))
     text = to_json((steps, scenario.topology, scenario.budget, dict(cell.settings)))
     return _digest(text.encode())
 
@@ -116,7 +122,7 @@ def _digest(content: bytes) -> str:
 
 
 def _short(name: str, value: object) -> str:
-    return str(value)[:_DIGITS] if name in ("plan", "jar") else str(value)
+    return str(value)[:_DIGITS] if name in ("plan", "jar", "other_jars") else str(value)
 
 
 def _refused(path: Path, why: str) -> HarnessError:

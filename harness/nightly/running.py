@@ -17,7 +17,7 @@ from harness.nightly.matrix import Verification
 from harness.nightly.records import SCHEMA, Ended, Ending, Night, Planned
 from harness.nightly.shards import assign, estimate
 from harness.nightly.words import words_of
-from harness.scenario.api import Scenario
+from harness.scenario.plan import Scenario
 from harness.scenario.registry import select
 from harness.stages.verify import verify
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.base.files import read_journal, write_text
+from harness.base.files import write_text
 from harness.base.json import from_json
+from harness.journal import read_journal
 from harness.report.context import report_context
 from harness.report.document import Document
 from harness.report.history import read_history

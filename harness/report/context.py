@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.base.text import cut
+from harness.journal import Entry
 from harness.model.runs import Evidence, Outcome
 from harness.report import matrix
 from harness.report.differences import ContrastView, beside, causes_of, contrast_view, meaning_of
@@ -26,7 +27,7 @@ from harness.report.proving import (
     reach_view,
     waived_view,
 )
-from harness.report.timeline import Event, Step, last_phase, timeline_of
+from harness.report.timeline import Step, last_phase, timeline_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ class ReportContext:
 
 def report_context(
     document: Document,
-    journals: Mapping[str, Sequence[Event]],
+    journals: Mapping[str, Sequence[Entry]],
     limits: Limits | None = None,
     history: History | None = None,
 ) -> ReportContext:
@@ -182,7 +183,7 @@ def _runs_told(document: Document) -> str:
     return f"{len(document.runs)} ({scenarios} scenarios × {arms} arms × {document.repeats})"
 
 
-def _telling_phases(document: Document, journals: Mapping[str, Sequence[Event]]) -> frozenset[tuple[str, str]]:
+def _telling_phases(document: Document, journals: Mapping[str, Sequence[Entry]]) -> frozenset[tuple[str, str]]:
     """Return (scenario, phase) of the last phases of scenarios that discriminate: what they are run for shows there.
 
     A run that did not come to an answer may have ended in an earlier phase, so it does not count.
@@ -192,7 +193,7 @@ def _telling_phases(document: Document, journals: Mapping[str, Sequence[Event]])
     return frozenset((run.scenario, last_phase(journals.get(run.folder, ()))) for run in answered)
 
 
-def _chosen_runs(document: Document, journals: Mapping[str, Sequence[Event]], most: int) -> list[RunDoc]:
+def _chosen_runs(document: Document, journals: Mapping[str, Sequence[Entry]], most: int) -> list[RunDoc]:
     """Return the runs whose timelines are shown: all, or first those that did not pass."""
     told = [run for run in document.runs if journals.get(run.folder)]
     kept = {run.folder for run in sorted(told, key=lambda run: run.check == "passed")[:most]}
@@ -206,7 +207,7 @@ def _in_order(document: Document) -> list[RunDoc]:
     return sorted(document.runs, key=lambda run: (scenarios.index(run.scenario), arms.index(run.arm), run.repeat))
 
 
-def _timeline(document: Document, run: RunDoc, events: Sequence[Event], limits: Limits) -> TimelineView:
+def _timeline(document: Document, run: RunDoc, events: Sequence[Entry], limits: Limits) -> TimelineView:
     timeline = timeline_of(events)
     steps = tuple(step for step in timeline.steps if step.notable)
     outcome = f"{run.outcome}({run.expectation})" if run.outcome == "FAILED" else str(run.outcome)

@@ -12,17 +12,17 @@ from markupsafe import Markup
 
 from harness.base.paths import data_root
 from harness.base.text import visible
+from harness.journal import Entry
 from harness.report.context import Limits, ReportContext, report_context
 from harness.report.document import Document
 from harness.report.history import History
-from harness.report.timeline import Event
 
 BUDGET_BYTES = 2_000_000
 
 
 def render_html(
     document: Document,
-    journals: Mapping[str, Sequence[Event]],
+    journals: Mapping[str, Sequence[Entry]],
     budget: int = BUDGET_BYTES,
     history: History | None = None,
 ) -> str:

@@ -7,33 +7,33 @@ from dataclasses import dataclass
 
 from harness.base.paths import data_root
 from harness.base.text import cut
+from harness.journal import Entry
 from harness.logs.read.events import OUTSIDE
 from harness.model.findings import Contrast
+from harness.model.rollout import Rehearsal, RolloutOutcome, RolloutVerdict, Turn
 from harness.report.context import Limits, TimelineView
 from harness.report.differences import Beside, ContrastView, contrast_view
 from harness.report.document import ContrastDoc
 from harness.report.drawing import draw
 from harness.report.html import own_file, policy_hash, template_environment
 from harness.report.links import Quote, evidence_link, journal_link, quote_of
-from harness.report.timeline import Event, timeline_of
+from harness.report.timeline import timeline_of
 from harness.report.verdict import finding_doc
-from harness.rollout.records import FORWARD_AND_BACK, Ending, RehearsalResult, Rollout, StepSeen
+from harness.rollout.rehearsals import FORWARD_AND_BACK
 from harness.rollout.runbook import Runbook, runbook
+from harness.rollout.verdict import outcome_of
 
-_SENTENCES = {
-    Ending.PASSED: "All that was rehearsed held, and nothing that was promised was lost.",
-    Ending.STOPPED: "The roll was stopped, or something that was promised is gone.",
-    Ending.INCONCLUSIVE: "Too little could be asked.",
-}
 _TEXT = 700
 _CLIENTS = ("orders", "clicks", "balances", "payments", "group")
 
 
 @dataclass(frozen=True, slots=True)
 class RehearsalView:
-    """A rehearsal as the page shows it; its steps' pauses are in the order of `clients`."""
+    """A rehearsal as the page shows it; `outcome` is what it weighs, `shown` the outcome of its run."""
 
-    result: RehearsalResult
+    found: Rehearsal
+    outcome: str
+    shown: str
     reason: str
     slowest: str
     checks: int
@@ -45,7 +45,7 @@ class RehearsalView:
 class RolloutPage:
     """Everything that the page shows."""
 
-    found: Rollout
+    found: RolloutVerdict
     sentence: str
     kafka_version: str
     command: str
@@ -57,10 +57,9 @@ class RolloutPage:
 
 
 def render_rollout(
-    found: Rollout,
-    journals: Mapping[str, Sequence[Event]],
+    found: RolloutVerdict,
+    journals: Mapping[str, Sequence[Entry]],
     contrast: Contrast | None,
-    kafka_version: str,
     argv: Sequence[str],
 ) -> str:
     """Return the page; `journals` are the events of each rehearsal by its name. Equal input gives equal bytes."""
@@ -68,23 +67,22 @@ def render_rollout(
     style, script = own_file(reports / "styles" / "report.css"), own_file(reports / "scripts" / "filter.js")
     template = template_environment(reports / "templates").get_template("rollout.html.j2")
     hashes = {"style_hash": policy_hash(style), "script_hash": policy_hash(script)}
-    page = rollout_page(found, journals, contrast, kafka_version, argv)
+    page = rollout_page(found, journals, contrast, argv)
     return template.render(page=page, style=style, script=script, **hashes)
 
 
 def rollout_page(
-    found: Rollout,
-    journals: Mapping[str, Sequence[Event]],
+    found: RolloutVerdict,
+    journals: Mapping[str, Sequence[Entry]],
     contrast: Contrast | None,
-    kafka_version: str,
     argv: Sequence[str],
 ) -> RolloutPage:
     """Return what the page shows."""
     book = runbook(found)
     return RolloutPage(
         found,
-        _SENTENCES[found.ending],
-        kafka_version,
+        cut(found.sentence, _TEXT),
+        found.kafka_version,
         " ".join(("harness", *argv)),
         _CLIENTS,
         tuple(_rehearsal(each, journals.get(each.name, ())) for each in found.rehearsals),
@@ -94,39 +92,42 @@ def rollout_page(
     )
 
 
-def _rehearsal(result: RehearsalResult, events: Sequence[Event]) -> RehearsalView:
+def _rehearsal(found: Rehearsal, entries: Sequence[Entry]) -> RehearsalView:
+    result = found.result
     return RehearsalView(
-        result,
+        found,
+        str(outcome_of(found)),
+        f"{result.outcome}({result.expectation})" if result.expectation else str(result.outcome),
         cut(result.reason, _TEXT),
-        _slowest(result.steps),
-        sum(len(step.before) + len(step.after) for step in result.steps),
+        _slowest(found.turns),
+        sum(len(turn.before) + len(turn.after) for turn in found.turns),
         tuple(quote_of(each, _TEXT) for each in result.evidence[:6]),
-        _timeline(result, events),
+        _timeline(found, entries),
     )
 
 
-def _slowest(steps: Sequence[StepSeen]) -> str:
-    slowest = max(steps, key=lambda step: step.seconds, default=None)
+def _slowest(turns: Sequence[Turn]) -> str:
+    slowest = max(turns, key=lambda turn: turn.seconds, default=None)
     return f"node {slowest.node}, {slowest.seconds:.0f} s" if slowest else "–"
 
 
-def _timeline(result: RehearsalResult, events: Sequence[Event]) -> TimelineView:
-    timeline = timeline_of(events)
+def _timeline(found: Rehearsal, entries: Sequence[Entry]) -> TimelineView:
+    timeline = timeline_of(entries)
     steps = tuple(step for step in timeline.steps if step.notable)
-    most = Limits().steps
-    told = f"{result.name}: {result.ending} after {timeline.seconds:.1f} s, {len(timeline.lanes)} nodes"
+    most, result = Limits().steps, found.result
+    summary = f"{found.name}: {result.outcome} after {timeline.seconds:.1f} s, {len(timeline.lanes)} nodes"
     return TimelineView(
-        f"timeline-{result.name}",
-        result.name,
+        f"timeline-{found.name}",
+        found.name,
         "a live cluster",
         1,
-        str(result.ending),
-        result.ending is not Ending.PASSED or result.name == FORWARD_AND_BACK,
-        f"{told}, {len(steps)} numbered steps listed below.",
+        str(result.outcome),
+        outcome_of(found) is not RolloutOutcome.PASSED or found.name == FORWARD_AND_BACK,
+        f"{summary}, {len(steps)} numbered steps listed below.",
         draw(timeline),
         steps[:most],
         max(len(steps) - most, 0),
-        journal_link(f"rehearsals/{result.name}"),
+        journal_link(result.key.folder),
     )
 
 

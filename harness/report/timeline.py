@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
-from harness.model.journals import ENDED, is_of_the_plan
+from harness.journal import Entry
+from harness.model.events import (
+    ENDED,
+    Event,
+    HostStalled,
+    NodeChanged,
+    PhaseStarted,
+    QuorumSeen,
+    StepChanged,
+    is_of_the_plan,
+)
 
-Event = Mapping[str, Any]
+_E = TypeVar("_E", bound=Event)
 
 # A no-op record is appended every 500 ms and the quorum is journaled once a second: an observer that has not
 # moved for this long has missed several.
@@ -45,7 +55,7 @@ class Lane:
 class Step:
     """A step that ended: `kind` is `do guard expect bind background`, `status` its end; `line` in the journal.
 
-    `name` is the expectation's. A moment without a processor is told as a step of the kind `host`.
+    `name` is the expectation's. A moment without a processor is shown as a step of the kind `host`.
     """
 
     kind: str
@@ -75,39 +85,35 @@ class Timeline:
     steps: tuple[Step, ...]
 
 
-def timeline_of(events: Sequence[Event]) -> Timeline:
-    """Return the timeline that a journal tells, up to the end of its plan; an empty journal gives an empty one."""
-    seconds = _plan_ended(events)
-    events = [event for event in events if _time(event) <= seconds]
+def timeline_of(entries: Sequence[Entry]) -> Timeline:
+    """Return the timeline of a journal, up to the end of its plan; an empty journal gives an empty one."""
+    seconds = _plan_ended(entries)
+    entries = [entry for entry in entries if entry.t <= seconds]
     return Timeline(
         seconds,
-        _phases(events, seconds),
-        tuple(_lane(node, role, events, seconds) for node, role in _nodes(events)),
-        tuple(sorted((*_steps(events), *_starvations(events)), key=lambda step: step.start)),
+        _phases(entries, seconds),
+        tuple(_lane(node, role, entries, seconds) for node, role in _nodes(entries)),
+        tuple(sorted((*_steps(entries), *_starvations(entries)), key=lambda step: step.start)),
     )
 
 
-def _plan_ended(events: Sequence[Event]) -> float:
+def _plan_ended(entries: Sequence[Entry]) -> float:
     """Return when the plan had nothing more to do or to look at; what follows is the harness tidying up."""
-    asked = [_time(event) for event in events if is_of_the_plan(event)]
-    return max(asked or map(_time, events), default=0.0)
+    asked = [entry.t for entry in entries if is_of_the_plan(entry.event)]
+    return max(asked or [entry.t for entry in entries], default=0.0)
 
 
-def _time(event: Event) -> float:
-    return float(event.get("t", 0.0))
+def _of(entries: Iterable[Entry], kind: type[_E]) -> list[tuple[float, _E]]:
+    return [(entry.t, entry.event) for entry in entries if isinstance(entry.event, kind)]
 
 
-def _of(events: Iterable[Event], kind: str) -> list[Event]:
-    return [event for event in events if event.get("event") == kind]
+def _phases(entries: Sequence[Entry], seconds: float) -> tuple[Span, ...]:
+    return _until_next([(at, phase.name) for at, phase in _of(entries, PhaseStarted)], seconds)
 
 
-def _phases(events: Sequence[Event], seconds: float) -> tuple[Span, ...]:
-    return _until_next([(_time(e), str(e["name"])) for e in _of(events, "phase")], seconds)
-
-
-def last_phase(events: Iterable[Event]) -> str:
+def last_phase(entries: Iterable[Entry]) -> str:
     """Return the name of the phase in which a journal ends; empty when it has none."""
-    return next((str(event["name"]) for event in reversed(_of(events, "phase"))), "")
+    return next((phase.name for _, phase in reversed(_of(entries, PhaseStarted))), "")
 
 
 def _until_next(marks: Sequence[tuple[float, str]], seconds: float) -> tuple[Span, ...]:
@@ -116,56 +122,56 @@ def _until_next(marks: Sequence[tuple[float, str]], seconds: float) -> tuple[Spa
     return tuple(Span(name, at, end) for (at, name), (end, _) in bounds)
 
 
-def _nodes(events: Sequence[Event]) -> list[tuple[int, str]]:
-    """Return the nodes and whether each is a voter or an observer, as the voters' own answers tell."""
-    quorums = _of(events, "quorum")
-    voters = {int(node) for q in quorums for node in q.get("voters", {})}
-    observers = {int(node) for q in quorums for node in q.get("observers", {})}
-    seen = {int(e["node"]) for e in _of(events, "node")}
+def _nodes(entries: Sequence[Entry]) -> list[tuple[int, str]]:
+    """Return the nodes and whether each is a voter or an observer, as the voters' own answers say."""
+    quorums = [quorum for _, quorum in _of(entries, QuorumSeen)]
+    voters = {node for quorum in quorums for node in quorum.voters}
+    observers = {node for quorum in quorums for node in quorum.observers}
+    seen = {change.node for _, change in _of(entries, NodeChanged)}
     # A restarting voter can be listed as an observer for a moment: having voted decides.
     role = {node: "voter" if node in voters else "observer" if node in observers else "" for node in seen}
     return sorted(role.items())
 
 
-def _lane(node: int, role: str, events: Sequence[Event], seconds: float) -> Lane:
-    life = _life(node, events, seconds)
-    looks = _looks(node, events) if role == "observer" else []
+def _lane(node: int, role: str, entries: Sequence[Entry], seconds: float) -> Lane:
+    life = _life(node, entries, seconds)
+    looks = _looks(node, entries) if role == "observer" else []
     offsets = tuple((at, offset) for at, offset in looks if offset is not None)
-    return Lane(node, role, life, _leads(node, events, seconds), offsets, _stalls(looks, life, seconds))
+    return Lane(node, role, life, _leads(node, entries, seconds), offsets, _stalls(looks, life, seconds))
 
 
-def _life(node: int, events: Sequence[Event], seconds: float) -> tuple[Span, ...]:
-    return _until_next([(_time(e), str(e["state"])) for e in _of(events, "node") if int(e["node"]) == node], seconds)
+def _life(node: int, entries: Sequence[Entry], seconds: float) -> tuple[Span, ...]:
+    changes = _of(entries, NodeChanged)
+    return _until_next([(at, change.state) for at, change in changes if change.node == node], seconds)
 
 
-def _leads(node: int, events: Sequence[Event], seconds: float) -> tuple[Span, ...]:
+def _leads(node: int, entries: Sequence[Entry], seconds: float) -> tuple[Span, ...]:
     """Return the epochs that a node was seen to lead, each until another answer or until the node ended."""
-    changes = [next(group) for _, group in itertools.groupby(_answers(events), key=lambda answer: answer[1])]
+    changes = [next(group) for _, group in itertools.groupby(_answers(entries), key=lambda answer: answer[1])]
     spans = _until_next([(at, f"{leader} {epoch}") for at, (leader, epoch) in changes], seconds)
-    ends = [_time(e) for e in _of(events, "node") if int(e["node"]) == node and e["state"] in ENDED]
+    ends = [at for at, change in _of(entries, NodeChanged) if change.node == node and change.state in ENDED]
     mine = [span for span in spans if span.name.split()[0] == str(node)]
     return tuple(Span(s.name.split()[1], s.start, _first_within(ends, s)) for s in mine)
 
 
-def _answers(events: Sequence[Event]) -> Iterator[tuple[float, tuple[int, int]]]:
+def _answers(entries: Sequence[Entry]) -> Iterator[tuple[float, tuple[int, int]]]:
     """Yield when the voters named which leader and epoch; silence between two equal answers is no election."""
     latest = -1
-    for quorum in _of(events, "quorum"):
-        leader, epoch = int(quorum["leader"]), int(quorum["epoch"])
-        if leader >= 0 or epoch > latest:
-            latest = max(latest, epoch)
-            yield _time(quorum), (leader, epoch)
+    for at, quorum in _of(entries, QuorumSeen):
+        if quorum.leader >= 0 or quorum.epoch > latest:
+            latest = max(latest, quorum.epoch)
+            yield at, (quorum.leader, quorum.epoch)
 
 
 def _first_within(times: Iterable[float], span: Span) -> float:
     return next((at for at in times if span.start < at < span.end), span.end)
 
 
-def _looks(node: int, events: Sequence[Event]) -> list[tuple[float, int | None]]:
+def _looks(node: int, entries: Sequence[Entry]) -> list[tuple[float, int | None]]:
     """Return what each answer of a leader said of a node's log end offset; None when it did not list the node."""
-    answered = [q for q in _of(events, "quorum") if int(q["leader"]) >= 0]
-    told = [(_time(q), q.get("observers", {}).get(str(node))) for q in answered]
-    return [(at, None if offset is None or offset < 0 else int(offset)) for at, offset in told]
+    answered = [(at, quorum) for at, quorum in _of(entries, QuorumSeen) if quorum.leader >= 0]
+    offsets = [(at, quorum.observers.get(node)) for at, quorum in answered]
+    return [(at, None if offset is None or offset < 0 else offset) for at, offset in offsets]
 
 
 def _stalls(looks: Sequence[tuple[float, int | None]], life: Sequence[Span], seconds: float) -> tuple[Span, ...]:
@@ -199,44 +205,36 @@ def _growth(looks: Sequence[tuple[float, int | None]]) -> list[float]:
     return grown
 
 
-def _steps(events: Sequence[Event]) -> tuple[Step, ...]:
+def _steps(entries: Sequence[Entry]) -> tuple[Step, ...]:
     """Pair the begin of each step with its end; a step that never ended is `unfinished`."""
     steps: list[Step] = []
-    open_step: Event | None = None
-    for event in _of(events, "step"):
-        if event["status"] == "begin":
-            open_step = event
+    begun: tuple[Entry, StepChanged] | None = None
+    for entry in entries:
+        if not isinstance(entry.event, StepChanged):
             continue
-        steps.append(_step(open_step, event))
-        open_step = None
-    if open_step is not None:
-        steps.append(_step(open_step, {**open_step, "status": "unfinished"}))
+        if entry.event.status == "begin":
+            begun = (entry, entry.event)
+            continue
+        steps.append(_step(begun, entry, entry.event))
+        begun = None
+    if begun is not None:
+        entry, step = begun
+        steps.append(Step(step.step, step.text, "unfinished", entry.t, entry.t, entry.seq, name=step.name))
     return tuple(steps)
 
 
-def _step(began: Event | None, ended: Event) -> Step:
-    end = _time(ended)
-    same = began is not None and began.get("text") == ended.get("text")
-    start = _time(began) if began is not None and same else max(0.0, end - float(ended.get("seconds", 0.0)))
-    detail = ended.get("detail") or ""
-    return Step(
-        kind=str(ended["kind"]),
-        text=str(ended["text"]),
-        status=str(ended["status"]),
-        start=start,
-        end=end,
-        line=int(ended.get("seq", 0)),
-        detail=str(detail),
-        name=str(ended.get("name", "")),
+def _step(begun: tuple[Entry, StepChanged] | None, entry: Entry, step: StepChanged) -> Step:
+    same = begun is not None and begun[1].text == step.text
+    start = begun[0].t if begun is not None and same else max(0.0, entry.t - step.seconds)
+    return Step(step.step, step.text, step.status, start, entry.t, entry.seq, step.detail, step.name)
+
+
+def _starvations(entries: Sequence[Entry]) -> tuple[Step, ...]:
+    return tuple(
+        _starvation(entry.t, entry.event, entry.seq) for entry in entries if isinstance(entry.event, HostStalled)
     )
 
 
-def _starvations(events: Sequence[Event]) -> tuple[Step, ...]:
-    return tuple(_starvation(event) for event in _of(events, "stall"))
-
-
-def _starvation(event: Event) -> Step:
-    who = "the harness" if int(event["node"]) < 0 else f"node {event['node']}"
-    end = _time(event)
-    start = max(0.0, end - float(event["seconds"]))
-    return Step("host", f"gave {who} no processor", "failed", start, end, int(event.get("seq", 0)))
+def _starvation(end: float, stall: HostStalled, line: int) -> Step:
+    who = "the harness" if stall.node < 0 else f"node {stall.node}"
+    return Step("host", f"gave {who} no processor", "failed", max(0.0, end - stall.seconds), end, line)

@@ -1,4 +1,4 @@
-"""The runbook's commands, really run: each once on the cluster at rest, its answer held against the protocol's."""
+"""The runbook's commands, really run: each once on a cluster at rest, its output held against the protocol's."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.processes import bare_environment, run
+from harness.cluster.address import listed
 from harness.cluster.cluster import Cluster
-from harness.cluster.ports import HOST
-from harness.rollout.health import Check, Health
-from harness.rollout.records import CommandSeen
+from harness.model.events import CommandTried
+from harness.rollout.health import Health, RollCheck
 
 _MAIN_CLASSES = {
     "kafka-metadata-quorum.sh": "org.apache.kafka.tools.MetadataQuorumCommand",
@@ -34,19 +34,14 @@ class Tools:
     class_path: tuple[Path, ...]
 
 
-def try_commands(tools: Tools, checks: Iterable[Check], cluster: Cluster, health: Health) -> list[CommandSeen]:
-    """Run every command of the checks once and see whether it shows what the protocol told."""
-    brokers = _addresses(cluster.broker_ports.values())
-    controllers = _addresses(cluster.controller_ports.values())
+def try_commands(tools: Tools, checks: Iterable[RollCheck], cluster: Cluster, health: Health) -> list[CommandTried]:
+    """Run every command of the checks once and see whether it shows what the protocol says."""
+    brokers, controllers = listed(cluster.brokers.values()), listed(cluster.controllers.values())
     by_command = {check.command: check for check in checks if check.command.startswith("bin/")}
     return [_try(tools, check, brokers, controllers, health) for check in by_command.values()]
 
 
-def _addresses(ports: Iterable[int]) -> str:
-    return ",".join(f"{HOST}:{port}" for port in ports)
-
-
-def _try(tools: Tools, check: Check, brokers: str, controllers: str, health: Health) -> CommandSeen:
+def _try(tools: Tools, check: RollCheck, brokers: str, controllers: str, health: Health) -> CommandTried:
     command, _, only = check.command.partition(" | grep ")
     script, *arguments = shlex.split(command.format(node="N", brokers=brokers, controllers=controllers))
     began = time.monotonic()
@@ -59,7 +54,7 @@ def _try(tools: Tools, check: Check, brokers: str, controllers: str, health: Hea
     lines = [line.rstrip() for line in output.splitlines() if all(word in line for word in wanted)]
     shown = "\n".join(lines).strip()
     agrees = code == 0 and check.shown(shown, health)
-    return CommandSeen(check.command, round(time.monotonic() - began, 2), code, shown[:_MOST_OUTPUT], agrees)
+    return CommandTried(check.command, round(time.monotonic() - began, 2), code, shown[:_MOST_OUTPUT], agrees)
 
 
 def _java(tools: Tools, main_class: str, arguments: Sequence[str]) -> list[str]:

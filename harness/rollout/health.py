@@ -11,10 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from harness.cluster.partitions import Partition
-from harness.cluster.probes import Quorum
+from harness.cluster.probes import CAUGHT_UP_LAG, Quorum
 
-# What a voter may be behind and count as caught up: the leader hears of a record's arrival with the next fetch.
-_LAG = 2
 _SHOWN = 4
 
 
@@ -23,7 +21,7 @@ class Health:
     """One look at the whole cluster.
 
     `voters` and `brokers` are who should be there, `unfenced` the brokers that every running broker's metadata names;
-    `following` tells of each observer whether its own log grows. `unanswered` says why partitions are not known.
+    `following` says of each observer whether its own log grows. `unanswered` says why partitions are not known.
     """
 
     quorum: Quorum
@@ -38,16 +36,16 @@ class Health:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class RollCheck:
     """Something that must be true of the cluster, for the roll of a node.
 
     `problem` returns what is in the way, empty when nothing is. `command` is how an operator looks, `expect` what is
-    then to be seen; both may name `{node}`, `{brokers}` and `{controllers}`. `shown` tells whether the output of the
+    then to be seen; both may name `{node}`, `{brokers}` and `{controllers}`. `shown` says whether the output of the
     command shows it, on a cluster at rest.
     """
 
     name: str
-    words: str
+    description: str
     problem: Callable[[Health, int], str]
     command: str
     expect: str
@@ -64,7 +62,7 @@ def _one_active_controller(health: Health, _: int) -> str:
 def _quorum_survives(health: Health, node: int) -> str:
     if node not in health.voters:
         return ""
-    caught_up = {voter for voter in health.running & health.voters if _is_caught_up(health.quorum, voter)}
+    caught_up = {voter for voter in health.running & health.voters if health.quorum.has_caught_up(voter)}
     needed = len(health.voters) // 2 + 1
     left = caught_up - {node}
     if len(left) >= needed:
@@ -73,13 +71,8 @@ def _quorum_survives(health: Health, node: int) -> str:
 
 
 def _voters_caught_up(health: Health, _: int) -> str:
-    behind = {voter for voter in health.voters if not _is_caught_up(health.quorum, voter)}
+    behind = {voter for voter in health.voters if not health.quorum.has_caught_up(voter)}
     return f"controllers behind the leader: {_listed(behind)}" if behind else ""
-
-
-def _is_caught_up(quorum: Quorum, voter: int) -> bool:
-    end = quorum.voters.get(quorum.leader, -1)
-    return end >= 0 and end - quorum.voters.get(voter, -1) <= _LAG
 
 
 def _all_answer(health: Health, _: int) -> str:
@@ -111,9 +104,9 @@ def _observers_follow(health: Health, _: int) -> str:
     return f"observers whose metadata log does not grow: {_listed(lost)}" if lost else ""
 
 
-def _partitions(wrong: list[Partition], told: Callable[[Partition], str]) -> str:
+def _partitions(wrong: list[Partition], describe: Callable[[Partition], str]) -> str:
     more = f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
-    return "; ".join(map(told, wrong[:_SHOWN])) + more
+    return "; ".join(map(describe, wrong[:_SHOWN])) + more
 
 
 def _listed(nodes: frozenset[int] | set[int] | tuple[int, ...]) -> str:
@@ -121,8 +114,8 @@ def _listed(nodes: frozenset[int] | set[int] | tuple[int, ...]) -> str:
 
 
 def _shows_leader(output: str, health: Health) -> bool:
-    told = re.search(r"^LeaderId:\s+(\d+)$", output, re.MULTILINE)
-    return told is not None and int(told[1]) == health.quorum.leader
+    shown = re.search(r"^LeaderId:\s+(\d+)$", output, re.MULTILINE)
+    return shown is not None and int(shown[1]) == health.quorum.leader
 
 
 def _shows_replicas(output: str, health: Health) -> bool:
@@ -130,13 +123,13 @@ def _shows_replicas(output: str, health: Health) -> bool:
     rows = [line.split() for line in output.splitlines()[1:]]
     lags = {int(row[0]): int(row[3]) for row in rows if len(row) > 4 and row[0].isdigit()}
     return lags.keys() >= health.voters | health.following.keys() and all(
-        lags[voter] <= _LAG for voter in health.voters
+        lags[voter] <= CAUGHT_UP_LAG for voter in health.voters
     )
 
 
 def _shows_brokers(output: str, health: Health) -> bool:
-    told = {int(each) for each in re.findall(r"\(id: (\d+) rack", output)}
-    return told == health.brokers
+    listed = {int(each) for each in re.findall(r"\(id: (\d+) rack", output)}
+    return listed == health.brokers
 
 
 def _shows_nothing(output: str, _: Health) -> bool:
@@ -154,7 +147,7 @@ def _cannot_be_run(_output: str, _: Health) -> bool:
 _QUORUM = "bin/kafka-metadata-quorum.sh --bootstrap-controller {controllers} describe --replication"
 _TOPICS = "bin/kafka-topics.sh --bootstrap-server {brokers} --describe"
 
-ONE_ACTIVE_CONTROLLER = Check(
+ONE_ACTIVE_CONTROLLER = RollCheck(
     "one_active_controller",
     "one controller is active",
     _one_active_controller,
@@ -162,7 +155,7 @@ ONE_ACTIVE_CONTROLLER = Check(
     "one LeaderId, the same whichever controller you ask",
     _shows_leader,
 )
-QUORUM_SURVIVES = Check(
+QUORUM_SURVIVES = RollCheck(
     "quorum_survives",
     "the other caught-up controllers are a majority",
     _quorum_survives,
@@ -170,7 +163,7 @@ QUORUM_SURVIVES = Check(
     "a majority of the voters without node {node} has Lag 0 or 1",
     _shows_replicas,
 )
-VOTERS_CAUGHT_UP = Check(
+VOTERS_CAUGHT_UP = RollCheck(
     "voters_caught_up",
     "every controller has caught up",
     _voters_caught_up,
@@ -178,7 +171,7 @@ VOTERS_CAUGHT_UP = Check(
     "every voter has Lag 0 or 1",
     _shows_replicas,
 )
-ALL_ANSWER = Check(
+ALL_ANSWER = RollCheck(
     "all_answer",
     "every node runs and answers on its listeners",
     _all_answer,
@@ -186,7 +179,7 @@ ALL_ANSWER = Check(
     "active, on each of them",
     _cannot_be_run,
 )
-BROKERS_UNFENCED = Check(
+BROKERS_UNFENCED = RollCheck(
     "brokers_unfenced",
     "every broker is registered and not fenced",
     _brokers_unfenced,
@@ -194,15 +187,15 @@ BROKERS_UNFENCED = Check(
     "a line for every broker",
     _shows_brokers,
 )
-ISR_FULL = Check(
+ISR_FULL = RollCheck(
     "isr_full",
     "every partition has all its replicas in sync",
     _isr_full,
     f"{_TOPICS} --under-replicated-partitions",
-    "nothing",
+    "no output",
     _shows_nothing,
 )
-MIN_ISR_SURVIVES = Check(
+MIN_ISR_SURVIVES = RollCheck(
     "min_isr_survives",
     "no partition falls below min.insync.replicas without the node",
     _min_isr_survives,
@@ -210,7 +203,7 @@ MIN_ISR_SURVIVES = Check(
     "no partition with node {node} among its Isr",
     _shows_nothing,
 )
-NO_REASSIGNMENT = Check(
+NO_REASSIGNMENT = RollCheck(
     "no_reassignment",
     "no partition is being moved",
     _no_reassignment,
@@ -218,7 +211,7 @@ NO_REASSIGNMENT = Check(
     "“No partition reassignments found”",
     _shows_no_reassignment,
 )
-OBSERVERS_FOLLOW = Check(
+OBSERVERS_FOLLOW = RollCheck(
     "observers_follow",
     "every observer follows the active controller",
     _observers_follow,
@@ -240,7 +233,7 @@ BEFORE = (
 AFTER = (ALL_ANSWER, ONE_ACTIVE_CONTROLLER, BROKERS_UNFENCED, VOTERS_CAUGHT_UP, ISR_FULL, OBSERVERS_FOLLOW)
 
 
-def problem_of(check: Check, health: Health, node: int) -> str:
+def problem_of(check: RollCheck, health: Health, node: int) -> str:
     """Return what is in the way; where partitions could not be asked for, a check of them is not met."""
     of_partitions = check in (BROKERS_UNFENCED, ISR_FULL, MIN_ISR_SURVIVES, NO_REASSIGNMENT)
     if of_partitions and health.unanswered:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from harness.base.errors import HarnessError
-from harness.cluster.cluster import Topology
+from harness.cluster.topology import Topology
 
 _TOPOLOGY = re.compile(r"(\d{1,2})(combined)?\+(\d{1,2})")
 _LEAST_VOTERS = 3
@@ -40,17 +40,16 @@ def parse_topology(text: str) -> Topology:
 
 
 def parse_order(text: str, topology: Topology) -> tuple[int, ...]:
-    """Return the node ids in the order told (`3,4,5,0,1,2`); empty text gives none. Raises HarnessError."""
+    """Return the node ids in the order given (`3,4,5,0,1,2`); empty text gives none. Raises HarnessError."""
     if not text:
         return ()
-    everyone = {*topology.voter_ids, *topology.observer_ids}
-    told = [int(word) if word.strip().isdigit() else -1 for word in text.split(",")]
-    if sorted(told) != sorted(everyone):
+    ids = [int(word) if word.strip().isdigit() else -1 for word in text.split(",")]
+    if sorted(ids) != sorted(topology.node_ids):
         raise HarnessError(
             f"--order {text} does not name every node once.",
-            f"The nodes are {', '.join(map(str, sorted(everyone)))}.",
+            f"The nodes are {', '.join(map(str, topology.node_ids))}.",
         )
-    return tuple(told)
+    return tuple(ids)
 
 
 def next_node(left: Sequence[int], topology: Topology, active_controller: int) -> int:
@@ -62,7 +61,7 @@ def next_node(left: Sequence[int], topology: Topology, active_controller: int) -
     return min(left, key=lateness)
 
 
-def duties(node: int, topology: Topology, active_controller: int) -> str:
+def roles_of(node: int, topology: Topology, active_controller: int) -> str:
     """Return what a node is, in words: `broker`, `controller`, `controller and broker, the active controller`."""
     if node not in topology.voter_ids:
         return "broker"
@@ -70,7 +69,7 @@ def duties(node: int, topology: Topology, active_controller: int) -> str:
     return f"{both}, the active controller" if node == active_controller else both
 
 
-def told(topology: Topology) -> str:
+def describe_topology(topology: Topology) -> str:
     """Return the topology in words."""
     if topology.combined:
         first = f"{topology.controllers} nodes that are controller and broker"

@@ -1,4 +1,4 @@
-"""The runbook: what an operator does on the real cluster, in the steps and with the checks of the rehearsal; pure."""
+"""The runbook: what an operator does on the real cluster, in the turns and with the checks of the rehearsal; pure."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from harness.base.text import cut, visible
-from harness.rollout.health import AFTER, BEFORE, Check
-from harness.rollout.records import BACK, FORWARD, FORWARD_AND_BACK, Ending, RehearsalResult, Rollout, StepSeen
+from harness.model.rollout import Rehearsal, RolloutOutcome, RolloutVerdict, Turn
+from harness.rollout.health import AFTER, BEFORE, RollCheck
+from harness.rollout.rehearsals import BACK, FORWARD, FORWARD_AND_BACK
 
 _BROKERS, _CONTROLLERS = "$BROKERS", "$CONTROLLERS"
 _MOST_LINES = 8
@@ -25,7 +27,7 @@ class Item:
     """
 
     number: str
-    words: str
+    description: str
     command: str
     expect: str
     waited_seconds: float
@@ -33,12 +35,12 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeStep:
+class NodeTurn:
     """One node's turn, as it was rehearsed."""
 
     number: int
     node: int
-    duties: str
+    roles: str
     down_seconds: float
     pause_seconds: float
     pausing: str
@@ -46,49 +48,49 @@ class NodeStep:
 
 @dataclass(frozen=True, slots=True)
 class Runbook:
-    """All that the runbook says; `jar` is the file's name. Without steps nothing was rehearsed to go by."""
+    """All that the runbook says; `jar` is the file's name. Without turns nothing was rehearsed to go by."""
 
     jar: str
     base_sha256: str
     candidate_sha256: str
-    held: bool
+    passed: bool
     reasons: tuple[str, ...]
     before: tuple[Item, ...]
     after: tuple[Item, ...]
     stops: tuple[str, ...]
-    forward: tuple[NodeStep, ...]
-    back: tuple[NodeStep, ...]
+    forward: tuple[NodeTurn, ...]
+    back: tuple[NodeTurn, ...]
     warnings: tuple[str, ...]
 
 
-def runbook(found: Rollout) -> Runbook:
+def runbook(found: RolloutVerdict) -> Runbook:
     """Return the runbook of a rollout."""
     rehearsed = next((each for each in found.rehearsals if each.name == FORWARD_AND_BACK), None)
-    steps = rehearsed.steps if rehearsed else ()
-    printed = {seen.command: seen.output for each in found.rehearsals for seen in each.commands if seen.agrees}
+    turns = rehearsed.turns if rehearsed else ()
+    printed = {tried.command: tried.output for each in found.rehearsals for tried in each.commands if tried.agrees}
     return Runbook(
-        found.base.jar.name,
-        found.base.sha256,
-        found.candidate.sha256,
-        found.ending is Ending.PASSED,
+        PurePath(found.base.build.jar).name,
+        found.base.build.jar_sha256,
+        found.candidate.build.jar_sha256,
+        found.outcome is RolloutOutcome.PASSED,
         found.reasons,
-        _items("B", BEFORE, steps, printed),
-        _items("A", AFTER, steps, printed),
+        _items("B", BEFORE, turns, printed),
+        _items("A", AFTER, turns, printed),
         _stops(rehearsed),
-        _turns(steps, FORWARD),
-        _turns(steps, BACK),
+        _turns(turns, FORWARD),
+        _turns(turns, BACK),
         tuple(dict.fromkeys(note for each in found.rehearsals for note in each.notes)),
     )
 
 
 def _items(
-    letter: str, checks: Sequence[Check], steps: Iterable[StepSeen], printed: Mapping[str, str]
+    letter: str, checks: Sequence[RollCheck], turns: Iterable[Turn], printed: Mapping[str, str]
 ) -> tuple[Item, ...]:
-    seen = [check for step in steps for check in (step.before if letter == "B" else step.after)]
+    seen = [check for turn in turns for check in (turn.before if letter == "B" else turn.after)]
     return tuple(
         Item(
             f"{letter}{number}",
-            check.words,
+            check.description,
             check.command.format(node="N", brokers=_BROKERS, controllers=_CONTROLLERS),
             check.expect.format(node="N"),
             max((each.seconds for each in seen if each.name == check.name), default=0.0),
@@ -98,7 +100,7 @@ def _items(
     )
 
 
-def _stops(rehearsed: RehearsalResult | None) -> tuple[str, ...]:
+def _stops(rehearsed: Rehearsal | None) -> tuple[str, ...]:
     longest = f" (rehearsed: {rehearsed.budget_seconds:g} s)" if rehearsed and rehearsed.budget_seconds else ""
     return (
         "a check of list B is not met within a minute: the node is not touched",
@@ -111,22 +113,22 @@ def _stops(rehearsed: RehearsalResult | None) -> tuple[str, ...]:
     )
 
 
-def _turns(steps: Iterable[StepSeen], phase: str) -> tuple[NodeStep, ...]:
-    mine = [step for step in steps if step.phase == phase]
-    return tuple(_turn(number, step) for number, step in enumerate(mine, 1))
+def _turns(turns: Iterable[Turn], phase: str) -> tuple[NodeTurn, ...]:
+    mine = [turn for turn in turns if turn.phase == phase]
+    return tuple(_turn(number, turn) for number, turn in enumerate(mine, 1))
 
 
-def _turn(number: int, step: StepSeen) -> NodeStep:
-    pausing, longest = max(step.pause_seconds.items(), key=lambda each: each[1], default=("", 0.0))
-    return NodeStep(number, step.node, step.duties, step.down_seconds, longest, pausing if longest else "")
+def _turn(number: int, turn: Turn) -> NodeTurn:
+    pausing, longest = max(turn.pauses.items(), key=lambda each: each[1], default=("", 0.0))
+    return NodeTurn(number, turn.node, turn.roles, turn.down_seconds, longest, pausing if longest else "")
 
 
 def markdown(book: Runbook) -> str:
     """Return the runbook as Markdown."""
     parts = [
         *_head(book),
-        *_list("Checks B, before every step", book.before),
-        *_list("Checks A, after every step", book.after),
+        *_list("Checks B, before every turn", book.before),
+        *_list("Checks A, after every turn", book.after),
         "## Stop, and take the way back, if",
         "",
         *(f"- {stop}" for stop in book.stops),
@@ -140,7 +142,7 @@ def markdown(book: Runbook) -> str:
 
 
 def _head(book: Runbook) -> list[str]:
-    answer = "The rehearsal held." if book.held else "**Do not roll: the rehearsal did not hold.**"
+    answer = "The rehearsal passed." if book.passed else "**Do not roll: the rehearsal did not pass.**"
     return [
         f"# Runbook: replace {book.jar} node by node",
         "",
@@ -153,7 +155,7 @@ def _head(book: Runbook) -> list[str]:
         "CONTROLLERS=controller1:9093,controller2:9093",
         "```",
         "",
-        "Before the first step, on every node, keep base and lay the new jar beside it:",
+        "Before the first turn, on every node, keep base and lay the new jar beside it:",
         "",
         "```sh",
         f"cp {_LIBS}/{book.jar} {_LIBS}/{book.jar}.base",
@@ -176,8 +178,8 @@ def _list(title: str, items: Sequence[Item]) -> list[str]:
     lines = [f"## {title}", ""]
     for item in items:
         waited = f" In the rehearsal this took up to {item.waited_seconds:.0f} s." if item.waited_seconds >= 1 else ""
-        lines += [f"- **{item.number}** {item.words}.{waited}", "", "  ```sh", f"  {item.command}", "  ```", ""]
-        lines += [f"  To be seen: {item.expect}.{_printed(item.printed)}", ""]
+        lines += [f"- **{item.number}** {item.description}.{waited}", "", "  ```sh", f"  {item.command}", "  ```", ""]
+        lines += [f"  Expected: {item.expect}.{_printed(item.printed)}", ""]
     return lines
 
 
@@ -191,19 +193,19 @@ def _printed(output: str | None) -> str:
     return f" In the rehearsal it printed:\n\n{quoted}"
 
 
-def _steps(title: str, steps: Sequence[NodeStep], file: str, sha256: str) -> list[str]:
-    if not steps:
-        return [f"## {title}", "", "This was not rehearsed to its end; there are no steps to follow.", ""]
+def _steps(title: str, turns: Sequence[NodeTurn], file: str, sha256: str) -> list[str]:
+    if not turns:
+        return [f"## {title}", "", "This was not rehearsed to its end; there are no turns to follow.", ""]
     jar = file.rpartition(".")[0]
     return [
         f"## {title}",
         "",
         "For each node in this order; node ids are those of the rehearsal. Brokers come first, the active controller",
-        "last: ask for it again before every controller's step.",
+        "last: ask for it again before every controller's turn.",
         "",
-        *(_told(step) for step in steps),
+        *(_line(turn) for turn in turns),
         "",
-        "Each step, on the node:",
+        "Each turn, on the node:",
         "",
         "```sh",
         "# checks B with the node's id",
@@ -219,9 +221,9 @@ def _steps(title: str, steps: Sequence[NodeStep], file: str, sha256: str) -> lis
     ]
 
 
-def _told(step: NodeStep) -> str:
-    waited = f"; clients waited {step.pause_seconds:.1f} s at most ({step.pausing})" if step.pausing else ""
-    return f"{step.number}. node {step.node}, {step.duties}: back in {step.down_seconds:.0f} s{waited}"
+def _line(turn: NodeTurn) -> str:
+    waited = f"; clients waited {turn.pause_seconds:.1f} s at most ({turn.pausing})" if turn.pausing else ""
+    return f"{turn.number}. node {turn.node}, {turn.roles}: back in {turn.down_seconds:.0f} s{waited}"
 
 
 def _way_back_from_anywhere() -> list[str]:

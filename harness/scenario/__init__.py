@@ -1,7 +1,24 @@
-"""Scenarios: one question put to a real cluster, as a plan of phases, guards, actions and expectations."""
+"""Scenarios: one question put to a real cluster, as a plan of phases, guards, actions and expectations.
 
-from harness.scenario import rolls
-from harness.scenario.api import Scenario, kraft, scenario
-from harness.scenario.load import produce
+For authors: `scenario`, `kraft` and `voter_moves` stand here, and so does every registered verb by its own name
+(`stop`, `follows_leader`, `produce`, …; `harness list --verbs` has them all).
+"""
 
-__all__ = ["Scenario", "kraft", "produce", "rolls", "scenario"]
+from __future__ import annotations
+
+from typing import Any
+
+from harness.base.errors import HarnessError
+from harness.scenario import voter_moves
+from harness.scenario.plan import kraft, scenario
+from harness.scenario.verbs import verb
+
+__all__ = ["kraft", "scenario", "voter_moves"]
+
+
+def __getattr__(name: str) -> Any:
+    """Return a verb: a new one is one new file, and no import to add here."""
+    try:
+        return verb(name)
+    except HarnessError as error:
+        raise AttributeError(error.message) from None

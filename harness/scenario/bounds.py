@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -14,8 +15,18 @@ _RECONNECT_BACKOFF_MAX_SECONDS = 1.0
 # that follows advances within three of them and a look.
 FOLLOW_WINDOW_SECONDS = 3 * 0.5 + 0.2
 _MARGIN = 1.4
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m)")
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0}
 
 Settings = Mapping[str, str]
+
+
+def seconds(duration: str) -> float:
+    """Parse `500ms`, `30s` or `3m`. Raises ValueError."""
+    match = _DURATION.fullmatch(duration)
+    if match is None:
+        raise ValueError(f"{duration!r} is no duration; write 500ms, 30s or 3m")
+    return float(match[1]) * _UNITS[match[2]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,18 @@
-"""Find scenarios: every file of the scenarios folder, each with one or more `@scenario` functions."""
+"""Find scenarios: every file of the scenarios folder and of folders of the user's own."""
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from harness.base.errors import HarnessError, unknown
 from harness.base.paths import data_root
-from harness.scenario.api import Scenario
+from harness.scenario.capabilities.base import known
+from harness.scenario.plan import Scenario
+from harness.scenario.verbs import verbs
 
 
 def load_file(path: Path) -> list[Scenario]:
@@ -16,27 +20,46 @@ def load_file(path: Path) -> list[Scenario]:
 
     Raises HarnessError when the file cannot be imported.
     """
-    spec = importlib.util.spec_from_file_location(f"kafka_scenarios.{path.stem}", path)
+    verbs()  # so that capabilities are known
+    name = f"kafka_scenarios.{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise HarnessError(f"{path} is no Python file.")
     module = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        with _importable(path.parent):
+            spec.loader.exec_module(module)
+    except HarnessError:
+        raise
     except Exception as error:
         story = f"The scenario file {path} cannot be imported: {type(error).__name__}: {error}."
         raise HarnessError(story, "See docs/scenarios.md for how a scenario is written.") from error
-    return [value for value in vars(module).values() if isinstance(value, Scenario)]
+    found = [value for value in vars(module).values() if isinstance(value, Scenario) and Path(value.file) == path]
+    for scenario in found:
+        known(scenario.needs)
+    return found
 
 
-def load_all(folder: Path | None = None) -> dict[str, Scenario]:
-    """Return every scenario by name; the folder is the harness's own `scenarios/` unless given."""
-    folder = folder or data_root() / "scenarios"
+@contextmanager
+def _importable(folder: Path) -> Iterator[None]:
+    """Let files of a folder import each other, behind everything that is installed."""
+    sys.path.append(str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+
+
+def load_all(folders: Sequence[Path] = ()) -> dict[str, Scenario]:
+    """Return every scenario by name: the harness's own, then those of the user's folders."""
     found: dict[str, Scenario] = {}
-    for path in sorted(folder.glob("[!_]*.py")):
-        for scenario in load_file(path):
-            if scenario.name in found:
-                raise HarnessError(f"Two scenarios are named {scenario.name}: {found[scenario.name].file} and {path}.")
-            found[scenario.name] = scenario
+    for folder in (data_root() / "scenarios", *folders):
+        for path in sorted(folder.glob("[!_]*.py")):
+            for scenario in load_file(path.absolute()):
+                if scenario.name in found:
+                    other = found[scenario.name].file
+                    raise HarnessError(f"Two scenarios are named {scenario.name}: {other} and {path}.")
+                found[scenario.name] = scenario
     return found
 
 

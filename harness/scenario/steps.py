@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 from harness.scenario.bounds import Settings, Within, seconds_of
 
 if TYPE_CHECKING:
-    from harness.engine.world import World
-    from harness.scenario.load import Load
+    from harness.scenario.loads.client import Client
+    from harness.scenario.refs import NodeRef
+    from harness.scenario.world import World
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One look at a condition: whether it holds now, and what was seen.
+    """One look at a condition: whether it holds now, what was seen, and (perhaps) what is in the way, in words.
 
     `askable` is False where the cluster was not in a state to be asked at all, such as a follower without any leader.
     """
@@ -23,32 +24,60 @@ class Sample:
     ok: bool
     detail: Mapping[str, Any] = field(default_factory=dict)
     askable: bool = True
+    problem: str = ""
 
 
 class Condition(Protocol):
-    """Something that can be looked at on a live cluster."""
+    """Something that can be looked at on a live cluster.
+
+    `name` is what an unmet guard is called in results: lower case with underscores, and never changed.
+    """
+
+    name: ClassVar[str]
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """The condition as a clause: `observer 3 follows the leader`."""
 
     def sample(self, world: World) -> Sample:
         """Look once. Must not wait; samples older than `world.step_began` do not count."""
 
 
+@runtime_checkable
+class AboutNode(Protocol):
+    """A condition about one node, whose log is then the first place to look."""
+
+    @property
+    def node(self) -> NodeRef:
+        """The node that is asked."""
+
+
 class Action(Protocol):
     """Something done to a live cluster."""
 
     @property
-    def words(self) -> str:
-        """The action as a clause: `stop the leader`."""
+    def description(self) -> str:
+        """The action as a clause: `create the topic “orders”`."""
 
     def perform(self, world: World) -> None:
         """Do it. Raises ActionFailed when it cannot be done."""
 
 
-class ActionFailed(Exception):  # noqa: N818 - named for what it means to the plan
-    """An action could not be carried out, so that the question cannot be asked."""
+class Fault:
+    """Base class of actions that can take the leader away: the engine remembers who led before each of them."""
+
+    __slots__ = ()
+
+
+class Load(Protocol):
+    """Clients in the background; what they were promised is checked when the run ends."""
+
+    @property
+    def description(self) -> str:
+        """The load as a clause: `produce 20 records a second to “orders” with acks=all`."""
+
+    def start(self, world: World) -> Client:
+        """Create what it needs and begin. Raises ActionFailed when it cannot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +96,10 @@ class Background:
 
 @dataclass(frozen=True, slots=True)
 class Bind:
-    """Give names to nodes by what is observed at this moment; a name keeps its node from then on."""
+    """Give names to nodes by what is observed at this moment; a name keeps its node until it is given again."""
 
     names: tuple[str, ...]
-    words: str
+    description: str
     resolve: Callable[[World], tuple[int, ...]]
 
 
@@ -99,21 +128,39 @@ class Expect:
     named: str
 
 
-Step = Phase | Background | Bind | Guard | Do | Expect
+@dataclass(frozen=True, slots=True)
+class OnlyIf:
+    """Steps that are carried out only if a condition holds when the plan comes to them."""
+
+    condition: Condition
+    steps: tuple[Step, ...]
 
 
-def step_words(step: Step, settings: Settings) -> tuple[str, str]:
-    """Return a step's kind and its words; bounds are those under these server properties."""
+Step = Phase | Background | Bind | Guard | Do | Expect | OnlyIf
+
+
+def describe_step(step: Step, settings: Settings) -> tuple[str, str]:
+    """Return a step's kind and its description; bounds are those under these server properties."""
     match step:
         case Phase(name):
             return "phase", name
         case Background(load):
-            return "background", load.words
-        case Bind(words=words):
-            return "bind", words
+            return "background", load.description
+        case Bind(description=description):
+            return "bind", description
         case Guard(condition, within):
-            return "guard", f"{condition.words} (within {within:g} s)"
+            return "guard", f"{condition.description} (within {within:g} s)"
         case Do(action, when):
-            return "do", f"if {when.words}: {action.words}" if when else action.words
+            return "do", f"if {when.description}: {action.description}" if when else action.description
         case Expect(condition, within, named):
-            return "expect", f"{condition.words} (within {seconds_of(within, settings):g} s) as {named}"
+            return "expect", f"{condition.description} (within {seconds_of(within, settings):g} s) as {named}"
+        case OnlyIf(condition):
+            return "only if", condition.description
+
+
+def described(steps: Sequence[Step], settings: Settings) -> Iterator[tuple[str, str]]:
+    """Yield kind and description of every step, those of a conditional stretch behind its condition."""
+    for step in steps:
+        yield describe_step(step, settings)
+        if isinstance(step, OnlyIf):
+            yield from described(step.steps, settings)

@@ -10,20 +10,32 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.base.files import read_journal
+from harness.base.waiting import wait_until
 from harness.cluster import partitions
-from harness.cluster.cluster import Cluster, Topology
-from harness.cluster.node import Node, NodeState, wait_until
+from harness.cluster.cluster import Cluster
+from harness.cluster.install import Install
+from harness.cluster.node import Node, NodeState
 from harness.cluster.prepare import Ground
+from harness.cluster.topology import Topology
+from harness.engine.cell import Cell
 from harness.engine.outcome import Facts, decide
-from harness.engine.recorder import Cell
-from harness.engine.world import World
+from harness.journal import read_journal
 from harness.kafka.downloads import sha256_of
-from harness.model.arms import Arm, Build, Flag, Role
+from harness.model.arms import ABSENT, Role
+from harness.model.clients import ClientReport
+from harness.model.events import QuorumSeen
 from harness.model.runs import Outcome, RunKey, RunResult
-from harness.scenario.api import ClusterRef, Plan
-from harness.scenario.load import Ledger, LedgerSummary, produce
-from harness.scenario.nodes import NodeRef
+from harness.scenario.actions.register_endpoint import register_endpoint
+from harness.scenario.actions.restart import restart
+from harness.scenario.actions.start import start_all
+from harness.scenario.conditions.follows_leader import follows_leader
+from harness.scenario.conditions.is_up import is_up
+from harness.scenario.conditions.leadership import has_leader
+from harness.scenario.conditions.voter_set import voter_set_knows
+from harness.scenario.loads.records import RecordsClient, produce
+from harness.scenario.plan import ClusterRef, Plan
+from harness.scenario.refs import NodeRef
+from harness.scenario.world import World
 from harness.selftest.cases import Canary, Silent, require
 from harness.selftest.still import carry_out, plan_of
 
@@ -56,16 +68,17 @@ class Stand:
     def _run(
         self, run_dir: Path, topology: Topology, build: Callable[..., None], settings: Mapping[str, str]
     ) -> RunResult:
-        jar = Build("stock", self.version, str(self.raft_jar), sha256_of(self.raft_jar), "release", Flag("", False))
-        key, arm = RunKey("canary", "stock", 1), Arm("stock", Role.BASE, jar, "absent")
-        scenario = plan_of("canary", topology, build)
-        return carry_out(Cell(key, scenario, arm, self.ground, self.raft_jar, settings, ""), run_dir)
+        key, scenario = RunKey("canary", "stock", 1), plan_of("canary", topology, build)
+        return carry_out(Cell(key, scenario, Role.BASE, self.ground, self._stock(), settings), run_dir)
+
+    def _stock(self) -> Install:
+        return Install("stock", self.raft_jar, sha256_of(self.raft_jar), ABSENT)
 
     def _deaf(self, run_dir: Path) -> str:
         result = self._run(run_dir, Topology(1, 1), _deafen, {})
-        events = read_journal(run_dir / result.key.folder / "journal.jsonl")
-        listed = [event["observers"] for event in events if event["event"] == "quorum"]
-        require("1" in listed[-1], "the quorum does not list it any more, which would tell it too")
+        journal = read_journal(run_dir / result.key.folder / "journal.jsonl")
+        listed = [entry.event.observers for entry in journal if isinstance(entry.event, QuorumSeen)]
+        require(1 in listed[-1], "the quorum does not list it any more, which would tell it too")
         return _told(result, Outcome.FAILED, "observer_recovers")
 
     def _starved(self, run_dir: Path) -> str:
@@ -78,11 +91,11 @@ class Stand:
         return _told(result, Outcome.INCONCLUSIVE, "voter_set_knows")
 
     def _forgotten(self, folder: Path) -> str:
-        launch = self.ground.launch(self.raft_jar, {})
-        with Cluster(Topology(1, 0), folder, launch, self.ground.template, lambda _: None) as cluster:
+        launch, stock = self.ground.launch({}), self._stock()
+        with Cluster(Topology(1, 0), folder, launch, stock, self.ground.template, lambda _: None) as cluster:
             before, after = _before_and_after_a_cut(cluster)
-        require(before.acked > 0 and not before.lost and not before.unread, f"before the cut: {before}")
-        decision = decide(Facts(ledger=after))
+        require(before.acknowledged > 0 and not before.lost and not before.unread, f"before the cut: {before}")
+        decision = decide(Facts(clients=(after,)))
         if (decision.outcome, decision.expectation) != (Outcome.FAILED, "nothing_lost"):
             raise Silent(f"{decision.outcome}: {decision.reason}")
         return f"{decision.outcome}({decision.expectation}): {decision.reason}"
@@ -95,30 +108,30 @@ def _told(result: RunResult, outcome: Outcome, expectation: str) -> str:
     return words
 
 
-def _both_up(plan: Plan, cluster: ClusterRef, observer: NodeRef) -> None:
-    plan.do(cluster.start())
-    plan.guard(cluster.is_up(), observer.follows_leader(), within=_UP)
+def _both_up(plan: Plan, observer: NodeRef) -> None:
+    plan.do(start_all())
+    plan.guard(is_up(), follows_leader(observer), within=_UP)
 
 
 @dataclass(frozen=True, slots=True)
 class _Deafen:
-    """Restart a node without what it knows of the quorum, told dead addresses only."""
+    """Restart a node without what it knows of the quorum, configured with dead addresses only."""
 
     node: NodeRef
-    words: str = "restart the observer without its metadata, told dead addresses"
+    description: str = "restart the observer without its metadata, configured with dead addresses"
 
     def perform(self, world: World) -> None:
         """Stop, forget, start."""
         node = world.cluster.nodes[self.node.find(world)]
         node.stop()
         shutil.rmtree(node.data_dir / "__cluster_metadata-0")
-        world.cluster.start([node.id], {voter: world.cluster.dead_port() for voter in world.cluster.controller_ports})
+        world.cluster.start([node.id], {voter: world.cluster.dead_address() for voter in world.cluster.controllers})
 
 
-def _deafen(plan: Plan, cluster: ClusterRef, observer: NodeRef) -> None:
-    _both_up(plan, cluster, observer)
+def _deafen(plan: Plan, _cluster: ClusterRef, observer: NodeRef) -> None:
+    _both_up(plan, observer)
     plan.do(_Deafen(observer))
-    plan.expect(observer.follows_leader(), within="6s", named="observer_recovers")
+    plan.expect(follows_leader(observer), within="6s", named="observer_recovers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,48 +139,48 @@ class _Suspend:
     """Keep a node from running."""
 
     node: NodeRef
-    words: str = "let the observer not run (SIGSTOP)"
+    description: str = "let the observer not run (SIGSTOP)"
 
     def perform(self, world: World) -> None:
         """Stop it where it is."""
         os.kill(world.cluster.nodes[self.node.find(world)].pid, signal.SIGSTOP)
 
 
-def _starve(plan: Plan, cluster: ClusterRef, observer: NodeRef) -> None:
-    _both_up(plan, cluster, observer)
+def _starve(plan: Plan, _cluster: ClusterRef, observer: NodeRef) -> None:
+    _both_up(plan, observer)
     plan.do(_Suspend(observer))
-    plan.expect(observer.follows_leader(), within="4s", named="observer_recovers")
+    plan.expect(follows_leader(observer), within="4s", named="observer_recovers")
 
 
-def _move_without_registering(plan: Plan, cluster: ClusterRef) -> None:
+def _move_without_registering(plan: Plan, _cluster: ClusterRef) -> None:
     """Move one voter and register it, then another and do not: only the second guard is unmet."""
-    plan.do(cluster.start())
-    plan.guard(cluster.is_up(), cluster.has_leader(), within=_UP)
+    plan.do(start_all())
+    plan.guard(is_up(), has_leader(), within=_UP)
     _, first, second = plan.name_voters("leader", "first", "second")
-    plan.do(first.restart(ports="new"), first.register_endpoint())
-    plan.guard(cluster.is_up(), cluster.voter_set_knows(first), within=_UP)
-    plan.do(second.restart(ports="new"))
-    plan.guard(cluster.is_up(), within=_UP)
-    plan.guard(cluster.voter_set_knows(second), within="2s")
+    plan.do(restart(first, ports="new"), register_endpoint(first))
+    plan.guard(is_up(), voter_set_knows(first), within=_UP)
+    plan.do(restart(second, ports="new"))
+    plan.guard(is_up(), within=_UP)
+    plan.guard(voter_set_knows(second), within="2s")
 
 
-def _before_and_after_a_cut(cluster: Cluster) -> tuple[LedgerSummary, LedgerSummary]:
+def _before_and_after_a_cut(cluster: Cluster) -> tuple[ClientReport, ClientReport]:
     """Produce to one node and account for it; then take the end of its log away, and account again."""
     (node,) = cluster.nodes.values()
     _start(cluster, node)
-    port = node.config.ports[0]
-    problem = partitions.create_topic(port, "orders", [(node.id,)], {})
+    broker = node.config.listeners[0]
+    problem = partitions.create_topic(broker, "orders", [(node.id,)], {})
     require(not problem, f"the topic could not be created: {problem}")
-    ledger = Ledger(produce("orders"), [port])
-    ledger.start()
+    client = RecordsClient(produce("orders"), 1, [broker])
+    client.start()
     time.sleep(_PRODUCE_SECONDS)
-    ledger.stop()
-    before = ledger.verify([port])
+    client.stop()
+    before = client.report([broker])
     node.kill()
     log = node.data_dir / _SEGMENT
     os.truncate(log, log.stat().st_size - _CUT_BYTES)
     _start(cluster, node)
-    return before, ledger.verify([port])
+    return before, client.report([broker])
 
 
 def _start(cluster: Cluster, node: Node) -> None:

@@ -10,28 +10,29 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 from harness.base.files import write_text
 from harness.base.json import from_json, to_json
 from harness.base.processes import bare_environment
 from harness.base.processes.leftovers import marked
-from harness.cluster.cluster import Topology
+from harness.cluster.install import Install
 from harness.cluster.jvm import Profile
 from harness.cluster.prepare import Ground
+from harness.cluster.topology import Topology
 from harness.engine.cancel import Cancellation
+from harness.engine.cell import Cell
 from harness.engine.executor import run_cell
-from harness.engine.recorder import Cell
 from harness.engine.seal import check_results
-from harness.engine.world import World
-from harness.model.arms import Arm, Build, Flag, Role
+from harness.model.arms import Role
 from harness.model.runs import Outcome, RunKey, RunResult
-from harness.scenario.api import ClusterRef, Plan, Scenario
+from harness.scenario.plan import ClusterRef, Plan, Scenario
 from harness.scenario.steps import Sample
+from harness.scenario.world import World
 from harness.selftest.cases import Canary, alarm, require
 
 _NO_NODES = Topology(0, 0)
-_NO_BUILD = Build("none", "0", "none.jar", "0" * 64, "given", Flag("", False))
-_ARM = Arm("none", Role.BASE, _NO_BUILD, "absent")
+_NO_JAR = Install("none", Path("none.jar"), "0" * 64, "absent")
 
 
 def still_canaries() -> tuple[Canary, ...]:
@@ -55,34 +56,35 @@ def plan_of(name: str, topology: Topology, build: Callable[..., None]) -> Scenar
 
 
 def _nothing(_plan: Plan, _cluster: ClusterRef) -> None:
-    """Ask nothing: the run is held."""
+    """Ask nothing: the run passes."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Never:
     """A condition that does not hold."""
 
-    words: str = "it holds"
+    name: ClassVar[str] = "never"
+    description: str = "it holds"
 
     def sample(self, _world: World) -> Sample:
         """Look, and see that it does not."""
         return Sample(False)
 
 
-def _refuted(plan: Plan, _cluster: ClusterRef) -> None:
-    """Ask what does not hold: the run is refuted."""
+def _failing(plan: Plan, _cluster: ClusterRef) -> None:
+    """Ask what does not hold: the run fails."""
     plan.expect(_Never(), within="100ms", named="asked")
 
 
 def _empty_run(run_dir: Path, build: Callable[..., None] = _nothing) -> RunResult:
     ground = Ground(Path("java"), (), Path("template"), None, Profile.FAST)
     scenario = plan_of("empty", _NO_NODES, build)
-    return carry_out(Cell(RunKey("empty", "none", 1), scenario, _ARM, ground, Path("none.jar"), {}, ""), run_dir)
+    return carry_out(Cell(RunKey("empty", "none", 1), scenario, Role.BASE, ground, _NO_JAR), run_dir)
 
 
 def _checked_run(run_dir: Path) -> Path:
-    """Return the folder of a whole run, which was refuted: no alarm goes off at it."""
-    result = _empty_run(run_dir, _refuted)
+    """Return the folder of a whole run, which failed: no alarm goes off at it."""
+    result = _empty_run(run_dir, _failing)
     require(result.expectation == "asked", f"a run without a fault was {result.outcome}: {result.reason}")
     check_results(run_dir)
     return run_dir / result.key.folder
@@ -114,7 +116,7 @@ class _Leak:
     """Start a program in the run's name and forget it."""
 
     run: Path
-    words: str = "start a program and forget it"
+    description: str = "start a program and forget it"
 
     def perform(self, _world: World) -> None:
         """Start it."""
@@ -123,7 +125,7 @@ class _Leak:
 
 
 def _leaked_process(run_dir: Path) -> str:
-    require(_empty_run(run_dir / "sound").outcome is Outcome.PASSED, "a run without a leak was not held")
+    require(_empty_run(run_dir / "sound").outcome is Outcome.PASSED, "a run without a leak did not pass")
     nodes = (run_dir / RunKey("empty", "none", 1).folder / "nodes").absolute()
     result = _empty_run(run_dir, lambda plan, _cluster: plan.do(_Leak(nodes)))
     require(result.outcome is Outcome.BROKEN, f"the run was {result.outcome}")

@@ -29,7 +29,7 @@ from harness.model.arms import Arm, Build, Flagged, choose_arms, plan_arms, sett
 from harness.model.declaration import SCHEMA, Asked, ScenarioAsked
 from harness.model.request import DEFAULT_KAFKA, NO_CLAIMS, Request, located
 from harness.model.setup import Setup
-from harness.scenario.api import Scenario
+from harness.scenario.plan import Scenario
 from harness.scenario.registry import load_all, select
 from harness.stages import preflight
 from harness.stages.ground import distribution_of, java_of

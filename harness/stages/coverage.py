@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from harness.base.errors import HarnessError
@@ -16,7 +17,7 @@ from harness.base.json import from_json, to_json
 from harness.base.paths import cache_root
 from harness.base.progress import Reporter
 from harness.building.builders import Ecj
-from harness.coverage.agent import EXECUTION_DATA, Agent
+from harness.coverage.agent import EXECUTION_DATA, Agent, collecting
 from harness.coverage.changes import ChangedLines, classes_from, lines_of_methods, lines_of_series
 from harness.coverage.jacoco import Jacoco, line_hits
 from harness.coverage.reached import gap_in, in_tree, reached_lines, read_texts
@@ -100,7 +101,10 @@ def _run_with_agent(question: _Question, classes: tuple[str, ...]) -> tuple[RunK
     agent = Agent(_jacoco(_JACOCO_AGENT, question), classes)
     ground = lay_ground(setup, asked.kafka_version, reporter)
     once = replace(asked, arms=(question.arm,), repeats=1)
-    cells = [replace(cell, agent=agent) for cell in declared_cells(once, setup, ground, question.run_dir)]
+    cells = [
+        replace(cell, instrument=partial(collecting, agent))
+        for cell in declared_cells(once, setup, ground, question.run_dir)
+    ]
     carry_out(cells, question.root, setup.jobs, reporter, "runs with JaCoCo's agent, which judge nothing")
     return tuple(cell.key for cell in cells)
 

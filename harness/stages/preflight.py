@@ -14,7 +14,7 @@ from harness.base.errors import HarnessError, unknown
 from harness.base.paths import cache_root
 from harness.building.given import check_raft_jar
 from harness.cluster.jvm import Profile
-from harness.cluster.ports import PortPool
+from harness.cluster.loopback import Loopback
 from harness.model.arms import Role
 from harness.model.request import Request
 from harness.toolbox.java import runtime_at
@@ -102,11 +102,11 @@ def available_memory(cgroup: Path) -> float:
 
 def with_ports() -> None:
     """See that loopback has a free port. Raises HarnessError."""
-    pool = PortPool()
+    addresses = Loopback()
     try:
-        pool.take()
+        addresses.take()
     finally:
-        pool.close()
+        addresses.close()
 
 
 def url_and_ref(git: str) -> tuple[str, str]:

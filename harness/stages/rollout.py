@@ -2,99 +2,162 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
 from harness.base.errors import HarnessError
-from harness.base.files import read_journal, write_text
+from harness.base.files import read_record, write_text
 from harness.base.json import from_json, to_json
 from harness.base.paths import cache_root
 from harness.base.progress import Reporter, duration
 from harness.base.text import visible
-from harness.cluster.cluster import Topology
+from harness.cluster.install import Install
 from harness.cluster.prepare import Ground
-from harness.engine.cancel import Cancellation
-from harness.engine.schedule import finish
-from harness.kafka.downloads import Downloads
+from harness.engine.cell import Cell
+from harness.journal import Entry, read_journal
+from harness.kafka.downloads import Downloads, sha256_of
 from harness.kafka.lock import Purpose, read_lock
 from harness.model.arms import ABSENT, Arm, Role
 from harness.model.declaration import Asked
 from harness.model.findings import Contrast
 from harness.model.node_logs import NodeLogs
 from harness.model.request import Request
+from harness.model.rollout import SCHEMA, Rehearsal, RolloutOutcome, RolloutVerdict, RollPlan
+from harness.model.runs import RunKey, RunResult
 from harness.model.setup import Setup
 from harness.report.rolloutpage import render_rollout
+from harness.rollout.baseline import Baseline, baseline_of, stall_budget
 from harness.rollout.commands import Tools
-from harness.rollout.judging import answer
-from harness.rollout.nodes import told as topology_told
-from harness.rollout.programme import KINDS, Yardstick, rehearse, yardstick_of
-from harness.rollout.records import CONTROL, FORWARD_AND_BACK, SCHEMA, Ending, Installed, RehearsalResult, Rollout
-from harness.rollout.rehearsal import Setting
+from harness.rollout.nodes import describe_topology, parse_topology
+from harness.rollout.rehearsals import CONTROL, FORWARD, FORWARD_AND_BACK, KINDS, RESTART, rehearsal
+from harness.rollout.roll import BASE, CANDIDATE, DIES_ON_LOAD, WITH_KEY, WITH_KEY_LEFT, RollConfig
 from harness.rollout.runbook import markdown, runbook
+from harness.rollout.torn import without_class
+from harness.rollout.turns import rehearsal_of
+from harness.rollout.verdict import decide_rollout, outcome_of
 from harness.stages.build import build
 from harness.stages.ground import distribution_of
-from harness.stages.run import lay_ground
+from harness.stages.run import carry_out, installed, lay_ground
 from harness.stages.rundir import read_asked, read_setup, timed
 
-_COLOURS = {Ending.PASSED: "green", Ending.STOPPED: "red", Ending.INCONCLUSIVE: "magenta"}
-# Every broker would make 50 partitions for each: what they hold is rehearsed with a few as well, and sooner.
-_INTERNAL_TOPICS = {"offsets.topic.num.partitions": "3", "transaction.state.log.num.partitions": "3"}
+ARM = "roll"
+_PLAN = "rollout-plan.json"
+_COLOURS = {RolloutOutcome.PASSED: "green", RolloutOutcome.STOPPED: "red", RolloutOutcome.INCONCLUSIVE: "magenta"}
+# Of a key that it does not know, Kafka says that it is set, and not to what: it might be a secret.
+_SET_TO_SOMETHING = "None"
 
 
-@dataclass(frozen=True, slots=True)
-class Rehearsed:
-    """What is asked of a rollout beside its builds. `budget` in seconds, 0 for twice what the control shows."""
-
-    topology: Topology
-    topology_text: str
-    order: tuple[int, ...]
-    names: tuple[str, ...]
-    budget: float
-
-
-def rollout(request: Request, asked: Rehearsed, run_dir: Path, reporter: Reporter) -> Rollout:
-    """Build, rehearse, compare, report; returns what rollout.json holds."""
+def rollout(request: Request, plan: RollPlan, run_dir: Path, reporter: Reporter) -> RolloutVerdict:
+    """Build, rehearse, compare, report; return what rollout.json holds."""
     build(request, run_dir, reporter)
-    declared, setup = read_asked(run_dir), read_setup(run_dir)
-    with timed(run_dir, "ground"):
-        ground = lay_ground(setup, declared.kafka_version, reporter)
-    setting = _setting(declared, setup, asked, ground, run_dir, _tools(setup, declared, ground, reporter))
-    reporter.stage(f"{len(asked.names)} rehearsals on {topology_told(asked.topology)}, one after the other")
-    with timed(run_dir, "rehearse"):
-        results = _rehearse_all(asked, setting, run_dir, reporter)
-    contrast = _compare(results, run_dir, reporter)
-    ending, reasons = answer(results)
-    found = Rollout(
-        SCHEMA,
-        asked.topology_text,
-        asked.order,
-        setting.base,
-        setting.candidate,
-        tuple(results),
-        ending,
-        reasons,
-        read_asked(run_dir).timings,
-    )
-    write_text(run_dir / "rollout.json", to_json(found))
-    _report(found, contrast, run_dir)
+    write_text(run_dir / _PLAN, to_json(plan))
+    return go_on(run_dir, reporter)
+
+
+def go_on(run_dir: Path, reporter: Reporter) -> RolloutVerdict:
+    """Do what a rollout lacks that was built; ends as `rollout` does."""
+    rehearsals = rehearse(run_dir, reporter)
+    contrast = _compare(rehearsals, run_dir, reporter)
+    found = judge(run_dir, rehearsals)
+    report(run_dir, found, contrast)
     return found
 
 
-def _report(found: Rollout, contrast: Contrast | None, run_dir: Path) -> None:
-    asked = read_asked(run_dir)
-    journals = {each.name: list(read_journal(_journal(run_dir, each.name))) for each in found.rehearsals}
-    page = render_rollout(found, journals, contrast, asked.kafka_version, asked.argv)
-    write_text(run_dir / "report.html", page)
-    write_text(run_dir / "runbook.md", markdown(runbook(found)))
+def rehearse(run_dir: Path, reporter: Reporter) -> list[Rehearsal]:
+    """Run the rehearsals that have no result yet, the control first; return all of them."""
+    declared, setup = read_asked(run_dir), read_setup(run_dir)
+    plan = read_record(RollPlan, run_dir / _PLAN)
+    with timed(run_dir, "ground"):
+        ground = lay_ground(setup, declared.kafka_version, reporter)
+    tools = _tools(setup, declared, ground, reporter)
+    topology = parse_topology(plan.topology)
+    reporter.stage(f"{len(plan.rehearsals)} rehearsals on {describe_topology(topology)}, one after the other")
+    baseline: Baseline | None = None
+    found: list[Rehearsal] = []
+    with timed(run_dir, "rehearse"):
+        for number, name in enumerate(plan.rehearsals, 1):
+            reporter.say(f"[{number}/{len(plan.rehearsals)}] {name}: {KINDS[name].question}")
+            cell = _cell(name, plan, run_dir, declared, setup, ground, tools, baseline)
+            carry_out([cell], run_dir, 1, reporter, "")
+            found.append(_rehearsal(run_dir, cell, cell.scenario.question, _budget(name, plan, baseline, setup)))
+            if name == CONTROL:
+                baseline = baseline_of(found[-1])
+                if baseline is None:  # what base cannot do says nothing about the candidate
+                    break
+    return found
 
 
-def _journal(run_dir: Path, rehearsal: str) -> Path:
-    return run_dir / "rehearsals" / rehearsal / "journal.jsonl"
+def _cell(
+    name: str,
+    plan: RollPlan,
+    run_dir: Path,
+    declared: Asked,
+    setup: Setup,
+    ground: Ground,
+    tools: Tools,
+    baseline: Baseline | None,
+) -> Cell:
+    base = installed(_arm(declared, Role.BASE), BASE, setup, run_dir)
+    candidate = installed(_arm(declared, Role.ON), CANDIDATE, setup, run_dir)
+    key = setup.flag_key
+    with_key = _with_key(candidate, key)
+    key_left = _with_key_left(base, with_key, key)
+    torn = without_class(candidate.jar, run_dir.absolute() / "builds" / "dies-on-load" / base.jar.name)
+    config = RollConfig(
+        parse_topology(plan.topology),
+        tools,
+        plan.order,
+        _budget(name, plan, baseline, setup),
+        baseline.errors if baseline else frozenset(),
+        judge_errors=name != CONTROL,
+        flag_key=key,
+        key_is_silent=key_left.flag == _SET_TO_SOMETHING,
+    )
+    others = {
+        BASE: base,
+        CANDIDATE: candidate,
+        WITH_KEY: with_key,
+        WITH_KEY_LEFT: key_left,
+        DIES_ON_LOAD: replace(candidate, name=DIES_ON_LOAD, jar=torn, sha256=sha256_of(torn), settings={}),
+    }
+    java = _arm(declared, Role.BASE).java
+    run = RunKey(name, ARM, 1)
+    return Cell(run, rehearsal(name, config), Role.ON, ground, base, setup.overlay, key, java, others)
+
+
+def _budget(name: str, plan: RollPlan, baseline: Baseline | None, setup: Setup) -> float:
+    return stall_budget(name, plan.stall_budget, baseline, setup.overlay)
+
+
+def _arm(declared: Asked, role: Role) -> Arm:
+    arm = declared.arm(role)
+    assert arm is not None  # a rollout declares base and the candidate
+    return arm
+
+
+def _with_key(candidate: Install, key: str) -> Install:
+    """Return the candidate with the flag written into server.properties, as an operator may well leave it there."""
+    if not key or candidate.flag == ABSENT:
+        return candidate
+    return replace(candidate, settings={**candidate.settings, key: candidate.flag})
+
+
+def _with_key_left(base: Install, candidate: Install, key: str) -> Install:
+    """Return base with what the candidate left in server.properties, and what it then reports of the flag."""
+    if key not in candidate.settings:
+        return base
+    flag = _SET_TO_SOMETHING if base.flag == ABSENT else candidate.settings[key]
+    return replace(base, settings=candidate.settings, flag=flag)
+
+
+def _rehearsal(run_dir: Path, cell: Cell, question: str, budget: float) -> Rehearsal:
+    folder = run_dir / cell.key.folder
+    result = read_record(RunResult, folder / "result.json")
+    return rehearsal_of(result, question, budget, read_journal(folder / "journal.jsonl"))
 
 
 def _tools(setup: Setup, declared: Asked, ground: Ground, reporter: Reporter) -> Tools:
@@ -107,75 +170,48 @@ def _tools(setup: Setup, declared: Asked, ground: Ground, reporter: Reporter) ->
     return Tools(ground.java, (*more, *distribution.jars))
 
 
-def _setting(declared: Asked, setup: Setup, asked: Rehearsed, ground: Ground, run_dir: Path, tools: Tools) -> Setting:
-    base = next((arm for arm in declared.arms if arm.role is Role.BASE), None)
-    candidate = next((arm for arm in declared.arms if arm.role is Role.ON), None)
-    assert base is not None
-    assert candidate is not None
-    overlay = {**_INTERNAL_TOPICS, **setup.overlay}
-    return Setting(
-        asked.topology,
-        asked.order,
-        ground,
-        _installed(base, "base", setup, run_dir),
-        _installed(candidate, "the candidate", setup, run_dir),
-        overlay,
-        setup.flag_key,
-        tools,
+def judge(run_dir: Path, rehearsals: Sequence[Rehearsal]) -> RolloutVerdict:
+    """Decide what the rehearsals come to, and write rollout.json."""
+    declared = read_asked(run_dir)
+    outcome, sentence, reasons = decide_rollout(rehearsals)
+    found = RolloutVerdict(
+        SCHEMA,
+        declared.kafka_version,
+        read_record(RollPlan, run_dir / _PLAN),
+        _arm(declared, Role.BASE),
+        _arm(declared, Role.ON),
+        tuple(rehearsals),
+        outcome,
+        sentence,
+        reasons,
+        declared.timings,
     )
+    write_text(run_dir / "rollout.json", to_json(found))
+    return found
 
 
-def _installed(arm: Arm, name: str, setup: Setup, run_dir: Path) -> Installed:
-    jar = (run_dir / arm.build.jar).absolute()
-    return Installed(name, jar, arm.build.jar_sha256, arm.flag or ABSENT, setup.settings.get(arm.name, {}))
+def report(run_dir: Path, found: RolloutVerdict, contrast: Contrast | None) -> None:
+    """Write report.html and runbook.md."""
+    journals = {each.name: _journal(run_dir, each) for each in found.rehearsals}
+    page = render_rollout(found, journals, contrast, read_asked(run_dir).argv)
+    write_text(run_dir / "report.html", page)
+    write_text(run_dir / "runbook.md", markdown(runbook(found)))
 
 
-def _rehearse_all(asked: Rehearsed, setting: Setting, run_dir: Path, reporter: Reporter) -> list[RehearsalResult]:
-    results: list[RehearsalResult] = []
-    yardstick: Yardstick | None = None
-    for number, name in enumerate(asked.names, 1):
-        reporter.say(f"[{number}/{len(asked.names)}] {name}: {KINDS[name].question}")
-        result = _interruptible(
-            lambda cancellation, name=name, by=yardstick: rehearse(  # type: ignore[misc]
-                name, setting, run_dir, asked.budget, by, lambda what: reporter.say(f"    {what}"), cancellation
-            )
-        )
-        results.append(result)
-        reporter.say(f"[{number}/{len(asked.names)}] {name}: {_line(result)}")
-        if name == CONTROL:
-            yardstick = yardstick_of(result)
-            if yardstick is None:  # what base cannot do says nothing about the candidate
-                break
-    return results
+def _journal(run_dir: Path, rehearsed: Rehearsal) -> list[Entry]:
+    return list(read_journal(run_dir / rehearsed.result.key.folder / "journal.jsonl"))
 
 
-def _interruptible(act: Callable[[Cancellation], RehearsalResult]) -> RehearsalResult:
-    cancellation = Cancellation()
-    with ThreadPoolExecutor(1, thread_name_prefix="rehearsal") as pool:
-        future = pool.submit(act, cancellation)
-        finish([future], cancellation)
-    return future.result()
-
-
-def _line(result: RehearsalResult) -> str:
-    lost = sum(account.lost for account in result.accounts if account.binding)
-    reason = f": {result.reason}" if result.reason else ""
-    return (
-        f"{result.ending} in {duration(result.seconds)}, {len(result.steps)} steps, longest pause "
-        f"{result.longest_pause_seconds:.1f} s, {lost} lost{reason}"
-    )
-
-
-def _compare(results: Sequence[RehearsalResult], run_dir: Path, reporter: Reporter) -> Contrast | None:
-    """Compare the logs of versions mixed with those of one version; they are told and do not decide."""
+def _compare(rehearsals: Sequence[Rehearsal], run_dir: Path, reporter: Reporter) -> Contrast | None:
+    """Compare the logs of versions mixed with those of one version; they are shown and do not decide."""
     from harness.logs.diff import compare, opened, read_nodes
 
     compared = (CONTROL, FORWARD_AND_BACK)
-    if not {*compared} <= {result.name for result in results}:
+    by_name = {each.name: each for each in rehearsals}
+    if not {*compared} <= by_name.keys():
         return None
     reporter.stage("comparing the logs of both versions mixed with those of base alone, on Spark")
-    logs = [run_dir / "rehearsals" / name / "logs.json" for name in compared]
-    nodes = [each for path in logs for each in from_json(tuple[NodeLogs, ...], path.read_bytes())]
+    nodes = [node for name in compared for node in _logs_of_roll(run_dir, by_name[name])]
     try:
         with timed(run_dir, "diff"):
             with opened(run_dir / "logs", reporter.say) as spark:
@@ -187,20 +223,41 @@ def _compare(results: Sequence[RehearsalResult], run_dir: Path, reporter: Report
     return contrast
 
 
-def tell(console: Console, found: Rollout, run_dir: Path) -> None:
+def _logs_of_roll(run_dir: Path, rehearsed: Rehearsal) -> list[NodeLogs]:
+    """Return a rehearsal's logs as an arm of one question, and when every node was replaced once in it.
+
+    What lies outside is not compared: different things were done there.
+    """
+    path = run_dir / rehearsed.result.key.folder / "logs.json"
+    logs = from_json(tuple[NodeLogs, ...], path.read_bytes())
+    return [
+        replace(
+            each,
+            scenario=ARM,
+            arm=rehearsed.name,
+            phases=tuple(replace(p, name="every node once") for p in each.phases if p.name in (RESTART, FORWARD)),
+            roles={},
+        )
+        for each in logs
+    ]
+
+
+def print_rollout(console: Console, found: RolloutVerdict, run_dir: Path) -> None:
     """Print each rehearsal, the answer with its reasons, and where to read on."""
-    for result in found.rehearsals:
-        console.print(Text(f"  {result.name:<18} {_line(result)}"))
-    for note in dict.fromkeys(note for result in found.rehearsals for note in result.notes):
+    for each in found.rehearsals:
+        console.print(Text(f"  {each.name:<18} {_line(each)}"))
+    for note in dict.fromkeys(note for each in found.rehearsals for note in each.notes):
         console.print(Text(f"  warning: {visible(note)}", style="yellow"))
-    words = {
-        Ending.PASSED: "All that was rehearsed held, and nothing that was promised was lost.",
-        Ending.STOPPED: "The roll was stopped.",
-        Ending.INCONCLUSIVE: "Too little could be asked.",
-    }
-    console.print(
-        Text.assemble("\n", (f" {found.ending} ", f"bold reverse {_COLOURS[found.ending]}"), " ", words[found.ending])
-    )
+    answer = (f" {found.outcome} ", f"bold reverse {_COLOURS[found.outcome]}")
+    console.print(Text.assemble("\n", answer, " ", visible(found.sentence)))
     for reason in found.reasons:
         console.print(Text(f"  · {visible(reason)}"))
     console.print(Text(f"\nreport: {run_dir / 'report.html'}\nrunbook: {run_dir / 'runbook.md'}"))
+
+
+def _line(each: Rehearsal) -> str:
+    reason = f": {each.result.reason}" if each.result.reason else ""
+    return (
+        f"{outcome_of(each)} in {duration(each.result.seconds)}, {len(each.turns)} turns, longest pause "
+        f"{each.longest_pause_seconds:.1f} s, {each.lost} lost{reason}"
+    )

@@ -9,11 +9,13 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.paths import cache_root
 from harness.base.progress import Reporter
+from harness.cluster.install import Install
 from harness.cluster.jvm import Profile
 from harness.cluster.prepare import Ground, prepare_ground
-from harness.engine.recorder import Cell
+from harness.engine.cell import Cell
 from harness.engine.schedule import run_cells
-from harness.engine.seal import misfit
+from harness.engine.seal import mismatch
+from harness.model.arms import ABSENT, Arm
 from harness.model.declaration import Asked
 from harness.model.runs import RunKey, RunResult
 from harness.model.setup import Setup
@@ -35,12 +37,13 @@ def run(run_dir: Path, reporter: Reporter) -> list[RunResult]:
 
 
 def carry_out(cells: Sequence[Cell], root: Path, jobs: int, reporter: Reporter, what: str) -> list[RunResult]:
-    """Run the cells for which no result below `root` stands; return the new results."""
+    """Run the cells for which no result below `root` stands; return the new results. With `what`, say so."""
     todo = [cell for cell in cells if not _stands(root, cell, reporter)]
     for cell in todo:  # what an interrupted run left says nothing
         shutil.rmtree(root / cell.key.folder, ignore_errors=True)
     jobs = min(jobs, len(todo)) or 1
-    reporter.stage(f"{len(todo)} {what}, {jobs} at a time")
+    if what:
+        reporter.stage(f"{len(todo)} {what}, {jobs} at a time")
     with reporter.runs([cell.key for cell in todo], jobs) as board:
         return run_cells(todo, root, jobs, board)
 
@@ -64,11 +67,12 @@ def declared_cells(asked: Asked, setup: Setup, ground: Ground, run_dir: Path) ->
         Cell(
             RunKey(scenario.name, arm.name, repeat),
             known[scenario.name],
-            arm,
+            arm.role,
             ground,
-            (run_dir / arm.build.jar).absolute(),
-            {**setup.overlay, **setup.settings.get(arm.name, {})},
+            installed(arm, arm.name, setup, run_dir),
+            setup.overlay,
             setup.flag_key,
+            arm.java,
         )
         for repeat in range(1, asked.repeats + 1)
         for scenario in asked.scenarios
@@ -76,11 +80,17 @@ def declared_cells(asked: Asked, setup: Setup, ground: Ground, run_dir: Path) ->
     ]
 
 
+def installed(arm: Arm, name: str, setup: Setup, run_dir: Path) -> Install:
+    """Return what is installed on the nodes of an arm, under a name."""
+    jar = (run_dir / arm.build.jar).absolute()
+    return Install(name, jar, arm.build.jar_sha256, arm.flag or ABSENT, setup.settings.get(arm.name, {}))
+
+
 def _stands(root: Path, cell: Cell, reporter: Reporter) -> bool:
     """Return whether a cell has a result that was made with what is declared now; say why one is not used."""
     if not (root / cell.key.folder / "result.json").is_file():
         return False
-    why = misfit(root, cell)
+    why = mismatch(root, cell)
     if why:
         reporter.say(f"{cell.key.folder} is run again: {why}")
     return not why

@@ -12,9 +12,10 @@ from harness.base.progress import Reporter
 from harness.building.build import Bench, Toolchain, build_series
 from harness.building.builders import choose_builder
 from harness.building.configdef import prepare_probe
+from harness.cluster.install import Install
 from harness.cluster.prepare import Ground
 from harness.kafka.distribution import Distribution
-from harness.kafka.downloads import Downloads
+from harness.kafka.downloads import Downloads, sha256_of
 from harness.kafka.lock import Purpose, read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import Patch, load_series
@@ -42,6 +43,11 @@ def kafka(quiet: Reporter) -> Distribution:
 @pytest.fixture(scope="session")
 def ground(quiet: Reporter) -> Ground:
     return lay_ground(SETUP, KAFKA, quiet)
+
+
+@pytest.fixture(scope="session")
+def stock(kafka: Distribution) -> Install:
+    return Install("stock", kafka.raft_jar, sha256_of(kafka.raft_jar), "absent")
 
 
 @pytest.fixture(scope="session")

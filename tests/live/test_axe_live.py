@@ -64,9 +64,9 @@ def pages(tmp_path_factory):
 
 
 def _rollout(kind):
-    journals = {"forward-and-back": rollout_sample.events()}
+    journals = {"forward-and-back": rollout_sample.entries()}
     contrast = Contrast("control", "forward-and-back", sample_run.contrasts("hostile")[2].findings)
-    return render_rollout(rollout_sample.rollout(kind), journals, contrast, "3.9.1", ("rollout",))
+    return render_rollout(rollout_sample.rollout(kind), journals, contrast, ("rollout",))
 
 
 def _full_night():

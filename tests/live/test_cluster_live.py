@@ -6,12 +6,15 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
 
+from harness.base.waiting import wait_until
 from harness.cluster import probes
-from harness.cluster.cluster import Cluster, Topology
+from harness.cluster.address import Address
+from harness.cluster.cluster import Cluster
 from harness.cluster.config import NodeConfig
 from harness.cluster.formatting import (
     Identity,
@@ -19,12 +22,14 @@ from harness.cluster.formatting import (
     format_with_storage_tool,
     new_uuid,
 )
-from harness.cluster.node import NodeState, wait_until
-from harness.cluster.ports import HOST
+from harness.cluster.node import NodeState
 from harness.cluster.protocol import Unreachable
-from harness.engine.watch import Stall, Watcher
+from harness.cluster.topology import Topology
+from harness.cluster.watch import Watcher
+from harness.model.incidents import IncidentKind
 from harness.scenario.bounds import FOLLOW_WINDOW_SECONDS
-from harness.scenario.conditions import follows
+from harness.scenario.conditions.follows_leader import follows
+from harness.scenario.monitors.host_not_starved import HostNotStarved
 
 pytestmark = pytest.mark.live
 
@@ -34,13 +39,13 @@ THREE_AND_ONE = Topology(3, 1)
 
 
 @pytest.fixture
-def start(ground, kafka, tmp_path):
+def start(ground, stock, tmp_path):
     """Return a function that starts a cluster; all end with the test."""
     clusters = []
 
     def make(name="c", topology=THREE_AND_ONE, settings=None):
-        launch = ground.launch(kafka.raft_jar, settings or {})
-        cluster = Cluster(topology, tmp_path / name, launch, ground.template, lambda _: None)
+        launch = ground.launch(settings or {})
+        cluster = Cluster(topology, tmp_path / name, launch, stock, ground.template, lambda _: None)
         clusters.append(cluster)
         cluster.start(cluster.nodes)
         return cluster
@@ -59,7 +64,7 @@ def is_up(cluster):
 
 def known_brokers(node):
     try:
-        return set(probes.metadata(node.config.broker_port).brokers)
+        return set(probes.metadata(node.config.broker).brokers)
     except Unreachable:
         return set()
 
@@ -70,7 +75,7 @@ def comes_up(cluster):
 
 def watched(cluster, seconds):
     """Return the looks of a watcher over some seconds."""
-    watcher = Watcher(cluster, lambda _: None, lambda _: None, pytest.fail)
+    watcher = Watcher(cluster, lambda *_: None, pytest.fail)
     watcher.start()
     began = time.monotonic()
     time.sleep(seconds)
@@ -96,13 +101,13 @@ def without_times(snapshot):
 
 def test_a_voter_formatted_from_the_template_is_what_storage_tool_makes(ground, kafka, tmp_path):
     jars, cluster = (*ground.class_path, kafka.raft_jar), new_uuid()
-    voters = [Identity(n, new_uuid(), 20001 + n) for n in range(3)]
-    config = NodeConfig(0, 20000, 20001, {v.node: v.controller_port for v in voters})
+    voters = [Identity(n, new_uuid(), address(20001 + n)) for n in range(3)]
+    config = NodeConfig(0, address(20000), address(20001), {v.node: v.controller for v in voters})
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     format_with_storage_tool(ground.java, jars, theirs, config, cluster, voters)
     theirs_id = meta(theirs)["directory.id"]
-    told = [replace(v, directory=uuid_of(theirs_id)) if v.node == 0 else v for v in voters]
-    format_from_template(ground.template, ours, 0, uuid_of(theirs_id), cluster, told)
+    identities = [replace(v, directory=uuid_of(theirs_id)) if v.node == 0 else v for v in voters]
+    format_from_template(ground.template, ours, 0, uuid_of(theirs_id), cluster, identities)
     assert files(ours) == files(theirs)
     assert meta(ours) == meta(theirs)
     assert without_times(snapshot_of(ours)) == without_times(snapshot_of(theirs))
@@ -111,12 +116,16 @@ def test_a_voter_formatted_from_the_template_is_what_storage_tool_makes(ground, 
 
 def test_an_observer_formatted_from_the_template_is_what_storage_tool_makes(ground, kafka, tmp_path):
     jars, cluster = (*ground.class_path, kafka.raft_jar), new_uuid()
-    config = NodeConfig(3, 20000, None, {0: 20001})
+    config = NodeConfig(3, address(20000), None, {0: address(20001)})
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     format_with_storage_tool(ground.java, jars, theirs, config, cluster, [])
     format_from_template(ground.template, ours, 3, uuid_of(meta(theirs)["directory.id"]), cluster, [])
     assert files(ours) == files(theirs)
     assert meta(ours) == meta(theirs)
+
+
+def address(port):
+    return Address("127.0.0.1", port)
 
 
 def uuid_of(text):
@@ -139,11 +148,11 @@ def test_two_clusters_come_up_side_by_side_and_know_only_their_own_nodes(start):
     one, two = start("one"), start("two")
     assert comes_up(one)
     assert comes_up(two)
-    ports = [{n.config.broker_port for n in c.nodes.values()} for c in (one, two)]
-    assert not ports[0] & ports[1]
+    addresses = [{n.config.broker for n in c.nodes.values()} for c in (one, two)]
+    assert not addresses[0] & addresses[1]
     for cluster in (one, two):
-        told = probes.metadata(cluster.nodes[OBSERVER].config.broker_port).brokers
-        assert told == {node.id: node.config.broker_port for node in cluster.nodes.values()}
+        brokers = probes.metadata(cluster.nodes[OBSERVER].config.broker).brokers
+        assert brokers == {node.id: node.config.broker for node in cluster.nodes.values()}
 
 
 def test_a_live_node_proves_the_jar_it_holds_open_and_its_effective_configuration(start, kafka):
@@ -163,18 +172,18 @@ def test_a_voter_moves_and_its_old_port_stays_dead_and_the_voter_set_learns_the_
     assert comes_up(cluster)
     follower = next(n for n in cluster.voters if n.id != cluster.quorum().leader)
     old = follower.config
-    assert cluster.restart(follower.id, new_ports=True)
+    assert cluster.restart(follower.id, new_addresses=True)
     assert cluster.register_endpoint(follower.id, within=30) == ""
-    assert cluster.quorum().endpoints[follower.id] == follower.config.controller_port != old.controller_port
-    for port in (old.broker_port, old.controller_port):
+    assert cluster.quorum().endpoints[follower.id] == follower.config.controller != old.controller
+    for left in (old.broker, old.controller):
         with pytest.raises(ConnectionRefusedError):
-            socket.create_connection((HOST, port), timeout=1)
+            socket.create_connection((left.host, left.port), timeout=1)
     assert comes_up(cluster)
     names = cluster.names()
-    assert names[f"{HOST}:{old.controller_port}"] == "<voter's left controller>"
-    assert names[f"{HOST}:{follower.config.controller_port}"] == "<voter's controller>"
+    assert names[str(old.controller)] == "<voter's left controller>"
+    assert names[str(follower.config.controller)] == "<voter's controller>"
     assert names["broker 3 "] == "broker <an observer> "
-    assert sorted(name for text, name in names.items() if text.startswith(HOST)) == sorted(
+    assert sorted(name for text, name in names.items() if text.startswith("127.0.0.1")) == sorted(
         ["<observer's broker>", "<voter's left broker>", "<voter's left controller>"]
         + ["<voter's broker>", "<voter's controller>"] * 3
     )
@@ -200,7 +209,7 @@ def test_a_node_that_is_killed_from_outside_is_noticed_as_dead(start):
 def test_a_node_that_the_harness_stops_or_kills_is_not_taken_for_dead(start):
     cluster = start()
     assert comes_up(cluster)
-    watcher = Watcher(cluster, lambda _: None, lambda _: None, pytest.fail)
+    watcher = Watcher(cluster, lambda *_: None, pytest.fail)
     watcher.start()
     assert cluster.nodes[2].stop()
     cluster.nodes[1].kill()
@@ -221,16 +230,19 @@ def test_a_node_that_died_before_it_was_told_to_stop_is_dead_and_not_stopped(sta
 def test_a_node_that_the_host_keeps_from_running_is_noticed_as_starved(start):
     cluster = start(topology=Topology(1, 0))
     assert wait_until(lambda: cluster.look() or cluster.nodes[0].state is NodeState.READY, UP_SECONDS)
-    stalls: list[Stall] = []
-    watcher = Watcher(cluster, lambda _: None, stalls.append, pytest.fail)
-    watcher.start()
+    incidents = []
+    record = SimpleNamespace(write=lambda _: 1, report=lambda incident, _: incidents.append(incident))
+    monitor = HostNotStarved(record, cluster)
+    monitor.start()
     time.sleep(1)
     process = psutil.Process(cluster.nodes[0].pid)
     process.suspend()
     time.sleep(2)
     process.resume()
-    assert wait_until(lambda: any(stall.node == 0 for stall in stalls), 5)
-    watcher.stop()
+    assert wait_until(lambda: bool(incidents), 5)
+    monitor.stop()
+    assert {incident.kind for incident in incidents} == {IncidentKind.HOST_STALLED}
+    assert "node 0" in incidents[0].reason
 
 
 HARNESS = """
@@ -238,13 +250,16 @@ import sys, time
 from pathlib import Path
 from rich.console import Console
 from harness.model.setup import Setup
-from harness.cluster.cluster import Cluster, Topology
+from harness.cluster.cluster import Cluster
+from harness.cluster.install import Install
+from harness.cluster.topology import Topology
 from harness.base.progress import Reporter
 from harness.stages.ground import distribution_of
 from harness.stages.run import lay_ground
 setup, quiet = Setup("", "", "fast", "", 1), Reporter(Console(quiet=True))
 ground, kafka = lay_ground(setup, "3.9.1", quiet), distribution_of(setup, "3.9.1", quiet)
-cluster = Cluster(Topology(3, 1), Path(sys.argv[1]), ground.launch(kafka.raft_jar, {}), ground.template, lambda _: None)
+stock = Install("stock", kafka.raft_jar, "", "absent")
+cluster = Cluster(Topology(3, 1), Path(sys.argv[1]), ground.launch({}), stock, ground.template, lambda _: None)
 cluster.start(cluster.nodes)
 print(*(node.pid for node in cluster.nodes.values()), flush=True)
 time.sleep(600)

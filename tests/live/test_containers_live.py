@@ -17,6 +17,7 @@ import pytest
 
 from harness.base.errors import HarnessError
 from harness.base.paths import cache_root
+from harness.base.waiting import wait_until
 from harness.building.build import source_files
 from harness.building.builders import first_errors
 from harness.building.containers import jobs
@@ -40,7 +41,6 @@ from harness.building.containers.images import (
 )
 from harness.building.containers.jobs import Job, Mount, run_job
 from harness.building.jars import classes_in
-from harness.cluster.node import wait_until
 from harness.kafka.distribution import Distribution, locked_distribution
 from harness.kafka.downloads import Downloads
 from harness.kafka.git import GitSource

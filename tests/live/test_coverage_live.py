@@ -6,22 +6,25 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.base.files import read_journal
 from harness.base.json import from_json
 from harness.base.paths import cache_root, data_root
+from harness.base.waiting import wait_until
 from harness.building.build import Bench, Toolchain, build_series
 from harness.building.builders import Ecj
 from harness.building.configdef import prepare_probe
-from harness.cluster.cluster import Cluster, Topology
-from harness.cluster.node import NodeState, wait_until
-from harness.coverage.agent import EXECUTION_DATA, Agent, collected
+from harness.cluster.cluster import Cluster
+from harness.cluster.node import NodeState
+from harness.cluster.topology import Topology
+from harness.coverage.agent import EXECUTION_DATA, Agent, collecting
 from harness.coverage.changes import lines_of_methods, lines_of_series
 from harness.coverage.jacoco import Jacoco, line_hits
+from harness.journal import read_journal
 from harness.kafka.downloads import Downloads
 from harness.kafka.lock import Purpose, read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
 from harness.model.arms import Role
+from harness.model.events import HostStalled
 from harness.model.proof import Coverage
 from harness.model.request import Request
 from harness.proof.bytecode import prepare_bytecode
@@ -56,12 +59,12 @@ def jacoco(pinned):
 
 
 @pytest.fixture
-def node(ground, kafka, pinned, tmp_path):
+def node(ground, stock, pinned, tmp_path):
     """Return the only node of a cluster of one on the release's jar, with the agent in it; its data go to tmp_path."""
     agent = Agent(pinned(Purpose.COVERAGE, ".agent-"), CLASSES)
     with (
-        collected(ground.launch(kafka.raft_jar, {}), agent, tmp_path) as launch,
-        Cluster(Topology(1, 0), tmp_path / "c", launch, ground.template, lambda _: None) as cluster,
+        collecting(agent, ground.launch({}), tmp_path) as launch,
+        Cluster(Topology(1, 0), tmp_path / "c", launch, stock, ground.template, lambda _: None) as cluster,
     ):
         cluster.start(cluster.nodes)
         assert wait_until(lambda: cluster.look() or cluster.nodes[0].state is NodeState.READY, 90)
@@ -133,7 +136,8 @@ def test_with_the_flag_on_the_refresh_is_reached_and_early_returns_are_listed_as
     assert {line.text for line in found.unreached} >= {"return;", "this("}
     assert {scenario for line in found.lines for scenario in line.scenarios} == {"new-mechanism"}
     journal = read_journal(run_dir / "coverage/runs/new-mechanism/patched-on/1/journal.jsonl")
-    assert not [event for event in journal if event["event"] == "stall"], "the agent must not look like a starved host"
+    stalls = [entry.event for entry in journal if isinstance(entry.event, HostStalled)]
+    assert not stalls, "the agent must not look like a starved host"
 
 
 def test_with_the_flag_off_the_early_return_is_reached_and_nothing_behind_it(run_dir, quiet):

@@ -15,13 +15,17 @@ import time
 import psutil
 import pytest
 
-from harness.base.files import PARTIAL, read_journal
+from harness.base.files import PARTIAL
 from harness.base.locks import MARKER, SCRATCH
 from harness.base.paths import cache_root
 from harness.base.processes.leftovers import RUN_VARIABLE
+from harness.base.waiting import wait_until
 from harness.cluster import node as node_module
-from harness.cluster.cluster import Cluster, Topology
-from harness.cluster.node import NodeState, wait_until
+from harness.cluster.cluster import Cluster
+from harness.cluster.node import NodeState
+from harness.cluster.topology import Topology
+from harness.journal import read_journal
+from harness.model.events import NodeChanged
 
 pytestmark = pytest.mark.live
 
@@ -91,8 +95,10 @@ def left_behind(folder):
 
 def ports_of(run_dir):
     """Return every port that a node of any run was given."""
-    events = [event for path in run_dir.glob("runs/*/*/*/journal.jsonl") for event in read_journal(path)]
-    return {event[name] for event in events if event["event"] == "node" for name in ("broker_port", "controller_port")}
+    entries = [entry for path in run_dir.glob("runs/*/*/*/journal.jsonl") for entry in read_journal(path)]
+    changes = [entry.event for entry in entries if isinstance(entry.event, NodeChanged)]
+    addresses = {address for change in changes for address in (change.broker, change.controller) if address}
+    return {int(address.rpartition(":")[2]) for address in addresses}
 
 
 def outcomes(run_dir):
@@ -159,10 +165,10 @@ def test_asked_to_end_it_ends_within_ten_seconds_and_says_how_to_resume(start, t
     assert not kept or [path for path in left_behind(tmp_path) if not path.name.startswith("spark-")] == []
 
 
-def test_a_node_that_does_not_stop_in_time_leaves_its_threads(ground, kafka, tmp_path, monkeypatch):
+def test_a_node_that_does_not_stop_in_time_leaves_its_threads(ground, stock, tmp_path, monkeypatch):
     monkeypatch.setattr(node_module, "STOP_TIMEOUT_SECONDS", 0.01)  # no JVM ends as quickly
-    launch = ground.launch(kafka.raft_jar, {})
-    with Cluster(Topology(1, 0), tmp_path, launch, ground.template, lambda _: None) as cluster:
+    launch = ground.launch({})
+    with Cluster(Topology(1, 0), tmp_path, launch, stock, ground.template, lambda _: None) as cluster:
         (node,) = cluster.nodes.values()
         cluster.start([0])
         assert wait_until(lambda: cluster.look() or node.state is NodeState.READY, 90)

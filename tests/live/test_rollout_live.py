@@ -8,25 +8,32 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 
 import psutil
 import pytest
 from confluent_kafka import Producer
 
-from harness.cluster.cluster import Cluster, Topology
-from harness.cluster.node import wait_until
+from harness.base.waiting import wait_until
+from harness.cluster.cluster import Cluster
 from harness.cluster.partitions import create_topic
 from harness.cluster.protocol import Unreachable
+from harness.cluster.topology import Topology
 from harness.engine.cancel import Cancellation
-from harness.engine.journal import Journal
+from harness.engine.cell import Cell
+from harness.engine.executor import run_cell
+from harness.journal import events_of, read_journal
 from harness.kafka.downloads import sha256_of
-from harness.rollout import rehearsal
-from harness.rollout.checking import RollStopped
-from harness.rollout.commands import Tools
+from harness.model.arms import Role
+from harness.model.events import NodeChanged
+from harness.model.runs import Outcome, RunKey
+from harness.rollout import roll
 from harness.rollout.nodes import parse_topology
-from harness.rollout.records import Installed
-from harness.rollout.rehearsal import Measure, Rehearsal, Setting
-from harness.scenario.readback import client_settings, read_back
+from harness.rollout.rehearsals import CONTROL, rehearsal
+from harness.rollout.roll import Roll, RollConfig
+from harness.scenario.actions.kill import kill
+from harness.scenario.loads.readback import client_settings, read_back
+from harness.scenario.refs import fixed
 
 pytestmark = pytest.mark.live
 
@@ -42,7 +49,7 @@ def rollout(*arguments, cwd, timeout=900):
 
 def found_in(run_dir):
     found = json.loads((run_dir / "rollout.json").read_text())
-    return found, {each["name"]: each for each in found["rehearsals"]}
+    return found, {each["result"]["scenario"]: each for each in found["rehearsals"]}
 
 
 def nodes_of(folder):
@@ -62,63 +69,65 @@ def shipped(tmp_path_factory):
 def test_the_shipped_series_rolls_forward_and_back_and_nothing_is_lost(shipped):
     run_dir, said = shipped
     found, by_name = found_in(run_dir)
-    assert found["ending"] == "PASSED"
+    assert found["outcome"] == "PASSED"
     assert "PASSED" in said
     for name, result in by_name.items():
-        promised = [account for account in result["accounts"] if account["binding"]]
+        promised = [client for client in result["clients"] if client["binding"]]
         assert len(promised) == 4
-        assert all(a["acknowledged"] and not a["lost"] and not a["wrong"] for a in promised), name
-    steps = by_name["forward-and-back"]["steps"]
-    assert [step["jar"] for step in steps] == ["the candidate"] * 6 + ["base"] * 6
-    assert [step["duties"] for step in steps[:3]] == ["broker"] * 3
-    assert steps[5]["duties"] == steps[11]["duties"] == "controller, the active controller"
+        assert all(c["acknowledged"] and not c["lost"] and not c["violations"] for c in promised), name
+    turns = by_name["forward-and-back"]["turns"]
+    assert [turn["build"] for turn in turns] == ["the candidate"] * 6 + ["base"] * 6
+    assert [turn["roles"] for turn in turns[:3]] == ["broker"] * 3
+    assert turns[5]["roles"] == turns[11]["roles"] == "controller, the active controller"
     assert not nodes_of(run_dir)
 
 
-def test_every_step_had_every_check_and_the_live_jar_was_the_one_put_there(shipped):
+def test_every_turn_had_every_check_and_the_live_jar_was_the_one_put_there(shipped):
     run_dir, _ = shipped
     found, by_name = found_in(run_dir)
-    for step in by_name["forward-and-back"]["steps"]:
-        assert len(step["before"]) == 8
-        assert {"isr_full", "observers_follow", "right_jar", "no_new_errors"} <= {c["name"] for c in step["after"]}
-        assert all(check["met"] for check in (*step["before"], *step["after"]))
-    jars = {sha256_of(jar) for jar in run_dir.glob("rehearsals/forward-and-back/nodes/*/libs/*.jar")}
-    assert jars == {found["base"]["sha256"]}, "all the way back"
+    for turn in by_name["forward-and-back"]["turns"]:
+        assert len(turn["before"]) == 8
+        assert {"isr_full", "observers_follow", "right_jar", "no_new_errors"} <= {c["name"] for c in turn["after"]}
+        assert all(check["met"] for check in (*turn["before"], *turn["after"]))
+        assert turn["down_seconds"] > 0
+    jars = {sha256_of(jar) for jar in run_dir.glob("runs/forward-and-back/roll/1/nodes/*/libs/*.jar")}
+    assert jars == {found["base"]["build"]["jar_sha256"]}, "all the way back"
 
 
 def test_both_versions_led_each_other_before_the_way_back_from_half_way(shipped):
     run_dir, _ = shipped
     _, by_name = found_in(run_dir)
-    restarts = [step for step in by_name["half-way-and-back"]["steps"] if step["action"] == "restart"]
-    phases = {step["phase"]: step["jar"] for step in restarts}
+    restarts = [turn for turn in by_name["half-way-and-back"]["turns"] if turn["action"] == "restart"]
+    phases = {turn["phase"]: turn["build"] for turn in restarts}
     assert phases["the candidate leads base"] == "base", "base, which led, was restarted, and the candidate was elected"
     assert phases["base leads the candidate again"] == "the candidate"
 
 
 def test_a_key_that_is_left_behind_is_warned_of_by_the_harness_as_kafka_says_nothing(shipped):
     run_dir, said = shipped
-    properties = sorted(run_dir.glob("rehearsals/forward-and-back/nodes/3/server.properties.*"))[-1]
+    properties = sorted(run_dir.glob("runs/forward-and-back/roll/1/nodes/3/server.properties.*"))[-1]
     assert KEY in properties.read_text()
     assert f"warning: {KEY} is still in server.properties" in said
 
 
-def test_a_jar_that_dies_on_load_was_stopped_at_the_first_node_with_the_cluster_serving(shipped):
+def test_a_jar_that_dies_on_load_was_noticed_at_the_first_node_with_the_cluster_serving(shipped):
     run_dir, _ = shipped
     _, by_name = found_in(run_dir)
     died = by_name["dies-on-load"]
-    assert died["ending"] == "PASSED"
-    assert "NoClassDefFoundError" in died["reason"] or "ended by itself" in died["reason"]
-    assert [(step["node"], step["action"]) for step in died["steps"]] == [(3, "replace"), (3, "bring back")]
+    assert died["result"]["outcome"] == "PASSED"
+    assert [(turn["node"], turn["action"]) for turn in died["turns"]] == [(3, "replace"), (3, "bring back")]
+    journal = (run_dir / "runs" / "dies-on-load" / "roll" / "1" / "journal.jsonl").read_text()
+    assert "it died, as it may" in journal
 
 
-def test_a_killed_node_came_back_in_its_step(shipped):
+def test_a_killed_node_came_back_in_its_turn(shipped):
     run_dir, _ = shipped
-    journal = (run_dir / "rehearsals" / "killed-in-step" / "journal.jsonl").read_text()
+    journal = (run_dir / "runs" / "killed-in-step" / "roll" / "1" / "journal.jsonl").read_text()
     assert journal.count('"state": "killed"') >= 2
-    assert "kill -9 node 3 while it starts" in journal
+    assert "kill -9 the broker to kill 1 s later" in journal
 
 
-def test_the_runbooks_commands_were_run_and_show_what_the_protocol_told(shipped):
+def test_the_runbooks_commands_were_run_and_show_what_the_protocol_says(shipped):
     run_dir, _ = shipped
     _, by_name = found_in(run_dir)
     commands = by_name["control"]["commands"]
@@ -145,65 +154,76 @@ def test_a_jar_that_throws_in_the_raft_thread_is_stopped_at_the_first_node_on_co
     assert done.returncode == 1, done.stdout + done.stderr
     _, by_name = found_in(tmp_path / "run")
     stopped = by_name["forward-and-back"]
-    assert "a mutant: the refresh always fails" in stopped["reason"] or "ended by itself" in stopped["reason"]
-    assert [(step["node"], step["action"]) for step in stopped["steps"]] == [(3, "replace"), (3, "bring back")]
-    assert not [account for account in stopped["accounts"] if account["binding"] and account["lost"]]
-    journal = (tmp_path / "run" / "rehearsals" / "forward-and-back" / "journal.jsonl").read_text()
-    served = [json.loads(line) for line in journal.splitlines() if "every client is still served" in line]
-    assert [event["status"] for event in served] == ["met"]
+    result = stopped["result"]
+    assert (result["outcome"], result["expectation"]) == ("FAILED", "node_alive")
+    assert "a mutant: the refresh always fails" in result["reason"] or "node 3 crashed" in result["reason"]
+    assert "and then" not in result["reason"], "clients were served, and there was a way back"
+    assert [(turn["node"], turn["action"]) for turn in stopped["turns"]] == [(3, "replace"), (3, "bring back")]
+    assert not [client for client in stopped["clients"] if client["binding"] and client["lost"]]
     assert "Do not roll" in (tmp_path / "run" / "runbook.md").read_text()
     assert not nodes_of(tmp_path)
 
 
-def test_no_node_is_touched_while_another_is_away_and_a_wait_over_the_budget_stops_the_roll(
-    ground, kafka, tmp_path, monkeypatch
-):
-    base = Installed("base", kafka.raft_jar, sha256_of(kafka.raft_jar), "absent")
+def rehearsed(ground, base, folder, plan, **config):
+    """Carry out a plan on six nodes under load; return its result and its events."""
     topology = parse_topology("3+3")
-    setting = Setting(topology, (), ground, base, base, {}, "", Tools(ground.java, ()))
-    with (
-        Journal(tmp_path / "journal.jsonl") as journal,
-        Rehearsal(
-            setting, Measure(5.0, frozenset(), judge_errors=True), tmp_path, journal, lambda _: None, Cancellation()
-        ) as live,
-        live.under_load(),
-    ):
-        live.cluster.nodes[5].kill()
-        process = live.cluster.nodes[3].pid
-        with monkeypatch.context() as hurried:
-            hurried.setattr(rehearsal, "_BEFORE_SECONDS", 3.0)
-            with pytest.raises(RollStopped, match=r"before node 3 may stop.*nodes that do not answer: 5"):
-                live.replace(3, base)
-        assert live.cluster.nodes[3].pid == process
-        live.cluster.nodes[5].start()
-        live.checking.budget = 0.01
-        with pytest.raises(RollStopped, match=r"no client waited longer than 0\.01 s"):
-            live.replace(4, base)
-    assert not live.facts.unsound
-    assert not [account for account in live.facts.accounts if account.binding and account.lost]
+
+    def build(steps, _cluster, *_brokers):
+        made = Roll(steps, RollConfig(topology, **config))
+        made.under_load()
+        plan(made)
+
+    scenario = replace(rehearsal(CONTROL, RollConfig(topology)), name="tried", build=build)
+    cell = Cell(RunKey("tried", "roll", 1), scenario, Role.ON, ground, replace(base, name="base"))
+    result = run_cell(cell, folder, lambda _: None, Cancellation())
+    return result, list(events_of(read_journal(folder / cell.key.folder / "journal.jsonl")))
 
 
-def test_reading_back_waits_for_the_markers_of_a_transaction(ground, kafka, tmp_path):
+def states_of(events, node):
+    return [event.state for event in events if isinstance(event, NodeChanged) and event.node == node]
+
+
+def test_no_node_is_touched_while_another_is_away(ground, stock, tmp_path, monkeypatch):
+    monkeypatch.setattr(roll, "_BEFORE", "3s")
+
+    def plan(made):
+        made.plan.do(kill(fixed(5, "node 5")))
+        made.turn(fixed(3, "node 3"), "")
+
+    result, events = rehearsed(ground, stock, tmp_path, plan)
+    assert (result.outcome, result.expectation) == (Outcome.FAILED, "safe_to_stop")
+    assert "nodes that do not answer: 5" in result.reason
+    assert states_of(events, 3) == ["starting", "ready", "stopping", "killed"], "killed at the end, with all others"
+    assert not result.measures["lost_records"]
+
+
+def test_a_wait_over_the_budget_stops_the_roll(ground, stock, tmp_path):
+    result, _ = rehearsed(ground, stock, tmp_path, lambda made: made.turn(fixed(4, "node 4"), ""), budget_seconds=0.01)
+    assert (result.outcome, result.expectation) == (Outcome.FAILED, "pause_within_budget")
+    assert "no client waited longer than 0.01 s" in result.reason
+
+
+def test_reading_back_waits_for_the_markers_of_a_transaction(ground, stock, tmp_path):
     alone = {"transaction.state.log.replication.factor": "1", "transaction.state.log.min.isr": "1"}
-    launch = ground.launch(kafka.raft_jar, alone)
-    with Cluster(Topology(1, 0), tmp_path / "nodes", launch, ground.template, lambda _: None) as cluster:
+    launch = ground.launch(alone)
+    with Cluster(Topology(1, 0), tmp_path / "nodes", launch, stock, ground.template, lambda _: None) as cluster:
         cluster.start(cluster.nodes)
 
         def created():
             with suppress(Unreachable, StopIteration):
-                port = next(iter(cluster.broker_ports.values()))
-                return create_topic(port, "payments", [(0,)], {}) in ("", "topic_already_exists")
+                broker = next(iter(cluster.brokers.values()))
+                return create_topic(broker, "payments", [(0,)], {}) in ("", "topic_already_exists")
             return False
 
         assert wait_until(created, 60)
-        ports = tuple(cluster.broker_ports.values())
-        producer = Producer(client_settings(ports) | {"transactional.id": "open"})
+        brokers = tuple(cluster.brokers.values())
+        producer = Producer(client_settings(brokers) | {"transactional.id": "open"})
         producer.init_transactions(60)
         producer.begin_transaction()
         producer.produce("payments", key="0", value="x", partition=0)
         producer.flush(30)
         with ThreadPoolExecutor() as aside:
-            stored = aside.submit(read_back, "payments", 1, ports, committed=True)
+            stored = aside.submit(read_back, "payments", 1, brokers, committed=True)
             time.sleep(3)  # the reader is at work, and all that there is to read is a transaction without an end
             assert not stored.done()
             producer.commit_transaction(30)

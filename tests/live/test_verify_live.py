@@ -10,8 +10,9 @@ import time
 import psutil
 import pytest
 
-from harness.base.files import read_journal
-from harness.cluster.node import wait_until
+from harness.base.waiting import wait_until
+from harness.journal import read_journal
+from harness.model.events import NodeChanged
 
 pytestmark = pytest.mark.live
 
@@ -113,7 +114,8 @@ def test_a_jar_that_throws_in_the_raft_thread_is_held_back_because_its_nodes_die
     assert outcomes(tmp_path / "run")["new-mechanism"]["jar-on"] == "FAILED(node_alive)"
     assert "a mutant: the refresh always fails" in (tmp_path / "run" / "verdict.json").read_text()
     folder = tmp_path / "run" / "runs" / "new-mechanism" / "jar-on" / "1"
-    died = {event["node"] for event in read_journal(folder / "journal.jsonl") if event.get("state") == "died"}
+    changes = [entry.event for entry in read_journal(folder / "journal.jsonl") if isinstance(entry.event, NodeChanged)]
+    died = {change.node for change in changes if change.state == "died"}
     last = {node["node"]: list(node["roles"].values())[-1] for node in json.loads((folder / "logs.json").read_text())}
     assert died
     assert all(last[node].startswith("stopped ") for node in died), last

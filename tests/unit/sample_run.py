@@ -8,13 +8,25 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from harness.base.json import to_json
+from harness.journal import Entry, line_of
 from harness.model.arms import Arm, Build, Flag, Role
 from harness.model.claims import Claim, Expected
+from harness.model.clients import ClientReport
 from harness.model.declaration import Asked, ScenarioAsked
+from harness.model.events import (
+    ClientSettled,
+    Event,
+    NodeChanged,
+    OutcomeDecided,
+    PhaseStarted,
+    QuorumSeen,
+    RunStarted,
+    StepChanged,
+)
 from harness.model.findings import Contrast, Finding, FindingKind
 from harness.model.node_logs import NodeLogs
 from harness.model.proof import (
@@ -95,75 +107,68 @@ HOSTILE = '<script>alert("x")</script> \x1b[31mred\x1b[0m \u202etxt.exe \x00' + 
 
 
 class JournalWriter:
-    """Collects events with the fields that every line has."""
+    """Collects the entries of a journal with times that a test chooses."""
 
     def __init__(self) -> None:
-        self.events: list[dict[str, Any]] = []
-        self.t = 0.0
+        self.entries: list[Entry] = []
 
-    def at(self, t: float, event: str, **fields: Any) -> int:
-        self.t = max(self.t, t)
-        stamp = f"2026-03-01T10:00:{self.t % 60:06.3f}+00:00"
-        self.events.append({"seq": len(self.events) + 1, "t": round(t, 3), "at": stamp, "event": event, **fields})
-        return len(self.events)
-
-    def node(self, t: float, node: int, state: str) -> None:
-        self.at(
-            t,
-            "node",
-            node=node,
-            state=state,
-            broker_port=8100 + 10 * node,
-            controller_port=8101 + 10 * node,
-            pid=4000 + node,
+    def at(self, t: float, event: Event) -> int:
+        self.entries.append(
+            Entry(len(self.entries) + 1, round(float(t), 3), f"2026-03-01T10:00:{int(t) % 60:02d}Z", event)
         )
+        return len(self.entries)
 
-    def step(self, start: float, end: float, kind: str, text: str, status: str, **fields: Any) -> int:
+    def node(self, t: float, node: int, state: str) -> int:
+        addresses = (f"127.0.0.1:{8100 + 10 * node}", f"127.0.0.1:{8101 + 10 * node}")
+        return self.at(t, NodeChanged(node, state, *addresses, pid=4000 + node))
+
+    def step(self, start: float, end: float, kind: str, text: str, status: str, name: str = "") -> int:
         if kind in ("do", "bind", "background"):
-            self.at(start, "step", kind=kind, text=text, status="begin")
-        return self.at(end, "step", kind=kind, text=text, status=status, seconds=round(end - start, 3), **fields)
+            self.at(start, StepChanged(kind, text, "begin"))
+        return self.at(end, StepChanged(kind, text, status, name, round(end - start, 3)))
+
+    def in_order(self) -> list[Entry]:
+        """Return the entries by time, numbered anew."""
+        ordered = sorted(self.entries, key=lambda entry: entry.t)
+        return [replace(entry, seq=seq) for seq, entry in enumerate(ordered, 1)]
 
 
-def journal(scenario: str, arm: Arm, repeat: int, outcome: Outcome, reason: str) -> list[dict[str, Any]]:
+def journal(scenario: str, arm: Arm, repeat: int, outcome: Outcome, reason: str) -> list[Entry]:
     """A turn2-like run of 46 s: three voters move, then the leader stops; LOST means no progress after that."""
     writer = JournalWriter()
-    writer.at(0, "run", scenario=scenario, arm=arm.name, role=arm.role, repeat=repeat)
-    writer.at(0.01, "phase", name="start")
+    writer.at(0, RunStarted(scenario, arm.name, str(arm.role), repeat))
+    writer.at(0.01, PhaseStarted("start"))
     for node in range(4):
         writer.node(0.1 + node / 50, node, "starting")
         writer.node(2.9 + node / 5, node, "ready")
     writer.step(3.6, 3.7, "background", "produce and consume orders with acks=all", "done")
     _moves(writer)
-    writer.at(29, "phase", name="leader stops")
+    writer.at(29, PhaseStarted("leader stops"))
     writer.step(29, 29.4, "guard", "a moved, registered voter leads and the observer follows", "met")
     writer.step(29.5, 30.2, "do", "stop the leader", "done")
     writer.node(29.5, 2, "stopping")
     writer.node(30.2, 2, "stopped")
     writer.step(30.2, 31.4, "guard", "a new leader exists", "met")
     lost = outcome is Outcome.FAILED
-    name = {"name": LOST}
     writer.step(
         31.4,
         46 if lost else 31.9,
         "expect",
         "the observer follows the leader",
         "unmet" if lost else "met",
-        **name,
+        LOST,
     )
     end = 46.2 if lost else 34.0
-    writer.at(end, "ledger", acked=412, failed=0, longest_stall_seconds=1.31, lost=0, duplicates=0, unread="")
-    writer.at(end, "outcome", outcome=outcome, expectation=LOST if lost else "", reason=reason)
+    writer.at(end, ClientSettled(ClientReport("orders", "records with acks=all", 412, 0, 0, 1.31)))
+    writer.at(end, OutcomeDecided(str(outcome), LOST if lost else "", reason))
     _quorums(writer, end, lost)
-    writer.events.sort(key=lambda event: event["t"])
-    for seq, event in enumerate(writer.events, 1):
-        event["seq"] = seq
-    return writer.events
+    return writer.in_order()
 
 
 def _moves(writer: JournalWriter) -> None:
     for index, node in enumerate((0, 1, 2)):
         began = 4 + 8 * index
-        writer.at(began, "phase", name=f"move node {node}")
+        writer.at(began, PhaseStarted(f"move node {node}"))
         writer.step(began, began + 0.3, "guard", f"the quorum survives without node {node}", "met")
         writer.step(began + 0.4, began + 4.4, "do", f"restart node {node} on a new port", "done")
         writer.node(began + 0.4, node, "stopping")
@@ -179,16 +184,8 @@ def _quorums(writer: JournalWriter, end: float, lost: bool) -> None:
         leader, epoch = (1, 3) if t < 13 else (2, 5) if t < 31 else (0, 7)
         offset = 20 + 2 * t
         seen = min(offset, 20 + 2 * 30) if lost else offset
-        voters = {str(node): offset - (node != leader) for node in range(3)}
-        writer.at(
-            t + 0.05,
-            "quorum",
-            leader=leader,
-            epoch=epoch,
-            high_watermark=offset - 1,
-            voters=voters,
-            observers={"3": seen},
-        )
+        voters = {node: offset - (node != leader) for node in range(3)}
+        writer.at(t + 0.05, QuorumSeen(leader, epoch, offset - 1, voters, {3: seen}))
 
 
 def shown(kind: str, scenario: str, arm: Arm) -> tuple[Outcome, str, str]:
@@ -200,14 +197,14 @@ def shown(kind: str, scenario: str, arm: Arm) -> tuple[Outcome, str, str]:
     return Outcome.FAILED, LOST, HOSTILE if kind == "hostile" else reason
 
 
-def results(kind: str) -> Iterator[tuple[RunResult, list[dict[str, Any]]]]:
+def results(kind: str) -> Iterator[tuple[RunResult, list[Entry]]]:
     for scenario in QUESTIONS:
         for arm in ARMS:
             outcome, name, reason = shown(kind, scenario, arm)
-            events = journal(scenario, arm, 1, outcome, reason)
-            seconds = events[-1]["t"]
+            entries = journal(scenario, arm, 1, outcome, reason)
+            seconds = entries[-1].t
             folder = f"runs/{scenario}/{arm.name}/1"
-            line = next((e["seq"] for e in events if e.get("status") == "unmet"), 0)
+            line = next((e.seq for e in entries if isinstance(e.event, StepChanged) and e.event.status == "unmet"), 0)
             excerpt = "WARN [RaftManager id=3] Connection to node 0 (/127.0.0.1:8101) could not be established."
             lost = (
                 Evidence(f"{folder}/journal.jsonl", line),
@@ -225,7 +222,7 @@ def results(kind: str) -> Iterator[tuple[RunResult, list[dict[str, Any]]]]:
             if outcome is Outcome.PASSED:
                 measures["observer_recovers_seconds"] = 0.52
             result = RunResult(scenario, arm.name, arm.role, 1, outcome, name, reason, evidence, seconds, measures)
-            yield result, events
+            yield result, entries
 
 
 def contrasts(kind: str) -> tuple[Contrast, ...]:
@@ -370,12 +367,12 @@ def write_sample(folder: Path, kind: str = "ship") -> Path:
     _write(folder / "logs/findings.json", to_json(contrasts(kind)))
     _write(folder / "proof/patched/proof.json", to_json(proof(kind)))
     _write(folder / "proof/patched/coverage.json", to_json(coverage(kind)))
-    for result, events in results(kind):
+    for result, entries in results(kind):
         here = folder / result.key.folder
         _write(here / "result.json", to_json(result))
         _write(here / "logs.json", to_json(_logs(result)))
         _write(here / "nodes/3/server.log", f"{UPDATE if result.role is Role.ON else 'no such line'}\n")
-        _write(here / "journal.jsonl", "".join(json.dumps(event) + "\n" for event in events))
+        _write(here / "journal.jsonl", "".join(json.dumps(line_of(entry)) + "\n" for entry in entries))
     return folder
 
 

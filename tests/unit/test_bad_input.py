@@ -12,7 +12,7 @@ import pytest
 from harness.base.archives import first_problem
 from harness.base.errors import HarnessError
 from harness.cli import app as cli
-from harness.cluster import ports
+from harness.cluster import loopback
 from harness.cluster.jvm import Profile
 from harness.kafka.distribution import RAFT_CLIENT, VERSION_ENTRY
 from harness.model.request import Request
@@ -198,7 +198,7 @@ def test_a_container_has_what_its_limit_leaves_it_without_the_page_cache(tmp_pat
 
 
 def test_taken_ports_are_told(harness, monkeypatch):
-    monkeypatch.setattr(ports, "_hold", lambda _: None)
+    monkeypatch.setattr(loopback, "_hold", lambda _: None)
     assert "No free port on 127.0.0.1 between 15000 and 32767" in harness("verify")
 
 

@@ -7,10 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
+from harness.cluster.address import Address
 from harness.cluster.config import NodeConfig, load_overlay, parse_properties, server_properties
 
-VOTER = NodeConfig(0, 20000, 20001, {0: 20001, 1: 20003})
-OBSERVER = NodeConfig(3, 20008, None, {0: 20001, 1: 20003})
+ONE, OTHER = Address("192.0.2.1", 20001), Address("node-1.example", 20003)
+VOTER = NodeConfig(0, Address("192.0.2.1", 20000), ONE, {0: ONE, 1: OTHER})
+OBSERVER = NodeConfig(3, Address("192.0.2.4", 20008), None, {0: ONE, 1: OTHER})
 
 
 def properties(node, overlay=None, **options):
@@ -18,20 +20,20 @@ def properties(node, overlay=None, **options):
 
 
 def test_a_voter_listens_as_broker_and_as_controller():
-    assert properties(VOTER)["listeners"] == "BROKER://127.0.0.1:20000,CONTROLLER://127.0.0.1:20001"
+    assert properties(VOTER)["listeners"] == "BROKER://192.0.2.1:20000,CONTROLLER://192.0.2.1:20001"
     assert properties(VOTER)["process.roles"] == "broker,controller"
 
 
 def test_an_observer_listens_as_broker_only_and_names_every_voter():
-    assert properties(OBSERVER)["listeners"] == "BROKER://127.0.0.1:20008"
+    assert properties(OBSERVER)["listeners"] == "BROKER://192.0.2.4:20008"
     assert properties(OBSERVER)["process.roles"] == "broker"
-    assert properties(OBSERVER)["controller.quorum.voters"] == "0@127.0.0.1:20001,1@127.0.0.1:20003"
+    assert properties(OBSERVER)["controller.quorum.voters"] == "0@192.0.2.1:20001,1@node-1.example:20003"
 
 
 def test_formatting_names_bootstrap_servers_because_the_tool_refuses_voters():
     formatted = properties(VOTER, formatting=True)
     assert "controller.quorum.voters" not in formatted
-    assert formatted["controller.quorum.bootstrap.servers"] == "127.0.0.1:20001,127.0.0.1:20003"
+    assert formatted["controller.quorum.bootstrap.servers"] == "192.0.2.1:20001,node-1.example:20003"
 
 
 def test_the_users_overlay_is_kept_but_never_wins_over_the_cluster():

@@ -14,6 +14,7 @@ from kio.serial import entity_reader, entity_writer
 from kio.static.primitive import i8, i16, i32, i64
 
 from harness.cluster import formatting
+from harness.cluster.address import Address
 from harness.cluster.formatting import (
     Identity,
     format_from_template,
@@ -23,8 +24,9 @@ from harness.cluster.formatting import (
     with_voters,
 )
 
+ADDRESSES = st.builds(Address, st.sampled_from(["192.0.2.1", "node-0.example"]), st.integers(1, 65535))
 IDENTITIES = st.lists(
-    st.builds(Identity, st.integers(0, 2**31 - 1), st.uuids(version=4), st.integers(1, 65535)), min_size=1, max_size=7
+    st.builds(Identity, st.integers(0, 2**31 - 1), st.uuids(version=4), ADDRESSES), min_size=1, max_size=7
 )
 
 
@@ -65,12 +67,17 @@ def records_of(data):
 def test_the_snapshot_names_exactly_the_given_voters(identities):
     _, changed, _ = records_of(with_voters(snapshot(), identities))
     read, _ = entity_reader(VotersRecord)(changed.value, 0)
-    told = [(int(v.voter_id), v.voter_directory_id, int(v.endpoints[0].port)) for v in read.voters]
-    assert told == [(i.node, i.directory, i.controller_port) for i in identities]
+    named = [
+        (int(v.voter_id), v.voter_directory_id, v.endpoints[0].host, int(v.endpoints[0].port)) for v in read.voters
+    ]
+    assert named == [(i.node, i.directory, i.controller.host, i.controller.port) for i in identities]
 
 
 def test_other_records_of_the_snapshot_are_kept():
-    before, after = records_of(snapshot()), records_of(with_voters(snapshot(), [Identity(1, uuid.uuid4(), 2)]))
+    before, after = (
+        records_of(snapshot()),
+        records_of(with_voters(snapshot(), [Identity(1, uuid.uuid4(), Address("192.0.2.1", 2))])),
+    )
     assert (before[0], before[2]) == (after[0], after[2])
 
 

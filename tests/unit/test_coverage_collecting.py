@@ -11,11 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.base.waiting import wait_until
+from harness.cluster.address import Address
 from harness.cluster.config import NodeConfig
 from harness.cluster.formatting import new_uuid
+from harness.cluster.install import Install
 from harness.cluster.jvm import Profile
-from harness.cluster.node import Launch, Node, NodeState, wait_until
-from harness.coverage.agent import EXECUTION_DATA, Agent, collected, outermost_class
+from harness.cluster.node import Launch, Node, NodeState
+from harness.coverage.agent import EXECUTION_DATA, Agent, collecting, outermost_class
 from harness.coverage.collector import Collector
 from harness.coverage.protocol import DUMP_COMMAND, GREETING, read_dump
 
@@ -90,7 +93,7 @@ class FakeAgent:
 
 @pytest.fixture
 def collector(tmp_path):
-    with Collector(tmp_path / "x.exec") as collecting:
+    with Collector(tmp_path / "x.exec", "127.0.0.1") as collecting:
         yield collecting
 
 
@@ -99,7 +102,7 @@ def connected(collector: Collector, count: int) -> bool:
 
 
 def test_every_connected_agent_is_asked_and_its_data_is_there_when_dump_returns(collector, tmp_path):
-    agents = [FakeAgent(collector.port), FakeAgent(collector.port)]
+    agents = [FakeAgent(collector.address.port), FakeAgent(collector.address.port)]
     assert connected(collector, 2)
     collector.dump()
     assert (tmp_path / "x.exec").read_bytes() == (GREETING + SESSION + data()) * 2
@@ -108,8 +111,8 @@ def test_every_connected_agent_is_asked_and_its_data_is_there_when_dump_returns(
 
 
 def test_what_a_jvm_sends_when_it_shuts_down_is_kept_unasked(tmp_path):
-    with Collector(tmp_path / "x.exec") as collector:
-        agent = FakeAgent(collector.port)
+    with Collector(tmp_path / "x.exec", "127.0.0.1") as collector:
+        agent = FakeAgent(collector.address.port)
         agent.connection.sendall(SESSION + data() + CONFIRMED)
         agent.end()
         assert connected(collector, 1)
@@ -118,7 +121,7 @@ def test_what_a_jvm_sends_when_it_shuts_down_is_kept_unasked(tmp_path):
 
 def test_a_jvm_that_never_answers_holds_a_kill_up_for_a_second_only(collector, tmp_path, monkeypatch):
     monkeypatch.setattr("harness.coverage.collector._DUMP_SECONDS", 0.1)
-    stopped, fine = FakeAgent(collector.port, answer=b""), FakeAgent(collector.port)
+    stopped, fine = FakeAgent(collector.address.port, answer=b""), FakeAgent(collector.address.port)
     assert connected(collector, 2)
     collector.dump()
     assert (tmp_path / "x.exec").read_bytes() == GREETING + SESSION + data()
@@ -127,7 +130,7 @@ def test_a_jvm_that_never_answers_holds_a_kill_up_for_a_second_only(collector, t
 
 
 def test_an_agent_that_sends_nonsense_or_has_gone_spoils_nothing(collector, tmp_path):
-    nonsense, gone, fine = (FakeAgent(collector.port) for _ in range(3))
+    nonsense, gone, fine = (FakeAgent(collector.address.port) for _ in range(3))
     assert connected(collector, 3)
     nonsense.connection.sendall(b"\xff\xff")
     gone.end()
@@ -138,25 +141,21 @@ def test_an_agent_that_sends_nonsense_or_has_gone_spoils_nothing(collector, tmp_
 
 def test_data_beyond_any_reason_is_not_written(collector, tmp_path, monkeypatch):
     monkeypatch.setattr("harness.coverage.collector._MOST_BYTES", 10)
-    agent = FakeAgent(collector.port)
+    agent = FakeAgent(collector.address.port)
     assert connected(collector, 1)
     collector.dump()
     assert not (tmp_path / "x.exec").exists() or not (tmp_path / "x.exec").read_bytes()
     agent.end()
 
 
-LAUNCH = Launch(Path("/bin/java"), (), Path("raft.jar"), Profile.FAST, None, {}, ("-Xlog",))
-
-
-def test_a_run_without_an_agent_starts_its_nodes_as_ever(tmp_path):
-    with collected(LAUNCH, None, tmp_path) as launch:
-        assert launch is LAUNCH
-    assert not list(tmp_path.iterdir())
+JAR = Install("stock", Path("raft.jar"), "0" * 64, "absent")
+CONFIG = NodeConfig(0, Address("127.0.0.1", 1), Address("127.0.0.1", 2), {0: Address("127.0.0.1", 2)})
+LAUNCH = Launch(Path("/bin/java"), (), Profile.FAST, None, {}, "127.0.0.1", ("-Xlog",))
 
 
 def test_an_agent_instruments_the_changed_classes_with_their_nested_ones_and_connects_to_the_run(tmp_path):
     agent = Agent(Path("/cache/agent.jar"), ("a/b/One", "a/Two"))
-    with collected(LAUNCH, agent, tmp_path) as launch:
+    with collecting(agent, LAUNCH, tmp_path) as launch:
         kept, flag = launch.extra_flags
         port = flag.partition("port=")[2].partition(",")[0]
         fake = FakeAgent(int(port))
@@ -194,8 +193,8 @@ def node(tmp_path):
         java = tmp_path / "java"
         java.write_text("#!/bin/sh\ntrap '' TERM\nexec sleep 60\n")
         java.chmod(0o755)
-        launch = Launch(java, (), Path("raft.jar"), Profile.FAST, None, {}, before_kill=hear)
-        made = Node(NodeConfig(0, 1, 2, {0: 2}), new_uuid(), tmp_path / "0", launch, lambda _: None)
+        launch = Launch(java, (), Profile.FAST, None, {}, "127.0.0.1", before_kill=hear)
+        made = Node(CONFIG, new_uuid(), tmp_path / "0", launch, JAR, lambda _: None)
         made.start()
         return made
 

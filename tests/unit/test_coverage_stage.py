@@ -46,7 +46,7 @@ def ran(monkeypatch, run_dir):
             cells.append((cell, root))
             folder = root / cell.key.folder
             folder.mkdir(parents=True)
-            done = RunResult(cell.key.scenario, cell.key.arm, cell.arm.role, 1, Outcome.PASSED)
+            done = RunResult(cell.key.scenario, cell.key.arm, cell.role, 1, Outcome.PASSED)
             (folder / "result.json").write_text(to_json(done))
             if cell.key.scenario == "turn2":
                 (folder / EXECUTION_DATA).write_bytes(b"data")
@@ -71,8 +71,9 @@ def test_every_scenario_runs_once_on_the_candidate_as_claimed_apart_from_the_run
         ("turn2", "patched-on", 1),
     ]
     assert {root for _, root in ran} == {run_dir / "coverage"}
-    assert {cell.agent for cell, _ in ran} == {Agent(run_dir / "org.jacoco.agent.jar", ("a/One",))}
-    assert {cell.raft_jar for cell, _ in ran} == {run_dir / PATCHED.jar}
+    agents = {cell.instrument.args for cell, _ in ran}
+    assert agents == {(Agent(run_dir / "org.jacoco.agent.jar", ("a/One",)),)}
+    assert {cell.install.jar for cell, _ in ran} == {run_dir / PATCHED.jar}
     assert not (run_dir / "runs").exists()
 
 

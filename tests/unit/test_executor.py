@@ -2,25 +2,34 @@
 
 import signal
 import subprocess
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 
-from harness.base.files import read_journal
 from harness.base.processes import bare_environment
 from harness.base.processes.leftovers import marked
+from harness.cluster.install import Install
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
-from harness.engine import executor
+from harness.engine import executor, walk
 from harness.engine.cancel import Cancellation, RunCancelled
-from harness.engine.recorder import Cell
-from harness.model.arms import Arm, Build, Flag, Role
+from harness.engine.cell import Cell
+from harness.journal import read_journal
+from harness.model.arms import Role
+from harness.model.events import OutcomeDecided, PhaseStarted, Sampled, StepChanged
+from harness.model.incidents import Incident, IncidentKind
 from harness.model.runs import Outcome, RunKey
 from harness.scenario import kraft
-from harness.scenario.api import Plan, Scenario
-from harness.scenario.steps import ActionFailed, Sample
+from harness.scenario.capabilities.base import capability
+from harness.scenario.monitors.base import Monitor
+from harness.scenario.plan import Plan, Scenario
+from harness.scenario.steps import Fault, Sample
+from harness.scenario.world import ActionFailed
 
-ARM = Arm("stock", Role.BASE, Build("stock", "3.9.1", "x", "a" * 64, "release", Flag("f", False)), "absent")
+STOCK = Install("stock", Path("x.jar"), "a" * 64, "absent")
 
 
 class StillCluster:
@@ -28,6 +37,7 @@ class StillCluster:
 
     def __init__(self, topology, *_):
         self.topology, self.nodes, self.running, self.voters = topology, {}, [], []
+        self.brokers, self.is_closed = {}, False
 
     def __enter__(self):
         return self
@@ -51,7 +61,7 @@ class ShutEyes:
 
     fault = ""
 
-    def __init__(self, _cluster, _look, _stall, on_fault):
+    def __init__(self, _cluster, _look, on_fault):
         self.on_fault = on_fault
 
     def start(self):
@@ -65,14 +75,14 @@ class ShutEyes:
 def no_cluster(monkeypatch):
     monkeypatch.setattr(executor, "Cluster", StillCluster)
     monkeypatch.setattr(executor, "Watcher", ShutEyes)
-    monkeypatch.setattr(executor, "_POLL_SECONDS", 0.01)
+    monkeypatch.setattr(walk, "POLL_SECONDS", 0.01)
 
 
 class Looks:
     """A condition that shows the given values, the last one for ever."""
 
     def __init__(self, *values):
-        self.values, self.words = list(values), "it is so"
+        self.values, self.name, self.description = list(values), "looks", "it is so"
 
     def sample(self, _world):
         value = self.values.pop(0) if len(self.values) > 1 else self.values[0]
@@ -85,7 +95,7 @@ class Deed:
     """An action that is remembered, and may fail."""
 
     def __init__(self, fails=None):
-        self.fails, self.done, self.words = fails, 0, "do it"
+        self.fails, self.done, self.description = fails, 0, "do it"
 
     def perform(self, _world):
         self.done += 1
@@ -93,17 +103,18 @@ class Deed:
             raise self.fails
 
 
-def run(tmp_path, *build, budget=60.0, cancellation=None):
+def run(tmp_path, *build, budget=60.0, cancellation=None, **changes):
     def plan_it(plan: Plan, _cluster):
         for add in build:
             add(plan)
 
     scenario = Scenario("s", "?", kraft(controllers=1, observers=0), "suite", budget, plan_it, __file__)
+    scenario = replace(scenario, **changes)
     ground = SimpleNamespace(launch=lambda *_: None, template=None, profile="fast")
-    cell = Cell(RunKey("s", "stock", 1), scenario, ARM, ground, tmp_path / "x.jar", {}, "")
+    cell = Cell(RunKey("s", "stock", 1), scenario, Role.BASE, ground, STOCK)
     said = []
     result = executor.run_cell(cell, tmp_path, said.append, cancellation or Cancellation())
-    events = list(read_journal(tmp_path / "runs/s/stock/1/journal.jsonl"))
+    events = [entry.event for entry in read_journal(tmp_path / "runs/s/stock/1/journal.jsonl")]
     return result, events, said
 
 
@@ -127,17 +138,17 @@ def phase(name):
     return add
 
 
-def test_a_plan_whose_guards_and_expectations_are_met_is_held(tmp_path):
+def test_a_plan_whose_guards_and_expectations_are_met_passes(tmp_path):
     result, events, said = run(tmp_path, phase("one"), guard(Looks(False, True)), expect(Looks(True)))
     assert (result.outcome, result.expectation, said) == (Outcome.PASSED, "", ["one"])
     assert result.measures["node_cpu_seconds"] == 1.5
     assert "asked_seconds" in result.measures
-    assert events[-1]["outcome"] == "PASSED"
+    assert events[-1] == OutcomeDecided("PASSED", "", "")
 
 
 def test_every_look_is_journaled(tmp_path):
     _, events, _ = run(tmp_path, guard(Looks(False, False, True)))
-    assert [event["ok"] for event in events if event["event"] == "sample"] == [False, False, True]
+    assert [event.ok for event in events if isinstance(event, Sampled)] == [False, False, True]
 
 
 def test_an_unmet_guard_is_inconclusive_and_ends_the_plan(tmp_path):
@@ -148,7 +159,7 @@ def test_an_unmet_guard_is_inconclusive_and_ends_the_plan(tmp_path):
     assert deed.done == 0
 
 
-def test_an_unmet_expectation_is_refuted_by_its_name_and_ends_the_plan(tmp_path):
+def test_an_unmet_expectation_fails_by_its_name_and_ends_the_plan(tmp_path):
     deed = Deed()
     result, *_ = run(tmp_path, expect(Looks(False), "observer_recovers"), do(deed))
     assert (result.outcome, result.expectation) == (Outcome.FAILED, "observer_recovers")
@@ -156,14 +167,14 @@ def test_an_unmet_expectation_is_refuted_by_its_name_and_ends_the_plan(tmp_path)
     assert result.evidence[0].path.endswith("journal.jsonl")
 
 
-def test_an_expectation_that_could_not_be_asked_at_its_end_refutes_nothing(tmp_path):
+def test_an_expectation_that_could_not_be_asked_at_its_end_fails_nothing(tmp_path):
     lost_quorum = Looks(False)
     lost_quorum.sample = lambda _world: Sample(False, {"leader": -1}, askable=False)
     result, *_ = run(tmp_path, expect(lost_quorum, "observer_recovers"))
     assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, "askable")
 
 
-def test_a_guard_outside_any_phase_is_told_all_the_same(tmp_path):
+def test_a_guard_outside_any_phase_is_reported_all_the_same(tmp_path):
     result, *_ = run(tmp_path, guard(Looks(False)))
     assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, "looks")
 
@@ -179,7 +190,7 @@ def test_an_action_is_skipped_when_its_condition_does_not_hold(tmp_path):
     skipped, done = Deed(), Deed()
     _, events, _ = run(tmp_path, do(skipped, Looks(False)), do(done, Looks(True)))
     assert (skipped.done, done.done) == (0, 1)
-    assert "skipped" in [event.get("status") for event in events]
+    assert "skipped" in [event.status for event in events if isinstance(event, StepChanged)]
 
 
 def test_a_fault_of_the_harness_breaks_the_run_and_says_so(tmp_path):
@@ -224,8 +235,109 @@ def test_a_cancelled_run_leaves_no_result_whatever_it_looked_like(tmp_path):
     assert not (tmp_path / "runs/s/stock/1/result.json").exists()
 
 
-def test_phases_are_told_to_the_log_diff_with_their_bounds(tmp_path, monkeypatch):
+def test_the_plan_is_kept_in_words(tmp_path):
     run(tmp_path, phase("one"), phase("two"))
     text = (tmp_path / "runs/s/stock/1/plan.json").read_text()
     assert "one" in text
     assert "two" in text
+
+
+def only_if(condition, *build):
+    def add(plan):
+        with plan.only_if(condition):
+            for each in build:
+                each(plan)
+
+    return add
+
+
+def afterwards(*build):
+    def add(plan):
+        with plan.afterwards():
+            for each in build:
+                each(plan)
+
+    return add
+
+
+def test_a_conditional_stretch_is_carried_out_only_if_its_condition_holds(tmp_path):
+    passed_over, done = Deed(), Deed()
+    run(tmp_path, only_if(Looks(False), do(passed_over)), only_if(Looks(True), do(done)))
+    assert (passed_over.done, done.done) == (0, 1)
+
+
+def test_a_plan_that_passes_has_no_aftermath(tmp_path):
+    deed = Deed()
+    result, *_ = run(tmp_path, expect(Looks(True)), afterwards(do(deed)))
+    assert (result.outcome, deed.done) == (Outcome.PASSED, 0)
+
+
+def test_an_unmet_guard_has_no_aftermath_since_the_arm_did_nothing_wrong(tmp_path):
+    deed = Deed()
+    run(tmp_path, guard(Looks(False)), afterwards(do(deed)))
+    assert deed.done == 0
+
+
+def test_every_stretch_of_the_aftermath_is_carried_out_whatever_came_of_the_one_before(tmp_path):
+    deed = Deed()
+    served, back = expect(Looks(False), "clients_served"), do(deed)
+    result, events, _ = run(
+        tmp_path, expect(Looks(False), "first"), afterwards(served), afterwards(phase("back"), back)
+    )
+    assert (result.outcome, result.expectation, deed.done) == (Outcome.FAILED, "first", 1)
+    assert result.reason == "it is so: not within 0.1 s; and then: it is so: not within 0.1 s"
+    assert PhaseStarted("back") in events
+
+
+def test_before_a_fault_the_engine_remembers_who_leads_and_before_other_actions_it_does_not(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(StillCluster, "quorum", lambda _self: asked.append(1) or Quorum(1, 7))
+
+    class Breaks(Deed, Fault):
+        def perform(self, world):
+            self.before = world.leader_before
+
+    fault = Breaks()
+    run(tmp_path / "one", do(Deed()))
+    assert not asked
+    run(tmp_path / "two", do(fault))
+    assert (fault.before.leader, fault.before.epoch) == (1, 7)
+
+
+def test_a_scenario_whose_needs_this_host_lacks_is_unsupported_with_reason_and_remedy(tmp_path):
+    @capability(fix="Buy a bigger one.")
+    def a_big_host():
+        """A big host."""
+        return "it is small"
+
+    deed = Deed()
+    result, events, _ = run(tmp_path, do(deed), needs=("a_big_host",))
+    assert (result.outcome, deed.done) == (Outcome.UNSUPPORTED, 0)
+    assert result.reason == "this host cannot run it: A big host: it is small. Buy a bigger one."
+    assert events[-1].outcome == "UNSUPPORTED"
+
+
+class Grumbles(Monitor):
+    """A monitor that breaks an invariant of its own and measures something."""
+
+    name: ClassVar[str] = "never_grumbles"
+
+    def stop(self):
+        story = Incident(IncidentKind.INVARIANT_BROKEN, self.name, "it grumbled")
+        self.record.report(story, 0)
+
+    def measures(self):
+        return {"grumbles": 1.0}
+
+
+def test_a_monitor_that_a_plan_asks_for_contributes_its_invariant_and_its_measures(tmp_path):
+    result, *_ = run(tmp_path, lambda plan: plan.always(Grumbles), expect(Looks(True)))
+    assert (result.outcome, result.expectation) == (Outcome.FAILED, "never_grumbles")
+    assert result.measures["grumbles"] == 1.0
+
+
+def test_what_a_condition_says_is_in_the_way_stands_in_the_reason(tmp_path):
+    condition = Looks(False)
+    condition.sample = lambda _world: Sample(False, problem="orders-0 has ISR 1 of 1, 2")
+    result, *_ = run(tmp_path, expect(condition, "safe_to_stop"))
+    assert result.reason == "it is so: not within 0.1 s (orders-0 has ISR 1 of 1, 2)"

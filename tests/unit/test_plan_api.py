@@ -6,9 +6,9 @@ import pytest
 
 from harness.base.errors import HarnessError
 from harness.scenario import kraft, scenario
-from harness.scenario.api import seconds
+from harness.scenario.bounds import seconds
 from harness.scenario.registry import load_all, load_file, select
-from harness.scenario.steps import Expect, Guard, Phase, step_words
+from harness.scenario.steps import Expect, Guard, Phase, describe_step
 
 KNOWN = load_all()
 
@@ -29,15 +29,15 @@ def test_building_a_plan_is_quick_and_starts_nothing(name):
 def test_every_expectation_after_a_stop_is_guarded_by_a_leader(name):
     steps = KNOWN[name].plan().steps
     first = next(i for i, step in enumerate(steps) if isinstance(step, Expect))
-    guards = [step.condition.words for step in steps[:first] if isinstance(step, Guard)]
+    guards = [step.condition.description for step in steps[:first] if isinstance(step, Guard)]
     last_phase = max(i for i, step in enumerate(steps[:first]) if isinstance(step, Phase))
-    assert any("leader" in step.condition.words for step in steps[last_phase:first] if isinstance(step, Guard))
+    assert any("leader" in step.condition.description for step in steps[last_phase:first] if isinstance(step, Guard))
     assert any("follows the leader" in words for words in guards)
 
 
 @pytest.mark.parametrize("name", sorted(KNOWN))
 def test_a_plan_can_be_read_in_words(name):
-    words = [step_words(step, {}) for step in KNOWN[name].plan().steps]
+    words = [describe_step(step, {}) for step in KNOWN[name].plan().steps]
     assert all(kind and text for kind, text in words)
     assert ("expect", "the observer follows the leader (within 15 s) as observer_recovers") in words
 
@@ -46,13 +46,13 @@ def test_the_recovery_bound_follows_from_the_nodes_own_time_outs():
     plan = KNOWN["turn2"].plan()
     (asked,) = [step for step in plan.steps if isinstance(step, Expect) and step.named == "observer_recovers"]
     slow = {"controller.quorum.fetch.timeout.ms": "10000", "controller.quorum.request.timeout.ms": "4000"}
-    assert step_words(asked, {})[1].endswith("(within 15 s) as observer_recovers")
-    assert step_words(asked, slow)[1].endswith("(within 35 s) as observer_recovers")
+    assert describe_step(asked, {})[1].endswith("(within 15 s) as observer_recovers")
+    assert describe_step(asked, slow)[1].endswith("(within 35 s) as observer_recovers")
 
 
 def test_turn2_moves_the_last_voter_and_turn1_does_not():
     moved = {
-        name: sum("on new ports" in step_words(step, {})[1] for step in KNOWN[name].plan().steps)
+        name: sum("on new ports" in describe_step(step, {})[1] for step in KNOWN[name].plan().steps)
         for name in ("turn1", "turn2")
     }
     assert moved == {"turn1": 2, "turn2": 3}

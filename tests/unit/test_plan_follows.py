@@ -3,8 +3,8 @@
 import pytest
 
 from harness.cluster.probes import Quorum
-from harness.engine.watch import Look
-from harness.scenario.conditions import follows
+from harness.cluster.watch import Look
+from harness.scenario.conditions.follows_leader import follows
 
 OBSERVER = 3
 

@@ -1,99 +1,147 @@
 """What a run showed decides its outcome, in the order of trust."""
 
-import dataclasses
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.engine.outcome import Decision, Facts, Miss, decide, measures
+from harness.engine.outcome import Decision, Facts, decide, measures
+from harness.model.clients import ClientReport
+from harness.model.incidents import Incident, IncidentKind
 from harness.model.runs import Outcome
-from harness.scenario.load import LedgerSummary, summarise
+from harness.scenario.loads.records import lost_and_twice
 
-LOST = LedgerSummary(10, 0, 2, 0, 0.1)
-KEPT = LedgerSummary(10, 0, 0, 0, 0.1)
-UNREAD = LedgerSummary(10, 0, 0, 0, 0.1, unread="no answer")
-UNASKED = LedgerSummary(0, 3, 0, 0, 9.0)
+
+def client(acknowledged=10, lost=0, unread="", binding=True, violations=(), name="orders"):
+    report = (name, "records", acknowledged, lost, 0, 0.1, {"_TIMED_OUT": 3}, violations)
+    return ClientReport(*report, unread=unread, binding=binding)
+
+
+LOST, KEPT = client(lost=2), client()
+UNREAD, UNASKED = client(unread="no answer"), client(acknowledged=0)
+STALLED = Incident(IncidentKind.HOST_STALLED, "host_not_starved", "1.2 s")
+DIED = Incident(IncidentKind.NODE_DIED, "node_alive", "node 1 crashed")
+GUARD = Incident(IncidentKind.GUARD_UNMET, "has_leader", "why")
+EXPECTED = Incident(IncidentKind.EXPECTATION_UNMET, "observer_recovers", "why")
+BROKEN = Incident(IncidentKind.INVARIANT_BROKEN, "one_leader_per_epoch", "two")
+WRONG = Incident(IncidentKind.WRONG_BUILD, "live_proof", "another jar")
+UNPROVED = Incident(IncidentKind.NOT_PROVED, "live_proof", "no answer")
+NEVER = Incident(IncidentKind.NEVER_PROVED, "live_proof", "never ready")
+OOPS = Incident(IncidentKind.HARNESS_FAILED, "", "oops")
+LACKING = Incident(IncidentKind.UNSUPPORTED, "", "no namespaces")
+GONE = Decision(Outcome.FAILED, "nothing_lost", "2 of 10 acknowledged orders are gone")
 
 
 @pytest.mark.parametrize(
-    ("facts", "expected"),
+    ("incidents", "clients", "expected"),
     [
-        (Facts(), Decision(Outcome.PASSED)),
-        (Facts(ledger=KEPT), Decision(Outcome.PASSED)),
-        (Facts(refuted=Miss("observer_recovers", "why")), Decision(Outcome.FAILED, "observer_recovers", "why")),
-        (
-            Facts(unmet_guard=Miss("has_leader", "why")),
-            Decision(Outcome.INCONCLUSIVE, "has_leader", "guard unmet: why"),
-        ),
-        (Facts(node_died="node 1 ended"), Decision(Outcome.FAILED, "node_alive", "node 1 ended")),
-        (Facts(starved="1.2 s"), Decision(Outcome.INCONCLUSIVE, "host_not_starved", "1.2 s")),
-        (Facts(harness_error="oops"), Decision(Outcome.BROKEN, "", "oops")),
-        (Facts(unproved="another jar"), Decision(Outcome.BROKEN, "", "another jar")),
-        (
-            Facts(broken_invariant=Miss("one_leader_per_epoch", "two")),
-            Decision(Outcome.FAILED, "one_leader_per_epoch", "two"),
-        ),
-        (Facts(ledger=LOST), Decision(Outcome.FAILED, "nothing_lost", "2 of 10 acknowledged records are gone")),
-        (
-            Facts(ledger=UNREAD),
-            Decision(Outcome.INCONCLUSIVE, "ledger_read", "the ledger could not be checked: no answer"),
-        ),
-        (
-            Facts(ledger=UNASKED),
-            Decision(Outcome.INCONCLUSIVE, "ledger_asked", "no record was ever acknowledged, so none could be lost"),
-        ),
-        (
-            Facts(unmet_guard=Miss("g", "w"), ledger=LOST),
-            Decision(Outcome.FAILED, "nothing_lost", "2 of 10 acknowledged records are gone"),
-        ),
-        (Facts(wrong_arm="another jar", node_died="dead"), Decision(Outcome.BROKEN, "", "another jar")),
-        (Facts(node_died="dead", unmet_guard=Miss("g", "w")), Decision(Outcome.FAILED, "node_alive", "dead")),
-        (
-            Facts(refuted=Miss("observer_recovers", "why"), ledger=LOST),
-            Decision(Outcome.FAILED, "nothing_lost", "2 of 10 acknowledged records are gone"),
-        ),
+        ((), (), Decision(Outcome.PASSED)),
+        ((), (KEPT,), Decision(Outcome.PASSED)),
+        ((EXPECTED,), (), Decision(Outcome.FAILED, "observer_recovers", "why")),
+        ((GUARD,), (), Decision(Outcome.INCONCLUSIVE, "has_leader", "guard unmet: why")),
+        ((DIED,), (), Decision(Outcome.FAILED, "node_alive", "node 1 crashed")),
+        ((STALLED,), (), Decision(Outcome.INCONCLUSIVE, "host_not_starved", "1.2 s")),
+        ((OOPS,), (), Decision(Outcome.BROKEN, "", "oops")),
+        ((LACKING,), (), Decision(Outcome.UNSUPPORTED, "", "no namespaces")),
+        ((UNPROVED,), (), Decision(Outcome.BROKEN, "", "no answer")),
+        ((NEVER,), (), Decision(Outcome.BROKEN, "", "never ready")),
+        ((NEVER, GUARD), (), Decision(Outcome.INCONCLUSIVE, "has_leader", "guard unmet: why")),
+        ((UNPROVED, GUARD), (), Decision(Outcome.BROKEN, "", "no answer")),
+        ((DIED, NEVER), (), Decision(Outcome.FAILED, "node_alive", "node 1 crashed")),
+        ((BROKEN,), (), Decision(Outcome.FAILED, "one_leader_per_epoch", "two")),
+        ((), (LOST,), GONE),
+        ((BROKEN,), (LOST,), Decision(Outcome.FAILED, "one_leader_per_epoch", "two")),
+        ((GUARD,), (LOST,), GONE),
+        ((EXPECTED,), (LOST,), GONE),
+        ((DIED,), (LOST,), GONE),
+        ((STALLED,), (LOST,), Decision(Outcome.INCONCLUSIVE, "host_not_starved", "1.2 s")),
+        ((WRONG, DIED), (), Decision(Outcome.BROKEN, "", "another jar")),
+        ((DIED, GUARD), (), Decision(Outcome.FAILED, "node_alive", "node 1 crashed")),
+        ((OOPS, STALLED), (), Decision(Outcome.BROKEN, "", "oops")),
     ],
 )
-def test_the_outcome_follows_from_the_facts(facts, expected):
-    assert decide(facts) == expected
+def test_the_outcome_follows_from_the_facts(incidents, clients, expected):
+    assert decide(Facts(incidents, clients)) == expected
 
 
+@pytest.mark.parametrize(
+    ("report", "name", "reason"),
+    [
+        (UNREAD, "ledger_read", "it could not be checked what was lost: orders: no answer"),
+        (UNASKED, "ledger_asked", "nothing was ever acknowledged to orders, so that nothing could be lost"),
+    ],
+)
+def test_a_client_that_could_not_be_asked_keeps_a_run_from_passing(report, name, reason):
+    assert decide(Facts(clients=(KEPT, report))) == Decision(Outcome.INCONCLUSIVE, name, reason)
+
+
+def test_a_loss_that_nobody_was_promised_anything_about_does_not_count():
+    assert decide(Facts(clients=(client(lost=3, binding=False),))).outcome is Outcome.PASSED
+
+
+def test_whatever_else_must_not_be_counts_as_a_loss_does():
+    decision = decide(Facts(clients=(client(violations=("2 aborted transactions can be read",), name="payments"),)))
+    assert decision == Decision(Outcome.FAILED, "nothing_lost", "payments: 2 aborted transactions can be read")
+
+
+def test_where_stalls_only_excuse_what_went_wrong_a_run_without_fault_passes_on_a_starved_host():
+    assert decide(Facts((STALLED,), (KEPT,), stalls_spoil=False)).outcome is Outcome.PASSED
+
+
+@pytest.mark.parametrize("ended", [EXPECTED, DIED])
+def test_where_stalls_only_excuse_what_went_wrong_the_end_of_a_plan_may_be_the_hosts_doing(ended):
+    decision = decide(Facts((STALLED, ended), stalls_spoil=False))
+    assert decision == Decision(Outcome.INCONCLUSIVE, "host_not_starved", f"1.2 s; and then: {ended.reason}")
+
+
+@pytest.mark.parametrize("ended", [EXPECTED, DIED])
+def test_a_loss_counts_whatever_the_host_did_where_stalls_do_not_spoil(ended):
+    assert decide(Facts((STALLED, ended), (LOST,), stalls_spoil=False)) == GONE
+
+
+def test_what_came_after_the_end_of_a_plan_is_told_beside_its_reason():
+    decision = decide(Facts((DIED,), aftermath=(EXPECTED, GUARD)))
+    assert decision.reason == "node 1 crashed; and then: why; and then: why"
+    assert decision.expectation == "node_alive"
+
+
+INCIDENTS = [LACKING, OOPS, STALLED, WRONG, DIED, UNPROVED, NEVER, BROKEN, GUARD, EXPECTED]
 ANY_FACTS = st.builds(
     Facts,
-    *(st.none() | st.text(min_size=1) for _ in range(5)),
-    *(st.none() | st.builds(Miss, st.text(min_size=1), st.text()) for _ in range(3)),
-    st.none() | st.sampled_from([LOST, KEPT, UNREAD, UNASKED]),
+    st.lists(st.sampled_from(INCIDENTS), unique=True),
+    st.lists(st.sampled_from([LOST, KEPT, UNREAD, UNASKED]), max_size=2),
 )
 
 
 @given(ANY_FACTS)
-def test_only_a_run_without_any_fact_against_it_is_held(facts):
-    spoiled = any(
-        getattr(facts, field.name) is not None for field in dataclasses.fields(facts) if field.name != "ledger"
-    )
-    spoiled = spoiled or facts.ledger in (LOST, UNREAD, UNASKED)
+def test_only_a_run_without_anything_against_it_passes(facts):
+    spoiled = bool(facts.incidents) or any(each is not KEPT for each in facts.clients)
     assert (decide(facts).outcome is Outcome.PASSED) == (not spoiled)
 
 
-@given(ANY_FACTS.filter(lambda facts: facts.starved is not None))
+@given(ANY_FACTS.filter(lambda facts: STALLED in facts.incidents))
 def test_a_starved_host_never_counts_for_or_against_the_build(facts):
-    assert decide(facts).outcome in (Outcome.INCONCLUSIVE, Outcome.BROKEN)
+    assert decide(facts).outcome in (Outcome.INCONCLUSIVE, Outcome.BROKEN, Outcome.UNSUPPORTED)
 
 
 @given(st.lists(st.integers(0, 50), unique=True), st.lists(st.integers(0, 50)))
 def test_lost_is_acknowledged_and_not_stored_and_duplicates_are_stored_again(acked, stored):
-    summary = summarise(acked, 0, stored, 0.0)
-    assert summary.lost == len(set(acked) - set(stored))
-    assert summary.duplicates == len(stored) - len(set(stored))
+    lost, duplicates = lost_and_twice(acked, stored)
+    assert lost == len(set(acked) - set(stored))
+    assert duplicates == len(stored) - len(set(stored))
 
 
-def test_a_ledger_that_could_not_be_read_says_nothing_of_loss():
-    assert summarise([1, 2], 0, [], 0.0, "no answer").lost == 0
+def test_measures_name_their_units_and_sum_over_clients():
+    figures = measures([client(lost=1), client(acknowledged=5)], 12.345, {"observer_recovers": 0.555})
+    assert figures == {
+        "node_cpu_seconds": 12.35,
+        "observer_recovers_seconds": 0.56,
+        "acked_records": 15,
+        "failed_records": 6,
+        "lost_records": 1,
+        "duplicate_records": 0,
+        "longest_stall_seconds": 0.1,
+    }
 
 
-def test_measures_name_their_units():
-    figures = measures(KEPT, 12.345, {"observer_recovers": 0.5})
-    assert figures["node_cpu_seconds"] == 12.35
-    assert figures["observer_recovers_seconds"] == 0.5
-    assert figures["acked_records"] == 10
+def test_a_run_without_clients_has_no_figures_of_records():
+    assert measures([], 1.0, {}) == {"node_cpu_seconds": 1.0}

@@ -1,27 +1,26 @@
 """What each node was in each phase, as a journal tells it."""
 
-from typing import Any
-
 import pytest
 
 from harness.engine.phase_roles import roles
+from harness.model.events import NodeChanged, PhaseStarted, QuorumSeen, StepChanged
 
 VOTERS = (0, 1, 2)
 
 
-def node(number: int, state: str) -> dict[str, Any]:
-    return {"event": "node", "node": number, "state": state}
+def node(number: int, state: str) -> NodeChanged:
+    return NodeChanged(number, state)
 
 
-def led_by(number: int) -> dict[str, Any]:
-    return {"event": "quorum", "leader": number, "epoch": 4}
+def led_by(number: int) -> QuorumSeen:
+    return QuorumSeen(number, 4, 0)
 
 
-def phase(name: str) -> dict[str, Any]:
-    return {"event": "phase", "name": name}
+def phase(name: str) -> PhaseStarted:
+    return PhaseStarted(name)
 
 
-DONE = {"event": "step", "kind": "expect", "text": "…", "status": "met"}
+DONE = StepChanged("expect", "…", "met")
 STARTED = [phase("start"), *(node(each, "starting") for each in range(4)), led_by(1)]
 
 

@@ -20,7 +20,9 @@ from harness.base.errors import HarnessError
 from harness.base.json import from_json, to_json
 from harness.base.paths import data_root
 from harness.base.text import cut, visible
+from harness.journal import Entry
 from harness.model.arms import Role
+from harness.model.events import NodeChanged, PhaseStarted, StepChanged
 from harness.model.runs import Evidence, Outcome, RunResult
 from harness.report import write_reports
 from harness.report.context import Limits, report_context
@@ -143,9 +145,9 @@ def nasty_run() -> Document:
 def test_a_hostile_reason_is_written_out_on_the_page_in_junit_and_in_the_summary() -> None:
     shown = nasty_run()
     events = [
-        {"seq": 1, "t": 0.1, "event": "phase", "name": NASTY},
-        {"seq": 2, "t": 0.2, "event": "step", "kind": "guard", "text": NASTY, "status": "unmet", "detail": NASTY},
-        {"seq": 3, "t": 0.3, "event": "node", "node": 1, "state": NASTY},
+        Entry(1, 0.1, "", PhaseStarted(NASTY)),
+        Entry(2, 0.2, "", StepChanged("guard", NASTY, "unmet", detail=NASTY)),
+        Entry(3, 0.3, "", NodeChanged(1, NASTY)),
     ]
     page = render_html(shown, {run.folder: events for run in shown.runs})
     junit, summary = render_junit(shown), render_markdown(report_context(shown, {}))
@@ -327,7 +329,7 @@ def test_the_last_phase_is_that_of_runs_that_came_to_an_answer() -> None:
     spoiled = tuple(replace(r, outcome=Outcome.BROKEN) if r.arm == "patched-off" else r for r in whole.runs)
     for run in spoiled:
         if run.arm == "patched-off":
-            events[run.folder] = [e for e in events[run.folder] if e.get("name") != "leader stops"]
+            events[run.folder] = [e for e in events[run.folder] if e.event != PhaseStarted("leader stops")]
     contrast = report_context(replace(whole, runs=spoiled), events).contrasts[2]
     (cause,) = contrast.causes
     assert [f.where.rpartition(" · ")[2] for f in (*cause.findings, *contrast.findings)] == [

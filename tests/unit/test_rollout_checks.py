@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
-from harness.cluster.cluster import Topology
 from harness.cluster.partitions import Partition
 from harness.cluster.probes import Quorum
+from harness.cluster.topology import Topology
 from harness.rollout import health
 from harness.rollout.health import AFTER, BEFORE, Health, problem_of
-from harness.rollout.nodes import duties, next_node, parse_order, parse_topology, told
+from harness.rollout.nodes import describe_topology, next_node, parse_order, parse_topology, roles_of
 
 DEDICATED = Topology(3, 3, combined=False)
 COMBINED = Topology(3, 1)
@@ -111,7 +111,7 @@ BROKERS = "".join(f"127.0.0.1:909{node} (id: {node} rack: null) -> (\n" for node
     ],
     ids=lambda each: getattr(each, "name", ""),
 )
-def test_the_output_of_a_command_shows_what_the_protocol_told(check, output):
+def test_the_output_of_a_command_shows_what_the_protocol_says(check, output):
     assert check.shown(output, WELL)
 
 
@@ -128,7 +128,7 @@ def test_the_output_of_a_command_shows_what_the_protocol_told(check, output):
     ],
     ids=lambda each: getattr(each, "name", ""),
 )
-def test_the_output_of_a_command_that_tells_something_else_does_not(check, output):
+def test_the_output_of_a_command_that_says_something_else_does_not(check, output):
     assert not check.shown(output, WELL)
 
 
@@ -151,7 +151,7 @@ def test_an_order_names_every_node_once(text):
         parse_order(text, DEDICATED)
 
 
-def test_an_order_is_taken_as_told():
+def test_an_order_is_taken_as_given():
     assert parse_order("5, 4,3,2,1,0", DEDICATED) == (5, 4, 3, 2, 1, 0)
     assert parse_order("", DEDICATED) == ()
 
@@ -169,7 +169,7 @@ def test_brokers_come_first_and_the_active_controller_last(topology, data):
 
 
 def test_a_node_is_called_by_what_it_does():
-    assert duties(3, DEDICATED, 1) == "broker"
-    assert duties(0, DEDICATED, 1) == "controller"
-    assert duties(1, COMBINED, 1) == "controller and broker, the active controller"
-    assert told(COMBINED) == "3 nodes that are controller and broker, 1 more broker"
+    assert roles_of(3, DEDICATED, 1) == "broker"
+    assert roles_of(0, DEDICATED, 1) == "controller"
+    assert roles_of(1, COMBINED, 1) == "controller and broker, the active controller"
+    assert describe_topology(COMBINED) == "3 nodes that are controller and broker, 1 more broker"

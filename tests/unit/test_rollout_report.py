@@ -1,4 +1,4 @@
-"""The report of a rollout and its runbook: what they tell, what they withstand; equal input gives equal bytes."""
+"""The report of a rollout and its runbook: what they show, what they withstand; equal input gives equal bytes."""
 
 import re
 from dataclasses import replace
@@ -10,20 +10,20 @@ import sample_run
 
 from harness.base.json import from_json, to_json
 from harness.model.findings import Contrast
+from harness.model.rollout import RolloutVerdict
 from harness.report.rolloutpage import render_rollout, rollout_page
-from harness.rollout.records import Rollout
 from harness.rollout.runbook import markdown, runbook
 
 GOLDEN = Path(__file__).parent / "golden" / "rollout-runbook.md"
 FOUND = Contrast("control", "forward-and-back", sample_run.contrasts("ship")[2].findings[:1])
 
 
-def page(kind="held", contrast=FOUND):
-    journals = {"forward-and-back": sample.events()}
-    return render_rollout(sample.rollout(kind), journals, contrast, "3.9.1", ("rollout", "--jar", "x.jar"))
+def page(kind="passed", contrast=FOUND):
+    journals = {"forward-and-back": sample.entries()}
+    return render_rollout(sample.rollout(kind), journals, contrast, ("rollout", "--jar", "x.jar"))
 
 
-def book(kind="held"):
+def book(kind="passed"):
     return markdown(runbook(sample.rollout(kind)))
 
 
@@ -34,12 +34,12 @@ def test_the_runbook_is_the_golden_one():
 
 def test_what_rollout_json_holds_can_be_read_again():
     found = sample.rollout("stopped")
-    assert from_json(Rollout, to_json(found)) == found
+    assert from_json(RolloutVerdict, to_json(found)) == found
 
 
 def test_a_runbook_says_first_whether_to_roll():
-    assert "The rehearsal held." in book()
-    assert "**Do not roll: the rehearsal did not hold.**" in book("stopped")
+    assert "The rehearsal passed." in book()
+    assert "**Do not roll: the rehearsal did not pass.**" in book("stopped")
 
 
 def test_a_runbook_without_a_way_back_that_was_rehearsed_says_so():
@@ -48,16 +48,16 @@ def test_a_runbook_without_a_way_back_that_was_rehearsed_says_so():
 
 def test_a_command_that_was_run_shows_what_it_printed_one_that_was_not_shows_nothing():
     assert "In the rehearsal it printed:\n\n      LeaderId:               1\n" in book()
-    assert book().count("In the rehearsal it printed") == 2, "before and after every step"
+    assert book().count("In the rehearsal it printed") == 2, "before and after every turn"
 
 
 def test_every_check_has_its_command_and_what_is_to_be_seen():
     text = book()
     for number in range(1, 9):
-        assert re.search(rf"- \*\*B{number}\*\* .*\n\n  ```sh\n  .+\n  ```\n\n  To be seen: .+", text)
+        assert re.search(rf"- \*\*B{number}\*\* .*\n\n  ```sh\n  .+\n  ```\n\n  Expected: .+", text)
 
 
-@pytest.mark.parametrize("kind", ["held", "stopped"])
+@pytest.mark.parametrize("kind", ["passed", "stopped"])
 def test_no_text_of_a_node_is_markup_and_nothing_invisible_is_shown(kind):
     for text in (page(kind), book(kind)):
         assert "<script>alert" not in text
@@ -69,9 +69,9 @@ def test_equal_input_gives_equal_bytes():
     assert page() == page()
 
 
-def test_the_page_names_steps_checks_and_losses():
-    shown = rollout_page(sample.rollout(), {}, None, "3.9.1", ())
-    assert [view.result.name for view in shown.rehearsals] == ["control", "forward-and-back"]
+def test_the_page_names_turns_checks_and_losses():
+    shown = rollout_page(sample.rollout(), {}, None, ())
+    assert [view.found.name for view in shown.rehearsals] == ["control", "forward-and-back"]
     assert shown.rehearsals[1].slowest == "node 3, 12 s"
     assert shown.rehearsals[1].checks == 2 * (8 + 6)
     assert shown.warnings == ("a key is left",)
@@ -82,14 +82,14 @@ def test_the_page_names_steps_checks_and_losses():
 def test_lines_from_outside_of_the_roll_are_not_compared():
     (inside,) = FOUND.findings
     both = replace(FOUND, findings=(inside, replace(inside, phase="", template="while settling")))
-    shown = rollout_page(sample.rollout(), {}, both, "3.9.1", ()).contrast
+    shown = rollout_page(sample.rollout(), {}, both, ()).contrast
     assert [each.template for each in shown.findings] == [inside.template]
 
 
 def test_what_stopped_is_open_and_shows_the_line_that_says_why():
-    shown = rollout_page(sample.rollout("stopped"), {}, None, "3.9.1", ())
+    shown = rollout_page(sample.rollout("stopped"), {}, None, ())
     (quote,) = shown.rehearsals[1].quotes
-    assert quote.link.href == "rehearsals/forward-and-back/nodes/3/server.log"
+    assert quote.link.href == "runs/forward-and-back/roll/1/nodes/3/server.log"
     assert shown.rehearsals[1].timeline.expanded
 
 

@@ -13,7 +13,7 @@ from harness.base.errors import HarnessError
 from harness.base.files import write_bytes, write_text
 from harness.base.json import from_json, to_json
 from harness.base.progress import Reporter
-from harness.engine.seal import check_results, made_with, seal_of
+from harness.engine.seal import check_results, inputs_of, seal_of
 from harness.model.arms import Arm, Build, Flag, Role
 from harness.model.declaration import SCHEMA, Asked, ScenarioAsked
 from harness.model.request import Request
@@ -30,7 +30,7 @@ BUILD = Build("stock", "3.9.1", "builds/stock/x.jar", DIGEST, "release", Flag("f
 ARMS = (Arm("stock", Role.BASE, BUILD, "absent"), Arm("patched-on", Role.ON, BUILD, "true"))
 ASKED = Asked(SCHEMA, "3.9.1", ARMS, (ScenarioAsked("turn1"), ScenarioAsked("turn2")), repeats=2)
 SETUP = Setup("", "", "fast", "f", jobs=2, overlay={"a": "1"}, settings={"patched-on": {"f": "true"}})
-OUTCOME = {"seq": 1, "event": "outcome", "outcome": "PASSED", "expectation": "", "reason": ""}
+OUTCOME = {"seq": 1, "t": 0, "at": "", "event": "outcome", "outcome": "PASSED", "expectation": "", "reason": ""}
 QUIET = Reporter(Console(quiet=True))
 
 
@@ -75,9 +75,9 @@ def leave_result(run_dir, cell, made=None):
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "journal.jsonl").write_text(json.dumps(OUTCOME) + "\n")
     seal = seal_of(cell, folder)
-    write_text(folder / "seal.json", to_json(replace(seal, made=replace(seal.made, **made or {}))))
+    write_text(folder / "seal.json", to_json(replace(seal, inputs=replace(seal.inputs, **made or {}))))
     key = cell.key
-    result = RunResult(key.scenario, key.arm, cell.arm.role, key.repeat, Outcome.PASSED)
+    result = RunResult(key.scenario, key.arm, cell.role, key.repeat, Outcome.PASSED)
     write_text(folder / "result.json", to_json(result))
     return folder
 
@@ -106,10 +106,10 @@ def test_another_plan_jar_or_setting_is_another_plan(run_dir, ran):
     run_stage.run(run_dir, QUIET)
     cell = ran[0]
     digests = {
-        made_with(each).plan
+        inputs_of(each).plan
         for each in (
             cell,
-            replace(cell, settings={"a": "2"}),
+            replace(cell, overlay={"a": "2"}),
             replace(cell, scenario=ran[2].scenario),
             replace(cell, scenario=replace(cell.scenario, budget=1.0)),
         )

@@ -1,12 +1,11 @@
-"""Files and folders appear whole or not at all; journals are read as far as they are whole."""
+"""Files and folders appear whole or not at all."""
 
-import json
 import threading
 from pathlib import Path
 
 import pytest
 
-from harness.base.files import PARTIAL, move_folder, read_journal, write_bytes, write_text, write_with
+from harness.base.files import PARTIAL, move_folder, write_bytes, write_text, write_with
 from harness.stages.rundir import tidy
 
 
@@ -70,28 +69,6 @@ def test_a_place_that_cannot_be_used_is_still_an_error(tmp_path):
     (tmp_path / "place").write_text("a file")
     with pytest.raises(OSError, match="place"):
         move_folder(folder(tmp_path / "made", "x"), tmp_path / "place")
-
-
-@pytest.mark.parametrize(
-    "rest",
-    ['{"seq": 3', '{"seq": 3}', "\0\0\0\0\n", "not json\n", "7\n"],
-    ids=["cut", "cut before its end of line", "zeroes", "words", "no event"],
-)
-def test_a_journal_ends_where_it_is_not_whole(tmp_path, rest):
-    path = tmp_path / "journal.jsonl"
-    path.write_text('{"seq": 1}\n{"seq": 2}\n' + rest)
-    assert list(read_journal(path)) == [{"seq": 1}, {"seq": 2}]
-
-
-def test_a_journal_is_split_at_line_feeds_only(tmp_path):
-    event = {"seq": 1, "says": "a\u2028b\x85c"}
-    path = tmp_path / "journal.jsonl"
-    path.write_text(json.dumps(event, ensure_ascii=False) + '\n{"seq": 2}\n', encoding="utf-8")
-    assert list(read_journal(path)) == [event, {"seq": 2}]
-
-
-def test_a_run_without_a_journal_has_no_events(tmp_path):
-    assert list(read_journal(tmp_path / "journal.jsonl")) == []
 
 
 def test_what_a_killed_stage_left_half_written_is_removed_be_it_a_file_or_a_folder(tmp_path):

@@ -6,14 +6,15 @@ import pytest
 import sample_run
 from sample_run import JournalWriter
 
+from harness.model.events import HostStalled, QuorumSeen, Sampled, StepChanged
 from harness.model.runs import Outcome
 from harness.report.drawing import LEFT, MARK_GAP, RIGHT, WIDTH, draw
 from harness.report.timeline import Span, Timeline, timeline_of
 
 
 def quorum(writer: JournalWriter, t: float, leader: int, epoch: int, **observers: int) -> None:
-    ends = {name.removeprefix("n"): offset for name, offset in observers.items()}
-    writer.at(t, "quorum", leader=leader, epoch=epoch, high_watermark=0, voters={"0": 1, "1": 1}, observers=ends)
+    ends = {int(name.removeprefix("n")): offset for name, offset in observers.items()}
+    writer.at(t, QuorumSeen(leader, epoch, 0, {0: 1, 1: 1}, ends))
 
 
 def node(writer: JournalWriter, number: int, *states: tuple[float, str]) -> None:
@@ -21,9 +22,9 @@ def node(writer: JournalWriter, number: int, *states: tuple[float, str]) -> None
         writer.node(t, number, state)
 
 
-def told(writer: JournalWriter, seconds: float) -> Timeline:
-    writer.at(seconds, "sample", condition="the plan is still asking", ok=True, detail={})
-    return timeline_of(sorted(writer.events, key=lambda event: event["t"]))
+def drawn_from(writer: JournalWriter, seconds: float) -> Timeline:
+    writer.at(seconds, Sampled("the plan is still asking", True))
+    return timeline_of(sorted(writer.entries, key=lambda entry: entry.t))
 
 
 def test_an_empty_journal_gives_an_empty_timeline_that_can_be_drawn() -> None:
@@ -35,7 +36,7 @@ def test_an_empty_journal_gives_an_empty_timeline_that_can_be_drawn() -> None:
 def test_a_node_lives_from_state_to_state_until_the_run_ends() -> None:
     writer = JournalWriter()
     node(writer, 0, (0, "starting"), (2, "ready"), (5, "died"))
-    assert told(writer, 9).lanes[0].life == (Span("starting", 0, 2), Span("ready", 2, 5), Span("died", 5, 9))
+    assert drawn_from(writer, 9).lanes[0].life == (Span("starting", 0, 2), Span("ready", 2, 5), Span("died", 5, 9))
 
 
 def test_an_epoch_is_led_until_another_answer_or_until_its_leader_ends() -> None:
@@ -44,7 +45,7 @@ def test_an_epoch_is_led_until_another_answer_or_until_its_leader_ends() -> None
     node(writer, 1, (0, "ready"))
     for t, leader, epoch in ((1, 1, 2), (2, 1, 2), (4, 0, 3), (5, 0, 3), (8, 1, 4)):
         quorum(writer, t, leader, epoch)
-    first, second = told(writer, 10).lanes
+    first, second = drawn_from(writer, 10).lanes
     assert first.leads == (Span("3", 4, 6),)
     assert second.leads == (Span("2", 1, 4), Span("4", 8, 10))
 
@@ -54,7 +55,7 @@ def test_an_observer_whose_log_stands_still_is_told_to_stall() -> None:
     node(writer, 3, (0, "ready"))
     for t, offset in ((1, 10), (2, 12), (3, 14), (4, 14), (5, 14), (6, 14), (7, 14), (8, 20), (9, 22)):
         quorum(writer, t, 0, 1, n3=offset)
-    lane = told(writer, 10).lanes[0]
+    lane = drawn_from(writer, 10).lanes[0]
     assert (lane.role, lane.offsets[0]) == ("observer", (1, 10))
     assert lane.stalls == (Span("no progress", 3, 8),)
 
@@ -65,7 +66,7 @@ def test_an_observer_that_vanishes_from_the_answers_stalls_too() -> None:
     quorum(writer, 1, 0, 1, n3=10)
     for t in range(2, 12):
         quorum(writer, t, 0, 1)
-    assert told(writer, 12).lanes[0].stalls == (Span("no progress", 1, 12),)
+    assert drawn_from(writer, 12).lanes[0].stalls == (Span("no progress", 1, 12),)
 
 
 def test_an_observer_that_keeps_fetching_does_not_stall() -> None:
@@ -77,7 +78,7 @@ def test_a_voter_that_is_listed_as_an_observer_while_it_restarts_is_a_voter() ->
     writer = JournalWriter()
     node(writer, 0, (0, "ready"))
     quorum(writer, 1, 1, 1, n0=5)
-    assert told(writer, 2).lanes[0].role == "voter"
+    assert drawn_from(writer, 2).lanes[0].role == "voter"
 
 
 def test_steps_pair_their_begin_with_their_end() -> None:
@@ -85,7 +86,7 @@ def test_steps_pair_their_begin_with_their_end() -> None:
     writer.step(1, 3, "do", "stop node 2", "done")
     writer.step(3, 18, "expect", "the observer follows", "unmet", name="observer_recovers")
     writer.step(18, 18, "guard", "a leader exists", "met")
-    do, expect, guard = told(writer, 20).steps
+    do, expect, guard = drawn_from(writer, 20).steps
     assert (do.start, do.end, do.line) == (1, 3, 2)
     assert (expect.start, expect.end) == (3, 18)
     assert [step.notable for step in (do, expect, guard)] == [True, True, False]
@@ -93,8 +94,8 @@ def test_steps_pair_their_begin_with_their_end() -> None:
 
 def test_a_step_that_never_ended_is_unfinished() -> None:
     writer = JournalWriter()
-    writer.at(4, "step", kind="do", text="stop node 2", status="begin")
-    assert [(s.status, s.start, s.end) for s in told(writer, 5).steps] == [("unfinished", 4, 4)]
+    writer.at(4, StepChanged("do", "stop node 2", "begin"))
+    assert [(s.status, s.start, s.end) for s in drawn_from(writer, 5).steps] == [("unfinished", 4, 4)]
 
 
 def test_everything_is_drawn_inside_the_picture() -> None:
@@ -109,7 +110,7 @@ def test_numbers_of_steps_close_in_time_do_not_cover_each_other() -> None:
     writer = JournalWriter()
     for t in (1.0, 1.05, 1.1):
         writer.step(t, t, "expect", f"at {t}", "met")
-    marks = draw(told(writer, 60)).marks
+    marks = draw(drawn_from(writer, 60)).marks
     assert len({mark.y for mark in marks}) == 3
     assert marks[2].x - marks[0].x < MARK_GAP
 
@@ -120,7 +121,7 @@ def test_a_short_epoch_says_less_and_never_half_a_word(seconds: float, labels: l
     node(writer, 0, (0, "ready"))
     quorum(writer, 0, 0, 7)
     quorum(writer, seconds, 1, 8)
-    assert [box.label for box in draw(told(writer, 200)).lanes[0].leads] == labels
+    assert [box.label for box in draw(drawn_from(writer, 200)).lanes[0].leads] == labels
 
 
 def test_a_long_journal_is_thinned_and_keeps_its_last_sample() -> None:
@@ -128,29 +129,29 @@ def test_a_long_journal_is_thinned_and_keeps_its_last_sample() -> None:
     node(writer, 3, (0, "ready"))
     for t in range(2000):
         quorum(writer, t, 0, 1, n3=t)
-    points = draw(told(writer, 2000)).lanes[0].points.split()
+    points = draw(drawn_from(writer, 2000)).lanes[0].points.split()
     assert len(points) <= 241
     assert points[-1].startswith(f"{LEFT + 1999 / 2000 * (WIDTH - LEFT - RIGHT):.1f},")
 
 
 def test_a_starved_host_is_told_among_the_steps() -> None:
     writer = JournalWriter()
-    writer.at(9, "stall", node=3, seconds=1.5)
-    step = told(writer, 10).steps[0]
+    writer.at(9, HostStalled(3, 1.5))
+    step = drawn_from(writer, 10).steps[0]
     assert (step.kind, step.text, step.start, step.notable) == ("host", "gave node 3 no processor", 7.5, True)
 
 
 def test_a_step_that_was_not_needed_is_not_notable() -> None:
     writer = JournalWriter()
     writer.step(1, 1, "do", "restart the leader on its old port", "skipped")
-    assert not told(writer, 2).steps[-1].notable
+    assert not drawn_from(writer, 2).steps[-1].notable
 
 
 def test_what_the_harness_does_to_tidy_up_is_not_part_of_the_story() -> None:
     writer = JournalWriter()
     node(writer, 0, (0, "ready"), (6, "killed"))
     writer.step(4, 5, "expect", "the observer follows", "met")
-    timeline = timeline_of(writer.events)
+    timeline = timeline_of(writer.entries)
     assert (timeline.seconds, timeline.lanes[0].life) == (5, (Span("ready", 0, 5),))
 
 
@@ -158,7 +159,7 @@ def test_a_node_that_dies_after_the_last_step_is_part_of_the_story() -> None:
     writer = JournalWriter()
     writer.step(4, 5, "do", "stop node 2", "done")
     node(writer, 0, (0, "ready"), (6, "died"))
-    assert timeline_of(writer.events).lanes[0].life[-1] == Span("died", 6, 6)
+    assert timeline_of(writer.entries).lanes[0].life[-1] == Span("died", 6, 6)
 
 
 def test_silence_between_equal_answers_is_no_election_and_a_newer_epoch_is_one() -> None:
@@ -166,7 +167,7 @@ def test_silence_between_equal_answers_is_no_election_and_a_newer_epoch_is_one()
     node(writer, 0, (0, "ready"))
     for t, leader, epoch in ((1, 0, 2), (2, -1, -1), (3, 0, 2), (5, -1, 3)):
         quorum(writer, t, leader, epoch)
-    assert told(writer, 9).lanes[0].leads == (Span("2", 1, 5),)
+    assert drawn_from(writer, 9).lanes[0].leads == (Span("2", 1, 5),)
 
 
 def test_silence_of_the_voters_is_no_stall_of_the_observer() -> None:
@@ -176,7 +177,7 @@ def test_silence_of_the_voters_is_no_stall_of_the_observer() -> None:
     quorum(writer, 5, -1, 2)
     quorum(writer, 8, 1, 3)
     quorum(writer, 9, 1, 3, n3=20)
-    assert told(writer, 10).lanes[0].stalls == ()
+    assert drawn_from(writer, 10).lanes[0].stalls == ()
 
 
 def test_a_stall_after_silence_begins_when_it_was_seen() -> None:
@@ -185,4 +186,4 @@ def test_a_stall_after_silence_begins_when_it_was_seen() -> None:
     quorum(writer, 1, 0, 1, n3=10)
     for t in (8, 9, 10, 11, 12):
         quorum(writer, t, 1, 2)
-    assert told(writer, 13).lanes[0].stalls == (Span("no progress", 8, 13),)
+    assert drawn_from(writer, 13).lanes[0].stalls == (Span("no progress", 8, 13),)

@@ -1,0 +1,66 @@
+"""Eyes on a running cluster: every node's state and the quorum, several times a second."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from harness.cluster.cluster import Cluster
+from harness.cluster.probes import Quorum
+
+LOOK_EVERY_SECONDS = 0.2
+_KEEP = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look at the cluster at a monotonic time; `own_log_bytes` are sizes of observers' metadata logs on disk."""
+
+    at: float
+    quorum: Quorum
+    own_log_bytes: dict[int, int]
+
+
+class Watcher:
+    """Looks at the cluster in a thread of its own until stopped; `on_fault` hears when the watch itself fails."""
+
+    def __init__(self, cluster: Cluster, on_look: Callable[[Look], None], on_fault: Callable[[str], None]) -> None:
+        self._cluster = cluster
+        self._on_look = on_look
+        self._on_fault = on_fault
+        self._looks: deque[Look] = deque(maxlen=_KEEP)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="watcher", daemon=True)
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop looking; returns when no look is under way."""
+        self._stop.set()
+        self._thread.join()
+
+    def recent(self, since: float) -> list[Look]:
+        """Return the looks taken after a monotonic time, oldest first."""
+        return [look for look in list(self._looks) if look.at > since]
+
+    def _watch(self) -> None:
+        """Look until stopped; closed eyes must not look like an observer that is lost."""
+        try:
+            while not self._stop.wait(LOOK_EVERY_SECONDS):
+                self._look()
+        except Exception as error:
+            self._on_fault(f"the watch of the cluster failed: {type(error).__name__}: {error}")
+
+    def _look(self) -> None:
+        self._cluster.look()
+        began = time.monotonic()
+        quorum = self._cluster.quorum()
+        sizes = {node.id: node.own_log_bytes() for node in self._cluster.running if not node.is_voter}
+        look = Look(began, quorum, sizes)
+        self._looks.append(look)
+        self._on_look(look)

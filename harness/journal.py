@@ -1,0 +1,104 @@
+"""The journal of one run as a file: one event a line, flushed as it happens, and read back as the same records."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, get_args
+
+from harness.base.errors import HarnessError
+from harness.base.json import from_plain, plain
+from harness.model.events import Event, Unknown
+
+_KINDS = {event.kind: event for event in get_args(Event) if event is not Unknown}
+_STAMPS = ("seq", "t", "at", "event")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of a journal: its number (from 1), seconds since the run began, wall time (ISO 8601 UTC), the event."""
+
+    seq: int
+    t: float
+    at: str
+    event: Event
+
+
+class Journal:
+    """Append-only; may be written by several threads of a run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._stream = path.open("a", encoding="utf-8")
+        self._lock = threading.Lock()
+        self._began = time.monotonic()
+        self._lines = 0
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        with self._lock:
+            self._stream.close()
+
+    def write(self, event: Event) -> int:
+        """Append an event; return its line number, which is what evidence points at."""
+        with self._lock:
+            if self._stream.closed:  # a thread that was late
+                return self._lines
+            self._lines += 1
+            now = datetime.now(UTC).isoformat(timespec="milliseconds")
+            entry = Entry(self._lines, round(time.monotonic() - self._began, 3), now, event)
+            self._stream.write(json.dumps(line_of(entry), ensure_ascii=False) + "\n")
+            self._stream.flush()
+            return self._lines
+
+
+def line_of(entry: Entry) -> dict[str, Any]:
+    """Return an entry as the JSON object of its line."""
+    event = entry.event
+    name, values = (event.name, dict(event.fields)) if isinstance(event, Unknown) else (event.kind, plain(event))
+    return {"seq": entry.seq, "t": entry.t, "at": entry.at, "event": name, **values}
+
+
+def read_journal(path: Path) -> Iterator[Entry]:
+    """Yield the entries of a journal; a missing one has none, and a line that a crash cut ends it.
+
+    Raises HarnessError for an event whose fields are not those of its kind.
+    """
+    if not path.is_file():
+        return
+    with path.open(encoding="utf-8", errors="replace", newline="\n") as stream:
+        for line in stream:
+            try:
+                values = json.loads(line) if line.endswith("\n") else None
+            except ValueError:
+                return
+            if not isinstance(values, dict) or not set(_STAMPS) <= values.keys():
+                return
+            yield _entry(values, path)
+
+
+def _entry(values: dict[str, Any], path: Path) -> Entry:
+    rest = {key: value for key, value in values.items() if key not in _STAMPS}
+    kind = _KINDS.get(values["event"])
+    try:
+        event = from_plain(kind, rest) if kind else Unknown(str(values["event"]), rest)
+        return Entry(int(values["seq"]), float(values["t"]), str(values["at"]), event)
+    except HarnessError as error:
+        where = f"{path}, line {values['seq']}"
+        raise HarnessError(
+            f"{where}: this is no `{values['event']}` event. {error.message}",
+            "A folder that an earlier harness wrote is converted by: harness convert DIR",
+        ) from error
+
+
+def events_of(entries: Iterable[Entry]) -> Iterator[Event]:
+    """Yield the events alone."""
+    return (entry.event for entry in entries)

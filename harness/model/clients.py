@@ -1,0 +1,44 @@
+"""What became of everything that clients were promised during a run; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class ClientReport:
+    """One client's account. `acknowledged` are records, transactions or deliveries, as `description` says.
+
+    `failures` counts errors by their name. `lost` was acknowledged and is gone, `duplicates` is there more than once;
+    `violations` are sentences about what else must not be. `binding` says whether a loss counts against the build:
+    acks=1 promises nothing when a leader goes. `unread` says why it could not be checked, empty when it was; `detail`
+    is worth knowing and decides nothing.
+    """
+
+    name: str
+    description: str
+    acknowledged: int
+    lost: int
+    duplicates: int
+    longest_pause_seconds: float
+    failures: Mapping[str, int] = field(default_factory=dict)
+    violations: tuple[str, ...] = ()
+    detail: str = ""
+    unread: str = ""
+    binding: bool = True
+
+    @property
+    def failed(self) -> int:
+        """How many requests failed for good."""
+        return sum(self.failures.values())
+
+
+def broken_promises(reports: Sequence[ClientReport]) -> list[str]:
+    """Return what in the reports counts against the build."""
+    found = [_loss(report) for report in reports if report.lost and report.binding]
+    return found + [f"{report.name}: {sentence}" for report in reports for sentence in report.violations]
+
+
+def _loss(report: ClientReport) -> str:
+    return f"{report.lost} of {report.acknowledged} acknowledged {report.name} are gone"

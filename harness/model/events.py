@@ -1,0 +1,230 @@
+"""The journal of a run: one typed event a line, the same for who writes it and who reads it (docs/run-directory.md).
+
+Times are the journal's own (`Entry`); an event says only what happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from harness.model.clients import ClientReport
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """The first event: which run this is."""
+
+    kind: ClassVar[str] = "run"
+    scenario: str
+    arm: str
+    role: str
+    repeat: int
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseStarted:
+    """The plan has entered a phase."""
+
+    kind: ClassVar[str] = "phase"
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepChanged:
+    """A step of the plan began or ended.
+
+    `step` is `do guard expect bind background`, or `error` for a failure of the harness itself; `status` is `begin`,
+    `done`, `met`, `unmet`, `skipped` or `failed`; `name` is the expectation's.
+    """
+
+    kind: ClassVar[str] = "step"
+    step: str
+    text: str
+    status: str
+    name: str = ""
+    seconds: float = 0.0
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """A condition was looked at."""
+
+    kind: ClassVar[str] = "sample"
+    condition: str
+    ok: bool
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeChanged:
+    """A node's state changed (`starting ready stopping stopped killed died`); addresses are empty where it has none."""
+
+    kind: ClassVar[str] = "node"
+    node: int
+    state: str
+    broker: str = ""
+    controller: str = ""
+    pid: int = 0
+    exit_code: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QuorumSeen:
+    """What the voters answered; `leader` is -1 when none says that it leads. Voters and observers: log end offsets."""
+
+    kind: ClassVar[str] = "quorum"
+    leader: int
+    epoch: int
+    high_watermark: int
+    voters: Mapping[int, int] = field(default_factory=dict)
+    observers: Mapping[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class HostStalled:
+    """The host gave a node's raft thread (or, node -1, the harness itself) no processor for so long."""
+
+    kind: ClassVar[str] = "stall"
+    node: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class NodeProved:
+    """What a live node was seen to run; `error` says why it could not be seen, empty when it could."""
+
+    kind: ClassVar[str] = "proof"
+    node: int
+    pid: int = 0
+    jar: str = ""
+    sha256: str = ""
+    flag: str = ""
+    java: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadsDumped:
+    """The threads of a node that hung, kept as a file of the run directory."""
+
+    kind: ClassVar[str] = "threads"
+    node: int
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorLogged:
+    """A node wrote an ERROR or FATAL line. `on_base` tells whether it ran the control's jar; `refused` whether the
+    line only says that a client's request was refused.
+    """
+
+    kind: ClassVar[str] = "error-line"
+    node: int
+    line: int
+    text: str
+    template: str
+    on_base: bool
+    refused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ClientSettled:
+    """A client of the background load has ended: what it was promised and what is there."""
+
+    kind: ClassVar[str] = "client"
+    report: ClientReport
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    """A node's turn in a roll begins; `roles` says what the node is, `action` is `replace restart bring-back`."""
+
+    kind: ClassVar[str] = "turn"
+    node: int
+    roles: str
+    action: str
+    build: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """A node's turn ends, in order or by a stop: the longest time that each client waited in it, in seconds."""
+
+    kind: ClassVar[str] = "turn-end"
+    pauses: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class CommandTried:
+    """A command of the runbook was run on the cluster at rest; `agrees` with what the protocol says."""
+
+    kind: ClassVar[str] = "command"
+    command: str
+    seconds: float
+    exit_code: int
+    output: str
+    agrees: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """Something worth knowing that decides nothing; `node` is -1 where it is about none."""
+
+    kind: ClassVar[str] = "note"
+    text: str
+    node: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeDecided:
+    """The last event: how the run ended."""
+
+    kind: ClassVar[str] = "outcome"
+    outcome: str
+    expectation: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """An event of another kind, such as a monitor from outside may write; readers pass it over."""
+
+    kind: ClassVar[str] = ""
+    name: str
+    fields: Mapping[str, Any]
+
+
+Event = (
+    RunStarted
+    | PhaseStarted
+    | StepChanged
+    | Sampled
+    | NodeChanged
+    | QuorumSeen
+    | HostStalled
+    | NodeProved
+    | ThreadsDumped
+    | ErrorLogged
+    | ClientSettled
+    | TurnStarted
+    | TurnEnded
+    | CommandTried
+    | Noted
+    | OutcomeDecided
+    | Unknown
+)
+
+ENDED = ("stopped", "killed", "died")  # states of a node that runs no more
+
+
+def is_of_the_plan(event: Event) -> bool:
+    """Whether the plan did or asked something, or a node died; after the last of these the harness tidies up.
+
+    A death ends the plan at once, so no step need follow it.
+    """
+    return isinstance(event, PhaseStarted | StepChanged | Sampled) or (
+        isinstance(event, NodeChanged) and event.state == "died"
+    )

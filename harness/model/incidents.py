@@ -1,0 +1,30 @@
+"""What can come in the way of a plan, or end it: kinds of incidents, each with a name and a story."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class IncidentKind(StrEnum):
+    """Whose doing an incident is; harness.engine.outcome says what a run is worth after each."""
+
+    HARNESS_FAILED = "the harness or the host failed"
+    HOST_STALLED = "the host did not let a process run"
+    WRONG_BUILD = "a node ran something else than was installed"
+    NODE_DIED = "a node ended by itself"
+    NOT_PROVED = "a node could not be asked what it ran"
+    NEVER_PROVED = "a node was never ready to be asked what it ran"
+    INVARIANT_BROKEN = "what must always hold did not"
+    GUARD_UNMET = "the question could not be asked"
+    EXPECTATION_UNMET = "the arm did not do what it was asked"
+    UNSUPPORTED = "this host lacks what the scenario needs"
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """One incident: its declared name (`one_leader_per_epoch`, `observer_recovers`) and what happened, in a clause."""
+
+    kind: IncidentKind
+    name: str
+    reason: str

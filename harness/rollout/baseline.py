@@ -1,0 +1,44 @@
+"""What the control shows, by which the candidate is measured: how long clients wait, which ERROR lines come; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from harness.model.rollout import Rehearsal
+from harness.model.runs import Outcome
+from harness.rollout.rehearsals import CONTROL, KINDS
+
+# A client may wait twice as long as when base itself is restarted, but never less than this counts against a jar.
+LEAST_BUDGET_SECONDS = 5.0
+# Before there is a control to go by.
+BUDGET_SECONDS = 15.0
+_SESSION_KEY, _SESSION_MS = "broker.session.timeout.ms", "9000"
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """Templates of ERROR lines that base's own roll writes, and the longest that a client waited in it."""
+
+    errors: frozenset[str]
+    longest_pause_seconds: float
+
+
+def baseline_of(control: Rehearsal) -> Baseline | None:
+    """Return what the candidate is measured by, if the control passed."""
+    if control.result.outcome is not Outcome.PASSED:
+        return None
+    return Baseline(frozenset(control.errors), control.longest_pause_seconds)
+
+
+def stall_budget(name: str, given: float, baseline: Baseline | None, overlay: Mapping[str, str]) -> float:
+    """Return how long a client may wait in a rehearsal, in seconds; 0 in the control, where it is only measured.
+
+    `given` is what the user allows, 0 where nothing was said. Where a node is killed, clients wait for the end of its
+    session as well.
+    """
+    if name == CONTROL:
+        return 0.0
+    twice = max(2 * baseline.longest_pause_seconds, LEAST_BUDGET_SECONDS) if baseline else BUDGET_SECONDS
+    session = float(overlay.get(_SESSION_KEY, _SESSION_MS)) / 1000
+    return round((given or twice) + (session if KINDS[name].kills else 0.0), 1)

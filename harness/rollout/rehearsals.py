@@ -1,0 +1,170 @@
+"""The rehearsals: what is done to a live cluster in each, as plans that the engine carries out as any other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.base.errors import HarnessError, unknown
+from harness.rollout.checks import HasDied, RefusedByChecks, safe_to_stop
+from harness.rollout.roll import (
+    BASE,
+    CANDIDATE,
+    DIES_ON_LOAD,
+    WITH_KEY,
+    WITH_KEY_LEFT,
+    Roll,
+    RollConfig,
+    last_rolled,
+    last_rolled_controller,
+)
+from harness.rollout.steps import BeginTurn, EndTurn, TryCommands, WarnOfKeyLeft
+from harness.scenario.actions.allow_death import allow_death
+from harness.scenario.actions.install import install
+from harness.scenario.actions.start import start
+from harness.scenario.actions.stop import stop
+from harness.scenario.plan import ClusterRef, Plan, Scenario
+from harness.scenario.refs import NodeRef
+from harness.scenario.world import World
+
+SUITE = "rollout"
+# Rehearsals and stretches of them that others know by name: what the others are measured by; what the runbook is made
+# of; whose logs are compared while every node is stopped and started once.
+CONTROL, FORWARD_AND_BACK = "control", "forward-and-back"
+RESTART, FORWARD, BACK = "restart base node by node", "forward", "back from complete"
+_SOAK_SECONDS = 10.0
+_BUDGET_SECONDS = 1800.0
+# Every broker would make 50 partitions for each: what they hold is rehearsed with a few as well, and sooner.
+_INTERNAL_TOPICS = {"offsets.topic.num.partitions": "3", "transaction.state.log.num.partitions": "3"}
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A rehearsal: its question and what it adds to a plan; `kills` says that clients wait for a session to end."""
+
+    question: str
+    build: Callable[[Roll], None]
+    kills: bool = False
+
+
+def _control(roll: Roll) -> None:
+    if roll.config.tools is not None:
+        with roll.plan.phase("the operator's commands"):
+            roll.plan.do(TryCommands(roll.config.tools))
+    roll.all_nodes(RESTART, "")
+
+
+def _forward_and_back(roll: Roll) -> None:
+    roll.all_nodes(FORWARD, WITH_KEY)
+    roll.all_nodes(BACK, WITH_KEY_LEFT)
+    if roll.config.key_is_silent:
+        roll.plan.do(WarnOfKeyLeft(roll.config.flag_key))
+
+
+def _half_way_and_back(roll: Roll) -> None:
+    plan = roll.plan
+    roll.all_but_the_leader("forward, but for the active controller", CANDIDATE)
+    with plan.phase("base leads the candidate"):
+        roll.soak(_SOAK_SECONDS)
+    with plan.phase("the candidate leads base"):
+        roll.change_leader(CANDIDATE)
+        roll.soak(_SOAK_SECONDS)
+    # A leader that stops hands over to whoever has fetched most, the first of them by id: only when every other
+    # controller runs base is it certain that base is elected.
+    back = "back, but for the active controller and the brokers"
+    with plan.phase(back):
+        roll.some(back, BASE, last_rolled_controller, "a rolled controller that is not active")
+    with plan.phase("base leads the candidate again"):
+        roll.change_leader(BASE)
+        roll.soak(_SOAK_SECONDS)
+    with plan.phase("back from half-way"):
+        roll.some("back from half-way", BASE, last_rolled, "the last one rolled")
+
+
+def _killed_in_step(roll: Roll) -> None:
+    plan = roll.plan
+    with plan.phase("a broker is killed in its step"):
+        node = plan.bind("broker to kill", "choose a broker", _a_broker)
+        roll.turn(node, CANDIDATE, killed=True)
+    with plan.phase("a controller is killed in its step"):
+        node = plan.bind("controller to kill", "choose a controller that is not active", _a_follower)
+        roll.turn(node, CANDIDATE, killed=True)
+
+
+def _a_broker(world: World) -> int:
+    topology = world.cluster.topology
+    return (topology.observer_ids or topology.broker_ids)[0]
+
+
+def _a_follower(world: World) -> int:
+    leader = world.quorum().leader
+    return next(node for node in world.cluster.topology.voter_ids if node != leader)
+
+
+def _dies_on_load(roll: Roll) -> None:
+    plan = roll.plan
+    with plan.phase("forward with a jar that dies on load"):
+        node = roll.next_node((), "node with a jar that dies on load")
+        _install_what_dies(plan, node)
+        plan.guard(HasDied(node), within="120s")
+        plan.guard(RefusedByChecks(node), within="0s")
+        plan.do(EndTurn())
+    with plan.phase("stopped"):
+        roll.still_serving()
+    with plan.phase("the way back"):
+        roll.bring_back(node, BASE)
+
+
+def _install_what_dies(plan: Plan, node: NodeRef) -> None:
+    plan.do(BeginTurn(node, DIES_ON_LOAD))
+    plan.guard(safe_to_stop(node), within="60s")
+    plan.do(allow_death(node), stop(node), install(node, DIES_ON_LOAD), start(node))
+
+
+KINDS: Mapping[str, Kind] = {
+    CONTROL: Kind("Does base itself survive being restarted node by node under load?", _control),
+    FORWARD_AND_BACK: Kind(
+        "Does the candidate replace base node by node, and base the candidate again?", _forward_and_back
+    ),
+    "half-way-and-back": Kind(
+        "Do both versions work side by side, whichever leads, and is there a way back from half-way?",
+        _half_way_and_back,
+    ),
+    "killed-in-step": Kind(
+        "Does a node that is killed in the middle of its turn come back?", _killed_in_step, kills=True
+    ),
+    "dies-on-load": Kind(
+        "Is a candidate that dies on load noticed at the first node, with the cluster serving and a way back?",
+        _dies_on_load,
+    ),
+}
+
+
+def rehearsal(name: str, config: RollConfig) -> Scenario:
+    """Return a rehearsal as a scenario."""
+
+    def build(plan: Plan, _cluster: ClusterRef, *_observers: NodeRef) -> None:
+        roll = Roll(plan, config)
+        roll.under_load()
+        KINDS[name].build(roll)
+        roll.way_back()
+
+    return Scenario(
+        name,
+        KINDS[name].question,
+        config.topology,
+        SUITE,
+        _BUDGET_SECONDS,
+        build,
+        __file__,
+        properties=_INTERNAL_TOPICS,
+        stalls_spoil=False,
+    )
+
+
+def chosen(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the rehearsals of these names, all when none is named. Raises HarnessError: did you mean …"""
+    for name in names:
+        if name not in KINDS:
+            raise HarnessError(unknown("rehearsal", name, set(KINDS)))
+    return tuple(name for name in KINDS if not names or name in names)

@@ -1,0 +1,186 @@
+"""A rehearsal read back from its journal: every node's turn with its checks, clients, errors, commands; pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from harness.journal import Entry
+from harness.model.events import (
+    ClientSettled,
+    CommandTried,
+    ErrorLogged,
+    HostStalled,
+    NodeChanged,
+    NodeProved,
+    Noted,
+    PhaseStarted,
+    Sampled,
+    StepChanged,
+    TurnEnded,
+    TurnStarted,
+    is_of_the_plan,
+)
+from harness.model.rollout import CheckResult, Rehearsal, Turn
+from harness.model.runs import RunResult
+from harness.rollout.health import AFTER, BEFORE
+
+_DESCRIPTIONS: Mapping[str, str] = {check.name: check.description for check in (*BEFORE, *AFTER)}
+_BEFORE_NAME = "safe_to_stop"
+_CLIENT_CHECKS = ("clients_served", "pause_within_budget", "no_new_errors", "stops_on_sigterm")
+
+
+def rehearsal_of(result: RunResult, question: str, budget_seconds: float, entries: Iterable[Entry]) -> Rehearsal:
+    """Return all that a rehearsal shows."""
+    known = list(entries)
+    events = [entry.event for entry in known]
+    return Rehearsal(
+        question,
+        result,
+        budget_seconds,
+        turns_of(known),
+        tuple(event.report for event in events if isinstance(event, ClientSettled)),
+        error_counts(known),
+        tuple(_notes(known)),
+        tuple(event for event in events if isinstance(event, CommandTried)),
+    )
+
+
+def error_counts(entries: Iterable[Entry]) -> dict[str, int]:
+    """Return how often each template of an ERROR line came."""
+    counts = Counter(entry.event.template for entry in entries if isinstance(entry.event, ErrorLogged))
+    return dict(sorted(counts.items()))
+
+
+def _notes(entries: Sequence[Entry]) -> list[str]:
+    """Return what was noted of the whole cluster, and the first stall of the host."""
+    stalls = [entry.event for entry in entries if isinstance(entry.event, HostStalled)]
+    noted = [entry.event.text for entry in entries if isinstance(entry.event, Noted) and entry.event.node < 0]
+    return noted + [_stall(stall) for stall in stalls[:1]]
+
+
+def _stall(stall: HostStalled) -> str:
+    who = "the harness" if stall.node < 0 else f"node {stall.node}"
+    return f"the host gave {who} no processor for {stall.seconds:.1f} s"
+
+
+def turns_of(entries: Sequence[Entry]) -> tuple[Turn, ...]:
+    """Return every node's turn, in order; one that was not ended says what stopped it."""
+    planned = [at for at, entry in enumerate(entries) if is_of_the_plan(entry.event)]
+    reader = _Reader()
+    for entry in entries[: max(planned, default=-1) + 1]:
+        reader.take(entry)
+    reader.end()
+    return tuple(reader.turns)
+
+
+@dataclass(slots=True)
+class _Open:
+    """A turn that has begun."""
+
+    started: TurnStarted
+    phase: str
+    began: float
+    last: float
+    stopped_at: float = 0.0
+    back_at: float = 0.0
+    before: dict[str, CheckResult] = field(default_factory=dict)
+    after: dict[str, CheckResult] = field(default_factory=dict)
+    pauses: Mapping[str, float] = field(default_factory=dict)
+    problem: str = ""
+
+
+class _Reader:
+    """Goes through a journal; a check's seconds are those from its step's first look to its last unmet one."""
+
+    def __init__(self) -> None:
+        self.turns: list[Turn] = []
+        self._phase = ""
+        self._open: _Open | None = None
+        self._looks: list[tuple[float, Sampled]] = []
+
+    def take(self, entry: Entry) -> None:
+        """Take one entry into account."""
+        match entry.event:
+            case PhaseStarted(name):
+                self._phase = name
+            case TurnStarted() as started:
+                self.end()
+                self._open = _Open(started, self._phase, entry.t, entry.t)
+            case TurnEnded(pauses) if self._open:
+                self._open.pauses, self._open.last = pauses, entry.t
+                self.end()
+            case Sampled() as sampled:
+                self._looks.append((entry.t, sampled))
+            case NodeChanged(node, "died") if self._open:
+                self._open.problem, self._open.last = f"node {node} crashed", entry.t
+            case NodeProved() as proved if self._open and proved.node == self._open.started.node:
+                self._open.after["right_jar"] = _right_jar(proved)
+            case StepChanged() as step if self._open:
+                self._open.last = entry.t
+                self._on_step(self._open, step, entry.t)
+                self._looks = []
+            case _:  # says nothing of a turn
+                pass
+
+    def _on_step(self, turn: _Open, step: StepChanged, at: float) -> None:
+        if step.step == "do" and step.text.startswith("stop ") and step.status == "begin":
+            turn.stopped_at = at
+        if step.status not in ("met", "unmet") or step.step not in ("expect", "guard"):
+            return
+        if step.status == "unmet":
+            turn.problem = f"{step.text.partition(' (within')[0]}: {step.detail or 'not so'}"
+        if step.name in _CLIENT_CHECKS:
+            text = step.text.partition(" (within")[0]
+            turn.after[step.name] = CheckResult(step.name, text, step.status == "met", step.seconds, step.detail)
+            return
+        found = self._checks(at - step.seconds)
+        if step.name == _BEFORE_NAME:
+            turn.before |= found
+        elif found:
+            turn.after = found | turn.after
+            turn.back_at = at
+
+    def _checks(self, began: float) -> dict[str, CheckResult]:
+        """Return the checks of a list, by the looks at it; each tells when it was last unmet."""
+        met_after: dict[str, float] = {}
+        problems: dict[str, str] = {}
+        for at, look in self._looks:
+            for name, problem in look.detail.items():
+                if name not in _DESCRIPTIONS:
+                    return {}
+                problems[name] = str(problem)
+                met_after[name] = at - began if problem else met_after.get(name, 0.0)
+        return {
+            name: CheckResult(name, _DESCRIPTIONS[name], not problem, round(max(met_after[name], 0.0), 2), problem)
+            for name, problem in problems.items()
+        }
+
+    def end(self) -> None:
+        """Close the turn that is open."""
+        turn, self._open = self._open, None
+        if turn is None:
+            return
+        down = turn.back_at - turn.stopped_at if turn.back_at and turn.stopped_at else 0.0
+        self.turns.append(
+            Turn(
+                len(self.turns) + 1,
+                turn.phase,
+                turn.started.node,
+                turn.started.roles,
+                turn.started.action,
+                turn.started.build,
+                round(turn.last - turn.began, 2),
+                round(down, 2),
+                tuple(turn.before.values()),
+                tuple(turn.after.values()),
+                turn.pauses,
+                turn.problem,
+            )
+        )
+
+
+def _right_jar(proved: NodeProved) -> CheckResult:
+    description = "the live process runs the right jar, and its flag is as meant"
+    return CheckResult("right_jar", description, not proved.error, 0.0, proved.error)

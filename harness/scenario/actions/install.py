@@ -1,0 +1,34 @@
+"""Installing another build on a node that is down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.cluster.install import copied_to
+from harness.scenario.refs import NodeRef
+from harness.scenario.verbs import action
+from harness.scenario.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class InstallBuild:
+    """Put the raft jar of a build where the node's own library folder has it, with the settings that go with it."""
+
+    node: NodeRef
+    build: str
+
+    @property
+    def description(self) -> str:
+        """The action as a clause."""
+        return f"install the raft jar of {self.build} on {self.node.description}"
+
+    def perform(self, world: World) -> None:
+        """Copy it over the one that is there; its name stays, whatever the build's own file is called."""
+        node = world.cluster.nodes[self.node.find(world)]
+        node.install = copied_to(world.installs[self.build], node.folder / "libs", node.install.jar.name)
+
+
+@action
+def install(node: NodeRef, build: str) -> InstallBuild:
+    """Install another build on a node that is down; `build` is one of those that the run was given."""
+    return InstallBuild(node, build)

@@ -1,0 +1,41 @@
+"""Restarting a node, at the same or at new addresses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.scenario.actions.start import configured_voters, knowing
+from harness.scenario.actions.stop import KILLED
+from harness.scenario.refs import NodeRef
+from harness.scenario.steps import Fault
+from harness.scenario.verbs import fault
+from harness.scenario.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Restart(Fault):
+    """Stop a node and start it again, on the same or on new ports."""
+
+    node: NodeRef
+    new_ports: bool
+    knows: NodeRef | None = None
+
+    @property
+    def description(self) -> str:
+        """The action as a clause."""
+        ports = "new" if self.new_ports else "its old"
+        return f"restart {self.node.description} on {ports} ports{knowing(self.knows)}"
+
+    def perform(self, world: World) -> None:
+        """Stop and start; the node is not ready yet when this returns."""
+        node, voters = self.node.find(world), configured_voters(self.knows, world)
+        if not world.cluster.restart(node, new_addresses=self.new_ports, voters=voters):
+            world.note(KILLED, node)
+
+
+@fault
+def restart(node: NodeRef, *, ports: str = "same", knows: NodeRef | None = None) -> Restart:
+    """Stop a node and start it again, on the `same` ports or on `new` ones; `knows` as in `start`."""
+    if ports not in ("same", "new"):
+        raise ValueError(f"ports must be 'same' or 'new', not {ports!r}")
+    return Restart(node, ports == "new", knows)

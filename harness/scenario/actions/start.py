@@ -1,0 +1,80 @@
+"""Starting nodes: all of them, the voters, or one, perhaps with wrong addresses in its configuration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.cluster.address import Address
+from harness.scenario.refs import NodeRef
+from harness.scenario.verbs import action
+from harness.scenario.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Start one node."""
+
+    node: NodeRef
+    knows: NodeRef | None = None
+
+    @property
+    def description(self) -> str:
+        """The action as a clause."""
+        return f"start {self.node.description}{knowing(self.knows)}"
+
+    def perform(self, world: World) -> None:
+        """Start it; readiness is for a guard to establish."""
+        world.cluster.start([self.node.find(world)], configured_voters(self.knows, world))
+
+
+@dataclass(frozen=True, slots=True)
+class StartVoters:
+    """Start every voter at once."""
+
+    description: str = "start the voters"
+
+    def perform(self, world: World) -> None:
+        """Start them; readiness is for a guard to establish."""
+        world.cluster.start(world.cluster.topology.voter_ids)
+
+
+@dataclass(frozen=True, slots=True)
+class StartAll:
+    """Start every node at once."""
+
+    description: str = "start every node"
+
+    def perform(self, world: World) -> None:
+        """Start them; readiness is for a guard to establish."""
+        world.cluster.start(world.cluster.nodes)
+
+
+@action
+def start(node: NodeRef, *, knows: NodeRef | None = None) -> Start:
+    """Start a node; with `knows`, its configuration has the right address of that voter only, dead ones for others."""
+    return Start(node, knows)
+
+
+@action
+def start_voters() -> StartVoters:
+    """Start the voters only."""
+    return StartVoters()
+
+
+@action
+def start_all() -> StartAll:
+    """Start every node at once."""
+    return StartAll()
+
+
+def knowing(knows: NodeRef | None) -> str:
+    """Return what a node's configuration names, as the end of a clause; empty where it is as it was."""
+    return f", configured with the right address of {knows.description} only" if knows else ""
+
+
+def configured_voters(knows: NodeRef | None, world: World) -> dict[int, Address] | None:
+    """Return the controller addresses for a node's configuration, dead ones for all voters but one; None: as it was."""
+    if knows is None:
+        return None
+    known, right = knows.find(world), world.cluster.controllers
+    return {voter: address if voter == known else world.cluster.dead_address() for voter, address in right.items()}

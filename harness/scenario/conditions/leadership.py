@@ -1,0 +1,74 @@
+"""Who leads the metadata quorum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from harness.scenario.refs import NodeRef
+from harness.scenario.steps import Sample
+from harness.scenario.verbs import condition
+from harness.scenario.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class HasLeader:
+    """Some voter leads the metadata quorum."""
+
+    name: ClassVar[str] = "has_leader"
+    description: str = "the quorum has a leader"
+
+    def sample(self, world: World) -> Sample:
+        """Look at the newest answer of the voters."""
+        quorum = world.quorum()
+        return Sample(quorum.leader >= 0, {"leader": quorum.leader, "epoch": quorum.epoch})
+
+
+@dataclass(frozen=True, slots=True)
+class HasNewLeader:
+    """Another leader, in a later epoch, than before the last fault."""
+
+    name: ClassVar[str] = "has_new_leader"
+    description: str = "a new leader exists"
+
+    def sample(self, world: World) -> Sample:
+        """Compare with the leader remembered at the fault."""
+        quorum, before = world.quorum(), world.leader_before
+        newer = quorum.leader >= 0 and quorum.epoch > before.epoch and quorum.leader != before.leader
+        return Sample(newer, {"leader": quorum.leader, "epoch": quorum.epoch, "before": before.leader})
+
+
+@dataclass(frozen=True, slots=True)
+class Leads:
+    """The node is the leader."""
+
+    name: ClassVar[str] = "leads"
+    node: NodeRef
+
+    @property
+    def description(self) -> str:
+        """The condition as a clause."""
+        return f"{self.node.description} leads"
+
+    def sample(self, world: World) -> Sample:
+        """Look at the newest answer of the voters."""
+        leader = world.quorum().leader
+        return Sample(leader == self.node.find(world), {"leader": leader})
+
+
+@condition
+def has_leader() -> HasLeader:
+    """Some voter leads."""
+    return HasLeader()
+
+
+@condition
+def has_new_leader() -> HasNewLeader:
+    """Another voter leads, in a later epoch, than before the last fault."""
+    return HasNewLeader()
+
+
+@condition
+def leads(node: NodeRef) -> Leads:
+    """A voter is the leader at this moment."""
+    return Leads(node)

@@ -1,0 +1,79 @@
+"""What every client of a load has: a thread of its own, its pauses, its failures, and a report at the end."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+
+from confluent_kafka import KafkaException
+
+from harness.cluster.address import Address
+from harness.model.clients import ClientReport
+from harness.scenario.loads.pauses import Pauses
+
+PATIENCE_SECONDS = 15.0
+_JOIN_SECONDS = 5.0
+
+
+class Client(ABC):
+    """One client: started, stopped, and then asked for its report; `keys` are what it asks for all the time."""
+
+    patience_seconds = PATIENCE_SECONDS
+
+    def __init__(self, name: str, description: str, brokers: Sequence[Address], keys: Iterable[Hashable]) -> None:
+        self.name = name
+        self.description = description
+        self.brokers = tuple(brokers)
+        self.pauses = Pauses(keys)
+        self.failures: Counter[str] = Counter()
+        self.stopping = threading.Event()
+        self.patient = True
+        self._fault = ""
+        self._thread = threading.Thread(target=self._guarded, name=name, daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self.pauses.begin()
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End; returns when what was in flight is answered, or given up."""
+        self.stopping.set()
+        self._thread.join(self.patience_seconds + _JOIN_SECONDS)
+        self.pauses.close()
+
+    def abandon(self) -> None:
+        """End without waiting for anything: nobody asks for the report any more."""
+        self.patient = False
+        self.stopping.set()
+
+    def _guarded(self) -> None:
+        try:
+            self.work()
+        except (KafkaException, BufferError, TimeoutError) as error:
+            self._fault = f"the client failed: {error}"
+
+    @abstractmethod
+    def work(self) -> None:
+        """Ask until told to stop."""
+
+    @abstractmethod
+    def compare(self, brokers: Sequence[Address]) -> ClientReport:
+        """Compare what was promised with what is there, read through these brokers. Raises TimeoutError."""
+
+    def report(self, brokers: Sequence[Address]) -> ClientReport:
+        """Return the report; one that could not be drawn up says why."""
+        unread = self._fault or ("the client did not end" if self._thread.is_alive() else "")
+        try:
+            if not unread:
+                return self.compare(brokers)
+        except (TimeoutError, KafkaException) as error:
+            unread = str(error)
+        return self.unread(unread)
+
+    def unread(self, why: str) -> ClientReport:
+        """Return a report that says why nothing could be compared."""
+        failures = dict(self.failures)
+        return ClientReport(self.name, self.description, 0, 0, 0, self.pauses.longest, failures, unread=why)

@@ -1,0 +1,115 @@
+"""Everything that a topic holds, read back through the brokers that live now."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+
+from harness.cluster.address import Address, listed
+
+READ_SECONDS = 20.0
+_SILENT = logging.Logger("librdkafka", logging.CRITICAL + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One record as it lies in the log."""
+
+    partition: int
+    offset: int
+    key: bytes
+    value: bytes
+
+
+def client_settings(brokers: Sequence[Address]) -> dict[str, Any]:
+    """Return client settings without librdkafka's own lines on stderr; moved brokers are found again quickly."""
+    return {
+        "bootstrap.servers": listed(brokers),
+        "log_level": 0,
+        "logger": _SILENT,
+        "error_cb": lambda _: None,
+        "reconnect.backoff.max.ms": 500,
+        "topic.metadata.refresh.interval.ms": 1000,
+    }
+
+
+def read_back(topic: str, partitions: int, brokers: Sequence[Address], *, committed: bool = False) -> list[Stored]:
+    """Return the records of a topic up to each partition's high watermark, in the order of its offsets.
+
+    With `committed`, records of aborted transactions are left out. Raises TimeoutError, KafkaException.
+    """
+    isolation = "read_committed" if committed else "read_uncommitted"
+    consumer = Consumer(
+        client_settings(brokers)
+        | {"group.id": "ledger", "enable.auto.commit": False, "auto.offset.reset": "error"}
+        | {"isolation.level": isolation, "enable.partition.eof": True}
+    )
+    try:
+        ends = high_watermarks(topic, partitions, brokers)
+        deadline = time.monotonic() + READ_SECONDS
+        consumer.assign([TopicPartition(topic, number, 0) for number in ends])
+        return _consume(consumer, ends, deadline)
+    finally:
+        consumer.close()
+
+
+def high_watermarks(topic: str, partitions: int, brokers: Sequence[Address]) -> dict[int, int]:
+    """Return the end of each partition as its leader tells it. Raises TimeoutError.
+
+    A read-committed client is told the last stable offset instead: what a transaction just committed lies above it
+    until the coordinator has written its markers, after the commit was acknowledged.
+    """
+    consumer = Consumer(client_settings(brokers) | {"group.id": "ends", "isolation.level": "read_uncommitted"})
+    deadline = time.monotonic() + READ_SECONDS
+    try:
+        return {number: _high_watermark(consumer, topic, number, deadline) for number in range(partitions)}
+    finally:
+        consumer.close()
+
+
+def _high_watermark(consumer: Consumer, topic: str, partition: int, deadline: float) -> int:
+    last: object = "no answer"
+    while time.monotonic() < deadline:
+        try:
+            _, end = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=3)
+        except KafkaException as error:
+            last = error
+            continue
+        return int(end)
+    raise TimeoutError(f"the end of {topic}-{partition} was not told within {READ_SECONDS:g} s ({last})")
+
+
+def _consume(consumer: Consumer, ends: dict[int, int], deadline: float) -> list[Stored]:
+    """Read until every partition's end; what lies before it may be no record (a control batch, a compacted one)."""
+    found: dict[tuple[int, int], Stored] = {}  # by offset: a record that is fetched twice is stored once
+    positions = dict.fromkeys(ends, 0)
+    while any(positions[number] < end for number, end in ends.items()):
+        message = consumer.poll(1.0)
+        if time.monotonic() > deadline:
+            read, asked = sum(positions.values()), sum(ends.values())
+            raise TimeoutError(f"only {read} of {asked} offsets could be read back within {READ_SECONDS:g} s")
+        if message is None:
+            continue
+        offset, partition = message.offset(), message.partition()
+        if offset is None or partition is None:
+            continue
+        if message.error() is None:
+            positions[partition] = offset + 1
+            found[(partition, offset)] = Stored(partition, offset, _bytes(message.key()), _bytes(message.value()))
+        elif _is_end(message):
+            positions[partition] = max(positions[partition], offset)
+    return [found[place] for place in sorted(found)]
+
+
+def _is_end(message: Message) -> bool:
+    error = message.error()
+    return error is not None and error.code() == KafkaError._PARTITION_EOF
+
+
+def _bytes(value: str | bytes | None) -> bytes:
+    return value.encode() if isinstance(value, str) else value or b""

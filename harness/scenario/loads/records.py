@@ -1,0 +1,121 @@
+"""Numbered records at a steady rate: every one that was acknowledged is looked for when the run ends."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from confluent_kafka import KafkaError, Message, Producer
+
+from harness.cluster.address import Address
+from harness.model.clients import ClientReport
+from harness.scenario.loads.client import Client
+from harness.scenario.loads.readback import client_settings, read_back
+from harness.scenario.loads.topics import OFFSETS_TOPIC, Placement
+from harness.scenario.verbs import load
+from harness.scenario.world import World
+
+# Longer than any fault that a scenario makes: what can still be acknowledged is not given up.
+_GIVEN_UP_AFTER_MS = 60000
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Produce numbered records at a steady rate to partitions replicated on several brokers."""
+
+    topic: str
+    acks: str
+    per_second: int
+    placement: Placement = Placement.ONE_ON_VOTERS
+
+    @property
+    def description(self) -> str:
+        """The load as a clause."""
+        return f"produce {self.per_second} records a second to “{self.topic}” with acks={self.acks}"
+
+    def start(self, world: World) -> Client:
+        """Create the topic and begin. Raises ActionFailed."""
+        if self.placement is Placement.ONE_ON_VOTERS:
+            # Reading back asks for a group's coordinator. Kafka would then make this topic, of 50 partitions, in those
+            # runs that last long enough: lines in some runs of a build and not in others.
+            world.create_topic(OFFSETS_TOPIC, self.placement.replicas(world), {"cleanup.policy": "compact"})
+        replicas = self.placement.replicas(world)
+        world.create_topic(self.topic, replicas, {"min.insync.replicas": "2"})
+        client = RecordsClient(self, len(replicas), list(world.cluster.brokers.values()))
+        client.start()
+        return client
+
+
+class RecordsClient(Client):
+    """Produces in a thread of its own until stopped, then reads everything back."""
+
+    patience_seconds = 10.0
+
+    def __init__(self, load: Records, partitions: int, brokers: Sequence[Address]) -> None:
+        super().__init__(load.topic, f"records with acks={load.acks}", brokers, range(partitions))
+        self._load = load
+        self._partitions = partitions
+        self._acked: list[int] = []
+
+    def work(self) -> None:
+        """Produce until told to stop."""
+        producer = Producer(
+            client_settings(self.brokers)
+            | {"acks": self._load.acks, "enable.idempotence": self._load.acks == "all", "linger.ms": 5}
+            | {"message.timeout.ms": _GIVEN_UP_AFTER_MS}
+        )
+        number, due = 0, time.monotonic()
+        while not self.stopping.is_set():
+            producer.produce(
+                self._load.topic,
+                key=str(number),
+                value=b"x" * 100,
+                partition=number % self._partitions,
+                on_delivery=self._delivered,
+            )
+            number, due = number + 1, due + 1 / self._load.per_second
+            while (left := due - time.monotonic()) > 0 and not self.stopping.is_set():
+                producer.poll(left)  # returns early whenever there is a delivery to report
+        producer.flush(self.patience_seconds if self.patient else 0.0)
+        self.pauses.close()
+
+    def _delivered(self, error: KafkaError | None, message: Message) -> None:
+        if error is not None:
+            self.failures[str(error.name())] += 1
+            return
+        self.pauses.answered(message.partition())
+        self._acked.append(int(message.key() or b"-1"))
+
+    def compare(self, brokers: Sequence[Address]) -> ClientReport:
+        """Read the whole topic back."""
+        stored = [int(record.key or b"-1") for record in read_back(self._load.topic, self._partitions, brokers)]
+        lost, duplicates = lost_and_twice(self._acked, stored)
+        return ClientReport(
+            self.name,
+            self.description,
+            len(self._acked),
+            lost,
+            duplicates,
+            self.pauses.longest,
+            dict(self.failures),
+            binding=self._load.acks == "all",
+        )
+
+    def unread(self, why: str) -> ClientReport:
+        """Return a report that says why nothing could be compared; what was acknowledged is known all the same."""
+        failures, acked = dict(self.failures), len(self._acked)
+        return ClientReport(self.name, self.description, acked, 0, 0, self.pauses.longest, failures, unread=why)
+
+
+def lost_and_twice(acked: Sequence[int], stored: Sequence[int]) -> tuple[int, int]:
+    """Return how many acknowledged records are gone, and how many are there more than once. Pure."""
+    counts = Counter(stored)
+    return sum(number not in counts for number in acked), sum(count - 1 for count in counts.values())
+
+
+@load
+def produce(topic: str, *, acks: str = "all", per_second: int = 20) -> Records:
+    """Produce numbered records; with acks=all, none that was acknowledged may be gone at the end."""
+    return Records(topic, acks, per_second)

@@ -1,0 +1,78 @@
+"""What a monitor is, and what it may say of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import ClassVar, Protocol
+
+from harness.cluster.cluster import Cluster
+from harness.cluster.node import Node
+from harness.cluster.watch import Look
+from harness.model.events import Event
+from harness.model.incidents import Incident
+from harness.model.runs import Evidence
+
+
+class RunRecord(Protocol):
+    """Where monitors write down what they see; safe to call from several threads."""
+
+    @property
+    def folder(self) -> Path:
+        """The run's folder."""
+
+    @property
+    def path(self) -> str:
+        """The run's folder, as evidence names it: relative to the run directory."""
+
+    @property
+    def flag_key(self) -> str:
+        """The feature flag that live nodes are asked for; empty for none."""
+
+    @property
+    def java(self) -> str:
+        """The nodes' Java, as the run directory declares it."""
+
+    def write(self, event: Event) -> int:
+        """Append an event to the journal; return its line."""
+
+    def report(self, incident: Incident, line: int) -> None:
+        """Report an incident with its line in the journal; the first of each kind counts."""
+
+    def show(self, *evidence: Evidence) -> None:
+        """Add places that a reader should look at."""
+
+
+class Monitor:
+    """Watches one run from its start to its end; hooks are called from several threads.
+
+    `name` is lower case with underscores. A monitor reports what breaks its invariant as an incident of that name.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(self, record: RunRecord, cluster: Cluster) -> None:
+        self.record = record
+        self.cluster = cluster
+
+    def start(self) -> None:
+        """Begin; nothing runs yet."""
+
+    def on_node(self, node: Node, line: int) -> None:
+        """Hear of a change of a node's state; `line` is where the journal has it."""
+
+    def on_look(self, look: Look, line: int) -> None:
+        """Hear of a look at the quorum; `line` is where the journal has it."""
+
+    def stop(self) -> None:
+        """End: the plan is over, and nodes that run are killed next."""
+
+    def after(self) -> None:
+        """Look once more when every node has ended."""
+
+    def measures(self) -> Mapping[str, float]:
+        """Return figures by name, the unit in the name."""
+        return {}
+
+
+MakeMonitor = Callable[[RunRecord, Cluster], Monitor]

@@ -1,0 +1,108 @@
+"""ERROR and FATAL lines that nodes write, and which of them count against the candidate.
+
+Two kinds do not. What a node on base writes is base's. And an ERROR with one of Kafka's API exceptions below it says
+that a client's request was refused (an out-of-order sequence number after a leader moved, say): that comes and goes
+from roll to roll, and what the clients lost by it their own reports say exactly.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from harness.cluster.cluster import Cluster
+from harness.logs.read.masks import template_of
+from harness.model.events import ErrorLogged
+from harness.scenario.monitors.base import MakeMonitor, Monitor, RunRecord
+from harness.scenario.verbs import optional_monitor
+
+_ERROR = re.compile(rb"^\[[^\]]{10,40}\] (?:ERROR|FATAL) ")
+_REFUSAL = re.compile(rb"^(?:java\.util\.concurrent\.\w+: )?org\.apache\.kafka\.common\.errors\.\w+")
+_MOST_BYTES = 400
+_MOST_JOURNALED = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One line, and the one below it, which says whether a request was refused."""
+
+    node: int
+    number: int
+    text: str
+    refused: bool
+
+
+class ErrorLines(Monitor):
+    """Reads on in every node's log; a line counts once the one after it is there, or at the second look."""
+
+    name: ClassVar[str] = "error_lines"
+
+    def __init__(self, record: RunRecord, cluster: Cluster, base: str, known: Collection[str]) -> None:
+        super().__init__(record, cluster)
+        self._base = base
+        self._known = set(known)
+        self._read: dict[int, tuple[int, int]] = {}
+        self._waited: dict[int, int] = {}
+        self._journaled = 0
+
+    def after(self) -> None:
+        """Read to the end of every log."""
+        self.news()
+        self.news()
+
+    def news(self) -> list[ErrorLogged]:
+        """Return the lines since the last call that count against the candidate."""
+        found = [self._event(line) for node in self.cluster.nodes for line in self._read_on(node)]
+        for event in found[: max(_MOST_JOURNALED - self._journaled, 0)]:
+            self.record.write(event)
+        self._journaled += len(found)
+        self._known |= {event.template for event in found if event.on_base}
+        return [event for event in found if event.template not in self._known and not event.refused]
+
+    def _event(self, line: _Line) -> ErrorLogged:
+        on_base = self.cluster.nodes[line.node].install.name == self._base
+        template = template_of(line.text.partition("] ")[2])
+        return ErrorLogged(line.node, line.number, line.text, template, on_base, line.refused)
+
+    def _read_on(self, node: int) -> list[_Line]:
+        log = self.cluster.nodes[node].log_file
+        if not log.is_file():
+            return []
+        offset, number = self._read.get(node, (0, 0))
+        found: list[_Line] = []
+        with log.open("rb") as stream:
+            stream.seek(offset)
+            pending = b""
+            for raw in stream:
+                if not raw.endswith(b"\n"):
+                    break
+                if pending:
+                    found.append(_line(node, number, pending, raw))
+                offset, number = offset + len(raw), number + 1
+                pending = raw if _ERROR.match(raw) else b""
+        if pending and self._waited.get(node) != offset:  # what stands below it may still be on its way
+            self._waited[node] = offset
+            offset, number = offset - len(pending), number - 1
+        elif pending:
+            found.append(_line(node, number, pending, b""))
+        self._read[node] = (offset, number)
+        return found
+
+
+@optional_monitor
+def error_lines(*, base: str, known: Collection[str] = ()) -> MakeMonitor:
+    """Follow ERROR lines; `base` names the control's build, `known` are templates that count against nobody."""
+    return lambda record, cluster: ErrorLines(record, cluster, base, known)
+
+
+def _line(node: int, number: int, raw: bytes, below: bytes) -> _Line:
+    text = raw[:_MOST_BYTES].decode("utf-8", "replace").rstrip("\r\n")
+    return _Line(node, number, text, bool(_REFUSAL.match(below)))
+
+
+def log_of(path: str, line: ErrorLogged) -> str:
+    """Return the file that holds a line, as evidence names it; `path` is the run's folder."""
+    return str(Path(path) / "nodes" / str(line.node) / "server.log")

@@ -1,0 +1,57 @@
+"""Every node must run what was installed on it, as seen on the live process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+from harness.cluster.cluster import Cluster
+from harness.cluster.live_proof import mismatch
+from harness.cluster.node import Node, NodeState
+from harness.cluster.protocol import Unreachable
+from harness.model.events import NodeProved
+from harness.model.incidents import Incident, IncidentKind
+from harness.scenario.monitors.base import Monitor, RunRecord
+from harness.scenario.verbs import monitor
+
+
+@monitor
+class LiveProof(Monitor):
+    """Looks at each node when it has become ready; a node that never was ready was never seen."""
+
+    name: ClassVar[str] = "live_proof"
+
+    def __init__(self, record: RunRecord, cluster: Cluster) -> None:
+        super().__init__(record, cluster)
+        self._proved: set[int] = set()
+
+    def on_node(self, node: Node, line: int) -> None:  # noqa: ARG002
+        """Look at a node that has become ready."""
+        if node.state is NodeState.READY:
+            self._prove(node)
+
+    def _prove(self, node: Node) -> None:
+        try:
+            proof = node.prove(self.record.flag_key)
+        except (Unreachable, OSError) as error:
+            if node.is_running:  # else it was stopped while being asked
+                line = self.record.write(NodeProved(node.id, error=str(error)))
+                self._report(IncidentKind.NOT_PROVED, f"node {node.id} could not be asked what it runs: {error}", line)
+            return
+        jar = Path(proof.jar).name
+        line = self.record.write(NodeProved(node.id, proof.pid, jar, proof.sha256, proof.flag, self.record.java))
+        if problem := mismatch(proof, node.install):
+            self._report(IncidentKind.WRONG_BUILD, f"node {node.id} {problem}", line)
+        self._proved.add(node.id)
+
+    def after(self) -> None:
+        """Every node that was started must have been seen."""
+        missing = sorted(
+            node.id for node in self.cluster.nodes.values() if node.was_started and node.id not in self._proved
+        )
+        if missing:
+            story = f"nodes {missing} were never ready to be asked what they run"
+            self._report(IncidentKind.NEVER_PROVED, story, self.record.write(NodeProved(missing[0], error=story)))
+
+    def _report(self, kind: IncidentKind, story: str, line: int) -> None:
+        self.record.report(Incident(kind, self.name, story), line)

@@ -1,0 +1,166 @@
+"""How a scenario is written: a function that builds a plan out of phases, guards, actions and expectations.
+
+    @scenario(kraft(controllers=3, observers=1), suite="bootstrap", budget="3m")
+    def turn2(plan, cluster, observer):
+        '''Does the observer find the leader after every voter has moved?'''
+        with plan.phase("start"):
+            plan.do(start_all())
+            plan.guard(is_up(), follows_leader(observer), within="60s")
+
+Building a plan starts nothing. docs/scenarios.md is the guide for authors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import chain
+
+from harness.cluster.topology import Topology
+from harness.scenario.bounds import RecoveryBound, seconds
+from harness.scenario.monitors.base import MakeMonitor
+from harness.scenario.refs import NodeRef, bound, current_leader, fixed
+from harness.scenario.steps import Action, Background, Bind, Condition, Do, Expect, Guard, Load, OnlyIf, Phase, Step
+from harness.scenario.world import World
+
+
+def kraft(*, controllers: int, observers: int) -> Topology:
+    """Return a KRaft topology of combined voters and broker-only observers."""
+    return Topology(controllers, observers)
+
+
+class ClusterRef:
+    """The cluster as a plan speaks of it."""
+
+    @property
+    def leader(self) -> NodeRef:
+        """Whoever leads when the step runs."""
+        return current_leader()
+
+
+class Plan:
+    """Collects steps; conditions and actions are handed over, nothing is run.
+
+    `steps` are carried out in order. Where an expectation is not met or a node dies, the rest of them is passed over
+    and each stretch of `aftermath` is carried out, whatever came of the one before. `monitors` watch the run beside
+    those that watch every run.
+    """
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.aftermath: list[list[Step]] = []
+        self.monitors: list[MakeMonitor] = []
+        self._collecting = self.steps
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Name a stretch of the plan."""
+        self._collecting.append(Phase(name))
+        yield
+
+    @contextmanager
+    def only_if(self, condition: Condition) -> Iterator[None]:
+        """Carry a stretch out only if a condition holds when the plan comes to it."""
+        outer, self._collecting = self._collecting, []
+        yield
+        steps, self._collecting = tuple(self._collecting), outer
+        outer.append(OnlyIf(condition, steps))
+
+    @contextmanager
+    def afterwards(self) -> Iterator[None]:
+        """Carry a stretch out if the plan was ended by the arm: an expectation unmet, or a node that died."""
+        outer, self._collecting = self._collecting, []
+        self.aftermath.append(self._collecting)
+        yield
+        self._collecting = outer
+
+    @property
+    def everything(self) -> tuple[Step, ...]:
+        """All steps, those of the aftermath at the end."""
+        return (*self.steps, *chain.from_iterable(self.aftermath))
+
+    def always(self, monitor: MakeMonitor) -> None:
+        """Watch the whole run with one more monitor."""
+        self.monitors.append(monitor)
+
+    def background(self, load: Load) -> None:
+        """Run a load from here to the end; nothing that it has acknowledged may be lost."""
+        self._collecting.append(Background(load))
+
+    def guard(self, *every: Condition, within: str) -> None:
+        """State what must be true before the plan goes on; unmet, the run is INCONCLUSIVE."""
+        self._collecting += [Guard(condition, seconds(within)) for condition in every]
+
+    def do(self, *every: Action, when: Condition | None = None) -> None:
+        """Do something, perhaps only when a condition holds at that moment."""
+        self._collecting += [Do(action, when) for action in every]
+
+    def expect(self, condition: Condition, *, within: str | RecoveryBound, named: str) -> None:
+        """Ask the arm: met within the time, or FAILED by this name."""
+        bound = seconds(within) if isinstance(within, str) else within
+        self._collecting.append(Expect(condition, bound, named))
+
+    def bind(self, name: str, description: str, resolve: Callable[[World], int]) -> NodeRef:
+        """Name a node by what is observed at this moment."""
+        self._collecting.append(Bind((name,), description, lambda world: (resolve(world),)))
+        return bound(name)
+
+    def name_voters(self, leader: str, *others: str) -> tuple[NodeRef, ...]:
+        """Name the present leader and the other voters (by ascending id); the names stay with their nodes."""
+        names = (leader, *others)
+        description = f"call the present leader “{leader}” and the other voters “{'”, “'.join(others)}”"
+        self._collecting.append(Bind(names, description, _leader_then_others))
+        return tuple(map(bound, names))
+
+
+def _leader_then_others(world: World) -> tuple[int, ...]:
+    leader = current_leader().find(world)
+    return (leader, *(node for node in world.cluster.topology.voter_ids if node != leader))
+
+
+PlanBuilder = Callable[..., None]
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One question with the topology it is put to; `budget` in seconds is how long a run may take in all.
+
+    `needs` names capabilities that the host must have. `properties` are server properties of every node. With
+    `stalls_spoil` a host that starves a node spoils the run, whatever it showed; else only what went wrong in it.
+    """
+
+    name: str
+    question: str
+    topology: Topology
+    suite: str
+    budget: float
+    build: PlanBuilder
+    file: str
+    needs: tuple[str, ...] = ()
+    properties: Mapping[str, str] = field(default_factory=dict)
+    stalls_spoil: bool = True
+
+    def plan(self) -> Plan:
+        """Build the plan: milliseconds, nothing started."""
+        plan = Plan()
+        observers = [
+            fixed(node, f"observer {node}" if len(self.topology.observer_ids) > 1 else "the observer")
+            for node in self.topology.observer_ids
+        ]
+        self.build(plan, ClusterRef(), *observers)
+        return plan
+
+
+def scenario(
+    topology: Topology, *, suite: str, budget: str, needs: tuple[str, ...] = ()
+) -> Callable[[PlanBuilder], Scenario]:
+    """Make a scenario of a plan-building function; its name and docstring become the scenario's."""
+
+    def make(build: PlanBuilder) -> Scenario:
+        question = " ".join((build.__doc__ or "").split())
+        name = build.__name__.replace("_", "-")
+        file = build.__code__.co_filename
+        return Scenario(name, question, topology, suite, seconds(budget), build, file, needs)
+
+    return make

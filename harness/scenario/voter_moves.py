@@ -1,0 +1,66 @@
+"""Stretches of plan that several scenarios share: bringing a cluster up, and moving its voters to new ports.
+
+Whoever leads after a restart is not for a script to say, so voters are named by what is observed and moved in an
+order that keeps one right address in the observer's configuration until the last move.
+"""
+
+from __future__ import annotations
+
+from harness.scenario.actions.create_topic import create_topic
+from harness.scenario.actions.register_endpoint import register_endpoint
+from harness.scenario.actions.restart import restart
+from harness.scenario.actions.start import start_all as start_every_node
+from harness.scenario.bounds import RecoveryBound
+from harness.scenario.conditions.follows_leader import follows_leader
+from harness.scenario.conditions.is_up import is_up
+from harness.scenario.conditions.leadership import has_leader, has_new_leader, leads
+from harness.scenario.conditions.sees_topic import sees_topic
+from harness.scenario.conditions.voter_set import leader_is_moved_and_registered
+from harness.scenario.conditions.voters_caught_up import voters_caught_up
+from harness.scenario.loads.records import produce
+from harness.scenario.plan import Plan
+from harness.scenario.refs import NodeRef
+
+
+def start_all(plan: Plan, observer: NodeRef) -> None:
+    """Start every node, wait until the observer follows, and begin the background load."""
+    with plan.phase("start"):
+        plan.do(start_every_node())
+        plan.guard(is_up(), follows_leader(observer), within="90s")
+        plan.background(produce("orders"))
+
+
+def move_all_voters_but_one(plan: Plan, observer: NodeRef) -> NodeRef:
+    """Move a follower, then the leader, and see to it that a moved, registered voter leads; return the unmoved one.
+
+    If the unmoved voter was elected meanwhile, it is restarted once on its old ports, so that another leads.
+    """
+    leader, first, last = plan.name_voters("first leader", "first to move", "last to move")
+    with plan.phase("a follower moves"):
+        plan.do(restart(first, ports="new"))
+        plan.guard(is_up(), within="60s")
+        plan.do(register_endpoint(first))
+        plan.guard(voters_caught_up(), follows_leader(observer), within="30s")
+    with plan.phase("the leader moves"):
+        plan.do(restart(leader, ports="new"))
+        plan.guard(has_new_leader(), is_up(), within="60s")
+        plan.do(register_endpoint(leader))
+    with plan.phase("a moved voter leads"):
+        plan.do(restart(last, ports="same"), when=leads(last))
+        plan.guard(has_leader(), is_up(), within="60s")
+        guard_that_a_moved_voter_leads(plan, observer)
+    return last
+
+
+def guard_that_a_moved_voter_leads(plan: Plan, observer: NodeRef) -> None:
+    """Guard that a voter which moved and is registered leads, that all voters caught up, that the observer follows."""
+    plan.guard(leader_is_moved_and_registered(), voters_caught_up(), within="30s")
+    plan.guard(follows_leader(observer), within="30s")
+
+
+def expect_recovery(plan: Plan, observer: NodeRef) -> None:
+    """Expect the observer to follow the leader and to learn of new metadata, as soon as its own time-outs allow."""
+    bound = RecoveryBound(voters=3)
+    plan.expect(follows_leader(observer), within=bound, named="observer_recovers")
+    plan.do(create_topic("created-after-recovery"))
+    plan.expect(sees_topic(observer, "created-after-recovery"), within=bound, named="metadata_reaches_observer")

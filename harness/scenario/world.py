@@ -1,0 +1,99 @@
+"""What the steps of a plan see and touch while it runs: the live cluster, its clients, names given so far, looks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from harness.cluster import partitions
+from harness.cluster.cluster import Cluster
+from harness.cluster.install import Install
+from harness.cluster.probes import Quorum
+from harness.cluster.protocol import Unreachable
+from harness.cluster.watch import Look, Watcher
+from harness.model.events import Event, Noted
+from harness.scenario.loads.client import Client
+from harness.scenario.monitors.base import Monitor
+
+_TOPIC_SECONDS = 15.0
+_POLL_SECONDS = 0.2
+_M = TypeVar("_M", bound=Monitor)
+
+
+class ActionFailed(Exception):  # noqa: N818 - named for what it means to the plan
+    """An action could not be carried out, so that the question cannot be asked."""
+
+
+class World:
+    """The live side of one run; `installs` are what actions may install on nodes, by name."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        watcher: Watcher,
+        installs: Mapping[str, Install],
+        flag_key: str,
+        monitors: Sequence[Monitor],
+        write: Callable[[Event], int],
+        is_over: Callable[[], bool],
+    ) -> None:
+        self.cluster = cluster
+        self.installs = installs
+        self.flag_key = flag_key
+        self.clients: list[Client] = []
+        self.names: dict[str, int] = {}
+        self.marks: dict[str, float] = {}  # moments (monotonic) that steps have marked
+        self.leader_before = Quorum()
+        self.step_began = time.monotonic()
+        self.write = write
+        self.is_over = is_over
+        self._watcher = watcher
+        self._monitors = monitors
+
+    def begin_step(self) -> None:
+        """Mark the beginning of a step: older looks do not count for it."""
+        self.step_began = time.monotonic()
+
+    def note(self, text: str, node: int = -1) -> None:
+        """Write down something worth knowing that decides nothing."""
+        self.write(Noted(text, node))
+
+    def quorum(self) -> Quorum:
+        """Ask the voters now."""
+        return self.cluster.quorum()
+
+    def remember_leader(self) -> None:
+        """Remember who leads before a fault, so that `has_new_leader` can tell another from the same."""
+        quorum = self.quorum()
+        if quorum.leader >= 0:
+            self.leader_before = quorum
+
+    def recent_looks(self, window: float) -> list[Look]:
+        """Return the looks of the last `window` seconds, none from before the step began."""
+        return self._watcher.recent(max(self.step_began, time.monotonic() - window))
+
+    def looks_of(self, window: float) -> list[Look]:
+        """Return the looks of the last `window` seconds, whichever step they fell into."""
+        return self._watcher.recent(time.monotonic() - window)
+
+    def monitor(self, kind: type[_M]) -> _M:
+        """Return the run's monitor of a kind. Raises ActionFailed when the plan has none."""
+        found = next((each for each in self._monitors if isinstance(each, kind)), None)
+        if found is None:
+            raise ActionFailed(f"the plan has no monitor {kind.name}")
+        return found
+
+    def create_topic(self, name: str, assignments: Sequence[Sequence[int]], config: Mapping[str, str]) -> None:
+        """Create a topic with the replicas of each partition, asking brokers until it is there. Raises ActionFailed."""
+        deadline, last = time.monotonic() + _TOPIC_SECONDS, "no broker runs"
+        while time.monotonic() < deadline and not self.cluster.is_closed:
+            for broker in self.cluster.brokers.values():  # voters before observers, which may be lost
+                try:
+                    last = partitions.create_topic(broker, name, assignments, config)
+                except Unreachable as error:
+                    last = str(error)
+                if last in ("", "topic_already_exists"):
+                    return
+            time.sleep(_POLL_SECONDS)
+        raise ActionFailed(f"the topic {name} could not be created: {last}")

@@ -1,0 +1,85 @@
+"""A journal is read back as the very records that were written, as far as it is whole."""
+
+import json
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.base.errors import HarnessError
+from harness.journal import Entry, Journal, line_of, read_journal
+from harness.model.events import Event, PhaseStarted, Sampled, Unknown, is_of_the_plan
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda each: st.lists(each), max_leaves=3)
+st.register_type_strategy(float, FINITE)
+KINDS = [kind for kind in get_args(Event) if kind is not Unknown]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.kind)
+def test_every_event_comes_back_equal_from_its_line(kind, tmp_path_factory):
+    path = tmp_path_factory.mktemp("journal") / "journal.jsonl"
+    events = (
+        st.builds(Sampled, st.text(), st.booleans(), st.dictionaries(st.text(), JSON))
+        if kind is Sampled
+        else st.from_type(kind)
+    )
+
+    @given(events)
+    def round_trip(event):
+        path.write_text(json.dumps(line_of(Entry(1, 0.5, "2026", event))) + "\n")
+        assert list(read_journal(path)) == [Entry(1, 0.5, "2026", event)]
+
+    round_trip()
+
+
+def test_no_two_events_have_one_name():
+    names = [kind.kind for kind in KINDS]
+    assert sorted(set(names)) == sorted(names)
+
+
+def test_the_journal_numbers_its_lines(tmp_path):
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        assert [journal.write(PhaseStarted("a")), journal.write(PhaseStarted("b"))] == [1, 2]
+    assert [entry.event for entry in read_journal(journal.path)] == [PhaseStarted("a"), PhaseStarted("b")]
+
+
+def phase(seq, name="a"):
+    return json.dumps({"seq": seq, "t": 0.5, "at": "2026", "event": "phase", "name": name}, ensure_ascii=False) + "\n"
+
+
+@pytest.mark.parametrize(
+    "rest",
+    ['{"seq": 3', '{"seq": 3}', "\0\0\0\0\n", "not json\n", "7\n", '{"seq": 3}\n'],
+    ids=["cut", "cut before its end of line", "zeroes", "words", "no object", "no event"],
+)
+def test_a_journal_ends_where_it_is_not_whole(tmp_path, rest):
+    path = tmp_path / "journal.jsonl"
+    path.write_text(phase(1) + phase(2) + rest)
+    assert [entry.seq for entry in read_journal(path)] == [1, 2]
+
+
+def test_a_journal_is_split_at_line_feeds_only(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    path.write_text(phase(1, "a\u2028b\x85c") + phase(2), encoding="utf-8")
+    assert [entry.event.name for entry in read_journal(path)] == ["a\u2028b\x85c", "a"]
+
+
+def test_a_run_without_a_journal_has_no_events(tmp_path):
+    assert list(read_journal(tmp_path / "journal.jsonl")) == []
+
+
+def test_an_event_of_another_kind_is_passed_on_as_it_is(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    path.write_text('{"seq": 1, "t": 0, "at": "", "event": "gc", "node": 3}\n')
+    (entry,) = read_journal(path)
+    assert entry.event == Unknown("gc", {"node": 3})
+    assert not is_of_the_plan(entry.event)
+
+
+def test_an_event_with_other_fields_than_its_kind_is_refused_with_its_line(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    path.write_text(phase(1) + '{"seq": 2, "t": 0, "at": "", "event": "phase", "title": "x"}\n')
+    with pytest.raises(HarnessError, match=r"journal\.jsonl, line 2: this is no `phase` event"):
+        list(read_journal(path))

@@ -1,0 +1,309 @@
+"""What watches every run: what each monitor reports, measures and shows."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from harness.cluster.install import Install
+from harness.cluster.live_proof import LiveProof, mismatch
+from harness.cluster.node import NodeState
+from harness.cluster.probes import Quorum
+from harness.cluster.protocol import Unreachable
+from harness.cluster.watch import Look
+from harness.model.events import ErrorLogged, HostStalled, NodeProved, Noted, ThreadsDumped
+from harness.model.incidents import IncidentKind
+from harness.scenario.monitors.error_lines import ErrorLines
+from harness.scenario.monitors.host_not_starved import HostNotStarved
+from harness.scenario.monitors.live_proof import LiveProof as ProofMonitor
+from harness.scenario.monitors.node_alive import NodeAlive, last_words
+from harness.scenario.monitors.one_leader_per_epoch import OneLeaderPerEpoch
+from harness.scenario.monitors.quorum_progress import QuorumProgress
+from harness.scenario.monitors.thread_dumps import ThreadDumps
+from harness.scenario.verbs import monitors_of_every_run
+
+JAR = "a" * 64
+INSTALL = Install("patched-on", Path("/x/kafka-raft.jar"), JAR, "true")
+PATH = "runs/turn2/patched-on/1"
+
+
+class Record:
+    """What monitors write down."""
+
+    path, flag_key, java = PATH, "f", "21"
+
+    def __init__(self):
+        self.events, self.incidents, self.evidence = [], [], []
+
+    def write(self, event):
+        self.events.append(event)
+        return len(self.events)
+
+    def report(self, incident, line=0):
+        self.incidents.append((incident, line))
+
+    def show(self, *evidence):
+        self.evidence += evidence
+
+    @property
+    def stories(self):
+        return [(incident.kind, incident.reason) for incident, _ in self.incidents]
+
+
+class SomeNode:
+    """A node as monitors see it."""
+
+    id, pid, is_running, exit_code, was_started, install = 1, 42, True, 1, True, INSTALL
+
+    def __init__(self, state, folder=Path("nowhere"), proof=None):
+        self.state, self.folder, self._proof = state, folder, proof
+        self.log_file = folder / "server.log"
+        self.thread_dumps = []
+
+    def prove(self, _key):
+        if self._proof is None:
+            raise Unreachable("no answer")
+        return self._proof
+
+
+def cluster_of(*nodes):
+    return SimpleNamespace(nodes={node.id: node for node in nodes}, running=list(nodes), is_closed=False)
+
+
+@pytest.fixture
+def record():
+    return Record()
+
+
+def ready(sha256=JAR, flag="true"):
+    return SomeNode(NodeState.READY, proof=LiveProof(42, "/x/kafka-raft.jar", sha256, flag))
+
+
+def test_every_run_is_watched_for_deaths_leaders_starvation_proofs_progress_and_threads():
+    assert [monitor.name for monitor in monitors_of_every_run()] == [
+        "host_not_starved",
+        "live_proof",
+        "node_alive",
+        "one_leader_per_epoch",
+        "quorum_progress",
+        "thread_dumps",
+    ]
+
+
+def test_the_threads_of_a_node_that_hung_are_evidence_once(record):
+    node = SomeNode(NodeState.KILLED)
+    node.thread_dumps = [Path("nowhere/threads-1.txt")]
+    monitor = ThreadDumps(record, cluster_of(node))
+    monitor.on_node(node, 1)
+    monitor.on_node(node, 2)
+    assert [each.path for each in record.evidence] == [f"{PATH}/nodes/1/threads-1.txt"]
+    assert record.events == [ThreadsDumped(1, f"{PATH}/nodes/1/threads-1.txt")]
+
+
+def test_a_node_that_runs_what_was_installed_proves_it(record):
+    node = ready()
+    monitor = ProofMonitor(record, cluster_of(node))
+    monitor.on_node(node, 1)
+    monitor.after()
+    assert record.incidents == []
+    assert record.events == [NodeProved(1, 42, "kafka-raft.jar", JAR, "true", "21")]
+
+
+@pytest.mark.parametrize(
+    ("node", "kind", "story"),
+    [
+        (
+            ready(sha256="b" * 64),
+            IncidentKind.WRONG_BUILD,
+            "node 1 runs a raft jar bbbbbbbbbbbb, not the jar under test (aaaaaaaaaaaa)",
+        ),
+        (
+            ready(sha256=""),
+            IncidentKind.WRONG_BUILD,
+            "node 1 runs no single raft jar, not the jar under test (aaaaaaaaaaaa)",
+        ),
+        (ready(flag="false"), IncidentKind.WRONG_BUILD, "node 1 reports its flag as false, not true"),
+        (
+            SomeNode(NodeState.READY),
+            IncidentKind.NOT_PROVED,
+            "node 1 could not be asked what it runs: no answer",
+        ),
+    ],
+)
+def test_a_node_that_does_not_run_what_was_installed_is_reported(record, node, kind, story):
+    ProofMonitor(record, cluster_of(node)).on_node(node, 1)
+    assert record.stories == [(kind, story)]
+
+
+def test_a_node_that_was_started_and_never_proved_is_reported(record):
+    one, two = ready(), ready()
+    two.id = 2
+    monitor = ProofMonitor(record, cluster_of(one, two))
+    monitor.on_node(one, 1)
+    monitor.after()
+    assert record.stories == [(IncidentKind.NEVER_PROVED, "nodes [2] were never ready to be asked what they run")]
+
+
+def test_a_proof_of_the_install_has_no_mismatch():
+    assert mismatch(LiveProof(1, "j", JAR, "true"), INSTALL) == ""
+
+
+def test_a_death_is_reported_with_the_nodes_last_words(record, tmp_path):
+    (tmp_path / "server.log").write_text("INFO fine\nERROR it broke (x)\nINFO bye\n")
+    node = SomeNode(NodeState.DIED, tmp_path)
+    NodeAlive(record, cluster_of(node)).on_node(node, 7)
+    assert record.stories == [(IncidentKind.NODE_DIED, "node 1 crashed: ERROR it broke (x)")]
+    assert record.incidents[0][1] == 7
+    assert [(e.path, e.line) for e in record.evidence] == [(f"{PATH}/nodes/1/server.log", 3)]
+
+
+def test_a_node_that_only_the_host_can_have_killed_does_not_count_against_the_build(record):
+    node = SomeNode(NodeState.DIED)
+    node.exit_code = -9
+    NodeAlive(record, cluster_of(node)).on_node(node, 1)
+    assert record.stories == [
+        (IncidentKind.HARNESS_FAILED, "node 1 was killed from outside (signal 9; out of memory?)")
+    ]
+
+
+def test_a_node_that_may_die_is_noted_and_not_reported(record):
+    node = SomeNode(NodeState.DIED)
+    monitor = NodeAlive(record, cluster_of(node))
+    monitor.allow(1)
+    monitor.on_node(node, 1)
+    assert (record.incidents, record.events) == ([], [Noted("it died, as it may", 1)])
+
+
+def test_a_node_without_logs_has_no_last_words(tmp_path):
+    assert last_words(tmp_path) == ("", [])
+
+
+def test_last_words_are_read_of_a_log_that_is_larger_than_what_is_kept_of_it(tmp_path):
+    (tmp_path / "server.log").write_text("ERROR at first (x)\n" + "INFO calm (x)\n" * 5000 + "FATAL at last (x)\n")
+    assert last_words(tmp_path) == (": FATAL at last (x)", [("server.log", 5002)])
+
+
+def test_two_leaders_of_one_epoch_break_an_invariant_even_in_different_looks(record):
+    monitor = OneLeaderPerEpoch(record, cluster_of())
+    monitor.on_look(Look(1.0, Quorum(0, 5, leaders=((5, 0),)), {}), 1)
+    monitor.on_look(Look(1.2, Quorum(1, 5, leaders=((5, 1),)), {}), 2)
+    ((incident, line),) = record.incidents
+    assert (incident.kind, incident.name, line) == (IncidentKind.INVARIANT_BROKEN, "one_leader_per_epoch", 2)
+    assert incident.reason == "nodes 0 and 1 both led epoch 5"
+
+
+def test_a_leader_of_each_epoch_breaks_nothing(record):
+    monitor = OneLeaderPerEpoch(record, cluster_of())
+    monitor.on_look(Look(1.0, Quorum(0, 5, leaders=((5, 0),)), {}), 1)
+    monitor.on_look(Look(1.2, Quorum(1, 6, leaders=((5, 0), (6, 1))), {}), 2)
+    assert record.incidents == []
+
+
+@pytest.mark.parametrize(("node", "who"), [(-1, "the harness"), (3, "node 3")])
+def test_a_stall_names_the_node_or_the_harness(record, node, who):
+    HostNotStarved(record, cluster_of())._note(node, 1.5)
+    assert record.stories == [(IncidentKind.HOST_STALLED, f"the host gave {who} no processor for 1.5 s")]
+    assert record.events == [HostStalled(node, 1.5)]
+
+
+def test_a_short_wait_is_no_stall(record):
+    HostNotStarved(record, cluster_of())._note(1, 0.9)
+    assert (record.events, record.incidents) == ([], [])
+
+
+def figures(record, *looks):
+    progress = QuorumProgress(record, cluster_of())
+    for at, leader, epoch, high_watermark, end, observer in looks:
+        quorum = Quorum(leader, epoch, high_watermark, {leader: end} if leader >= 0 else {}, {3: observer})
+        progress.on_look(Look(at, quorum, {}), 0)
+    return progress.measures()
+
+
+def test_a_quorum_that_gets_on_pauses_for_a_no_op_at_most(record):
+    found = figures(record, (0.0, 1, 2, 10, 10, 10), (0.5, 1, 2, 11, 11, 10), (1.0, 1, 2, 12, 12, 12))
+    assert found == {"leader_changes": 0, "high_watermark_pause_seconds": 0.5, "observer_lag_records": 1}
+
+
+def test_an_election_is_counted_once_and_its_pause_lasts_until_the_high_watermark_grows(record):
+    found = figures(
+        record,
+        (0.0, 1, 2, 10, 10, 10),
+        (0.5, -1, -1, -1, -1, 10),
+        (2.0, 0, 3, 10, 11, 10),
+        (2.5, 0, 3, 12, 12, 10),
+        (3.0, 0, 3, 13, 13, 13),
+    )
+    assert found == {"leader_changes": 1, "high_watermark_pause_seconds": 2.5, "observer_lag_records": 2}
+
+
+def test_a_pause_that_has_not_ended_counts(record):
+    assert figures(record, (0.0, 1, 2, 10, 10, 10), (9.0, 1, 2, 10, 10, 10))["high_watermark_pause_seconds"] == 9.0
+
+
+def test_an_observer_that_has_not_fetched_yet_is_not_behind(record):
+    assert figures(record, (0.0, 1, 2, 10, 10, -1))["observer_lag_records"] == 0
+
+
+STAMP = "[2026-11-22 10:00:00,000] "
+ERROR, INFO = f"{STAMP}ERROR it broke (x)\n", f"{STAMP}INFO fine (x)\n"
+REFUSED = "org.apache.kafka.common.errors.OutOfOrderSequenceException: no\n"
+
+
+@pytest.fixture
+def logging_node(tmp_path):
+    node = SomeNode(NodeState.READY, tmp_path)
+    node.log_file.write_text(INFO)
+    return node
+
+
+def errors_of(record, node, known=()):
+    return ErrorLines(record, cluster_of(node), "base", known)
+
+
+def write(node, *lines):
+    with node.log_file.open("a") as stream:
+        stream.writelines(lines)
+
+
+def test_an_error_line_counts_once_the_line_after_it_is_there(record, logging_node):
+    monitor = errors_of(record, logging_node)
+    write(logging_node, ERROR)
+    assert monitor.news() == []
+    write(logging_node, INFO)
+    (found,) = monitor.news()
+    assert (found.node, found.line, found.text) == (1, 2, ERROR.strip())
+    assert monitor.news() == []
+    assert record.events == [found]
+
+
+def test_the_last_line_of_a_log_counts_at_the_second_look(record, logging_node):
+    monitor = errors_of(record, logging_node)
+    write(logging_node, ERROR)
+    assert [len(monitor.news()) for _ in range(3)] == [0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("install", "below", "known"),
+    [
+        (Install("base", Path("x.jar"), JAR, ""), INFO, ()),
+        (INSTALL, REFUSED, ()),
+        (INSTALL, INFO, ("ERROR it broke (x)",)),
+    ],
+    ids=["base wrote it", "a client's request was refused", "base's own roll writes it too"],
+)
+def test_an_error_line_does_not_count_against_the_candidate_if(record, logging_node, install, below, known):
+    logging_node.install = install
+    monitor = errors_of(record, logging_node, known)
+    write(logging_node, ERROR, below, INFO)
+    assert monitor.news() == []
+    assert [type(event) for event in record.events] == [ErrorLogged]
+
+
+def test_what_base_wrote_once_counts_no_more_when_the_candidate_writes_it(record, logging_node):
+    monitor = errors_of(record, logging_node)
+    logging_node.install = Install("base", Path("x.jar"), JAR, "")
+    write(logging_node, ERROR, INFO)
+    monitor.news()
+    logging_node.install = INSTALL
+    write(logging_node, ERROR, INFO)
+    assert monitor.news() == []

@@ -1,0 +1,129 @@
+"""Rehearsals are plans like any other: they can be read before anything runs, and choose nodes by what they see."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from harness.base.errors import HarnessError
+from harness.cluster.install import Install
+from harness.cluster.node import NodeState
+from harness.cluster.probes import Quorum
+from harness.cluster.topology import Topology
+from harness.rollout.checks import LeaderRuns, RunsAnother
+from harness.rollout.rehearsals import CONTROL, FORWARD_AND_BACK, KINDS, chosen, rehearsal
+from harness.rollout.roll import BASE, CANDIDATE, RollConfig, first_to_bring_back, last_rolled, last_rolled_controller
+from harness.scenario.plan import Plan
+from harness.scenario.refs import fixed
+from harness.scenario.steps import Bind, described
+
+DEDICATED = Topology(3, 3, combined=False)
+INSTALLS = {BASE: Install(BASE, "b.jar", "b", "absent"), CANDIDATE: Install(CANDIDATE, "c.jar", "c", "true")}
+
+
+def steps_of(name, topology=DEDICATED, **config):
+    return list(described(rehearsal(name, RollConfig(topology, **config)).plan().everything, {}))
+
+
+class AWorld:
+    """A cluster as far as the choice of a node looks at it."""
+
+    def __init__(self, leader=1, rolled=(), dead=(), topology=DEDICATED):
+        self.names, self.installs = {f"turn {at}": node for at, node in enumerate(rolled)}, INSTALLS
+        self.leader = leader
+        nodes = {
+            node: SimpleNamespace(
+                state=NodeState.DIED if node in dead else NodeState.READY,
+                install=INSTALLS[CANDIDATE if node in rolled else BASE],
+            )
+            for node in topology.node_ids
+        }
+        self.cluster = SimpleNamespace(topology=topology, nodes=nodes)
+
+    def quorum(self):
+        return Quorum(self.leader, 7)
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("topology", [DEDICATED, Topology(3, 1)], ids=["3+3", "3combined+1"])
+def test_every_rehearsal_can_be_read_before_it_runs_and_ends_with_a_way_back(name, topology):
+    steps = steps_of(name, topology)
+    assert all(kind and text for kind, text in steps)
+    phases = [text for kind, text in steps if kind == "phase"]
+    assert phases[0] == "start on base"
+    assert phases[-2:] == ["stopped", "the way back"]
+
+
+@pytest.mark.parametrize(("name", "turns"), [(CONTROL, 6), (FORWARD_AND_BACK, 12)])
+def test_every_node_has_its_turn(name, turns):
+    steps = steps_of(name)
+    before_the_end = steps[: steps.index(("phase", "stopped"))]
+    assert sum(text.startswith("the turn of") for _, text in before_the_end) == turns
+
+
+def test_clients_may_wait_as_long_as_the_budget_and_without_one_it_is_only_measured():
+    assert any("no client waited longer than 8 s" in text for _, text in steps_of(FORWARD_AND_BACK, budget_seconds=8.0))
+    assert any("how long clients waited" in text for _, text in steps_of(CONTROL))
+
+
+def sweep(world, **config):
+    """Return the nodes that the roll forward chooses, one after the other."""
+    plan = rehearsal(FORWARD_AND_BACK, RollConfig(DEDICATED, **config)).plan()
+    binds = [step for step in plan.steps if isinstance(step, Bind)][:6]
+    for bind in binds:
+        world.names.update(zip(bind.names, bind.resolve(world), strict=True))
+    return list(world.names.values())
+
+
+def test_brokers_have_their_turn_first_and_the_active_controller_last():
+    assert sweep(AWorld(leader=1)) == [3, 4, 5, 0, 2, 1]
+
+
+def test_an_order_of_the_users_is_kept():
+    assert sweep(AWorld(leader=1), order=(1, 0, 2, 5, 4, 3)) == [1, 0, 2, 5, 4, 3]
+
+
+@pytest.mark.parametrize(("order", "expected"), [((), [3, 4, 5, 0, 2]), ((2, 1, 0, 5, 4, 3), [2, 0, 5, 4, 3])])
+def test_half_way_leaves_the_active_controller_out(order, expected):
+    plan = rehearsal("half-way-and-back", RollConfig(DEDICATED, order=order)).plan()
+    world = AWorld(leader=1)
+    for bind in [step for step in plan.steps if isinstance(step, Bind)][:5]:
+        world.names.update(zip(bind.names, bind.resolve(world), strict=True))
+    assert list(world.names.values()) == expected
+
+
+def test_the_way_back_begins_with_a_node_that_is_not_well_and_goes_on_with_the_last_one_rolled():
+    assert first_to_bring_back(AWorld(rolled=(3, 4), dead=(5,))) == 5
+    assert first_to_bring_back(AWorld(rolled=(3, 4))) == 4
+    assert first_to_bring_back(AWorld()) is None
+
+
+def test_of_rolled_controllers_the_active_one_stays():
+    assert last_rolled_controller(AWorld(leader=2, rolled=(3, 0, 2))) == 0
+    assert last_rolled_controller(AWorld(leader=0, rolled=(3, 0))) is None
+    assert last_rolled(AWorld(leader=0, rolled=(3, 0))) == 0
+
+
+def test_who_leads_is_asked_for_its_build():
+    rolled = AWorld(leader=0, rolled=(0,))
+    assert LeaderRuns(CANDIDATE).sample(rolled).ok
+    assert not LeaderRuns(CANDIDATE, wanted=False).sample(rolled).ok
+    assert not LeaderRuns(CANDIDATE).sample(AWorld(leader=1, rolled=(0,))).ok
+    assert not LeaderRuns(CANDIDATE, wanted=False).sample(AWorld(leader=-1)).ok, "nobody leads: nobody to restart"
+
+
+def test_a_node_has_another_build_if_its_jar_or_its_settings_differ():
+    world = AWorld(rolled=(3,))
+    assert RunsAnother(fixed(3, "it"), BASE).sample(world).ok
+    assert not RunsAnother(fixed(3, "it"), CANDIDATE).sample(world).ok
+
+
+def test_an_unknown_rehearsal_is_answered_with_the_nearest_name():
+    with pytest.raises(HarnessError, match="Did you mean control"):
+        chosen(["contol"])
+    assert chosen([]) == tuple(KINDS)
+
+
+def test_a_host_that_starves_a_node_excuses_a_stop_and_spoils_nothing_else():
+    scenario = rehearsal(CONTROL, RollConfig(DEDICATED))
+    assert not scenario.stalls_spoil
+    assert isinstance(scenario.plan(), Plan)

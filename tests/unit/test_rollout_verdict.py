@@ -1,0 +1,120 @@
+"""The answer follows from all rehearsals; and what the control shows is what the candidate is measured by."""
+
+import zipfile
+from dataclasses import replace
+
+import pytest
+import rollout_sample as sample
+
+from harness.cluster.install import Install
+from harness.model.rollout import RolloutOutcome
+from harness.model.runs import Outcome
+from harness.rollout.baseline import Baseline, baseline_of, stall_budget
+from harness.rollout.rehearsals import CONTROL
+from harness.rollout.torn import without_class
+from harness.rollout.verdict import decide_rollout, outcome_of
+from harness.stages.rollout import _with_key, _with_key_left
+
+PASSED, FAILED, UNCLEAR = Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE
+TURN = (sample.turn(1, "forward", 3),)
+
+
+def rehearsed(name, outcome, reason="why", turns=TURN):
+    return sample.rehearsal(name, turns, (sample.ORDERS,), outcome, reason)
+
+
+@pytest.mark.parametrize(
+    ("shown", "outcome", "reasons"),
+    [
+        ([(CONTROL, PASSED), ("a", PASSED)], RolloutOutcome.PASSED, ()),
+        ([(CONTROL, PASSED), ("a", FAILED), ("b", UNCLEAR)], RolloutOutcome.STOPPED, ("a: why",)),
+        ([(CONTROL, PASSED), ("a", PASSED), ("b", UNCLEAR)], RolloutOutcome.INCONCLUSIVE, ("b: why",)),
+        ([(CONTROL, PASSED), ("a", Outcome.BROKEN)], RolloutOutcome.INCONCLUSIVE, ("a: why",)),
+        (
+            [(CONTROL, FAILED), ("a", FAILED)],
+            RolloutOutcome.INCONCLUSIVE,
+            ("base itself could not be rolled: why",),
+        ),
+        ([], RolloutOutcome.INCONCLUSIVE, ("nothing was rehearsed",)),
+    ],
+)
+def test_the_answer_is_that_of_the_worst_rehearsal_and_none_where_base_cannot_be_rolled(shown, outcome, reasons):
+    found, _, why = decide_rollout([rehearsed(*each) for each in shown])
+    assert (found, why) == (outcome, reasons)
+
+
+def test_a_cluster_that_fails_before_the_first_nodes_turn_says_nothing_of_the_candidate():
+    assert outcome_of(rehearsed("a", FAILED, turns=())) is RolloutOutcome.INCONCLUSIVE
+
+
+def test_the_sentence_says_where_the_roll_was_stopped_and_why():
+    stopped = rehearsed("forward-and-back", FAILED, "node 3 crashed: no class", (sample.turn(1, "f", 3, stopped="x"),))
+    _, sentence, _ = decide_rollout([rehearsed(CONTROL, PASSED), stopped])
+    assert sentence == "Stopped at node 3 (broker) in forward-and-back: node 3 crashed: no class."
+
+
+def test_the_sentence_counts_what_passed():
+    _, sentence, _ = decide_rollout([rehearsed(CONTROL, PASSED), rehearsed("a", PASSED)])
+    assert sentence == "All 2 rehearsals passed, and nothing that clients were promised was lost."
+
+
+@pytest.mark.parametrize(
+    ("outcome", "code"), [(RolloutOutcome.PASSED, 0), (RolloutOutcome.STOPPED, 1), (RolloutOutcome.INCONCLUSIVE, 3)]
+)
+def test_the_exit_code_is_the_outcomes(outcome, code):
+    assert outcome.exit_code == code
+
+
+def test_only_a_control_that_passed_is_a_baseline():
+    assert baseline_of(rehearsed(CONTROL, PASSED)) == Baseline(frozenset({"ERROR sad (x)"}), 1.5)
+    assert baseline_of(rehearsed(CONTROL, FAILED)) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "baseline", "overlay", "seconds"),
+    [
+        (CONTROL, 3.0, None, {}, 0.0),
+        ("forward-and-back", 0.0, Baseline(frozenset(), 4.0), {}, 8.0),
+        ("forward-and-back", 0.0, Baseline(frozenset(), 0.5), {}, 5.0),
+        ("forward-and-back", 3.0, Baseline(frozenset(), 4.0), {}, 3.0),
+        ("forward-and-back", 0.0, None, {}, 15.0),
+        ("killed-in-step", 0.0, Baseline(frozenset(), 4.0), {}, 17.0),
+        ("killed-in-step", 0.0, Baseline(frozenset(), 4.0), {"broker.session.timeout.ms": "18000"}, 26.0),
+    ],
+)
+def test_a_client_may_wait_as_long_as_base_makes_it_wait_twice(name, given, baseline, overlay, seconds):
+    assert stall_budget(name, given, baseline, overlay) == seconds
+
+
+BASE = Install("base", "x.jar", "b" * 64, "absent")
+CANDIDATE = Install("the candidate", "y.jar", "c" * 64, "true")
+
+
+def test_on_the_way_back_the_key_stays_and_a_base_that_does_not_know_it_reports_no_value():
+    candidate = _with_key(CANDIDATE, "a.key")
+    assert candidate.settings == {"a.key": "true"}
+    left = _with_key_left(BASE, candidate, "a.key")
+    assert (left.settings, left.flag, left.sha256) == ({"a.key": "true"}, "None", BASE.sha256)
+
+
+def test_a_base_that_knows_the_key_reports_what_was_left():
+    known = replace(BASE, flag="false")
+    assert _with_key_left(known, _with_key(CANDIDATE, "a.key"), "a.key").flag == "true"
+
+
+def test_without_a_flag_nothing_is_left_behind():
+    assert _with_key(CANDIDATE, "") == CANDIDATE
+    without = replace(CANDIDATE, flag="absent")
+    assert _with_key(without, "a.key") == without
+    assert _with_key_left(BASE, without, "a.key") == BASE
+
+
+def test_a_jar_that_dies_on_load_is_the_candidate_without_one_class(tmp_path):
+    whole = tmp_path / "kafka-raft-3.9.1.jar"
+    with zipfile.ZipFile(whole, "w") as jar:
+        jar.writestr("org/apache/kafka/raft/KafkaRaftClient.class", b"x")
+        jar.writestr("org/apache/kafka/raft/Other.class", b"y")
+    torn = without_class(whole, tmp_path / "torn" / whole.name)
+    with zipfile.ZipFile(torn) as read:
+        assert read.namelist() == ["org/apache/kafka/raft/Other.class"]
+    assert torn.read_bytes() == without_class(whole, tmp_path / "again" / whole.name).read_bytes()
