@@ -19,7 +19,7 @@ from harness.judge.checks import check_run, expected_of
 from harness.judge.decision import JudgedScenario, Judgement, decide
 from harness.model.arms import Arm
 from harness.model.claims import Claim
-from harness.model.declaration import Asked
+from harness.model.declaration import Declaration
 from harness.model.findings import Contrast, Finding
 from harness.model.proof import Coverage, Proof
 from harness.model.runs import Evidence, RunResult
@@ -57,20 +57,20 @@ def judge_run(run_dir: Path) -> dict[str, Any]:
     return verdict
 
 
-def read_asked(run_dir: Path) -> Asked:
+def read_asked(run_dir: Path) -> Declaration:
     """Return what run.json declares; HarnessError when there is none or it has another schema."""
     path = run_dir / "run.json"
     if not path.is_file():
         raise HarnessError(f"{run_dir} is no run directory: it has no run.json.", "Start one with `harness verify`.")
-    return from_json(Asked, path.read_bytes())
+    return from_json(Declaration, path.read_bytes())
 
 
-def proof_folder(asked: Asked) -> str:
+def proof_folder(asked: Declaration) -> str:
     """Return the folder, below the run directory, with everything that was proved of the candidate's build."""
     return f"proof/{asked.candidate}"
 
 
-def read_proof(run_dir: Path, asked: Asked) -> tuple[Proof | None, Coverage | None]:
+def read_proof(run_dir: Path, asked: Declaration) -> tuple[Proof | None, Coverage | None]:
     """Return what was proved of the candidate and which changed lines its runs reached; None for what was not.
 
     A proof of another jar than the one that was declared is a HarnessError.
@@ -122,7 +122,7 @@ def read_verdict(run_dir: Path) -> dict[str, Any]:
 
 
 def build_verdict(
-    asked: Asked,
+    asked: Declaration,
     results: Sequence[RunResult],
     contrasts: Sequence[Contrast],
     proof: Proof | None,
@@ -141,7 +141,7 @@ def build_verdict(
 
 
 def _document(
-    asked: Asked, judgement: Judgement, results: Sequence[RunResult], contrasts: Sequence[Contrast]
+    asked: Declaration, judgement: Judgement, results: Sequence[RunResult], contrasts: Sequence[Contrast]
 ) -> Document:
     rows = {row.name: row for row in judgement.scenarios}
     return Document(
@@ -188,7 +188,7 @@ def _arm(arm: Arm) -> ArmDoc:
     )
 
 
-def _scenario(asked: Asked, row: JudgedScenario, question: str) -> ScenarioDoc:
+def _scenario(asked: Declaration, row: JudgedScenario, question: str) -> ScenarioDoc:
     return ScenarioDoc(
         name=row.name,
         question=question,
@@ -201,7 +201,7 @@ def _scenario(asked: Asked, row: JudgedScenario, question: str) -> ScenarioDoc:
     )
 
 
-def _cells(asked: Asked, row: JudgedScenario) -> list[CellDoc]:
+def _cells(asked: Declaration, row: JudgedScenario) -> list[CellDoc]:
     cells = []
     for arm in asked.arms:
         cell = row.cell(arm.role)
@@ -231,7 +231,7 @@ def _claims(judgement: Judgement) -> list[ClaimDoc]:
     ]
 
 
-def _run(asked: Asked, row: JudgedScenario, result: RunResult) -> RunDoc:
+def _run(asked: Declaration, row: JudgedScenario, result: RunResult) -> RunDoc:
     base = row.ruling.base
     check = check_run(result, _about(asked, row.name), base, row.cell(result.role) or base)
     return RunDoc(
@@ -249,7 +249,7 @@ def _run(asked: Asked, row: JudgedScenario, result: RunResult) -> RunDoc:
     )
 
 
-def _about(asked: Asked, scenario: str) -> list[Claim]:
+def _about(asked: Declaration, scenario: str) -> list[Claim]:
     return [claim for claim in asked.claims if claim.scenario == scenario]
 
 

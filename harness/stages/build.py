@@ -26,7 +26,7 @@ from harness.kafka.maven import MavenSources
 from harness.kafka.patching import Series, load_patch, load_series
 from harness.kafka.tree import Source
 from harness.model.arms import Arm, Build, Flagged, choose_arms, plan_arms, settings_of
-from harness.model.declaration import SCHEMA, Asked, ScenarioAsked
+from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.request import DEFAULT_KAFKA, NO_CLAIMS, Request, located
 from harness.model.setup import Setup
 from harness.scenario.api import Scenario
@@ -187,12 +187,12 @@ def _declare(
     scenarios: list[Scenario],
     arms: tuple[Arm, ...],
     began: datetime,
-) -> Asked:
-    return Asked(
+) -> Declaration:
+    return Declaration(
         schema=SCHEMA,
         kafka_version=version,
         arms=arms,
-        scenarios=tuple(ScenarioAsked(s.name, s.question, s.budget) for s in scenarios),
+        scenarios=tuple(DeclaredScenario(s.name, s.question, s.budget) for s in scenarios),
         repeats=request.repeats,
         claims=claims.claims,
         argv=request.argv,

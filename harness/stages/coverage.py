@@ -24,7 +24,7 @@ from harness.kafka.downloads import Downloads, Progress
 from harness.kafka.lock import Purpose, read_lock
 from harness.kafka.patching import load_series
 from harness.model.arms import Arm, Role
-from harness.model.declaration import Asked
+from harness.model.declaration import Declaration
 from harness.model.proof import Coverage
 from harness.model.request import DEFAULT_KAFKA
 from harness.model.runs import RunKey, RunResult
@@ -44,7 +44,7 @@ class _Question:
     """What is looked into: a candidate's arm, and what was asked of it and how."""
 
     run_dir: Path
-    asked: Asked
+    asked: Declaration
     setup: Setup
     arm: Arm
     reporter: Reporter

@@ -25,7 +25,7 @@ from harness.kafka.downloads import Downloads
 from harness.kafka.lock import Purpose, locked_versions, read_lock
 from harness.kafka.patching import load_series
 from harness.model.arms import Build, Role
-from harness.model.declaration import Asked
+from harness.model.declaration import Declaration
 from harness.model.proof import (
     AuditAnswer,
     ClaimChain,
@@ -142,7 +142,7 @@ def _colour(proof: Proof) -> str:
     return ("green", "red", "", "yellow")[exit_code(proof)]
 
 
-def _builds(asked: Asked) -> tuple[Build, Build]:
+def _builds(asked: Declaration) -> tuple[Build, Build]:
     base = asked.arm(Role.BASE)
     candidate = next((arm.build for arm in asked.arms if arm.build.name == asked.candidate), None)
     if base is None or candidate is None:
@@ -150,7 +150,7 @@ def _builds(asked: Asked) -> tuple[Build, Build]:
     return base.build, candidate
 
 
-def _case(run_dir: Path, asked: Asked, setup: Setup, base: Build, candidate: Build, reporter: Reporter) -> _Case:
+def _case(run_dir: Path, asked: Declaration, setup: Setup, base: Build, candidate: Build, reporter: Reporter) -> _Case:
     """Fetch everything first: what may wait for the network does so before anything is judged."""
     lock = read_lock(asked.kafka_version) if asked.kafka_version in locked_versions() else None
     released = lock if base.builder == "release" and not setup.base_dist else None

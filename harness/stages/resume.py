@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.kafka.downloads import sha256_of
-from harness.model.declaration import Asked
+from harness.model.declaration import Declaration
 from harness.model.setup import Setup
 from harness.stages.ground import java_of
 
@@ -25,7 +25,7 @@ def is_compared(run_dir: Path) -> bool:
     return findings.is_file() and findings.stat().st_mtime_ns >= max(runs, default=0)
 
 
-def check_ground(run_dir: Path, asked: Asked, setup: Setup) -> None:
+def check_ground(run_dir: Path, asked: Declaration, setup: Setup) -> None:
     """See that jars and Java are still those that were declared: else results would be of something else.
 
     Raises HarnessError.

@@ -23,7 +23,7 @@ from harness.engine.schedule import finish
 from harness.kafka.downloads import Downloads
 from harness.kafka.lock import Purpose, read_lock
 from harness.model.arms import ABSENT, Arm, Role
-from harness.model.declaration import Asked
+from harness.model.declaration import Declaration
 from harness.model.findings import Contrast
 from harness.model.node_logs import NodeLogs
 from harness.model.request import Request
@@ -97,7 +97,7 @@ def _journal(run_dir: Path, rehearsal: str) -> Path:
     return run_dir / "rehearsals" / rehearsal / "journal.jsonl"
 
 
-def _tools(setup: Setup, declared: Asked, ground: Ground, reporter: Reporter) -> Tools:
+def _tools(setup: Setup, declared: Declaration, ground: Ground, reporter: Reporter) -> Tools:
     """Return what Kafka's scripts start; a Kafka that was unpacked brings it along."""
     distribution = distribution_of(setup, declared.kafka_version, reporter)
     with reporter.downloads() as progress:
@@ -107,7 +107,9 @@ def _tools(setup: Setup, declared: Asked, ground: Ground, reporter: Reporter) ->
     return Tools(ground.java, (*more, *distribution.jars))
 
 
-def _setting(declared: Asked, setup: Setup, asked: Rehearsed, ground: Ground, run_dir: Path, tools: Tools) -> Setting:
+def _setting(
+    declared: Declaration, setup: Setup, asked: Rehearsed, ground: Ground, run_dir: Path, tools: Tools
+) -> Setting:
     base = next((arm for arm in declared.arms if arm.role is Role.BASE), None)
     candidate = next((arm for arm in declared.arms if arm.role is Role.ON), None)
     assert base is not None

@@ -14,7 +14,7 @@ from harness.cluster.prepare import Ground, prepare_ground
 from harness.engine.recorder import Cell
 from harness.engine.schedule import run_cells
 from harness.engine.seal import misfit
-from harness.model.declaration import Asked
+from harness.model.declaration import Declaration
 from harness.model.runs import RunKey, RunResult
 from harness.model.setup import Setup
 from harness.scenario.registry import load_all
@@ -54,7 +54,7 @@ def lay_ground(setup: Setup, kafka_version: str, reporter: Reporter) -> Ground:
     )
 
 
-def declared_cells(asked: Asked, setup: Setup, ground: Ground, run_dir: Path) -> list[Cell]:
+def declared_cells(asked: Declaration, setup: Setup, ground: Ground, run_dir: Path) -> list[Cell]:
     """Return every declared cell, arms side by side, so that a drifting host meets all arms of a scenario alike."""
     known = load_all()
     missing = [scenario.name for scenario in asked.scenarios if scenario.name not in known]

@@ -13,7 +13,7 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.files import PARTIAL, read_record, write_text
 from harness.base.json import to_json
-from harness.model.declaration import SCHEMA, Asked
+from harness.model.declaration import SCHEMA, Declaration
 from harness.model.request import Request
 from harness.model.setup import Setup
 
@@ -33,17 +33,17 @@ def read_request(run_dir: Path) -> Request:
     return read_record(Request, path)
 
 
-def write_asked(run_dir: Path, asked: Asked) -> None:
+def write_asked(run_dir: Path, asked: Declaration) -> None:
     """Write run.json."""
     write_text(run_dir / "run.json", to_json(asked))
 
 
-def read_asked(run_dir: Path) -> Asked:
+def read_asked(run_dir: Path) -> Declaration:
     """Read run.json. Raises HarnessError when there is none, or one that this harness does not understand."""
     path = run_dir / "run.json"
     if not path.is_file():
         raise HarnessError(f"{run_dir} is no run directory: it has no run.json.", _nothing_declared(run_dir))
-    asked = read_record(Asked, path)
+    asked = read_record(Declaration, path)
     if asked.schema != SCHEMA:
         raise HarnessError(
             f"{path} has schema {asked.schema}, and this harness reads schema {SCHEMA}.",
@@ -77,7 +77,7 @@ class Stopwatch:
     def __init__(self) -> None:
         self._began, self._cpu = time.monotonic(), _cpu_seconds()
 
-    def told(self, asked: Asked, stage: str) -> Asked:
+    def told(self, asked: Declaration, stage: str) -> Declaration:
         """Return what was declared with the seconds added to those that the stage took before."""
         wall = asked.timings.get(stage, 0.0) + time.monotonic() - self._began
         cpu = asked.cpu_seconds.get(stage, 0.0) + _cpu_seconds() - self._cpu

@@ -14,7 +14,7 @@ from typing import Any
 from harness.base.json import to_json
 from harness.model.arms import Arm, Build, Flag, Role
 from harness.model.claims import Claim, Expected
-from harness.model.declaration import Asked, ScenarioAsked
+from harness.model.declaration import Declaration, DeclaredScenario
 from harness.model.findings import Contrast, Finding, FindingKind
 from harness.model.node_logs import NodeLogs
 from harness.model.proof import (
@@ -349,12 +349,12 @@ def coverage(kind: str) -> Coverage:
     )
 
 
-def asked() -> Asked:
-    return Asked(
+def asked() -> Declaration:
+    return Declaration(
         1,
         "3.9.1",
         ARMS,
-        tuple(ScenarioAsked(name, question, 180.0) for name, question in QUESTIONS.items()),
+        tuple(DeclaredScenario(name, question, 180.0) for name, question in QUESTIONS.items()),
         1,
         CLAIMS,
         ("verify", "--jobs", "2", "--out", "out/night 1"),

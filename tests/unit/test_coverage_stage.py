@@ -11,7 +11,7 @@ from harness.base.progress import Reporter
 from harness.building.jars import write_jar
 from harness.coverage.agent import EXECUTION_DATA, Agent
 from harness.model.arms import Arm, Build, Flag, Role
-from harness.model.declaration import SCHEMA, Asked, ScenarioAsked
+from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.proof import Coverage, ReachedLine
 from harness.model.runs import Outcome, RunResult
 from harness.model.setup import Setup
@@ -22,7 +22,9 @@ BASE = Build("stock", "3.9.1", "builds/stock/x.jar", "a" * 64, "release", Flag("
 PATCHED = Build("patched", "3.9.1", "builds/patched/x.jar", "b" * 64, "javac", Flag("f", True))
 STOCK = Arm("stock", Role.BASE, BASE, "absent")
 OFF, ON = Arm("patched-off", Role.OFF, PATCHED, "false"), Arm("patched-on", Role.ON, PATCHED, "true")
-ASKED = Asked(SCHEMA, "3.9.1", (STOCK, OFF, ON), (ScenarioAsked("turn1"), ScenarioAsked("turn2")), repeats=3)
+ASKED = Declaration(
+    SCHEMA, "3.9.1", (STOCK, OFF, ON), (DeclaredScenario("turn1"), DeclaredScenario("turn2")), repeats=3
+)
 SETUP = Setup("", "", "fast", "f", jobs=2)
 QUIET = Reporter(Console(quiet=True))
 FILE = "a/One.java"

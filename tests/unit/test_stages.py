@@ -15,7 +15,7 @@ from harness.base.json import from_json, to_json
 from harness.base.progress import Reporter
 from harness.engine.seal import check_results, made_with, seal_of
 from harness.model.arms import Arm, Build, Flag, Role
-from harness.model.declaration import SCHEMA, Asked, ScenarioAsked
+from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.request import Request
 from harness.model.runs import Outcome, RunResult
 from harness.model.setup import Setup
@@ -28,7 +28,7 @@ JAR = b"not much of a jar"
 DIGEST = hashlib.sha256(JAR).hexdigest()
 BUILD = Build("stock", "3.9.1", "builds/stock/x.jar", DIGEST, "release", Flag("f", False))
 ARMS = (Arm("stock", Role.BASE, BUILD, "absent"), Arm("patched-on", Role.ON, BUILD, "true"))
-ASKED = Asked(SCHEMA, "3.9.1", ARMS, (ScenarioAsked("turn1"), ScenarioAsked("turn2")), repeats=2)
+ASKED = Declaration(SCHEMA, "3.9.1", ARMS, (DeclaredScenario("turn1"), DeclaredScenario("turn2")), repeats=2)
 SETUP = Setup("", "", "fast", "f", jobs=2, overlay={"a": "1"}, settings={"patched-on": {"f": "true"}})
 OUTCOME = {"seq": 1, "event": "outcome", "outcome": "PASSED", "expectation": "", "reason": ""}
 QUIET = Reporter(Console(quiet=True))
@@ -174,7 +174,7 @@ def test_a_result_that_does_not_say_what_its_journal_says_is_refused(run_dir, ra
 
 
 def test_a_scenario_that_is_gone_is_named(run_dir, ran):
-    write_asked(run_dir, replace(ASKED, scenarios=(ScenarioAsked("turn9"),)))
+    write_asked(run_dir, replace(ASKED, scenarios=(DeclaredScenario("turn9"),)))
     with pytest.raises(HarnessError, match="not there any more: turn9"):
         run_stage.run(run_dir, QUIET)
 
