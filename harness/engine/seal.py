@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from harness.base.errors import HarnessError
@@ -11,37 +11,15 @@ from harness.base.files import read_journal, read_record
 from harness.base.json import to_json
 from harness.engine.recorder import Cell
 from harness.model.runs import RunKey, RunResult
+from harness.model.seal import RunInputs, Seal
 from harness.scenario.steps import step_words
 
 _DIGITS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """Everything that decides what a run shows, apart from the host.
-
-    `plan` is the digest of the steps in words, the topology, the budget and the server properties; `jar` is the raft
-    jar's. `java` is the runtime as run.json declares it, `profile` the JVM settings.
-    """
-
-    plan: str
-    jar: str
-    java: str
-    profile: str
-    repeat: int
-
-
-@dataclass(frozen=True, slots=True)
-class Seal:
-    """What a run was made with, and the SHA-256 of the journal that it left."""
-
-    made: Made
-    journal: str
-
-
-def made_with(cell: Cell) -> Made:
+def inputs_of(cell: Cell) -> RunInputs:
     """Return what a cell is declared to be run with."""
-    return Made(
+    return RunInputs(
         plan=_plan_digest(cell),
         jar=cell.arm.build.jar_sha256,
         java=cell.arm.java,
@@ -52,12 +30,12 @@ def made_with(cell: Cell) -> Made:
 
 def seal_of(cell: Cell, folder: Path) -> Seal:
     """Return the seal of a run that has ended in `folder`."""
-    return Seal(made_with(cell), _digest((folder / "journal.jsonl").read_bytes()))
+    return Seal(inputs_of(cell), _digest((folder / "journal.jsonl").read_bytes()))
 
 
-def differences(made: Made, declared: Made) -> str:
+def differences(inputs: RunInputs, declared: RunInputs) -> str:
     """Return in words how what a run was made with differs from what is declared; empty when it does not. Pure."""
-    pairs = zip(asdict(made).items(), asdict(declared).values(), strict=True)
+    pairs = zip(asdict(inputs).items(), asdict(declared).values(), strict=True)
     return "; ".join(
         f"its {name} was {_short(name, was)}, declared is {_short(name, now)}"
         for (name, was), now in pairs
@@ -68,7 +46,7 @@ def differences(made: Made, declared: Made) -> str:
 def misfit(root: Path, cell: Cell) -> str:
     """Return why the result that lies below `root` cannot stand for a cell; empty when it can."""
     try:
-        return differences(check_result(root, cell.key).made, made_with(cell))
+        return differences(check_result(root, cell.key).inputs, inputs_of(cell))
     except HarnessError as error:
         return error.message.rstrip(".")
 

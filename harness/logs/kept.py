@@ -22,7 +22,8 @@ from harness.base.json import from_json, to_json
 from harness.logs.read.events import COUNTS
 from harness.logs.read.library import TOLD
 from harness.logs.read.masks import MASKS
-from harness.logs.read.pipeline import FileCounts, FileTotal
+from harness.logs.read.pipeline import FileCounts
+from harness.model.log_totals import FileTotal
 from harness.model.node_logs import NodeLogs
 
 SCHEMA = 4  # of the counts and of totals.json; in the metadata of each Parquet file as `harness.schema`

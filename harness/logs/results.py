@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,18 +10,10 @@ from harness.base.errors import HarnessError
 from harness.base.files import PARTIAL, write_text
 from harness.base.json import to_json
 from harness.logs.kept import SCHEMA, parquet_files, write_counts
-from harness.logs.read.pipeline import FileCounts, FileTotal
+from harness.logs.read.pipeline import FileCounts
 from harness.model.findings import Contrast
+from harness.model.log_totals import Totals
 from harness.model.node_logs import NodeLogs
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """What was read, file by file, and what could not be compared or read, in words."""
-
-    schema: int
-    files: tuple[FileTotal, ...]
-    left_out: tuple[str, ...]
 
 
 def write(

@@ -14,8 +14,8 @@ from harness.base.json import from_json
 from harness.base.progress import Reporter
 from harness.logs.diff import diff_run
 from harness.logs.folders import diff_folders as compare_folders
-from harness.logs.results import Totals
 from harness.model.findings import Contrast, Finding, Significance
+from harness.model.log_totals import Totals
 from harness.report.diffpage import render_diff
 from harness.stages.rundir import read_asked, timed
 

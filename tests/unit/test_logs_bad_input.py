@@ -14,9 +14,10 @@ from harness.logs.folders import log_files
 from harness.logs.kept import COUNTED
 from harness.logs.read.events import COUNTS, WHOLE_LOG
 from harness.logs.read.layout import KAFKA_DEFAULT
-from harness.logs.read.pipeline import FileCounts, FileTotal
+from harness.logs.read.pipeline import FileCounts
 from harness.logs.read.places import here_if_file, is_address
 from harness.logs.results import write
+from harness.model.log_totals import FileTotal
 from harness.model.node_logs import NodeLogs
 
 

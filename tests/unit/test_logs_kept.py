@@ -10,8 +10,9 @@ from harness.base.errors import HarnessError
 from harness.logs.kept import COUNTED, SCHEMA, kept, run_folder
 from harness.logs.read.events import WHOLE_LOG
 from harness.logs.read.layout import KAFKA_DEFAULT
-from harness.logs.read.pipeline import FileCounts, FileTotal
+from harness.logs.read.pipeline import FileCounts
 from harness.logs.results import write
+from harness.model.log_totals import FileTotal
 from harness.model.node_logs import NodeLogs, PhaseSpan
 
 

@@ -13,7 +13,7 @@ from harness.base.errors import HarnessError
 from harness.base.files import write_bytes, write_text
 from harness.base.json import from_json, to_json
 from harness.base.progress import Reporter
-from harness.engine.seal import check_results, made_with, seal_of
+from harness.engine.seal import check_results, inputs_of, seal_of
 from harness.model.arms import Arm, Build, Flag, Role
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.request import Request
@@ -69,13 +69,13 @@ def test_what_has_a_result_is_not_run_again_and_what_was_cut_short_begins_anew(r
     assert not (run_dir / cut.key.folder).exists()
 
 
-def leave_result(run_dir, cell, made=None):
-    """Leave what a run of the cell leaves; with `made`, one that was made with something else."""
+def leave_result(run_dir, cell, inputs=None):
+    """Leave what a run of the cell leaves; with `inputs`, one that was made with something else."""
     folder = run_dir / cell.key.folder
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "journal.jsonl").write_text(json.dumps(OUTCOME) + "\n")
     seal = seal_of(cell, folder)
-    write_text(folder / "seal.json", to_json(replace(seal, made=replace(seal.made, **made or {}))))
+    write_text(folder / "seal.json", to_json(replace(seal, inputs=replace(seal.inputs, **inputs or {}))))
     key = cell.key
     result = RunResult(key.scenario, key.arm, cell.arm.role, key.repeat, Outcome.PASSED)
     write_text(folder / "result.json", to_json(result))
@@ -83,7 +83,7 @@ def leave_result(run_dir, cell, made=None):
 
 
 @pytest.mark.parametrize(
-    ("made", "why"),
+    ("inputs", "why"),
     [
         ({"plan": "b" * 64}, "its plan was bbbbbbbbbbbb, declared is "),
         ({"jar": "c" * 64}, f"its jar was cccccccccccc, declared is {DIGEST[:12]}"),
@@ -92,9 +92,9 @@ def leave_result(run_dir, cell, made=None):
         ({"repeat": 9}, "its repeat was 9, declared is 1"),
     ],
 )
-def test_a_result_of_something_else_is_not_used_again_and_the_user_is_told_why(run_dir, ran, made, why):
+def test_a_result_of_something_else_is_not_used_again_and_the_user_is_told_why(run_dir, ran, inputs, why):
     run_stage.run(run_dir, QUIET)
-    leave_result(run_dir, ran[0], made)
+    leave_result(run_dir, ran[0], inputs)
     ran.clear()
     stream = io.StringIO()
     run_stage.run(run_dir, Reporter(Console(file=stream, width=300)))
@@ -106,7 +106,7 @@ def test_another_plan_jar_or_setting_is_another_plan(run_dir, ran):
     run_stage.run(run_dir, QUIET)
     cell = ran[0]
     digests = {
-        made_with(each).plan
+        inputs_of(each).plan
         for each in (
             cell,
             replace(cell, settings={"a": "2"}),
