@@ -29,10 +29,20 @@ def from_json(cls: type[T], text: str | bytes) -> T:
 
     Unknown fields, missing fields and values of another type are a HarnessError that says where.
     """
+    return record_of(cls, parse_json(text))
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Return the plain document (dict, list, …) that `text` holds. Raises HarnessError."""
     try:
-        return cast(T, _build(cls, json.loads(text), "$"))
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise HarnessError(f"Not valid JSON: {error}.", "Run the stage that writes it again.") from error
+
+
+def record_of(cls: type[T], document: Any) -> T:
+    """Return the `cls` that a plain document holds. Raises HarnessError as `from_json` does."""
+    return cast(T, _build(cls, document, "$"))
 
 
 def _plain(value: object) -> object:

@@ -12,7 +12,6 @@ from harness.cluster.node import Launch
 from harness.cluster.ports import HOST
 from harness.coverage.collector import Collector
 
-EXECUTION_DATA = "reached.exec"
 # No name of another shape gets into the agent's options; the group is the outermost class.
 _CLASS_FILE = re.compile(r"((?:\w+/)*\$*\w+)(?:\$[\w$]*)?\.class")
 
@@ -38,11 +37,11 @@ def outermost_class(entry: str) -> str:
 
 
 @contextmanager
-def collected(launch: Launch, agent: Agent | None, folder: Path) -> Iterator[Launch]:
-    """Give how nodes are started so that `folder` gets their execution data; `launch` itself without an agent."""
+def collected(launch: Launch, agent: Agent | None, execution_data: Path) -> Iterator[Launch]:
+    """Give how nodes are started so that `execution_data` records what they ran; `launch` itself without an agent."""
     if agent is None:
         yield launch
         return
-    with Collector(folder / EXECUTION_DATA) as collector:
+    with Collector(execution_data) as collector:
         flags = (*launch.extra_flags, agent.flag(collector.port))
         yield replace(launch, extra_flags=flags, before_kill=collector.dump)

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.base.files import read_journal, write_text
-from harness.base.json import to_json
+from harness.base.files import read_journal
 from harness.base.processes.leftovers import end_leftovers
 from harness.cluster.cluster import Cluster
 from harness.cluster.config import LOG_PATTERN
@@ -25,6 +24,8 @@ from harness.engine.watch import Watcher
 from harness.engine.world import World
 from harness.model.node_logs import NodeLogs, PhaseSpan
 from harness.model.runs import RunResult
+from harness.rundir.directory import RunDirectory
+from harness.rundir.parts import RunFolder
 from harness.scenario.bounds import seconds_of
 from harness.scenario.conditions import AboutNode
 from harness.scenario.load import Ledger, Load, spread
@@ -42,13 +43,13 @@ def run_cell(cell: Cell, run_dir: Path, say: Callable[[str], None], cancellation
 
     `say` hears of each phase. Raises RunCancelled, after every node has been ended and without a result.
     """
-    folder = (run_dir / cell.key.folder).absolute()  # nodes run in folders of their own
-    folder.mkdir(parents=True)
+    folder = RunDirectory(run_dir.absolute()).run(cell.key)  # nodes run in folders of their own
+    folder.path.mkdir(parents=True)
     steps = cell.scenario.plan().steps
-    write_text(folder / "plan.json", to_json([step_words(step, cell.settings) for step in steps]))
+    folder.plan.write(tuple(step_words(step, cell.settings) for step in steps))
     began = time.monotonic()
-    with Journal(folder / "journal.jsonl") as journal:
-        recorder = Recorder(cell, journal, run_dir)
+    with Journal(folder.journal) as journal:
+        recorder = Recorder(cell, journal, folder)
         key = cell.key
         journal.write("run", scenario=key.scenario, arm=key.arm, role=cell.arm.role, repeat=key.repeat)
         run = _Run(cell, folder, recorder, say, cancellation)
@@ -70,10 +71,10 @@ def run_cell(cell: Cell, run_dir: Path, say: Callable[[str], None], cancellation
         round(time.monotonic() - began, 2),
         {**measures(facts.ledger, run.cpu_seconds, run.waits), **recorder.progress.measures()},
     )
-    of_nodes = roles(read_journal(folder / "journal.jsonl"), cell.scenario.topology.voter_ids)
-    write_text(folder / "logs.json", to_json(run.node_logs(of_nodes)))
-    write_text(folder / "seal.json", to_json(seal_of(cell, folder)))
-    write_text(folder / "result.json", to_json(result))
+    of_nodes = roles(read_journal(folder.journal), cell.scenario.topology.voter_ids)
+    folder.logs.write(run.node_logs(of_nodes))
+    folder.seal.write(seal_of(cell, folder))
+    folder.result.write(result)
     return result
 
 
@@ -83,7 +84,7 @@ class _Run:
     def __init__(
         self,
         cell: Cell,
-        folder: Path,
+        folder: RunFolder,
         recorder: Recorder,
         say: Callable[[str], None],
         cancellation: Cancellation,
@@ -109,15 +110,15 @@ class _Run:
             self.recorder.harness_error(str(error))
         except Exception as error:
             self.recorder.harness_error(f"{type(error).__name__}: {error}")
-        if left := end_leftovers(self.folder / "nodes"):
+        if left := end_leftovers(self.folder.nodes):
             self.recorder.harness_error(left)
         self._phases.append(("", time.time()))
 
     def _carry_out(self, steps: list[Step]) -> None:
         cell, recorder = self.cell, self.recorder
-        nodes, plain = self.folder / "nodes", cell.ground.launch(cell.raft_jar, cell.settings)
+        nodes, plain = self.folder.nodes, cell.ground.launch(cell.raft_jar, cell.settings)
         with (
-            collected(plain, cell.agent, self.folder) as launch,
+            collected(plain, cell.agent, self.folder.execution_data) as launch,
             Cluster(cell.scenario.topology, nodes, launch, cell.ground.template, recorder.on_node) as cluster,
         ):
             watcher = Watcher(cluster, recorder.on_look, recorder.on_stall, recorder.harness_error)
@@ -270,28 +271,28 @@ class _Run:
     def _note(self, text: str, **fields: object) -> None:
         self.recorder.journal.write("note", text=text, **fields)
 
-    def node_logs(self, of_nodes: Mapping[int, Mapping[str, str]]) -> list[NodeLogs]:
+    def node_logs(self, of_nodes: Mapping[int, Mapping[str, str]]) -> tuple[NodeLogs, ...]:
         """Say which logs this run left, for the log diff; `of_nodes` is what each node was in each phase."""
         cell, topology = self.cell, self.cell.scenario.topology
         spans = tuple(
             PhaseSpan(name, start, end) for (name, start), (_, end) in zip(self._phases, self._phases[1:], strict=False)
         )
-        return [
+        return tuple(
             NodeLogs(
                 cell.key.scenario,
                 cell.key.arm,
                 cell.key.repeat,
                 node,
                 "voter" if node in topology.voter_ids else "observer",
-                (f"{cell.key.folder}/nodes/{node}/server.log",),
+                (self.folder.evidence(self.folder.node_log(node)).path,),
                 LOG_PATTERN,
                 spans,
                 self._names,
                 of_nodes.get(node, {}),
             )
             for node in (*topology.voter_ids, *topology.observer_ids)
-            if (self.folder / "nodes" / str(node) / "server.log").exists()
-        ]
+            if self.folder.node_log(node).exists()
+        )
 
 
 def _name_of(condition: Condition) -> str:

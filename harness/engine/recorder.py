@@ -21,6 +21,7 @@ from harness.engine.quorum_progress import QuorumProgress
 from harness.engine.watch import Look, Stall
 from harness.model.arms import Arm
 from harness.model.runs import Evidence, RunKey
+from harness.rundir.parts import NODE_LOG, NODE_OUTPUT, RunFolder
 from harness.scenario.api import Scenario
 from harness.scenario.load import LedgerSummary
 from harness.scenario.steps import Condition
@@ -52,9 +53,9 @@ class Cell:
 class Recorder:
     """Hears of everything in a run, from several threads; the first fact of a kind is kept."""
 
-    def __init__(self, cell: Cell, journal: Journal, run_dir: Path) -> None:
+    def __init__(self, cell: Cell, journal: Journal, folder: RunFolder) -> None:
         self.cell = cell
-        self._run_dir = run_dir
+        self._folder = folder
         self.journal = journal
         self.evidence: list[Evidence] = []
         self._facts: dict[str, Any] = {}
@@ -78,7 +79,7 @@ class Recorder:
             if kind in self._facts:
                 return
             self._facts[kind] = value
-            self.evidence.append(Evidence(f"{self.cell.key.folder}/journal.jsonl", line))
+            self.evidence.append(self._folder.evidence(self._folder.journal, line))
 
     def on_node(self, node: Node) -> None:
         """Journal a change of a node's state; prove one that has become ready; note one that died."""
@@ -96,14 +97,15 @@ class Recorder:
         if node.exit_code == -signal.SIGKILL:
             self._fact("harness_error", f"node {node.id} was killed from outside (signal 9; out of memory?)", line)
         self._fact("node_died", f"node {node.id} ended by itself{words}", line)
-        self.evidence += [Evidence(f"{self.cell.key.folder}/nodes/{node.id}/{name}", at) for name, at in shown]
+        self.evidence += [self._folder.evidence(self._folder.nodes / str(node.id) / name, at) for name, at in shown]
 
     def _keep_threads(self, node: Node) -> None:
         """Name what a node that hung was doing when it was killed."""
         for path in node.thread_dumps[self._dumps.get(node.id, 0) :]:
-            file = f"{self.cell.key.folder}/nodes/{node.id}/{path.name}"
-            self.journal.write("threads", node=node.id, file=file)
-            self.evidence.append(Evidence(file, 1, f"node {node.id} hung; its threads before it was killed"))
+            dump = self._folder.nodes / str(node.id) / path.name
+            shown = self._folder.evidence(dump, 1, f"node {node.id} hung; its threads before it was killed")
+            self.journal.write("threads", node=node.id, file=shown.path)
+            self.evidence.append(shown)
         self._dumps[node.id] = len(node.thread_dumps)
 
     def _prove(self, node: Node) -> None:
@@ -156,8 +158,9 @@ class Recorder:
     def refuted(self, miss: Miss, line: int, node: int | None) -> None:
         """An expectation was not held; the log of the node that was asked says most about why."""
         self._fact("refuted", miss, line)
-        log = f"{self.cell.key.folder}/nodes/{node}/server.log"
-        self.evidence += [Evidence(log, at, words) for at, words in last_warning(self._run_dir / log)]
+        if node is not None:
+            log = self._folder.node_log(node)
+            self.evidence += [self._folder.evidence(log, at, words) for at, words in last_warning(log)]
 
     def harness_error(self, story: str) -> None:
         """The harness itself failed."""
@@ -214,7 +217,7 @@ def last_warning(log: Path) -> list[tuple[int, str]]:
 def last_words(folder: Path) -> tuple[str, list[tuple[str, int]]]:
     """Return a dead node's last telling line as `: …`, and (file name, line number) of each log's end."""
     words, shown = "", []
-    for path in (folder / "server.log", folder / "stdout.log"):
+    for path in (folder / NODE_LOG, folder / NODE_OUTPUT):
         if not path.exists():
             continue
         lines = path.read_bytes().splitlines()

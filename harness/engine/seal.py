@@ -7,11 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.base.files import read_journal, read_record
+from harness.base.files import read_journal
 from harness.base.json import to_json
 from harness.engine.recorder import Cell
-from harness.model.runs import RunKey, RunResult
 from harness.model.seal import RunInputs, Seal
+from harness.rundir.directory import RunDirectory
+from harness.rundir.parts import RunFolder
 from harness.scenario.steps import step_words
 
 _DIGITS = 12
@@ -28,9 +29,9 @@ def inputs_of(cell: Cell) -> RunInputs:
     )
 
 
-def seal_of(cell: Cell, folder: Path) -> Seal:
+def seal_of(cell: Cell, folder: RunFolder) -> Seal:
     """Return the seal of a run that has ended in `folder`."""
-    return Seal(inputs_of(cell), _digest((folder / "journal.jsonl").read_bytes()))
+    return Seal(inputs_of(cell), _digest(folder.journal.read_bytes()))
 
 
 def differences(inputs: RunInputs, declared: RunInputs) -> str:
@@ -46,36 +47,34 @@ def differences(inputs: RunInputs, declared: RunInputs) -> str:
 def misfit(root: Path, cell: Cell) -> str:
     """Return why the result that lies below `root` cannot stand for a cell; empty when it can."""
     try:
-        return differences(check_result(root, cell.key).inputs, inputs_of(cell))
+        return differences(check_result(RunDirectory(root).run(cell.key)).inputs, inputs_of(cell))
     except HarnessError as error:
         return error.message.rstrip(".")
 
 
-def check_result(run_dir: Path, key: RunKey) -> Seal:
+def check_result(run: RunFolder) -> Seal:
     """Return a run's seal when its result is whole and its journal is the one that was written with it.
 
     Raises HarnessError that names the file and says what is wrong with it.
     """
-    folder = run_dir / key.folder
-    seal, result = read_record(Seal, folder / "seal.json"), read_record(RunResult, folder / "result.json")
-    journal = folder / "journal.jsonl"
+    seal, result, journal = run.seal.read(), run.result.read(), run.journal
     if not journal.is_file() or _digest(journal.read_bytes()) != seal.journal:
         raise _refused(journal, "is not the journal that was written in this run: it was changed afterwards")
-    if result.key != key:
-        raise _refused(folder / "result.json", f"is the result of another run: it names {result.key.folder}")
-    if told(journal) != (result.outcome, result.expectation, result.reason):
-        raise _refused(folder / "result.json", f"says {result.outcome}, and the outcome in {journal.name} differs")
+    if result.key != run.key:
+        raise _refused(run.result.path, f"is the result of another run: it names {result.key.folder}")
+    if recorded_outcome(journal) != (result.outcome, result.expectation, result.reason):
+        raise _refused(run.result.path, f"says {result.outcome}, and the outcome in {journal.name} differs")
     return seal
 
 
 def check_results(run_dir: Path) -> None:
     """Check every result of a run directory before anything is said of them. Raises HarnessError: which, and why."""
-    for path in sorted((run_dir / "runs").glob("*/*/*/result.json")):
-        scenario, arm, repeat = path.parent.relative_to(run_dir / "runs").parts
-        check_result(run_dir, RunKey(scenario, arm, int(repeat) if repeat.isdecimal() else 0))
+    for run in RunDirectory(run_dir).runs():
+        if run.result.exists:
+            check_result(run)
 
 
-def told(journal: Path) -> tuple[str, str, str]:
+def recorded_outcome(journal: Path) -> tuple[str, str, str]:
     """Return outcome, expectation and reason that a journal ends with; empty ones when it has no outcome."""
     outcomes = [event for event in read_journal(journal) if event.get("event") == "outcome"]
     last = outcomes[-1] if outcomes else {}

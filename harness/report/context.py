@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from harness.base.text import cut
 from harness.model.runs import Evidence, Outcome
+from harness.model.sparklines import Sparklines
 from harness.report import matrix
 from harness.report.differences import ContrastView, beside, causes_of, contrast_view, meaning_of
 from harness.report.document import ArmDoc, ClaimDoc, Document, RunDoc
 from harness.report.drawing import Drawing, draw
-from harness.report.history import History
 from harness.report.inventory import FileDigest
 from harness.report.links import Link, evidence_link, journal_link
 from harness.report.matrix import InertnessView, Row
@@ -100,7 +100,7 @@ class ReportContext:
     proof: ProofView | None
     reach: ReachView | None
     inertness: tuple[InertnessView, ...]
-    history: History | None
+    history: Sparklines | None
     waived: tuple[DifferenceView, ...]
     evidence: tuple[EvidenceView, ...]
     hidden_evidence: int
@@ -120,7 +120,7 @@ def report_context(
     document: Document,
     journals: Mapping[str, Sequence[Event]],
     limits: Limits | None = None,
-    history: History | None = None,
+    history: Sparklines | None = None,
 ) -> ReportContext:
     """Return what the report shows; `journals` are the events of each run by its folder."""
     limits = limits or Limits()

@@ -21,6 +21,7 @@ from harness.engine.world import World
 from harness.kafka.downloads import sha256_of
 from harness.model.arms import Arm, Build, Flag, Role
 from harness.model.runs import Outcome, RunKey, RunResult
+from harness.rundir.directory import RunDirectory
 from harness.scenario.api import ClusterRef, Plan
 from harness.scenario.load import Ledger, LedgerSummary, produce
 from harness.scenario.nodes import NodeRef
@@ -63,7 +64,7 @@ class Stand:
 
     def _deaf(self, run_dir: Path) -> str:
         result = self._run(run_dir, Topology(1, 1), _deafen, {})
-        events = read_journal(run_dir / result.key.folder / "journal.jsonl")
+        events = read_journal(RunDirectory(run_dir).run(result.key).journal)
         listed = [event["observers"] for event in events if event["event"] == "quorum"]
         require("1" in listed[-1], "the quorum does not list it any more, which would tell it too")
         return _told(result, Outcome.FAILED, "observer_recovers")

@@ -10,13 +10,14 @@ from harness.base.progress import Reporter
 from harness.engine.seal import check_results
 from harness.model.runs import Verdict
 from harness.report.verdict import judge_run, read_verdict
-from harness.stages.rundir import timed
+from harness.rundir.directory import RunDirectory
+from harness.stages.timing import timed
 
 
 def judge(run_dir: Path, reporter: Reporter) -> Verdict:
     """Judge the results; writes verdict.json."""
     reporter.stage("judging")
-    with timed(run_dir, "judge"):
+    with timed(RunDirectory(run_dir), "judge"):
         check_results(run_dir)
         return Verdict(judge_run(run_dir)["verdict"])
 
@@ -26,7 +27,7 @@ def report(run_dir: Path, reporter: Reporter) -> Path:
     from harness.report import write_reports
 
     reporter.stage("writing the report")
-    with timed(run_dir, "report"):
+    with timed(RunDirectory(run_dir), "report"):
         return write_reports(run_dir, _whole_verdict(run_dir))
 
 
@@ -34,4 +35,6 @@ def _whole_verdict(run_dir: Path) -> dict[str, Any]:
     try:
         return read_verdict(run_dir)
     except ValueError as error:
-        raise HarnessError(f"{run_dir / 'verdict.json'} is damaged: {error}.", "Run `harness judge` again.") from error
+        raise HarnessError(
+            f"{RunDirectory(run_dir).verdict} is damaged: {error}.", "Run `harness judge` again."
+        ) from error

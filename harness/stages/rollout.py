@@ -12,7 +12,7 @@ from rich.text import Text
 
 from harness.base.errors import HarnessError
 from harness.base.files import read_journal, write_text
-from harness.base.json import from_json, to_json
+from harness.base.json import to_json
 from harness.base.paths import cache_root
 from harness.base.progress import Reporter, duration
 from harness.base.text import visible
@@ -25,7 +25,6 @@ from harness.kafka.lock import Purpose, read_lock
 from harness.model.arms import ABSENT, Arm, Role
 from harness.model.declaration import Declaration
 from harness.model.findings import Contrast
-from harness.model.node_logs import NodeLogs
 from harness.model.request import Request
 from harness.model.setup import Setup
 from harness.report.rolloutpage import render_rollout
@@ -36,10 +35,11 @@ from harness.rollout.programme import KINDS, Yardstick, rehearse, yardstick_of
 from harness.rollout.records import CONTROL, FORWARD_AND_BACK, SCHEMA, Ending, Installed, RehearsalResult, Rollout
 from harness.rollout.rehearsal import Setting
 from harness.rollout.runbook import markdown, runbook
+from harness.rundir.directory import RunDirectory
 from harness.stages.build import build
 from harness.stages.ground import distribution_of
 from harness.stages.run import lay_ground
-from harness.stages.rundir import read_asked, read_setup, timed
+from harness.stages.timing import timed
 
 _COLOURS = {Ending.PASSED: "green", Ending.STOPPED: "red", Ending.INCONCLUSIVE: "magenta"}
 # Every broker would make 50 partitions for each: what they hold is rehearsed with a few as well, and sooner.
@@ -60,14 +60,15 @@ class Rehearsed:
 def rollout(request: Request, asked: Rehearsed, run_dir: Path, reporter: Reporter) -> Rollout:
     """Build, rehearse, compare, report; returns what rollout.json holds."""
     build(request, run_dir, reporter)
-    declared, setup = read_asked(run_dir), read_setup(run_dir)
-    with timed(run_dir, "ground"):
+    directory = RunDirectory(run_dir)
+    declared, setup = directory.declaration.read(), directory.setup.read()
+    with timed(directory, "ground"):
         ground = lay_ground(setup, declared.kafka_version, reporter)
     setting = _setting(declared, setup, asked, ground, run_dir, _tools(setup, declared, ground, reporter))
     reporter.stage(f"{len(asked.names)} rehearsals on {topology_told(asked.topology)}, one after the other")
-    with timed(run_dir, "rehearse"):
+    with timed(directory, "rehearse"):
         results = _rehearse_all(asked, setting, run_dir, reporter)
-    contrast = _compare(results, run_dir, reporter)
+    contrast = _compare(results, directory, reporter)
     ending, reasons = answer(results)
     found = Rollout(
         SCHEMA,
@@ -78,23 +79,19 @@ def rollout(request: Request, asked: Rehearsed, run_dir: Path, reporter: Reporte
         tuple(results),
         ending,
         reasons,
-        read_asked(run_dir).timings,
+        directory.declaration.read().timings,
     )
-    write_text(run_dir / "rollout.json", to_json(found))
-    _report(found, contrast, run_dir)
+    write_text(directory.rollout, to_json(found))
+    _report(found, contrast, directory)
     return found
 
 
-def _report(found: Rollout, contrast: Contrast | None, run_dir: Path) -> None:
-    asked = read_asked(run_dir)
-    journals = {each.name: list(read_journal(_journal(run_dir, each.name))) for each in found.rehearsals}
+def _report(found: Rollout, contrast: Contrast | None, directory: RunDirectory) -> None:
+    asked = directory.declaration.read()
+    journals = {each.name: list(read_journal(directory.rehearsal(each.name).journal)) for each in found.rehearsals}
     page = render_rollout(found, journals, contrast, asked.kafka_version, asked.argv)
-    write_text(run_dir / "report.html", page)
-    write_text(run_dir / "runbook.md", markdown(runbook(found)))
-
-
-def _journal(run_dir: Path, rehearsal: str) -> Path:
-    return run_dir / "rehearsals" / rehearsal / "journal.jsonl"
+    write_text(directory.report, page)
+    write_text(directory.runbook, markdown(runbook(found)))
 
 
 def _tools(setup: Setup, declared: Declaration, ground: Ground, reporter: Reporter) -> Tools:
@@ -168,7 +165,7 @@ def _line(result: RehearsalResult) -> str:
     )
 
 
-def _compare(results: Sequence[RehearsalResult], run_dir: Path, reporter: Reporter) -> Contrast | None:
+def _compare(results: Sequence[RehearsalResult], directory: RunDirectory, reporter: Reporter) -> Contrast | None:
     """Compare the logs of versions mixed with those of one version; they are told and do not decide."""
     from harness.logs.diff import compare, opened, read_nodes
 
@@ -176,13 +173,13 @@ def _compare(results: Sequence[RehearsalResult], run_dir: Path, reporter: Report
     if not {*compared} <= {result.name for result in results}:
         return None
     reporter.stage("comparing the logs of both versions mixed with those of base alone, on Spark")
-    logs = [run_dir / "rehearsals" / name / "logs.json" for name in compared]
-    nodes = [each for path in logs for each in from_json(tuple[NodeLogs, ...], path.read_bytes())]
+    nodes = [each for name in compared for each in directory.rehearsal(name).logs.read()]
+    logs = directory.logs
     try:
-        with timed(run_dir, "diff"):
-            with opened(run_dir / "logs", reporter.say) as spark:
-                counted = read_nodes(spark, run_dir, nodes, run_dir / "logs", reporter.say)
-            (contrast,) = compare(counted, [compared], run_dir / "logs", reporter.say)
+        with timed(directory, "diff"):
+            with opened(logs.path, reporter.say) as spark:
+                counted = read_nodes(spark, directory.path, nodes, logs, reporter.say)
+            (contrast,) = compare(counted, [compared], logs, reporter.say)
     except HarnessError as error:
         reporter.say(f"the log diff failed: {error}")
         return None
@@ -205,4 +202,4 @@ def tell(console: Console, found: Rollout, run_dir: Path) -> None:
     )
     for reason in found.reasons:
         console.print(Text(f"  · {visible(reason)}"))
-    console.print(Text(f"\nreport: {run_dir / 'report.html'}\nrunbook: {run_dir / 'runbook.md'}"))
+    console.print(Text(f"\nreport: {RunDirectory(run_dir).report}\nrunbook: {RunDirectory(run_dir).runbook}"))

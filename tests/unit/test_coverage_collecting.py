@@ -15,7 +15,7 @@ from harness.cluster.config import NodeConfig
 from harness.cluster.formatting import new_uuid
 from harness.cluster.jvm import Profile
 from harness.cluster.node import Launch, Node, NodeState, wait_until
-from harness.coverage.agent import EXECUTION_DATA, Agent, collected, outermost_class
+from harness.coverage.agent import Agent, collected, outermost_class
 from harness.coverage.collector import Collector
 from harness.coverage.protocol import DUMP_COMMAND, GREETING, read_dump
 
@@ -149,19 +149,19 @@ LAUNCH = Launch(Path("/bin/java"), (), Path("raft.jar"), Profile.FAST, None, {},
 
 
 def test_a_run_without_an_agent_starts_its_nodes_as_ever(tmp_path):
-    with collected(LAUNCH, None, tmp_path) as launch:
+    with collected(LAUNCH, None, tmp_path / "data") as launch:
         assert launch is LAUNCH
     assert not list(tmp_path.iterdir())
 
 
 def test_an_agent_instruments_the_changed_classes_with_their_nested_ones_and_connects_to_the_run(tmp_path):
     agent = Agent(Path("/cache/agent.jar"), ("a/b/One", "a/Two"))
-    with collected(LAUNCH, agent, tmp_path) as launch:
+    with collected(LAUNCH, agent, tmp_path / "data") as launch:
         kept, flag = launch.extra_flags
         port = flag.partition("port=")[2].partition(",")[0]
         fake = FakeAgent(int(port))
         assert launch.before_kill is not None
-        assert wait_until(lambda: launch.before_kill() or (tmp_path / EXECUTION_DATA).exists(), 5)
+        assert wait_until(lambda: launch.before_kill() or (tmp_path / "data").exists(), 5)
         fake.end()
     assert kept == "-Xlog"
     assert flag == (

@@ -100,9 +100,12 @@ def test_nights_are_compared_verification_by_verification(harness, tmp_path):
     ("spoil", "told"),
     [
         (lambda run: (run / "verdict.json").unlink(), "has no verdict.json"),
-        (lambda run: (run / "verdict.json").write_text('{"schema": 99}'), "has schema 99; this version of the harness"),
-        (lambda run: (run / "verdict.json").write_text('{"schema": 1}'), "was written by another version"),
-        (lambda run: (run / "verdict.json").write_text("{"), "verdict.json is not valid JSON"),
+        (lambda run: (run / "verdict.json").write_text('{"schema": 99}'), "has schema 99; this harness reads schema 1"),
+        (
+            lambda run: (run / "verdict.json").write_text('{"schema": 1}'),
+            "verdict.json is damaged. In the JSON at $: expected the fields",
+        ),
+        (lambda run: (run / "verdict.json").write_text("{"), "verdict.json is damaged. Not valid JSON"),
         (lambda run: (run / "night.json").write_text('{"schema": 7}'), "has schema 7"),
     ],
 )

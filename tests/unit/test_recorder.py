@@ -16,6 +16,7 @@ from harness.engine.recorder import Recorder, last_warning, last_words, mismatch
 from harness.engine.watch import Look, Stall
 from harness.model.arms import Arm, Build, Flag, Role
 from harness.model.runs import Outcome, RunKey
+from harness.rundir.parts import RunFolder
 from harness.scenario.load import LedgerSummary
 
 JAR = "a" * 64
@@ -31,7 +32,7 @@ def journal(tmp_path):
 
 @pytest.fixture
 def recorder(journal, tmp_path):
-    return Recorder(SimpleNamespace(key=KEY, arm=ARM, flag_key="f"), journal, tmp_path)
+    return Recorder(SimpleNamespace(key=KEY, arm=ARM, flag_key="f"), journal, RunFolder(tmp_path, KEY.folder))
 
 
 class SomeNode:
