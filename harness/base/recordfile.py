@@ -38,11 +38,7 @@ class RecordFile(Generic[T]):
         """Return the record. Raises HarnessError that names the file: it is absent, damaged, or of another schema."""
         if self.absent and not self.exists:
             raise self.absent()
-        content = self._content()
-        document = self._undamaged(lambda: parse_json(content))
-        if self.schema is not None:
-            check_schema(document, self.schema, self.path, self.path.parent)
-        return self._undamaged(lambda: record_of(self.kind, document))
+        return read_record(self.kind, self._content(), self.path, self.path.parent, self.schema, self.mend)
 
     def read_if_exists(self) -> T | None:
         """Return the record, or None when there is no such file. Raises HarnessError as `read` does."""
@@ -58,11 +54,25 @@ class RecordFile(Generic[T]):
         except OSError as error:
             raise HarnessError(f"{self.path} cannot be read: {error.strerror}.", self.mend) from error
 
-    def _undamaged(self, read: Callable[[], S]) -> S:
-        try:
-            return read()
-        except HarnessError as error:
-            raise HarnessError(f"{self.path} is damaged. {error.message}", self.mend) from error
+
+def read_record(
+    kind: type[T], content: str | bytes, where: object, convertible: Path, schema: int | None, mend: str
+) -> T:
+    """Return the record that JSON holds; `where` names it in errors, `convertible` is what can be converted.
+
+    Raises HarnessError when it is damaged, or has another schema than `schema`.
+    """
+    document = _undamaged(lambda: parse_json(content), where, mend)
+    if schema is not None:
+        check_schema(document, schema, where, convertible)
+    return _undamaged(lambda: record_of(kind, document), where, mend)
+
+
+def _undamaged(read: Callable[[], S], where: object, mend: str) -> S:
+    try:
+        return read()
+    except HarnessError as error:
+        raise HarnessError(f"{where} is damaged. {error.message}", mend) from error
 
 
 def check_schema(document: Any, wanted: int, where: object, convertible: Path) -> None:

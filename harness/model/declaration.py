@@ -10,7 +10,7 @@ from harness.model.arms import Arm, Role
 from harness.model.claims import Claim
 from harness.model.runs import RunResult
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 @dataclass(frozen=True, slots=True)

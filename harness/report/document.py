@@ -14,7 +14,7 @@ from harness.model.proof import Coverage, Proof
 from harness.model.runs import Evidence, Outcome, RunKey, Verdict
 from harness.report.inventory import FileDigest
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from harness.model.runs import Evidence
 from harness.rollout.accounts import Account
 
-SCHEMA = 1
+SCHEMA = 2
 # Rehearsals and stretches of them that others know by name: the yardstick; what the runbook is made of; whose logs are
 # compared while every node is stopped and started once.
 CONTROL, FORWARD_AND_BACK = "control", "forward-and-back"

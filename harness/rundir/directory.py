@@ -79,8 +79,11 @@ class RunDirectory:
 
     def runs(self) -> list[RunFolder]:
         """Return every run's folder, in the order of their paths."""
-        found = sorted(path for path in self.path.glob("runs/*/*/*") if path.is_dir())
-        return [RunFolder(self.path, path.relative_to(self.path).as_posix()) for path in found]
+        return self._run_folders("runs/*/*/*")
+
+    def rehearsals(self) -> list[RunFolder]:
+        """Return every rehearsal's folder, in the order of their paths."""
+        return self._run_folders("rehearsals/*")
 
     def results(self) -> list[RunResult]:
         """Return the results of all runs in the folder, by scenario, arm and repeat.
@@ -158,6 +161,10 @@ class RunDirectory:
             shutil.rmtree(folder, ignore_errors=True)
         if not self.declaration.exists:  # builds count once they are declared
             shutil.rmtree(self.path / "builds", ignore_errors=True)
+
+    def _run_folders(self, pattern: str) -> list[RunFolder]:
+        found = sorted(path for path in self.path.glob(pattern) if path.is_dir())
+        return [RunFolder(self.path, path.relative_to(self.path).as_posix()) for path in found]
 
     def _files(self, pattern: str) -> list[Path]:
         return sorted(path for path in self.path.glob(pattern) if path.is_file() and not path.is_symlink())

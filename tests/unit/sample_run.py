@@ -14,7 +14,7 @@ from typing import Any
 from harness.base.json import to_json
 from harness.model.arms import Arm, Build, Flag, Role
 from harness.model.claims import Claim, Expected
-from harness.model.declaration import Declaration, DeclaredScenario
+from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.findings import Contrast, Finding, FindingKind
 from harness.model.node_logs import NodeLogs
 from harness.model.proof import (
@@ -351,7 +351,7 @@ def coverage(kind: str) -> Coverage:
 
 def asked() -> Declaration:
     return Declaration(
-        1,
+        SCHEMA,
         "3.9.1",
         ARMS,
         tuple(DeclaredScenario(name, question, 180.0) for name, question in QUESTIONS.items()),

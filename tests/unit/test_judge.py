@@ -14,7 +14,7 @@ from harness.judge.decision import decide as decide_all
 from harness.judge.table import Effect
 from harness.model.arms import Arm, Build, Flag, Role
 from harness.model.claims import Claim, Expected
-from harness.model.declaration import Declaration, DeclaredScenario
+from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.proof import (
     Answer,
     AuditAnswer,
@@ -63,7 +63,7 @@ def decide(plan: Declaration, results, proof: Proof | None = SOUND) -> Judgement
 
 
 def asked(*scenarios: str, repeats: int = 1, claims: tuple[Claim, ...] = (), arms=ARMS) -> Declaration:
-    return Declaration(1, "3.9.1", arms, tuple(map(DeclaredScenario, scenarios)), repeats, claims)
+    return Declaration(SCHEMA, "3.9.1", arms, tuple(map(DeclaredScenario, scenarios)), repeats, claims)
 
 
 def ran(scenario: str, *shown, arms=ARMS) -> list[RunResult]:
