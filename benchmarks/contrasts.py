@@ -36,6 +36,7 @@ from harness.logs.read.masks import template_of
 from harness.logs.read.pipeline import FileCounts, join
 from harness.model.findings import Finding, FindingKind, Significance
 from harness.model.node_logs import NodeLogs
+from harness.rundir.directory import RunDirectory
 
 SEED = 20261122
 ARMS = {**dict.fromkeys(range(3), "base"), **dict.fromkeys(range(3, 6), "candidate")}
@@ -307,7 +308,7 @@ def _renumbered(line: str, names: Mapping[str, str], chance: random.Random) -> s
 
 
 def main(run_dir: Path, arm: str, splits: int) -> None:
-    nodes = [node for node in node_logs(run_dir) if node.arm == arm]
+    nodes = [node for node in node_logs(RunDirectory(run_dir)) if node.arm == arm]
     texts = {n: (run_dir / n).read_text("utf-8", "replace").splitlines() for node in nodes for n in node.files}
     origins = Origins(library(VERSION))
     files = read(nodes, texts, origins)

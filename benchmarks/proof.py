@@ -29,6 +29,7 @@ from harness.proof.dropin import BaselineJar, Subject, named_classes, prepare_to
 from harness.proof.dropin.api import compare_apis
 from harness.proof.dropin.linkage import packages_of
 from harness.proof.dropin.loading import check_loading
+from harness.rundir.directory import RunDirectory
 from harness.toolbox.java import bundled_runtime
 
 VERSION = "3.9.1"
@@ -59,7 +60,7 @@ def main() -> None:
     baselines = tuple(BaselineJar(*each) for each in unpatched_jars([ecj], kafka, sources, cache_root()))
     subject = Subject(named_classes(series), claims.flag, claims.flag_default, baselines)
     with tempfile.TemporaryDirectory() as scratch:
-        bench, chain = Bench(Path(scratch), tools.config, claims.flag), Toolchain(ecj, kafka, sources)
+        bench, chain = Bench(RunDirectory(Path(scratch)), tools.config, claims.flag), Toolchain(ecj, kafka, sources)
         made = build_series(bench, chain, "patched", MavenSources(VERSION, sources), series)
         jar = Path(scratch) / made.jar
         classes = read_each(tools.bytecode, [jar])[0]

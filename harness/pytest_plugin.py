@@ -17,7 +17,8 @@ from harness.base.errors import HarnessError
 from harness.judge.checks import Check
 from harness.model.arms import Role
 from harness.model.runs import RunResult
-from harness.report.verdict import judge_run, read_asked, read_results
+from harness.report.verdict import judge_run
+from harness.rundir.directory import RunDirectory
 from harness.scenario.plan import Scenario
 from harness.scenario.registry import load_all, load_file
 
@@ -141,12 +142,12 @@ def _verify(session: pytest.Session, items: list[ScenarioItem]) -> None:
     build(request, run_dir, reporter())
     run_stage.run(run_dir, reporter())
     session.stash[_RUN_DIR] = run_dir
-    session.stash[_FLAG_KNOWN] = read_asked(run_dir).flag_known
+    session.stash[_FLAG_KNOWN] = RunDirectory(run_dir).declaration.read().flag_known
     verdict = judge_run(run_dir)
     checks = {(run["scenario"], run["arm"]): Check(run["check"]) for run in verdict["runs"]}
     session.stash[_SHOWN] = {
         (result.scenario, str(result.role)): (checks[(result.scenario, result.arm)], result)
-        for result in read_results(run_dir)
+        for result in RunDirectory(run_dir).results()
     }
 
 

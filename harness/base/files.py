@@ -7,14 +7,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
-from harness.base.errors import HarnessError
-from harness.base.json import from_json
-
-T = TypeVar("T")
-
-_WRITE_AGAIN = "Run the stage that writes it again, or `harness verify --resume` with its run directory."
 PARTIAL = ".partial-"  # how a file is named until it is whole
 
 
@@ -50,13 +43,3 @@ def move_folder(made: Path, place: Path) -> None:
     except OSError as error:
         if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
             raise
-
-
-def read_record(cls: type[T], path: Path) -> T:
-    """Return the record that a JSON file holds. Raises HarnessError, which names the file, when it holds none."""
-    try:
-        return from_json(cls, path.read_bytes())
-    except OSError as error:
-        raise HarnessError(f"{path} cannot be read: {error.strerror}.", _WRITE_AGAIN) from error
-    except HarnessError as error:
-        raise HarnessError(f"{path} is damaged. {error.message}", _WRITE_AGAIN) from error

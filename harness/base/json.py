@@ -21,17 +21,7 @@ def to_json(record: object) -> str:
 
     The same record always gives the same bytes: fields keep their declared order, mappings are sorted by key.
     """
-    return json.dumps(_plain(record), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-
-
-def plain(record: object) -> Any:
-    """Return `record` as what JSON has: dicts, lists and scalars."""
-    return _plain(record)
-
-
-def from_plain(cls: type[T], value: object) -> T:
-    """Return the `cls` that parsed JSON holds; as `from_json` otherwise."""
-    return cast(T, _build(cls, value, "$"))
+    return json.dumps(plain(record), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
 def from_json(cls: type[T], text: str | bytes) -> T:
@@ -39,23 +29,34 @@ def from_json(cls: type[T], text: str | bytes) -> T:
 
     Unknown fields, missing fields and values of another type are a HarnessError that says where.
     """
+    return record_of(cls, parse_json(text))
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Return the plain document (dict, list, …) that `text` holds. Raises HarnessError."""
     try:
-        return cast(T, _build(cls, json.loads(text), "$"))
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise HarnessError(f"Not valid JSON: {error}.", "Run the stage that writes it again.") from error
 
 
-def _plain(value: object) -> object:
+def record_of(cls: type[T], document: Any) -> T:
+    """Return the `cls` that a plain document holds. Raises HarnessError as `from_json` does."""
+    return cast(T, _build(cls, document, "$"))
+
+
+def plain(value: object) -> Any:
+    """Return a record as what JSON has: dicts, lists and scalars."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, PurePath):
         return str(value)
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in sorted((_plain(k), v) for k, v in value.items())}
+        return {key: plain(item) for key, item in sorted((plain(k), v) for k, v in value.items())}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return value
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.files import write_bytes, write_text
-from harness.base.json import to_json
 from harness.building.builders import Builder, Compilation, first_errors
 from harness.building.configdef import Probe, read_flag
 from harness.building.given import check_raft_jar
@@ -21,6 +20,8 @@ from harness.kafka.maven import lay_out_generated
 from harness.kafka.patching import Series, apply_series
 from harness.kafka.tree import Source, SourceTree
 from harness.model.arms import Build
+from harness.rundir.directory import RunDirectory
+from harness.rundir.parts import BuildFolder
 
 _SOURCES = ("raft/src/main/java", "raft/src/generated/java")
 _RESOURCES = Path("raft/src/main/resources")
@@ -32,9 +33,9 @@ class CompileError(HarnessError):
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """Where builds are put (below `run_dir`), and how each jar is asked for the key `flag_key`."""
+    """Where builds are put (in `directory`), and how each jar is asked for the key `flag_key`."""
 
-    run_dir: Path
+    directory: RunDirectory
     probe: Probe
     flag_key: str
 
@@ -63,11 +64,11 @@ def build_series(bench: Bench, tools: Toolchain, name: str, source: Source, seri
         classes = Path(scratch) / "classes"
         compiled = tools.builder.compile(tree.path, source_files(tree.path), tools.released.others, classes)
         keep_sources(tree.path, folder)
-        write_text(folder / "build.log", _log(tree, series, tools.builder, compiled))
+        write_text(folder.log, _log(tree, series, tools.builder, compiled))
         if not compiled.succeeded:
             raise CompileError(
                 f"{tools.builder.label} cannot compile the build {name}: {first_errors(compiled.output)}.",
-                f"All of its output is in {folder / 'build.log'}.",
+                f"All of its output is in {folder.log}.",
                 keeps=True,
             )
         jar = Path(scratch) / "raft.jar"
@@ -84,7 +85,7 @@ def build_series(bench: Bench, tools: Toolchain, name: str, source: Source, seri
 def release_build(bench: Bench, name: str, distribution: Distribution) -> Build:
     """Take a distribution's own raft jar as it is: the control."""
     log = f"{distribution.description}: its own raft jar\n"
-    write_text(_folder(bench, name) / "build.log", log)
+    write_text(_folder(bench, name).log, log)
     made = _Made(name, "release", (), distribution.description)
     return _keep(bench, made, distribution.raft_jar, distribution)
 
@@ -95,18 +96,18 @@ def given_jar(bench: Bench, name: str, path: Path, distribution: Distribution) -
     Raises HarnessError with what is wrong with it otherwise.
     """
     check_raft_jar(path, distribution.version)
-    write_text(_folder(bench, name) / "build.log", f"{path.absolute()}, as it was given\n")
+    write_text(_folder(bench, name).log, f"{path.absolute()}, as it was given\n")
     return _keep(bench, _Made(name, "given", (), f"given: {path.name}"), path, distribution)
 
 
-def keep_sources(tree: Path, folder: Path) -> None:
-    """Copy the module's own Java sources of a checkout to `folder`/sources, as evidence and for what reads them later.
+def keep_sources(tree: Path, build: BuildFolder) -> None:
+    """Copy the module's own Java sources of a checkout to the build, as evidence and for what reads them later.
 
     Raises HarnessError when the tree has none.
     """
     if not (tree / _SOURCES[0]).is_dir():
         raise HarnessError(f"{tree} has no {_SOURCES[0]}.", "Name the top folder of a Kafka checkout.")
-    shutil.copytree(tree / _SOURCES[0], folder / "sources" / _SOURCES[0], ignore=_not_java, dirs_exist_ok=True)
+    shutil.copytree(tree / _SOURCES[0], build.sources / _SOURCES[0], ignore=_not_java, dirs_exist_ok=True)
 
 
 def source_files(tree: Path) -> list[str]:
@@ -166,25 +167,26 @@ class _Made:
     note: str
 
 
-def _folder(bench: Bench, name: str) -> Path:
-    folder = bench.run_dir / "builds" / name
-    folder.mkdir(parents=True, exist_ok=True)
+def _folder(bench: Bench, name: str) -> BuildFolder:
+    folder = bench.directory.build(name)
+    folder.path.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 def _keep(bench: Bench, made: _Made, jar: Path, distribution: Distribution) -> Build:
     """Copy the jar into the run directory, ask it for the flag, and write build.json, the sign of a whole build."""
-    kept = _folder(bench, made.name) / f"kafka-raft-{distribution.version}.jar"
+    folder = _folder(bench, made.name)
+    kept = folder.jar(distribution.version)
     write_bytes(kept, jar.read_bytes())
     build = Build(
         name=made.name,
         kafka_version=distribution.version,
-        jar=kept.relative_to(bench.run_dir).as_posix(),
+        jar=kept.relative_to(bench.directory.path).as_posix(),
         jar_sha256=sha256_of(kept),
         builder=made.builder,
         flag=read_flag(bench.probe, kept, distribution.others, bench.flag_key),
         series=made.series,
         note=made.note,
     )
-    write_text(kept.with_name("build.json"), to_json(build))
+    folder.record.write(build)
     return build

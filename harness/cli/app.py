@@ -16,7 +16,7 @@ from rich.text import Text
 
 from harness.base.errors import HarnessError
 from harness.base.text import visible
-from harness.cli import audit, image, inspect, mutants, nightly, rollout, selftest, stages, verify
+from harness.cli import audit, convert, image, inspect, mutants, nightly, rollout, selftest, stages, verify
 from harness.cli.common import USAGE_OR_HARNESS_ERROR, at_work, errors, how_to_go_on
 
 _INTERRUPTED = 130
@@ -42,6 +42,7 @@ image.register(app)
 audit.register(app)
 mutants.register(app)
 nightly.register(app)
+convert.register(app)
 selftest.register(app)
 
 

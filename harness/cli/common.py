@@ -19,7 +19,7 @@ from harness.base.errors import HarnessError
 from harness.base.locks import MARKER, owned, scratch, sweep
 from harness.base.paths import cache_root
 from harness.base.progress import Reporter
-from harness.stages.rundir import read_asked, tidy
+from harness.rundir.directory import RunDirectory
 
 USAGE_OR_HARNESS_ERROR = 2
 _held = ExitStack()
@@ -58,7 +58,7 @@ def hold(folder: Path, *, resumable: bool = True) -> None:
     Raises HarnessError when another harness has it.
     """
     _held.enter_context(owned(folder))
-    tidy(folder)
+    RunDirectory(folder).remove_unfinished()
     if resumable:
         _in_work.append(folder)
 
@@ -79,7 +79,7 @@ def at_work() -> Iterator[None]:
 
 def how_to_go_on() -> str:
     """Return how to go on with what the last command began; empty where that was nothing."""
-    begun = [folder for folder in _in_work if (folder / "request.json").is_file()]
+    begun = [folder for folder in _in_work if RunDirectory(folder).request.exists]
     return f"Go on with: harness verify --resume {shlex.quote(str(begun[-1]))}" if begun else ""
 
 
@@ -119,7 +119,7 @@ def _unused(wanted: Path) -> Path:
 
 def work_dir(run_dir: Path, out: Path | None) -> Path:
     """Return the run directory to work in, held: a copy of it at `out` if that is given, else itself."""
-    read_asked(run_dir)
+    RunDirectory(run_dir).declaration.read()
     if out is None:
         hold(run_dir)
         return run_dir
@@ -137,7 +137,7 @@ def fresh_run_dir(out: Path | None, command: str, *, resumable: bool = True) -> 
     try:
         yield folder
     except BaseException as error:
-        if not (folder / "run.json").is_file() and not (isinstance(error, HarnessError) and error.keeps):
+        if not RunDirectory(folder).declaration.exists and not (isinstance(error, HarnessError) and error.keeps):
             shutil.rmtree(folder)
         raise
 

@@ -176,10 +176,14 @@ def open_report(run_dir: Annotated[Path, typer.Argument(help="A run directory or
 
 
 def _page(folder: Path) -> Path:
-    for name in ("index.html", "report.html"):
-        if (folder / name).is_file():
-            return folder / name
-    hint = f"Write it: harness report {folder}" if (folder / "verdict.json").is_file() else "Name a run or a night."
+    from harness.nightly.folder import NightFolder
+    from harness.rundir.directory import RunDirectory
+
+    for page in (NightFolder(folder).page, RunDirectory(folder).report):
+        if page.is_file():
+            return page
+    judged = RunDirectory(folder).verdict.is_file()
+    hint = f"Write it: harness report {folder}" if judged else "Name a run or a night."
     raise HarnessError(f"{folder} holds no report.", hint)
 
 
@@ -191,6 +195,7 @@ def _list(night: Night) -> None:
 
 
 def _told(report: NightReport, folder: Path) -> int:
+    from harness.nightly.folder import NightFolder
     from harness.nightly.summary import headline
 
     out = common.console()
@@ -199,5 +204,5 @@ def _told(report: NightReport, folder: Path) -> int:
     for fault in report.waived.faults:
         out.print(Text(f"  {visible(fault)}", style="red"))
     out.print(Text(f"\n{visible(headline(report))}", style="bold"))
-    out.print(Text(f"night: {folder / 'index.html'}"))
+    out.print(Text(f"night: {NightFolder(folder).page}"))
     return report.exit_code

@@ -96,7 +96,7 @@ def judge(run_dir: RunDir, out: OutCopy = None) -> int:
     from harness.stages import judge as stage
 
     folder = common.work_dir(run_dir, out)
-    verdict = stage.judge(folder, common.reporter())
+    verdict = stage.judge_either(folder, common.reporter())
     common.console().print(f"{verdict}\nNext: harness report {folder}")
     return verdict.exit_code
 
@@ -108,5 +108,5 @@ def report(run_dir: RunDir, out: OutCopy = None) -> int:
     """
     from harness.stages import judge as stage
 
-    common.console().print(str(stage.report(common.work_dir(run_dir, out), common.reporter())))
+    common.console().print(str(stage.report_either(common.work_dir(run_dir, out), common.reporter())))
     return 0

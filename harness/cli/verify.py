@@ -15,7 +15,7 @@ from harness.cli.common import Offline, Out
 from harness.cluster.jvm import Profile
 from harness.model.proof import TestScope
 from harness.model.request import Request
-from harness.stages.rundir import read_asked
+from harness.rundir.directory import RunDirectory
 
 Jar = Annotated[
     Path | None,
@@ -213,14 +213,13 @@ def _with_option(
 
 
 def _resume(folder: Path, others: list[str]) -> int:
-    from harness.stages.rundir import read_request
     from harness.stages.verify import resume
 
     if others:
         raise HarnessError(
             f"--resume takes its options from {folder}, not --{others[0].replace('_', '-')}.", "Leave the others out."
         )
-    read_request(folder)
+    RunDirectory(folder).request.read()
     common.hold(folder)
     return resume(folder, common.reporter()).exit_code
 
@@ -258,6 +257,6 @@ def _cross_check(request: Request, out: Path | None) -> int:
 
     with common.fresh_run_dir(out, "build") as folder:
         build(request, folder, common.reporter())
-    check = cross_check(request, read_asked(folder).kafka_version, folder, common.reporter())
+    check = cross_check(request, RunDirectory(folder).declaration.read().kafka_version, folder, common.reporter())
     common.console().print(f"{folder}\nNext: harness run {folder}", highlight=False)
     return 1 if check.problems else 0

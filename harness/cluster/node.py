@@ -23,12 +23,12 @@ from harness.cluster.config import NodeConfig
 from harness.cluster.install import Install
 from harness.cluster.live_proof import LiveProof, prove
 from harness.cluster.threads import dump_threads
+from harness.rundir.parts import NODE_LOG, NODE_OUTPUT
 
 # A broker that lost the quorum ignores SIGTERM for its whole controlled-shutdown time; it is killed instead.
 STOP_TIMEOUT_SECONDS = 20.0
 # A node is ready in 2 to 11 s; and a JVM younger than a second would die of being asked for its threads.
 HANGS_AFTER_SECONDS = 15.0
-_OUTPUT = "stdout.log"
 # A JVM that ends by SIGTERM runs its shutdown hooks and tells 143; the kernel tells -15 if it came too early for them.
 _CLEAN_EXITS = (0, 143, -signal.SIGTERM)
 
@@ -131,7 +131,7 @@ class Node:
     @property
     def log_file(self) -> Path:
         """The node's log4j file."""
-        return self.folder / "server.log"
+        return self.folder / NODE_LOG
 
     def has_logged(self, text: str) -> bool:
         """Return whether a line since the last start holds the text."""
@@ -155,7 +155,7 @@ class Node:
         self._process = spawn(
             self._command(properties, logging),
             cwd=self.folder,
-            output=self.folder / _OUTPUT,
+            output=self.folder / NODE_OUTPUT,
             env=marked(bare_environment(), self.folder.parent),
         )
         self._started_at = time.monotonic()
@@ -218,7 +218,7 @@ class Node:
         """Keep what a node that hangs is doing, before it is killed; the files are in `thread_dumps`."""
         if self._process is not None and self._process.poll() is None:
             kept = self.folder / f"threads-{len(self.thread_dumps) + 1}.txt"
-            made = dump_threads(self._process.pid, self.folder / _OUTPUT, kept)
+            made = dump_threads(self._process.pid, self.folder / NODE_OUTPUT, kept)
             self.thread_dumps += [made] if made else []
 
     def kill(self) -> None:

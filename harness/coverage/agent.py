@@ -12,7 +12,6 @@ from harness.cluster.address import Address
 from harness.cluster.node import Launch
 from harness.coverage.collector import Collector
 
-EXECUTION_DATA = "reached.exec"
 # No name of another shape gets into the agent's options; the group is the outermost class.
 _CLASS_FILE = re.compile(r"((?:\w+/)*\$*\w+)(?:\$[\w$]*)?\.class")
 
@@ -38,8 +37,8 @@ def outermost_class(entry: str) -> str:
 
 
 @contextmanager
-def collecting(agent: Agent, launch: Launch, folder: Path) -> Iterator[Launch]:
-    """Give how nodes are started so that `folder` gets their execution data."""
-    with Collector(folder / EXECUTION_DATA, launch.host) as collector:
+def collecting(agent: Agent, launch: Launch, data: Path) -> Iterator[Launch]:
+    """Give how nodes are started so that the file `data` gets their execution data."""
+    with Collector(data, launch.host) as collector:
         flags = (*launch.extra_flags, agent.flag(collector.address))
         yield replace(launch, extra_flags=flags, before_kill=collector.dump)

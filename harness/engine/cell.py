@@ -15,7 +15,7 @@ from harness.model.runs import RunKey
 from harness.scenario.bounds import Settings
 from harness.scenario.plan import Scenario
 
-# Something that runs in the nodes' JVMs and leaves files in the run's folder.
+# Something that runs in the nodes' JVMs and leaves its data in a file of the run.
 Instrument = Callable[[Launch, Path], AbstractContextManager[Launch]]
 
 

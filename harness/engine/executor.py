@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.base.files import write_text
-from harness.base.json import to_json
 from harness.base.processes.leftovers import end_leftovers
 from harness.cluster.cluster import Cluster
 from harness.cluster.node import Launch, Node
@@ -22,11 +20,12 @@ from harness.engine.recorder import Recorder
 from harness.engine.run_logs import node_logs
 from harness.engine.seal import seal_of
 from harness.engine.walk import Walk
-from harness.journal import Journal, events_of, read_journal
 from harness.model.events import OutcomeDecided, RunStarted
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.node_logs import PhaseSpan
 from harness.model.runs import RunResult
+from harness.rundir.directory import RunDirectory
+from harness.rundir.journal import Journal, events_of, read_journal
 from harness.scenario.capabilities.base import missing
 from harness.scenario.monitors.base import Monitor
 from harness.scenario.plan import Plan
@@ -40,13 +39,13 @@ def run_cell(cell: Cell, run_dir: Path, say: Callable[[str], None], cancellation
 
     `say` hears of each phase. Raises RunCancelled, after every node has been ended and without a result.
     """
-    folder = (run_dir / cell.key.folder).absolute()  # nodes run in folders of their own
-    folder.mkdir(parents=True)
+    folder = RunDirectory(run_dir.absolute()).run(cell.key)  # nodes run in folders of their own
+    folder.path.mkdir(parents=True)
     plan = cell.scenario.plan()
-    write_text(folder / "plan.json", to_json(list(described(plan.everything, cell.settings))))
+    folder.plan.write(tuple(described(plan.everything, cell.settings)))
     began = time.monotonic()
-    with Journal(folder / "journal.jsonl") as journal:
-        recorder = Recorder(cell, journal, run_dir)
+    with Journal(folder.journal) as journal:
+        recorder = Recorder(cell, journal, folder)
         key = cell.key
         journal.write(RunStarted(key.scenario, key.arm, str(cell.role), key.repeat))
         run = Run(cell, recorder, say, cancellation)
@@ -68,10 +67,10 @@ def run_cell(cell: Cell, run_dir: Path, say: Callable[[str], None], cancellation
         round(time.monotonic() - began, 2),
         {**measures(facts.clients, run.cpu_seconds, run.waits), **run.measures},
     )
-    of_nodes = roles(events_of(read_journal(folder / "journal.jsonl")), cell.scenario.topology.voter_ids)
-    write_text(folder / "logs.json", to_json(node_logs(cell, folder, run.phases, run.names, of_nodes)))
-    write_text(folder / "seal.json", to_json(seal_of(cell, folder)))
-    write_text(folder / "result.json", to_json(result))
+    of_nodes = roles(events_of(read_journal(folder.journal)), cell.scenario.topology.voter_ids)
+    folder.logs.write(node_logs(cell, folder, run.phases, run.names, of_nodes))
+    folder.seal.write(seal_of(cell, folder))
+    folder.result.write(result)
     return result
 
 
@@ -112,7 +111,7 @@ class Run:
             self._recorder.harness_failed(str(error))
         except Exception as error:
             self._recorder.harness_failed(f"{type(error).__name__}: {error}")
-        if left := end_leftovers(self._recorder.folder / "nodes"):
+        if left := end_leftovers(self._recorder.folder.nodes):
             self._recorder.harness_failed(left)
 
     def _carry_out(self, plan: Plan) -> None:
@@ -121,7 +120,7 @@ class Run:
             self._instrumented() as launch,
             Cluster(
                 cell.scenario.topology,
-                recorder.folder / "nodes",
+                recorder.folder.nodes,
                 launch,
                 cell.install,
                 cell.ground.template,
@@ -174,7 +173,7 @@ class Run:
         if self._cell.instrument is None:
             yield launch
             return
-        with self._cell.instrument(launch, self._recorder.folder) as instrumented:
+        with self._cell.instrument(launch, self._recorder.folder.execution_data) as instrumented:
             yield instrumented
 
     def _on_node(self, node: Node) -> None:

@@ -12,11 +12,12 @@ from harness.cluster.node import Node
 from harness.cluster.watch import Look
 from harness.engine.cell import Cell
 from harness.engine.outcome import Facts
-from harness.journal import Journal
 from harness.model.clients import ClientReport
 from harness.model.events import ClientSettled, Event, NodeChanged, QuorumSeen, Sampled, StepChanged
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.runs import Evidence
+from harness.rundir.journal import Journal
+from harness.rundir.parts import RunFolder
 
 _WARNING = re.compile(rb"\b(WARN|ERROR|FATAL)\b")
 _EXCERPT_BYTES = 400
@@ -27,10 +28,10 @@ _BY_THE_ARM = (IncidentKind.NODE_DIED, IncidentKind.EXPECTATION_UNMET)
 class Recorder:
     """Hears of everything in a run; the first incident of a kind is kept, those of the aftermath all are."""
 
-    def __init__(self, cell: Cell, journal: Journal, run_dir: Path) -> None:
+    def __init__(self, cell: Cell, journal: Journal, folder: RunFolder) -> None:
+        self.folder = folder
         self.evidence: list[Evidence] = []
         self.clients: list[ClientReport] = []
-        self.run_dir = run_dir
         self._cell = cell
         self._journal = journal
         self._incidents: dict[IncidentKind, Incident] = {}
@@ -40,16 +41,6 @@ class Recorder:
         self._lock = threading.Lock()
 
     # What monitors see (harness.scenario.monitors.base.RunRecord).
-
-    @property
-    def folder(self) -> Path:
-        """The run's folder."""
-        return (self.run_dir / self.path).absolute()
-
-    @property
-    def path(self) -> str:
-        """The run's folder below the run directory."""
-        return self._cell.key.folder
 
     @property
     def flag_key(self) -> str:
@@ -77,7 +68,7 @@ class Recorder:
                 self._incidents[incident.kind] = incident
         if incident.kind is IncidentKind.HARNESS_FAILED and not line:
             line = self.write(StepChanged("error", incident.reason, "failed"))
-        self.show(Evidence(f"{self.path}/journal.jsonl", line))
+        self.show(self.folder.evidence(self.folder.journal, line))
 
     def show(self, *evidence: Evidence) -> None:
         """Add places that a reader should look at."""
@@ -140,7 +131,7 @@ class Recorder:
         line = self.write(ClientSettled(report))
         self.clients.append(report)
         if report.lost or report.unread or report.violations or not report.acknowledged:
-            self.show(Evidence(f"{self.path}/journal.jsonl", line))
+            self.show(self.folder.evidence(self.folder.journal, line))
 
     def harness_failed(self, story: str) -> None:
         """The harness or the host itself failed."""
@@ -149,8 +140,9 @@ class Recorder:
     def expectation_unmet(self, incident: Incident, line: int, node: int | None) -> None:
         """An expectation was not met; the log of the node that was asked says most about why."""
         self.report(incident, line)
-        log = f"{self.path}/nodes/{node}/server.log"
-        self.show(*(Evidence(log, at, words) for at, words in last_warning(self.run_dir / log)))
+        if node is not None:
+            log = self.folder.node_log(node)
+            self.show(*(self.folder.evidence(log, at, words) for at, words in last_warning(log)))
 
 
 def last_warning(log: Path) -> list[tuple[int, str]]:

@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from harness.cluster.config import LOG_PATTERN
 from harness.engine.cell import Cell
 from harness.model.node_logs import NodeLogs, PhaseSpan
+from harness.rundir.parts import RunFolder
 
 
 def node_logs(
     cell: Cell,
-    folder: Path,
+    folder: RunFolder,
     phases: Sequence[PhaseSpan],
     names: Mapping[str, str],
     roles: Mapping[int, Mapping[str, str]],
-) -> list[NodeLogs]:
+) -> tuple[NodeLogs, ...]:
     """Return the log of every node that wrote one; `roles` is what each node was in each phase."""
     topology = cell.scenario.topology
-    return [
+    return tuple(
         NodeLogs(
             cell.key.scenario,
             cell.key.arm,
             cell.key.repeat,
             node,
             "voter" if node in topology.voter_ids else "observer",
-            (f"{cell.key.folder}/nodes/{node}/server.log",),
+            (folder.evidence(folder.node_log(node)).path,),
             LOG_PATTERN,
             tuple(phases),
             names,
             roles.get(node, {}),
         )
         for node in topology.node_ids
-        if (folder / "nodes" / str(node) / "server.log").exists()
-    ]
+        if folder.node_log(node).exists()
+    )

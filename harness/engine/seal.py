@@ -3,44 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.base.files import read_record
 from harness.base.json import to_json
 from harness.engine.cell import Cell
-from harness.journal import read_journal
 from harness.model.events import OutcomeDecided
-from harness.model.runs import RunKey, RunResult
+from harness.model.seal import RunInputs, Seal
+from harness.rundir.directory import RunDirectory
+from harness.rundir.journal import read_journal
+from harness.rundir.parts import RunFolder
 from harness.scenario.steps import described
 
 _DIGITS = 12
-
-
-@dataclass(frozen=True, slots=True)
-class RunInputs:
-    """Everything that decides what a run shows, apart from the host.
-
-    `plan` is the digest of the steps in words, the topology, the budget and the server properties; `jar` is the raft
-    jar's, `other_jars` are those that the plan may install. `java` is the runtime as run.json declares it, `profile`
-    the JVM settings.
-    """
-
-    plan: str
-    jar: str
-    other_jars: tuple[str, ...]
-    java: str
-    profile: str
-    repeat: int
-
-
-@dataclass(frozen=True, slots=True)
-class Seal:
-    """What a run was made with, and the SHA-256 of the journal that it left."""
-
-    inputs: RunInputs
-    journal: str
 
 
 def inputs_of(cell: Cell) -> RunInputs:
@@ -55,14 +31,14 @@ def inputs_of(cell: Cell) -> RunInputs:
     )
 
 
-def seal_of(cell: Cell, folder: Path) -> Seal:
+def seal_of(cell: Cell, folder: RunFolder) -> Seal:
     """Return the seal of a run that has ended in `folder`."""
-    return Seal(inputs_of(cell), _digest((folder / "journal.jsonl").read_bytes()))
+    return Seal(inputs_of(cell), _digest(folder.journal.read_bytes()))
 
 
-def differences(made: RunInputs, declared: RunInputs) -> str:
+def differences(inputs: RunInputs, declared: RunInputs) -> str:
     """Return in words how what a run was made with differs from what is declared; empty when it does not. Pure."""
-    pairs = zip(asdict(made).items(), asdict(declared).values(), strict=True)
+    pairs = zip(asdict(inputs).items(), asdict(declared).values(), strict=True)
     return "; ".join(
         f"its {name} was {_short(name, was)}, declared is {_short(name, now)}"
         for (name, was), now in pairs
@@ -73,36 +49,34 @@ def differences(made: RunInputs, declared: RunInputs) -> str:
 def mismatch(root: Path, cell: Cell) -> str:
     """Return why the result that lies below `root` cannot stand for a cell; empty when it can."""
     try:
-        return differences(check_result(root, cell.key).inputs, inputs_of(cell))
+        return differences(check_result(RunDirectory(root).run(cell.key)).inputs, inputs_of(cell))
     except HarnessError as error:
         return error.message.rstrip(".")
 
 
-def check_result(run_dir: Path, key: RunKey) -> Seal:
+def check_result(run: RunFolder) -> Seal:
     """Return a run's seal when its result is whole and its journal is the one that was written with it.
 
     Raises HarnessError that names the file and says what is wrong with it.
     """
-    folder = run_dir / key.folder
-    seal, result = read_record(Seal, folder / "seal.json"), read_record(RunResult, folder / "result.json")
-    journal = folder / "journal.jsonl"
+    seal, result, journal = run.seal.read(), run.result.read(), run.journal
     if not journal.is_file() or _digest(journal.read_bytes()) != seal.journal:
         raise _refused(journal, "is not the journal that was written in this run: it was changed afterwards")
-    if result.key != key:
-        raise _refused(folder / "result.json", f"is the result of another run: it names {result.key.folder}")
-    if decided(journal) != (result.outcome, result.expectation, result.reason):
-        raise _refused(folder / "result.json", f"says {result.outcome}, and the outcome in {journal.name} differs")
+    if result.key != run.key:
+        raise _refused(run.result.path, f"is the result of another run: it names {result.key.folder}")
+    if recorded_outcome(journal) != (result.outcome, result.expectation, result.reason):
+        raise _refused(run.result.path, f"says {result.outcome}, and the outcome in {journal.name} differs")
     return seal
 
 
 def check_results(run_dir: Path) -> None:
     """Check every result of a run directory before anything is said of them. Raises HarnessError: which, and why."""
-    for path in sorted((run_dir / "runs").glob("*/*/*/result.json")):
-        scenario, arm, repeat = path.parent.relative_to(run_dir / "runs").parts
-        check_result(run_dir, RunKey(scenario, arm, int(repeat) if repeat.isdecimal() else 0))
+    for run in RunDirectory(run_dir).runs():
+        if run.result.exists:
+            check_result(run)
 
 
-def decided(journal: Path) -> tuple[str, str, str]:
+def recorded_outcome(journal: Path) -> tuple[str, str, str]:
     """Return outcome, expectation and reason that a journal ends with; empty ones when it has no outcome."""
     outcomes = [entry.event for entry in read_journal(journal) if isinstance(entry.event, OutcomeDecided)]
     last = outcomes[-1] if outcomes else OutcomeDecided("", "", "")
@@ -111,8 +85,7 @@ def decided(journal: Path) -> tuple[str, str, str]:
 
 def _plan_digest(cell: Cell) -> str:
     scenario = cell.scenario
-    plan = scenario.plan()
-    steps = tuple(described(plan.everything, cell.settings))
+    steps = tuple(described(scenario.plan().everything, cell.settings))
     text = to_json((steps, scenario.topology, scenario.budget, dict(cell.settings)))
     return _digest(text.encode())
 

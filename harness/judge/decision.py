@@ -12,7 +12,7 @@ from harness.judge.cells import CellOutcome, fold_repeats, missing_cell
 from harness.judge.table import Effect, Inertness, Ruling, rule, weight_of_effect, weight_of_inertness
 from harness.model.arms import Role
 from harness.model.claims import Claim
-from harness.model.declaration import Asked
+from harness.model.declaration import Declaration
 from harness.model.findings import Contrast
 from harness.model.proof import ClaimChain, Proof
 from harness.model.runs import RunResult, Verdict
@@ -89,7 +89,7 @@ class Judgement:
 
 
 def decide(
-    asked: Asked, results: Sequence[RunResult], proof: Proof | None, contrasts: Sequence[Contrast] = ()
+    asked: Declaration, results: Sequence[RunResult], proof: Proof | None, contrasts: Sequence[Contrast] = ()
 ) -> Judgement:
     """Judge scenarios and claims, the jar itself, its figures and its logs: HOLD beats INCONCLUSIVE beats SHIP.
 
@@ -123,16 +123,16 @@ def decide(
     )
 
 
-def _base(asked: Asked) -> str:
+def _base(asked: Declaration) -> str:
     arm = asked.arm(Role.BASE)
     return arm.name if arm else ""
 
 
-def _candidates(asked: Asked) -> list[str]:
+def _candidates(asked: Declaration) -> list[str]:
     return [arm.name for arm in asked.arms if arm.role is not Role.BASE]
 
 
-def _rulings(asked: Asked, scenario: str, results: Sequence[RunResult]) -> list[tuple[Claim | None, Ruling]]:
+def _rulings(asked: Declaration, scenario: str, results: Sequence[RunResult]) -> list[tuple[Claim | None, Ruling]]:
     """Return one ruling per claim about the scenario, or a single one without a claim."""
     cells = {role: _cell(asked, scenario, role, results) for role in Role}
     off = cells[Role.OFF] if asked.flag_known else None
@@ -141,14 +141,14 @@ def _rulings(asked: Asked, scenario: str, results: Sequence[RunResult]) -> list[
     return [(claim, rule(claim.expected if claim else None, cells[Role.BASE], off, cells[Role.ON])) for claim in claims]
 
 
-def _cell(asked: Asked, scenario: str, role: Role, results: Sequence[RunResult]) -> CellOutcome:
+def _cell(asked: Declaration, scenario: str, role: Role, results: Sequence[RunResult]) -> CellOutcome:
     arm = asked.arm(role)
     if arm is None:
         return missing_cell(asked.repeats, f"no arm plays the role {role}")
     return fold_repeats([r for r in results if (r.scenario, r.arm) == (scenario, arm.name)], asked.repeats)
 
 
-def _row(asked: Asked, name: str, rulings: list[tuple[Claim | None, Ruling]]) -> JudgedScenario:
+def _row(asked: Declaration, name: str, rulings: list[tuple[Claim | None, Ruling]]) -> JudgedScenario:
     claim, ruling = min(rulings, key=lambda pair: _rank(pair[1].verdict))
     return JudgedScenario(
         name, ruling, sentences.effect(asked, name, claim, ruling), sentences.flag(asked, name, ruling)
@@ -169,7 +169,7 @@ def _settled(chain: ClaimChain, status: str, why: str) -> JudgedClaim:
     return JudgedClaim(Claim(chain.claim, chain.says, "", {}, chain.source), ClaimStatus(status), why)
 
 
-def _judge_claim(asked: Asked, claim: Claim, rulings: _Rulings, proof: Proof | None) -> JudgedClaim:
+def _judge_claim(asked: Declaration, claim: Claim, rulings: _Rulings, proof: Proof | None) -> JudgedClaim:
     by_source = proved.refuted_by_source(claim, proof)
     if by_source:
         return JudgedClaim(claim, ClaimStatus.REFUTED, by_source)
@@ -207,12 +207,12 @@ def _reasons(verdict: Verdict, rows: Iterable[JudgedScenario], gaps: Sequence[st
     return ordered if ordered or verdict is Verdict.HOLD else (_NOTHING,)
 
 
-def _absent_arms(asked: Asked) -> tuple[str, ...]:
+def _absent_arms(asked: Declaration) -> tuple[str, ...]:
     needed = [role for role in Role if role is not Role.OFF or asked.flag_known]
     return tuple(sentences.absent_arm(role) for role in needed if asked.arm(role) is None)
 
 
-def _gaps_in_claims(asked: Asked, rulings: _Rulings) -> tuple[str, ...]:
+def _gaps_in_claims(asked: Declaration, rulings: _Rulings) -> tuple[str, ...]:
     """Return what of the claims could not be asked at all, however well the rest went."""
     gaps = []
     for claim in asked.claims:
@@ -230,7 +230,7 @@ def _ruling_on(claim: Claim, rulings: _Rulings) -> Ruling | None:
     return next((ruled for one, ruled in rulings.get(claim.scenario, []) if one == claim), None)
 
 
-def _lacks_flag(asked: Asked, claim: Claim) -> bool:
+def _lacks_flag(asked: Declaration, claim: Claim) -> bool:
     """Return whether a claim speaks of the flag switched off although the candidate has no such flag."""
     return Role.OFF in claim.expected and not asked.flag_known
 

@@ -9,7 +9,7 @@ from harness.judge.cells import CellOutcome, CellState
 from harness.judge.table import Effect, Inertness, Ruling
 from harness.model.arms import Role
 from harness.model.claims import Claim
-from harness.model.declaration import Asked
+from harness.model.declaration import Declaration
 from harness.model.runs import Verdict
 
 _REASON_LIMIT = 300
@@ -29,7 +29,7 @@ def headline(verdict: Verdict, reasons: Sequence[str], runs: int, leaves_defects
             assert_never(verdict)
 
 
-def effect(asked: Asked, name: str, claim: Claim | None, ruling: Ruling) -> str:
+def effect(asked: Declaration, name: str, claim: Claim | None, ruling: Ruling) -> str:
     """Return what base and on mean together in the scenario `name`."""
     base, on = _told(asked, Role.BASE, ruling.base), _told(asked, Role.ON, ruling.on)
     return _effect(name, f" {claim.id}" if claim else "", ruling, base, on)
@@ -99,7 +99,7 @@ def _effect(name: str, claim: str, ruling: Ruling, base: str, on: str) -> str:
             assert_never(ruling.effect)
 
 
-def flag(asked: Asked, name: str, ruling: Ruling) -> str:
+def flag(asked: Declaration, name: str, ruling: Ruling) -> str:
     """Return what base and off mean together; empty where there is nothing to remark."""
     if ruling.off is None:
         return ""
@@ -115,7 +115,7 @@ def flag(asked: Asked, name: str, ruling: Ruling) -> str:
             assert_never(ruling.inertness)
 
 
-def _told(asked: Asked, role: Role, cell: CellOutcome) -> str:
+def _told(asked: Declaration, role: Role, cell: CellOutcome) -> str:
     arm = asked.arm(role)
     return f"{arm.name if arm else f'the {role} arm'} {_verb(cell)}"
 
@@ -140,7 +140,7 @@ def _because(cell: CellOutcome) -> str:
     return f" ({cut})" if cut else ""
 
 
-def against(verdict: Verdict, asked: Asked, rows: Sequence[tuple[str, Ruling]]) -> str:
+def against(verdict: Verdict, asked: Declaration, rows: Sequence[tuple[str, Ruling]]) -> str:
     """Return the strongest reason against the verdict, for the reader who would rather not believe it."""
     match verdict:
         case Verdict.SHIP:
@@ -153,7 +153,7 @@ def against(verdict: Verdict, asked: Asked, rows: Sequence[tuple[str, Ruling]]) 
             assert_never(verdict)
 
 
-def _against_shipping(asked: Asked, rows: Sequence[tuple[str, Ruling]]) -> str:
+def _against_shipping(asked: Declaration, rows: Sequence[tuple[str, Ruling]]) -> str:
     left = [name for name, ruling in rows if ruling.effect is Effect.NOT_FIXED]
     silent = [name for name, ruling in rows if ruling.effect is Effect.NOT_ASKED]
     if not any(ruling.discriminates for _, ruling in rows):
@@ -167,7 +167,7 @@ def _against_shipping(asked: Asked, rows: Sequence[tuple[str, Ruling]]) -> str:
     return _confidence(asked.repeats) + proves_nothing
 
 
-def _for_the_candidate(asked: Asked, rows: Sequence[tuple[str, Ruling]]) -> str:
+def _for_the_candidate(asked: Declaration, rows: Sequence[tuple[str, Ruling]]) -> str:
     good = [name for name, ruling in rows if ruling.verdict is Verdict.SHIP]
     held = f"Nothing speaks against the candidate in {_list(good)}." if good else ""
     once = "Each cell ran once, so a single unlucky run would look the same." if asked.repeats == 1 else ""

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from harness.base.errors import HarnessError
-from harness.base.json import from_json
 from harness.logs.compare import clocks
 from harness.logs.compare.contrasts import comparable, contrast, learned
 from harness.logs.compare.counts import Count, Where
@@ -30,6 +29,8 @@ from harness.logs.results import write
 from harness.model.arms import Arm, Role
 from harness.model.findings import Contrast
 from harness.model.node_logs import NodeLogs
+from harness.rundir.directory import RunDirectory
+from harness.rundir.parts import LogsFolder, RunFolder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,19 +46,20 @@ def silent(stage: str) -> None:
     """Tell nobody about the progress."""
 
 
-def diff_run(run_dir: Path, arms: Sequence[Arm], progress: Progress = silent, master: str = "") -> tuple[Contrast, ...]:
+def diff_run(
+    directory: RunDirectory, arms: Sequence[Arm], progress: Progress = silent, master: str = ""
+) -> tuple[Contrast, ...]:
     """Compare the node logs of the arms of a run directory; write `logs/` in it and return the contrasts.
 
-    Reads every `runs/<scenario>/<arm>/<k>/logs.json`. A directory without any is a HarnessError.
+    A directory in which no run left logs is a HarnessError.
     """
-    nodes = node_logs(run_dir)
+    nodes, logs = node_logs(directory), directory.logs
     known = {
-        arm.name: overlaid(library(arm.build.kafka_version), run_dir / "builds" / arm.build.name / "sources")
-        for arm in arms
+        arm.name: overlaid(library(arm.build.kafka_version), directory.build(arm.build.name).sources) for arm in arms
     }
-    with opened(run_dir / "logs", progress, master) as spark:
-        logs = read_nodes(spark, run_dir, nodes, run_dir / "logs", progress, known=known)
-    return compare(logs, pairs(arms), run_dir / "logs", progress)
+    with opened(logs.path, progress, master) as spark:
+        counted = read_nodes(spark, directory.path, nodes, logs, progress, known=known)
+    return compare(counted, pairs(arms), logs, progress)
 
 
 def pairs(arms: Sequence[Arm]) -> list[tuple[str, str]]:
@@ -66,20 +68,20 @@ def pairs(arms: Sequence[Arm]) -> list[tuple[str, str]]:
     return [pair for base, candidate in _CONTRASTS for pair in product(named[base], named[candidate])]
 
 
-def node_logs(run_dir: Path) -> list[NodeLogs]:
+def node_logs(directory: RunDirectory) -> list[NodeLogs]:
     """Return what every run of a run directory says of its nodes' logs, in the order of their paths."""
-    found = sorted(run_dir.glob("runs/*/*/*/logs.json"))
+    found = [run for run in directory.runs() if run.logs.exists]
     if not found:
-        raise HarnessError(f"{run_dir} has no runs/*/*/*/logs.json: nothing was run.", "`harness run` comes first.")
-    return [node for path in found for node in _of_run(path)]
+        raise HarnessError(f"No run in {directory.path} left logs: nothing was run.", "`harness run` comes first.")
+    return [node for run in found for node in _of_run(run)]
 
 
-def _of_run(path: Path) -> tuple[NodeLogs, ...]:
+def _of_run(run: RunFolder) -> tuple[NodeLogs, ...]:
     """Return the nodes of one run; two of one number, or one log of two, would be counted as one or twice."""
-    nodes = from_json(tuple[NodeLogs, ...], path.read_bytes())
+    nodes = run.logs.read()
     named = Counter(name for node in nodes for name in (f"node {node.node}", *(f"the log {log}" for log in node.files)))
     if twice := [name for name, times in named.items() if times > 1]:
-        raise HarnessError(f"{path} names {twice[0]} {named[twice[0]]} times.", "Run this scenario again.")
+        raise HarnessError(f"{run.logs.path} names {twice[0]} {named[twice[0]]} times.", "Run this scenario again.")
     return nodes
 
 
@@ -97,7 +99,7 @@ def read_nodes(
     spark: SparkSession,
     root: Path,
     nodes: Sequence[NodeLogs],
-    out: Path,
+    out: LogsFolder,
     progress: Progress = silent,
     unread: Sequence[str] = (),
     known: Mapping[str, Library] | None = None,
@@ -108,14 +110,14 @@ def read_nodes(
     those of the version that an arm's logs name count. Of logs that are gone counts what an earlier diff into `out`
     counted.
     """
-    run = run_folder(out, (out if root == Path() else root).resolve().name or "logs")
+    run = run_folder(out, (out.path if root == Path() else root).resolve().name or "logs")
     progress(f"Reading {sum(len(node.files) for node in nodes)} log files")
     files, gone = _counted(spark, root, nodes, run, known or {})
     return Counted(nodes, files, run, (*unread, *gone))
 
 
 def compare(
-    logs: Counted, contrasts: Sequence[tuple[str, str]], out: Path, progress: Progress = silent
+    logs: Counted, contrasts: Sequence[tuple[str, str]], out: LogsFolder, progress: Progress = silent
 ) -> tuple[Contrast, ...]:
     """Compare the named pairs of arms and write the results into `out`."""
     seconds = exposures(logs.nodes, logs.files)

@@ -15,6 +15,7 @@ from harness.logs.read.places import first_lines, folders_in, here_if_file, is_a
 from harness.logs.read.proposals import misfit
 from harness.model.findings import Contrast
 from harness.model.node_logs import NodeLogs
+from harness.rundir.parts import LogsFolder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,7 +35,7 @@ class Folder:
 def diff_folders(
     a: str,
     b: str,
-    out: Path,
+    out: LogsFolder,
     pattern: str | None,
     progress: Progress = silent,
     repeats: str | None = None,
@@ -54,7 +55,7 @@ def diff_folders(
     for place in (a, b):
         if not is_address(place):
             log_files(Path(place))  # what lacks here is told before Spark starts
-    with opened(out, progress, master) as spark:
+    with opened(out.path, progress, master) as spark:
         further = [] if repeats is None else _further(spark, here_if_file(repeats))
         runs = [(a, a, 1), (b, b, 1), *((a, more, number) for number, more in enumerate(further, 2))]
         folders = [Folder(arm, number, _logs(spark, place)) for arm, place, number in runs]
@@ -83,7 +84,7 @@ def _logs(spark: SparkSession, place: str) -> tuple[str, ...]:
 def read_files(
     spark: SparkSession,
     folders: Sequence[Folder],
-    out: Path,
+    out: LogsFolder,
     patterns: Sequence[str],
     progress: Progress = silent,
 ) -> Counted:

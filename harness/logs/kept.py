@@ -22,13 +22,15 @@ from harness.base.json import from_json, to_json
 from harness.logs.read.events import COUNTS
 from harness.logs.read.library import TOLD
 from harness.logs.read.masks import MASKS
-from harness.logs.read.pipeline import FileCounts, FileTotal
+from harness.logs.read.pipeline import FileCounts
+from harness.model.log_totals import FileTotal
 from harness.model.node_logs import NodeLogs
+from harness.rundir.parts import LogsFolder
 
 SCHEMA = 4  # of the counts and of totals.json; in the metadata of each Parquet file as `harness.schema`
 COUNTED = pl.Schema({**COUNTS, **TOLD})
 
-_FOLDER, _FILE = "counts", "counts.parquet"
+_FILE = "counts.parquet"
 _MUST_BE_THERE = "The logs that it was counted from are gone: get it, or them, from a copy of the run directory."
 _MASKS = sha256(repr(MASKS).encode()).hexdigest()
 _NODES_AT_ONCE = 64  # whose counts are held twice while they are written
@@ -45,10 +47,10 @@ class Kept:
     is_masked_alike: bool
 
 
-def run_folder(out: Path, name: str) -> Path:
+def run_folder(out: LogsFolder, name: str) -> Path:
     """Return the folder of a run's counts below `out`, after its first name if it was renamed or copied since."""
-    known = list((out / _FOLDER).glob("run=*"))
-    return known[0] if len(known) == 1 else out / _FOLDER / f"run={_escaped(name)}"
+    known = list(out.counts.glob("run=*"))
+    return known[0] if len(known) == 1 else out.counts / f"run={_escaped(name)}"
 
 
 def write_counts(folder: Path, nodes: Sequence[NodeLogs], files: Mapping[str, FileCounts]) -> None:

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from harness.base.errors import HarnessError
-from harness.base.files import PARTIAL, write_text
-from harness.base.json import to_json
+from harness.base.files import PARTIAL
 from harness.logs.kept import SCHEMA, parquet_files, write_counts
-from harness.logs.read.pipeline import FileCounts, FileTotal
+from harness.logs.read.pipeline import FileCounts
 from harness.model.findings import Contrast
+from harness.model.log_totals import Totals
 from harness.model.node_logs import NodeLogs
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """What was read, file by file, and what could not be compared or read, in words."""
-
-    schema: int
-    files: tuple[FileTotal, ...]
-    left_out: tuple[str, ...]
+from harness.rundir.parts import LogsFolder
 
 
 def write(
-    out: Path,
+    out: LogsFolder,
     run: Path,
     nodes: Sequence[NodeLogs],
     files: Mapping[str, FileCounts],
@@ -39,24 +30,25 @@ def write(
     """
     totals = Totals(SCHEMA, tuple(file.total for file in files.values()), left_out)
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=out, prefix=PARTIAL) as folder:
-            staged = Path(folder)
-            write_counts(staged / run.relative_to(out), nodes, files)
-            write_text(staged / "totals.json", to_json(totals))
-            write_text(staged / "findings.json", to_json(found))
+        out.path.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=out.path, prefix=PARTIAL) as folder:
+            staged = LogsFolder(Path(folder))
+            write_counts(staged.path / run.relative_to(out.path), nodes, files)
+            staged.totals.write(totals)
+            staged.findings.write(found)
             _put(staged, run, out)
     except OSError as error:
-        raise HarnessError(f"The results in {out} could not be written: {error.strerror or error}.") from error
+        raise HarnessError(f"The results in {out.path} could not be written: {error.strerror or error}.") from error
 
 
-def _put(staged: Path, run: Path, out: Path) -> None:
+def _put(staged: LogsFolder, run: Path, out: LogsFolder) -> None:
     """Put each file in its place; counts of what the run directory no longer declares go last."""
-    written = [path.relative_to(staged) for path in parquet_files(staged / run.relative_to(out))]
-    for path in (*written, Path("totals.json"), Path("findings.json")):
-        (out / path).parent.mkdir(parents=True, exist_ok=True)
-        (staged / path).replace(out / path)
-    for stale in set(parquet_files(run)) - {out / path for path in written}:
+    counts = parquet_files(staged.path / run.relative_to(out.path))
+    written = [path.relative_to(staged.path) for path in (*counts, staged.totals.path, staged.findings.path)]
+    for path in written:
+        (out.path / path).parent.mkdir(parents=True, exist_ok=True)
+        (staged.path / path).replace(out.path / path)
+    for stale in set(parquet_files(run)) - {out.path / path for path in written}:
         stale.unlink()
         for folder in stale.parents[:2]:
             if not any(folder.iterdir()):

@@ -10,11 +10,11 @@ from harness.model.arms import Arm, Role
 from harness.model.claims import Claim
 from harness.model.runs import RunResult
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 @dataclass(frozen=True, slots=True)
-class ScenarioAsked:
+class DeclaredScenario:
     """A scenario of the plan; `question` is its docstring in one sentence."""
 
     name: str
@@ -23,7 +23,7 @@ class ScenarioAsked:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Declaration:
     """Everything that was declared before the first run, and the wall and CPU time each stage took since.
 
     `argv` are the words after the program's name; `host` are facts about the machine by name, as text.
@@ -32,7 +32,7 @@ class Asked:
     schema: int
     kafka_version: str
     arms: tuple[Arm, ...]
-    scenarios: tuple[ScenarioAsked, ...]
+    scenarios: tuple[DeclaredScenario, ...]
     repeats: int
     claims: tuple[Claim, ...] = ()
     argv: tuple[str, ...] = ()

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from harness.base.files import write_bytes, write_text
-from harness.base.json import to_json
-from harness.nightly.folder import documents, read_night
+from harness.nightly.folder import NightFolder, documents, read_night
 from harness.nightly.history import add_to_history, read_history
 from harness.nightly.judging import NightReport, Told, judge_night
 from harness.nightly.junit import render_night_junit
@@ -16,15 +15,12 @@ from harness.nightly.strips import history_of
 from harness.nightly.summary import render_summary
 from harness.nightly.waivers import load_waivers
 from harness.report import write_reports
-from harness.report.history import FILE
 from harness.report.verdict import read_verdict
-
-WAIVERS = "waivers.toml"
 
 
 def keep_waivers(path: Path, folder: Path) -> None:
     """Copy waivers into a night, so that whoever merges it judges by the same."""
-    write_bytes(folder / WAIVERS, path.read_bytes())
+    write_bytes(NightFolder(folder).waivers, path.read_bytes())
 
 
 def conclude(folder: Path, history: Path) -> NightReport:
@@ -33,19 +29,18 @@ def conclude(folder: Path, history: Path) -> NightReport:
     Each run's report is written again, with what became of its cells in the nights before. A night that is all there
     also goes into the history; a shard alone does not.
     """
-    night = read_night(folder)
+    night, place = read_night(folder), NightFolder(folder)
     verdicts = documents(folder, night)
-    waivers = folder / WAIVERS
-    known = load_waivers(waivers) if waivers.is_file() else ()
+    known = load_waivers(place.waivers) if place.waivers.is_file() else ()
     report = judge_night(night, verdicts, read_history(history), known, datetime.now(UTC).date())
-    write_text(folder / "junit.xml", render_night_junit(report, verdicts))
-    write_text(folder / "summary.md", render_summary(report))
-    write_text(folder / "index.html", render_page(report))
-    write_text(folder / "retry.txt", "".join(f"{line}\n" for line in report.retries))
-    write_text(folder / "seconds.toml", "[seconds]\n" + "".join(_known(told) for told in report.told))
+    write_text(place.junit, render_night_junit(report, verdicts))
+    write_text(place.summary, render_summary(report))
+    write_text(place.page, render_page(report))
+    write_text(place.retries, "".join(f"{line}\n" for line in report.retries))
+    write_text(place.seconds, "[seconds]\n" + "".join(_known(told) for told in report.told))
     for verification in verdicts:
         history_told = history_of(verification, report.cells, report.earlier)
-        write_text(folder / verification / FILE, to_json(history_told))
+        place.run(verification).sparklines.write(history_told)
         write_reports(folder / verification, read_verdict(folder / verification))
     if night.shard == 0 or night.whole:
         add_to_history(history, report.entry)

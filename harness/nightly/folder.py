@@ -2,56 +2,97 @@
 
 from __future__ import annotations
 
-import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.base.files import write_text
-from harness.base.json import from_json, to_json
+from harness.base.recordfile import RecordFile
 from harness.nightly.records import SCHEMA, Ended, Ending, Night
 from harness.report.document import SCHEMA as VERDICT_SCHEMA
 from harness.report.document import Document
+from harness.rundir.directory import RunDirectory
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,199}")  # a folder's name on any machine, and no way out of the night
 
 
+@dataclass(frozen=True, slots=True)
+class NightFolder:
+    """The folder of a night, by its path."""
+
+    path: Path
+
+    @property
+    def night(self) -> RecordFile[Night]:
+        """What is to be asked, and how each verification ended."""
+        return RecordFile(
+            self.path / "night.json",
+            Night,
+            schema=SCHEMA,
+            absent=lambda: HarnessError(
+                f"{self.path} is no night: it has no night.json.", "Name a folder that `harness nightly` made."
+            ),
+        )
+
+    def run(self, verification: str) -> RunDirectory:
+        """Return the run directory of a verification."""
+        return RunDirectory(self.path / verification)
+
+    @property
+    def waivers(self) -> Path:
+        """The waivers that the night is judged by; there need not be any."""
+        return self.path / "waivers.toml"
+
+    @property
+    def page(self) -> Path:
+        """The night's page."""
+        return self.path / "index.html"
+
+    @property
+    def summary(self) -> Path:
+        """The night in Markdown."""
+        return self.path / "summary.md"
+
+    @property
+    def junit(self) -> Path:
+        """The night as JUnit XML."""
+        return self.path / "junit.xml"
+
+    @property
+    def retries(self) -> Path:
+        """A command line for each verification that should be asked again."""
+        return self.path / "retry.txt"
+
+    @property
+    def seconds(self) -> Path:
+        """How long each verification took: what balances the next night."""
+        return self.path / "seconds.toml"
+
+    def traceback(self, verification: str) -> Path:
+        """Return where the traceback of an internal error in a verification is kept."""
+        return self.path / verification / "error.txt"
+
+
 def is_night(folder: Path) -> bool:
     """Whether a folder holds a night rather than one run."""
-    return (folder / "night.json").is_file()
-
-
-def write_night(folder: Path, night: Night) -> None:
-    """Write night.json."""
-    write_text(folder / "night.json", to_json(night))
+    return NightFolder(folder).night.exists
 
 
 def read_night(folder: Path) -> Night:
     """Read night.json. Raises HarnessError for none, for another schema, and for names that leave the folder."""
-    path = folder / "night.json"
-    if not path.is_file():
-        raise HarnessError(f"{folder} is no night: it has no night.json.", "Name a folder that `harness nightly` made.")
-    content = path.read_bytes()
-    _same_schema(content, SCHEMA, path)
-    night = from_json(Night, content)
+    file = NightFolder(folder).night
+    night = file.read()
     for name in (*(each.id for each in night.planned), *(each.id for each in night.ended)):
         if not _ID.fullmatch(name):
-            raise HarnessError(f"{path} names a verification {name!r}, which is no name of a folder.")
+            raise HarnessError(f"{file.path} names a verification {name!r}, which is no name of a folder.")
     return night
 
 
 def read_document(run_dir: Path) -> Document:
     """Return the content of a run's verdict.json. Raises HarnessError: not judged, or of another schema."""
-    path = run_dir / "verdict.json"
-    if not path.is_file():
-        raise HarnessError(f"{run_dir} has no verdict.json.", f"Judge it first: harness judge {run_dir}")
-    content = path.read_bytes()
-    _same_schema(content, VERDICT_SCHEMA, path)
-    try:
-        return from_json(Document, content)
-    except HarnessError as error:
-        again = f"Judge it again with this version: harness judge {run_dir}"
-        raise HarnessError(f"{path} was written by another version of the harness. {error.message}", again) from error
+    path = RunDirectory(run_dir).verdict
+    absent = HarnessError(f"{run_dir} has no verdict.json.", f"Judge it first: harness judge {run_dir}")
+    return RecordFile(path, Document, VERDICT_SCHEMA, lambda: absent).read()
 
 
 def documents(folder: Path, night: Night) -> dict[str, Document]:
@@ -62,16 +103,3 @@ def documents(folder: Path, night: Night) -> dict[str, Document]:
 def has_verdict(ended: Ended) -> bool:
     """Whether a verification ended with a verdict."""
     return ended.ending not in (Ending.ERROR, Ending.MISSING)
-
-
-def _same_schema(content: bytes, schema: int, path: Path) -> None:
-    try:
-        document = json.loads(content)
-    except ValueError as error:
-        raise HarnessError(f"{path} is not valid JSON: {error}.") from error
-    found = document.get("schema") if isinstance(document, dict) else None
-    if found != schema:
-        raise HarnessError(
-            f"{path} has schema {found!r}; this version of the harness reads {schema}.",
-            "Use the version that wrote it.",
-        )

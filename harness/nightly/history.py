@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import fcntl
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.base.errors import HarnessError
 from harness.base.files import write_text
-from harness.base.json import from_json, to_json
+from harness.base.json import to_json
+from harness.base.recordfile import read_record
 from harness.nightly.records import Ending
 from harness.nightly.showings import Found, Shown
 
-SCHEMA = 1
+SCHEMA = 2
 KEPT_NIGHTS = 90
 
 
@@ -45,7 +44,11 @@ def read_history(path: Path) -> tuple[PastNight, ...]:
     if not path.is_file():
         return ()
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    return tuple(_night(line, f"{path}, line {number}") for number, line in enumerate(lines, 1))
+    mend = "Move the file away to begin a new history."
+    return tuple(
+        read_record(PastNight, line, f"{path}, line {number}", path, SCHEMA, mend)
+        for number, line in enumerate(lines, 1)
+    )
 
 
 def with_night(history: Sequence[PastNight], night: PastNight, kept: int = KEPT_NIGHTS) -> tuple[PastNight, ...]:
@@ -79,18 +82,3 @@ def _alone(path: Path) -> Iterator[None]:
 
 def _line(night: PastNight) -> str:
     return " ".join(line.strip() for line in to_json(night).splitlines())
-
-
-def _night(line: str, where: str) -> PastNight:
-    hint = "Move the file away to begin a new history, or use the version that wrote it."
-    try:
-        document = json.loads(line)
-    except ValueError as error:
-        raise HarnessError(f"{where}: not valid JSON.", hint) from error
-    schema = document.get("schema") if isinstance(document, dict) else None
-    if schema != SCHEMA:
-        raise HarnessError(f"{where}: schema {schema!r}; this version of the harness reads {SCHEMA}.", hint)
-    try:
-        return from_json(PastNight, line)
-    except HarnessError as error:
-        raise HarnessError(f"{where}: {error.message}", hint) from error

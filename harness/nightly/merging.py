@@ -12,10 +12,9 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.files import write_bytes
 from harness.base.locks import MARKER
-from harness.nightly.concluding import WAIVERS
-from harness.nightly.folder import is_night, read_document, read_night, write_night
+from harness.nightly.folder import NightFolder, is_night, read_document, read_night
 from harness.nightly.records import SCHEMA, Ended, Ending, Night, Planned
-from harness.stages.rundir import read_asked
+from harness.rundir.directory import RunDirectory
 
 _BLOCK_BYTES = 1 << 16
 _OF_THE_HOST = {"--out", "--jobs", "--java-home"}
@@ -48,7 +47,7 @@ def merge(folders: Sequence[Path], out: Path) -> Night:
         if part.run_dir.is_dir():
             ignore = shutil.ignore_patterns(MARKER)
             shutil.copytree(part.run_dir, out / part.planned.id, ignore=ignore, copy_function=_copy_sparse)
-    write_night(out, night)
+    NightFolder(out).night.write(night)
     return night
 
 
@@ -64,11 +63,12 @@ def missing_told(night: Night) -> tuple[str, ...]:
 
 
 def _copy_waivers(nights: Sequence[Path], out: Path) -> None:
-    kept = {(night / WAIVERS).read_bytes() for night in nights if (night / WAIVERS).is_file()}
+    files = [NightFolder(night).waivers for night in nights]
+    kept = {file.read_bytes() for file in files if file.is_file()}
     if len(kept) > 1:
         raise HarnessError("These nights were judged by different waivers.", "Give each shard the same --waivers.")
     for content in kept:
-        write_bytes(out / WAIVERS, content)
+        write_bytes(NightFolder(out).waivers, content)
 
 
 def _of_night(folder: Path, night: Night) -> list[Part]:
@@ -78,10 +78,10 @@ def _of_night(folder: Path, night: Night) -> list[Part]:
 
 def _of_run(folder: Path) -> Part:
     """Return a run directory that no night made, under its folder's name."""
-    asked, document = read_asked(folder), read_document(folder)
-    words = asked.argv[1:] if asked.argv[:1] == ("verify",) else asked.argv
+    declaration, document = RunDirectory(folder).declaration.read(), read_document(folder)
+    words = declaration.argv[1:] if declaration.argv[:1] == ("verify",) else declaration.argv
     name = folder.absolute().name
-    seconds = round(sum(asked.timings.values()), 1)
+    seconds = round(sum(declaration.timings.values()), 1)
     planned = Planned(name, words, 1, max(seconds, 1.0))
     return Part(planned, Ended(name, Ending(document.verdict.value), seconds), folder)
 
@@ -110,7 +110,7 @@ def _merged(nights: Sequence[Night], parts: dict[str, Part]) -> Night:
     planned |= {part.planned.id: part.planned for part in parts.values() if part.planned.id not in planned}
     ended = tuple(parts[name].ended for name in planned if name in parts)
     if first is None:
-        started = min(read_asked(part.run_dir).started_at for part in parts.values())
+        started = min(RunDirectory(part.run_dir).declaration.read().started_at for part in parts.values())
         return Night(SCHEMA, "", started, "", 0, 1, tuple(planned.values()), ended)
     started = min(night.started_at for night in nights)
     return Night(SCHEMA, first.name, started, first.matrix, 0, first.shards, tuple(planned.values()), ended)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 class Ending(StrEnum):

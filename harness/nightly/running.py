@@ -12,7 +12,7 @@ from harness.base.errors import HarnessError
 from harness.base.progress import Reporter, duration
 from harness.model.request import Request
 from harness.model.runs import Verdict
-from harness.nightly.folder import write_night
+from harness.nightly.folder import NightFolder
 from harness.nightly.matrix import Verification
 from harness.nightly.records import SCHEMA, Ended, Ending, Night, Planned
 from harness.nightly.shards import assign, estimate
@@ -50,19 +50,21 @@ def run_shard(
     night: Night, requests: dict[str, Request], folder: Path, reporter: Reporter, ask: Verify = verify
 ) -> Night:
     """Run what this shard is to run, writing night.json after each; return the night as it ended."""
-    write_night(folder, night)
+    place = NightFolder(folder)
+    place.night.write(night)
     for number, planned in enumerate(night.mine, 1):
         reporter.stage(f"[{number}/{len(night.mine)}] {planned.id}: about {duration(planned.seconds)}")
         request = replace(requests[planned.id], argv=("verify", *planned.words))
-        ended = _ask(ask, planned.id, request, folder / planned.id, reporter)
+        ended = _ask(ask, planned.id, request, place, reporter)
         reporter.stage(f"{planned.id}: {ended.ending} in {duration(ended.seconds)}")
         night = replace(night, ended=(*night.ended, ended))
-        write_night(folder, night)
+        place.night.write(night)
     return night
 
 
-def _ask(ask: Verify, name: str, request: Request, run_dir: Path, reporter: Reporter) -> Ended:
+def _ask(ask: Verify, name: str, request: Request, place: NightFolder, reporter: Reporter) -> Ended:
     """Return how a verification ended; whatever goes wrong in it is told and ends nothing else."""
+    run_dir = place.run(name).path
     run_dir.mkdir()
     began = time.monotonic()
     error = ""
@@ -71,7 +73,7 @@ def _ask(ask: Verify, name: str, request: Request, run_dir: Path, reporter: Repo
     except HarnessError as failure:
         ending, error = Ending.ERROR, str(failure)
     except Exception as failure:  # a fault of ours in one verification: the night goes on, its traceback is kept
-        (run_dir / "error.txt").write_text(traceback.format_exc(), encoding="utf-8")
+        place.traceback(name).write_text(traceback.format_exc(), encoding="utf-8")
         ending, error = Ending.ERROR, f"{type(failure).__name__}: {failure}"[:500]
     if error:
         reporter.say(error)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from harness.model.sparklines import Sparkline, Sparklines
 from harness.nightly.marks import MarkedCell
 from harness.nightly.showings import Standing
-from harness.report.history import History, Strip
 
 _NIGHTS = 14
 _SIGNS: Mapping[Standing | None, str] = {
@@ -19,11 +19,11 @@ _SIGNS: Mapping[Standing | None, str] = {
 LEGEND = "✓ as claimed, ✕ not as claimed, ? undecided, – not asked, · not part of that night"
 
 
-def history_of(verification: str, cells: Iterable[MarkedCell], nights: tuple[str, ...]) -> History:
+def history_of(verification: str, cells: Iterable[MarkedCell], nights: tuple[str, ...]) -> Sparklines:
     """Return what the report of one verification tells of the nights before."""
     ours = [marked for marked in cells if marked.cell.verification == verification]
-    strips = (Strip(m.cell.scenario, m.cell.arm, strip_of(m), spoken(m), m.mark.value) for m in ours)
-    return History(LEGEND, nights, tuple(strips))
+    cells_told = (Sparkline(m.cell.scenario, m.cell.arm, strip_of(m), spoken(m), m.mark.value) for m in ours)
+    return Sparklines(LEGEND, nights, tuple(cells_told))
 
 
 def strip_of(marked: MarkedCell) -> str:

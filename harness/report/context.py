@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.base.text import cut
-from harness.journal import Entry
 from harness.model.runs import Evidence, Outcome
+from harness.model.sparklines import Sparklines
 from harness.report import matrix
 from harness.report.differences import ContrastView, beside, causes_of, contrast_view, meaning_of
 from harness.report.document import ArmDoc, ClaimDoc, Document, RunDoc
 from harness.report.drawing import Drawing, draw
-from harness.report.history import History
 from harness.report.inventory import FileDigest
 from harness.report.links import Link, evidence_link, journal_link
 from harness.report.matrix import InertnessView, Row
@@ -28,6 +27,7 @@ from harness.report.proving import (
     waived_view,
 )
 from harness.report.timeline import Step, last_phase, timeline_of
+from harness.rundir.journal import Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class ReportContext:
     proof: ProofView | None
     reach: ReachView | None
     inertness: tuple[InertnessView, ...]
-    history: History | None
+    history: Sparklines | None
     waived: tuple[DifferenceView, ...]
     evidence: tuple[EvidenceView, ...]
     hidden_evidence: int
@@ -121,7 +121,7 @@ def report_context(
     document: Document,
     journals: Mapping[str, Sequence[Entry]],
     limits: Limits | None = None,
-    history: History | None = None,
+    history: Sparklines | None = None,
 ) -> ReportContext:
     """Return what the report shows; `journals` are the events of each run by its folder."""
     limits = limits or Limits()

@@ -10,9 +10,8 @@ from urllib.parse import quote
 
 from harness.base.paths import data_root
 from harness.base.text import cut
-from harness.logs.read.pipeline import FileTotal
-from harness.logs.results import Totals
 from harness.model.findings import Contrast, Significance
+from harness.model.log_totals import FileTotal, Totals
 from harness.model.runs import Evidence
 from harness.report.differences import Beside, ContrastView, contrast_view
 from harness.report.document import ContrastDoc

@@ -14,7 +14,7 @@ from harness.model.proof import Coverage, Proof
 from harness.model.runs import Evidence, Outcome, RunKey, Verdict
 from harness.report.inventory import FileDigest
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,14 @@ class RunDoc:
     check: Check
 
     @property
+    def key(self) -> RunKey:
+        """The run's name."""
+        return RunKey(self.scenario, self.arm, self.repeat)
+
+    @property
     def folder(self) -> str:
         """Folder of the run below the run directory."""
-        return RunKey(self.scenario, self.arm, self.repeat).folder
+        return self.key.folder
 
 
 @dataclass(frozen=True, slots=True)

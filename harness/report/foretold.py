@@ -7,40 +7,41 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.base.json import from_json
 from harness.base.text import cut
 from harness.model.arms import Role
-from harness.model.node_logs import NodeLogs
 from harness.model.proof import ClaimChain
 from harness.model.runs import Evidence, RunResult
+from harness.rundir.directory import RunDirectory
+from harness.rundir.parts import RunFolder
 
 _MOST_BYTES = 20_000  # of a line; what is longer is no line that a claim speaks of
 _EXCERPT = 400
 
 
-def foretold_lines(run_dir: Path, results: Sequence[RunResult], chains: Iterable[ClaimChain]) -> Mapping[str, Evidence]:
+def foretold_lines(
+    directory: RunDirectory, results: Sequence[RunResult], chains: Iterable[ClaimChain]
+) -> Mapping[str, Evidence]:
     """Return, by claim, the first line on the `on` arm that matches what the claim foretells; none where none does.
 
     A log that is gone is a HarnessError.
     """
     found = {}
     for chain in chains:
-        runs = [r for r in results if r.role is Role.ON and r.scenario == chain.scenario]
-        line = _first(run_dir, runs, re.compile(chain.evidence.encode())) if chain.evidence else None
+        runs = [directory.run(r.key) for r in results if r.role is Role.ON and r.scenario == chain.scenario]
+        line = _first(directory.path, runs, re.compile(chain.evidence.encode())) if chain.evidence else None
         if line:
             found[chain.claim] = line
     return found
 
 
-def _first(run_dir: Path, runs: Iterable[RunResult], wanted: re.Pattern[bytes]) -> Evidence | None:
-    paths = (path for run in runs for path in _log_files(run_dir / run.key.folder))
+def _first(run_dir: Path, runs: Iterable[RunFolder], wanted: re.Pattern[bytes]) -> Evidence | None:
+    paths = (path for run in runs for path in _log_files(run))
     return next(filter(None, (_match(run_dir, path, wanted) for path in paths)), None)
 
 
-def _log_files(folder: Path) -> list[str]:
+def _log_files(run: RunFolder) -> list[str]:
     """Return the log files of a run, observers' first: it is they that claims are about."""
-    listed = folder / "logs.json"
-    logs = from_json(tuple[NodeLogs, ...], listed.read_bytes()) if listed.is_file() else ()
+    logs = run.logs.read_if_exists() or ()
     return [file for node in sorted(logs, key=lambda n: n.node_role != "observer") for file in node.files]
 
 

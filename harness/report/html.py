@@ -12,10 +12,10 @@ from markupsafe import Markup
 
 from harness.base.paths import data_root
 from harness.base.text import visible
-from harness.journal import Entry
+from harness.model.sparklines import Sparklines
 from harness.report.context import Limits, ReportContext, report_context
 from harness.report.document import Document
-from harness.report.history import History
+from harness.rundir.journal import Entry
 
 BUDGET_BYTES = 2_000_000
 
@@ -24,7 +24,7 @@ def render_html(
     document: Document,
     journals: Mapping[str, Sequence[Entry]],
     budget: int = BUDGET_BYTES,
-    history: History | None = None,
+    history: Sparklines | None = None,
 ) -> str:
     """Return the page; whatever would take it over `budget` bytes is cut, and the page says so."""
     limits = Limits()

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import quote
 
 from harness.base.text import cut
 from harness.model.runs import Evidence
+from harness.rundir.directory import RunDirectory
+from harness.rundir.parts import JOURNAL
+
+HERE = RunDirectory(Path())  # as the report sees it, which lies in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,7 @@ def quote_of(evidence: Evidence, limit: int) -> Quote:
 
 def journal_link(folder: str) -> Link:
     """Return the link to a run's journal."""
-    return Link(_inside(f"{folder}/journal.jsonl"), "journal.jsonl")
+    return Link(_inside(f"{folder}/{JOURNAL}"), JOURNAL)
 
 
 def _inside(path: str) -> str:

@@ -9,7 +9,7 @@ from harness.base.text import cut
 from harness.model.proof import AuditAnswer, ClaimedTest, Coverage, Difference, FailedTest, TestClass
 from harness.proof.told import audit_told, differences_told, headline, reach_told, tests_told
 from harness.report.document import ClaimDoc, Document
-from harness.report.links import Link, Quote, evidence_link, quote_of
+from harness.report.links import HERE, Link, Quote, evidence_link, quote_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ def proof_view(document: Document, most: int, text: int) -> ProofView | None:
         Link(proof.tests.report, "JUnit XML") if proof.tests.report else None,
         tuple(_answer(each, text) for each in proof.audit),
         tuple(cut(note, text) for note in filter(None, (*proof.notes, proof.tests.gap, proof.tests.missing))),
-        Link(f"proof/{proof.build}/proof.json", "proof.json"),
+        Link(HERE.proof(proof.build).proof.path.as_posix(), "proof.json"),
     )
 
 
@@ -195,5 +195,6 @@ def _answer(each: AuditAnswer, text: int) -> AnswerView:
 
 
 def _line(build: str, path: str, line: int, text: str, scenarios: Sequence[str], limit: int) -> LineView:
-    link = Link(f"builds/{build}/sources/{path}", f"{path.rsplit('/', 1)[-1]}:{line}") if build and text else None
-    return LineView(f"{path.rsplit('/', 1)[-1]}:{line}", cut(text.strip(), limit), ", ".join(scenarios), link)
+    place = f"{path.rsplit('/', 1)[-1]}:{line}"
+    link = Link((HERE.build(build).sources / path).as_posix(), place) if build and text else None
+    return LineView(place, cut(text.strip(), limit), ", ".join(scenarios), link)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from harness.base.paths import data_root
 from harness.base.text import cut
-from harness.journal import Entry
 from harness.logs.read.events import OUTSIDE
 from harness.model.findings import Contrast
 from harness.model.rollout import Rehearsal, RolloutOutcome, RolloutVerdict, Turn
@@ -22,6 +21,7 @@ from harness.report.verdict import finding_doc
 from harness.rollout.rehearsals import FORWARD_AND_BACK
 from harness.rollout.runbook import Runbook, runbook
 from harness.rollout.verdict import outcome_of
+from harness.rundir.journal import Entry
 
 _TEXT = 700
 _CLIENTS = ("orders", "clicks", "balances", "payments", "group")

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from harness.journal import Entry
 from harness.model.events import (
     ENDED,
     Event,
@@ -18,6 +17,7 @@ from harness.model.events import (
     StepChanged,
     is_of_the_plan,
 )
+from harness.rundir.journal import Entry
 
 _E = TypeVar("_E", bound=Event)
 

@@ -13,13 +13,13 @@ import jsonschema
 
 from harness.base.errors import HarnessError
 from harness.base.files import write_text
-from harness.base.json import from_json, to_json
+from harness.base.json import to_json
 from harness.base.paths import data_root
 from harness.judge.checks import check_run, expected_of
 from harness.judge.decision import JudgedScenario, Judgement, decide
 from harness.model.arms import Arm
 from harness.model.claims import Claim
-from harness.model.declaration import Asked
+from harness.model.declaration import Declaration
 from harness.model.findings import Contrast, Finding
 from harness.model.proof import Coverage, Proof
 from harness.model.runs import Evidence, RunResult
@@ -37,6 +37,7 @@ from harness.report.document import (
 from harness.report.foretold import foretold_lines
 from harness.report.inventory import FileDigest, take_inventory
 from harness.report.rerun import rerun_command
+from harness.rundir.directory import RunDirectory
 
 
 def judge_run(run_dir: Path) -> dict[str, Any]:
@@ -45,62 +46,31 @@ def judge_run(run_dir: Path) -> dict[str, Any]:
     Reads run.json, every declared run's result.json and logs/findings.json (which may be missing: a
     log diff that failed does not cost the verdict). A missing or unreadable run.json is a HarnessError.
     """
-    asked = read_asked(run_dir)
-    findings = run_dir / "logs" / "findings.json"
-    contrasts = from_json(tuple[Contrast, ...], findings.read_bytes()) if findings.is_file() else ()
-    proof, coverage = read_proof(run_dir, asked)
-    results = [result for result in read_results(run_dir) if asked.declares(result)]
-    evidence = take_inventory(run_dir, [result.key.folder for result in results])
-    logged = foretold_lines(run_dir, results, proof.chains if proof else ())
+    directory = RunDirectory(run_dir)
+    asked = directory.declaration.read()
+    contrasts = directory.logs.findings.read_if_exists() or ()
+    proof, coverage = read_proof(directory, asked)
+    results = [result for result in directory.results() if asked.declares(result)]
+    evidence = take_inventory(directory, [result.key for result in results])
+    logged = foretold_lines(directory, results, proof.chains if proof else ())
     verdict = build_verdict(asked, results, contrasts, proof, coverage, evidence, logged)
     write_verdict(run_dir, verdict)
     return verdict
 
 
-def read_asked(run_dir: Path) -> Asked:
-    """Return what run.json declares; HarnessError when there is none or it has another schema."""
-    path = run_dir / "run.json"
-    if not path.is_file():
-        raise HarnessError(f"{run_dir} is no run directory: it has no run.json.", "Start one with `harness verify`.")
-    return from_json(Asked, path.read_bytes())
-
-
-def proof_folder(asked: Asked) -> str:
-    """Return the folder, below the run directory, with everything that was proved of the candidate's build."""
-    return f"proof/{asked.candidate}"
-
-
-def read_proof(run_dir: Path, asked: Asked) -> tuple[Proof | None, Coverage | None]:
+def read_proof(directory: RunDirectory, declaration: Declaration) -> tuple[Proof | None, Coverage | None]:
     """Return what was proved of the candidate and which changed lines its runs reached; None for what was not.
 
     A proof of another jar than the one that was declared is a HarnessError.
     """
-    folder = run_dir / proof_folder(asked)
-    proof, coverage = folder / "proof.json", folder / "coverage.json"
-    proved = from_json(Proof, proof.read_bytes()) if proof.is_file() else None
-    digests = {arm.build.jar_sha256 for arm in asked.arms if arm.build.name == asked.candidate}
-    if proved and proved.candidate not in digests:
-        raise HarnessError(f"{proof} is about another jar ({proved.candidate}).", "Run `harness prove` again.")
-    return proved, from_json(Coverage, coverage.read_bytes()) if coverage.is_file() else None
-
-
-def read_results(run_dir: Path) -> list[RunResult]:
-    """Return the results of all runs in the folder, by scenario, arm and repeat.
-
-    A result that names another run than the folder it lies in is a HarnessError: it was moved or copied there.
-    """
-    paths = (run_dir / "runs").glob("*/*/*/result.json")
-    return sorted((_read_result(run_dir, path) for path in paths), key=lambda r: r.key)
-
-
-def _read_result(run_dir: Path, path: Path) -> RunResult:
-    result = from_json(RunResult, path.read_bytes())
-    if result.key.folder != path.parent.relative_to(run_dir).as_posix():
+    folder = directory.proof(declaration.candidate)
+    proof = folder.proof.read_if_exists()
+    digests = {arm.build.jar_sha256 for arm in declaration.arms if arm.build.name == declaration.candidate}
+    if proof and proof.candidate not in digests:
         raise HarnessError(
-            f"{path} is the result of another run: it names {result.key.folder}.",
-            "Move it back to its folder, or remove it and run that cell again.",
+            f"{folder.proof.path} is about another jar ({proof.candidate}).", "Run `harness prove` again."
         )
-    return result
+    return proof, folder.coverage.read_if_exists()
 
 
 def write_verdict(run_dir: Path, verdict: Mapping[str, Any]) -> Path:
@@ -109,12 +79,12 @@ def write_verdict(run_dir: Path, verdict: Mapping[str, Any]) -> Path:
     error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(verdict))
     if error is not None:
         raise HarnessError(f"verdict.json would not match its schema at {error.json_path}: {error.message[:200]}.")
-    return write_text(run_dir / "verdict.json", json.dumps(verdict, ensure_ascii=False, indent=1) + "\n")
+    return write_text(RunDirectory(run_dir).verdict, json.dumps(verdict, ensure_ascii=False, indent=1) + "\n")
 
 
 def read_verdict(run_dir: Path) -> dict[str, Any]:
     """Return the content of verdict.json; HarnessError when the run has not been judged."""
-    path = run_dir / "verdict.json"
+    path = RunDirectory(run_dir).verdict
     if not path.is_file():
         raise HarnessError(f"{run_dir} has no verdict.json.", f"Judge it first: harness judge {run_dir}")
     verdict: dict[str, Any] = json.loads(path.read_bytes())
@@ -122,7 +92,7 @@ def read_verdict(run_dir: Path) -> dict[str, Any]:
 
 
 def build_verdict(
-    asked: Asked,
+    asked: Declaration,
     results: Sequence[RunResult],
     contrasts: Sequence[Contrast],
     proof: Proof | None,
@@ -141,7 +111,7 @@ def build_verdict(
 
 
 def _document(
-    asked: Asked, judgement: Judgement, results: Sequence[RunResult], contrasts: Sequence[Contrast]
+    asked: Declaration, judgement: Judgement, results: Sequence[RunResult], contrasts: Sequence[Contrast]
 ) -> Document:
     rows = {row.name: row for row in judgement.scenarios}
     return Document(
@@ -188,7 +158,7 @@ def _arm(arm: Arm) -> ArmDoc:
     )
 
 
-def _scenario(asked: Asked, row: JudgedScenario, question: str) -> ScenarioDoc:
+def _scenario(asked: Declaration, row: JudgedScenario, question: str) -> ScenarioDoc:
     return ScenarioDoc(
         name=row.name,
         question=question,
@@ -201,7 +171,7 @@ def _scenario(asked: Asked, row: JudgedScenario, question: str) -> ScenarioDoc:
     )
 
 
-def _cells(asked: Asked, row: JudgedScenario) -> list[CellDoc]:
+def _cells(asked: Declaration, row: JudgedScenario) -> list[CellDoc]:
     cells = []
     for arm in asked.arms:
         cell = row.cell(arm.role)
@@ -231,7 +201,7 @@ def _claims(judgement: Judgement) -> list[ClaimDoc]:
     ]
 
 
-def _run(asked: Asked, row: JudgedScenario, result: RunResult) -> RunDoc:
+def _run(asked: Declaration, row: JudgedScenario, result: RunResult) -> RunDoc:
     base = row.ruling.base
     check = check_run(result, _about(asked, row.name), base, row.cell(result.role) or base)
     return RunDoc(
@@ -249,7 +219,7 @@ def _run(asked: Asked, row: JudgedScenario, result: RunResult) -> RunDoc:
     )
 
 
-def _about(asked: Asked, scenario: str) -> list[Claim]:
+def _about(asked: Declaration, scenario: str) -> list[Claim]:
     return [claim for claim in asked.claims if claim.scenario == scenario]
 
 

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from harness.journal import Entry
 from harness.model.events import (
     ClientSettled,
     CommandTried,
@@ -25,6 +24,7 @@ from harness.model.events import (
 from harness.model.rollout import CheckResult, Rehearsal, Turn
 from harness.model.runs import RunResult
 from harness.rollout.health import AFTER, BEFORE
+from harness.rundir.journal import Entry
 
 _DESCRIPTIONS: Mapping[str, str] = {check.name: check.description for check in (*BEFORE, *AFTER)}
 _BEFORE_NAME = "safe_to_stop"

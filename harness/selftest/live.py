@@ -19,12 +19,13 @@ from harness.cluster.prepare import Ground
 from harness.cluster.topology import Topology
 from harness.engine.cell import Cell
 from harness.engine.outcome import Facts, decide
-from harness.journal import read_journal
 from harness.kafka.downloads import sha256_of
 from harness.model.arms import ABSENT, Role
 from harness.model.clients import ClientReport
 from harness.model.events import QuorumSeen
 from harness.model.runs import Outcome, RunKey, RunResult
+from harness.rundir.directory import RunDirectory
+from harness.rundir.journal import read_journal
 from harness.scenario.actions.register_endpoint import register_endpoint
 from harness.scenario.actions.restart import restart
 from harness.scenario.actions.start import start_all
@@ -76,9 +77,9 @@ class Stand:
 
     def _deaf(self, run_dir: Path) -> str:
         result = self._run(run_dir, Topology(1, 1), _deafen, {})
-        journal = read_journal(run_dir / result.key.folder / "journal.jsonl")
+        journal = read_journal(RunDirectory(run_dir).run(result.key).journal)
         listed = [entry.event.observers for entry in journal if isinstance(entry.event, QuorumSeen)]
-        require(1 in listed[-1], "the quorum does not list it any more, which would tell it too")
+        require(1 in listed[-1], "the quorum does not list it any more, which would show it too")
         return _told(result, Outcome.FAILED, "observer_recovers")
 
     def _starved(self, run_dir: Path) -> str:

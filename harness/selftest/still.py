@@ -12,8 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
-from harness.base.files import write_text
-from harness.base.json import from_json, to_json
 from harness.base.processes import bare_environment
 from harness.base.processes.leftovers import marked
 from harness.cluster.install import Install
@@ -26,6 +24,8 @@ from harness.engine.executor import run_cell
 from harness.engine.seal import check_results
 from harness.model.arms import Role
 from harness.model.runs import Outcome, RunKey, RunResult
+from harness.rundir.directory import RunDirectory
+from harness.rundir.parts import RunFolder
 from harness.scenario.plan import ClusterRef, Plan, Scenario
 from harness.scenario.steps import Sample
 from harness.scenario.world import World
@@ -82,29 +82,28 @@ def _empty_run(run_dir: Path, build: Callable[..., None] = _nothing) -> RunResul
     return carry_out(Cell(RunKey("empty", "none", 1), scenario, Role.BASE, ground, _NO_JAR), run_dir)
 
 
-def _checked_run(run_dir: Path) -> Path:
+def _checked_run(run_dir: Path) -> RunFolder:
     """Return the folder of a whole run, which failed: no alarm goes off at it."""
     result = _empty_run(run_dir, _failing)
     require(result.expectation == "asked", f"a run without a fault was {result.outcome}: {result.reason}")
     check_results(run_dir)
-    return run_dir / result.key.folder
+    return RunDirectory(run_dir).run(result.key)
 
 
 def _corrupt_result(run_dir: Path) -> str:
-    path = _checked_run(run_dir) / "result.json"
+    path = _checked_run(run_dir).result.path
     path.write_bytes(path.read_bytes()[:100])
     return alarm(lambda: check_results(run_dir))
 
 
 def _forged_result(run_dir: Path) -> str:
-    path = _checked_run(run_dir) / "result.json"
-    result = from_json(RunResult, path.read_bytes())
-    write_text(path, to_json(replace(result, outcome=Outcome.PASSED, expectation="", reason="")))
+    file = _checked_run(run_dir).result
+    file.write(replace(file.read(), outcome=Outcome.PASSED, expectation="", reason=""))
     return alarm(lambda: check_results(run_dir))
 
 
 def _forged_journal(run_dir: Path) -> str:
-    path = _checked_run(run_dir) / "journal.jsonl"
+    path = _checked_run(run_dir).journal
     lines = path.read_text().splitlines()
     lines[0] = json.dumps({**json.loads(lines[0]), "arm": "another"})
     path.write_text("\n".join((*lines, "")))
@@ -126,7 +125,7 @@ class _Leak:
 
 def _leaked_process(run_dir: Path) -> str:
     require(_empty_run(run_dir / "sound").outcome is Outcome.PASSED, "a run without a leak did not pass")
-    nodes = (run_dir / RunKey("empty", "none", 1).folder / "nodes").absolute()
+    nodes = RunDirectory(run_dir.absolute()).run(RunKey("empty", "none", 1)).nodes
     result = _empty_run(run_dir, lambda plan, _cluster: plan.do(_Leak(nodes)))
     require(result.outcome is Outcome.BROKEN, f"the run was {result.outcome}")
     return f"{result.outcome}: {result.reason}"

@@ -26,15 +26,16 @@ from harness.kafka.maven import MavenSources
 from harness.kafka.patching import Series, load_patch, load_series
 from harness.kafka.tree import Source
 from harness.model.arms import Arm, Build, Flagged, choose_arms, plan_arms, settings_of
-from harness.model.declaration import SCHEMA, Asked, ScenarioAsked
+from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.request import DEFAULT_KAFKA, NO_CLAIMS, Request, located
 from harness.model.setup import Setup
+from harness.rundir.directory import RunDirectory
 from harness.scenario.plan import Scenario
 from harness.scenario.registry import load_all, select
 from harness.stages import preflight
 from harness.stages.ground import distribution_of, java_of
 from harness.stages.resume import describe_java
-from harness.stages.rundir import Stopwatch, write_asked, write_request, write_setup
+from harness.stages.timing import Stopwatch
 from harness.toolbox.java import bundled_runtime
 
 _NO_CLAIMS = ClaimSet("kafka-raft", "", "", ())
@@ -42,8 +43,8 @@ _NO_CLAIMS = ClaimSet("kafka-raft", "", "", ())
 
 def build(request: Request, run_dir: Path, reporter: Reporter) -> None:
     """Make the builds and declare every run. Raises HarnessError for whatever does not fit together."""
-    began, watch = datetime.now(UTC), Stopwatch()
-    write_request(run_dir, located(request))
+    began, watch, directory = datetime.now(UTC), Stopwatch(), RunDirectory(run_dir)
+    directory.request.write(located(request))
     version = _kafka_version(request)
     claims = claims_of(request, version)
     scenarios = select(load_all(), request.scenarios, request.suite)
@@ -53,16 +54,16 @@ def build(request: Request, run_dir: Path, reporter: Reporter) -> None:
     distribution = distribution_of(setup, version, reporter)
     builder = _builder(request, reporter)
     probe = prepare_probe(builder, java_of(setup), distribution.jars, cache_root())
-    bench = Bench(run_dir, probe, claims.flag)
+    bench = Bench(directory, probe, claims.flag)
     base = _base(request, bench, distribution)
     candidate = _candidate(request, bench, builder, distribution, reporter)
     for made in (base, candidate):
         reporter.say(f"{made.name}: {made.builder}, sha256 {made.jar_sha256[:12]}…")
     arms = _arms(request, setup, claims, base, candidate)
     settings = {arm.name: settings_of(arm, _flagged(claims)) for arm in arms}
-    write_setup(run_dir, replace(setup, settings=settings))
-    asked = _declare(request, version, claims, scenarios, arms, began)
-    write_asked(run_dir, watch.told(asked, "build"))
+    directory.setup.write(replace(setup, settings=settings))
+    declared = _declare(request, version, claims, scenarios, arms, began)
+    directory.declaration.write(watch.add_to(declared, "build"))
 
 
 def _kafka_version(request: Request) -> str:
@@ -145,7 +146,7 @@ def _candidate(
     if request.jar:
         given = given_jar(bench, "jar", request.jar, distribution)
         if request.sources:
-            keep_sources(request.sources, bench.run_dir / "builds" / given.name)
+            keep_sources(request.sources, bench.directory.build(given.name))
         return given
     from harness.building.containers.choosing import gradle_builder  # half a second that a given jar need not wait
 
@@ -187,12 +188,12 @@ def _declare(
     scenarios: list[Scenario],
     arms: tuple[Arm, ...],
     began: datetime,
-) -> Asked:
-    return Asked(
+) -> Declaration:
+    return Declaration(
         schema=SCHEMA,
         kafka_version=version,
         arms=arms,
-        scenarios=tuple(ScenarioAsked(s.name, s.question, s.budget) for s in scenarios),
+        scenarios=tuple(DeclaredScenario(s.name, s.question, s.budget) for s in scenarios),
         repeats=request.repeats,
         claims=claims.claims,
         argv=request.argv,

@@ -12,12 +12,10 @@ from functools import partial
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.base.files import write_text
-from harness.base.json import from_json, to_json
 from harness.base.paths import cache_root
 from harness.base.progress import Reporter
 from harness.building.builders import Ecj
-from harness.coverage.agent import EXECUTION_DATA, Agent, collecting
+from harness.coverage.agent import Agent, collecting
 from harness.coverage.changes import ChangedLines, classes_from, lines_of_methods, lines_of_series
 from harness.coverage.jacoco import Jacoco, line_hits
 from harness.coverage.reached import gap_in, in_tree, reached_lines, read_texts
@@ -25,18 +23,18 @@ from harness.kafka.downloads import Downloads, Progress
 from harness.kafka.lock import Purpose, read_lock
 from harness.kafka.patching import load_series
 from harness.model.arms import Arm, Role
-from harness.model.declaration import Asked
+from harness.model.declaration import Declaration
 from harness.model.proof import Coverage
 from harness.model.request import DEFAULT_KAFKA
-from harness.model.runs import RunKey, RunResult
+from harness.model.runs import RunKey
 from harness.model.setup import Setup
 from harness.proof.bytecode import prepare_bytecode
 from harness.proof.told import reach_told
+from harness.rundir.directory import RunDirectory
 from harness.stages.run import carry_out, declared_cells, lay_ground
-from harness.stages.rundir import read_asked, read_setup, timed
+from harness.stages.timing import timed
 from harness.toolbox.java import bundled_runtime
 
-FOLDER = "coverage"  # a run directory's own folder for these runs: nothing that judges looks there
 _JACOCO_CLI, _JACOCO_AGENT = "org.jacoco.cli", "org.jacoco.agent"
 
 
@@ -44,8 +42,8 @@ _JACOCO_CLI, _JACOCO_AGENT = "org.jacoco.cli", "org.jacoco.agent"
 class _Question:
     """What is looked into: a candidate's arm, and what was asked of it and how."""
 
-    run_dir: Path
-    asked: Asked
+    directory: RunDirectory
+    asked: Declaration
     setup: Setup
     arm: Arm
     reporter: Reporter
@@ -53,17 +51,17 @@ class _Question:
     @property
     def jar(self) -> Path:
         """The candidate's jar."""
-        return self.run_dir / self.arm.build.jar
+        return self.directory.path / self.arm.build.jar
 
     @property
     def sources(self) -> Path:
         """The candidate's kept sources, which need not be there."""
-        return self.run_dir / "builds" / self.arm.build.name / "sources"
+        return self.directory.build(self.arm.build.name).sources
 
     @property
-    def root(self) -> Path:
-        """The folder of the runs with the agent."""
-        return self.run_dir / FOLDER
+    def runs(self) -> RunDirectory:
+        """The runs with the agent."""
+        return self.directory.coverage_runs
 
 
 def coverage(run_dir: Path, reporter: Reporter) -> None:
@@ -72,17 +70,18 @@ def coverage(run_dir: Path, reporter: Reporter) -> None:
     Nothing is written when there is no candidate. What cannot be measured becomes the gap of the Coverage: which
     lines ran never decides anything, so that no failure in here ends a verification.
     """
-    asked = read_asked(run_dir)
+    directory = RunDirectory(run_dir)
+    asked = directory.declaration.read()
     arm = asked.arm(Role.ON) or asked.arm(Role.OFF)
     if arm is None:
         return
     reporter.stage("which changed lines are reached")
-    with timed(run_dir, "coverage"):
+    with timed(directory, "coverage"):
         try:
-            found = _cover(_Question(run_dir, asked, read_setup(run_dir), arm, reporter))
+            found = _cover(_Question(directory, asked, directory.setup.read(), arm, reporter))
         except HarnessError as error:
             found = Coverage((), str(error))
-    write_text(run_dir / "proof" / arm.build.name / "coverage.json", to_json(found))
+    directory.proof(arm.build.name).coverage.write(found)
     reporter.say(reach_told(found) if found.lines else found.gap)
 
 
@@ -101,11 +100,9 @@ def _run_with_agent(question: _Question, classes: tuple[str, ...]) -> tuple[RunK
     agent = Agent(_jacoco(_JACOCO_AGENT, question), classes)
     ground = lay_ground(setup, asked.kafka_version, reporter)
     once = replace(asked, arms=(question.arm,), repeats=1)
-    cells = [
-        replace(cell, instrument=partial(collecting, agent))
-        for cell in declared_cells(once, setup, ground, question.run_dir)
-    ]
-    carry_out(cells, question.root, setup.jobs, reporter, "runs with JaCoCo's agent, which judge nothing")
+    declared = declared_cells(once, setup, ground, question.directory.path)
+    cells = [replace(cell, instrument=partial(collecting, agent)) for cell in declared]
+    carry_out(cells, question.runs.path, setup.jobs, reporter, "runs with JaCoCo's agent, which judge nothing")
     return tuple(cell.key for cell in cells)
 
 
@@ -115,16 +112,12 @@ def reached(question: _Question, changed: ChangedLines, classes: tuple[str, ...]
     hits = {key.scenario: line_hits(jacoco, _data_of(question, key), question.jar, classes) for key in runs}
     lines = reached_lines(changed, hits, read_texts(question.sources, list(changed)))
     silent = [key.scenario for key in runs if not _data_of(question, key)]
-    return Coverage(lines, gap_in([_result_of(question, key) for key in runs], silent))
+    return Coverage(lines, gap_in([question.runs.run(key).result.read() for key in runs], silent))
 
 
 def _data_of(question: _Question, key: RunKey) -> list[Path]:
-    file = question.root / key.folder / EXECUTION_DATA
+    file = question.runs.run(key).execution_data
     return [file] if file.is_file() else []
-
-
-def _result_of(question: _Question, key: RunKey) -> RunResult:
-    return from_json(RunResult, (question.root / key.folder / "result.json").read_bytes())
 
 
 def _changed_lines(question: _Question) -> tuple[ChangedLines, str]:
@@ -138,7 +131,7 @@ def _changed_lines(question: _Question) -> tuple[ChangedLines, str]:
     base = question.asked.arm(Role.BASE)
     if base is None:
         raise HarnessError("There is no base arm, so that nothing tells what changed.")
-    return in_tree(_lines_by_bytecode(question, question.run_dir / base.build.jar), question.sources), why
+    return in_tree(_lines_by_bytecode(question, question.directory.path / base.build.jar), question.sources), why
 
 
 def _lines_by_bytecode(question: _Question, base: Path) -> ChangedLines:

@@ -28,11 +28,9 @@ from harness.kafka.lock import Purpose, read_lock
 from harness.model.request import Request
 from harness.proof.bytecode import prepare_bytecode, read_each
 from harness.proof.dropin.classes import api_of, code_of, nests
+from harness.rundir.directory import RunDirectory
 from harness.stages.build import series_of, source_of
 from harness.toolbox.java import bundled_runtime
-
-FILE = "crosscheck.json"
-_FOLDER = "crosscheck"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +50,12 @@ def cross_check(request: Request, version: str, run_dir: Path, reporter: Reporte
     """
     if request.jar:
         raise HarnessError("--cross-check builds the series; a given jar has no sources.", "Leave out --jar.")
+    directory = RunDirectory(run_dir)
     reporter.stage("cross-check: every builder at hand, twice each")
     parts = _parts(request, version, reporter)
     with ExitStack() as held:
         builders, gaps = _builders(request, parts.ecj, reporter, held)
-        made = [_twice(request, parts, builder, run_dir / _FOLDER, reporter) for builder in builders]
+        made = [_twice(request, parts, builder, directory.crosscheck_builds, reporter) for builder in builders]
         older = _javac8(request, parts.ecj, gaps)
         again = unpatched_jars([*builders, *older], parts.released, parts.sources, cache_root())
     told = [
@@ -74,7 +73,7 @@ def cross_check(request: Request, version: str, run_dir: Path, reporter: Reporte
         ),
         gaps=tuple(gaps),
     )
-    write_text(run_dir / FILE, to_json(check))
+    write_text(directory.crosscheck, to_json(check))
     tell(reporter.console, check)
     return check
 
@@ -133,15 +132,17 @@ def _javac8(request: Request, ecj: Ecj, gaps: list[str]) -> list[Builder]:
         return []
 
 
-def _twice(request: Request, parts: _Parts, builder: Builder, folder: Path, reporter: Reporter) -> tuple[Repeat, Path]:
+def _twice(
+    request: Request, parts: _Parts, builder: Builder, directory: RunDirectory, reporter: Reporter
+) -> tuple[Repeat, Path]:
     """Build the series two times in a row; return the digests and the first jar."""
     reporter.say(builder.label)
-    bench = Bench(folder, prepare_probe(parts.ecj, bundled_runtime(), parts.released.jars, cache_root()), "")
+    bench = Bench(directory, prepare_probe(parts.ecj, bundled_runtime(), parts.released.jars, cache_root()), "")
     tools = Toolchain(builder, parts.released, parts.sources)
     series, source = series_of(request, parts.released.version), source_of(request, tools)
     place = "".join(each if each.isalnum() else "-" for each in builder.label)
     first, second = (build_series(bench, tools, f"{place}-{number}", source, series) for number in (1, 2))
-    return Repeat(builder.label, first.jar_sha256, second.jar_sha256), folder / first.jar
+    return Repeat(builder.label, first.jar_sha256, second.jar_sha256), directory.path / first.jar
 
 
 def _read(parts: _Parts, told: Sequence[tuple[str, Path]]) -> list[Built]:

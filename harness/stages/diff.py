@@ -10,24 +10,25 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.base.files import write_text
-from harness.base.json import from_json
 from harness.base.progress import Reporter
 from harness.logs.diff import diff_run
 from harness.logs.folders import diff_folders as compare_folders
-from harness.logs.results import Totals
 from harness.model.findings import Contrast, Finding, Significance
 from harness.report.diffpage import render_diff
-from harness.stages.rundir import read_asked, timed
+from harness.rundir.directory import RunDirectory
+from harness.rundir.parts import LogsFolder
+from harness.stages.timing import timed
 
 _SHOWN = 20
 
 
 def diff(run_dir: Path, reporter: Reporter, master: str = "") -> tuple[Contrast, ...]:
     """Compare the arms' node logs, on a Spark cluster if one is named; writes logs/ in the run directory."""
-    asked = read_asked(run_dir)
+    directory = RunDirectory(run_dir)
+    asked = directory.declaration.read()
     reporter.stage("comparing node logs on Spark")
-    with timed(run_dir, "diff"):
-        contrasts = diff_run(run_dir, asked.arms, reporter.say, master)
+    with timed(directory, "diff"):
+        contrasts = diff_run(directory, asked.arms, reporter.say, master)
     for contrast in contrasts:
         reporter.say(f"{contrast.base} against {contrast.candidate}: {told(contrast.findings)}")
     return contrasts
@@ -63,7 +64,8 @@ def diff_folders(
     `repeats` holds folders of further runs of what wrote `base`: they tell what is noise.
     """
     reporter.stage(f"comparing {base} with {candidate} on Spark")
-    contrast = compare_folders(base, candidate, out, layout, reporter.say, repeats, master)
+    logs = LogsFolder(out)
+    contrast = compare_folders(base, candidate, logs, layout, reporter.say, repeats, master)
     found = contrast.findings
     table = Table("kind", "level", "base", "candidate", "template", box=None, header_style="bold")
     apart = [finding for finding in found if finding.significance is not Significance.WITHIN]
@@ -73,6 +75,5 @@ def diff_folders(
     if apart:
         reporter.console.print(table)
     more = f", the first {_SHOWN} above" if len(apart) > _SHOWN else ""
-    totals = from_json(Totals, (out / "totals.json").read_bytes())
-    page = write_text(out / "diff.html", render_diff(contrast, totals, out))
+    page = write_text(logs.page, render_diff(contrast, logs.totals.read(), out))
     reporter.console.print(f"{told(found)}{more}: {page}")

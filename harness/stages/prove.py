@@ -13,8 +13,6 @@ from rich.text import Text
 from harness.audit.answering import audit
 from harness.audit.claims_file import Chain, ClaimSet, load_claims
 from harness.base.errors import HarnessError
-from harness.base.files import write_text
-from harness.base.json import to_json
 from harness.base.paths import cache_root
 from harness.base.progress import Reporter
 from harness.base.text import visible
@@ -25,7 +23,7 @@ from harness.kafka.downloads import Downloads
 from harness.kafka.lock import Purpose, locked_versions, read_lock
 from harness.kafka.patching import load_series
 from harness.model.arms import Build, Role
-from harness.model.declaration import Asked
+from harness.model.declaration import Declaration
 from harness.model.proof import (
     AuditAnswer,
     ClaimChain,
@@ -53,9 +51,9 @@ from harness.proof.junit.bench import TestBench
 from harness.proof.junit.proving import NOT_COMPILED, run_tests
 from harness.proof.told import audit_told, differences_told, headline, tests_told
 from harness.proof.waivers import apply_waivers, load_waivers
-from harness.report.verdict import proof_folder
+from harness.rundir.directory import RunDirectory
 from harness.stages.ground import distribution_of, java_of
-from harness.stages.rundir import read_asked, read_setup, timed
+from harness.stages.timing import timed
 from harness.toolbox.java import bundled_runtime
 
 _MOST_TOLD = 12
@@ -69,7 +67,7 @@ class _Case:
     else None. `tests` are the jars of upstream's tests, empty where that version's are not pinned.
     """
 
-    run_dir: Path
+    directory: RunDirectory
     setup: Setup
     base: Build
     candidate: Build
@@ -82,16 +80,16 @@ class _Case:
 
     @property
     def base_jar(self) -> Path:
-        return (self.run_dir / self.base.jar).absolute()
+        return (self.directory.path / self.base.jar).absolute()
 
     @property
     def jar(self) -> Path:
-        return (self.run_dir / self.candidate.jar).absolute()
+        return (self.directory.path / self.candidate.jar).absolute()
 
     @property
     def sources(self) -> Path | None:
         """The candidate's own sources, where the build (or the user) had them."""
-        kept = self.jar.parent / "sources"
+        kept = self.directory.build(self.candidate.name).sources
         return kept if kept.is_dir() else None
 
 
@@ -100,19 +98,20 @@ def prove(run_dir: Path, reporter: Reporter) -> Proof:
 
     Raises HarnessError when the jar cannot be judged at all, or what judges it cannot be had.
     """
-    asked, setup = read_asked(run_dir), read_setup(run_dir)
+    directory = RunDirectory(run_dir)
+    asked, setup = directory.declaration.read(), directory.setup.read()
     base, candidate = _builds(asked)
     reporter.stage(f"proving {candidate.name} against {base.name}, without a cluster")
-    with timed(run_dir, "prove"):
-        case = _case(run_dir, asked, setup, base, candidate, reporter)
+    with timed(directory, "prove"):
+        case = _case(directory, asked, setup, base, candidate, reporter)
         proof = _prove(case, reporter)
-        write_text(run_dir / proof_folder(asked) / "proof.json", to_json(proof))
+        directory.proof(candidate.name).proof.write(proof)
     return proof
 
 
 def has_candidate(run_dir: Path) -> bool:
     """Return whether there is a base and something to prove against it; arms may have been narrowed to one."""
-    asked = read_asked(run_dir)
+    asked = RunDirectory(run_dir).declaration.read()
     return asked.arm(Role.BASE) is not None and bool(asked.candidate)
 
 
@@ -128,7 +127,7 @@ def tell(console: Console, proof: Proof, run_dir: Path) -> None:
         console.print(Text(f"  · {visible(blocker)}"))
     if len(proof.blockers) > _MOST_TOLD:
         console.print(f"  … and {len(proof.blockers) - _MOST_TOLD} more")
-    console.print(f"\n{run_dir / 'proof' / proof.build / 'proof.json'}")
+    console.print(f"\n{RunDirectory(run_dir).proof(proof.build).proof.path}")
 
 
 def exit_code(proof: Proof) -> int:
@@ -142,7 +141,7 @@ def _colour(proof: Proof) -> str:
     return ("green", "red", "", "yellow")[exit_code(proof)]
 
 
-def _builds(asked: Asked) -> tuple[Build, Build]:
+def _builds(asked: Declaration) -> tuple[Build, Build]:
     base = asked.arm(Role.BASE)
     candidate = next((arm.build for arm in asked.arms if arm.build.name == asked.candidate), None)
     if base is None or candidate is None:
@@ -150,7 +149,9 @@ def _builds(asked: Asked) -> tuple[Build, Build]:
     return base.build, candidate
 
 
-def _case(run_dir: Path, asked: Asked, setup: Setup, base: Build, candidate: Build, reporter: Reporter) -> _Case:
+def _case(
+    directory: RunDirectory, asked: Declaration, setup: Setup, base: Build, candidate: Build, reporter: Reporter
+) -> _Case:
     """Fetch everything first: what may wait for the network does so before anything is judged."""
     lock = read_lock(asked.kafka_version) if asked.kafka_version in locked_versions() else None
     released = lock if base.builder == "release" and not setup.base_dist else None
@@ -160,7 +161,7 @@ def _case(run_dir: Path, asked: Asked, setup: Setup, base: Build, candidate: Bui
         tools = read_lock(DEFAULT_KAFKA)
         ecj = Ecj(downloads.fetch(tools.one(Purpose.COMPILER)), bundled_runtime())
         return _Case(
-            run_dir=run_dir,
+            directory=directory,
             setup=setup,
             base=base,
             candidate=candidate,
@@ -215,8 +216,8 @@ def _audit(case: _Case) -> tuple[AuditAnswer, ...]:
 
 def _placed(case: _Case, answer: AuditAnswer) -> AuditAnswer:
     """Return the answer with its places named from the run directory, where the sources are kept."""
-    kept = f"builds/{case.candidate.name}/sources"
-    return replace(answer, evidence=tuple(replace(e, path=f"{kept}/{e.path}") for e in answer.evidence))
+    kept = case.directory.build(case.candidate.name).sources.relative_to(case.directory.path)
+    return replace(answer, evidence=tuple(replace(e, path=(kept / e.path).as_posix()) for e in answer.evidence))
 
 
 def _waived(case: _Case, found: DropIn) -> tuple[Difference, ...]:
@@ -243,11 +244,11 @@ def _tests(case: _Case, changed: frozenset[str], reporter: Reporter) -> TestsPro
         series_tests=series if series and series.is_dir() else None,
         changed=changed,
     )
-    out = f"proof/{case.candidate.name}/junit"
+    out = case.directory.proof(case.candidate.name).junit
     reporter.say(f"upstream's raft tests on the jar ({scope})")
     with reporter.counted("tests") as progress:
-        found = run_tests(bench, case.jar, case.base_jar, scope, case.run_dir / out, progress)
-    found = replace(found, report=out)
+        found = run_tests(bench, case.jar, case.base_jar, scope, out, progress)
+    found = replace(found, report=out.relative_to(case.directory.path).as_posix())
     return forgiving_foreign(found) if case.candidate.builder == "given" else found
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.kafka.downloads import sha256_of
-from harness.model.declaration import Asked
+from harness.model.declaration import Declaration
 from harness.model.setup import Setup
+from harness.rundir.directory import RunDirectory
 from harness.stages.ground import java_of
 
 _ANEW = "What was declared cannot be run any more: begin anew with `harness verify`."
@@ -15,17 +16,18 @@ _ANEW = "What was declared cannot be run any more: begin anew with `harness veri
 
 def is_declared(run_dir: Path) -> bool:
     """Return whether the build stage ended: it writes run.json last."""
-    return (run_dir / "run.json").is_file()
+    return RunDirectory(run_dir).declaration.exists
 
 
 def is_compared(run_dir: Path) -> bool:
     """Return whether the log diff ended, and after the last run."""
-    findings = run_dir / "logs" / "findings.json"
-    runs = [path.stat().st_mtime_ns for path in run_dir.glob("runs/*/*/*/result.json")]
+    directory = RunDirectory(run_dir)
+    findings = directory.logs.findings.path
+    runs = [run.result.path.stat().st_mtime_ns for run in directory.runs() if run.result.exists]
     return findings.is_file() and findings.stat().st_mtime_ns >= max(runs, default=0)
 
 
-def check_ground(run_dir: Path, asked: Asked, setup: Setup) -> None:
+def check_ground(run_dir: Path, asked: Declaration, setup: Setup) -> None:
     """See that jars and Java are still those that were declared: else results would be of something else.
 
     Raises HarnessError.

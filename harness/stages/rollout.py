@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
 from harness.base.errors import HarnessError
-from harness.base.files import read_record, write_text
-from harness.base.json import from_json, to_json
+from harness.base.files import write_text
 from harness.base.paths import cache_root
 from harness.base.progress import Reporter, duration
 from harness.base.text import visible
 from harness.cluster.install import Install
 from harness.cluster.prepare import Ground
 from harness.engine.cell import Cell
-from harness.journal import Entry, read_journal
 from harness.kafka.downloads import Downloads, sha256_of
 from harness.kafka.lock import Purpose, read_lock
 from harness.model.arms import ABSENT, Arm, Role
-from harness.model.declaration import Asked
+from harness.model.declaration import Declaration
 from harness.model.findings import Contrast
 from harness.model.node_logs import NodeLogs
 from harness.model.request import Request
 from harness.model.rollout import SCHEMA, Rehearsal, RolloutOutcome, RolloutVerdict, RollPlan
-from harness.model.runs import RunKey, RunResult
+from harness.model.runs import RunKey
 from harness.model.setup import Setup
 from harness.report.rolloutpage import render_rollout
 from harness.rollout.baseline import Baseline, baseline_of, stall_budget
@@ -39,13 +37,14 @@ from harness.rollout.runbook import markdown, runbook
 from harness.rollout.torn import without_class
 from harness.rollout.turns import rehearsal_of
 from harness.rollout.verdict import decide_rollout, outcome_of
+from harness.rundir.directory import RunDirectory
+from harness.rundir.journal import read_journal
 from harness.stages.build import build
 from harness.stages.ground import distribution_of
 from harness.stages.run import carry_out, installed, lay_ground
-from harness.stages.rundir import read_asked, read_setup, timed
+from harness.stages.timing import timed
 
 ARM = "roll"
-_PLAN = "rollout-plan.json"
 _COLOURS = {RolloutOutcome.PASSED: "green", RolloutOutcome.STOPPED: "red", RolloutOutcome.INCONCLUSIVE: "magenta"}
 # Of a key that it does not know, Kafka says that it is set, and not to what: it might be a secret.
 _SET_TO_SOMETHING = "None"
@@ -54,36 +53,62 @@ _SET_TO_SOMETHING = "None"
 def rollout(request: Request, plan: RollPlan, run_dir: Path, reporter: Reporter) -> RolloutVerdict:
     """Build, rehearse, compare, report; return what rollout.json holds."""
     build(request, run_dir, reporter)
-    write_text(run_dir / _PLAN, to_json(plan))
+    RunDirectory(run_dir).roll_plan.write(plan)
     return go_on(run_dir, reporter)
 
 
 def go_on(run_dir: Path, reporter: Reporter) -> RolloutVerdict:
     """Do what a rollout lacks that was built; ends as `rollout` does."""
-    rehearsals = rehearse(run_dir, reporter)
-    contrast = _compare(rehearsals, run_dir, reporter)
-    found = judge(run_dir, rehearsals)
-    report(run_dir, found, contrast)
+    directory = RunDirectory(run_dir)
+    rehearsals = rehearse(directory, reporter)
+    contrast = _compare(rehearsals, directory, reporter)
+    found = judge(directory, rehearsals)
+    report(directory, found, contrast)
     return found
 
 
-def rehearse(run_dir: Path, reporter: Reporter) -> list[Rehearsal]:
+@dataclass(frozen=True, slots=True)
+class _Stand:
+    """What every rehearsal of a rollout stands on."""
+
+    directory: RunDirectory
+    plan: RollPlan
+    declared: Declaration
+    setup: Setup
+    ground: Ground
+    tools: Tools
+
+    def arm(self, role: Role) -> Arm:
+        """Return an arm; a rollout declares base and the candidate."""
+        arm = self.declared.arm(role)
+        assert arm is not None
+        return arm
+
+    def install(self, role: Role, name: str) -> Install:
+        """Return what an arm installs, under the name that it has in a roll."""
+        return installed(self.arm(role), name, self.setup, self.directory.path)
+
+    def budget(self, rehearsal: str, baseline: Baseline | None) -> float:
+        """Return how long a client may wait in a rehearsal, in seconds."""
+        return stall_budget(rehearsal, self.plan.stall_budget, baseline, self.setup.overlay)
+
+
+def rehearse(directory: RunDirectory, reporter: Reporter) -> list[Rehearsal]:
     """Run the rehearsals that have no result yet, the control first; return all of them."""
-    declared, setup = read_asked(run_dir), read_setup(run_dir)
-    plan = read_record(RollPlan, run_dir / _PLAN)
-    with timed(run_dir, "ground"):
-        ground = lay_ground(setup, declared.kafka_version, reporter)
-    tools = _tools(setup, declared, ground, reporter)
-    topology = parse_topology(plan.topology)
-    reporter.stage(f"{len(plan.rehearsals)} rehearsals on {describe_topology(topology)}, one after the other")
+    stand = _stand(directory, reporter)
+    names = stand.plan.rehearsals
+    cluster = describe_topology(parse_topology(stand.plan.topology))
+    reporter.stage(f"{len(names)} rehearsals on {cluster}, one after the other")
     baseline: Baseline | None = None
     found: list[Rehearsal] = []
-    with timed(run_dir, "rehearse"):
-        for number, name in enumerate(plan.rehearsals, 1):
-            reporter.say(f"[{number}/{len(plan.rehearsals)}] {name}: {KINDS[name].question}")
-            cell = _cell(name, plan, run_dir, declared, setup, ground, tools, baseline)
-            carry_out([cell], run_dir, 1, reporter, "")
-            found.append(_rehearsal(run_dir, cell, cell.scenario.question, _budget(name, plan, baseline, setup)))
+    with timed(directory, "rehearse"):
+        for number, name in enumerate(names, 1):
+            reporter.say(f"[{number}/{len(names)}] {name}: {KINDS[name].question}")
+            cell = _cell(stand, name, baseline)
+            carry_out([cell], directory.path, 1, reporter, "")
+            run = directory.run(cell.key)
+            budget = stand.budget(name, baseline)
+            found.append(rehearsal_of(run.result.read(), cell.scenario.question, budget, read_journal(run.journal)))
             if name == CONTROL:
                 baseline = baseline_of(found[-1])
                 if baseline is None:  # what base cannot do says nothing about the candidate
@@ -91,27 +116,23 @@ def rehearse(run_dir: Path, reporter: Reporter) -> list[Rehearsal]:
     return found
 
 
-def _cell(
-    name: str,
-    plan: RollPlan,
-    run_dir: Path,
-    declared: Asked,
-    setup: Setup,
-    ground: Ground,
-    tools: Tools,
-    baseline: Baseline | None,
-) -> Cell:
-    base = installed(_arm(declared, Role.BASE), BASE, setup, run_dir)
-    candidate = installed(_arm(declared, Role.ON), CANDIDATE, setup, run_dir)
-    key = setup.flag_key
+def _stand(directory: RunDirectory, reporter: Reporter) -> _Stand:
+    declared, setup = directory.declaration.read(), directory.setup.read()
+    with timed(directory, "ground"):
+        ground = lay_ground(setup, declared.kafka_version, reporter)
+    tools = _tools(setup, declared, ground, reporter)
+    return _Stand(directory, directory.roll_plan.read(), declared, setup, ground, tools)
+
+
+def _cell(stand: _Stand, name: str, baseline: Baseline | None) -> Cell:
+    base, candidate, key = stand.install(Role.BASE, BASE), stand.install(Role.ON, CANDIDATE), stand.setup.flag_key
     with_key = _with_key(candidate, key)
     key_left = _with_key_left(base, with_key, key)
-    torn = without_class(candidate.jar, run_dir.absolute() / "builds" / "dies-on-load" / base.jar.name)
     config = RollConfig(
-        parse_topology(plan.topology),
-        tools,
-        plan.order,
-        _budget(name, plan, baseline, setup),
+        parse_topology(stand.plan.topology),
+        stand.tools,
+        stand.plan.order,
+        stand.budget(name, baseline),
         baseline.errors if baseline else frozenset(),
         judge_errors=name != CONTROL,
         flag_key=key,
@@ -122,21 +143,15 @@ def _cell(
         CANDIDATE: candidate,
         WITH_KEY: with_key,
         WITH_KEY_LEFT: key_left,
-        DIES_ON_LOAD: replace(candidate, name=DIES_ON_LOAD, jar=torn, sha256=sha256_of(torn), settings={}),
+        DIES_ON_LOAD: _dying(candidate, stand.directory.build("dies-on-load").path.absolute() / base.jar.name),
     }
-    java = _arm(declared, Role.BASE).java
-    run = RunKey(name, ARM, 1)
-    return Cell(run, rehearsal(name, config), Role.ON, ground, base, setup.overlay, key, java, others)
+    run, java = RunKey(name, ARM, 1), stand.arm(Role.BASE).java
+    return Cell(run, rehearsal(name, config), Role.ON, stand.ground, base, stand.setup.overlay, key, java, others)
 
 
-def _budget(name: str, plan: RollPlan, baseline: Baseline | None, setup: Setup) -> float:
-    return stall_budget(name, plan.stall_budget, baseline, setup.overlay)
-
-
-def _arm(declared: Asked, role: Role) -> Arm:
-    arm = declared.arm(role)
-    assert arm is not None  # a rollout declares base and the candidate
-    return arm
+def _dying(candidate: Install, jar: Path) -> Install:
+    torn = without_class(candidate.jar, jar)
+    return replace(candidate, name=DIES_ON_LOAD, jar=torn, sha256=sha256_of(torn), settings={})
 
 
 def _with_key(candidate: Install, key: str) -> Install:
@@ -154,13 +169,7 @@ def _with_key_left(base: Install, candidate: Install, key: str) -> Install:
     return replace(base, settings=candidate.settings, flag=flag)
 
 
-def _rehearsal(run_dir: Path, cell: Cell, question: str, budget: float) -> Rehearsal:
-    folder = run_dir / cell.key.folder
-    result = read_record(RunResult, folder / "result.json")
-    return rehearsal_of(result, question, budget, read_journal(folder / "journal.jsonl"))
-
-
-def _tools(setup: Setup, declared: Asked, ground: Ground, reporter: Reporter) -> Tools:
+def _tools(setup: Setup, declared: Declaration, ground: Ground, reporter: Reporter) -> Tools:
     """Return what Kafka's scripts start; a Kafka that was unpacked brings it along."""
     distribution = distribution_of(setup, declared.kafka_version, reporter)
     with reporter.downloads() as progress:
@@ -170,39 +179,50 @@ def _tools(setup: Setup, declared: Asked, ground: Ground, reporter: Reporter) ->
     return Tools(ground.java, (*more, *distribution.jars))
 
 
-def judge(run_dir: Path, rehearsals: Sequence[Rehearsal]) -> RolloutVerdict:
+def judge(directory: RunDirectory, rehearsals: Sequence[Rehearsal]) -> RolloutVerdict:
     """Decide what the rehearsals come to, and write rollout.json."""
-    declared = read_asked(run_dir)
-    outcome, sentence, reasons = decide_rollout(rehearsals)
+    declared = directory.declaration.read()
+    base, candidate = declared.arm(Role.BASE), declared.arm(Role.ON)
+    assert base is not None
+    assert candidate is not None
     found = RolloutVerdict(
         SCHEMA,
         declared.kafka_version,
-        read_record(RollPlan, run_dir / _PLAN),
-        _arm(declared, Role.BASE),
-        _arm(declared, Role.ON),
+        directory.roll_plan.read(),
+        base,
+        candidate,
         tuple(rehearsals),
-        outcome,
-        sentence,
-        reasons,
+        *decide_rollout(rehearsals),
         declared.timings,
     )
-    write_text(run_dir / "rollout.json", to_json(found))
+    directory.rollout.write(found)
     return found
 
 
-def report(run_dir: Path, found: RolloutVerdict, contrast: Contrast | None) -> None:
+def judge_again(directory: RunDirectory) -> RolloutVerdict:
+    """Decide again what the rehearsals in rollout.json come to, and write it there."""
+    found = directory.rollout.read()
+    outcome, sentence, reasons = decide_rollout(found.rehearsals)
+    found = replace(found, outcome=outcome, sentence=sentence, reasons=reasons)
+    directory.rollout.write(found)
+    return found
+
+
+def report_again(directory: RunDirectory) -> Path:
+    """Write the report and the runbook of a rollout that was judged; return the report's path."""
+    contrasts = directory.logs.findings.read() if directory.logs.findings.exists else ()
+    report(directory, directory.rollout.read(), next(iter(contrasts), None))
+    return directory.report
+
+
+def report(directory: RunDirectory, found: RolloutVerdict, contrast: Contrast | None) -> None:
     """Write report.html and runbook.md."""
-    journals = {each.name: _journal(run_dir, each) for each in found.rehearsals}
-    page = render_rollout(found, journals, contrast, read_asked(run_dir).argv)
-    write_text(run_dir / "report.html", page)
-    write_text(run_dir / "runbook.md", markdown(runbook(found)))
+    journals = {each.name: list(read_journal(directory.run(each.result.key).journal)) for each in found.rehearsals}
+    write_text(directory.report, render_rollout(found, journals, contrast, directory.declaration.read().argv))
+    write_text(directory.runbook, markdown(runbook(found)))
 
 
-def _journal(run_dir: Path, rehearsed: Rehearsal) -> list[Entry]:
-    return list(read_journal(run_dir / rehearsed.result.key.folder / "journal.jsonl"))
-
-
-def _compare(rehearsals: Sequence[Rehearsal], run_dir: Path, reporter: Reporter) -> Contrast | None:
+def _compare(rehearsals: Sequence[Rehearsal], directory: RunDirectory, reporter: Reporter) -> Contrast | None:
     """Compare the logs of versions mixed with those of one version; they are shown and do not decide."""
     from harness.logs.diff import compare, opened, read_nodes
 
@@ -211,25 +231,24 @@ def _compare(rehearsals: Sequence[Rehearsal], run_dir: Path, reporter: Reporter)
     if not {*compared} <= by_name.keys():
         return None
     reporter.stage("comparing the logs of both versions mixed with those of base alone, on Spark")
-    nodes = [node for name in compared for node in _logs_of_roll(run_dir, by_name[name])]
+    nodes = [node for name in compared for node in _logs_of_roll(directory, by_name[name])]
+    logs = directory.logs
     try:
-        with timed(run_dir, "diff"):
-            with opened(run_dir / "logs", reporter.say) as spark:
-                counted = read_nodes(spark, run_dir, nodes, run_dir / "logs", reporter.say)
-            (contrast,) = compare(counted, [compared], run_dir / "logs", reporter.say)
+        with timed(directory, "diff"):
+            with opened(logs.path, reporter.say) as spark:
+                counted = read_nodes(spark, directory.path, nodes, logs, reporter.say)
+            (contrast,) = compare(counted, [compared], logs, reporter.say)
     except HarnessError as error:
         reporter.say(f"the log diff failed: {error}")
         return None
     return contrast
 
 
-def _logs_of_roll(run_dir: Path, rehearsed: Rehearsal) -> list[NodeLogs]:
+def _logs_of_roll(directory: RunDirectory, rehearsed: Rehearsal) -> list[NodeLogs]:
     """Return a rehearsal's logs as an arm of one question, and when every node was replaced once in it.
 
     What lies outside is not compared: different things were done there.
     """
-    path = run_dir / rehearsed.result.key.folder / "logs.json"
-    logs = from_json(tuple[NodeLogs, ...], path.read_bytes())
     return [
         replace(
             each,
@@ -238,7 +257,7 @@ def _logs_of_roll(run_dir: Path, rehearsed: Rehearsal) -> list[NodeLogs]:
             phases=tuple(replace(p, name="every node once") for p in each.phases if p.name in (RESTART, FORWARD)),
             roles={},
         )
-        for each in logs
+        for each in directory.run(rehearsed.result.key).logs.read()
     ]
 
 
@@ -252,7 +271,8 @@ def print_rollout(console: Console, found: RolloutVerdict, run_dir: Path) -> Non
     console.print(Text.assemble("\n", answer, " ", visible(found.sentence)))
     for reason in found.reasons:
         console.print(Text(f"  · {visible(reason)}"))
-    console.print(Text(f"\nreport: {run_dir / 'report.html'}\nrunbook: {run_dir / 'runbook.md'}"))
+    directory = RunDirectory(run_dir)
+    console.print(Text(f"\nreport: {directory.report}\nrunbook: {directory.runbook}"))
 
 
 def _line(each: Rehearsal) -> str:

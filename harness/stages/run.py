@@ -16,23 +16,25 @@ from harness.engine.cell import Cell
 from harness.engine.schedule import run_cells
 from harness.engine.seal import mismatch
 from harness.model.arms import ABSENT, Arm
-from harness.model.declaration import Asked
+from harness.model.declaration import Declaration
 from harness.model.runs import RunKey, RunResult
 from harness.model.setup import Setup
+from harness.rundir.directory import RunDirectory
 from harness.scenario.registry import load_all
 from harness.stages.ground import distribution_of, java_of
 from harness.stages.resume import check_ground
-from harness.stages.rundir import read_asked, read_setup, timed
+from harness.stages.timing import timed
 
 
 def run(run_dir: Path, reporter: Reporter) -> list[RunResult]:
     """Run what run.json declares and what has no result; return the new results."""
-    asked, setup = read_asked(run_dir), read_setup(run_dir)
+    directory = RunDirectory(run_dir)
+    asked, setup = directory.declaration.read(), directory.setup.read()
     check_ground(run_dir, asked, setup)
-    with timed(run_dir, "ground"):
+    with timed(directory, "ground"):
         ground = lay_ground(setup, asked.kafka_version, reporter)
     cells = declared_cells(asked, setup, ground, run_dir)
-    with timed(run_dir, "run"):
+    with timed(directory, "run"):
         return carry_out(cells, run_dir, setup.jobs, reporter, "runs on live clusters")
 
 
@@ -57,7 +59,7 @@ def lay_ground(setup: Setup, kafka_version: str, reporter: Reporter) -> Ground:
     )
 
 
-def declared_cells(asked: Asked, setup: Setup, ground: Ground, run_dir: Path) -> list[Cell]:
+def declared_cells(asked: Declaration, setup: Setup, ground: Ground, run_dir: Path) -> list[Cell]:
     """Return every declared cell, arms side by side, so that a drifting host meets all arms of a scenario alike."""
     known = load_all()
     missing = [scenario.name for scenario in asked.scenarios if scenario.name not in known]
@@ -88,7 +90,7 @@ def installed(arm: Arm, name: str, setup: Setup, run_dir: Path) -> Install:
 
 def _stands(root: Path, cell: Cell, reporter: Reporter) -> bool:
     """Return whether a cell has a result that was made with what is declared now; say why one is not used."""
-    if not (root / cell.key.folder / "result.json").is_file():
+    if not RunDirectory(root).run(cell.key).result.exists:
         return False
     why = mismatch(root, cell)
     if why:

@@ -14,7 +14,8 @@ from harness.base.progress import Reporter, duration
 from harness.base.text import visible
 from harness.model.request import Request
 from harness.model.runs import Verdict
-from harness.report.verdict import proof_folder, read_verdict
+from harness.report.verdict import read_verdict
+from harness.rundir.directory import RunDirectory
 from harness.stages import diff as diff_stage
 from harness.stages import judge as judge_stage
 from harness.stages import run as run_stage
@@ -22,7 +23,6 @@ from harness.stages.build import build
 from harness.stages.coverage import coverage
 from harness.stages.prove import has_candidate, prove
 from harness.stages.resume import is_compared, is_declared
-from harness.stages.rundir import read_asked, read_request, read_setup
 
 _REASONS = 6
 _COLOURS = {Verdict.SHIP: "green", Verdict.HOLD: "red", Verdict.INCONCLUSIVE: "magenta"}
@@ -37,22 +37,23 @@ def verify(request: Request, run_dir: Path, reporter: Reporter) -> Verdict:
 def resume(run_dir: Path, reporter: Reporter) -> Verdict:
     """Do what a verification that was cut short lacks; ends as `verify` does."""
     if not is_declared(run_dir):
-        build(read_request(run_dir), run_dir, reporter)
+        build(RunDirectory(run_dir).request.read(), run_dir, reporter)
     return _go_on(run_dir, reporter)
 
 
 def _go_on(run_dir: Path, reporter: Reporter) -> Verdict:
-    known = run_dir / proof_folder(read_asked(run_dir))
-    if has_candidate(run_dir) and not (known / "proof.json").is_file():
+    directory = RunDirectory(run_dir)
+    known = directory.proof(directory.declaration.read().candidate)
+    if has_candidate(run_dir) and not known.proof.exists:
         prove(run_dir, reporter)
     run_stage.run(run_dir, reporter)
-    if read_setup(run_dir).coverage and not (known / "coverage.json").is_file():
+    if directory.setup.read().coverage and not known.coverage.exists:
         coverage(run_dir, reporter)
     if not is_compared(run_dir):
         _compare(run_dir, reporter)
     verdict = judge_stage.judge(run_dir, reporter)
     page = judge_stage.report(run_dir, reporter)
-    tell(reporter.console, read_verdict(run_dir), read_asked(run_dir).timings, page)
+    tell(reporter.console, read_verdict(run_dir), directory.declaration.read().timings, page)
     return verdict
 
 

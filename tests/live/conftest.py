@@ -21,6 +21,7 @@ from harness.kafka.maven import MavenSources
 from harness.kafka.patching import Patch, load_series
 from harness.logs.read.spark import shim
 from harness.model.setup import Setup
+from harness.rundir.directory import RunDirectory
 from harness.stages.ground import distribution_of
 from harness.stages.run import lay_ground
 from harness.toolbox.java import bundled_runtime
@@ -79,7 +80,11 @@ def broken_jar(kafka, mutants, tmp_path_factory):
         mutant = Patch(name, mutants / f"{name}.patch", {})
         broken = replace(series, patches=(*series.patches, mutant))
         made = build_series(
-            Bench(folder, probe, ""), Toolchain(builder, kafka, sources), name, MavenSources(KAFKA, sources), broken
+            Bench(RunDirectory(folder), probe, ""),
+            Toolchain(builder, kafka, sources),
+            name,
+            MavenSources(KAFKA, sources),
+            broken,
         )
         return folder / made.jar
 

@@ -22,6 +22,7 @@ from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
 from harness.kafka.repository import commit_all, create_repository
 from harness.model.arms import Build, Flag
+from harness.rundir.directory import RunDirectory
 from harness.toolbox.java import bundled_runtime
 
 pytestmark = pytest.mark.live
@@ -57,7 +58,7 @@ def builder(request: pytest.FixtureRequest, downloads: Downloads) -> Builder:
 @pytest.fixture(scope="module")
 def bench(builder: Builder, release: Distribution, tmp_path_factory: pytest.TempPathFactory) -> Bench:
     probe = prepare_probe(builder, bundled_runtime(), release.others, cache_root())
-    return Bench(tmp_path_factory.mktemp("run"), probe, CLAIMED.flag)
+    return Bench(RunDirectory(tmp_path_factory.mktemp("run")), probe, CLAIMED.flag)
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +87,7 @@ def test_the_same_series_gives_the_same_bytes_twice(bench, tools, sources, patch
 
 
 def test_unpatched_sources_give_the_releases_classes_by_name_and_its_resources(bench, unpatched, release):
-    jar = bench.run_dir / unpatched.jar
+    jar = bench.directory.path / unpatched.jar
     assert resources_of(jar) == resources_of(release.raft_jar)
     assert named_classes(jar) == named_classes(release.raft_jar)
     assert not unpatched.flag.known
@@ -100,7 +101,7 @@ def named_classes(jar: Path) -> set[str]:
 
 
 def test_classes_are_of_the_level_of_java_8(bench, unpatched):
-    with zipfile.ZipFile(bench.run_dir / unpatched.jar) as jar:
+    with zipfile.ZipFile(bench.directory.path / unpatched.jar) as jar:
         levels = {jar.read(name)[7] for name in jar.namelist() if name.endswith(".class")}
     assert levels == {52}
 
@@ -128,7 +129,7 @@ def test_the_releases_own_keys_are_read_with_type_default_and_importance(bench, 
 
 
 def test_a_given_jar_is_asked_for_its_flag(bench, patched, release, tmp_path):
-    handed = shutil.copy(bench.run_dir / patched.jar, tmp_path / "theirs.jar")
+    handed = shutil.copy(bench.directory.path / patched.jar, tmp_path / "theirs.jar")
     assert given_jar(bench, "jar", Path(handed), release).flag == patched.flag
 
 

@@ -15,10 +15,9 @@ from harness.building.configdef import prepare_probe
 from harness.cluster.cluster import Cluster
 from harness.cluster.node import NodeState
 from harness.cluster.topology import Topology
-from harness.coverage.agent import EXECUTION_DATA, Agent, collecting
+from harness.coverage.agent import Agent, collecting
 from harness.coverage.changes import lines_of_methods, lines_of_series
 from harness.coverage.jacoco import Jacoco, line_hits
-from harness.journal import read_journal
 from harness.kafka.downloads import Downloads
 from harness.kafka.lock import Purpose, read_lock
 from harness.kafka.maven import MavenSources
@@ -28,14 +27,16 @@ from harness.model.events import HostStalled
 from harness.model.proof import Coverage
 from harness.model.request import Request
 from harness.proof.bytecode import prepare_bytecode
+from harness.rundir.directory import RunDirectory
+from harness.rundir.journal import read_journal
 from harness.stages.build import build
 from harness.stages.coverage import coverage
-from harness.stages.rundir import read_asked, write_asked
 from harness.toolbox.java import bundled_runtime
 
 pytestmark = pytest.mark.live
 
 KAFKA = "3.9.1"
+DATA = "reached.exec"
 SERIES = load_series(data_root() / "patches" / KAFKA / "dynamic-bootstrap")
 CLASSES = ("org/apache/kafka/raft/KafkaRaftClient", "org/apache/kafka/raft/QuorumConfig")
 CLIENT = "raft/src/main/java/org/apache/kafka/raft/KafkaRaftClient.java"
@@ -63,7 +64,7 @@ def node(ground, stock, pinned, tmp_path):
     """Return the only node of a cluster of one on the release's jar, with the agent in it; its data go to tmp_path."""
     agent = Agent(pinned(Purpose.COVERAGE, ".agent-"), CLASSES)
     with (
-        collecting(agent, ground.launch({}), tmp_path) as launch,
+        collecting(agent, ground.launch({}), tmp_path / DATA) as launch,
         Cluster(Topology(1, 0), tmp_path / "c", launch, stock, ground.template, lambda _: None) as cluster,
     ):
         cluster.start(cluster.nodes)
@@ -73,7 +74,7 @@ def node(ground, stock, pinned, tmp_path):
 
 def ran(jacoco, kafka, folder):
     """Return how many lines of the instrumented classes ran."""
-    data = [folder / EXECUTION_DATA] if (folder / EXECUTION_DATA).is_file() else []
+    data = [folder / DATA] if (folder / DATA).is_file() else []
     hits = line_hits(jacoco, data, kafka.raft_jar, CLASSES)
     assert hits.keys() == {f"{name}.java" for name in CLASSES}
     return sum(sum(lines.values()) for lines in hits.values())
@@ -100,7 +101,7 @@ def test_the_proof_of_the_arm_sees_the_jar_under_test_alone_beside_the_agents(no
 def test_data_of_another_jar_are_refused(node, jacoco, kafka, run_dir, tmp_path):
     node.kill()
     with pytest.raises(HarnessError, match="the nodes ran another jar"):
-        line_hits(jacoco, [tmp_path / EXECUTION_DATA], run_dir / "builds/patched/kafka-raft-3.9.1.jar", CLASSES)
+        line_hits(jacoco, [tmp_path / DATA], run_dir / "builds/patched/kafka-raft-3.9.1.jar", CLASSES)
 
 
 @pytest.fixture(scope="module")
@@ -112,13 +113,13 @@ def run_dir(quiet, tmp_path_factory):
 
 def covered(run_dir, role, quiet):
     """Run the scenario on the arm of a role; return the lines by their text, as (scenarios, line)."""
-    asked = read_asked(run_dir)
+    asked = RunDirectory(run_dir).declaration.read()
     arms = tuple(arm for arm in asked.arms if arm.role in (Role.BASE, role))
-    write_asked(run_dir, replace(asked, arms=arms))
+    RunDirectory(run_dir).declaration.write(replace(asked, arms=arms))
     try:
         coverage(run_dir, quiet)
     finally:
-        write_asked(run_dir, asked)
+        RunDirectory(run_dir).declaration.write(asked)
     found = from_json(Coverage, (run_dir / "proof/patched/coverage.json").read_bytes())
     assert found.gap == ""
     return found
@@ -152,7 +153,7 @@ def test_without_sources_the_lines_are_those_of_methods_whose_code_differs(kafka
     runtime = bundled_runtime()
     builder, sources = Ecj(pinned(Purpose.COMPILER), runtime), pinned(Purpose.SOURCES)
     tools = Toolchain(builder, kafka, sources)
-    bench = Bench(tmp_path, prepare_probe(builder, runtime, kafka.jars, cache_root()), "")
+    bench = Bench(RunDirectory(tmp_path), prepare_probe(builder, runtime, kafka.jars, cache_root()), "")
     base = build_series(bench, tools, "base", MavenSources(KAFKA, sources), None)
     patched = build_series(bench, tools, "patched", MavenSources(KAFKA, sources), SERIES)
     reader = prepare_bytecode(

@@ -24,8 +24,8 @@ from harness.cluster import node as node_module
 from harness.cluster.cluster import Cluster
 from harness.cluster.node import NodeState
 from harness.cluster.topology import Topology
-from harness.journal import read_journal
 from harness.model.events import NodeChanged
+from harness.rundir.journal import read_journal
 
 pytestmark = pytest.mark.live
 

@@ -10,7 +10,7 @@ from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.building.jdk8 import debian_javac8
 from harness.model.request import Request
-from harness.stages.crosscheck import FILE, cross_check
+from harness.stages.crosscheck import cross_check
 from harness.toolbox.java import bundled_runtime
 
 # Where no engine is, the container library leaves its socket for the garbage collector to close.
@@ -29,13 +29,13 @@ def checked(quiet: Reporter, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_builder_gives_the_same_bytes_twice(checked):
-    repeats = json.loads((checked / FILE).read_text())["repeats"]
+    repeats = json.loads((checked / "crosscheck.json").read_text())["repeats"]
     assert repeats
     assert all(each["first"] == each["second"] for each in repeats)
 
 
 def test_javac_8_gives_every_class_of_the_release_again_or_the_check_says_why_not(checked):
-    check = json.loads((checked / FILE).read_text())
+    check = json.loads((checked / "crosscheck.json").read_text())
     exact = [each for each in check["comparisons"] if each["exact"]]
     if not exact:
         assert any("javac 8, which made the release, cannot be had here" in gap for gap in check["gaps"])
@@ -44,7 +44,7 @@ def test_javac_8_gives_every_class_of_the_release_again_or_the_check_says_why_no
 
 
 def test_no_two_builders_give_another_api(checked):
-    comparisons = json.loads((checked / FILE).read_text())["comparisons"]
+    comparisons = json.loads((checked / "crosscheck.json").read_text())["comparisons"]
     assert [each["apis"] for each in comparisons] == [[]] * len(comparisons)
     assert all(each["identical"] + each["alike"] + len(each["differ"]) == CLASSES for each in comparisons)
 

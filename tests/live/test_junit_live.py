@@ -19,6 +19,7 @@ from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
 from harness.model.proof import TestScope, TestsProof, TestSuite
 from harness.proof.junit import TestBench, run_tests
+from harness.rundir.directory import RunDirectory
 from harness.toolbox.java import bundled_runtime
 
 pytestmark = pytest.mark.live
@@ -69,7 +70,10 @@ def build(downloads: Downloads, builder: Builder, kafka: Distribution, tmp_path_
         patches = [shutil.copy(patch, folder) for patch in (*sorted(SERIES.glob("*.patch")), *more)]
         (folder / "series").write_text("".join(f"{Path(patch).name}\n" for patch in patches))
         tools = Toolchain(builder, kafka, sources.jar)
-        return run_dir / build_series(Bench(run_dir, probe, ""), tools, name, sources, load_series(folder)).jar
+        return (
+            run_dir
+            / build_series(Bench(RunDirectory(run_dir), probe, ""), tools, name, sources, load_series(folder)).jar
+        )
 
     return make
 

@@ -19,6 +19,7 @@ from harness.logs.read.events import WHOLE_LOG
 from harness.logs.read.layout import KAFKA_DEFAULT
 from harness.logs.read.spark import session
 from harness.model.node_logs import NodeLogs
+from harness.rundir.parts import LogsFolder
 
 pytestmark = pytest.mark.live
 JARS = Path(pyspark.__file__).parent / "jars" / "*"
@@ -123,7 +124,8 @@ def results(out: Path) -> dict[str, bytes]:
 
 def compare(spark, root: Path, nodes: list[NodeLogs], out: str) -> dict[str, bytes]:
     (root / out).mkdir()
-    diff.compare(diff.read_nodes(spark, root, nodes, root / out), [("a", "b")], root / out)
+    logs = LogsFolder(root / out)
+    diff.compare(diff.read_nodes(spark, root, nodes, logs), [("a", "b")], logs)
     return results(root / out)
 
 

@@ -30,6 +30,8 @@ from harness.logs.read.spark import session
 from harness.model.arms import Arm, Build, Flag, Role
 from harness.model.findings import Contrast, FindingKind
 from harness.model.node_logs import NodeLogs, PhaseSpan
+from harness.rundir.directory import RunDirectory
+from harness.rundir.parts import LogsFolder
 
 pytestmark = pytest.mark.live
 READING = Reading(compile_layout(KAFKA_DEFAULT), (WHOLE_LOG,))
@@ -55,11 +57,13 @@ def header(second: int, text: str, level: str = "INFO") -> str:
 
 
 def diff_nodes(spark, root: Path, nodes, contrasts, out: Path):
-    return compare(read_nodes(spark, root, nodes, out), contrasts, out)
+    logs = LogsFolder(out)
+    return compare(read_nodes(spark, root, nodes, logs), contrasts, logs)
 
 
 def diff_files(spark, folders: list[Folder], out: Path, patterns) -> Contrast:
-    (contrast,) = compare(read_files(spark, folders, out, patterns), [(folders[0].arm, folders[1].arm)], out)
+    logs = LogsFolder(out)
+    (contrast,) = compare(read_files(spark, folders, logs, patterns), [(folders[0].arm, folders[1].arm)], logs)
     return contrast
 
 
@@ -226,7 +230,7 @@ def test_a_run_directory_gets_counts_totals_and_findings_that_point_at_their_lin
     arms = run_directory(tmp_path)
     out = tmp_path / "logs"
     out.mkdir()
-    (contrast,) = diff_nodes(spark, tmp_path, node_logs(tmp_path), pairs(arms), out)
+    (contrast,) = diff_nodes(spark, tmp_path, node_logs(RunDirectory(tmp_path)), pairs(arms), out)
     assert {
         (FindingKind.LEVEL, "Follower", 2, 2),
         (FindingKind.RATE, "Connection to node <n> (…) failed", 8, 80),
@@ -244,11 +248,11 @@ def test_a_run_directory_gets_counts_totals_and_findings_that_point_at_their_lin
 
 def test_logs_that_are_gone_are_compared_by_what_was_counted_of_them(spark, tmp_path):
     arms, out = run_directory(tmp_path), tmp_path / "logs"
-    of_all = diff_nodes(spark, tmp_path, node_logs(tmp_path), pairs(arms), out)
+    of_all = diff_nodes(spark, tmp_path, node_logs(RunDirectory(tmp_path)), pairs(arms), out)
     totals = json.loads((out / "totals.json").read_text())
     for number in (1, 2):
         (tmp_path / f"runs/turn2/stock/1/nodes/{number}/server.log").unlink()
-    assert of_all == diff_nodes(spark, tmp_path, node_logs(tmp_path), pairs(arms), out)
+    assert of_all == diff_nodes(spark, tmp_path, node_logs(RunDirectory(tmp_path)), pairs(arms), out)
     again = json.loads((out / "totals.json").read_text())
     assert totals["files"] == again["files"]
     (told,) = again["left_out"]
@@ -259,13 +263,13 @@ def test_logs_that_are_gone_and_were_never_counted_are_told(spark, tmp_path):
     arms, out = run_directory(tmp_path), tmp_path / "logs"
     (tmp_path / "runs/turn2/stock/1/nodes/2/server.log").unlink()
     with pytest.raises(HarnessError, match=r"nodes/2/server\.log cannot be read: No such file"):
-        diff_nodes(spark, tmp_path, node_logs(tmp_path), pairs(arms), out)
+        diff_nodes(spark, tmp_path, node_logs(RunDirectory(tmp_path)), pairs(arms), out)
 
 
 def test_counts_of_many_run_directories_are_one_table_for_spark(spark, tmp_path):
     for name in ("monday", "tuesday"):
         arms, out = run_directory(tmp_path / name), tmp_path / name / "logs"
-        diff_nodes(spark, tmp_path / name, node_logs(tmp_path / name), pairs(arms), out)
+        diff_nodes(spark, tmp_path / name, node_logs(RunDirectory(tmp_path / name)), pairs(arms), out)
         shutil.copytree(out / "counts", tmp_path / "table", dirs_exist_ok=True)
     table = spark.read.parquet(str(tmp_path / "table"))
     rows = table.filter("arm = 'stock'").groupBy("run").sum("count").sort("run").collect()
@@ -371,10 +375,11 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from harness.logs.folders import diff_folders
+from harness.rundir.parts import LogsFolder
 def progress(stage):
     print(stage, flush=True)
 root = Path(sys.argv[1])
-found = diff_folders(str(root / "a"), str(root / "b"), root / "out", None, progress)
+found = diff_folders(str(root / "a"), str(root / "b"), LogsFolder(root / "out"), None, progress)
 print([finding.template for finding in found.findings])
 """
 

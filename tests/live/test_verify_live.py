@@ -11,8 +11,8 @@ import psutil
 import pytest
 
 from harness.base.waiting import wait_until
-from harness.journal import read_journal
 from harness.model.events import NodeChanged
+from harness.rundir.journal import read_journal
 
 pytestmark = pytest.mark.live
 

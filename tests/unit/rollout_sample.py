@@ -1,6 +1,5 @@
 """A small rollout with a control and a roll forward and back, as its stages would leave it."""
 
-from harness.journal import Entry
 from harness.model.arms import Arm, Build, Flag, Role
 from harness.model.clients import ClientReport
 from harness.model.events import CommandTried, NodeChanged, PhaseStarted, QuorumSeen, StepChanged
@@ -8,6 +7,7 @@ from harness.model.rollout import SCHEMA, CheckResult, Rehearsal, RolloutOutcome
 from harness.model.runs import Evidence, Outcome, RunResult
 from harness.rollout.health import AFTER, BEFORE, ONE_ACTIVE_CONTROLLER
 from harness.rollout.rehearsals import CONTROL, FORWARD_AND_BACK
+from harness.rundir.journal import Entry
 
 FLAG = Flag("a.key", known=True, default="true")
 BASE = Arm("stock", Role.BASE, Build("stock", "3.9.1", "/dist/kafka-raft-3.9.1.jar", "b" * 64, "release", FLAG), "")

@@ -12,11 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.base.json import to_json
-from harness.journal import Entry, line_of
 from harness.model.arms import Arm, Build, Flag, Role
 from harness.model.claims import Claim, Expected
 from harness.model.clients import ClientReport
-from harness.model.declaration import Asked, ScenarioAsked
+from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.events import (
     ClientSettled,
     Event,
@@ -47,6 +46,7 @@ from harness.model.proof import (
     TestSuite,
 )
 from harness.model.runs import Evidence, Outcome, RunResult
+from harness.rundir.journal import Entry, line_of
 
 LOST = "observer_recovers"
 KEY = "controller.quorum.dynamic.bootstrap.servers.enable"
@@ -346,12 +346,12 @@ def coverage(kind: str) -> Coverage:
     )
 
 
-def asked() -> Asked:
-    return Asked(
-        1,
+def asked() -> Declaration:
+    return Declaration(
+        SCHEMA,
         "3.9.1",
         ARMS,
-        tuple(ScenarioAsked(name, question, 180.0) for name, question in QUESTIONS.items()),
+        tuple(DeclaredScenario(name, question, 180.0) for name, question in QUESTIONS.items()),
         1,
         CLAIMS,
         ("verify", "--jobs", "2", "--out", "out/night 1"),

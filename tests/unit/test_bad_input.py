@@ -246,10 +246,11 @@ def test_a_repository_that_serves_another_file_is_not_believed(harness, tmp_path
     [
         ("run.json", None, "is no run directory: it has no run.json"),
         ("request.json", "{}", "Its build was cut short. Go on with: harness verify --resume half"),
-        ("run.json", '{"schema": 1, "kafka_ver', "half/run.json is damaged. Not valid JSON"),
+        ("run.json", '{"schema": 2, "kafka_ver', "half/run.json is damaged. Not valid JSON"),
         ("run.json", "[" * 100_000, "half/run.json is damaged. Not valid JSON"),
-        ("run.json", '{"schema": 1}', "half/run.json is damaged. In the JSON at $: expected the fields of Asked"),
+        ("run.json", '{"schema": 2}', "half/run.json is damaged. In the JSON at $: expected the fields of Declaration"),
         ("run.json", '{"schema": 9, "kafka_version": "3.9.1", "arms": [], "scenarios": [], "repeats": 1}', "schema 9"),
+        ("run.json", '{"schema": 1, "kafka_version": "3.9.1"}', "Convert it: harness convert half"),
     ],
 )
 def test_a_folder_that_is_no_whole_run_directory_is_told_from_one_that_was_cut_short(
@@ -263,7 +264,7 @@ def test_a_folder_that_is_no_whole_run_directory_is_told_from_one_that_was_cut_s
 
 def test_a_verdict_that_is_cut_is_told_and_how_to_have_it_again(harness, tmp_path):
     (tmp_path / "half").mkdir()
-    whole = '{"schema": 1, "kafka_version": "3.9.1", "arms": [], "scenarios": [], "repeats": 1}'
+    whole = '{"schema": 2, "kafka_version": "3.9.1", "arms": [], "scenarios": [], "repeats": 1}'
     (tmp_path / "half" / "run.json").write_text(whole)
     (tmp_path / "half" / "verdict.json").write_text("{")
     told = harness("report", "half")

@@ -31,6 +31,8 @@ from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
 from harness.kafka.tree import SourceTree
 from harness.model.arms import Build, Flag
+from harness.rundir.directory import RunDirectory
+from harness.rundir.parts import BuildFolder
 from harness.toolbox.java import JavaRuntime
 
 quickly = settings(deadline=None, max_examples=40)  # a busy machine is no failure
@@ -88,7 +90,7 @@ def sources(tmp_path: Path) -> MavenSources:
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     """A bench that finds the flag unknown in every jar: asking one needs a JVM, which the live tests start."""
     monkeypatch.setattr(build, "read_flag", lambda probe, jar, class_path, key: Flag(key, False))
-    return Bench(tmp_path / "run", Probe(tmp_path, RUNTIME), "some.key")
+    return Bench(RunDirectory(tmp_path / "run"), Probe(tmp_path, RUNTIME), "some.key")
 
 
 def tools(release: Distribution, sources: MavenSources, complaint: str = "") -> Toolchain:
@@ -131,7 +133,7 @@ def test_classes_are_found_by_their_entry_names(tmp_path):
 
 def test_a_build_holds_new_classes_and_the_releases_resources(bench, release, sources):
     made = build_series(bench, tools(release, sources), "patched", sources, None)
-    with zipfile.ZipFile(bench.run_dir / made.jar) as jar:
+    with zipfile.ZipFile(bench.directory.path / made.jar) as jar:
         content = {name: jar.read(name) for name in jar.namelist()}
     assert content == {
         **RELEASE,
@@ -144,7 +146,7 @@ def test_a_build_holds_new_classes_and_the_releases_resources(bench, release, so
 
 def test_a_build_leaves_a_record_that_reads_back(bench, release, sources):
     made = build_series(bench, tools(release, sources), "patched", sources, None)
-    folder = bench.run_dir / "builds" / "patched"
+    folder = bench.directory.path / "builds" / "patched"
     assert from_json(Build, (folder / "build.json").read_text()) == made
     kept = ["build.json", "build.log", "kafka-raft-3.9.1.jar", "sources"]
     assert sorted(path.name for path in folder.iterdir()) == kept
@@ -153,14 +155,14 @@ def test_a_build_leaves_a_record_that_reads_back(bench, release, sources):
 
 def test_a_build_keeps_the_patched_java_sources_and_nothing_else_of_the_tree(bench, release, sources):
     build_series(bench, tools(release, sources), "patched", sources, None)
-    kept = bench.run_dir / "builds" / "patched" / "sources"
+    kept = bench.directory.path / "builds" / "patched" / "sources"
     files = [path.relative_to(kept).as_posix() for path in kept.rglob("*") if path.is_file()]
     assert files == ["raft/src/main/java/org/apache/kafka/raft/KafkaRaftClient.java"]
 
 
 def test_sources_that_are_no_kafka_checkout_are_named(tmp_path):
     with pytest.raises(HarnessError, match="has no raft/src/main/java"):
-        keep_sources(tmp_path, tmp_path / "kept")
+        keep_sources(tmp_path, BuildFolder(tmp_path / "kept"))
 
 
 def test_the_same_sources_give_the_same_jar(bench, release, sources):
@@ -177,8 +179,8 @@ def test_a_patched_build_names_its_patches(bench, release, sources, tmp_path):
     )
     made = build_series(bench, tools(release, sources), "patched", sources, load_series(folder))
     assert made.series == ("0001.patch",)
-    assert "applied 0001.patch: more" in (bench.run_dir / "builds/patched/build.log").read_text()
-    with zipfile.ZipFile(bench.run_dir / made.jar) as jar:
+    assert "applied 0001.patch: more" in (bench.directory.path / "builds/patched/build.log").read_text()
+    with zipfile.ZipFile(bench.directory.path / made.jar) as jar:
         assert "New.class" in jar.namelist()
 
 
@@ -186,7 +188,7 @@ def test_a_compile_error_names_the_first_errors_and_the_log(bench, release, sour
     output = "raft/A.java:7: error: no such thing\n  x\nraft/B.java:9: error: nor that\n"
     with pytest.raises(HarnessError) as caught:
         build_series(bench, tools(release, sources, output), "patched", sources, None)
-    log = bench.run_dir / "builds" / "patched" / "build.log"
+    log = bench.directory.path / "builds" / "patched" / "build.log"
     assert "raft/A.java:7: error: no such thing\nraft/B.java:9: error: nor that" in caught.value.message
     assert str(log) in caught.value.hint
     assert output in log.read_text()
@@ -216,7 +218,7 @@ def test_sources_of_another_version_than_the_class_path_are_refused(bench, relea
 
 def test_a_checkout_without_generated_classes_gets_the_released_ones(bench, release, sources):
     made = build_series(bench, tools(release, sources), "x", Elsewhere("3.9.1", "{}\n"), None)
-    with zipfile.ZipFile(bench.run_dir / made.jar) as jar:
+    with zipfile.ZipFile(bench.directory.path / made.jar) as jar:
         assert {"A.class", "org/apache/kafka/raft/generated/Data.class"} <= set(jar.namelist())
 
 
@@ -240,14 +242,14 @@ def test_source_files_are_listed_in_one_order(tmp_path):
 
 def test_the_release_is_taken_as_it_is(bench, release):
     made = release_build(bench, "stock", release)
-    assert (bench.run_dir / made.jar).read_bytes() == release.raft_jar.read_bytes()
+    assert (bench.directory.path / made.jar).read_bytes() == release.raft_jar.read_bytes()
     assert (made.builder, made.flag) == ("release", Flag("some.key", False))
 
 
 def test_a_given_jar_is_copied_and_kept(bench, release, tmp_path):
     path = jar_of(tmp_path / "mine.jar", {**RELEASE, CLIENT: b"mine"})
     made = given_jar(bench, "jar", path, release)
-    assert (bench.run_dir / made.jar).read_bytes() == path.read_bytes()
+    assert (bench.directory.path / made.jar).read_bytes() == path.read_bytes()
     assert (made.jar, made.builder, made.note) == ("builds/jar/kafka-raft-3.9.1.jar", "given", "given: mine.jar")
 
 

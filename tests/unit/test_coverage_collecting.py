@@ -18,7 +18,7 @@ from harness.cluster.formatting import new_uuid
 from harness.cluster.install import Install
 from harness.cluster.jvm import Profile
 from harness.cluster.node import Launch, Node, NodeState
-from harness.coverage.agent import EXECUTION_DATA, Agent, collecting, outermost_class
+from harness.coverage.agent import Agent, collecting, outermost_class
 from harness.coverage.collector import Collector
 from harness.coverage.protocol import DUMP_COMMAND, GREETING, read_dump
 
@@ -155,12 +155,12 @@ LAUNCH = Launch(Path("/bin/java"), (), Profile.FAST, None, {}, "127.0.0.1", ("-X
 
 def test_an_agent_instruments_the_changed_classes_with_their_nested_ones_and_connects_to_the_run(tmp_path):
     agent = Agent(Path("/cache/agent.jar"), ("a/b/One", "a/Two"))
-    with collecting(agent, LAUNCH, tmp_path) as launch:
+    with collecting(agent, LAUNCH, tmp_path / "data") as launch:
         kept, flag = launch.extra_flags
         port = flag.partition("port=")[2].partition(",")[0]
         fake = FakeAgent(int(port))
         assert launch.before_kill is not None
-        assert wait_until(lambda: launch.before_kill() or (tmp_path / EXECUTION_DATA).exists(), 5)
+        assert wait_until(lambda: launch.before_kill() or (tmp_path / "data").exists(), 5)
         fake.end()
     assert kept == "-Xlog"
     assert flag == (

@@ -9,20 +9,22 @@ from harness.base.errors import HarnessError
 from harness.base.json import from_json, to_json
 from harness.base.progress import Reporter
 from harness.building.jars import write_jar
-from harness.coverage.agent import EXECUTION_DATA, Agent
+from harness.coverage.agent import Agent
 from harness.model.arms import Arm, Build, Flag, Role
-from harness.model.declaration import SCHEMA, Asked, ScenarioAsked
+from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.proof import Coverage, ReachedLine
 from harness.model.runs import Outcome, RunResult
 from harness.model.setup import Setup
+from harness.rundir.directory import RunDirectory
 from harness.stages import coverage as stage
-from harness.stages.rundir import read_asked, write_asked, write_setup
 
 BASE = Build("stock", "3.9.1", "builds/stock/x.jar", "a" * 64, "release", Flag("f", False))
 PATCHED = Build("patched", "3.9.1", "builds/patched/x.jar", "b" * 64, "javac", Flag("f", True))
 STOCK = Arm("stock", Role.BASE, BASE, "absent")
 OFF, ON = Arm("patched-off", Role.OFF, PATCHED, "false"), Arm("patched-on", Role.ON, PATCHED, "true")
-ASKED = Asked(SCHEMA, "3.9.1", (STOCK, OFF, ON), (ScenarioAsked("turn1"), ScenarioAsked("turn2")), repeats=3)
+ASKED = Declaration(
+    SCHEMA, "3.9.1", (STOCK, OFF, ON), (DeclaredScenario("turn1"), DeclaredScenario("turn2")), repeats=3
+)
 SETUP = Setup("", "", "fast", "f", jobs=2)
 QUIET = Reporter(Console(quiet=True))
 FILE = "a/One.java"
@@ -30,8 +32,8 @@ FILE = "a/One.java"
 
 @pytest.fixture
 def run_dir(tmp_path):
-    write_asked(tmp_path, ASKED)
-    write_setup(tmp_path, SETUP)
+    RunDirectory(tmp_path).declaration.write(ASKED)
+    RunDirectory(tmp_path).setup.write(SETUP)
     write_jar({"a/One.class": b"", "a/Other.class": b""}, tmp_path / PATCHED.jar)
     return tmp_path
 
@@ -49,7 +51,7 @@ def ran(monkeypatch, run_dir):
             done = RunResult(cell.key.scenario, cell.key.arm, cell.role, 1, Outcome.PASSED)
             (folder / "result.json").write_text(to_json(done))
             if cell.key.scenario == "turn2":
-                (folder / EXECUTION_DATA).write_bytes(b"data")
+                RunDirectory(root).run(cell.key).execution_data.write_bytes(b"data")
 
     monkeypatch.setattr(stage, "lay_ground", lambda *_: None)
     monkeypatch.setattr(stage, "_jacoco", lambda artifact, _: run_dir / f"{artifact}.jar")
@@ -83,24 +85,24 @@ def test_lines_are_written_with_the_scenarios_that_ran_them_and_what_gave_no_dat
     assert found.lines == (ReachedLine(FILE, 1, "", ("turn2",)), ReachedLine(FILE, 2, "", ()))
     assert found.unreached == (ReachedLine(FILE, 2, "", ()),)
     assert found.gap.startswith("turn1 gave no execution data")
-    assert read_asked(run_dir).timings.keys() == {"coverage"}
+    assert RunDirectory(run_dir).declaration.read().timings.keys() == {"coverage"}
 
 
 def test_where_only_the_arm_with_the_flag_off_is_asked_it_is_the_one_that_runs(run_dir, ran):
-    write_asked(run_dir, replace(ASKED, arms=(STOCK, OFF)))
+    RunDirectory(run_dir).declaration.write(replace(ASKED, arms=(STOCK, OFF)))
     stage.coverage(run_dir, QUIET)
     assert {cell.key.arm for cell, _ in ran} == {"patched-off"}
 
 
 def test_without_a_candidate_there_is_nothing_to_write(run_dir, ran):
-    write_asked(run_dir, replace(ASKED, arms=(STOCK,)))
+    RunDirectory(run_dir).declaration.write(replace(ASKED, arms=(STOCK,)))
     stage.coverage(run_dir, QUIET)
     assert not ran
     assert not (run_dir / "proof").exists()
 
 
 def test_without_base_and_sources_nothing_tells_what_changed(run_dir, ran):
-    write_asked(run_dir, replace(ASKED, arms=(ON,)))
+    RunDirectory(run_dir).declaration.write(replace(ASKED, arms=(ON,)))
     stage.coverage(run_dir, QUIET)
     assert not ran
     assert written(run_dir) == Coverage((), "There is no base arm, so that nothing tells what changed.")
@@ -123,7 +125,7 @@ def test_a_failure_is_the_gap_and_not_the_end_of_a_verification(run_dir, ran, mo
 
 
 def test_a_series_that_is_not_in_the_kept_sources_is_told_and_class_files_are_compared(run_dir, ran):
-    write_setup(run_dir, replace(SETUP, series=str(run_dir / "gone")))
+    RunDirectory(run_dir).setup.write(replace(SETUP, series=str(run_dir / "gone")))
     kept = run_dir / "builds/patched/sources/raft/src/main/java" / FILE
     kept.parent.mkdir(parents=True)
     kept.write_text("  first();\nsecond();\n")

@@ -17,11 +17,11 @@ from harness.cluster.protocol import Unreachable
 from harness.engine import executor, walk
 from harness.engine.cancel import Cancellation, RunCancelled
 from harness.engine.cell import Cell
-from harness.journal import read_journal
 from harness.model.arms import Role
 from harness.model.events import OutcomeDecided, PhaseStarted, Sampled, StepChanged
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.runs import Outcome, RunKey
+from harness.rundir.journal import read_journal
 from harness.scenario import kraft
 from harness.scenario.capabilities.base import capability
 from harness.scenario.monitors.base import Monitor

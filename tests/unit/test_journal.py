@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
-from harness.journal import Entry, Journal, line_of, read_journal
 from harness.model.events import Event, PhaseStarted, Sampled, Unknown, is_of_the_plan
+from harness.rundir.journal import Entry, Journal, line_of, read_journal
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda each: st.lists(each), max_leaves=3)

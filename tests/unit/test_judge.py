@@ -14,7 +14,7 @@ from harness.judge.decision import decide as decide_all
 from harness.judge.table import Effect
 from harness.model.arms import Arm, Build, Flag, Role
 from harness.model.claims import Claim, Expected
-from harness.model.declaration import Asked, ScenarioAsked
+from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.proof import (
     Answer,
     AuditAnswer,
@@ -58,12 +58,12 @@ UNSUPPORTED = (Outcome.UNSUPPORTED, "", "needs root")
 SOUND = Proof("patched", "a" * 64, "b" * 64, ("class-missing",), (), TestsProof(TestScope.RELATED), ())
 
 
-def decide(plan: Asked, results, proof: Proof | None = SOUND) -> Judgement:
+def decide(plan: Declaration, results, proof: Proof | None = SOUND) -> Judgement:
     return decide_all(plan, results, proof)
 
 
-def asked(*scenarios: str, repeats: int = 1, claims: tuple[Claim, ...] = (), arms=ARMS) -> Asked:
-    return Asked(1, "3.9.1", arms, tuple(map(ScenarioAsked, scenarios)), repeats, claims)
+def asked(*scenarios: str, repeats: int = 1, claims: tuple[Claim, ...] = (), arms=ARMS) -> Declaration:
+    return Declaration(SCHEMA, "3.9.1", arms, tuple(map(DeclaredScenario, scenarios)), repeats, claims)
 
 
 def ran(scenario: str, *shown, arms=ARMS) -> list[RunResult]:

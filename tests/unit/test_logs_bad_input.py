@@ -14,10 +14,13 @@ from harness.logs.folders import log_files
 from harness.logs.kept import COUNTED
 from harness.logs.read.events import COUNTS, WHOLE_LOG
 from harness.logs.read.layout import KAFKA_DEFAULT
-from harness.logs.read.pipeline import FileCounts, FileTotal
+from harness.logs.read.pipeline import FileCounts
 from harness.logs.read.places import here_if_file, is_address
 from harness.logs.results import write
+from harness.model.log_totals import FileTotal
 from harness.model.node_logs import NodeLogs
+from harness.rundir.directory import RunDirectory
+from harness.rundir.parts import LogsFolder
 
 
 def events(*rows: tuple[int, float, int]) -> pl.DataFrame:
@@ -63,7 +66,7 @@ def nodes(tmp_path, *named: tuple[int, str]) -> Path:
 )
 def test_two_nodes_of_one_name_or_with_one_log_are_refused_with_the_file_that_says_so(tmp_path, named, twice):
     with pytest.raises(HarnessError, match=rf"stock/1/logs\.json names {twice} 2 times"):
-        node_logs(nodes(tmp_path, *named))
+        node_logs(RunDirectory(nodes(tmp_path, *named)))
 
 
 @pytest.mark.parametrize("place", ["s3a://bucket/before", "hdfs://10.0.0.1:8020/logs", "abfss://a@b/logs"])
@@ -98,14 +101,14 @@ def test_a_link_that_leads_nowhere_is_not_passed_over(tmp_path):
 def test_a_full_disk_is_told_and_leaves_the_results_of_before(tmp_path, monkeypatch):
     node = NodeLogs("turn2", "stock", 1, 1, "voter", ("a.log",), KAFKA_DEFAULT, (WHOLE_LOG,))
     files = {"a.log": FileCounts(COUNTED.to_frame(), FileTotal("a.log", KAFKA_DEFAULT), ())}
-    write(tmp_path, tmp_path / "counts" / "run=x", [node], files, ("before",), ())
+    write(LogsFolder(tmp_path), tmp_path / "counts" / "run=x", [node], files, ("before",), ())
     before = {path.name: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     assert sorted(before) == ["counts.parquet", "findings.json", "totals.json"]
 
     def full(path, content):
         raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
-    monkeypatch.setattr("harness.logs.results.write_text", full)
+    monkeypatch.setattr("harness.base.recordfile.write_text", full)
     with pytest.raises(HarnessError, match=r"could not be written: No space left on device\."):
-        write(tmp_path, tmp_path / "counts" / "run=x", [node], files, ("after",), ())
+        write(LogsFolder(tmp_path), tmp_path / "counts" / "run=x", [node], files, ("after",), ())
     assert before == {path.name: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}

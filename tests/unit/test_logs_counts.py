@@ -5,7 +5,8 @@ import pytest
 
 from harness.logs.diff import counts_of
 from harness.logs.read.events import COUNTS, WHOLE_LOG
-from harness.logs.read.pipeline import FileCounts, FileTotal
+from harness.logs.read.pipeline import FileCounts
+from harness.model.log_totals import FileTotal
 from harness.model.node_logs import NodeLogs, PhaseSpan
 
 PHASES = (PhaseSpan("start", 100.0, 140.0), PhaseSpan("stop", 140.0, 160.0))

@@ -10,9 +10,11 @@ from harness.base.errors import HarnessError
 from harness.logs.kept import COUNTED, SCHEMA, kept, run_folder
 from harness.logs.read.events import WHOLE_LOG
 from harness.logs.read.layout import KAFKA_DEFAULT
-from harness.logs.read.pipeline import FileCounts, FileTotal
+from harness.logs.read.pipeline import FileCounts
 from harness.logs.results import write
+from harness.model.log_totals import FileTotal
 from harness.model.node_logs import NodeLogs, PhaseSpan
+from harness.rundir.parts import LogsFolder
 
 
 def node(arm, file, scenario="turn2"):
@@ -38,12 +40,12 @@ def counted(file, template="Leader of {}"):
 
 def written(out, *nodes):
     files = {name: counted(name) for each in nodes for name in each.files}
-    write(out, run_folder(out, "nightly 7"), nodes, files, (), ())
+    write(LogsFolder(out), run_folder(LogsFolder(out), "nightly 7"), nodes, files, (), ())
     return files
 
 
 def earlier(out, nodes, *gone):
-    return kept(run_folder(out, "another name"), nodes, gone)
+    return kept(run_folder(LogsFolder(out), "another name"), nodes, gone)
 
 
 def parts(out):
@@ -93,7 +95,7 @@ def test_a_run_directory_that_was_renamed_keeps_its_counts_in_one_place(tmp_path
     nodes = [node("stock", "a.log")]
     written(tmp_path, *nodes)
     files = {"a.log": counted("a.log", "Follower of {}")}
-    write(tmp_path, run_folder(tmp_path, "renamed"), nodes, files, (), ())
+    write(LogsFolder(tmp_path), run_folder(LogsFolder(tmp_path), "renamed"), nodes, files, (), ())
     assert parts(tmp_path) == ["counts/run=nightly 7/scenario=turn2/arm=stock/counts.parquet"]
     assert earlier(tmp_path, nodes, "a.log")["a.log"].counts.counts["template"].to_list() == ["Follower of {}"]
 
@@ -117,7 +119,7 @@ def test_counts_of_other_logs_than_the_runs_are_refused(tmp_path):
 def test_a_log_without_events_comes_back_too(tmp_path):
     nodes = [node("stock", "a.log")]
     empty = FileCounts(COUNTED.to_frame(), FileTotal("a.log", KAFKA_DEFAULT), ())
-    write(tmp_path, run_folder(tmp_path, "x"), nodes, {"a.log": empty}, (), ())
+    write(LogsFolder(tmp_path), run_folder(LogsFolder(tmp_path), "x"), nodes, {"a.log": empty}, (), ())
     assert earlier(tmp_path, nodes, "a.log")["a.log"].counts.total == empty.total
 
 
@@ -178,7 +180,7 @@ def test_a_kill_while_results_are_put_in_their_places_loses_no_counts(tmp_path, 
     monkeypatch.setattr(type(tmp_path), "replace", killed)
     files = {name: counted(name, "Follower of {}") for name in ("a.log", "b.log")}
     with pytest.raises(KeyboardInterrupt):
-        write(tmp_path, run_folder(tmp_path, "renamed"), nodes, files, (), ())
+        write(LogsFolder(tmp_path), run_folder(LogsFolder(tmp_path), "renamed"), nodes, files, (), ())
     back = earlier(tmp_path, nodes, "a.log", "b.log")
     said = {name: each.counts.counts["template"].item() for name, each in back.items()}
     was, now = "Leader of {}", "Follower of {}"

@@ -13,6 +13,7 @@ from harness.cluster.protocol import Unreachable
 from harness.cluster.watch import Look
 from harness.model.events import ErrorLogged, HostStalled, NodeProved, Noted, ThreadsDumped
 from harness.model.incidents import IncidentKind
+from harness.rundir.parts import RunFolder
 from harness.scenario.monitors.error_lines import ErrorLines
 from harness.scenario.monitors.host_not_starved import HostNotStarved
 from harness.scenario.monitors.live_proof import LiveProof as ProofMonitor
@@ -30,7 +31,7 @@ PATH = "runs/turn2/patched-on/1"
 class Record:
     """What monitors write down."""
 
-    path, flag_key, java = PATH, "f", "21"
+    folder, flag_key, java = RunFolder(Path(), PATH), "f", "21"
 
     def __init__(self):
         self.events, self.incidents, self.evidence = [], [], []
@@ -92,7 +93,7 @@ def test_every_run_is_watched_for_deaths_leaders_starvation_proofs_progress_and_
 
 def test_the_threads_of_a_node_that_hung_are_evidence_once(record):
     node = SomeNode(NodeState.KILLED)
-    node.thread_dumps = [Path("nowhere/threads-1.txt")]
+    node.thread_dumps = [Path(PATH) / "nodes" / "1" / "threads-1.txt"]
     monitor = ThreadDumps(record, cluster_of(node))
     monitor.on_node(node, 1)
     monitor.on_node(node, 2)
@@ -149,8 +150,10 @@ def test_a_proof_of_the_install_has_no_mismatch():
 
 
 def test_a_death_is_reported_with_the_nodes_last_words(record, tmp_path):
-    (tmp_path / "server.log").write_text("INFO fine\nERROR it broke (x)\nINFO bye\n")
-    node = SomeNode(NodeState.DIED, tmp_path)
+    node = SomeNode(NodeState.DIED, tmp_path / PATH / "nodes" / "1")
+    node.log_file.parent.mkdir(parents=True)
+    node.log_file.write_text("INFO fine\nERROR it broke (x)\nINFO bye\n")
+    record.folder = RunFolder(tmp_path, PATH)
     NodeAlive(record, cluster_of(node)).on_node(node, 7)
     assert record.stories == [(IncidentKind.NODE_DIED, "node 1 crashed: ERROR it broke (x)")]
     assert record.incidents[0][1] == 7
@@ -180,7 +183,7 @@ def test_a_node_without_logs_has_no_last_words(tmp_path):
 
 def test_last_words_are_read_of_a_log_that_is_larger_than_what_is_kept_of_it(tmp_path):
     (tmp_path / "server.log").write_text("ERROR at first (x)\n" + "INFO calm (x)\n" * 5000 + "FATAL at last (x)\n")
-    assert last_words(tmp_path) == (": FATAL at last (x)", [("server.log", 5002)])
+    assert last_words(tmp_path) == (": FATAL at last (x)", [(tmp_path / "server.log", 5002)])
 
 
 def test_two_leaders_of_one_epoch_break_an_invariant_even_in_different_looks(record):

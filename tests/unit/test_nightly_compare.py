@@ -100,9 +100,12 @@ def test_nights_are_compared_verification_by_verification(harness, tmp_path):
     ("spoil", "told"),
     [
         (lambda run: (run / "verdict.json").unlink(), "has no verdict.json"),
-        (lambda run: (run / "verdict.json").write_text('{"schema": 99}'), "has schema 99; this version of the harness"),
-        (lambda run: (run / "verdict.json").write_text('{"schema": 1}'), "was written by another version"),
-        (lambda run: (run / "verdict.json").write_text("{"), "verdict.json is not valid JSON"),
+        (lambda run: (run / "verdict.json").write_text('{"schema": 99}'), "has schema 99; this harness reads schema 2"),
+        (
+            lambda run: (run / "verdict.json").write_text('{"schema": 2}'),
+            "verdict.json is damaged. In the JSON at $: expected the fields",
+        ),
+        (lambda run: (run / "verdict.json").write_text("{"), "verdict.json is damaged. Not valid JSON"),
         (lambda run: (run / "night.json").write_text('{"schema": 7}'), "has schema 7"),
     ],
 )
@@ -191,7 +194,7 @@ def test_merge_writes_the_night_and_says_what_is_missing(harness, tmp_path):
     assert {path.name for path in (tmp_path / "whole").iterdir()} >= {
         *("night.json", "index.html", "summary.md", "junit.xml", "retry.txt", "seconds.toml", "a", "b"),
     }
-    assert json.loads((tmp_path / "out/history.jsonl").read_text())["schema"] == 1
+    assert json.loads((tmp_path / "out/history.jsonl").read_text())["schema"] == 2
 
 
 def test_a_merge_that_fails_leaves_no_folder(harness, tmp_path):

@@ -7,8 +7,8 @@ import pytest
 from nightly_sample import document, night, write_night_folder, write_run
 
 from harness.base.errors import HarnessError
-from harness.nightly.concluding import WAIVERS, conclude
-from harness.nightly.folder import read_night
+from harness.nightly.concluding import conclude
+from harness.nightly.folder import NightFolder, read_night
 from harness.nightly.history import read_history
 from harness.nightly.merging import merge, missing_told
 from harness.nightly.records import Ending
@@ -142,11 +142,11 @@ def test_a_folder_that_is_neither_night_nor_run_is_told(tmp_path):
 
 
 def test_shards_bring_their_waivers_and_must_agree_on_them(shards, tmp_path):
-    (shards[0] / WAIVERS).write_text("")
-    (shards[1] / WAIVERS).write_text("")
+    NightFolder(shards[0]).waivers.write_text("")
+    NightFolder(shards[1]).waivers.write_text("")
     _, out = merged(shards, tmp_path)
-    assert (out / WAIVERS).is_file()
-    (shards[1] / WAIVERS).write_text("# other")
+    assert NightFolder(out).waivers.is_file()
+    NightFolder(shards[1]).waivers.write_text("# other")
     (tmp_path / "two").mkdir()
     with pytest.raises(HarnessError, match="different waivers"):
         merge(shards, tmp_path / "two")

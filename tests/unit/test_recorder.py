@@ -8,11 +8,12 @@ from harness.cluster.node import NodeState
 from harness.cluster.probes import Quorum
 from harness.cluster.watch import Look
 from harness.engine.recorder import Recorder, last_warning
-from harness.journal import Journal, read_journal
 from harness.model.clients import ClientReport
 from harness.model.events import NodeChanged, QuorumSeen, StepChanged
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.runs import RunKey
+from harness.rundir.journal import Journal, read_journal
+from harness.rundir.parts import RunFolder
 
 KEY = RunKey("turn2", "patched-on", 1)
 
@@ -34,7 +35,7 @@ def journal(tmp_path):
 
 @pytest.fixture
 def recorder(journal, tmp_path):
-    return Recorder(ACell, journal, tmp_path)
+    return Recorder(ACell, journal, RunFolder(tmp_path, KEY.folder))
 
 
 def unmet(name, reason="why"):

@@ -20,7 +20,6 @@ from harness.base.errors import HarnessError
 from harness.base.json import from_json, to_json
 from harness.base.paths import data_root
 from harness.base.text import cut, visible
-from harness.journal import Entry
 from harness.model.arms import Role
 from harness.model.events import NodeChanged, PhaseStarted, StepChanged
 from harness.model.runs import Evidence, Outcome, RunResult
@@ -36,6 +35,7 @@ from harness.report.markdown import render_markdown
 from harness.report.matrix import Cell
 from harness.report.rerun import rerun_command
 from harness.report.verdict import build_verdict, judge_run, read_verdict, write_verdict
+from harness.rundir.journal import Entry
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import sample_run
 
-from harness.logs.read.pipeline import FileTotal
-from harness.logs.results import SCHEMA, Totals
+from harness.logs.kept import SCHEMA
 from harness.model.findings import Contrast, Significance
+from harness.model.log_totals import FileTotal, Totals
 from harness.report.diffpage import diff_page, render_diff
 
 OUT = Path("/logs/out")

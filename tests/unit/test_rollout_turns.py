@@ -1,6 +1,5 @@
 """A rehearsal is read back from its journal: turns with their checks, waits, and what stopped them."""
 
-from harness.journal import Entry
 from harness.model.arms import Role
 from harness.model.clients import ClientReport
 from harness.model.events import (
@@ -20,6 +19,7 @@ from harness.model.events import (
 from harness.model.runs import Outcome, RunResult
 from harness.rollout.health import AFTER, BEFORE
 from harness.rollout.turns import error_counts, rehearsal_of, turns_of
+from harness.rundir.journal import Entry
 
 NODE_STOPS = "the node may stop (within 60 s) as safe_to_stop"
 IN_SERVICE = "the whole cluster is in service (within 120 s) as back_in_service"

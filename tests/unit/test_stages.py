@@ -15,20 +15,21 @@ from harness.base.json import from_json, to_json
 from harness.base.progress import Reporter
 from harness.engine.seal import check_results, inputs_of, seal_of
 from harness.model.arms import Arm, Build, Flag, Role
-from harness.model.declaration import SCHEMA, Asked, ScenarioAsked
+from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.request import Request
 from harness.model.runs import Outcome, RunResult
 from harness.model.setup import Setup
+from harness.rundir.directory import RunDirectory
 from harness.stages import run as run_stage
 from harness.stages.build import _kafka_version
-from harness.stages.rundir import read_asked, read_setup, timed, write_asked, write_setup
+from harness.stages.timing import timed
 from harness.stages.verify import tell
 
 JAR = b"not much of a jar"
 DIGEST = hashlib.sha256(JAR).hexdigest()
 BUILD = Build("stock", "3.9.1", "builds/stock/x.jar", DIGEST, "release", Flag("f", False))
 ARMS = (Arm("stock", Role.BASE, BUILD, "absent"), Arm("patched-on", Role.ON, BUILD, "true"))
-ASKED = Asked(SCHEMA, "3.9.1", ARMS, (ScenarioAsked("turn1"), ScenarioAsked("turn2")), repeats=2)
+ASKED = Declaration(SCHEMA, "3.9.1", ARMS, (DeclaredScenario("turn1"), DeclaredScenario("turn2")), repeats=2)
 SETUP = Setup("", "", "fast", "f", jobs=2, overlay={"a": "1"}, settings={"patched-on": {"f": "true"}})
 OUTCOME = {"seq": 1, "t": 0, "at": "", "event": "outcome", "outcome": "PASSED", "expectation": "", "reason": ""}
 QUIET = Reporter(Console(quiet=True))
@@ -36,8 +37,8 @@ QUIET = Reporter(Console(quiet=True))
 
 @pytest.fixture
 def run_dir(tmp_path):
-    write_asked(tmp_path, ASKED)
-    write_setup(tmp_path, SETUP)
+    RunDirectory(tmp_path).declaration.write(ASKED)
+    RunDirectory(tmp_path).setup.write(SETUP)
     write_bytes(tmp_path / BUILD.jar, JAR)
     return tmp_path
 
@@ -69,21 +70,19 @@ def test_what_has_a_result_is_not_run_again_and_what_was_cut_short_begins_anew(r
     assert not (run_dir / cut.key.folder).exists()
 
 
-def leave_result(run_dir, cell, made=None):
-    """Leave what a run of the cell leaves; with `made`, one that was made with something else."""
-    folder = run_dir / cell.key.folder
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "journal.jsonl").write_text(json.dumps(OUTCOME) + "\n")
-    seal = seal_of(cell, folder)
-    write_text(folder / "seal.json", to_json(replace(seal, inputs=replace(seal.inputs, **made or {}))))
+def leave_result(run_dir, cell, inputs=None):
+    """Leave what a run of the cell leaves; with `inputs`, one that was made with something else."""
     key = cell.key
-    result = RunResult(key.scenario, key.arm, cell.role, key.repeat, Outcome.PASSED)
-    write_text(folder / "result.json", to_json(result))
-    return folder
+    folder = RunDirectory(run_dir).run(key)
+    write_text(folder.journal, json.dumps(OUTCOME) + "\n")
+    seal = seal_of(cell, folder)
+    folder.seal.write(replace(seal, inputs=replace(seal.inputs, **inputs or {})))
+    folder.result.write(RunResult(key.scenario, key.arm, cell.role, key.repeat, Outcome.PASSED))
+    return folder.path
 
 
 @pytest.mark.parametrize(
-    ("made", "why"),
+    ("inputs", "why"),
     [
         ({"plan": "b" * 64}, "its plan was bbbbbbbbbbbb, declared is "),
         ({"jar": "c" * 64}, f"its jar was cccccccccccc, declared is {DIGEST[:12]}"),
@@ -92,9 +91,9 @@ def leave_result(run_dir, cell, made=None):
         ({"repeat": 9}, "its repeat was 9, declared is 1"),
     ],
 )
-def test_a_result_of_something_else_is_not_used_again_and_the_user_is_told_why(run_dir, ran, made, why):
+def test_a_result_of_something_else_is_not_used_again_and_the_user_is_told_why(run_dir, ran, inputs, why):
     run_stage.run(run_dir, QUIET)
-    leave_result(run_dir, ran[0], made)
+    leave_result(run_dir, ran[0], inputs)
     ran.clear()
     stream = io.StringIO()
     run_stage.run(run_dir, Reporter(Console(file=stream, width=300)))
@@ -124,7 +123,7 @@ def test_a_jar_that_was_exchanged_after_it_was_declared_is_not_run(run_dir, ran)
 
 
 def test_another_java_than_the_declared_one_is_not_taken_for_it(run_dir, ran):
-    write_asked(run_dir, replace(ASKED, arms=(replace(ARMS[0], java="1.1.8 (bundled)"),)))
+    RunDirectory(run_dir).declaration.write(replace(ASKED, arms=(replace(ARMS[0], java="1.1.8 (bundled)"),)))
     with pytest.raises(HarnessError, match=r"declares Java 1\.1\.8 \(bundled\) for stock, and there is now"):
         run_stage.run(run_dir, QUIET)
 
@@ -174,29 +173,29 @@ def test_a_result_that_does_not_say_what_its_journal_says_is_refused(run_dir, ra
 
 
 def test_a_scenario_that_is_gone_is_named(run_dir, ran):
-    write_asked(run_dir, replace(ASKED, scenarios=(ScenarioAsked("turn9"),)))
+    RunDirectory(run_dir).declaration.write(replace(ASKED, scenarios=(DeclaredScenario("turn9"),)))
     with pytest.raises(HarnessError, match="not there any more: turn9"):
         run_stage.run(run_dir, QUIET)
 
 
 def test_the_seconds_of_a_stage_add_up_over_its_runs(run_dir):
     for _ in range(2):
-        with timed(run_dir, "diff"):
+        with timed(RunDirectory(run_dir), "diff"):
             pass
-    assert read_asked(run_dir).timings["diff"] >= 0
-    write_asked(run_dir, replace(ASKED, timings={"diff": 5.0}))
-    with timed(run_dir, "diff"):
+    assert RunDirectory(run_dir).declaration.read().timings["diff"] >= 0
+    RunDirectory(run_dir).declaration.write(replace(ASKED, timings={"diff": 5.0}))
+    with timed(RunDirectory(run_dir), "diff"):
         pass
-    assert read_asked(run_dir).timings["diff"] >= 5.0
+    assert RunDirectory(run_dir).declaration.read().timings["diff"] >= 5.0
 
 
 def test_setup_is_read_as_it_was_written(run_dir):
-    assert read_setup(run_dir) == SETUP
+    assert RunDirectory(run_dir).setup.read() == SETUP
 
 
 def test_a_folder_without_setup_is_no_run_directory(tmp_path):
     with pytest.raises(HarnessError, match=r"has no setup\.json"):
-        read_setup(tmp_path)
+        RunDirectory(tmp_path).setup.read()
 
 
 def test_the_version_is_the_users_or_that_of_the_default():

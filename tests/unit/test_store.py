@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.base.files import PARTIAL, move_folder, write_bytes, write_text, write_with
-from harness.stages.rundir import tidy
+from harness.rundir.directory import RunDirectory
 
 
 def folder(path: Path, content: str) -> Path:
@@ -77,5 +77,5 @@ def test_what_a_killed_stage_left_half_written_is_removed_be_it_a_file_or_a_fold
     (staged / f"{PARTIAL}counts").write_text("half")
     (tmp_path / f"{PARTIAL}run.json").write_text("half")
     (tmp_path / "run.json").write_text("whole")
-    tidy(tmp_path)
+    RunDirectory(tmp_path).remove_unfinished()
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["logs", "run.json"]

@@ -20,6 +20,7 @@ from harness.logs.read.blocks import HEAD, PARTIAL, PIECE, TAIL, Source, joined,
 from harness.logs.read.events import COUNTS, Reading, count, merge
 from harness.logs.read.places import check_readable, is_address, reason, size
 from harness.logs.read.proposals import misfit
+from harness.model.log_totals import FileTotal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -32,27 +33,6 @@ _KINDS = {pl.String: (StringType(), pa.string()), pl.Int64: (LongType(), pa.int6
 # Not as text, for which Spark would load a parser.
 _SPARK_SCHEMA = StructType([StructField(name, _KINDS[type(kind)][0]) for name, kind in PARTIAL.items()])
 _ARROW_SCHEMA = pa.schema([(name, _KINDS[type(kind)][1]) for name, kind in PARTIAL.items()])
-
-
-@dataclass(frozen=True, slots=True)
-class FileTotal:
-    """What one file held; nothing is left out, so the parts add up to the whole.
-
-    Lines before the first header are unparsed. `bytes` counts every line's newline, also one that the last line
-    lacks. Times are seconds since the Unix epoch, 0 where the file has no events.
-    """
-
-    file: str
-    pattern: str
-    lines: int = 0
-    bytes: int = 0
-    events: int = 0
-    event_lines: int = 0
-    event_bytes: int = 0
-    unparsed_lines: int = 0
-    unparsed_bytes: int = 0
-    first_at: float = 0.0
-    last_at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

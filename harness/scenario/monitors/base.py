@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import ClassVar, Protocol
 
 from harness.cluster.cluster import Cluster
@@ -12,18 +11,15 @@ from harness.cluster.watch import Look
 from harness.model.events import Event
 from harness.model.incidents import Incident
 from harness.model.runs import Evidence
+from harness.rundir.parts import RunFolder
 
 
 class RunRecord(Protocol):
     """Where monitors write down what they see; safe to call from several threads."""
 
     @property
-    def folder(self) -> Path:
-        """The run's folder."""
-
-    @property
-    def path(self) -> str:
-        """The run's folder, as evidence names it: relative to the run directory."""
+    def folder(self) -> RunFolder:
+        """The run's folder, which also makes evidence of the files in it."""
 
     @property
     def flag_key(self) -> str:

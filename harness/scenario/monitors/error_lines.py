@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 from harness.cluster.cluster import Cluster
@@ -101,8 +100,3 @@ def error_lines(*, base: str, known: Collection[str] = ()) -> MakeMonitor:
 def _line(node: int, number: int, raw: bytes, below: bytes) -> _Line:
     text = raw[:_MOST_BYTES].decode("utf-8", "replace").rstrip("\r\n")
     return _Line(node, number, text, bool(_REFUSAL.match(below)))
-
-
-def log_of(path: str, line: ErrorLogged) -> str:
-    """Return the file that holds a line, as evidence names it; `path` is the run's folder."""
-    return str(Path(path) / "nodes" / str(line.node) / "server.log")

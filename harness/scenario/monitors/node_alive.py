@@ -12,7 +12,7 @@ from harness.cluster.cluster import Cluster
 from harness.cluster.node import Node, NodeState
 from harness.model.events import Noted
 from harness.model.incidents import Incident, IncidentKind
-from harness.model.runs import Evidence
+from harness.rundir.parts import NODE_LOG, NODE_OUTPUT
 from harness.scenario.monitors.base import Monitor, RunRecord
 from harness.scenario.verbs import monitor
 
@@ -40,7 +40,7 @@ class NodeAlive(Monitor):
         if node.state is not NodeState.DIED:
             return
         words, shown = last_words(node.folder)
-        self.record.show(*(Evidence(f"{self.record.path}/nodes/{node.id}/{name}", at) for name, at in shown))
+        self.record.show(*(self.record.folder.evidence(path, at) for path, at in shown))
         if node.exit_code == -signal.SIGKILL:
             story = f"node {node.id} was killed from outside (signal 9; out of memory?)"
             self.record.report(Incident(IncidentKind.HARNESS_FAILED, "", story), line)
@@ -50,14 +50,14 @@ class NodeAlive(Monitor):
             self.record.report(Incident(IncidentKind.NODE_DIED, self.name, f"node {node.id} crashed{words}"), line)
 
 
-def last_words(folder: Path) -> tuple[str, list[tuple[str, int]]]:
-    """Return a dead node's last telling line as `: …`, and (file name, line number) of each log's end."""
+def last_words(folder: Path) -> tuple[str, list[tuple[Path, int]]]:
+    """Return a dead node's last telling line as `: …`, and (file, line number) of each log's end."""
     words, shown = "", []
-    for path in (folder / "server.log", folder / "stdout.log"):
+    for path in (folder / NODE_LOG, folder / NODE_OUTPUT):
         if not path.exists():
             continue
         count, lines = _tail(path)
-        shown.append((path.name, max(1, count)))
+        shown.append((path, max(1, count)))
         telling = [line for line in lines if _TELLING.search(line)]
         if telling and not words:
             words = ": " + telling[-1][:_EXCERPT_BYTES].decode("utf-8", "replace").strip()

@@ -7,7 +7,6 @@ from typing import ClassVar
 from harness.cluster.cluster import Cluster
 from harness.cluster.node import Node, NodeState
 from harness.model.events import ThreadsDumped
-from harness.model.runs import Evidence
 from harness.scenario.monitors.base import Monitor, RunRecord
 from harness.scenario.verbs import monitor
 
@@ -33,7 +32,7 @@ class ThreadDumps(Monitor):
         if node.state is not NodeState.KILLED:
             return
         for path in node.thread_dumps[self._kept.get(node.id, 0) :]:
-            file = f"{self.record.path}/nodes/{node.id}/{path.name}"
-            self.record.write(ThreadsDumped(node.id, file))
-            self.record.show(Evidence(file, 1, f"node {node.id} hung; its threads before it was killed"))
+            shown = self.record.folder.evidence(path, 1, f"node {node.id} hung; its threads before it was killed")
+            self.record.write(ThreadsDumped(node.id, shown.path))
+            self.record.show(shown)
         self._kept[node.id] = len(node.thread_dumps)

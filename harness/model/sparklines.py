@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-
-from harness.base.json import from_json
-
-FILE = "history.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Strip:
+class Sparkline:
     """A cell's last nights, oldest first and tonight last: `signs` such as `✓✓✕?✕`, `spoken` the same in words.
 
     `mark` says what is new about tonight (`new`, `recurring`, `fixed`, `flaky`, `undecided`), empty for nothing.
@@ -25,15 +20,9 @@ class Strip:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
-    """The strips of a run's cells; `nights` are the labels of the nights before, oldest first."""
+class Sparklines:
+    """The sparklines of a run's cells; `nights` are the labels of the nights before, oldest first."""
 
     legend: str
     nights: tuple[str, ...]
-    strips: tuple[Strip, ...]
-
-
-def read_history(run_dir: Path) -> History | None:
-    """Return the history beside a verdict; None for a run that is no part of a night."""
-    path = run_dir / FILE
-    return from_json(History, path.read_bytes()) if path.is_file() else None
+    cells: tuple[Sparkline, ...]

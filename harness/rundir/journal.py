@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, get_args
 
 from harness.base.errors import HarnessError
-from harness.base.json import from_plain, plain
+from harness.base.json import plain, record_of
 from harness.model.events import Event, Unknown
 
 _KINDS = {event.kind: event for event in get_args(Event) if event is not Unknown}
@@ -89,7 +89,7 @@ def _entry(values: dict[str, Any], path: Path) -> Entry:
     rest = {key: value for key, value in values.items() if key not in _STAMPS}
     kind = _KINDS.get(values["event"])
     try:
-        event = from_plain(kind, rest) if kind else Unknown(str(values["event"]), rest)
+        event = record_of(kind, rest) if kind else Unknown(str(values["event"]), rest)
         return Entry(int(values["seq"]), float(values["t"]), str(values["at"]), event)
     except HarnessError as error:
         where = f"{path}, line {values['seq']}"

@@ -1,0 +1,90 @@
+"""A JSON file that holds one record: read and written as that record, and one check of its schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from harness.base.errors import HarnessError
+from harness.base.files import write_text
+from harness.base.json import parse_json, record_of, to_json
+
+T = TypeVar("T")
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFile(Generic[T]):
+    """A file, and the type of the record that it holds (a dataclass, or `tuple[NodeLogs, ...]`).
+
+    `schema` is the only value of the record's field `schema` that is read; None for a record without that field.
+    `absent` makes the error for a file that is not there; `mend` says what to do about a damaged one.
+    """
+
+    path: Path
+    kind: type[T]
+    schema: int | None = None
+    absent: Callable[[], HarnessError] | None = None
+    mend: str = "Run the stage that writes it again, or `harness verify --resume` with its run directory."
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is such a file."""
+        return self.path.is_file()
+
+    def read(self) -> T:
+        """Return the record. Raises HarnessError that names the file: it is absent, damaged, or of another schema."""
+        if self.absent and not self.exists:
+            raise self.absent()
+        return read_record(self.kind, self._content(), self.path, self.path.parent, self.schema, self.mend)
+
+    def read_if_exists(self) -> T | None:
+        """Return the record, or None when there is no such file. Raises HarnessError as `read` does."""
+        return self.read() if self.exists else None
+
+    def write(self, record: T) -> Path:
+        """Write the record atomically and return the file's path."""
+        return write_text(self.path, to_json(record))
+
+    def _content(self) -> bytes:
+        try:
+            return self.path.read_bytes()
+        except OSError as error:
+            raise HarnessError(f"{self.path} cannot be read: {error.strerror}.", self.mend) from error
+
+
+def read_record(
+    kind: type[T], content: str | bytes, where: object, convertible: Path, schema: int | None, mend: str
+) -> T:
+    """Return the record that JSON holds; `where` names it in errors, `convertible` is what can be converted.
+
+    Raises HarnessError when it is damaged, or has another schema than `schema`.
+    """
+    document = _undamaged(lambda: parse_json(content), where, mend)
+    if schema is not None:
+        check_schema(document, schema, where, convertible)
+    return _undamaged(lambda: record_of(kind, document), where, mend)
+
+
+def _undamaged(read: Callable[[], S], where: object, mend: str) -> S:
+    try:
+        return read()
+    except HarnessError as error:
+        raise HarnessError(f"{where} is damaged. {error.message}", mend) from error
+
+
+def check_schema(document: Any, wanted: int, where: object, convertible: Path) -> None:
+    """Raise HarnessError unless the plain `document` has the schema `wanted`.
+
+    `where` names the document in the error, `convertible` what `harness convert` is to be given for an older one.
+    """
+    found = document.get("schema") if isinstance(document, dict) else None
+    if found == wanted:
+        return
+    older = isinstance(found, int) and found < wanted
+    raise HarnessError(
+        f"{where} has {'no schema' if found is None else f'schema {found}'}; this harness reads schema {wanted}.",
+        f"Convert it: harness convert {convertible}" if older else "Use the version of the harness that wrote it.",
+    )

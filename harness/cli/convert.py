@@ -1,0 +1,48 @@
+"""`harness convert`: bring what an earlier harness wrote to today's names."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.base.locks import MARKER, owned
+from harness.cli import common
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("convert")(convert)
+
+
+def convert(
+    folder: Annotated[Path, typer.Argument(help="A run directory, a night, or a history of nights (a file).")],
+    out: Annotated[Path | None, typer.Option("--out", help="Convert a copy, made there.", show_default=False)] = None,
+) -> int:
+    """Convert what an earlier version of the harness wrote, in place, so that every other command reads it.
+
+    Example: harness convert out/20260101-120000-verify
+    """
+    from harness.stages import convert as stage
+
+    stage.convert(_copied(folder, out) if out else _held(folder), common.reporter())
+    return 0
+
+
+def _held(folder: Path) -> Path:
+    if folder.is_dir():
+        common.hold(folder, resumable=False)
+    return folder
+
+
+def _copied(folder: Path, out: Path) -> Path:
+    if folder.is_file():
+        shutil.copyfile(folder, out)
+        return out
+    with owned(folder):
+        shutil.copytree(
+            folder, common.new_run_dir(out, "convert"), dirs_exist_ok=True, ignore=shutil.ignore_patterns(MARKER)
+        )
+    return _held(out)

@@ -1,0 +1,30 @@
+"""What a run was made with, and the digest of its journal: seal.json (docs/resume.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class RunInputs:
+    """Everything that decides what a run shows, apart from the host.
+
+    `plan` is the digest of the steps in words, the topology, the budget and the server properties; `jar` is the raft
+    jar's, `other_jars` are those that the plan may install. `java` is the runtime as run.json declares it, `profile`
+    the JVM settings.
+    """
+
+    plan: str
+    jar: str
+    other_jars: tuple[str, ...]
+    java: str
+    profile: str
+    repeat: int
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """What a run was made with, and the SHA-256 of the journal that it left."""
+
+    inputs: RunInputs
+    journal: str

@@ -1,0 +1,183 @@
+"""The run directory that all stages of a verification or a rollout read from and write into."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.base.errors import HarnessError
+from harness.base.files import PARTIAL
+from harness.base.recordfile import RecordFile
+from harness.model import declaration, rollout
+from harness.model.declaration import Declaration
+from harness.model.request import Request
+from harness.model.rollout import RolloutVerdict, RollPlan
+from harness.model.runs import RunKey, RunResult
+from harness.model.setup import Setup
+from harness.model.sparklines import Sparklines
+from harness.rundir.parts import JOURNAL, NODE_LOG, RESULT, BuildFolder, LogsFolder, ProofFolder, RunFolder
+
+_BEGIN = "Begin with `harness verify`, or with `harness build --out DIR`."
+# What a verdict rests on, in the order in which the stages write it.
+_BEFORE_THE_RUNS = (
+    "run.json",
+    "setup.json",
+    "builds/*/build.json",
+    "builds/*/build.log",
+    "builds/*/*.jar",
+    "proof/*/*.json",
+    "proof/*/junit/*.xml",
+)
+_OF_A_RUN = (RESULT, JOURNAL, f"nodes/*/{NODE_LOG}*")
+_AFTER_THE_RUNS = ("logs/findings.json",)
+
+
+@dataclass(frozen=True, slots=True)
+class RunDirectory:
+    """A run directory, by its path."""
+
+    path: Path
+
+    @property
+    def request(self) -> RecordFile[Request]:
+        """The options as they were given: by them a build that was cut short is begun again."""
+        return RecordFile(self.path / "request.json", Request, absent=lambda: self._no_run_directory("request.json"))
+
+    @property
+    def setup(self) -> RecordFile[Setup]:
+        """How the jar is proved and the nodes of every run are set up."""
+        return RecordFile(
+            self.path / "setup.json", Setup, absent=lambda: HarnessError(f"{self.path} has no setup.json.", _BEGIN)
+        )
+
+    @property
+    def declaration(self) -> RecordFile[Declaration]:
+        """What was declared before the first run, and the time each stage took since; the build writes it last."""
+        return RecordFile(
+            self.path / "run.json",
+            Declaration,
+            schema=declaration.SCHEMA,
+            absent=lambda: self._no_run_directory("run.json"),
+        )
+
+    def build(self, name: str) -> BuildFolder:
+        """Return the folder of a build."""
+        return BuildFolder(self.path / "builds" / name)
+
+    def proof(self, build: str) -> ProofFolder:
+        """Return the folder of what was proved of a build."""
+        return ProofFolder(self.path / "proof" / build)
+
+    def run(self, key: RunKey) -> RunFolder:
+        """Return the folder of a run."""
+        return RunFolder(self.path, key.folder)
+
+    def runs(self) -> list[RunFolder]:
+        """Return every run's folder, in the order of their paths."""
+        return self._run_folders("runs/*/*/*")
+
+    def results(self) -> list[RunResult]:
+        """Return the results of all runs in the folder, by scenario, arm and repeat.
+
+        Raises HarnessError for one that names another run than its folder: it was moved or copied there.
+        """
+        return sorted((_own_result(run) for run in self.runs() if run.result.exists), key=lambda result: result.key)
+
+    @property
+    def coverage_runs(self) -> RunDirectory:
+        """The runs that measure coverage, in a directory of their own: nothing that judges looks there."""
+        return RunDirectory(self.path / "coverage")
+
+    @property
+    def logs(self) -> LogsFolder:
+        """The results of the log diff."""
+        return LogsFolder(self.path / "logs")
+
+    @property
+    def crosscheck(self) -> Path:
+        """What `harness build --cross-check` found."""
+        return self.path / "crosscheck.json"
+
+    @property
+    def crosscheck_builds(self) -> RunDirectory:
+        """The builds that a cross-check compares, in a directory of their own."""
+        return RunDirectory(self.path / "crosscheck")
+
+    @property
+    def sparklines(self) -> RecordFile[Sparklines]:
+        """What became of the cells in earlier nights; a run that is no part of a night has none."""
+        return RecordFile(self.path / "history.json", Sparklines)
+
+    @property
+    def verdict(self) -> Path:
+        """What was judged."""
+        return self.path / "verdict.json"
+
+    @property
+    def report(self) -> Path:
+        """The report of a verification or of a rollout."""
+        return self.path / "report.html"
+
+    @property
+    def junit(self) -> Path:
+        """The runs as JUnit XML."""
+        return self.path / "junit.xml"
+
+    @property
+    def summary(self) -> Path:
+        """The verdict in Markdown."""
+        return self.path / "summary.md"
+
+    @property
+    def roll_plan(self) -> RecordFile[RollPlan]:
+        """What is asked of a rollout beside its builds; a verification has none."""
+        return RecordFile(self.path / "roll-plan.json", RollPlan)
+
+    @property
+    def rollout(self) -> RecordFile[RolloutVerdict]:
+        """What a rollout's rehearsals showed, and what that comes to."""
+        return RecordFile(self.path / "rollout.json", RolloutVerdict, schema=rollout.SCHEMA)
+
+    @property
+    def runbook(self) -> Path:
+        """What an operator does."""
+        return self.path / "runbook.md"
+
+    def evidence(self, runs: Iterable[RunFolder]) -> list[Path]:
+        """Return the files that a verdict rests on, by stage; `runs` are those that count."""
+        of_runs = (f"{run.name}/{pattern}" for run in runs for pattern in _OF_A_RUN)
+        patterns = (*_BEFORE_THE_RUNS, *of_runs, *_AFTER_THE_RUNS)
+        return [path for pattern in patterns for path in self._files(pattern)]
+
+    def remove_unfinished(self) -> None:
+        """Remove what a killed stage left half-written; only for who owns the run directory."""
+        for path in list(self.path.rglob(f"{PARTIAL}*")):
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        for folder in self.logs.path.glob("spark-*"):
+            shutil.rmtree(folder, ignore_errors=True)
+        if not self.declaration.exists:  # builds count once they are declared
+            shutil.rmtree(self.path / "builds", ignore_errors=True)
+
+    def _run_folders(self, pattern: str) -> list[RunFolder]:
+        found = sorted(path for path in self.path.glob(pattern) if path.is_dir())
+        return [RunFolder(self.path, path.relative_to(self.path).as_posix()) for path in found]
+
+    def _files(self, pattern: str) -> list[Path]:
+        return sorted(path for path in self.path.glob(pattern) if path.is_file() and not path.is_symlink())
+
+    def _no_run_directory(self, lacks: str) -> HarnessError:
+        begun = lacks != "request.json" and self.request.exists
+        resume = f"Its build was cut short. Go on with: harness verify --resume {self.path}"
+        return HarnessError(f"{self.path} is no run directory: it has no {lacks}.", resume if begun else _BEGIN)
+
+
+def _own_result(run: RunFolder) -> RunResult:
+    result = run.result.read()
+    if result.key.folder != run.name:
+        raise HarnessError(
+            f"{run.result.path} is the result of another run: it names {result.key.folder}.",
+            "Move it back to its folder, or remove it and run that cell again.",
+        )
+    return result

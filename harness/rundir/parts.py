@@ -1,0 +1,157 @@
+"""The folders within a run directory: those of a run, of a build, of its proof, and of the log diff."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.base.recordfile import RecordFile
+from harness.model.arms import Build
+from harness.model.findings import Contrast
+from harness.model.log_totals import Totals
+from harness.model.node_logs import NodeLogs
+from harness.model.proof import Coverage, Proof
+from harness.model.runs import Evidence, RunKey, RunResult
+from harness.model.seal import Seal
+
+NODE_LOG = "server.log"  # what a node logs by log4j
+NODE_OUTPUT = "stdout.log"  # what its JVM prints
+JOURNAL = "journal.jsonl"
+RESULT = "result.json"
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """The folder of one run; `name` is its path in the run directory `root`, such as `runs/turn2/stock/1`."""
+
+    root: Path
+    name: str
+
+    @property
+    def path(self) -> Path:
+        """The folder itself."""
+        return self.root / self.name
+
+    @property
+    def key(self) -> RunKey:
+        """The run that the folder is named after; repeat 0 where its name is no number."""
+        scenario, arm, repeat = self.path.parts[-3:]
+        return RunKey(scenario, arm, int(repeat) if repeat.isdecimal() else 0)
+
+    @property
+    def plan(self) -> RecordFile[tuple[tuple[str, str], ...]]:
+        """The steps as pairs of kind and words, written before anything starts."""
+        return RecordFile(self.path / "plan.json", tuple[tuple[str, str], ...])
+
+    @property
+    def journal(self) -> Path:
+        """Everything that happened, one event a line."""
+        return self.path / JOURNAL
+
+    @property
+    def logs(self) -> RecordFile[tuple[NodeLogs, ...]]:
+        """Which logs the nodes left."""
+        return RecordFile(self.path / "logs.json", tuple[NodeLogs, ...])
+
+    @property
+    def seal(self) -> RecordFile[Seal]:
+        """What the run was made with."""
+        return RecordFile(self.path / "seal.json", Seal)
+
+    @property
+    def result(self) -> RecordFile[RunResult]:
+        """What the run showed; written last."""
+        return RecordFile(self.path / RESULT, RunResult)
+
+    @property
+    def execution_data(self) -> Path:
+        """What JaCoCo's agent recorded, in a run that measures coverage."""
+        return self.path / "reached.exec"
+
+    @property
+    def nodes(self) -> Path:
+        """The folder of the nodes' folders."""
+        return self.path / "nodes"
+
+    def node_log(self, node: int) -> Path:
+        """Return the log of a node."""
+        return self.nodes / str(node) / NODE_LOG
+
+    def evidence(self, path: Path, line: int = 0, excerpt: str = "") -> Evidence:
+        """Return a place in a file of this folder as evidence."""
+        return Evidence(path.relative_to(self.root).as_posix(), line, excerpt)
+
+
+@dataclass(frozen=True, slots=True)
+class BuildFolder:
+    """The folder of one build."""
+
+    path: Path
+
+    @property
+    def record(self) -> RecordFile[Build]:
+        """How the jar was made; the sign of a whole build."""
+        return RecordFile(self.path / "build.json", Build)
+
+    @property
+    def log(self) -> Path:
+        """What compiler and patch printed."""
+        return self.path / "build.log"
+
+    @property
+    def sources(self) -> Path:
+        """The module's Java files as they were compiled, where they are known."""
+        return self.path / "sources"
+
+    def jar(self, kafka_version: str) -> Path:
+        """Return where the jar is kept."""
+        return self.path / f"kafka-raft-{kafka_version}.jar"
+
+
+@dataclass(frozen=True, slots=True)
+class ProofFolder:
+    """The folder with everything that was proved of one build."""
+
+    path: Path
+
+    @property
+    def proof(self) -> RecordFile[Proof]:
+        """Differences, tests, answers of the source, claims."""
+        return RecordFile(self.path / "proof.json", Proof)
+
+    @property
+    def coverage(self) -> RecordFile[Coverage]:
+        """Which changed lines ran in which scenario."""
+        return RecordFile(self.path / "coverage.json", Coverage)
+
+    @property
+    def junit(self) -> Path:
+        """The folder of JUnit XML of the tests on the jar."""
+        return self.path / "junit"
+
+
+@dataclass(frozen=True, slots=True)
+class LogsFolder:
+    """The results of a log diff: `logs/` of a run directory, or what `harness diff A B --out` names."""
+
+    path: Path
+
+    @property
+    def counts(self) -> Path:
+        """The folder of template counts, partitioned by run, scenario and arm."""
+        return self.path / "counts"
+
+    @property
+    def totals(self) -> RecordFile[Totals]:
+        """What was read, and what was left out."""
+        return RecordFile(self.path / "totals.json", Totals)
+
+    @property
+    def findings(self) -> RecordFile[tuple[Contrast, ...]]:
+        """The log differences of each pair of arms."""
+        return RecordFile(self.path / "findings.json", tuple[Contrast, ...])
+
+    @property
+    def page(self) -> Path:
+        """The page about two folders of logs."""
+        return self.path / "diff.html"

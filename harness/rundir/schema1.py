@@ -1,0 +1,245 @@
+"""Folders of schema 1: what became of each kind of file since; pure (docs/run-directory.md, "Folders of before").
+
+Each function takes the plain content of a file, of either schema, and returns that of schema 2: what is converted
+already stays as it is, so that a conversion that was cut short can be repeated.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+SCHEMA = 2
+
+_OUTCOMES = {"HELD": "PASSED", "REFUTED": "FAILED", "STOPPED": "FAILED"}
+ARM_OF_ROLL = "roll"
+_WHEN = ("before", "after")
+_SHOWN = re.compile(r"\b(HELD|REFUTED)\b(?=$|\()")
+_WAIVED_OUTCOME = re.compile(r"^(\s*shows\s*=\s*[\"'])(HELD|REFUTED)\b", re.MULTILINE)
+
+
+def declaration(document: Any) -> Any:
+    """run.json."""
+    return {**document, "schema": SCHEMA, "claims": [_claim(claim) for claim in document["claims"]]}
+
+
+def _claim(claim: Mapping[str, Any]) -> dict[str, Any]:
+    return {**claim, "expected": {role: _with_outcome(each) for role, each in claim["expected"].items()}}
+
+
+def result(document: Any) -> Any:
+    """A run's result.json."""
+    return _with_outcome(document)
+
+
+def _with_outcome(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {**document, "outcome": _OUTCOMES.get(document["outcome"], document["outcome"])}
+
+
+def seal(document: Any) -> Any:
+    """A run's seal.json, but for the digest of the journal."""
+    inputs = document.get("inputs", document.get("made"))
+    return {"inputs": {"other_jars": [], **inputs}, "journal": document["journal"]}
+
+
+def event(document: Any) -> Any:
+    """One line of a journal, of a run or of a rehearsal."""
+    change = _EVENTS.get(document.get("event"))
+    return change(document) if change else document
+
+
+def _outcome_event(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {**_with_outcome(document), "expectation": document.get("expectation", "")}
+
+
+def _step_event(document: Mapping[str, Any]) -> dict[str, Any]:
+    return _renamed_fields(document, {"kind": "step"})
+
+
+def _node_event(document: Mapping[str, Any]) -> dict[str, Any]:
+    if "broker" in document:
+        return dict(document)
+    addresses = {name: _loopback(document[f"{name}_port"]) for name in ("broker", "controller")}
+    return {**_without(document, "broker_port", "controller_port"), **addresses}
+
+
+def _loopback(port: int | None) -> str:
+    return f"127.0.0.1:{port}" if port else ""  # a node of schema 1 always had its listeners there
+
+
+def _proof_event(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {**document, "node": document.get("node", -1)}
+
+
+def _ledger_event(document: Mapping[str, Any]) -> dict[str, Any]:
+    report = {
+        "name": document.get("client", "records"),
+        "description": document.get("client", "acknowledged records"),
+        "acknowledged": document["acked"],
+        "lost": document["lost"],
+        "duplicates": document["duplicates"],
+        "longest_pause_seconds": document["longest_stall_seconds"],
+        "failures": {"failed": document["failed"]} if document["failed"] else {},
+        "unread": document["unread"],
+    }
+    stamps = {name: document[name] for name in ("seq", "t", "at")}
+    return {**stamps, "event": "client", "report": report}
+
+
+_EVENTS: Mapping[str, Callable[[Any], Any]] = {
+    "outcome": _outcome_event,
+    "step": _step_event,
+    "node": _node_event,
+    "proof": _proof_event,
+    "ledger": _ledger_event,
+}
+
+
+def rehearsal(document: Any) -> Any:
+    """What was a rehearsal's result.json: that of a run."""
+    if "scenario" in document:
+        return document
+    name = document["name"]
+    return {
+        "scenario": name,
+        "arm": ARM_OF_ROLL,
+        "role": "on",
+        "repeat": 1,
+        "outcome": _OUTCOMES.get(document["ending"], document["ending"]),
+        "expectation": _failed_check(document),
+        "reason": document["reason"],
+        "evidence": [{**each, "path": _in_its_run(each["path"], name)} for each in document["evidence"]],
+        "seconds": document["seconds"],
+        "measures": {"node_cpu_seconds": document["cpu_seconds"]},
+    }
+
+
+def node_logs(document: Any) -> Any:
+    """One node's entry in the logs.json of what was a rehearsal."""
+    if document["scenario"] != ARM_OF_ROLL:
+        return document
+    name = document["arm"]
+    once = "restart base node by node" if name == "control" else "forward"
+    return {
+        **document,
+        "scenario": name,
+        "arm": ARM_OF_ROLL,
+        "files": [_in_its_run(path, name) for path in document["files"]],
+        "phases": [{**each, "name": once} for each in document["phases"]],
+    }
+
+
+def _in_its_run(path: str, name: str) -> str:
+    return path.replace(f"rehearsals/{name}/", f"runs/{name}/{ARM_OF_ROLL}/1/", 1)
+
+
+def _failed_check(document: Mapping[str, Any]) -> str:
+    """Return the check that stopped a roll; a roll that a node's death stopped has none."""
+    if document["ending"] == "HELD":
+        return ""
+    checks = [check for step in document["steps"] for check in (*step["before"], *step["after"])]
+    return next((check["name"] for check in checks if not check["met"]), "node_alive")
+
+
+def rollout(document: Any, declared: Any) -> Any:
+    """rollout.json; `declared` is run.json, which knows the arms. The sentence is written when it is judged again."""
+    if document.get("schema") != 1:
+        return document
+    arms = {arm["role"]: arm for arm in declared["arms"]}
+    return {
+        "schema": SCHEMA,
+        "kafka_version": declared["kafka_version"],
+        "plan": roll_plan(document),
+        "base": arms["base"],
+        "candidate": arms["on"],
+        "rehearsals": [_rehearsed(each) for each in document["rehearsals"]],
+        "outcome": "PASSED" if document["ending"] == "HELD" else document["ending"],
+        "sentence": "",
+        "reasons": document["reasons"],
+        "timings": document["timings"],
+    }
+
+
+def roll_plan(document: Any) -> Any:
+    """Return roll-plan.json, which schema 1 had no file for, from a rollout.json of schema 1."""
+    names = [each["name"] for each in document["rehearsals"]]
+    return {"topology": document["topology"], "order": document["order"], "rehearsals": names, "stall_budget": 0.0}
+
+
+def _rehearsed(document: Mapping[str, Any]) -> dict[str, Any]:
+    kept = ("question", "budget_seconds", "errors", "notes", "commands")
+    return {
+        **{name: document[name] for name in kept},
+        "result": rehearsal(document),
+        "turns": [_turn(each) for each in document["steps"]],
+        "clients": [_client(each) for each in document["accounts"]],
+    }
+
+
+def _turn(document: Mapping[str, Any]) -> dict[str, Any]:
+    turn = _renamed_fields(document, {"duties": "roles", "jar": "build", "pause_seconds": "pauses"})
+    checks = {when: [_renamed_fields(each, {"words": "description"}) for each in turn[when]] for when in _WHEN}
+    return {**turn, **checks}
+
+
+def _client(document: Mapping[str, Any]) -> dict[str, Any]:
+    return _renamed_fields(document, {"words": "description", "wrong": "violations", "told": "detail"})
+
+
+def _renamed_fields(document: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    return {names.get(name, name): value for name, value in document.items()}
+
+
+def _without(document: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in document.items() if name not in names}
+
+
+def sparklines(document: Any) -> Any:
+    """history.json: a run's cells in the nights before."""
+    cells = document.get("cells", document.get("strips"))
+    return {"legend": document["legend"], "nights": document["nights"], "cells": cells}
+
+
+def night(document: Any) -> Any:
+    """night.json."""
+    return {**document, "schema": SCHEMA}
+
+
+def past_night(document: Any) -> Any:
+    """One line of a history of nights."""
+    cells = [{**cell, "shown": _SHOWN.sub(_renamed, cell["shown"])} for cell in document["cells"]]
+    return {**document, "schema": SCHEMA, "cells": cells}
+
+
+def waivers(text: str) -> str:
+    """waivers.toml of a night: the outcomes that it waives."""
+    return _WAIVED_OUTCOME.sub(lambda found: f"{found[1]}{_OUTCOMES[found[2]]}", text)
+
+
+def lines(text: str, convert: Callable[[Any], Any]) -> str:
+    """Return JSON lines, each converted; a last line that a crash cut stays as it is."""
+    whole, end, cut = text.rpartition("\n")
+    return "".join(f"{_line(line, convert)}\n" for line in whole.split("\n")) + cut if end else text
+
+
+def _line(line: str, convert: Callable[[Any], Any]) -> str:
+    try:
+        document = json.loads(line)
+    except ValueError:
+        return line
+    converted = convert(document) if isinstance(document, dict) else document
+    return line if converted == document else json.dumps(converted, ensure_ascii=False)
+
+
+def _renamed(found: re.Match[str]) -> str:
+    return _OUTCOMES[found[0]]
+
+
+# The files of a run directory beside those of its runs, in the order in which they are converted: run.json, which tells
+# the schema of all, comes last.
+RECORDS: Mapping[str, Callable[[Any], Any]] = {
+    "history.json": sparklines,
+    "run.json": declaration,
+}

@@ -1,0 +1,22 @@
+"""The log diff over real folders of before finds what it found then."""
+
+import shutil
+
+import pytest
+from rich.console import Console
+
+from harness.base.progress import Reporter
+from harness.rundir.directory import RunDirectory
+from harness.stages.convert import convert
+from harness.stages.diff import diff
+
+pytestmark = pytest.mark.live
+QUIET = Reporter(Console(quiet=True))
+
+
+@pytest.mark.parametrize("name", ["hold-by-runs", "ship"])
+def test_the_logs_of_a_kept_folder_differ_as_they_did(kept_folders, tmp_path, name):
+    shutil.copytree(kept_folders / name, tmp_path / name)
+    convert(tmp_path / name, QUIET)
+    before = RunDirectory(tmp_path / name).logs.findings.read()
+    assert diff(tmp_path / name, QUIET) == before

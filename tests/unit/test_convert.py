@@ -1,0 +1,193 @@
+"""Folders of before are converted whole, any number of times, and what was tampered with stays refused."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from harness.base.errors import HarnessError
+from harness.base.progress import Reporter
+from harness.cli import app as cli
+from harness.engine.seal import check_results
+from harness.model.events import Unknown
+from harness.model.runs import Outcome, RunKey
+from harness.nightly.history import read_history
+from harness.rundir.directory import RunDirectory
+from harness.rundir.journal import read_journal
+from harness.stages import convert as stage
+from harness.stages.convert import convert
+
+QUIET = Reporter(Console(quiet=True))
+STOCK = RunKey("turn2", "stock", 1)
+
+
+@pytest.fixture
+def folder(kept_folders, tmp_path) -> Path:
+    """Return a run directory of schema 1 without a verdict."""
+    copy = tmp_path / "run"
+    shutil.copytree(kept_folders / "hold-by-runs", copy)
+    (copy / "verdict.json").unlink()
+    return copy
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_results_journals_and_seals_agree_once_they_are_converted(folder):
+    with pytest.raises(HarnessError, match="has schema 1") as caught:
+        RunDirectory(folder).declaration.read()
+    assert f"harness convert {folder}" in caught.value.hint
+    convert(folder, QUIET)
+    check_results(folder)
+    directory = RunDirectory(folder)
+    assert directory.run(STOCK).result.read().outcome is Outcome.FAILED
+    assert [*read_journal(directory.run(STOCK).journal)][-1].event.outcome == "FAILED"
+    assert directory.coverage_runs.results()
+
+
+def test_converting_again_changes_nothing(folder):
+    convert(folder, QUIET)
+    once = contents(folder)
+    convert(folder, QUIET)
+    assert contents(folder) == once
+
+
+@pytest.mark.parametrize("cut_at", ["seal.json", "journal.jsonl", "result.json", "run.json"])
+def test_a_conversion_that_was_cut_short_is_gone_on_with(folder, tmp_path, monkeypatch, cut_at):
+    shutil.copytree(folder, tmp_path / "whole")
+    convert(tmp_path / "whole", QUIET)
+    real = stage.write_text
+
+    def killed(path, content):
+        real(path, content)
+        if path.name == cut_at:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(stage, "write_text", killed)
+    with pytest.raises(KeyboardInterrupt):
+        convert(folder, QUIET)
+    monkeypatch.undo()
+    convert(folder, QUIET)
+    assert contents(folder) == contents(tmp_path / "whole")
+
+
+def test_a_journal_that_was_changed_after_its_run_is_still_refused(folder):
+    journal = RunDirectory(folder).run(STOCK).journal
+    journal.write_text(journal.read_text().replace("REFUTED", "HELD"))
+    convert(folder, QUIET)
+    with pytest.raises(HarnessError, match=r"is not the journal that was written in this run"):
+        check_results(folder)
+
+
+def test_a_journal_that_a_crash_cut_keeps_its_last_piece(folder):
+    journal = RunDirectory(folder).run(STOCK).journal
+    journal.write_text(journal.read_text() + '{"seq": 9, "eve')
+    convert(folder, QUIET)
+    assert journal.read_text().endswith('{"seq": 9, "eve')
+
+
+def test_lines_of_a_journal_stay_in_their_places(folder):
+    journal = RunDirectory(folder).run(STOCK).journal
+    before = journal.read_text().splitlines()
+    convert(folder, QUIET)
+    after = journal.read_text().splitlines()
+    stamps = ("seq", "t", "at")
+    assert [[json.loads(line)[stamp] for stamp in stamps] for line in after] == [
+        [json.loads(line)[stamp] for stamp in stamps] for line in before
+    ]
+
+
+@pytest.mark.parametrize("name", ["hold-by-runs", "rollout-held", "rollout-stopped"])
+def test_every_event_of_before_is_read_as_one_of_today(kept_folders, tmp_path, name):
+    shutil.copytree(kept_folders / name, tmp_path / name)
+    convert(tmp_path / name, QUIET)
+    journals = [run.journal for run in RunDirectory(tmp_path / name).runs()]
+    events = [entry.event for journal in journals for entry in read_journal(journal)]
+    assert len(journals) > 1
+    assert len(events) == sum(len(journal.read_text().splitlines()) for journal in journals)
+    assert not [event for event in events if isinstance(event, Unknown)]
+
+
+def test_a_rehearsal_of_before_is_a_run_with_its_plan_and_its_evidence(kept_folders, tmp_path):
+    shutil.copytree(kept_folders / "rollout-stopped", tmp_path / "rollout")
+    convert(tmp_path / "rollout", QUIET)
+    directory = RunDirectory(tmp_path / "rollout")
+    assert directory.roll_plan.read().rehearsals == ("control", "forward-and-back")
+    result = directory.run(RunKey("forward-and-back", "roll", 1)).result.read()
+    assert (result.outcome, result.expectation) == (Outcome.FAILED, "node_alive")
+    assert all((directory.path / each.path).is_file() for each in result.evidence)
+    logs = [path for node in directory.run(result.key).logs.read() for path in node.files]
+    assert all((directory.path / path).is_file() for path in logs)
+    assert not (directory.path / "rehearsals").exists()
+
+
+def test_a_verdict_whose_logs_are_gone_is_taken_back_and_its_report_stays(kept_folders, tmp_path):
+    shutil.copytree(kept_folders / "ship", tmp_path / "ship")
+    shutil.rmtree(tmp_path / "ship/runs/turn2/patched-on/1/nodes")
+    console = Console(record=True, width=300)
+    convert(tmp_path / "ship", Reporter(console))
+    assert "was not judged again" in console.export_text()
+    assert not (tmp_path / "ship" / "verdict.json").exists()
+    assert (tmp_path / "ship" / "report.html").is_file()
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("run.json", '{"schema": 3}', "has schema 3; this harness reads schema 2"),
+        ("run.json", '{"schema": 1}', "is damaged"),
+        ("run.json", "{", "is damaged"),
+        ("night.json", '{"schema": 3}', "has schema 3; this harness reads schema 2"),
+        ("other", "", "is no run directory"),
+    ],
+)
+def test_what_cannot_be_converted_is_named_and_left_as_it_is(tmp_path, file, content, message):
+    (tmp_path / file).write_text(content)
+    with pytest.raises(HarnessError, match=message):
+        convert(tmp_path, QUIET)
+    assert contents(tmp_path) == {file: content.encode()}
+
+
+def test_a_history_of_nights_is_converted_line_by_line(tmp_path):
+    cells = [
+        {"verification": "v", "scenario": "turn2", "arm": "on", "shown": shown, "standing": "as claimed"}
+        | {"unstable": False, "jars": "j"}
+        for shown in ("HELD", "REFUTED(observer_recovers)", "UNSTABLE")
+    ]
+    night = {"schema": 1, "label": "n", "started_at": "2026", "verified": [], "cells": cells, "findings": []}
+    path = tmp_path / "history.jsonl"
+    path.write_text(json.dumps(night) + "\n" + json.dumps({**night, "label": "m"}) + "\n")
+    with pytest.raises(HarnessError, match=r"history\.jsonl, line 1 has schema 1"):
+        read_history(path)
+    convert(path, QUIET)
+    first, second = read_history(path)
+    assert [cell.shown for cell in first.cells] == ["PASSED", "FAILED(observer_recovers)", "UNSTABLE"]
+    assert second.label == "m"
+
+
+def test_a_history_with_a_night_of_a_newer_harness_is_left_as_it_is(tmp_path):
+    path = tmp_path / "history.jsonl"
+    path.write_text('{"schema": 2}\n{"schema": 3}\n')
+    with pytest.raises(HarnessError, match="line 2 has schema 3"):
+        convert(path, QUIET)
+
+
+def test_waivers_of_a_night_name_todays_outcomes(kept_folders, tmp_path):
+    shutil.copytree(kept_folders / "night-kept", tmp_path / "night")
+    waivers = tmp_path / "night" / "waivers.toml"
+    waivers.write_text('[[outcome]]\nwhere = "*/turn2/*"\nshows = "REFUTED(observer_recovers)"\nreason = "HELD up"\n')
+    convert(tmp_path / "night", QUIET)
+    assert 'shows = "FAILED(observer_recovers)"\nreason = "HELD up"' in waivers.read_text()
+
+
+def test_a_copy_is_converted_and_the_original_stays(folder, tmp_path, monkeypatch, capsys):
+    before = contents(folder)
+    monkeypatch.setattr(sys, "argv", ["harness", "convert", str(folder), "--out", str(tmp_path / "copy")])
+    assert cli._run() == 0
+    assert contents(folder) == before
+    assert RunDirectory(tmp_path / "copy").declaration.read().repeats == 1
+    assert "has schema 2" in capsys.readouterr().out
