@@ -21,9 +21,10 @@ from harness.building.containers.choosing import gradle_builder
 from harness.building.containers.debian import make_image
 from harness.building.containers.engine import reach_engine
 from harness.kafka.distribution import locked_distribution
-from harness.kafka.downloads import Downloads
-from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
+from harness.toolbox.downloads import Downloads
+from harness.toolbox.lockfile import Purpose
 
 KAFKA = "3.9.1"
 IMAGE_GOAL, MODULE_GOAL = 120, 15

@@ -17,13 +17,14 @@ from rich.console import Console
 from harness.base.paths import cache_root
 from harness.base.progress import Reporter
 from harness.building.builders import choose_builder
-from harness.kafka.downloads import Downloads
-from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.lock import read_lock
 from harness.model.proof import TestScope
 from harness.model.setup import Setup
 from harness.proof.junit import TestBench, run_tests
 from harness.stages.ground import distribution_of
+from harness.toolbox.downloads import Downloads
 from harness.toolbox.java import bundled_runtime
+from harness.toolbox.lockfile import Purpose
 
 KAFKA = "3.9.1"
 # What a change to the two classes that everything goes through is related to.

@@ -20,8 +20,7 @@ from harness.building.builders import Ecj
 from harness.building.configdef import read_keys
 from harness.building.crosscheck import unpatched_jars
 from harness.kafka.distribution import locked_distribution
-from harness.kafka.downloads import Downloads
-from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
 from harness.proof.bytecode import read_each, read_references
@@ -29,7 +28,9 @@ from harness.proof.dropin import BaselineJar, Subject, named_classes, prepare_to
 from harness.proof.dropin.api import compare_apis
 from harness.proof.dropin.linkage import packages_of
 from harness.proof.dropin.loading import check_loading
+from harness.toolbox.downloads import Downloads
 from harness.toolbox.java import bundled_runtime
+from harness.toolbox.lockfile import Purpose
 
 VERSION = "3.9.1"
 

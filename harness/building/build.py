@@ -16,11 +16,11 @@ from harness.building.configdef import Probe, read_flag
 from harness.building.given import check_raft_jar
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.kafka.distribution import Distribution
-from harness.kafka.downloads import sha256_of
 from harness.kafka.maven import lay_out_generated
 from harness.kafka.patching import Series, apply_series
 from harness.kafka.tree import Source, SourceTree
 from harness.model.arms import Build
+from harness.toolbox.downloads import sha256_of
 
 _SOURCES = ("raft/src/main/java", "raft/src/generated/java")
 _RESOURCES = Path("raft/src/main/resources")

@@ -15,8 +15,8 @@ from harness.building.build import source_files
 from harness.building.builders import Builder, first_errors
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.kafka.distribution import Distribution
-from harness.kafka.downloads import sha256_of
 from harness.kafka.maven import MavenSources
+from harness.toolbox.downloads import sha256_of
 
 
 @dataclass(frozen=True, slots=True)

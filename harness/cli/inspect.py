@@ -91,10 +91,10 @@ def lock(
 
     Example: harness lock 3.9.0
     """
-    from harness.kafka.downloads import Downloads
     from harness.kafka.lock import lock_folder_for_writing, write_lock
     from harness.kafka.resolving import resolve_lock
     from harness.logs.read.library import libraries_beside, make_library
+    from harness.toolbox.downloads import Downloads
 
     reporter = common.reporter()
     folder = out or lock_folder_for_writing()

@@ -7,8 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from jgo.maven import MavenContext
 
 from harness.base.errors import HarnessError
-from harness.kafka.downloads import Downloads
-from harness.kafka.lock import Lock, Purpose, checked_version
+from harness.kafka.lock import checked_version
+from harness.toolbox.downloads import Downloads
+from harness.toolbox.lockfile import Lock, Purpose
 
 # The log binding is in the released archive but not among the broker's Maven dependencies.
 _LOG_BINDING = ("org.slf4j:slf4j-reload4j:jar:1.7.36", "ch.qos.reload4j:reload4j:jar:1.2.25")

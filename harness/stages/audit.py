@@ -9,15 +9,16 @@ from harness.audit.answering import audit
 from harness.audit.claims_file import ClaimSet
 from harness.base.paths import cache_root
 from harness.building.builders import choose_builder
-from harness.kafka.downloads import Downloads
-from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import Series, apply_series, load_series
 from harness.kafka.tree import SourceTree
 from harness.model.proof import AuditAnswer
 from harness.model.request import DEFAULT_KAFKA
 from harness.proof.bytecode import prepare_bytecode, read_classes
+from harness.toolbox.downloads import Downloads
 from harness.toolbox.java import bundled_runtime
+from harness.toolbox.lockfile import Purpose
 
 
 def audit_series(claims: ClaimSet, folder: Path, downloads: Downloads) -> tuple[AuditAnswer, ...]:

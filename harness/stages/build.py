@@ -19,9 +19,8 @@ from harness.building.builders import GRADLE_BUILDERS, Builder, choose_builder
 from harness.building.configdef import prepare_probe
 from harness.cluster.config import load_overlay
 from harness.kafka.distribution import Distribution, locked_distribution, unpacked_distribution
-from harness.kafka.downloads import Downloads, Progress
 from harness.kafka.git import GitSource
-from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import Series, load_patch, load_series
 from harness.kafka.tree import Source
@@ -35,7 +34,9 @@ from harness.stages import preflight
 from harness.stages.ground import distribution_of, java_of
 from harness.stages.resume import describe_java
 from harness.stages.rundir import Stopwatch, write_asked, write_request, write_setup
+from harness.toolbox.downloads import Downloads, Progress
 from harness.toolbox.java import bundled_runtime
+from harness.toolbox.lockfile import Purpose
 
 _NO_CLAIMS = ClaimSet("kafka-raft", "", "", ())
 

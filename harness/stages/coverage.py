@@ -21,8 +21,7 @@ from harness.coverage.agent import EXECUTION_DATA, Agent, collecting
 from harness.coverage.changes import ChangedLines, classes_from, lines_of_methods, lines_of_series
 from harness.coverage.jacoco import Jacoco, line_hits
 from harness.coverage.reached import gap_in, in_tree, reached_lines, read_texts
-from harness.kafka.downloads import Downloads, Progress
-from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.lock import read_lock
 from harness.kafka.patching import load_series
 from harness.model.arms import Arm, Role
 from harness.model.declaration import Asked
@@ -34,7 +33,9 @@ from harness.proof.bytecode import prepare_bytecode
 from harness.proof.told import reach_told
 from harness.stages.run import carry_out, declared_cells, lay_ground
 from harness.stages.rundir import read_asked, read_setup, timed
+from harness.toolbox.downloads import Downloads, Progress
 from harness.toolbox.java import bundled_runtime
+from harness.toolbox.lockfile import Purpose
 
 FOLDER = "coverage"  # a run directory's own folder for these runs: nothing that judges looks there
 _JACOCO_CLI, _JACOCO_AGENT = "org.jacoco.cli", "org.jacoco.agent"

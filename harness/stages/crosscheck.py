@@ -23,13 +23,14 @@ from harness.building.configdef import prepare_probe
 from harness.building.crosscheck import Built, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jars
 from harness.building.jdk8 import Javac8, debian_javac8
 from harness.kafka.distribution import Distribution, locked_distribution
-from harness.kafka.downloads import Downloads
-from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.lock import read_lock
 from harness.model.request import Request
 from harness.proof.bytecode import prepare_bytecode, read_each
 from harness.proof.dropin.classes import api_of, code_of, nests
 from harness.stages.build import series_of, source_of
+from harness.toolbox.downloads import Downloads
 from harness.toolbox.java import bundled_runtime
+from harness.toolbox.lockfile import Purpose
 
 FILE = "crosscheck.json"
 _FOLDER = "crosscheck"

@@ -7,9 +7,9 @@ from pathlib import Path
 from harness.base.paths import cache_root
 from harness.base.progress import Reporter
 from harness.kafka.distribution import Distribution, locked_distribution, unpacked_distribution
-from harness.kafka.downloads import Downloads
 from harness.kafka.lock import read_lock
 from harness.model.setup import Setup
+from harness.toolbox.downloads import Downloads
 from harness.toolbox.java import JavaRuntime, bundled_runtime, runtime_at
 
 

@@ -21,8 +21,7 @@ from harness.base.text import visible
 from harness.building.builders import Builder, Ecj, compilers_at_hand
 from harness.building.crosscheck import unpatched_jars
 from harness.kafka.distribution import Distribution
-from harness.kafka.downloads import Downloads
-from harness.kafka.lock import Purpose, locked_versions, read_lock
+from harness.kafka.lock import locked_versions, read_lock
 from harness.kafka.patching import load_series
 from harness.model.arms import Build, Role
 from harness.model.declaration import Asked
@@ -56,7 +55,9 @@ from harness.proof.waivers import apply_waivers, load_waivers
 from harness.report.verdict import proof_folder
 from harness.stages.ground import distribution_of, java_of
 from harness.stages.rundir import read_asked, read_setup, timed
+from harness.toolbox.downloads import Downloads
 from harness.toolbox.java import bundled_runtime
+from harness.toolbox.lockfile import Purpose
 
 _MOST_TOLD = 12
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.kafka.downloads import sha256_of
 from harness.model.declaration import Asked
 from harness.model.setup import Setup
 from harness.stages.ground import java_of
+from harness.toolbox.downloads import sha256_of
 
 _ANEW = "What was declared cannot be run any more: begin anew with `harness verify`."
 

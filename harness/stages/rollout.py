@@ -19,8 +19,7 @@ from harness.cluster.install import Install
 from harness.cluster.prepare import Ground
 from harness.engine.cell import Cell
 from harness.journal import Entry, read_journal
-from harness.kafka.downloads import Downloads, sha256_of
-from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.lock import read_lock
 from harness.model.arms import ABSENT, Arm, Role
 from harness.model.declaration import Asked
 from harness.model.findings import Contrast
@@ -43,6 +42,8 @@ from harness.stages.build import build
 from harness.stages.ground import distribution_of
 from harness.stages.run import carry_out, installed, lay_ground
 from harness.stages.rundir import read_asked, read_setup, timed
+from harness.toolbox.downloads import Downloads, sha256_of
+from harness.toolbox.lockfile import Purpose
 
 ARM = "roll"
 _PLAN = "rollout-plan.json"

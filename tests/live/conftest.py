@@ -15,15 +15,16 @@ from harness.building.configdef import prepare_probe
 from harness.cluster.install import Install
 from harness.cluster.prepare import Ground
 from harness.kafka.distribution import Distribution
-from harness.kafka.downloads import Downloads, sha256_of
-from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import Patch, load_series
 from harness.logs.read.spark import shim
 from harness.model.setup import Setup
 from harness.stages.ground import distribution_of
 from harness.stages.run import lay_ground
+from harness.toolbox.downloads import Downloads, sha256_of
 from harness.toolbox.java import bundled_runtime
+from harness.toolbox.lockfile import Purpose
 
 KAFKA = "3.9.1"
 SERIES = data_root() / "patches" / KAFKA / "dynamic-bootstrap"

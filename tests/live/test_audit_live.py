@@ -7,11 +7,11 @@ import pytest
 from harness.audit.claims_file import load_claims
 from harness.base.paths import cache_root
 from harness.kafka.distribution import Distribution
-from harness.kafka.downloads import Downloads
 from harness.model.proof import Answer, AuditAnswer
 from harness.model.runs import Evidence
 from harness.stages.audit import audit_jar, audit_series
 from harness.stages.build import series_folder
+from harness.toolbox.downloads import Downloads
 
 pytestmark = pytest.mark.live
 

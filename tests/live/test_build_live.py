@@ -15,14 +15,15 @@ from harness.building.builders import Builder, choose_builder, jdk_homes
 from harness.building.configdef import prepare_probe, read_keys
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.kafka.distribution import Distribution, locked_distribution, unpacked_distribution
-from harness.kafka.downloads import Downloads
 from harness.kafka.git import GitSource
-from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
 from harness.kafka.repository import commit_all, create_repository
 from harness.model.arms import Build, Flag
+from harness.toolbox.downloads import Downloads
 from harness.toolbox.java import bundled_runtime
+from harness.toolbox.lockfile import Purpose
 
 pytestmark = pytest.mark.live
 

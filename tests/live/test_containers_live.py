@@ -42,11 +42,12 @@ from harness.building.containers.images import (
 from harness.building.containers.jobs import Job, Mount, run_job
 from harness.building.jars import classes_in
 from harness.kafka.distribution import Distribution, locked_distribution
-from harness.kafka.downloads import Downloads
 from harness.kafka.git import GitSource
-from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.repository import commit_all, create_repository
+from harness.toolbox.downloads import Downloads
+from harness.toolbox.lockfile import Purpose
 
 pytestmark = pytest.mark.live
 

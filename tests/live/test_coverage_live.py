@@ -19,8 +19,7 @@ from harness.coverage.agent import EXECUTION_DATA, Agent, collecting
 from harness.coverage.changes import lines_of_methods, lines_of_series
 from harness.coverage.jacoco import Jacoco, line_hits
 from harness.journal import read_journal
-from harness.kafka.downloads import Downloads
-from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
 from harness.model.arms import Role
@@ -31,7 +30,9 @@ from harness.proof.bytecode import prepare_bytecode
 from harness.stages.build import build
 from harness.stages.coverage import coverage
 from harness.stages.rundir import read_asked, write_asked
+from harness.toolbox.downloads import Downloads
 from harness.toolbox.java import bundled_runtime
+from harness.toolbox.lockfile import Purpose
 
 pytestmark = pytest.mark.live
 

@@ -17,15 +17,16 @@ from harness.building.builders import Builder, Ecj, choose_builder, jdk_homes
 from harness.building.crosscheck import unpatched_jar
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.kafka.distribution import Distribution
-from harness.kafka.downloads import Downloads
-from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import apply_series, load_series
 from harness.model.proof import Severity
 from harness.proof.bytecode import read_classes
 from harness.proof.dropin import BaselineJar, DropIn, ProofTools, Subject, named_classes, prepare_tools, prove_dropin
 from harness.proof.dropin.rules import ALL
+from harness.toolbox.downloads import Downloads
 from harness.toolbox.java import bundled_runtime
+from harness.toolbox.lockfile import Purpose
 
 pytestmark = pytest.mark.live
 

@@ -13,13 +13,14 @@ from harness.building.builders import Builder, choose_builder
 from harness.building.configdef import prepare_probe
 from harness.building.jars import write_jar
 from harness.kafka.distribution import Distribution
-from harness.kafka.downloads import Downloads
-from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
 from harness.model.proof import TestScope, TestsProof, TestSuite
 from harness.proof.junit import TestBench, run_tests
+from harness.toolbox.downloads import Downloads
 from harness.toolbox.java import bundled_runtime
+from harness.toolbox.lockfile import Purpose
 
 pytestmark = pytest.mark.live
 

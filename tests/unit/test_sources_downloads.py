@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.kafka.downloads import REPOSITORY_VARIABLE, Downloads
-from harness.kafka.lock import LockedArtifact, Purpose
+from harness.toolbox.downloads import REPOSITORY_VARIABLE, Downloads
+from harness.toolbox.lockfile import Artifact, Purpose
 
 
 class Repository:
@@ -55,9 +55,9 @@ def repository() -> Iterator[Repository]:
     served.server.server_close()
 
 
-def pinned(name: str, content: bytes) -> LockedArtifact:
+def pinned(name: str, content: bytes) -> Artifact:
     digest = hashlib.sha256(content).hexdigest()
-    return LockedArtifact(f"a.b:{name}:jar:1.0", digest, len(content), Purpose.RUNTIME)
+    return Artifact(f"a.b:{name}:jar:1.0", digest, len(content), Purpose.RUNTIME)
 
 
 def jar_bytes() -> bytes:

@@ -9,27 +9,23 @@ from hypothesis import strategies as st
 from harness.base import paths as resources
 from harness.base.errors import HarnessError
 from harness.kafka.lock import (
-    Lock,
-    LockedArtifact,
-    Purpose,
     checked_version,
-    format_lock,
     lock_folder_for_writing,
     locked_versions,
-    parse_lock,
     read_lock,
     shipped_locks,
     user_locks,
     write_lock,
 )
+from harness.toolbox.lockfile import Artifact, Lock, Purpose, format_lock, parse_lock
 
 quickly = settings(deadline=None, max_examples=40)  # a busy machine is no failure
-RAFT = LockedArtifact("org.apache.kafka:kafka-raft:jar:3.9.1", "ab" * 32, 288166, Purpose.RUNTIME)
-SOURCES = LockedArtifact("org.apache.kafka:kafka-raft:jar:sources:3.9.1", "cd" * 32, 7, Purpose.SOURCES)
+RAFT = Artifact("org.apache.kafka:kafka-raft:jar:3.9.1", "ab" * 32, 288166, Purpose.RUNTIME)
+SOURCES = Artifact("org.apache.kafka:kafka-raft:jar:sources:3.9.1", "cd" * 32, 7, Purpose.SOURCES)
 
 names = st.text("ab1_", min_size=1, max_size=4) | st.sampled_from(["org.apache.kafka", "kafka-raft", "3.9.1"])
 artifacts = st.builds(
-    LockedArtifact,
+    Artifact,
     st.builds("{}:{}:jar:{}".format, names, names, names),
     st.binary(min_size=32, max_size=32).map(bytes.hex),
     st.integers(1, 2**40),

@@ -13,8 +13,6 @@ from harness.base.errors import HarnessError
 from harness.building.builders import Builder
 from harness.building.configdef import Probe, prepare_probe, read_keys
 from harness.kafka.distribution import Distribution
-from harness.kafka.downloads import Downloads
-from harness.kafka.lock import Lock, Purpose
 from harness.kafka.patching import Series
 from harness.model.proof import Difference, Severity
 from harness.proof.bytecode import BytecodeTools, Reference, prepare_bytecode, read_each, read_references
@@ -43,7 +41,9 @@ from harness.proof.dropin.entries import (
 )
 from harness.proof.dropin.linkage import compare_linkage
 from harness.proof.dropin.loading import check_loading, prepare_loader
+from harness.toolbox.downloads import Downloads
 from harness.toolbox.java import JavaRuntime
+from harness.toolbox.lockfile import Lock, Purpose
 
 _AT_ONCE = 2  # JVMs side by side
 _WORST_FIRST = (Severity.FAIL, Severity.WARNING, Severity.NOTE)

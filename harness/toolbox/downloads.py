@@ -18,7 +18,7 @@ from jgo.maven._core import DEFAULT_REMOTE_REPOS
 
 from harness.base.errors import HarnessError
 from harness.base.locks import scratch
-from harness.kafka.lock import LockedArtifact, Purpose, checked_coordinate
+from harness.toolbox.lockfile import Artifact, Purpose, checked_coordinate
 
 REPOSITORY_VARIABLE = "HARNESS_MAVEN_REPOSITORY"
 _PARALLEL = 4
@@ -62,7 +62,7 @@ class Downloads:
         self._repository = _checked_address(named)
         self._progress = progress or Quiet()
 
-    def fetch(self, artifact: LockedArtifact) -> Path:
+    def fetch(self, artifact: Artifact) -> Path:
         """Return the path of a file with the pinned content, downloading it if the cache has none.
 
         Raises HarnessError when it cannot be had, or when what came is not what was pinned.
@@ -83,7 +83,7 @@ class Downloads:
 
         return self.asking(artifact.coordinate, take)
 
-    def fetch_all(self, artifacts: Iterable[LockedArtifact]) -> tuple[Path, ...]:
+    def fetch_all(self, artifacts: Iterable[Artifact]) -> tuple[Path, ...]:
         """Fetch files, a few at a time; paths come in the order of `artifacts`. Raises the first error."""
         with ThreadPoolExecutor(_PARALLEL, thread_name_prefix="download") as pool:
             waiting = [pool.submit(self.fetch, artifact) for artifact in artifacts]
@@ -92,14 +92,14 @@ class Downloads:
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
 
-    def pin(self, coordinate: str, purpose: Purpose) -> LockedArtifact:
+    def pin(self, coordinate: str, purpose: Purpose) -> Artifact:
         """Download a file that nobody has pinned yet and pin what came: trust on first use."""
 
-        def take(context: MavenContext) -> LockedArtifact:
+        def take(context: MavenContext) -> Artifact:
             staged = _download(checked_coordinate(coordinate), context)
             if not zipfile.is_zipfile(staged):
                 raise HarnessError(f"{coordinate} came incomplete or is no jar.", "Try again.")
-            artifact = LockedArtifact(coordinate, sha256_of(staged), staged.stat().st_size, purpose)
+            artifact = Artifact(coordinate, sha256_of(staged), staged.stat().st_size, purpose)
             _put(staged, self.cache / artifact.path)
             return artifact
 
@@ -163,12 +163,12 @@ def _unreachable(what: str, host: str, error: requests.RequestException) -> Harn
     )
 
 
-def _is_pinned(path: Path, artifact: LockedArtifact) -> bool:
+def _is_pinned(path: Path, artifact: Artifact) -> bool:
     # The digest is asked every time (100 MB take 0.1 s): a cache is written by more than this program.
     return path.is_file() and path.stat().st_size == artifact.size and sha256_of(path) == artifact.sha256
 
 
-def _check(staged: Path, artifact: LockedArtifact) -> None:
+def _check(staged: Path, artifact: Artifact) -> None:
     size, digest = staged.stat().st_size, sha256_of(staged)
     if (size, digest) != (artifact.size, artifact.sha256):
         raise HarnessError(
