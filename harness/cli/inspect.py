@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from harness.base.paths import cache_root, data_root
+from harness.base.paths import data_root
 from harness.cli import common
 from harness.cli.common import USAGE_OR_HARNESS_ERROR
 
@@ -61,7 +61,7 @@ def doctor() -> int:
     from harness.doctor import examine
 
     out = common.console()
-    findings = examine()
+    findings = examine(common.toolbox())
     for finding in findings:
         mark = (
             Text("ok     ", style="green")
@@ -94,15 +94,13 @@ def lock(
     from harness.kafka.lock import lock_folder_for_writing, write_lock
     from harness.kafka.resolving import resolve_lock
     from harness.logs.read.library import libraries_beside, make_library
-    from harness.toolbox.downloads import Downloads
 
     reporter = common.reporter()
     folder = out or lock_folder_for_writing()
     reporter.stage(f"resolving Kafka {version} and reading its log statements")
-    with reporter.downloads() as progress:
-        downloads = Downloads(cache_root() / "maven", progress=progress)
-        resolved = resolve_lock(version, downloads)
-        written = write_lock(resolved, folder)
-        statements = make_library(resolved, downloads, out or libraries_beside(folder))
+    downloads = common.toolbox().downloads
+    resolved = resolve_lock(version, downloads)
+    written = write_lock(resolved, folder)
+    statements = make_library(resolved, downloads, out or libraries_beside(folder))
     common.console().print(f"{written}\n{statements}")
     return 0

@@ -98,6 +98,6 @@ def rollout(
         argv=common.argv(),
     )
     with common.fresh_run_dir(out, "rollout", resumable=False) as folder:
-        found = carry_out(request, plan, folder, common.reporter())
+        found = carry_out(request, plan, folder, common.toolbox(offline=offline), common.reporter())
     print_rollout(common.console(), found, folder)
     return found.outcome.exit_code

@@ -28,7 +28,7 @@ def run(run_dir: RunDir, out: OutCopy = None) -> int:
     from harness.stages import run as stage
 
     folder = common.work_dir(run_dir, out)
-    stage.run(folder, common.reporter())
+    stage.run(folder, common.toolbox_of(folder), common.reporter())
     common.console().print(f"Next: harness diff {folder}")
     return 0
 
@@ -80,11 +80,13 @@ def diff(
                 "A run directory knows its own layout and repeats.",
             )
         folder = common.work_dir(Path(run_dir), out)
-        stage.diff(folder, common.reporter(), master)
+        stage.diff(folder, common.toolbox(), common.reporter(), master)
         common.console().print(f"Next: harness judge {folder}")
         return 0
     with common.fresh_run_dir(out, "diff") as folder:
-        stage.diff_folders(run_dir, other, folder, layout or None, common.reporter(), repeats_dir, master)
+        stage.diff_folders(
+            run_dir, other, folder, layout or None, common.toolbox(), common.reporter(), repeats_dir, master
+        )
     return 0
 
 

@@ -220,16 +220,16 @@ def _resume(folder: Path, others: list[str]) -> int:
         raise HarnessError(
             f"--resume takes its options from {folder}, not --{others[0].replace('_', '-')}.", "Leave the others out."
         )
-    read_request(folder)
+    toolbox = common.toolbox(offline=read_request(folder).offline)
     common.hold(folder)
-    return resume(folder, common.reporter()).exit_code
+    return resume(folder, toolbox, common.reporter()).exit_code
 
 
 def _verify(request: Request, out: Path | None) -> int:
     from harness.stages.verify import verify
 
     with common.fresh_run_dir(out, "verify") as folder:
-        return verify(request, folder, common.reporter()).exit_code
+        return verify(request, folder, common.toolbox(offline=request.offline), common.reporter()).exit_code
 
 
 def _prove(request: Request, out: Path | None) -> int:
@@ -237,8 +237,9 @@ def _prove(request: Request, out: Path | None) -> int:
     from harness.stages.prove import exit_code, prove, tell
 
     with common.fresh_run_dir(out, "prove") as folder:
-        build(request, folder, common.reporter())
-        proof = prove(folder, common.reporter())
+        toolbox = common.toolbox(offline=request.offline)
+        build(request, folder, toolbox, common.reporter())
+        proof = prove(folder, toolbox, common.reporter())
     tell(common.console(), proof, folder)
     return exit_code(proof)
 
@@ -247,7 +248,7 @@ def _build(request: Request, out: Path | None) -> int:
     from harness.stages.build import build
 
     with common.fresh_run_dir(out, "build") as folder:
-        build(request, folder, common.reporter())
+        build(request, folder, common.toolbox(offline=request.offline), common.reporter())
     common.console().print(f"{folder}\nNext: harness run {folder}", highlight=False)
     return 0
 
@@ -257,7 +258,8 @@ def _cross_check(request: Request, out: Path | None) -> int:
     from harness.stages.crosscheck import cross_check
 
     with common.fresh_run_dir(out, "build") as folder:
-        build(request, folder, common.reporter())
-    check = cross_check(request, read_asked(folder).kafka_version, folder, common.reporter())
+        toolbox = common.toolbox(offline=request.offline)
+        build(request, folder, toolbox, common.reporter())
+    check = cross_check(request, read_asked(folder).kafka_version, folder, toolbox, common.reporter())
     common.console().print(f"{folder}\nNext: harness run {folder}", highlight=False)
     return 1 if check.problems else 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 from jgo.maven import MavenContext
 
 from harness.base.errors import HarnessError
@@ -40,7 +38,6 @@ _TESTS = (
 )
 # What the commands of a rollout's runbook need beyond the broker's own class path.
 _COMMANDS = ("org.apache.kafka:kafka-tools:jar:{version}",)
-_PARALLEL = 4
 
 
 def resolve_lock(version: str, downloads: Downloads) -> Lock:
@@ -56,8 +53,7 @@ def resolve_lock(version: str, downloads: Downloads) -> Lock:
     wanted += [(coordinate.format(version=version), Purpose.TESTS) for coordinate in _TESTS]
     wanted += [(coordinate.format(version=version), Purpose.COMMANDS) for coordinate in _COMMANDS]
     wanted += _TOOLS
-    with ThreadPoolExecutor(_PARALLEL, thread_name_prefix="pin") as pool:
-        return Lock(version, tuple(pool.map(lambda each: downloads.pin(*each), wanted)))
+    return Lock(version, downloads.pin_all(wanted))
 
 
 def _runtime(version: str, downloads: Downloads) -> list[str]:
@@ -68,4 +64,4 @@ def _runtime(version: str, downloads: Downloads) -> list[str]:
         found, behind = context.resolver.resolve(roots)
         return sorted({str(dependency.artifact) for dependency in (*found, *behind)})
 
-    return downloads.asking(server, resolve)
+    return downloads.ask(server, resolve)

@@ -30,6 +30,7 @@ from harness.logs.results import write
 from harness.model.arms import Arm, Role
 from harness.model.findings import Contrast
 from harness.model.node_logs import NodeLogs
+from harness.toolbox.toolbox import Toolbox
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,7 +46,9 @@ def silent(stage: str) -> None:
     """Tell nobody about the progress."""
 
 
-def diff_run(run_dir: Path, arms: Sequence[Arm], progress: Progress = silent, master: str = "") -> tuple[Contrast, ...]:
+def diff_run(
+    run_dir: Path, arms: Sequence[Arm], toolbox: Toolbox, progress: Progress = silent, master: str = ""
+) -> tuple[Contrast, ...]:
     """Compare the node logs of the arms of a run directory; write `logs/` in it and return the contrasts.
 
     Reads every `runs/<scenario>/<arm>/<k>/logs.json`. A directory without any is a HarnessError.
@@ -55,7 +58,7 @@ def diff_run(run_dir: Path, arms: Sequence[Arm], progress: Progress = silent, ma
         arm.name: overlaid(library(arm.build.kafka_version), run_dir / "builds" / arm.build.name / "sources")
         for arm in arms
     }
-    with opened(run_dir / "logs", progress, master) as spark:
+    with opened(run_dir / "logs", toolbox, progress, master) as spark:
         logs = read_nodes(spark, run_dir, nodes, run_dir / "logs", progress, known=known)
     return compare(logs, pairs(arms), run_dir / "logs", progress)
 
@@ -253,9 +256,9 @@ def _last_stretch(node: NodeLogs, files: Mapping[str, FileCounts]) -> float:
 
 
 @contextmanager
-def opened(out: Path, progress: Progress, master: str = "") -> Iterator[SparkSession]:
+def opened(out: Path, toolbox: Toolbox, progress: Progress, master: str = "") -> Iterator[SparkSession]:
     """Open Spark with its temporary files below the results' folder, which is made if need be."""
     out.mkdir(parents=True, exist_ok=True)
     progress(f"Asking Spark at {master}" if master else "Starting Spark")
-    with session(out, master) as spark:
+    with session(out, toolbox, master) as spark:
         yield spark

@@ -15,6 +15,7 @@ from harness.logs.read.places import first_lines, folders_in, here_if_file, is_a
 from harness.logs.read.proposals import misfit
 from harness.model.findings import Contrast
 from harness.model.node_logs import NodeLogs
+from harness.toolbox.toolbox import Toolbox
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,6 +37,7 @@ def diff_folders(
     b: str,
     out: Path,
     pattern: str | None,
+    toolbox: Toolbox,
     progress: Progress = silent,
     repeats: str | None = None,
     master: str = "",
@@ -54,7 +56,7 @@ def diff_folders(
     for place in (a, b):
         if not is_address(place):
             log_files(Path(place))  # what lacks here is told before Spark starts
-    with opened(out, progress, master) as spark:
+    with opened(out, toolbox, progress, master) as spark:
         further = [] if repeats is None else _further(spark, here_if_file(repeats))
         runs = [(a, a, 1), (b, b, 1), *((a, more, number) for number, more in enumerate(further, 2))]
         folders = [Folder(arm, number, _logs(spark, place)) for arm, place, number in runs]

@@ -19,7 +19,6 @@ from harness.nightly.shards import assign, estimate
 from harness.nightly.words import words_of
 from harness.scenario.plan import Scenario
 from harness.scenario.registry import select
-from harness.stages.verify import verify
 
 Verify = Callable[[Request, Path, Reporter], Verdict]
 
@@ -46,9 +45,7 @@ def plan_night(
     return Night(SCHEMA, name, started_at, matrix, shard, shards, planned)
 
 
-def run_shard(
-    night: Night, requests: dict[str, Request], folder: Path, reporter: Reporter, ask: Verify = verify
-) -> Night:
+def run_shard(night: Night, requests: dict[str, Request], folder: Path, reporter: Reporter, ask: Verify) -> Night:
     """Run what this shard is to run, writing night.json after each; return the night as it ended."""
     write_night(folder, night)
     for number, planned in enumerate(night.mine, 1):

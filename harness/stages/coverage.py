@@ -14,7 +14,6 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.files import write_text
 from harness.base.json import from_json, to_json
-from harness.base.paths import cache_root
 from harness.base.progress import Reporter
 from harness.building.builders import Ecj
 from harness.coverage.agent import EXECUTION_DATA, Agent, collecting
@@ -33,9 +32,8 @@ from harness.proof.bytecode import prepare_bytecode
 from harness.proof.told import reach_told
 from harness.stages.run import carry_out, declared_cells, lay_ground
 from harness.stages.rundir import read_asked, read_setup, timed
-from harness.toolbox.downloads import Downloads, Progress
-from harness.toolbox.java import bundled_runtime
 from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import Toolbox
 
 FOLDER = "coverage"  # a run directory's own folder for these runs: nothing that judges looks there
 _JACOCO_CLI, _JACOCO_AGENT = "org.jacoco.cli", "org.jacoco.agent"
@@ -49,6 +47,7 @@ class _Question:
     asked: Asked
     setup: Setup
     arm: Arm
+    toolbox: Toolbox
     reporter: Reporter
 
     @property
@@ -67,7 +66,7 @@ class _Question:
         return self.run_dir / FOLDER
 
 
-def coverage(run_dir: Path, reporter: Reporter) -> None:
+def coverage(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
     """Run every declared scenario once with the agent; write proof/<build>/coverage.json.
 
     Nothing is written when there is no candidate. What cannot be measured becomes the gap of the Coverage: which
@@ -80,7 +79,7 @@ def coverage(run_dir: Path, reporter: Reporter) -> None:
     reporter.stage("which changed lines are reached")
     with timed(run_dir, "coverage"):
         try:
-            found = _cover(_Question(run_dir, asked, read_setup(run_dir), arm, reporter))
+            found = _cover(_Question(run_dir, asked, read_setup(run_dir), arm, toolbox, reporter))
         except HarnessError as error:
             found = Coverage((), str(error))
     write_text(run_dir / "proof" / arm.build.name / "coverage.json", to_json(found))
@@ -100,7 +99,7 @@ def _cover(question: _Question) -> Coverage:
 def _run_with_agent(question: _Question, classes: tuple[str, ...]) -> tuple[RunKey, ...]:
     asked, setup, reporter = question.asked, question.setup, question.reporter
     agent = Agent(_jacoco(_JACOCO_AGENT, question), classes)
-    ground = lay_ground(setup, asked.kafka_version, reporter)
+    ground = lay_ground(setup, asked.kafka_version, question.toolbox, reporter.say)
     once = replace(asked, arms=(question.arm,), repeats=1)
     cells = [
         replace(cell, instrument=partial(collecting, agent))
@@ -112,7 +111,7 @@ def _run_with_agent(question: _Question, classes: tuple[str, ...]) -> tuple[RunK
 
 def reached(question: _Question, changed: ChangedLines, classes: tuple[str, ...], runs: Sequence[RunKey]) -> Coverage:
     """Return which changed lines ran, from the execution data that runs have left. Raises HarnessError."""
-    jacoco = Jacoco(bundled_runtime(), _jacoco(_JACOCO_CLI, question))
+    jacoco = Jacoco(question.toolbox.java(), _jacoco(_JACOCO_CLI, question))
     hits = {key.scenario: line_hits(jacoco, _data_of(question, key), question.jar, classes) for key in runs}
     lines = reached_lines(changed, hits, read_texts(question.sources, list(changed)))
     silent = [key.scenario for key in runs if not _data_of(question, key)]
@@ -143,20 +142,13 @@ def _changed_lines(question: _Question) -> tuple[ChangedLines, str]:
 
 
 def _lines_by_bytecode(question: _Question, base: Path) -> ChangedLines:
-    lock = read_lock(DEFAULT_KAFKA)
-    with question.reporter.downloads() as progress:
-        downloads = _downloads(question, progress)
-        asm, ecj = downloads.fetch_all(lock.of(Purpose.BYTECODE)), downloads.fetch(lock.one(Purpose.COMPILER))
-    runtime = bundled_runtime()
-    return lines_of_methods(prepare_bytecode(Ecj(ecj, runtime), runtime, asm, cache_root()), base, question.jar)
+    lock, downloads, runtime = read_lock(DEFAULT_KAFKA), question.toolbox.downloads, question.toolbox.java()
+    asm, ecj = downloads.fetch_all(lock.of(Purpose.BYTECODE)), downloads.fetch(lock.one(Purpose.COMPILER))
+    tools = prepare_bytecode(Ecj(ecj, runtime), runtime, asm, question.toolbox.cache)
+    return lines_of_methods(tools, base, question.jar)
 
 
 def _jacoco(artifact: str, question: _Question) -> Path:
     """Return a jar of JaCoCo's; as ecj, it is the same for every Kafka. Raises HarnessError."""
     pinned = [each for each in read_lock(DEFAULT_KAFKA).of(Purpose.COVERAGE) if f":{artifact}:" in each.coordinate]
-    with question.reporter.downloads() as progress:
-        return _downloads(question, progress).fetch(pinned[0])
-
-
-def _downloads(question: _Question, progress: Progress) -> Downloads:
-    return Downloads(cache_root() / "maven", offline=question.setup.offline, progress=progress)
+    return question.toolbox.downloads.fetch(pinned[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import combinations
@@ -14,7 +14,6 @@ from rich.table import Table
 from harness.base.errors import HarnessError
 from harness.base.files import write_text
 from harness.base.json import to_json
-from harness.base.paths import cache_root
 from harness.base.progress import Reporter
 from harness.base.text import visible
 from harness.building.build import Bench, Toolchain, build_series
@@ -28,9 +27,8 @@ from harness.model.request import Request
 from harness.proof.bytecode import prepare_bytecode, read_each
 from harness.proof.dropin.classes import api_of, code_of, nests
 from harness.stages.build import series_of, source_of
-from harness.toolbox.downloads import Downloads
-from harness.toolbox.java import bundled_runtime
 from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import Toolbox
 
 FILE = "crosscheck.json"
 _FOLDER = "crosscheck"
@@ -44,9 +42,10 @@ class _Parts:
     sources: Path
     ecj: Ecj
     asm: tuple[Path, ...]
+    cache: Path
 
 
-def cross_check(request: Request, version: str, run_dir: Path, reporter: Reporter) -> CrossCheck:
+def cross_check(request: Request, version: str, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> CrossCheck:
     """Build twice with every builder at hand, and the release's sources once; compare, print, write `crosscheck.json`.
 
     Raises HarnessError when a builder that is at hand cannot compile.
@@ -54,12 +53,12 @@ def cross_check(request: Request, version: str, run_dir: Path, reporter: Reporte
     if request.jar:
         raise HarnessError("--cross-check builds the series; a given jar has no sources.", "Leave out --jar.")
     reporter.stage("cross-check: every builder at hand, twice each")
-    parts = _parts(request, version, reporter)
+    parts = _parts(version, toolbox)
     with ExitStack() as held:
-        builders, gaps = _builders(request, parts.ecj, reporter, held)
+        builders, gaps = _builders(request, parts.ecj, toolbox, reporter.say, held)
         made = [_twice(request, parts, builder, run_dir / _FOLDER, reporter) for builder in builders]
-        older = _javac8(request, parts.ecj, gaps)
-        again = unpatched_jars([*builders, *older], parts.released, parts.sources, cache_root())
+        older = _javac8(parts.ecj, toolbox, gaps)
+        again = unpatched_jars([*builders, *older], parts.released, parts.sources, parts.cache)
     told = [
         ("the release", parts.released.raft_jar),
         *((f"{label}, unpatched", jar) for label, jar in again),
@@ -95,40 +94,41 @@ def tell(console: Console, check: CrossCheck) -> None:
         console.print(f"  NOT AS EXPECTED: {visible(problem)}")
 
 
-def _parts(request: Request, version: str, reporter: Reporter) -> _Parts:
-    lock = read_lock(version)
-    with reporter.downloads() as progress:
-        downloads = Downloads(cache_root() / "maven", offline=request.offline, progress=progress)
-        return _Parts(
-            released=locked_distribution(lock, downloads),
-            sources=downloads.fetch(lock.one(Purpose.SOURCES)),
-            ecj=Ecj(downloads.fetch(lock.one(Purpose.COMPILER)), bundled_runtime()),
-            asm=downloads.fetch_all(lock.of(Purpose.BYTECODE)),
-        )
+def _parts(version: str, toolbox: Toolbox) -> _Parts:
+    lock, downloads = read_lock(version), toolbox.downloads
+    return _Parts(
+        released=locked_distribution(lock, downloads),
+        sources=downloads.fetch(lock.one(Purpose.SOURCES)),
+        ecj=Ecj(downloads.fetch(lock.one(Purpose.COMPILER)), toolbox.java()),
+        asm=downloads.fetch_all(lock.of(Purpose.BYTECODE)),
+        cache=toolbox.cache,
+    )
 
 
-def _builders(request: Request, ecj: Ecj, reporter: Reporter, held: ExitStack) -> tuple[list[Builder], list[str]]:
+def _builders(
+    request: Request, ecj: Ecj, toolbox: Toolbox, say: Callable[[str], None], held: ExitStack
+) -> tuple[list[Builder], list[str]]:
     """Return every builder that works here, and a sentence for each that does not."""
     from harness.building.containers.choosing import gradle_builder  # half a second that nobody else need wait
 
     found: list[Builder] = [ecj]
     gaps = []
     try:
-        found.append(choose_builder("javac", bundled_runtime(), lambda: ecj.jar, request.java_home))
+        found.append(choose_builder("javac", ecj.runtime, lambda: ecj.jar, request.java_home))
     except HarnessError as error:
         gaps.append(error.message)
     try:
-        gradle = gradle_builder(GRADLE_CONTAINER, offline=request.offline, hear=reporter.say)
+        gradle = gradle_builder(GRADLE_CONTAINER, toolbox.cache, offline=toolbox.offline, hear=say)
         found += filter(None, [held.enter_context(gradle)])
     except HarnessError as error:
         gaps.append(error.message)
     return found, gaps
 
 
-def _javac8(request: Request, ecj: Ecj, gaps: list[str]) -> list[Builder]:
+def _javac8(ecj: Ecj, toolbox: Toolbox, gaps: list[str]) -> list[Builder]:
     """Return javac 8 where it can be had; else none, and `gaps` says why."""
     try:
-        return [debian_javac8(ecj.runtime, cache_root(), request.offline)]
+        return [debian_javac8(ecj.runtime, toolbox.cache, toolbox.offline)]
     except HarnessError as error:
         gaps.append(error.message)
         return []
@@ -137,7 +137,7 @@ def _javac8(request: Request, ecj: Ecj, gaps: list[str]) -> list[Builder]:
 def _twice(request: Request, parts: _Parts, builder: Builder, folder: Path, reporter: Reporter) -> tuple[Repeat, Path]:
     """Build the series two times in a row; return the digests and the first jar."""
     reporter.say(builder.label)
-    bench = Bench(folder, prepare_probe(parts.ecj, bundled_runtime(), parts.released.jars, cache_root()), "")
+    bench = Bench(folder, prepare_probe(parts.ecj, parts.ecj.runtime, parts.released.jars, parts.cache), "")
     tools = Toolchain(builder, parts.released, parts.sources)
     series, source = series_of(request, parts.released.version), source_of(request, tools)
     place = "".join(each if each.isalnum() else "-" for each in builder.label)
@@ -146,7 +146,7 @@ def _twice(request: Request, parts: _Parts, builder: Builder, folder: Path, repo
 
 
 def _read(parts: _Parts, told: Sequence[tuple[str, Path]]) -> list[Built]:
-    tools = prepare_bytecode(parts.ecj, bundled_runtime(), parts.asm, cache_root())
+    tools = prepare_bytecode(parts.ecj, parts.ecj.runtime, parts.asm, parts.cache)
     facts = read_each(tools, [jar for _, jar in told])
     return [
         Built(

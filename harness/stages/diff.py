@@ -18,16 +18,17 @@ from harness.logs.results import Totals
 from harness.model.findings import Contrast, Finding, Significance
 from harness.report.diffpage import render_diff
 from harness.stages.rundir import read_asked, timed
+from harness.toolbox.toolbox import Toolbox
 
 _SHOWN = 20
 
 
-def diff(run_dir: Path, reporter: Reporter, master: str = "") -> tuple[Contrast, ...]:
+def diff(run_dir: Path, toolbox: Toolbox, reporter: Reporter, master: str = "") -> tuple[Contrast, ...]:
     """Compare the arms' node logs, on a Spark cluster if one is named; writes logs/ in the run directory."""
     asked = read_asked(run_dir)
     reporter.stage("comparing node logs on Spark")
     with timed(run_dir, "diff"):
-        contrasts = diff_run(run_dir, asked.arms, reporter.say, master)
+        contrasts = diff_run(run_dir, asked.arms, toolbox, reporter.say, master)
     for contrast in contrasts:
         reporter.say(f"{contrast.base} against {contrast.candidate}: {told(contrast.findings)}")
     return contrasts
@@ -54,6 +55,7 @@ def diff_folders(
     candidate: str,
     out: Path,
     layout: str | None,
+    toolbox: Toolbox,
     reporter: Reporter,
     repeats: str | None = None,
     master: str = "",
@@ -63,7 +65,7 @@ def diff_folders(
     `repeats` holds folders of further runs of what wrote `base`: they tell what is noise.
     """
     reporter.stage(f"comparing {base} with {candidate} on Spark")
-    contrast = compare_folders(base, candidate, out, layout, reporter.say, repeats, master)
+    contrast = compare_folders(base, candidate, out, layout, toolbox, reporter.say, repeats, master)
     found = contrast.findings
     table = Table("kind", "level", "base", "candidate", "template", box=None, header_style="bold")
     apart = [finding for finding in found if finding.significance is not Significance.WITHIN]

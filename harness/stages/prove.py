@@ -15,7 +15,6 @@ from harness.audit.claims_file import Chain, ClaimSet, load_claims
 from harness.base.errors import HarnessError
 from harness.base.files import write_text
 from harness.base.json import to_json
-from harness.base.paths import cache_root
 from harness.base.progress import Reporter
 from harness.base.text import visible
 from harness.building.builders import Builder, Ecj, compilers_at_hand
@@ -55,9 +54,9 @@ from harness.proof.waivers import apply_waivers, load_waivers
 from harness.report.verdict import proof_folder
 from harness.stages.ground import distribution_of, java_of
 from harness.stages.rundir import read_asked, read_setup, timed
-from harness.toolbox.downloads import Downloads
-from harness.toolbox.java import bundled_runtime
+from harness.toolbox.java import JavaRuntime
 from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import Toolbox
 
 _MOST_TOLD = 12
 
@@ -66,11 +65,14 @@ _MOST_TOLD = 12
 class _Case:
     """What one proof is about, and everything it is made with; the jars are those in the run directory.
 
-    `compilers` are those at hand, ecj last. `release` are the locked release's sources where base is that release,
-    else None. `tests` are the jars of upstream's tests, empty where that version's are not pinned.
+    `java` is what nodes run on. `compilers` are those at hand, ecj last. `release` are the locked release's sources
+    where base is that release, else None. `tests` are the jars of upstream's tests, empty where that version's are not
+    pinned.
     """
 
     run_dir: Path
+    cache: Path
+    java: JavaRuntime
     setup: Setup
     base: Build
     candidate: Build
@@ -96,7 +98,7 @@ class _Case:
         return kept if kept.is_dir() else None
 
 
-def prove(run_dir: Path, reporter: Reporter) -> Proof:
+def prove(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Proof:
     """Prove the candidate of a run directory and write proof/<build>/proof.json.
 
     Raises HarnessError when the jar cannot be judged at all, or what judges it cannot be had.
@@ -105,7 +107,7 @@ def prove(run_dir: Path, reporter: Reporter) -> Proof:
     base, candidate = _builds(asked)
     reporter.stage(f"proving {candidate.name} against {base.name}, without a cluster")
     with timed(run_dir, "prove"):
-        case = _case(run_dir, asked, setup, base, candidate, reporter)
+        case = _case(run_dir, asked, setup, base, candidate, toolbox)
         proof = _prove(case, reporter)
         write_text(run_dir / proof_folder(asked) / "proof.json", to_json(proof))
     return proof
@@ -151,27 +153,28 @@ def _builds(asked: Asked) -> tuple[Build, Build]:
     return base.build, candidate
 
 
-def _case(run_dir: Path, asked: Asked, setup: Setup, base: Build, candidate: Build, reporter: Reporter) -> _Case:
+def _case(run_dir: Path, asked: Asked, setup: Setup, base: Build, candidate: Build, toolbox: Toolbox) -> _Case:
     """Fetch everything first: what may wait for the network does so before anything is judged."""
     lock = read_lock(asked.kafka_version) if asked.kafka_version in locked_versions() else None
+    downloads = toolbox.downloads
     released = lock if base.builder == "release" and not setup.base_dist else None
-    distribution = distribution_of(setup, asked.kafka_version, reporter)
-    with reporter.downloads() as progress:
-        downloads = Downloads(cache_root() / "maven", offline=setup.offline, progress=progress)
-        tools = read_lock(DEFAULT_KAFKA)
-        ecj = Ecj(downloads.fetch(tools.one(Purpose.COMPILER)), bundled_runtime())
-        return _Case(
-            run_dir=run_dir,
-            setup=setup,
-            base=base,
-            candidate=candidate,
-            distribution=distribution,
-            claims=load_claims(Path(setup.claims)) if setup.claims else ClaimSet("kafka-raft", "", "", ()),
-            compilers=compilers_at_hand(ecj, Path(setup.java_home) if setup.java_home else None),
-            tools=prepare_tools(ecj, bundled_runtime(), tools, downloads, distribution),
-            release=downloads.fetch(released.one(Purpose.SOURCES)) if released else None,
-            tests=downloads.fetch_all(lock.of(Purpose.TESTS)) if lock and setup.tests is not TestScope.NONE else (),
-        )
+    distribution = distribution_of(setup, asked.kafka_version, downloads)
+    tools = read_lock(DEFAULT_KAFKA)
+    ecj = Ecj(downloads.fetch(tools.one(Purpose.COMPILER)), toolbox.java())
+    return _Case(
+        run_dir=run_dir,
+        cache=toolbox.cache,
+        java=java_of(setup, toolbox),
+        setup=setup,
+        base=base,
+        candidate=candidate,
+        distribution=distribution,
+        claims=load_claims(Path(setup.claims)) if setup.claims else ClaimSet("kafka-raft", "", "", ()),
+        compilers=compilers_at_hand(ecj, Path(setup.java_home) if setup.java_home else None),
+        tools=prepare_tools(ecj, tools, toolbox, distribution),
+        release=downloads.fetch(released.one(Purpose.SOURCES)) if released else None,
+        tests=downloads.fetch_all(lock.of(Purpose.TESTS)) if lock and setup.tests is not TestScope.NONE else (),
+    )
 
 
 def _prove(case: _Case, reporter: Reporter) -> Proof:
@@ -204,7 +207,7 @@ def _baselines(case: _Case) -> tuple[BaselineJar, ...]:
     if case.release is None:
         return ()
     same = [each for each in case.compilers if each.label == case.candidate.builder]
-    made = unpatched_jars(same or case.compilers, case.distribution, case.release, cache_root())
+    made = unpatched_jars(same or case.compilers, case.distribution, case.release, case.cache)
     return tuple(BaselineJar(label, jar) for label, jar in made)
 
 
@@ -236,11 +239,11 @@ def _tests(case: _Case, changed: frozenset[str], reporter: Reporter) -> TestsPro
         return TestsProof(scope, missing=missing)
     series = Path(case.setup.series) / "tests" if case.setup.series else None
     bench = TestBench(
-        java=java_of(case.setup),
+        java=case.java,
         jars=case.tests,
         others=case.distribution.others,
         builder=case.compilers[-1],
-        cache=cache_root(),
+        cache=case.cache,
         series_tests=series if series and series.is_dir() else None,
         changed=changed,
     )

@@ -12,7 +12,6 @@ from rich.text import Text
 from harness.base.errors import HarnessError
 from harness.base.files import read_record, write_text
 from harness.base.json import from_json, to_json
-from harness.base.paths import cache_root
 from harness.base.progress import Reporter, duration
 from harness.base.text import visible
 from harness.cluster.install import Install
@@ -44,6 +43,7 @@ from harness.stages.run import carry_out, installed, lay_ground
 from harness.stages.rundir import read_asked, read_setup, timed
 from harness.toolbox.downloads import Downloads, sha256_of
 from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import Toolbox
 
 ARM = "roll"
 _PLAN = "rollout-plan.json"
@@ -52,29 +52,29 @@ _COLOURS = {RolloutOutcome.PASSED: "green", RolloutOutcome.STOPPED: "red", Rollo
 _SET_TO_SOMETHING = "None"
 
 
-def rollout(request: Request, plan: RollPlan, run_dir: Path, reporter: Reporter) -> RolloutVerdict:
+def rollout(request: Request, plan: RollPlan, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> RolloutVerdict:
     """Build, rehearse, compare, report; return what rollout.json holds."""
-    build(request, run_dir, reporter)
+    build(request, run_dir, toolbox, reporter)
     write_text(run_dir / _PLAN, to_json(plan))
-    return go_on(run_dir, reporter)
+    return go_on(run_dir, toolbox, reporter)
 
 
-def go_on(run_dir: Path, reporter: Reporter) -> RolloutVerdict:
+def go_on(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> RolloutVerdict:
     """Do what a rollout lacks that was built; ends as `rollout` does."""
-    rehearsals = rehearse(run_dir, reporter)
-    contrast = _compare(rehearsals, run_dir, reporter)
+    rehearsals = rehearse(run_dir, toolbox, reporter)
+    contrast = _compare(rehearsals, run_dir, toolbox, reporter)
     found = judge(run_dir, rehearsals)
     report(run_dir, found, contrast)
     return found
 
 
-def rehearse(run_dir: Path, reporter: Reporter) -> list[Rehearsal]:
+def rehearse(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> list[Rehearsal]:
     """Run the rehearsals that have no result yet, the control first; return all of them."""
     declared, setup = read_asked(run_dir), read_setup(run_dir)
     plan = read_record(RollPlan, run_dir / _PLAN)
     with timed(run_dir, "ground"):
-        ground = lay_ground(setup, declared.kafka_version, reporter)
-    tools = _tools(setup, declared, ground, reporter)
+        ground = lay_ground(setup, declared.kafka_version, toolbox, reporter.say)
+    tools = _tools(setup, declared, ground, toolbox.downloads)
     topology = parse_topology(plan.topology)
     reporter.stage(f"{len(plan.rehearsals)} rehearsals on {describe_topology(topology)}, one after the other")
     baseline: Baseline | None = None
@@ -161,13 +161,11 @@ def _rehearsal(run_dir: Path, cell: Cell, question: str, budget: float) -> Rehea
     return rehearsal_of(result, question, budget, read_journal(folder / "journal.jsonl"))
 
 
-def _tools(setup: Setup, declared: Asked, ground: Ground, reporter: Reporter) -> Tools:
+def _tools(setup: Setup, declared: Asked, ground: Ground, downloads: Downloads) -> Tools:
     """Return what Kafka's scripts start; a Kafka that was unpacked brings it along."""
-    distribution = distribution_of(setup, declared.kafka_version, reporter)
-    with reporter.downloads() as progress:
-        downloads = Downloads(cache_root() / "maven", offline=setup.offline, progress=progress)
-        lock = None if setup.base_dist else read_lock(declared.kafka_version)
-        more = downloads.fetch_all(lock.of(Purpose.COMMANDS)) if lock else ()
+    distribution = distribution_of(setup, declared.kafka_version, downloads)
+    lock = None if setup.base_dist else read_lock(declared.kafka_version)
+    more = downloads.fetch_all(lock.of(Purpose.COMMANDS)) if lock else ()
     return Tools(ground.java, (*more, *distribution.jars))
 
 
@@ -203,7 +201,7 @@ def _journal(run_dir: Path, rehearsed: Rehearsal) -> list[Entry]:
     return list(read_journal(run_dir / rehearsed.result.key.folder / "journal.jsonl"))
 
 
-def _compare(rehearsals: Sequence[Rehearsal], run_dir: Path, reporter: Reporter) -> Contrast | None:
+def _compare(rehearsals: Sequence[Rehearsal], run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Contrast | None:
     """Compare the logs of versions mixed with those of one version; they are shown and do not decide."""
     from harness.logs.diff import compare, opened, read_nodes
 
@@ -215,7 +213,7 @@ def _compare(rehearsals: Sequence[Rehearsal], run_dir: Path, reporter: Reporter)
     nodes = [node for name in compared for node in _logs_of_roll(run_dir, by_name[name])]
     try:
         with timed(run_dir, "diff"):
-            with opened(run_dir / "logs", reporter.say) as spark:
+            with opened(run_dir / "logs", toolbox, reporter.say) as spark:
                 counted = read_nodes(spark, run_dir, nodes, run_dir / "logs", reporter.say)
             (contrast,) = compare(counted, [compared], run_dir / "logs", reporter.say)
     except HarnessError as error:

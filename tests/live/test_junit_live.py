@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.base.paths import cache_root, data_root
+from harness.base.paths import data_root
 from harness.building.build import Bench, Toolchain, build_series
 from harness.building.builders import Builder, choose_builder
 from harness.building.configdef import prepare_probe
@@ -19,8 +19,8 @@ from harness.kafka.patching import load_series
 from harness.model.proof import TestScope, TestsProof, TestSuite
 from harness.proof.junit import TestBench, run_tests
 from harness.toolbox.downloads import Downloads
-from harness.toolbox.java import bundled_runtime
 from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import Toolbox
 
 pytestmark = pytest.mark.live
 
@@ -41,28 +41,29 @@ ANOTHER_PARAMETER = """\
 
 
 @pytest.fixture(scope="module")
-def downloads() -> Downloads:
-    return Downloads(cache_root() / "maven")
-
-
-@pytest.fixture(scope="module")
-def builder(downloads: Downloads) -> Builder:
+def builder(toolbox: Toolbox) -> Builder:
     compiler = read_lock(VERSION).one(Purpose.COMPILER)
-    return choose_builder("ecj", bundled_runtime(), lambda: downloads.fetch(compiler))
+    return choose_builder("ecj", toolbox.java(), lambda: toolbox.downloads.fetch(compiler))
 
 
 @pytest.fixture(scope="module")
-def bench(downloads: Downloads, builder: Builder, kafka: Distribution) -> TestBench:
-    jars = downloads.fetch_all(read_lock(VERSION).of(Purpose.TESTS))
-    return TestBench(bundled_runtime(), jars, kafka.others, builder, cache_root())
+def bench(toolbox: Toolbox, builder: Builder, kafka: Distribution) -> TestBench:
+    jars = toolbox.downloads.fetch_all(read_lock(VERSION).of(Purpose.TESTS))
+    return TestBench(toolbox.java(), jars, kafka.others, builder, toolbox.cache)
 
 
 @pytest.fixture(scope="module")
-def build(downloads: Downloads, builder: Builder, kafka: Distribution, tmp_path_factory: pytest.TempPathFactory):
+def build(
+    toolbox: Toolbox,
+    downloads: Downloads,
+    builder: Builder,
+    kafka: Distribution,
+    tmp_path_factory: pytest.TempPathFactory,
+):
     """Build the series with more patches after it, and return the jar."""
     run_dir = tmp_path_factory.mktemp("run")
-    sources = MavenSources(VERSION, downloads.fetch(read_lock(VERSION).one(Purpose.SOURCES)))
-    probe = prepare_probe(builder, bundled_runtime(), kafka.others, cache_root())
+    sources = MavenSources(VERSION, toolbox.downloads.fetch(read_lock(VERSION).one(Purpose.SOURCES)))
+    probe = prepare_probe(builder, toolbox.java(), kafka.others, toolbox.cache)
 
     def make(name: str, *more: Path) -> Path:
         folder = run_dir / f"series-{name}"

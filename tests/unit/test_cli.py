@@ -14,6 +14,7 @@ from harness.cli import app as cli
 from harness.cli.common import fresh_run_dir, new_run_dir
 from harness.doctor import examine
 from harness.model.request import Request
+from harness.toolbox.toolbox import local_toolbox
 
 
 @pytest.fixture
@@ -114,7 +115,7 @@ def test_a_run_directory_in_use_is_refused_and_told_whose_it_is(harness, tmp_pat
 
 
 def test_whoever_interrupts_is_told_how_to_go_on_once(harness, monkeypatch, tmp_path):
-    def interrupt(request, run_dir, _reporter):
+    def interrupt(request, run_dir, _toolbox, _reporter):
         (run_dir / "run.json").touch()
         (run_dir / "request.json").touch()
         raise KeyboardInterrupt
@@ -146,7 +147,7 @@ def test_doctor_says_what_is_there_and_how_to_mend_what_is_not(harness):
 
 
 def test_whatever_is_missing_comes_with_a_fix():
-    assert all(finding.ok or finding.fix for finding in examine())
+    assert all(finding.ok or finding.fix for finding in examine(local_toolbox()))
 
 
 def test_a_run_directory_that_is_not_empty_is_never_written_into(tmp_path):

@@ -152,17 +152,17 @@ def test_why_an_engine_cannot_be_reached_is_found_deep_in_the_causes(cause, said
     assert why_unreachable("unix:///s", outer) == said
 
 
-def test_a_full_build_is_refused_offline_before_an_engine_is_asked():
+def test_a_full_build_is_refused_offline_before_an_engine_is_asked(tmp_path):
     with (
         pytest.raises(HarnessError, match="which --offline forbids"),
-        gradle_builder("gradle-full", offline=True, hear=nobody),
+        gradle_builder("gradle-full", tmp_path, offline=True, hear=nobody),
     ):
         pass
 
 
 @pytest.mark.parametrize("name", ["javac", "ecj"])
-def test_a_compiler_of_the_host_needs_no_engine(name):
-    with gradle_builder(name, offline=False, hear=nobody) as builder:
+def test_a_compiler_of_the_host_needs_no_engine(name, tmp_path):
+    with gradle_builder(name, tmp_path, offline=False, hear=nobody) as builder:
         assert builder is None
 
 

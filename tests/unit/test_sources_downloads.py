@@ -6,6 +6,7 @@ import io
 import threading
 import zipfile
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -165,7 +166,7 @@ def test_progress_hears_of_every_byte(tmp_path, repository):
 
     artifact = pinned("one", b"x" * 20_000)
     repository.files[artifact.path] = b"x" * 20_000
-    Downloads(tmp_path, repository.address, progress=Ears()).fetch(artifact)
+    Downloads(tmp_path, repository.address, show=lambda: nullcontext(Ears())).fetch(artifact)
     assert [done for _, done, _ in heard] == sorted({done for _, done, _ in heard})
     assert heard[-1] == ("one-1.0.jar", 20_000, 20_000)
 
@@ -189,7 +190,7 @@ def test_pinning_records_what_came(tmp_path, repository):
     content = jar_bytes()
     wanted = pinned("one", content)
     repository.files[wanted.path] = content
-    assert Downloads(tmp_path, repository.address).pin(wanted.coordinate, Purpose.RUNTIME) == wanted
+    assert Downloads(tmp_path, repository.address).pin_all([(wanted.coordinate, Purpose.RUNTIME)]) == (wanted,)
     assert (tmp_path / wanted.path).read_bytes() == content
 
 
@@ -197,7 +198,7 @@ def test_an_incomplete_jar_is_never_pinned(tmp_path, repository):
     content = jar_bytes()[:-10]
     repository.files[pinned("one", content).path] = content
     with pytest.raises(HarnessError, match="incomplete"):
-        Downloads(tmp_path, repository.address).pin("a.b:one:jar:1.0", Purpose.RUNTIME)
+        Downloads(tmp_path, repository.address).pin_all([("a.b:one:jar:1.0", Purpose.RUNTIME)])
     assert left_in(tmp_path) == []
 
 

@@ -61,7 +61,7 @@ def make_library(lock: Lock, downloads: Downloads, folder: Path) -> Path:
     """
     from harness.logs.read.extraction import families, statements  # the parsers take a moment to load
 
-    pinned = [downloads.pin(coordinate, Purpose.SOURCES) for coordinate in _sources(lock)]
+    pinned = downloads.pin_all((coordinate, Purpose.SOURCES) for coordinate in _sources(lock))
     texts = {name: text for each in pinned for name, text in _texts(downloads.cache / each.path).items()}
     found = Library(tuple(statements(texts)), tuple(families(texts)))
     return write_bytes(

@@ -41,9 +41,9 @@ from harness.proof.dropin.entries import (
 )
 from harness.proof.dropin.linkage import compare_linkage
 from harness.proof.dropin.loading import check_loading, prepare_loader
-from harness.toolbox.downloads import Downloads
 from harness.toolbox.java import JavaRuntime
 from harness.toolbox.lockfile import Lock, Purpose
+from harness.toolbox.toolbox import Toolbox
 
 _AT_ONCE = 2  # JVMs side by side
 _WORST_FIRST = (Severity.FAIL, Severity.WARNING, Severity.NOTE)
@@ -98,11 +98,9 @@ class DropIn:
     changed: frozenset[str]
 
 
-def prepare_tools(
-    builder: Builder, java: JavaRuntime, lock: Lock, downloads: Downloads, distribution: Distribution
-) -> ProofTools:
+def prepare_tools(builder: Builder, lock: Lock, toolbox: Toolbox, distribution: Distribution) -> ProofTools:
     """Fetch and compile what a proof needs, into the cache. Raises HarnessError when something cannot be had."""
-    cache = downloads.cache.parent
+    java, downloads, cache = toolbox.java(), toolbox.downloads, toolbox.cache
     return ProofTools(
         java=java,
         bytecode=prepare_bytecode(builder, java, downloads.fetch_all(lock.of(Purpose.BYTECODE)), cache),
