@@ -27,7 +27,7 @@ _in_work: list[Path] = []
 
 Out = Annotated[
     Path | None,
-    typer.Option("--out", help="Run directory to make; out/<time>-<command> if not given.", show_default=False),
+    typer.Option("--out", help="Run directory to make; `out/<time>-<command>` if not given.", show_default=False),
 ]
 OutCopy = Annotated[
     Path | None,

@@ -42,7 +42,7 @@ Waivers = Annotated[
     typer.Option("--waivers", help="A waivers.toml; the one that the matrix names if not given.", show_default=False),
 ]
 NightOut = Annotated[
-    Path | None, typer.Option("--out", help="Folder to make; out/<time>-night if not given.", show_default=False)
+    Path | None, typer.Option("--out", help="Folder to make; `out/<time>-night` if not given.", show_default=False)
 ]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, max=16, help="Clusters side by side.")]
 OnlyList = Annotated[bool, typer.Option("--list", help="Tell what would run, and where; start nothing.")]

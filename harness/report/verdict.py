@@ -12,7 +12,7 @@ from typing import Any
 import jsonschema
 
 from harness.base.errors import HarnessError
-from harness.base.files import write_text
+from harness.base.files import read_record, write_text
 from harness.base.json import from_json, to_json
 from harness.base.paths import data_root
 from harness.judge.checks import check_run, expected_of
@@ -21,7 +21,9 @@ from harness.model.arms import Arm
 from harness.model.claims import Claim
 from harness.model.declaration import Asked
 from harness.model.findings import Contrast, Finding
+from harness.model.options import record_of
 from harness.model.proof import Coverage, Proof
+from harness.model.request import Request
 from harness.model.runs import Evidence, RunResult
 from harness.report.document import (
     SCHEMA,
@@ -52,7 +54,8 @@ def judge_run(run_dir: Path) -> dict[str, Any]:
     results = [result for result in read_results(run_dir) if asked.declares(result)]
     evidence = take_inventory(run_dir, [result.key.folder for result in results])
     logged = foretold_lines(run_dir, results, proof.chains if proof else ())
-    verdict = build_verdict(asked, results, contrasts, proof, coverage, evidence, logged)
+    request = _request(run_dir, asked)
+    verdict = build_verdict(asked, results, contrasts, proof, coverage, evidence, logged, request)
     write_verdict(run_dir, verdict)
     return verdict
 
@@ -63,6 +66,12 @@ def read_asked(run_dir: Path) -> Asked:
     if not path.is_file():
         raise HarnessError(f"{run_dir} is no run directory: it has no run.json.", "Start one with `harness verify`.")
     return from_json(Asked, path.read_bytes())
+
+
+def _request(run_dir: Path, asked: Asked) -> Request:
+    """Return what was asked for, by request.json; a folder without one has it in the command that was given."""
+    path = run_dir / "request.json"
+    return read_record(Request, path) if path.is_file() else record_of(Request, asked.argv)
 
 
 def proof_folder(asked: Asked) -> str:
@@ -129,10 +138,11 @@ def build_verdict(
     coverage: Coverage | None = None,
     evidence: Sequence[FileDigest] = (),
     logged: Mapping[str, Evidence] = MappingProxyType({}),
+    request: Request | None = None,
 ) -> dict[str, Any]:
     """Judge and return the content of verdict.json; pure."""
     judgement = decide(asked, results, proof, contrasts)
-    shown = _document(asked, judgement, results, contrasts)
+    shown = _document(asked, request or record_of(Request, asked.argv), judgement, results, contrasts)
     foretold = {chain.claim: chain.evidence for chain in proof.chains} if proof else {}
     claims = tuple(replace(c, foretells=foretold.get(c.id, ""), logged=logged.get(c.id)) for c in shown.claims)
     document = replace(shown, proof=proof, coverage=coverage, evidence=tuple(evidence), claims=claims)
@@ -141,7 +151,11 @@ def build_verdict(
 
 
 def _document(
-    asked: Asked, judgement: Judgement, results: Sequence[RunResult], contrasts: Sequence[Contrast]
+    asked: Asked,
+    request: Request,
+    judgement: Judgement,
+    results: Sequence[RunResult],
+    contrasts: Sequence[Contrast],
 ) -> Document:
     rows = {row.name: row for row in judgement.scenarios}
     return Document(
@@ -156,7 +170,7 @@ def _document(
         host=asked.host,
         repeats=asked.repeats,
         arms=tuple(_arm(arm) for arm in asked.arms),
-        scenarios=tuple(_scenario(asked, rows[s.name], s.question) for s in asked.scenarios),
+        scenarios=tuple(_scenario(asked, request, rows[s.name], s.question) for s in asked.scenarios),
         claims=tuple(_claims(judgement)),
         runs=tuple(_run(asked, rows[r.scenario], r) for r in results if asked.declares(r)),
         contrasts=tuple(ContrastDoc(c.base, c.candidate, tuple(map(finding_doc, c.findings))) for c in contrasts),
@@ -188,7 +202,7 @@ def _arm(arm: Arm) -> ArmDoc:
     )
 
 
-def _scenario(asked: Asked, row: JudgedScenario, question: str) -> ScenarioDoc:
+def _scenario(asked: Asked, request: Request, row: JudgedScenario, question: str) -> ScenarioDoc:
     return ScenarioDoc(
         name=row.name,
         question=question,
@@ -197,18 +211,18 @@ def _scenario(asked: Asked, row: JudgedScenario, question: str) -> ScenarioDoc:
         inertness=row.ruling.inertness.value,
         discriminates=row.discriminates,
         says=tuple(filter(None, (row.effect_says, row.flag_says))),
-        cells=tuple(_cells(asked, row)),
+        cells=tuple(_cells(asked, request, row)),
     )
 
 
-def _cells(asked: Asked, row: JudgedScenario) -> list[CellDoc]:
+def _cells(asked: Asked, request: Request, row: JudgedScenario) -> list[CellDoc]:
     cells = []
     for arm in asked.arms:
         cell = row.cell(arm.role)
         if cell is None:
             continue
         expected = tuple(str(e) for e in expected_of(arm.role, _about(asked, row.name)))
-        command = rerun_command(asked.argv, row.name, arm.name)
+        command = rerun_command(request, row.name, arm.name)
         told = (cell.state, cell.expectation, cell.reason, cell.agreeing, cell.declared)
         cells.append(CellDoc(arm.role, arm.name, *told, expected, command))
     return cells
