@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness.building.builders import choose_builder
+from harness.building.builders import ecj_of
 from harness.kafka.lock import read_lock
 from harness.model.proof import TestScope
 from harness.model.setup import Setup
@@ -43,7 +43,7 @@ def prepare() -> tuple[TestBench, Path]:
     toolbox, lock = local_toolbox(), read_lock(KAFKA)
     downloads, java = toolbox.downloads, toolbox.java()
     kafka = distribution_of(Setup("", "", "fast", "", 1), KAFKA, downloads)
-    builder = choose_builder("ecj", java, lambda: downloads.fetch(lock.one(Purpose.COMPILER)))
+    builder = ecj_of(toolbox)
     jars = downloads.fetch_all(lock.of(Purpose.TESTS))
     return TestBench(java, jars, kafka.others, builder, toolbox.cache, changed=CHANGED), kafka.raft_jar
 

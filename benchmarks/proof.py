@@ -16,7 +16,7 @@ from pathlib import Path
 from harness.audit.claims_file import load_claims
 from harness.base.paths import data_root
 from harness.building.build import Bench, Toolchain, build_series
-from harness.building.builders import Ecj
+from harness.building.builders import ecj_of
 from harness.building.configdef import read_keys
 from harness.building.crosscheck import unpatched_jars
 from harness.kafka.distribution import locked_distribution
@@ -52,11 +52,11 @@ def main() -> None:
     lock, toolbox = read_lock(VERSION), local_toolbox()
     downloads, java = toolbox.downloads, toolbox.java()
     kafka = locked_distribution(lock, downloads)
-    ecj = Ecj(downloads.fetch(lock.one(Purpose.COMPILER)), java)
+    ecj = ecj_of(toolbox)
     sources = downloads.fetch(lock.one(Purpose.SOURCES))
     folder = data_root() / "patches" / VERSION / "dynamic-bootstrap"
     series, claims = load_series(folder), load_claims(folder / "claims.toml")
-    tools = prepare_tools(ecj, lock, toolbox, kafka)
+    tools = prepare_tools(ecj, toolbox, kafka)
     baselines = tuple(BaselineJar(*each) for each in unpatched_jars([ecj], kafka, sources, toolbox.cache))
     subject = Subject(named_classes(series), claims.flag, claims.flag_default, baselines)
     with tempfile.TemporaryDirectory() as scratch:

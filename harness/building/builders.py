@@ -16,6 +16,8 @@ from typing import Protocol
 from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
 from harness.toolbox.java import JavaRuntime, runtime_at
+from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import Toolbox
 
 GRADLE_CONTAINER, GRADLE_FULL = "gradle-container", "gradle-full"  # made by harness.building.containers
 GRADLE_BUILDERS = (GRADLE_CONTAINER, GRADLE_FULL)
@@ -96,13 +98,16 @@ class Ecj:
         return run_compiler([*command, *level], root, sources, class_path, out)
 
 
-def choose_builder(
-    name: str, bundled: JavaRuntime, ecj_jar: Callable[[], Path], java_home: Path | None = None
-) -> Builder:
+def ecj_of(toolbox: Toolbox) -> Ecj:
+    """Return ecj on the bundled runtime, fetched if need be. Raises HarnessError when it cannot be had."""
+    return Ecj(toolbox.tool(Purpose.COMPILER), toolbox.java())
+
+
+def choose_builder(name: str, ecj: Callable[[], Ecj], java_home: Path | None = None) -> Builder:
     """Return the compiler called `name`, one of COMPILERS; `auto` is a JDK's javac where one works, else ecj.
 
-    A JDK is looked for in `java_home`, $JAVA_HOME and on PATH, and is tried out. `ecj_jar` fetches ecj when it
-    is needed. Raises HarnessError for an unknown name, and for `javac` where no JDK works.
+    A JDK is looked for in `java_home`, $JAVA_HOME and on PATH, and is tried out. `ecj` fetches ecj when it is
+    needed. Raises HarnessError for an unknown name, and for `javac` where no JDK works.
     """
     if name not in COMPILERS:
         raise HarnessError(f"There is no builder {name!r}.", f"Choose one of {', '.join(BUILDERS)}.")
@@ -119,12 +124,12 @@ def choose_builder(
                 f"No JDK was found by --java-home, in $JAVA_HOME or on PATH: {where}.",
                 "Install a JDK, or use --builder ecj, which needs none.",
             )
-    return Ecj(ecj_jar(), bundled)
+    return ecj()
 
 
 def compilers_at_hand(ecj: Ecj, java_home: Path | None = None) -> tuple[Builder, ...]:
     """Return every compiler that works here: a JDK's javac where there is one, and ecj last, which every host has."""
-    builder = choose_builder("auto", ecj.runtime, lambda: ecj.jar, java_home)
+    builder = choose_builder("auto", lambda: ecj, java_home)
     return (ecj,) if builder.label == ecj.label else (builder, ecj)
 
 

@@ -9,15 +9,10 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.files import write_text
-from harness.base.paths import data_root, is_checkout, user_data_root
-from harness.toolbox.lockfile import Lock, format_lock, parse_lock
+from harness.base.paths import is_checkout, user_data_root
+from harness.toolbox.lockfile import Lock, format_lock, parse_lock, shipped_locks
 
 _VERSION = re.compile(r"\d+(\.\d+)+([.-][A-Za-z0-9_.-]+)?")
-
-
-def shipped_locks() -> Path:
-    """Return the folder of the locks that come with the harness."""
-    return data_root() / "builds" / "locks"
 
 
 def user_locks() -> Path:
@@ -33,7 +28,8 @@ def lock_folder_for_writing() -> Path:
 
 def locked_versions(folders: Sequence[Path] = ()) -> list[str]:
     """Return the Kafka versions that `read_lock` finds in the same folders."""
-    return sorted({path.stem for folder in folders or _searched() for path in folder.glob("*.lock")})
+    names = {path.stem for folder in folders or _searched() for path in folder.glob("*.lock")}
+    return sorted(filter(_VERSION.fullmatch, names))
 
 
 def checked_version(version: str) -> str:

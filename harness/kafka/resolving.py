@@ -11,17 +11,9 @@ from harness.toolbox.lockfile import Lock, Purpose
 
 # The log binding is in the released archive but not among the broker's Maven dependencies.
 _LOG_BINDING = ("org.slf4j:slf4j-reload4j:jar:1.7.36", "ch.qos.reload4j:reload4j:jar:1.2.25")
-_COMPILER = "org.eclipse.jdt:ecj:jar:3.46.100"  # runs on Java 17 and later
-_TOOLS = (
-    (_COMPILER, Purpose.COMPILER),
-    ("org.ow2.asm:asm:jar:9.9", Purpose.BYTECODE),
-    ("org.ow2.asm:asm-tree:jar:9.9", Purpose.BYTECODE),
-    ("com.github.siom79.japicmp:japicmp:jar:jar-with-dependencies:0.23.1", Purpose.COMPARER),
-    ("org.jacoco:org.jacoco.agent:jar:runtime:0.8.13", Purpose.COVERAGE),
-    ("org.jacoco:org.jacoco.cli:jar:nodeps:0.8.13", Purpose.COVERAGE),
-)
-# What the released test jar of the raft module was compiled against (gradle/dependencies.gradle of 3.9.1); the
-# console brings Jupiter with it.
+# What the released test jar of the raft module was compiled against (gradle/dependencies.gradle of 3.9.1). JUnit,
+# its console with Jupiter in it, and Mockito are none of our tools: the tests link to them, so that they change with
+# the release line as the tests do.
 _TESTS = (
     "org.apache.kafka:kafka-raft:jar:test:{version}",
     "org.apache.kafka:kafka-clients:jar:test:{version}",
@@ -52,7 +44,6 @@ def resolve_lock(version: str, downloads: Downloads) -> Lock:
     wanted.append((f"org.apache.kafka:kafka-raft:jar:sources:{version}", Purpose.SOURCES))
     wanted += [(coordinate.format(version=version), Purpose.TESTS) for coordinate in _TESTS]
     wanted += [(coordinate.format(version=version), Purpose.COMMANDS) for coordinate in _COMMANDS]
-    wanted += _TOOLS
     return Lock(version, downloads.pin_all(wanted))
 
 

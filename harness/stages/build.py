@@ -16,7 +16,7 @@ from harness.base.errors import HarnessError
 from harness.base.paths import data_root
 from harness.base.progress import Reporter
 from harness.building.build import Bench, Toolchain, build_series, given_jar, keep_sources, release_build
-from harness.building.builders import GRADLE_BUILDERS, Builder, choose_builder
+from harness.building.builders import GRADLE_BUILDERS, Builder, choose_builder, ecj_of
 from harness.building.configdef import prepare_probe
 from harness.cluster.config import load_overlay
 from harness.kafka.distribution import Distribution, locked_distribution, unpacked_distribution
@@ -121,14 +121,9 @@ def series_folder(version: str) -> Path:
 
 
 def _builder(request: Request, toolbox: Toolbox) -> Builder:
-    """Return this host's compiler, which a probe needs whatever builds the jar; ecj is the same for every Kafka."""
-    lock = read_lock(DEFAULT_KAFKA)
-    return choose_builder(
-        "auto" if request.builder in GRADLE_BUILDERS else request.builder,
-        toolbox.java(),
-        lambda: toolbox.downloads.fetch(lock.one(Purpose.COMPILER)),
-        request.java_home,
-    )
+    """Return this host's compiler, which a probe needs whatever builds the jar."""
+    name = "auto" if request.builder in GRADLE_BUILDERS else request.builder
+    return choose_builder(name, lambda: ecj_of(toolbox), request.java_home)
 
 
 def _base(request: Request, bench: Bench, distribution: Distribution) -> Build:

@@ -15,17 +15,15 @@ from harness.base.errors import HarnessError
 from harness.base.files import write_text
 from harness.base.json import from_json, to_json
 from harness.base.progress import Reporter
-from harness.building.builders import Ecj
+from harness.building.builders import ecj_of
 from harness.coverage.agent import EXECUTION_DATA, Agent, collecting
 from harness.coverage.changes import ChangedLines, classes_from, lines_of_methods, lines_of_series
 from harness.coverage.jacoco import Jacoco, line_hits
 from harness.coverage.reached import gap_in, in_tree, reached_lines, read_texts
-from harness.kafka.lock import read_lock
 from harness.kafka.patching import load_series
 from harness.model.arms import Arm, Role
 from harness.model.declaration import Asked
 from harness.model.proof import Coverage
-from harness.model.request import DEFAULT_KAFKA
 from harness.model.runs import RunKey, RunResult
 from harness.model.setup import Setup
 from harness.proof.bytecode import prepare_bytecode
@@ -36,7 +34,6 @@ from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
 
 FOLDER = "coverage"  # a run directory's own folder for these runs: nothing that judges looks there
-_JACOCO_CLI, _JACOCO_AGENT = "org.jacoco.cli", "org.jacoco.agent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +95,7 @@ def _cover(question: _Question) -> Coverage:
 
 def _run_with_agent(question: _Question, classes: tuple[str, ...]) -> tuple[RunKey, ...]:
     asked, setup, reporter = question.asked, question.setup, question.reporter
-    agent = Agent(_jacoco(_JACOCO_AGENT, question), classes)
+    agent = Agent(question.toolbox.tool(Purpose.COVERAGE_AGENT), classes)
     ground = lay_ground(setup, asked.kafka_version, question.toolbox, reporter.say)
     once = replace(asked, arms=(question.arm,), repeats=1)
     cells = [
@@ -111,7 +108,7 @@ def _run_with_agent(question: _Question, classes: tuple[str, ...]) -> tuple[RunK
 
 def reached(question: _Question, changed: ChangedLines, classes: tuple[str, ...], runs: Sequence[RunKey]) -> Coverage:
     """Return which changed lines ran, from the execution data that runs have left. Raises HarnessError."""
-    jacoco = Jacoco(question.toolbox.java(), _jacoco(_JACOCO_CLI, question))
+    jacoco = Jacoco(question.toolbox.java(), question.toolbox.tool(Purpose.COVERAGE_READER))
     hits = {key.scenario: line_hits(jacoco, _data_of(question, key), question.jar, classes) for key in runs}
     lines = reached_lines(changed, hits, read_texts(question.sources, list(changed)))
     silent = [key.scenario for key in runs if not _data_of(question, key)]
@@ -142,13 +139,5 @@ def _changed_lines(question: _Question) -> tuple[ChangedLines, str]:
 
 
 def _lines_by_bytecode(question: _Question, base: Path) -> ChangedLines:
-    lock, downloads, runtime = read_lock(DEFAULT_KAFKA), question.toolbox.downloads, question.toolbox.java()
-    asm, ecj = downloads.fetch_all(lock.of(Purpose.BYTECODE)), downloads.fetch(lock.one(Purpose.COMPILER))
-    tools = prepare_bytecode(Ecj(ecj, runtime), runtime, asm, question.toolbox.cache)
+    tools = prepare_bytecode(ecj_of(question.toolbox), question.toolbox)
     return lines_of_methods(tools, base, question.jar)
-
-
-def _jacoco(artifact: str, question: _Question) -> Path:
-    """Return a jar of JaCoCo's; as ecj, it is the same for every Kafka. Raises HarnessError."""
-    pinned = [each for each in read_lock(DEFAULT_KAFKA).of(Purpose.COVERAGE) if f":{artifact}:" in each.coordinate]
-    return question.toolbox.downloads.fetch(pinned[0])

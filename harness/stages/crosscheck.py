@@ -17,7 +17,7 @@ from harness.base.json import to_json
 from harness.base.progress import Reporter
 from harness.base.text import visible
 from harness.building.build import Bench, Toolchain, build_series
-from harness.building.builders import GRADLE_CONTAINER, Builder, Ecj, choose_builder
+from harness.building.builders import GRADLE_CONTAINER, Builder, Ecj, choose_builder, ecj_of
 from harness.building.configdef import prepare_probe
 from harness.building.crosscheck import Built, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jars
 from harness.building.jdk8 import Javac8, debian_javac8
@@ -41,8 +41,7 @@ class _Parts:
     released: Distribution
     sources: Path
     ecj: Ecj
-    asm: tuple[Path, ...]
-    cache: Path
+    toolbox: Toolbox
 
 
 def cross_check(request: Request, version: str, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> CrossCheck:
@@ -58,7 +57,7 @@ def cross_check(request: Request, version: str, run_dir: Path, toolbox: Toolbox,
         builders, gaps = _builders(request, parts.ecj, toolbox, reporter.say, held)
         made = [_twice(request, parts, builder, run_dir / _FOLDER, reporter) for builder in builders]
         older = _javac8(parts.ecj, toolbox, gaps)
-        again = unpatched_jars([*builders, *older], parts.released, parts.sources, parts.cache)
+        again = unpatched_jars([*builders, *older], parts.released, parts.sources, parts.toolbox.cache)
     told = [
         ("the release", parts.released.raft_jar),
         *((f"{label}, unpatched", jar) for label, jar in again),
@@ -99,9 +98,8 @@ def _parts(version: str, toolbox: Toolbox) -> _Parts:
     return _Parts(
         released=locked_distribution(lock, downloads),
         sources=downloads.fetch(lock.one(Purpose.SOURCES)),
-        ecj=Ecj(downloads.fetch(lock.one(Purpose.COMPILER)), toolbox.java()),
-        asm=downloads.fetch_all(lock.of(Purpose.BYTECODE)),
-        cache=toolbox.cache,
+        ecj=ecj_of(toolbox),
+        toolbox=toolbox,
     )
 
 
@@ -114,7 +112,7 @@ def _builders(
     found: list[Builder] = [ecj]
     gaps = []
     try:
-        found.append(choose_builder("javac", ecj.runtime, lambda: ecj.jar, request.java_home))
+        found.append(choose_builder("javac", lambda: ecj, request.java_home))
     except HarnessError as error:
         gaps.append(error.message)
     try:
@@ -137,7 +135,7 @@ def _javac8(ecj: Ecj, toolbox: Toolbox, gaps: list[str]) -> list[Builder]:
 def _twice(request: Request, parts: _Parts, builder: Builder, folder: Path, reporter: Reporter) -> tuple[Repeat, Path]:
     """Build the series two times in a row; return the digests and the first jar."""
     reporter.say(builder.label)
-    bench = Bench(folder, prepare_probe(parts.ecj, parts.ecj.runtime, parts.released.jars, parts.cache), "")
+    bench = Bench(folder, prepare_probe(parts.ecj, parts.ecj.runtime, parts.released.jars, parts.toolbox.cache), "")
     tools = Toolchain(builder, parts.released, parts.sources)
     series, source = series_of(request, parts.released.version), source_of(request, tools)
     place = "".join(each if each.isalnum() else "-" for each in builder.label)
@@ -146,7 +144,7 @@ def _twice(request: Request, parts: _Parts, builder: Builder, folder: Path, repo
 
 
 def _read(parts: _Parts, told: Sequence[tuple[str, Path]]) -> list[Built]:
-    tools = prepare_bytecode(parts.ecj, parts.ecj.runtime, parts.asm, parts.cache)
+    tools = prepare_bytecode(parts.ecj, parts.toolbox)
     facts = read_each(tools, [jar for _, jar in told])
     return [
         Built(

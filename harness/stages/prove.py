@@ -17,7 +17,7 @@ from harness.base.files import write_text
 from harness.base.json import to_json
 from harness.base.progress import Reporter
 from harness.base.text import visible
-from harness.building.builders import Builder, Ecj, compilers_at_hand
+from harness.building.builders import Builder, compilers_at_hand, ecj_of
 from harness.building.crosscheck import unpatched_jars
 from harness.kafka.distribution import Distribution
 from harness.kafka.lock import locked_versions, read_lock
@@ -34,7 +34,6 @@ from harness.model.proof import (
     TestsProof,
     TestStanding,
 )
-from harness.model.request import DEFAULT_KAFKA
 from harness.model.setup import Setup
 from harness.proof.bytecode import read_classes
 from harness.proof.dropin import (
@@ -159,8 +158,7 @@ def _case(run_dir: Path, asked: Asked, setup: Setup, base: Build, candidate: Bui
     downloads = toolbox.downloads
     released = lock if base.builder == "release" and not setup.base_dist else None
     distribution = distribution_of(setup, asked.kafka_version, downloads)
-    tools = read_lock(DEFAULT_KAFKA)
-    ecj = Ecj(downloads.fetch(tools.one(Purpose.COMPILER)), toolbox.java())
+    ecj = ecj_of(toolbox)
     return _Case(
         run_dir=run_dir,
         cache=toolbox.cache,
@@ -171,7 +169,7 @@ def _case(run_dir: Path, asked: Asked, setup: Setup, base: Build, candidate: Bui
         distribution=distribution,
         claims=load_claims(Path(setup.claims)) if setup.claims else ClaimSet("kafka-raft", "", "", ()),
         compilers=compilers_at_hand(ecj, Path(setup.java_home) if setup.java_home else None),
-        tools=prepare_tools(ecj, tools, toolbox, distribution),
+        tools=prepare_tools(ecj, toolbox, distribution),
         release=downloads.fetch(released.one(Purpose.SOURCES)) if released else None,
         tests=downloads.fetch_all(lock.of(Purpose.TESTS)) if lock and setup.tests is not TestScope.NONE else (),
     )

@@ -7,14 +7,16 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from harness.base.errors import HarnessError
+from harness.base.paths import data_root
 
 _PART = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
 _COORDINATE = re.compile(rf"{_PART}:{_PART}:jar(:{_PART})?:{_PART}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_REWRITE = "Write it again with `harness lock {version}`."
+_REWRITE = "Write it again with `harness lock {name}`."
 
 
 class Purpose(StrEnum):
@@ -24,7 +26,8 @@ class Purpose(StrEnum):
     COMMANDS = "commands"  # Kafka's command line, which no node needs: bin/kafka-topics.sh and its like
     COMPARER = "comparer"  # japicmp, which tells whether two jars' APIs are compatible
     COMPILER = "compiler"  # ecj, which compiles where there is no JDK
-    COVERAGE = "coverage"  # JaCoCo: the agent (classifier runtime) and its command line (classifier nodeps)
+    COVERAGE_AGENT = "coverage-agent"  # JaCoCo in a node, which notes the lines that run
+    COVERAGE_READER = "coverage-reader"  # JaCoCo's command line, which reads what the agent noted
     RUNTIME = "runtime"  # a jar of Kafka's class path
     SOURCES = "sources"  # the released sources of the module under test
     TESTS = "tests"  # upstream's tests of the module, and everything that they need beyond RUNTIME
@@ -55,10 +58,18 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """Everything a Kafka version needs; artifacts are in the file's order: by purpose, then coordinate."""
+    """What is pinned together; artifacts are in the file's order: by purpose, then coordinate.
+
+    `version` is that of the Kafka that needs them; empty for the harness's own tools.
+    """
 
     version: str
     artifacts: tuple[Artifact, ...]
+
+    @property
+    def name(self) -> str:
+        """What `harness lock` calls it, and the stem of its file."""
+        return self.version or "tools"
 
     def of(self, purpose: Purpose) -> tuple[Artifact, ...]:
         """Return the artifacts of one purpose."""
@@ -69,25 +80,31 @@ class Lock:
         found = self.of(purpose)
         if len(found) != 1:
             raise HarnessError(
-                f"The lock of {self.version} has {len(found)} artifacts for {purpose}, not one.",
-                _REWRITE.format(version=self.version),
+                f"The lock of {self.name} has {len(found)} artifacts for {purpose}, not one.",
+                _REWRITE.format(name=self.name),
             )
         return found[0]
 
 
-def parse_lock(content: bytes, where: str, version: str) -> Lock:
+def shipped_locks() -> Path:
+    """Return the folder of the locks that come with the harness."""
+    return data_root() / "builds" / "locks"
+
+
+def parse_lock(content: bytes, where: str, version: str = "") -> Lock:
     """Return the lock that a file's bytes hold; `where` names the file in errors, which are HarnessErrors."""
-    hint = _REWRITE.format(version=version)
     try:
         return Lock(version, _ordered(_artifacts(tomllib.loads(content.decode("utf-8")), version)))
     except (ValueError, TypeError, AttributeError) as error:
-        raise HarnessError(f"{where} is not a lock: {error}.", hint) from error
+        raise HarnessError(f"{where} is not a lock: {error}.", _REWRITE.format(name=Lock(version, ()).name)) from error
 
 
 def format_lock(lock: Lock) -> str:
     """Return the lock as TOML; the order of its artifacts makes no difference."""
-    head = f'# Written by `harness lock {lock.version}`: do not edit.\nversion = "{lock.version}"\n'
-    return head + "".join(map(_table, _ordered(lock.artifacts)))
+    version = f'version = "{lock.version}"\n' if lock.version else ""
+    return f"# Written by `harness lock {lock.name}`: do not edit.\n{version}" + "".join(
+        map(_table, _ordered(lock.artifacts))
+    )
 
 
 def checked_coordinate(coordinate: str) -> str:
@@ -98,8 +115,9 @@ def checked_coordinate(coordinate: str) -> str:
 
 
 def _artifacts(document: dict[str, Any], version: str) -> list[Artifact]:
-    if document.keys() != {"version", "artifact"} or document["version"] != version:
-        raise ValueError(f"it needs `version = {version!r}` and [[artifact]] tables, and nothing else")
+    if document.keys() != {"artifact", *(["version"] if version else [])} or document.get("version", "") != version:
+        head = f"`version = {version!r}` and " if version else ""
+        raise ValueError(f"it needs {head}[[artifact]] tables, and nothing else")
     artifacts = [_artifact(table) for table in document["artifact"]]
     if len({artifact.coordinate for artifact in artifacts}) != len(artifacts):
         raise ValueError("a coordinate is listed twice")

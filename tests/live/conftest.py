@@ -10,7 +10,7 @@ from rich.console import Console
 from harness.base.paths import data_root
 from harness.base.progress import Reporter
 from harness.building.build import Bench, Toolchain, build_series
-from harness.building.builders import choose_builder
+from harness.building.builders import choose_builder, ecj_of
 from harness.building.configdef import prepare_probe
 from harness.cluster.install import Install
 from harness.cluster.prepare import Ground
@@ -76,10 +76,10 @@ def broken_jar(toolbox, kafka, mutants, tmp_path_factory):
     """Return a function that builds the shipped series with a mutant on top."""
 
     def build(name) -> Path:
-        java, downloads, lock = toolbox.java(), toolbox.downloads, read_lock(KAFKA)
-        builder = choose_builder("auto", java, lambda: downloads.fetch(lock.one(Purpose.COMPILER)))
-        sources = downloads.fetch(lock.one(Purpose.SOURCES))
-        probe = prepare_probe(builder, java, kafka.jars, toolbox.cache)
+        lock = read_lock(KAFKA)
+        builder = choose_builder("auto", lambda: ecj_of(toolbox))
+        sources = toolbox.downloads.fetch(lock.one(Purpose.SOURCES))
+        probe = prepare_probe(builder, toolbox.java(), kafka.jars, toolbox.cache)
         folder = tmp_path_factory.mktemp(name)
         series = load_series(SERIES)
         mutant = Patch(name, mutants / f"{name}.patch", {})

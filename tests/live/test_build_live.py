@@ -11,7 +11,7 @@ from harness.audit.claims_file import load_claims
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
 from harness.building.build import Bench, Toolchain, build_series, given_jar, release_build
-from harness.building.builders import Builder, choose_builder, jdk_homes
+from harness.building.builders import Builder, choose_builder, ecj_of, jdk_homes
 from harness.building.configdef import prepare_probe, read_keys
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.kafka.distribution import Distribution, locked_distribution, unpacked_distribution
@@ -51,8 +51,7 @@ def sources(downloads: Downloads) -> MavenSources:
 def builder(request: pytest.FixtureRequest, toolbox: Toolbox) -> Builder:
     if request.param == "javac" and not list(jdk_homes(None)):
         pytest.skip("this host has no JDK")
-    compiler = read_lock(VERSION).one(Purpose.COMPILER)
-    return choose_builder(request.param, toolbox.java(), lambda: toolbox.downloads.fetch(compiler))
+    return choose_builder(request.param, lambda: ecj_of(toolbox))
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from harness.base.json import from_json
 from harness.base.paths import data_root
 from harness.base.waiting import wait_until
 from harness.building.build import Bench, Toolchain, build_series
-from harness.building.builders import Ecj
+from harness.building.builders import ecj_of
 from harness.building.configdef import prepare_probe
 from harness.cluster.cluster import Cluster
 from harness.cluster.node import NodeState
@@ -42,25 +42,14 @@ CALL, UPDATE = "maybeUpdateBootstrapServers();", "requestManager.updateBootstrap
 
 
 @pytest.fixture(scope="module")
-def pinned(toolbox):
-    """Return a function that fetches the locked files of a purpose, by a word in their names."""
-    downloads, lock = toolbox.downloads, read_lock(KAFKA)
-
-    def fetch(purpose: Purpose, word: str = "") -> Path:
-        return downloads.fetch(next(each for each in lock.of(purpose) if word in each.name))
-
-    return fetch
-
-
-@pytest.fixture(scope="module")
-def jacoco(toolbox, pinned):
-    return Jacoco(toolbox.java(), pinned(Purpose.COVERAGE, ".cli-"))
+def jacoco(toolbox):
+    return Jacoco(toolbox.java(), toolbox.tool(Purpose.COVERAGE_READER))
 
 
 @pytest.fixture
-def node(ground, stock, pinned, tmp_path):
+def node(ground, stock, toolbox, tmp_path):
     """Return the only node of a cluster of one on the release's jar, with the agent in it; its data go to tmp_path."""
-    agent = Agent(pinned(Purpose.COVERAGE, ".agent-"), CLASSES)
+    agent = Agent(toolbox.tool(Purpose.COVERAGE_AGENT), CLASSES)
     with (
         collecting(agent, ground.launch({}), tmp_path) as launch,
         Cluster(Topology(1, 0), tmp_path / "c", launch, stock, ground.template, lambda _: None) as cluster,
@@ -147,16 +136,13 @@ def test_with_the_flag_off_the_early_return_is_reached_and_nothing_behind_it(run
     assert [line.text for line in behind if line.scenarios] in ([], ["}"])  # the closing brace is the return
 
 
-def test_without_sources_the_lines_are_those_of_methods_whose_code_differs(toolbox, kafka, pinned, tmp_path):
-    runtime = toolbox.java()
-    builder, sources = Ecj(pinned(Purpose.COMPILER), runtime), pinned(Purpose.SOURCES)
+def test_without_sources_the_lines_are_those_of_methods_whose_code_differs(toolbox, kafka, tmp_path):
+    builder, sources = ecj_of(toolbox), toolbox.downloads.fetch(read_lock(KAFKA).one(Purpose.SOURCES))
     tools = Toolchain(builder, kafka, sources)
-    bench = Bench(tmp_path, prepare_probe(builder, runtime, kafka.jars, toolbox.cache), "")
+    bench = Bench(tmp_path, prepare_probe(builder, builder.runtime, kafka.jars, toolbox.cache), "")
     base = build_series(bench, tools, "base", MavenSources(KAFKA, sources), None)
     patched = build_series(bench, tools, "patched", MavenSources(KAFKA, sources), SERIES)
-    reader = prepare_bytecode(
-        builder, runtime, [pinned(Purpose.BYTECODE, "asm-9"), pinned(Purpose.BYTECODE, "asm-tree")], toolbox.cache
-    )
+    reader = prepare_bytecode(builder, toolbox)
     found = lines_of_methods(reader, tmp_path / base.jar, tmp_path / patched.jar)
     told = lines_of_series(tmp_path / "builds/patched/sources", SERIES)
     assert {f"raft/src/main/java/{path}" for path in found} == told.keys()

@@ -13,7 +13,7 @@ from harness.audit.claims_file import load_claims
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
 from harness.building.build import source_files
-from harness.building.builders import Builder, Ecj, choose_builder, jdk_homes
+from harness.building.builders import Builder, Ecj, choose_builder, ecj_of, jdk_homes
 from harness.building.crosscheck import unpatched_jar
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.kafka.distribution import Distribution
@@ -97,18 +97,18 @@ def sources(downloads: Downloads) -> MavenSources:
 
 
 @pytest.fixture(scope="module")
-def ecj(toolbox: Toolbox, downloads: Downloads) -> Ecj:
-    return Ecj(downloads.fetch(read_lock(VERSION).one(Purpose.COMPILER)), toolbox.java())
+def ecj(toolbox: Toolbox) -> Ecj:
+    return ecj_of(toolbox)
 
 
 @pytest.fixture(scope="module")
 def builders(ecj: Ecj) -> list[Builder]:
-    return [ecj, *([choose_builder("javac", ecj.runtime, lambda: ecj.jar)] if list(jdk_homes(None)) else [])]
+    return [ecj, *([choose_builder("javac", lambda: ecj)] if list(jdk_homes(None)) else [])]
 
 
 @pytest.fixture(scope="module")
 def tools(ecj: Ecj, toolbox: Toolbox, kafka: Distribution) -> ProofTools:
-    return prepare_tools(ecj, read_lock(VERSION), toolbox, kafka)
+    return prepare_tools(ecj, toolbox, kafka)
 
 
 @pytest.fixture(scope="module")

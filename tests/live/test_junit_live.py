@@ -9,7 +9,7 @@ import pytest
 
 from harness.base.paths import data_root
 from harness.building.build import Bench, Toolchain, build_series
-from harness.building.builders import Builder, choose_builder
+from harness.building.builders import Builder, ecj_of
 from harness.building.configdef import prepare_probe
 from harness.building.jars import write_jar
 from harness.kafka.distribution import Distribution
@@ -42,8 +42,7 @@ ANOTHER_PARAMETER = """\
 
 @pytest.fixture(scope="module")
 def builder(toolbox: Toolbox) -> Builder:
-    compiler = read_lock(VERSION).one(Purpose.COMPILER)
-    return choose_builder("ecj", toolbox.java(), lambda: toolbox.downloads.fetch(compiler))
+    return ecj_of(toolbox)
 
 
 @pytest.fixture(scope="module")

@@ -324,7 +324,7 @@ def test_a_runtime_without_a_compiler_is_no_jdk(tmp_path, monkeypatch):
 
 def test_auto_takes_a_javac_that_compiles(tmp_path, monkeypatch):
     home = jdk(tmp_path / "jdk", "java", "javac")
-    assert choose_builder("auto", RUNTIME, no_ecj, home) == Javac(JavaRuntime(home, "17.0.15"))
+    assert choose_builder("auto", no_ecj, home) == Javac(JavaRuntime(home, "17.0.15"))
 
 
 def test_auto_falls_back_to_ecj_where_javac_does_not_work(tmp_path, monkeypatch):
@@ -332,25 +332,25 @@ def test_auto_falls_back_to_ecj_where_javac_does_not_work(tmp_path, monkeypatch)
     (home / "bin" / "javac").write_text("#!/bin/sh\nexit 1\n")
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(home / "bin"))
-    ecj = tmp_path / "ecj-3.46.100.jar"
-    chosen = choose_builder("auto", RUNTIME, lambda: ecj)
-    assert chosen == Ecj(ecj, RUNTIME)
+    ecj = Ecj(tmp_path / "ecj-3.46.100.jar", RUNTIME)
+    chosen = choose_builder("auto", lambda: ecj)
+    assert chosen == ecj
     assert chosen.label == "ecj 3.46.100 on Java 21.0.8"
     assert "differ from javac's" in chosen.note
     with pytest.raises(HarnessError, match=f"do not compile for Java 8: {home}.*--builder ecj"):
-        choose_builder("javac", RUNTIME, no_ecj)
+        choose_builder("javac", no_ecj)
 
 
 def test_javac_is_missed_where_there_is_none(tmp_path, monkeypatch):
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(HarnessError, match="No JDK was found"):
-        choose_builder("javac", RUNTIME, no_ecj)
+        choose_builder("javac", no_ecj)
 
 
 def test_an_unknown_builder_is_answered_with_the_known_ones():
     with pytest.raises(HarnessError, match=r"no builder 'maven'.*auto, javac, ecj"):
-        choose_builder("maven", RUNTIME, no_ecj)
+        choose_builder("maven", no_ecj)
 
 
 def test_a_compiler_that_is_not_there_is_a_failed_compilation(tmp_path):

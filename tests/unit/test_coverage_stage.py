@@ -17,7 +17,7 @@ from harness.model.runs import Outcome, RunResult
 from harness.model.setup import Setup
 from harness.stages import coverage as stage
 from harness.stages.rundir import read_asked, write_asked, write_setup
-from harness.toolbox.toolbox import local_toolbox
+from harness.toolbox.toolbox import Toolbox, local_toolbox
 
 BASE = Build("stock", "3.9.1", "builds/stock/x.jar", "a" * 64, "release", Flag("f", False))
 PATCHED = Build("patched", "3.9.1", "builds/patched/x.jar", "b" * 64, "javac", Flag("f", True))
@@ -54,7 +54,7 @@ def ran(monkeypatch, run_dir):
                 (folder / EXECUTION_DATA).write_bytes(b"data")
 
     monkeypatch.setattr(stage, "lay_ground", lambda *_: None)
-    monkeypatch.setattr(stage, "_jacoco", lambda artifact, _: run_dir / f"{artifact}.jar")
+    monkeypatch.setattr(Toolbox, "tool", lambda _, purpose: run_dir / f"{purpose}.jar")
     monkeypatch.setattr(stage, "_lines_by_bytecode", lambda *_: {FILE: frozenset({1, 2, 3})})
     monkeypatch.setattr(stage, "classes_from", lambda *_: ("a/One",))
     monkeypatch.setattr(stage, "line_hits", lambda _, data, *__: {FILE: {1: bool(data), 2: False}})
@@ -74,7 +74,7 @@ def test_every_scenario_runs_once_on_the_candidate_as_claimed_apart_from_the_run
     ]
     assert {root for _, root in ran} == {run_dir / "coverage"}
     agents = {cell.instrument.args for cell, _ in ran}
-    assert agents == {(Agent(run_dir / "org.jacoco.agent.jar", ("a/One",)),)}
+    assert agents == {(Agent(run_dir / "coverage-agent.jar", ("a/One",)),)}
     assert {cell.install.jar for cell, _ in ran} == {run_dir / PATCHED.jar}
     assert not (run_dir / "runs").exists()
 
@@ -119,7 +119,7 @@ def test_a_failure_is_the_gap_and_not_the_end_of_a_verification(run_dir, ran, mo
     def fail(*_):
         raise HarnessError("It cannot be had.", "Try again.")
 
-    monkeypatch.setattr(stage, "_jacoco", fail)
+    monkeypatch.setattr(Toolbox, "tool", fail)
     stage.coverage(run_dir, TOOLBOX, QUIET)
     assert written(run_dir) == Coverage((), "It cannot be had. Try again.")
 
