@@ -18,7 +18,6 @@ from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
 from harness.model.proof import TestScope, TestsProof, TestSuite
 from harness.proof.junit import TestBench, run_tests
-from harness.toolbox.downloads import Downloads
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
 
@@ -54,7 +53,6 @@ def bench(toolbox: Toolbox, builder: Builder, kafka: Distribution) -> TestBench:
 @pytest.fixture(scope="module")
 def build(
     toolbox: Toolbox,
-    downloads: Downloads,
     builder: Builder,
     kafka: Distribution,
     tmp_path_factory: pytest.TempPathFactory,
