@@ -30,7 +30,7 @@ def plain(record: object) -> Any:
 
 
 def from_plain(cls: type[T], value: object) -> T:
-    """Return the `cls` that parsed JSON holds; as `from_json` otherwise."""
+    """Return the `cls` that parsed JSON or TOML holds; as `from_json` otherwise."""
     return cast(T, _build(cls, value, "$"))
 
 
@@ -40,7 +40,7 @@ def from_json(cls: type[T], text: str | bytes) -> T:
     Unknown fields, missing fields and values of another type are a HarnessError that says where.
     """
     try:
-        return cast(T, _build(cls, json.loads(text), "$"))
+        return from_plain(cls, json.loads(text))
     except (ValueError, RecursionError) as error:
         raise HarnessError(f"Not valid JSON: {error}.", "Run the stage that writes it again.") from error
 
@@ -110,4 +110,4 @@ def _scalar(kind: Any, value: Any, where: str) -> Any:
 
 def _expect(met: bool, where: str, wanted: str, got: object) -> None:
     if not met:
-        raise HarnessError(f"In the JSON at {where}: expected {wanted}, found {str(got)[:200]!r}.")
+        raise HarnessError(f"At {where}: expected {wanted}, found {str(got)[:200]!r}.")

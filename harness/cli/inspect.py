@@ -98,15 +98,16 @@ def lock(
 
     if version == tools.NAME:
         return _lock_tools(out)
-    from harness.kafka.lock import lock_folder_for_writing, write_lock
+    from harness.kafka.lines import line_of
+    from harness.kafka.lock import checked_version, lock_folder_for_writing, write_lock
     from harness.kafka.resolving import resolve_lock
     from harness.logs.read.library import libraries_beside, make_library
 
     reporter = common.reporter()
-    folder = out or lock_folder_for_writing()
+    folder, line = out or lock_folder_for_writing(), line_of(checked_version(version))
     reporter.stage(f"resolving Kafka {version} and reading its log statements")
     downloads = common.toolbox().downloads
-    resolved = resolve_lock(version, downloads)
+    resolved = resolve_lock(version, line.lock, downloads)
     written = write_lock(resolved, folder)
     statements = make_library(resolved, downloads, out or libraries_beside(folder))
     common.console().print(f"{written}\n{statements}")
