@@ -50,7 +50,7 @@ def module() -> float:
         def build() -> None:
             with gradle_builder("gradle-container", toolbox.cache, offline=True, hear=quiet) as gradle:
                 assert gradle
-                done = gradle.compile(tree, source_files(tree), release.others, Path(folder) / "out")
+                done = gradle.compile(tree, source_files(tree), release.others, Path(folder) / "out", 8)
                 assert done.succeeded, done.output
 
         return seconds(build)

@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from harness.building.builders import ecj_of
+from harness.kafka.lines import line_of
 from harness.kafka.lock import read_lock
 from harness.model.proof import TestScope
 from harness.model.setup import Setup
@@ -45,7 +46,7 @@ def prepare() -> tuple[TestBench, Path]:
     kafka = distribution_of(Setup("", "", "fast", "", 1), KAFKA, downloads)
     builder = ecj_of(toolbox)
     jars = downloads.fetch_all(lock.of(Purpose.TESTS))
-    return TestBench(java, jars, kafka.others, builder, toolbox.cache, changed=CHANGED), kafka.raft_jar
+    return TestBench(line_of(KAFKA), java, jars, kafka.others, builder, toolbox.cache, changed=CHANGED), kafka.raft_jar
 
 
 if __name__ == "__main__":

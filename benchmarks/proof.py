@@ -57,10 +57,10 @@ def main() -> None:
     folder = data_root() / "patches" / VERSION / "dynamic-bootstrap"
     series, claims = load_series(folder), load_claims(folder / "claims.toml")
     tools = prepare_tools(ecj, toolbox, kafka)
-    baselines = tuple(BaselineJar(*each) for each in unpatched_jars([ecj], kafka, sources, toolbox.cache))
+    baselines = tuple(BaselineJar(*each) for each in unpatched_jars([ecj], kafka, sources, 8, toolbox.cache))
     subject = Subject(named_classes(series), claims.flag, claims.flag_default, baselines)
     with tempfile.TemporaryDirectory() as scratch:
-        bench, chain = Bench(Path(scratch), tools.config, claims.flag), Toolchain(ecj, kafka, sources)
+        bench, chain = Bench(Path(scratch), tools.config, claims.flag), Toolchain(ecj, kafka, sources, 8)
         made = build_series(bench, chain, "patched", MavenSources(VERSION, sources), series)
         jar = Path(scratch) / made.jar
         classes = read_each(tools.bytecode, [jar])[0]

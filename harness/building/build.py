@@ -44,12 +44,14 @@ class Toolchain:
     """What sources are compiled with.
 
     `released` is the Kafka that gives the class path and a jar's resource entries, `released_sources` its raft
-    module's sources jar, which holds the message classes that a git checkout lacks.
+    module's sources jar, which holds the message classes that a git checkout lacks. `target` is the Java release that
+    class files are made for.
     """
 
     builder: Builder
     released: Distribution
     released_sources: Path
+    target: int
 
 
 def build_series(bench: Bench, tools: Toolchain, name: str, source: Source, series: Series | None) -> Build:
@@ -61,7 +63,9 @@ def build_series(bench: Bench, tools: Toolchain, name: str, source: Source, seri
     with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as scratch:
         tree = _ready_tree(tools, source, series, Path(scratch) / "tree")
         classes = Path(scratch) / "classes"
-        compiled = tools.builder.compile(tree.path, source_files(tree.path), tools.released.others, classes)
+        compiled = tools.builder.compile(
+            tree.path, source_files(tree.path), tools.released.others, classes, tools.target
+        )
         keep_sources(tree.path, folder)
         write_text(folder / "build.log", _log(tree, series, tools.builder, compiled))
         if not compiled.succeeded:

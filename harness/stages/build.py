@@ -21,6 +21,7 @@ from harness.building.configdef import prepare_probe
 from harness.cluster.config import load_overlay
 from harness.kafka.distribution import Distribution, locked_distribution, unpacked_distribution
 from harness.kafka.git import GitSource
+from harness.kafka.lines import line_of
 from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import Series, load_patch, load_series
@@ -50,11 +51,12 @@ def build(request: Request, run_dir: Path, toolbox: Toolbox, reporter: Reporter)
     claims = claims_of(request, version)
     scenarios = select(load_all(), request.scenarios, request.suite)
     setup = _setup(request, version, claims)
+    target = line_of(version).class_files
     preflight.check(request, version, run_dir, toolbox.cache)
     java = java_of(setup, toolbox)
     reporter.stage(f"building for Kafka {version}")
     distribution = distribution_of(setup, version, toolbox.downloads)
-    builder = _builder(request, toolbox)
+    builder = _builder(request, target, toolbox)
     probe = prepare_probe(builder, java, distribution.jars, toolbox.cache)
     bench = Bench(run_dir, probe, claims.flag)
     base = _base(request, bench, distribution)
@@ -120,10 +122,10 @@ def series_folder(version: str) -> Path:
     return found[0]
 
 
-def _builder(request: Request, toolbox: Toolbox) -> Builder:
+def _builder(request: Request, target: int, toolbox: Toolbox) -> Builder:
     """Return this host's compiler, which a probe needs whatever builds the jar."""
     name = "auto" if request.builder in GRADLE_BUILDERS else request.builder
-    return choose_builder(name, lambda: ecj_of(toolbox), request.java_home)
+    return choose_builder(name, lambda: ecj_of(toolbox), target, request.java_home)
 
 
 def _base(request: Request, bench: Bench, distribution: Distribution) -> Build:
@@ -151,7 +153,7 @@ def _candidate(
     released, sources = locked_distribution(lock, toolbox.downloads), toolbox.downloads.fetch(lock.one(Purpose.SOURCES))
     series = series_of(request, distribution.version)
     with gradle_builder(request.builder, toolbox.cache, offline=toolbox.offline, hear=say) as gradle:
-        tools = Toolchain(gradle or builder, released, sources)
+        tools = Toolchain(gradle or builder, released, sources, line_of(released.version).class_files)
         return build_series(bench, tools, "patched", source_of(request, tools), series)
 
 

@@ -22,6 +22,7 @@ from harness.building.configdef import prepare_probe
 from harness.building.crosscheck import Built, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jars
 from harness.building.jdk8 import Javac8, debian_javac8
 from harness.kafka.distribution import Distribution, locked_distribution
+from harness.kafka.lines import line_of
 from harness.kafka.lock import read_lock
 from harness.model.request import Request
 from harness.proof.bytecode import prepare_bytecode, read_each
@@ -32,6 +33,7 @@ from harness.toolbox.toolbox import Toolbox
 
 FILE = "crosscheck.json"
 _FOLDER = "crosscheck"
+_JAVA_8 = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ class _Parts:
     released: Distribution
     sources: Path
     ecj: Ecj
+    target: int
     toolbox: Toolbox
 
 
@@ -54,10 +57,10 @@ def cross_check(request: Request, version: str, run_dir: Path, toolbox: Toolbox,
     reporter.stage("cross-check: every builder at hand, twice each")
     parts = _parts(version, toolbox)
     with ExitStack() as held:
-        builders, gaps = _builders(request, parts.ecj, toolbox, reporter.say, held)
+        builders, gaps = _builders(request, parts, reporter.say, held)
         made = [_twice(request, parts, builder, run_dir / _FOLDER, reporter) for builder in builders]
-        older = _javac8(parts.ecj, toolbox, gaps)
-        again = unpatched_jars([*builders, *older], parts.released, parts.sources, parts.toolbox.cache)
+        older = _javac8(parts, gaps)
+        again = unpatched_jars([*builders, *older], parts.released, parts.sources, parts.target, parts.toolbox.cache)
     told = [
         ("the release", parts.released.raft_jar),
         *((f"{label}, unpatched", jar) for label, jar in again),
@@ -99,20 +102,21 @@ def _parts(version: str, toolbox: Toolbox) -> _Parts:
         released=locked_distribution(lock, downloads),
         sources=downloads.fetch(lock.one(Purpose.SOURCES)),
         ecj=ecj_of(toolbox),
+        target=line_of(version).class_files,
         toolbox=toolbox,
     )
 
 
 def _builders(
-    request: Request, ecj: Ecj, toolbox: Toolbox, say: Callable[[str], None], held: ExitStack
+    request: Request, parts: _Parts, say: Callable[[str], None], held: ExitStack
 ) -> tuple[list[Builder], list[str]]:
     """Return every builder that works here, and a sentence for each that does not."""
     from harness.building.containers.choosing import gradle_builder  # half a second that nobody else need wait
 
-    found: list[Builder] = [ecj]
+    toolbox, found = parts.toolbox, list[Builder]([parts.ecj])
     gaps = []
     try:
-        found.append(choose_builder("javac", lambda: ecj, request.java_home))
+        found.append(choose_builder("javac", lambda: parts.ecj, parts.target, request.java_home))
     except HarnessError as error:
         gaps.append(error.message)
     try:
@@ -123,10 +127,13 @@ def _builders(
     return found, gaps
 
 
-def _javac8(ecj: Ecj, toolbox: Toolbox, gaps: list[str]) -> list[Builder]:
-    """Return javac 8 where it can be had; else none, and `gaps` says why."""
+def _javac8(parts: _Parts, gaps: list[str]) -> list[Builder]:
+    """Return javac 8 where it made the release and can be had; else none, and `gaps` says why."""
+    if parts.target > _JAVA_8:
+        gaps.append(f"javac 8 did not make this release, whose class files are for Java {parts.target}")
+        return []
     try:
-        return [debian_javac8(ecj.runtime, toolbox.cache, toolbox.offline)]
+        return [debian_javac8(parts.ecj.runtime, parts.toolbox.cache, parts.toolbox.offline)]
     except HarnessError as error:
         gaps.append(error.message)
         return []
@@ -136,7 +143,7 @@ def _twice(request: Request, parts: _Parts, builder: Builder, folder: Path, repo
     """Build the series two times in a row; return the digests and the first jar."""
     reporter.say(builder.label)
     bench = Bench(folder, prepare_probe(parts.ecj, parts.ecj.runtime, parts.released.jars, parts.toolbox.cache), "")
-    tools = Toolchain(builder, parts.released, parts.sources)
+    tools = Toolchain(builder, parts.released, parts.sources, parts.target)
     series, source = series_of(request, parts.released.version), source_of(request, tools)
     place = "".join(each if each.isalnum() else "-" for each in builder.label)
     first, second = (build_series(bench, tools, f"{place}-{number}", source, series) for number in (1, 2))

@@ -20,6 +20,7 @@ from harness.base.text import visible
 from harness.building.builders import Builder, compilers_at_hand, ecj_of
 from harness.building.crosscheck import unpatched_jars
 from harness.kafka.distribution import Distribution
+from harness.kafka.lines import Line, line_of
 from harness.kafka.lock import locked_versions, read_lock
 from harness.kafka.patching import load_series
 from harness.model.arms import Build, Role
@@ -70,6 +71,7 @@ class _Case:
     """
 
     run_dir: Path
+    line: Line
     cache: Path
     java: JavaRuntime
     setup: Setup
@@ -158,9 +160,10 @@ def _case(run_dir: Path, asked: Asked, setup: Setup, base: Build, candidate: Bui
     downloads = toolbox.downloads
     released = lock if base.builder == "release" and not setup.base_dist else None
     distribution = distribution_of(setup, asked.kafka_version, downloads)
-    ecj = ecj_of(toolbox)
+    ecj, line = ecj_of(toolbox), line_of(asked.kafka_version)
     return _Case(
         run_dir=run_dir,
+        line=line,
         cache=toolbox.cache,
         java=java_of(setup, toolbox),
         setup=setup,
@@ -168,7 +171,7 @@ def _case(run_dir: Path, asked: Asked, setup: Setup, base: Build, candidate: Bui
         candidate=candidate,
         distribution=distribution,
         claims=load_claims(Path(setup.claims)) if setup.claims else ClaimSet("kafka-raft", "", "", ()),
-        compilers=compilers_at_hand(ecj, Path(setup.java_home) if setup.java_home else None),
+        compilers=compilers_at_hand(ecj, line.class_files, Path(setup.java_home) if setup.java_home else None),
         tools=prepare_tools(ecj, toolbox, distribution),
         release=downloads.fetch(released.one(Purpose.SOURCES)) if released else None,
         tests=downloads.fetch_all(lock.of(Purpose.TESTS)) if lock and setup.tests is not TestScope.NONE else (),
@@ -205,7 +208,7 @@ def _baselines(case: _Case) -> tuple[BaselineJar, ...]:
     if case.release is None:
         return ()
     same = [each for each in case.compilers if each.label == case.candidate.builder]
-    made = unpatched_jars(same or case.compilers, case.distribution, case.release, case.cache)
+    made = unpatched_jars(same or case.compilers, case.distribution, case.release, case.line.class_files, case.cache)
     return tuple(BaselineJar(label, jar) for label, jar in made)
 
 
@@ -237,6 +240,7 @@ def _tests(case: _Case, changed: frozenset[str], reporter: Reporter) -> TestsPro
         return TestsProof(scope, missing=missing)
     series = Path(case.setup.series) / "tests" if case.setup.series else None
     bench = TestBench(
+        line=case.line,
         java=case.java,
         jars=case.tests,
         others=case.distribution.others,

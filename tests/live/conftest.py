@@ -77,7 +77,7 @@ def broken_jar(toolbox, kafka, mutants, tmp_path_factory):
 
     def build(name) -> Path:
         lock = read_lock(KAFKA)
-        builder = choose_builder("auto", lambda: ecj_of(toolbox))
+        builder = choose_builder("auto", lambda: ecj_of(toolbox), 8)
         sources = toolbox.downloads.fetch(lock.one(Purpose.SOURCES))
         probe = prepare_probe(builder, toolbox.java(), kafka.jars, toolbox.cache)
         folder = tmp_path_factory.mktemp(name)
@@ -85,7 +85,7 @@ def broken_jar(toolbox, kafka, mutants, tmp_path_factory):
         mutant = Patch(name, mutants / f"{name}.patch", {})
         broken = replace(series, patches=(*series.patches, mutant))
         made = build_series(
-            Bench(folder, probe, ""), Toolchain(builder, kafka, sources), name, MavenSources(KAFKA, sources), broken
+            Bench(folder, probe, ""), Toolchain(builder, kafka, sources, 8), name, MavenSources(KAFKA, sources), broken
         )
         return folder / made.jar
 

@@ -51,7 +51,7 @@ def sources(downloads: Downloads) -> MavenSources:
 def builder(request: pytest.FixtureRequest, toolbox: Toolbox) -> Builder:
     if request.param == "javac" and not list(jdk_homes(None)):
         pytest.skip("this host has no JDK")
-    return choose_builder(request.param, lambda: ecj_of(toolbox))
+    return choose_builder(request.param, lambda: ecj_of(toolbox), 8)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def bench(toolbox: Toolbox, builder: Builder, release: Distribution, tmp_path_fa
 
 @pytest.fixture(scope="module")
 def tools(builder: Builder, release: Distribution, sources: MavenSources) -> Toolchain:
-    return Toolchain(builder, release, sources.jar)
+    return Toolchain(builder, release, sources.jar, 8)
 
 
 @pytest.fixture(scope="module")
@@ -164,5 +164,5 @@ def test_an_unpacked_kafka_is_the_control_as_well_as_the_locked_one(bench, relea
 
 def test_a_compiler_writes_only_below_its_own_folder(builder, tmp_path):
     (tmp_path / "A.java").write_text("class A { class B {} }\n")
-    assert builder.compile(tmp_path, ["A.java"], (), tmp_path / "out").succeeded
+    assert builder.compile(tmp_path, ["A.java"], (), tmp_path / "out", 8).succeeded
     assert set(classes_in(tmp_path)) == {"out/A.class", "out/A$B.class"}

@@ -138,7 +138,7 @@ def test_with_the_flag_off_the_early_return_is_reached_and_nothing_behind_it(run
 
 def test_without_sources_the_lines_are_those_of_methods_whose_code_differs(toolbox, kafka, tmp_path):
     builder, sources = ecj_of(toolbox), toolbox.downloads.fetch(read_lock(KAFKA).one(Purpose.SOURCES))
-    tools = Toolchain(builder, kafka, sources)
+    tools = Toolchain(builder, kafka, sources, 8)
     bench = Bench(tmp_path, prepare_probe(builder, builder.runtime, kafka.jars, toolbox.cache), "")
     base = build_series(bench, tools, "base", MavenSources(KAFKA, sources), None)
     patched = build_series(bench, tools, "patched", MavenSources(KAFKA, sources), SERIES)

@@ -63,7 +63,7 @@ def test_javac_8_is_fetched_into_an_empty_cache_and_nothing_else_stays_there(too
         ]
         assert [path.name for path in (Path(cache) / "jdk8").iterdir()] == [compiler.home.name]
         (Path(cache) / "A.java").write_text("class A { java.util.List<String> names; }\n")
-        made = compiler.compile(Path(cache), ["A.java"], (), Path(cache) / "out")
+        made = compiler.compile(Path(cache), ["A.java"], (), Path(cache) / "out", 8)
         assert made.succeeded, made.output
         assert (Path(cache) / "out/A.class").read_bytes()[7] == 52  # Java 8
 

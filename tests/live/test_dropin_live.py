@@ -103,7 +103,7 @@ def ecj(toolbox: Toolbox) -> Ecj:
 
 @pytest.fixture(scope="module")
 def builders(ecj: Ecj) -> list[Builder]:
-    return [ecj, *([choose_builder("javac", lambda: ecj)] if list(jdk_homes(None)) else [])]
+    return [ecj, *([choose_builder("javac", lambda: ecj, 8)] if list(jdk_homes(None)) else [])]
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +114,7 @@ def tools(ecj: Ecj, toolbox: Toolbox, kafka: Distribution) -> ProofTools:
 @pytest.fixture(scope="module")
 def subject(toolbox: Toolbox, builders: list[Builder], kafka: Distribution, sources: MavenSources) -> Subject:
     claims = load_claims(SERIES / "claims.toml")
-    made = ((each.label, unpatched_jar(each, kafka, sources.jar, toolbox.cache)) for each in builders)
+    made = ((each.label, unpatched_jar(each, kafka, sources.jar, 8, toolbox.cache)) for each in builders)
     baselines = tuple(BaselineJar(label, jar) for label, jar in made)
     return Subject(named_classes(load_series(SERIES)), claims.flag, claims.flag_default, baselines)
 
@@ -130,7 +130,7 @@ def patched(ecj: Ecj, tree: Path, kafka: Distribution, tmp_path_factory: pytest.
 
 
 def build(builder: Builder, tree: Path, kafka: Distribution, folder: Path) -> Path:
-    made = builder.compile(tree, source_files(tree), kafka.others, folder / "classes")
+    made = builder.compile(tree, source_files(tree), kafka.others, folder / "classes", 8)
     assert made.succeeded, made.output
     jar = folder / f"kafka-raft-{VERSION}.jar"
     write_jar({**resources_of(kafka.raft_jar), **classes_in(folder / "classes")}, jar)

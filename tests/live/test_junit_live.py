@@ -13,6 +13,7 @@ from harness.building.builders import Builder, ecj_of
 from harness.building.configdef import prepare_probe
 from harness.building.jars import write_jar
 from harness.kafka.distribution import Distribution
+from harness.kafka.lines import line_of
 from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
@@ -47,7 +48,7 @@ def builder(toolbox: Toolbox) -> Builder:
 @pytest.fixture(scope="module")
 def bench(toolbox: Toolbox, builder: Builder, kafka: Distribution) -> TestBench:
     jars = toolbox.downloads.fetch_all(read_lock(VERSION).of(Purpose.TESTS))
-    return TestBench(toolbox.java(), jars, kafka.others, builder, toolbox.cache)
+    return TestBench(line_of(VERSION), toolbox.java(), jars, kafka.others, builder, toolbox.cache)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +68,7 @@ def build(
         folder.mkdir()
         patches = [shutil.copy(patch, folder) for patch in (*sorted(SERIES.glob("*.patch")), *more)]
         (folder / "series").write_text("".join(f"{Path(patch).name}\n" for patch in patches))
-        tools = Toolchain(builder, kafka, sources.jar)
+        tools = Toolchain(builder, kafka, sources.jar, 8)
         return run_dir / build_series(Bench(run_dir, probe, ""), tools, name, sources, load_series(folder)).jar
 
     return make
@@ -140,7 +141,7 @@ def test_a_jar_that_ends_the_jvm_is_no_pass(prove, kafka, builder, tmp_path):
     (tmp_path / "RequestManager.java").write_text(
         "package org.apache.kafka.raft; public class RequestManager { static { System.exit(0); } }"
     )
-    assert builder.compile(tmp_path, ["RequestManager.java"], (), tmp_path / "classes").succeeded
+    assert builder.compile(tmp_path, ["RequestManager.java"], (), tmp_path / "classes", 8).succeeded
     entry = "org/apache/kafka/raft/RequestManager.class"
     with zipfile.ZipFile(kafka.raft_jar) as archive:
         entries = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
