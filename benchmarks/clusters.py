@@ -16,9 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import psutil
-from rich.console import Console
 
-from harness.base.progress import Reporter
 from harness.base.waiting import wait_until
 from harness.cluster import probes
 from harness.cluster.cluster import Cluster
@@ -32,6 +30,7 @@ from harness.kafka.distribution import Distribution
 from harness.model.setup import Setup
 from harness.stages.ground import distribution_of
 from harness.stages.run import lay_ground
+from harness.toolbox.toolbox import local_toolbox
 
 KAFKA = "3.9.1"
 TOPOLOGY = Topology(3, 1)
@@ -39,9 +38,9 @@ TOPOLOGY = Topology(3, 1)
 
 def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    quiet, setup = Reporter(Console(quiet=True)), Setup("", "", "fast", "", 1)
-    kafka = distribution_of(setup, KAFKA, quiet)
-    fast = lay_ground(setup, KAFKA, quiet)
+    toolbox, setup = local_toolbox(), Setup("", "", "fast", "", 1)
+    kafka = distribution_of(setup, KAFKA, toolbox.downloads)
+    fast = lay_ground(setup, KAFKA, toolbox, lambda _: None)
     plain = replace(fast, archive=None, profile=Profile.PRODUCTION)
     figures: dict[str, list[tuple[float, float, float]]] = {"fast": [], "default": []}
     for _ in range(rounds):

@@ -15,15 +15,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from harness.base.paths import cache_root
 from harness.building.build import source_files
 from harness.building.containers.choosing import gradle_builder
 from harness.building.containers.debian import make_image
 from harness.building.containers.engine import reach_engine
 from harness.kafka.distribution import locked_distribution
-from harness.kafka.downloads import Downloads
-from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
+from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import local_toolbox
 
 KAFKA = "3.9.1"
 IMAGE_GOAL, MODULE_GOAL = 120, 15
@@ -41,15 +41,16 @@ def main() -> None:
 
 def module() -> float:
     """Return the seconds of one build, from asking the image for its versions to classes on the host."""
-    lock, downloads = read_lock(KAFKA), Downloads(cache_root() / "maven")
+    lock, toolbox = read_lock(KAFKA), local_toolbox()
+    downloads = toolbox.downloads
     release = locked_distribution(lock, downloads)
     with tempfile.TemporaryDirectory() as folder:
         tree = MavenSources(KAFKA, downloads.fetch(lock.one(Purpose.SOURCES))).checkout(Path(folder) / "tree").path
 
         def build() -> None:
-            with gradle_builder("gradle-container", offline=True, hear=quiet) as gradle:
+            with gradle_builder("gradle-container", toolbox.cache, offline=True, hear=quiet) as gradle:
                 assert gradle
-                done = gradle.compile(tree, source_files(tree), release.others, Path(folder) / "out")
+                done = gradle.compile(tree, source_files(tree), release.others, Path(folder) / "out", 8)
                 assert done.succeeded, done.output
 
         return seconds(build)

@@ -12,18 +12,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-from rich.console import Console
-
-from harness.base.paths import cache_root
-from harness.base.progress import Reporter
-from harness.building.builders import choose_builder
-from harness.kafka.downloads import Downloads
-from harness.kafka.lock import Purpose, read_lock
+from harness.building.builders import ecj_of
+from harness.kafka.lines import line_of
+from harness.kafka.lock import read_lock
 from harness.model.proof import TestScope
 from harness.model.setup import Setup
 from harness.proof.junit import TestBench, run_tests
 from harness.stages.ground import distribution_of
-from harness.toolbox.java import bundled_runtime
+from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import local_toolbox
 
 KAFKA = "3.9.1"
 # What a change to the two classes that everything goes through is related to.
@@ -44,11 +41,12 @@ def main() -> None:
 
 
 def prepare() -> tuple[TestBench, Path]:
-    kafka = distribution_of(Setup("", "", "fast", "", 1), KAFKA, Reporter(Console(quiet=True)))
-    downloads, lock, java = Downloads(cache_root() / "maven"), read_lock(KAFKA), bundled_runtime()
-    builder = choose_builder("ecj", java, lambda: downloads.fetch(lock.one(Purpose.COMPILER)))
+    toolbox, lock = local_toolbox(), read_lock(KAFKA)
+    downloads, java = toolbox.downloads, toolbox.java()
+    kafka = distribution_of(Setup("", "", "fast", "", 1), KAFKA, downloads)
+    builder = ecj_of(toolbox)
     jars = downloads.fetch_all(lock.of(Purpose.TESTS))
-    return TestBench(java, jars, kafka.others, builder, cache_root(), changed=CHANGED), kafka.raft_jar
+    return TestBench(line_of(KAFKA), java, jars, kafka.others, builder, toolbox.cache, changed=CHANGED), kafka.raft_jar
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
 from harness.logs.read.masks import MASKS, template
 from harness.logs.read.pipeline import read
 from harness.logs.read.spark import session
+from harness.toolbox.toolbox import local_toolbox
 
 sys.path.insert(0, str(Path(__file__).parent))
 import contrasts
@@ -185,7 +186,7 @@ def main() -> None:
         (root / "first.log").write_bytes(content[: content.index(b"\n[", 1000) + 1])
         for time_ in ("first", "second", "third"):  # the second of an installation writes the archive of classes
             with ExitStack() as stack, stage(f"session and first job, {time_} time"):
-                read(stack.enter_context(session(root)), root, {"first.log": READING})
+                read(stack.enter_context(session(root, local_toolbox())), root, {"first.log": READING})
         small, large, *_ = [whole(root, content, size) for size in (0.1, 1.0, *largest)]
     marginal = (large.cpu - small.cpu) / 0.9e9
     print(f"a further gigabyte: {marginal * 1e9:.1f} CPU s, of which the kernel takes {kernel / marginal:.0%}")

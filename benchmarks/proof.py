@@ -14,14 +14,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from harness.audit.claims_file import load_claims
-from harness.base.paths import cache_root, data_root
+from harness.base.paths import data_root
 from harness.building.build import Bench, Toolchain, build_series
-from harness.building.builders import Ecj
+from harness.building.builders import ecj_of
 from harness.building.configdef import read_keys
 from harness.building.crosscheck import unpatched_jars
 from harness.kafka.distribution import locked_distribution
-from harness.kafka.downloads import Downloads
-from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
 from harness.proof.bytecode import read_each, read_references
@@ -30,7 +29,8 @@ from harness.proof.dropin.api import compare_apis
 from harness.proof.dropin.linkage import packages_of
 from harness.proof.dropin.loading import check_loading
 from harness.rundir.directory import RunDirectory
-from harness.toolbox.java import bundled_runtime
+from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import local_toolbox
 
 VERSION = "3.9.1"
 
@@ -50,17 +50,19 @@ def cpu() -> float:
 
 def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
-    lock, downloads = read_lock(VERSION), Downloads(cache_root() / "maven")
-    kafka, java = locked_distribution(lock, downloads), bundled_runtime()
-    ecj = Ecj(downloads.fetch(lock.one(Purpose.COMPILER)), java)
+    lock, toolbox = read_lock(VERSION), local_toolbox()
+    downloads, java = toolbox.downloads, toolbox.java()
+    kafka = locked_distribution(lock, downloads)
+    ecj = ecj_of(toolbox)
     sources = downloads.fetch(lock.one(Purpose.SOURCES))
     folder = data_root() / "patches" / VERSION / "dynamic-bootstrap"
     series, claims = load_series(folder), load_claims(folder / "claims.toml")
-    tools = prepare_tools(ecj, java, lock, downloads, kafka)
-    baselines = tuple(BaselineJar(*each) for each in unpatched_jars([ecj], kafka, sources, cache_root()))
+    tools = prepare_tools(ecj, toolbox, kafka)
+    baselines = tuple(BaselineJar(*each) for each in unpatched_jars([ecj], kafka, sources, 8, toolbox.cache))
     subject = Subject(named_classes(series), claims.flag, claims.flag_default, baselines)
     with tempfile.TemporaryDirectory() as scratch:
-        bench, chain = Bench(RunDirectory(Path(scratch)), tools.config, claims.flag), Toolchain(ecj, kafka, sources)
+        bench = Bench(RunDirectory(Path(scratch)), tools.config, claims.flag)
+        chain = Toolchain(ecj, kafka, sources, 8)
         made = build_series(bench, chain, "patched", MavenSources(VERSION, sources), series)
         jar = Path(scratch) / made.jar
         classes = read_each(tools.bytecode, [jar])[0]

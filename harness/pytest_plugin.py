@@ -129,7 +129,7 @@ def pytest_runtestloop(session: pytest.Session) -> None:
 
 def _verify(session: pytest.Session, items: list[ScenarioItem]) -> None:
     # The stages import everything that a verification needs; a session without scenarios must not wait for that.
-    from harness.cli.common import new_run_dir, reporter
+    from harness.cli.common import new_run_dir, reporter, toolbox
     from harness.model.request import Request
     from harness.stages import run as run_stage
     from harness.stages.build import build
@@ -139,8 +139,9 @@ def _verify(session: pytest.Session, items: list[ScenarioItem]) -> None:
     _check_files(items)
     jar = session.config.getoption("--kafka-jar")
     request = Request(jar=jar, scenarios=names, argv=("verify", *(("--jar", str(jar)) if jar else ())))
-    build(request, run_dir, reporter())
-    run_stage.run(run_dir, reporter())
+    tools = toolbox()
+    build(request, run_dir, tools, reporter())
+    run_stage.run(run_dir, tools, reporter())
     session.stash[_RUN_DIR] = run_dir
     session.stash[_FLAG_KNOWN] = RunDirectory(run_dir).declaration.read().flag_known
     verdict = judge_run(run_dir)

@@ -111,4 +111,4 @@ def _scalar(kind: Any, value: Any, where: str) -> Any:
 
 def _expect(met: bool, where: str, wanted: str, got: object) -> None:
     if not met:
-        raise HarnessError(f"In the JSON at {where}: expected {wanted}, found {str(got)[:200]!r}.")
+        raise HarnessError(f"At {where}: expected {wanted}, found {str(got)[:200]!r}.")

@@ -128,7 +128,7 @@ class DownloadBar:
                 if self._console.is_terminal:
                     self._bar.start()
                 else:
-                    self._console.print("  downloading Kafka's jars …")
+                    self._console.print("  downloading jars …")
                 self._task = self._bar.add_task("")
             self._files[name] = (done, total)
             came, size = (sum(column) for column in zip(*self._files.values(), strict=True))

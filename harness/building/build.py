@@ -15,13 +15,13 @@ from harness.building.configdef import Probe, read_flag
 from harness.building.given import check_raft_jar
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.kafka.distribution import Distribution
-from harness.kafka.downloads import sha256_of
 from harness.kafka.maven import lay_out_generated
 from harness.kafka.patching import Series, apply_series
 from harness.kafka.tree import Source, SourceTree
 from harness.model.arms import Build
 from harness.rundir.directory import RunDirectory
 from harness.rundir.parts import BuildFolder
+from harness.toolbox.downloads import sha256_of
 
 _SOURCES = ("raft/src/main/java", "raft/src/generated/java")
 _RESOURCES = Path("raft/src/main/resources")
@@ -45,12 +45,14 @@ class Toolchain:
     """What sources are compiled with.
 
     `released` is the Kafka that gives the class path and a jar's resource entries, `released_sources` its raft
-    module's sources jar, which holds the message classes that a git checkout lacks.
+    module's sources jar, which holds the message classes that a git checkout lacks. `target` is the Java release that
+    class files are made for.
     """
 
     builder: Builder
     released: Distribution
     released_sources: Path
+    target: int
 
 
 def build_series(bench: Bench, tools: Toolchain, name: str, source: Source, series: Series | None) -> Build:
@@ -62,7 +64,9 @@ def build_series(bench: Bench, tools: Toolchain, name: str, source: Source, seri
     with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as scratch:
         tree = _ready_tree(tools, source, series, Path(scratch) / "tree")
         classes = Path(scratch) / "classes"
-        compiled = tools.builder.compile(tree.path, source_files(tree.path), tools.released.others, classes)
+        compiled = tools.builder.compile(
+            tree.path, source_files(tree.path), tools.released.others, classes, tools.target
+        )
         keep_sources(tree.path, folder)
         write_text(folder.log, _log(tree, series, tools.builder, compiled))
         if not compiled.succeeded:

@@ -16,6 +16,8 @@ from typing import Protocol
 from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
 from harness.toolbox.java import JavaRuntime, runtime_at
+from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import Toolbox
 
 GRADLE_CONTAINER, GRADLE_FULL = "gradle-container", "gradle-full"  # made by harness.building.containers
 GRADLE_BUILDERS = (GRADLE_CONTAINER, GRADLE_FULL)
@@ -37,7 +39,7 @@ class Compilation:
 
 
 class Builder(Protocol):
-    """Compiles sources to class files for Java 8, the level of Kafka 3's modules."""
+    """Compiles sources to class files."""
 
     @property
     def label(self) -> str:
@@ -47,8 +49,13 @@ class Builder(Protocol):
     def note(self) -> str:
         """What a reader of the report must know of jars built this way; empty when nothing."""
 
-    def compile(self, root: Path, sources: Sequence[str], class_path: Sequence[Path], out: Path) -> Compilation:
-        """Compile `sources`, paths relative to `root`, into the folder `out`. A compile error is no exception."""
+    def compile(
+        self, root: Path, sources: Sequence[str], class_path: Sequence[Path], out: Path, target: int
+    ) -> Compilation:
+        """Compile `sources`, paths relative to `root`, for the Java release `target`, into the folder `out`.
+
+        A compile error is no exception.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +70,11 @@ class Javac:
         """`javac` and the JDK's version."""
         return f"javac {self.jdk.version}"
 
-    def compile(self, root: Path, sources: Sequence[str], class_path: Sequence[Path], out: Path) -> Compilation:
-        """Compile against the API of Java 8 itself (`--release 8`)."""
-        level = ("--release", "8", "-Xlint:-options")
+    def compile(
+        self, root: Path, sources: Sequence[str], class_path: Sequence[Path], out: Path, target: int
+    ) -> Compilation:
+        """Compile against the API of the target itself (`--release`)."""
+        level = ("--release", str(target), "-Xlint:-options")
         return run_compiler([str(self.jdk.javac), *level], root, sources, class_path, out)
 
 
@@ -83,26 +92,32 @@ class Ecj:
 
     @property
     def note(self) -> str:
-        """Ecj's classes are not javac's, and a bare runtime has no API of Java 8 to compile against."""
+        """Ecj's classes are not javac's, and a bare runtime has no API of another Java to compile against."""
         return (
             "built without a JDK: ecj's classes differ from javac's, and they are compiled against the class "
             f"library of Java {self.runtime.version}; compare with a baseline from the same compiler"
         )
 
-    def compile(self, root: Path, sources: Sequence[str], class_path: Sequence[Path], out: Path) -> Compilation:
-        """Compile to Java 8 class files; the API is the runtime's, whose Java 8 signatures only a JDK has."""
-        level = ("-source", "8", "-target", "8", "-Xemacs")
+    def compile(
+        self, root: Path, sources: Sequence[str], class_path: Sequence[Path], out: Path, target: int
+    ) -> Compilation:
+        """Compile to class files of the target; the API is the runtime's: older signatures only a JDK has."""
+        level = ("-source", str(target), "-target", str(target), "-Xemacs")
         command = [str(self.runtime.java), "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-jar", str(self.jar)]
         return run_compiler([*command, *level], root, sources, class_path, out)
 
 
-def choose_builder(
-    name: str, bundled: JavaRuntime, ecj_jar: Callable[[], Path], java_home: Path | None = None
-) -> Builder:
+def ecj_of(toolbox: Toolbox) -> Ecj:
+    """Return ecj on the bundled runtime, fetched if need be. Raises HarnessError when it cannot be had."""
+    return Ecj(toolbox.tool(Purpose.COMPILER), toolbox.java())
+
+
+def choose_builder(name: str, ecj: Callable[[], Ecj], target: int, java_home: Path | None = None) -> Builder:
     """Return the compiler called `name`, one of COMPILERS; `auto` is a JDK's javac where one works, else ecj.
 
-    A JDK is looked for in `java_home`, $JAVA_HOME and on PATH, and is tried out. `ecj_jar` fetches ecj when it
-    is needed. Raises HarnessError for an unknown name, and for `javac` where no JDK works.
+    A JDK is looked for in `java_home`, $JAVA_HOME and on PATH, and is tried out for the Java release
+    `target`. `ecj` fetches ecj when it is needed. Raises HarnessError for an unknown name, and for `javac` where no
+    JDK works.
     """
     if name not in COMPILERS:
         raise HarnessError(f"There is no builder {name!r}.", f"Choose one of {', '.join(BUILDERS)}.")
@@ -110,21 +125,21 @@ def choose_builder(
         tried = []
         for home in jdk_homes(java_home):
             builder = Javac(runtime_at(home))
-            if _compiles(builder):
+            if _compiles(builder, target):
                 return builder
             tried.append(str(home))
         if name == "javac":
-            where = f"these do not compile for Java 8: {', '.join(tried)}" if tried else "none has a javac"
+            where = f"these do not compile for Java {target}: {', '.join(tried)}" if tried else "none has a javac"
             raise HarnessError(
                 f"No JDK was found by --java-home, in $JAVA_HOME or on PATH: {where}.",
                 "Install a JDK, or use --builder ecj, which needs none.",
             )
-    return Ecj(ecj_jar(), bundled)
+    return ecj()
 
 
-def compilers_at_hand(ecj: Ecj, java_home: Path | None = None) -> tuple[Builder, ...]:
+def compilers_at_hand(ecj: Ecj, target: int, java_home: Path | None = None) -> tuple[Builder, ...]:
     """Return every compiler that works here: a JDK's javac where there is one, and ecj last, which every host has."""
-    builder = choose_builder("auto", ecj.runtime, lambda: ecj.jar, java_home)
+    builder = choose_builder("auto", lambda: ecj, target, java_home)
     return (ecj,) if builder.label == ecj.label else (builder, ecj)
 
 
@@ -150,12 +165,12 @@ def first_errors(output: str, most: int = 3) -> str:
     return "\n".join(errors) or output.strip()[-500:]
 
 
-def _compiles(builder: Builder) -> bool:
-    """Whether the compiler starts and still knows Java 8: a `javac` on PATH may be a dangling alternative."""
+def _compiles(builder: Builder, target: int) -> bool:
+    """Whether the compiler starts and knows the target: a `javac` on PATH may be a dangling alternative."""
     with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as folder:
         root = Path(folder)
         (root / "Try.java").write_text("class Try { java.util.List<String> list; }\n", encoding="utf-8")
-        return builder.compile(root, ["Try.java"], (), root / "out").succeeded
+        return builder.compile(root, ["Try.java"], (), root / "out", target).succeeded
 
 
 def run_compiler(

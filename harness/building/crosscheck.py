@@ -15,8 +15,8 @@ from harness.building.build import source_files
 from harness.building.builders import Builder, first_errors
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.kafka.distribution import Distribution
-from harness.kafka.downloads import sha256_of
 from harness.kafka.maven import MavenSources
+from harness.toolbox.downloads import sha256_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +116,13 @@ def class_bytes(jar: Path) -> dict[str, bytes]:
 
 
 def unpatched_jars(
-    builders: Iterable[Builder], released: Distribution, sources: Path, cache: Path
+    builders: Iterable[Builder], released: Distribution, sources: Path, target: int, cache: Path
 ) -> list[tuple[str, Path]]:
     """Return, with each builder's label, the jar that it makes of the released sources. Raises as `unpatched_jar`."""
-    return [(each.label, unpatched_jar(each, released, sources, cache)) for each in builders]
+    return [(each.label, unpatched_jar(each, released, sources, target, cache)) for each in builders]
 
 
-def unpatched_jar(builder: Builder, released: Distribution, sources: Path, cache: Path) -> Path:
+def unpatched_jar(builder: Builder, released: Distribution, sources: Path, target: int, cache: Path) -> Path:
     """Return the jar that a builder makes of the released sources, built once per builder and sources.
 
     Raises HarnessError when it cannot compile them.
@@ -130,14 +130,14 @@ def unpatched_jar(builder: Builder, released: Distribution, sources: Path, cache
     key = hashlib.sha256(f"{builder.label}\n{builder.note}\n{sha256_of(sources)}".encode()).hexdigest()[:16]
     jar = cache / "baselines" / key / f"kafka-raft-{released.version}.jar"
     if not jar.is_file():
-        write_with(jar, lambda staged: _build(builder, released, sources, staged))
+        write_with(jar, lambda staged: _build(builder, released, sources, target, staged))
     return jar
 
 
-def _build(builder: Builder, released: Distribution, sources: Path, jar: Path) -> None:
+def _build(builder: Builder, released: Distribution, sources: Path, target: int, jar: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as scratch:
         tree = MavenSources(released.version, sources).checkout(Path(scratch) / "tree").path
-        made = builder.compile(tree, source_files(tree), released.others, Path(scratch) / "classes")
+        made = builder.compile(tree, source_files(tree), released.others, Path(scratch) / "classes", target)
         if not made.succeeded:
             raise HarnessError(
                 f"{builder.label} cannot compile the released sources: {first_errors(made.output)}.",

@@ -49,11 +49,24 @@ class Javac8:
         """Whether a label is that of javac 8, from which the release's very bytes are expected."""
         return label.startswith(f"{_LABEL} ")
 
-    def compile(self, root: Path, sources: Sequence[str], class_path: Sequence[Path], out: Path) -> Compilation:
-        """Compile as Kafka's own build does, against Java 8's real class library."""
+    def compile(
+        self, root: Path, sources: Sequence[str], class_path: Sequence[Path], out: Path, target: int
+    ) -> Compilation:
+        """Compile as Kafka's own build does, against Java 8's real class library, whatever the target."""
         command = [str(self.runtime.java), "-XX:+UseSerialGC", "-cp", str(self.home / _COMPILER)]
         library = ":".join(str(self.home / each) for each in _LIBRARY)
-        level = ["-bootclasspath", library, "-extdirs", "", "-endorseddirs", "", "-source", "8", "-target", "8"]
+        level = [
+            "-bootclasspath",
+            library,
+            "-extdirs",
+            "",
+            "-endorseddirs",
+            "",
+            "-source",
+            str(target),
+            "-target",
+            str(target),
+        ]
         return run_compiler([*command, "com.sun.tools.javac.Main", *level], root, sources, class_path, out)
 
 

@@ -11,6 +11,7 @@ from harness.base.files import move_folder
 from harness.base.locks import scratch
 from harness.building.builders import Builder, first_errors
 
+_TARGET = 8  # every Java that nodes run on loads it
 QUICK = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
 
 
@@ -23,7 +24,7 @@ def compiled_probe(builder: Builder, source: Path, class_path: Sequence[Path], c
     classes = cache / "probes" / key
     if not (classes / f"{source.stem}.class").is_file():
         with scratch(classes.parent) as staging:
-            made = builder.compile(source.parent, [source.name], class_path, staging / key)
+            made = builder.compile(source.parent, [source.name], class_path, staging / key, _TARGET)
             if not made.succeeded:
                 raise HarnessError(f"{builder.label} cannot compile the probe: {first_errors(made.output)}")
             move_folder(staging / key, classes)

@@ -8,8 +8,10 @@ import sys
 import tempfile
 import threading
 import traceback
+from importlib import metadata
 from pathlib import Path
 from types import FrameType
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -17,8 +19,9 @@ from rich.text import Text
 from harness.base.errors import HarnessError
 from harness.base.text import visible
 from harness.cli import audit, convert, image, inspect, mutants, nightly, rollout, selftest, stages, verify
-from harness.cli.common import USAGE_OR_HARNESS_ERROR, at_work, errors, how_to_go_on
+from harness.cli.common import USAGE_OR_HARNESS_ERROR, at_work, console, errors, how_to_go_on
 
+_DISTRIBUTION = "kafka-patch-harness"
 _INTERRUPTED = 130
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _END_WITHIN_SECONDS = 8.0
@@ -44,6 +47,21 @@ mutants.register(app)
 nightly.register(app)
 convert.register(app)
 selftest.register(app)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        console().print(f"{_DISTRIBUTION} {metadata.version(_DISTRIBUTION)}")
+        raise typer.Exit
+
+
+@app.callback()
+def _harness(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Take what goes before a command."""
 
 
 def main() -> None:

@@ -51,8 +51,6 @@ def audit(
     """
     from harness.audit.answering import audit as answers_of
     from harness.audit.claims_file import load_claims
-    from harness.base.paths import cache_root
-    from harness.kafka.downloads import Downloads
     from harness.model.request import DEFAULT_KAFKA
     from harness.stages import audit as stage
     from harness.stages.build import series_folder
@@ -63,13 +61,10 @@ def audit(
     claimed = load_claims(claims or folder / "claims.toml")
     if sources:
         answers = answers_of(claimed, sources)
+    elif jar:
+        answers = stage.audit_jar(claimed, jar, common.toolbox(offline=offline))
     else:
-        with common.reporter().downloads() as progress:
-            downloads = Downloads(cache_root() / "maven", offline=offline, progress=progress)
-            if jar:
-                answers = stage.audit_jar(claimed, jar, downloads)
-            else:
-                answers = stage.audit_series(claimed, folder, downloads)
+        answers = stage.audit_series(claimed, folder, common.toolbox(offline=offline).downloads)
     _tell(answers)
     return 1 if any(each.blocks for each in answers) else 0
 

@@ -17,9 +17,9 @@ from rich.console import Console
 
 from harness.base.errors import HarnessError
 from harness.base.locks import MARKER, owned, scratch, sweep
-from harness.base.paths import cache_root
 from harness.base.progress import Reporter
 from harness.rundir.directory import RunDirectory
+from harness.toolbox.toolbox import Toolbox, local_toolbox
 
 USAGE_OR_HARNESS_ERROR = 2
 _held = ExitStack()
@@ -27,7 +27,7 @@ _in_work: list[Path] = []
 
 Out = Annotated[
     Path | None,
-    typer.Option("--out", help="Run directory to make; out/<time>-<command> if not given.", show_default=False),
+    typer.Option("--out", help="Run directory to make; `out/<time>-<command>` if not given.", show_default=False),
 ]
 OutCopy = Annotated[
     Path | None,
@@ -52,6 +52,16 @@ def reporter() -> Reporter:
     return Reporter(console())
 
 
+def toolbox(*, offline: bool = False) -> Toolbox:
+    """Return what stages work with; downloads are shown on the console."""
+    return local_toolbox(offline=offline, show=reporter().downloads)
+
+
+def toolbox_of(run_dir: Path) -> Toolbox:
+    """Return what later stages of a run directory work with: offline if it was declared so."""
+    return toolbox(offline=RunDirectory(run_dir).setup.read().offline)
+
+
 def hold(folder: Path, *, resumable: bool = True) -> None:
     """Own a folder until the command ends; what a killed harness left half-written there is removed first.
 
@@ -70,7 +80,7 @@ def at_work() -> Iterator[None]:
     What killed harnesses left is swept first.
     """
     temporary = Path(tempfile.gettempdir())
-    for parent in (temporary, *cache_root().glob("*/")):
+    for parent in (temporary, *toolbox().cache.glob("*/")):
         sweep(parent)
     _in_work.clear()
     with _held, scratch(temporary) as folder, _temporary_files_in(folder):

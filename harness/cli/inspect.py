@@ -9,7 +9,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from harness.base.paths import cache_root, data_root
+from harness.base.errors import HarnessError
+from harness.base.paths import data_root, is_checkout
 from harness.cli import common
 from harness.cli.common import USAGE_OR_HARNESS_ERROR
 
@@ -61,7 +62,7 @@ def doctor() -> int:
     from harness.doctor import examine
 
     out = common.console()
-    findings = examine()
+    findings = examine(common.toolbox())
     for finding in findings:
         mark = (
             Text("ok     ", style="green")
@@ -77,7 +78,9 @@ def doctor() -> int:
 
 
 def lock(
-    version: Annotated[str, typer.Argument(help="A released Kafka version, such as 3.9.1.")],
+    version: Annotated[
+        str, typer.Argument(help="A released Kafka version, such as 3.9.1; or `tools`, which are the harness's own.")
+    ],
     out: Annotated[
         Path | None,
         typer.Option(
@@ -91,18 +94,33 @@ def lock(
 
     Example: harness lock 3.9.0
     """
-    from harness.kafka.downloads import Downloads
-    from harness.kafka.lock import lock_folder_for_writing, write_lock
+    from harness.toolbox import tools
+
+    if version == tools.NAME:
+        return _lock_tools(out)
+    from harness.kafka.lines import line_of
+    from harness.kafka.lock import checked_version, lock_folder_for_writing, write_lock
     from harness.kafka.resolving import resolve_lock
     from harness.logs.read.library import libraries_beside, make_library
 
     reporter = common.reporter()
-    folder = out or lock_folder_for_writing()
+    folder, line = out or lock_folder_for_writing(), line_of(checked_version(version))
     reporter.stage(f"resolving Kafka {version} and reading its log statements")
-    with reporter.downloads() as progress:
-        downloads = Downloads(cache_root() / "maven", progress=progress)
-        resolved = resolve_lock(version, downloads)
-        written = write_lock(resolved, folder)
-        statements = make_library(resolved, downloads, out or libraries_beside(folder))
+    downloads = common.toolbox().downloads
+    resolved = resolve_lock(version, line.lock, downloads)
+    written = write_lock(resolved, folder)
+    statements = make_library(resolved, downloads, out or libraries_beside(folder))
     common.console().print(f"{written}\n{statements}")
+    return 0
+
+
+def _lock_tools(out: Path | None) -> int:
+    from harness.toolbox.lockfile import shipped_locks
+    from harness.toolbox.tools import resolve_tools, write_tools_lock
+
+    if not (out or is_checkout()):
+        raise HarnessError("The lock of the harness's tools is a part of the harness.", "Name a folder by --out.")
+    common.reporter().stage("fetching the harness's tools")
+    written = write_tools_lock(resolve_tools(common.toolbox().downloads), out or shipped_locks())
+    common.console().print(str(written))
     return 0

@@ -33,6 +33,8 @@ def mutants(
     from harness.stages.mutants import detect, table
 
     request = Request(builder=builder, tests=TestScope.RELATED, offline=offline, argv=common.argv())
-    found = detect(folder, request, common.new_run_dir(out, "mutants"), common.reporter())
+    found = detect(
+        folder, request, common.new_run_dir(out, "mutants"), common.toolbox(offline=offline), common.reporter()
+    )
     common.console().print(table(found), soft_wrap=True)
     return 0 if all(each.settled for each in found) else 1

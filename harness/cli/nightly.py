@@ -20,6 +20,9 @@ from harness.cli import common
 from harness.cli.common import Offline
 
 if TYPE_CHECKING:  # the night's modules are loaded by the command that needs them
+    from harness.base.progress import Reporter
+    from harness.model.request import Request
+    from harness.model.runs import Verdict
     from harness.nightly.judging import NightReport
     from harness.nightly.records import Night
 
@@ -39,7 +42,7 @@ Waivers = Annotated[
     typer.Option("--waivers", help="A waivers.toml; the one that the matrix names if not given.", show_default=False),
 ]
 NightOut = Annotated[
-    Path | None, typer.Option("--out", help="Folder to make; out/<time>-night if not given.", show_default=False)
+    Path | None, typer.Option("--out", help="Folder to make; `out/<time>-night` if not given.", show_default=False)
 ]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, max=16, help="Clusters side by side.")]
 OnlyList = Annotated[bool, typer.Option("--list", help="Tell what would run, and where; start nothing.")]
@@ -79,6 +82,7 @@ def nightly(
     from harness.nightly.shards import parse_shard
     from harness.nightly.waivers import load_waivers
     from harness.scenario.registry import load_all
+    from harness.stages.verify import verify
 
     part, parts = parse_shard(shard)
     read = load_matrix(matrix or data_root() / "builds" / "matrix.toml")
@@ -105,7 +109,12 @@ def nightly(
     common.hold(folder)
     if file:
         keep_waivers(file, folder)
-    run_shard(planned, {each.id: each.request for each in asked}, folder, common.reporter())
+    toolbox = common.toolbox(offline=offline)
+
+    def ask(request: Request, run_dir: Path, reporter: Reporter) -> Verdict:
+        return verify(request, run_dir, toolbox, reporter)
+
+    run_shard(planned, {each.id: each.request for each in asked}, folder, common.reporter(), ask)
     return _told(conclude(folder, history), folder)
 
 

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from harness.cli import common
-from harness.cli.common import Offline, Out
-from harness.cli.verify import BaseDist, BaseJar, Claims, Config, Jar, JavaHome, JvmProfile, KafkaVersion
-from harness.cluster.jvm import Profile
+from harness.cli.common import Out
+from harness.cli.helptext import help_text
+from harness.cli.requests import own_option, taking_request
 from harness.model.request import Request
 
-_EXAMPLES = """
-
-Brings a cluster up on base under load and replaces the jar node by node, with checks before and after each step; then
-soaks on mixed versions, rolls back from complete and from half-way, kills a node in the middle of its step, and sees
-that a jar which dies on load is stopped at the first node. Ends with report.html and runbook.md.
-
-Exit codes: 0 it passed, 1 the roll was stopped, 2 usage or harness error, 3 too little could be asked.
-
-Examples:
-
-    harness rollout                                   the shipped series over stock 3.9.1
-    harness rollout --jar kafka-raft-3.9.1.jar --base-dist /opt/kafka --config my.properties
-    harness rollout --topology 3combined+1 --rehearse control --rehearse forward-and-back
-"""
+_HELP = help_text(
+    "Rehearse the rollout: swap the jar node by node under load, and back.",
+    "Brings a cluster up on base under load and replaces the jar node by node, with checks before and after each step; "
+    "then soaks on mixed versions, rolls back from complete and from half-way, kills a node in the middle of its step, "
+    "and sees that a jar which dies on load is stopped at the first node. Ends with report.html and runbook.md.",
+    "Exit codes: 0 it passed, 1 the roll was stopped, 2 usage or harness error, 3 too little could be asked.",
+    examples=(
+        ("harness rollout", "the shipped series over stock 3.9.1"),
+        ("harness rollout --jar kafka-raft-3.9.1.jar --base-dist /opt/kafka --config my.properties", "your own Kafka"),
+        ("harness rollout --topology 3combined+1 --rehearse control --rehearse forward-and-back", "only these two"),
+    ),
+)
+# What a rehearsal takes of a verification's options.
+_SHARED = ("jar", "base_jar", "base_dist", "claims", "config", "java_home", "profile", "kafka_version", "offline")
 
 TopologyText = Annotated[
     str, typer.Option("--topology", help="3+3: controllers and brokers; 3combined+1: nodes that are both, and brokers.")
@@ -55,49 +56,28 @@ Budget = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("rollout", help=f"Rehearse the rollout: swap the jar node by node under load, and back.{_EXAMPLES}")(
-        rollout
+    own = (
+        own_option("topology", TopologyText, "3+3"),
+        own_option("order", Order, ""),
+        own_option("rehearse", Rehearse, None),
+        own_option("stall_budget", Budget, 0.0),
+        own_option("out", Out, None),
     )
+    app.command("rollout", help=_HELP)(taking_request(_rollout, *own, only=_SHARED))
 
 
-def rollout(
-    jar: Jar = None,
-    base_jar: BaseJar = None,
-    base_dist: BaseDist = None,
-    claims: Claims = "",
-    topology: TopologyText = "3+3",
-    order: Order = "",
-    rehearse: Rehearse = None,
-    stall_budget: Budget = 0.0,
-    config: Config = None,
-    java_home: JavaHome = None,
-    profile: JvmProfile = Profile.FAST,
-    kafka: KafkaVersion = "",
-    offline: Offline = False,
-    out: Out = None,
+def _rollout(
+    request: Request, topology: str, order: str, rehearse: list[str] | None, stall_budget: float, out: Path | None
 ) -> int:
-    """Rehearse the rollout."""
     from harness.model.rollout import RollPlan
     from harness.rollout.nodes import parse_order, parse_topology
     from harness.rollout.rehearsals import chosen
-    from harness.stages.rollout import print_rollout
-    from harness.stages.rollout import rollout as carry_out
+    from harness.stages.rollout import print_rollout, rollout
 
     nodes = parse_topology(topology)
     plan = RollPlan(topology, parse_order(order, nodes), chosen(rehearse or ()), stall_budget)
-    request = Request(
-        kafka_version=kafka,
-        jar=jar,
-        base_jar=base_jar,
-        base_dist=base_dist,
-        claims=claims,
-        config=config,
-        java_home=java_home,
-        profile=profile,
-        offline=offline,
-        argv=common.argv(),
-    )
+    toolbox = common.toolbox(offline=request.offline)
     with common.fresh_run_dir(out, "rollout", resumable=False) as folder:
-        found = carry_out(request, plan, folder, common.reporter())
+        found = rollout(request, plan, folder, toolbox, common.reporter())
     print_rollout(common.console(), found, folder)
     return found.outcome.exit_code

@@ -31,7 +31,7 @@ def selftest() -> int:
     out, reporter = common.console(), common.reporter()
     table = Table("canary", "alarm", "raised by", "seconds", box=None, header_style="bold")
     silent = 0
-    for heard in ask_all(canaries(reporter), Path(tempfile.gettempdir())):
+    for heard in ask_all(canaries(common.toolbox(), reporter.say), Path(tempfile.gettempdir())):
         silent += not heard.raised
         mark = Text("raised", style="green") if heard.raised else Text("SILENT", style="bold red")
         reporter.say(f"{heard.name}: {mark.plain} in {heard.seconds:g} s")

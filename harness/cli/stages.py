@@ -10,12 +10,23 @@ import typer
 from harness.base.errors import HarnessError
 from harness.cli import common
 from harness.cli.common import OutCopy, RunDir
+from harness.cli.helptext import help_text
+
+_DIFF_HELP = help_text(
+    "Find log differences between the arms of a run directory, or between two folders of logs from anywhere.",
+    examples=(
+        ("harness diff out/20260101-120000-verify", "the arms of a run directory"),
+        ("harness diff logs/before logs/after --out out/diff", "two folders of logs"),
+        ("harness diff logs/before logs/after --repeats-dir logs/before-again", "with further runs of the first"),
+        ("spark-submit --packages … …/harness/__main__.py diff s3a://logs/before s3a://logs/after", "on a cluster"),
+    ),
+)
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("run")(run)
-    app.command("diff")(diff)
+    app.command("diff", help=_DIFF_HELP)(diff)
     app.command("judge")(judge)
     app.command("report")(report)
 
@@ -28,7 +39,7 @@ def run(run_dir: RunDir, out: OutCopy = None) -> int:
     from harness.stages import run as stage
 
     folder = common.work_dir(run_dir, out)
-    stage.run(folder, common.reporter())
+    stage.run(folder, common.toolbox_of(folder), common.reporter())
     common.console().print(f"Next: harness diff {folder}")
     return 0
 
@@ -62,15 +73,7 @@ def diff(
         typer.Option("--out", help="Folder for the result; of a run directory, a copy to work in.", show_default=False),
     ] = None,
 ) -> int:
-    """Find log differences between the arms of a run directory, or between two folders of logs from anywhere.
-
-    Examples:
-
-        harness diff out/20260101-120000-verify
-        harness diff logs/before logs/after --out out/diff
-        harness diff logs/before logs/after --repeats-dir logs/before-again
-        spark-submit --packages … …/harness/__main__.py diff s3a://logs/before s3a://logs/after
-    """
+    """Compare logs."""
     from harness.stages import diff as stage
 
     if other is None:
@@ -80,11 +83,13 @@ def diff(
                 "A run directory knows its own layout and repeats.",
             )
         folder = common.work_dir(Path(run_dir), out)
-        stage.diff(folder, common.reporter(), master)
+        stage.diff(folder, common.toolbox(), common.reporter(), master)
         common.console().print(f"Next: harness judge {folder}")
         return 0
     with common.fresh_run_dir(out, "diff") as folder:
-        stage.diff_folders(run_dir, other, folder, layout or None, common.reporter(), repeats_dir, master)
+        stage.diff_folders(
+            run_dir, other, folder, layout or None, common.toolbox(), common.reporter(), repeats_dir, master
+        )
     return 0
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,77 +10,12 @@ import typer
 
 from harness.base.errors import HarnessError
 from harness.cli import common
-from harness.cli.common import Offline, Out
-from harness.cluster.jvm import Profile
-from harness.model.proof import TestScope
+from harness.cli.common import Out
+from harness.cli.helptext import help_text
+from harness.cli.requests import own_option, taking_request
+from harness.model.options import words_of
 from harness.model.request import Request
 from harness.rundir.directory import RunDirectory
-
-Jar = Annotated[
-    Path | None,
-    typer.Option(
-        "--jar", help="A finished kafka-raft jar to validate, instead of building the series.", show_default=False
-    ),
-]
-BaseJar = Annotated[
-    Path | None,
-    typer.Option(
-        "--base-jar", help="Your current kafka-raft jar as the control, instead of Apache's.", show_default=False
-    ),
-]
-BaseDist = Annotated[
-    Path | None,
-    typer.Option("--base-dist", help="An unpacked Kafka as the control: all its jars are used.", show_default=False),
-]
-Git = Annotated[
-    str,
-    typer.Option(
-        "--git", help="Build from a git repository: URL@REF (tag, branch or commit), not the released sources."
-    ),
-]
-Claims = Annotated[
-    str, typer.Option("--claims", help="A claims.toml, or `none`; the series' own if not given.", show_default=False)
-]
-Sources = Annotated[
-    Path | None,
-    typer.Option("--sources", help="The Kafka checkout that --jar was built from, for the audit.", show_default=False),
-]
-Tests = Annotated[TestScope, typer.Option("--tests", help="Which of upstream's raft tests are run on the jar.")]
-Coverage = Annotated[
-    bool,
-    typer.Option("--coverage/--no-coverage", help="Run each scenario once more to see which changed lines it reaches."),
-]
-Waivers = Annotated[
-    Path | None,
-    typer.Option("--waivers", help="A waivers.toml: known differences, with reason and expiry.", show_default=False),
-]
-Config = Annotated[
-    Path | None,
-    typer.Option("--config", help="Your own server properties, laid over every node's.", show_default=False),
-]
-Arms = Annotated[
-    str, typer.Option("--arms", help="Only these arms, by name or role: base,patched-on.", show_default=False)
-]
-Scenarios = Annotated[
-    list[str] | None, typer.Option("--scenario", help="Only this scenario; may be given again.", show_default=False)
-]
-Suite = Annotated[str, typer.Option("--suite", help="The suite of scenarios to run.")]
-Repeats = Annotated[int, typer.Option("--repeats", min=1, help="Runs of each scenario on each arm; all are counted.")]
-Jobs = Annotated[int, typer.Option("--jobs", min=1, max=16, help="Clusters side by side.")]
-JavaHome = Annotated[
-    Path | None,
-    typer.Option("--java-home", help="Java for nodes and javac; the bundled runtime if not given.", show_default=False),
-]
-Builder = Annotated[str, typer.Option("--builder", help="auto, javac, ecj, gradle-container or gradle-full.")]
-CrossCheck = Annotated[
-    bool,
-    typer.Option("--cross-check", help="Also hold all builders at hand against each other; exit 1 if they differ."),
-]
-JvmProfile = Annotated[Profile, typer.Option("--profile", help="JVM settings of the nodes.")]
-KafkaVersion = Annotated[
-    str,
-    typer.Option("--kafka", help="Kafka version: that of --base-dist, or 3.9.1, if not given.", show_default=False),
-]
 
 Resume = Annotated[
     Path | None,
@@ -89,146 +23,66 @@ Resume = Annotated[
         "--resume", help="Go on with a run directory that was cut short, with its options.", show_default=False
     ),
 ]
+CrossCheck = Annotated[
+    bool,
+    typer.Option("--cross-check", help="Also hold all builders at hand against each other; exit 1 if they differ."),
+]
+_OUT = own_option("out", Out, None)
 
-_EXAMPLES = """
-
-Examples:
-
-    harness verify                              the shipped series against stock 3.9.1
-    harness verify --jar kafka-raft-3.9.1.jar   somebody's finished jar
-    harness verify --jar new.jar --base-dist /opt/kafka --config my.properties
-    harness verify --scenario turn2 --arms base,on --repeats 3
-    harness verify --resume out/20260101-120000-verify
-"""
-
-
-_PROVE_EXAMPLES = """
-
-Exit codes: 0 a sound drop-in, 1 a difference that nothing waives, a refuted claim or a failing test, 2 no jar to judge,
-3 tests were asked for and could not be run.
-
-Examples:
-
-    harness prove                                  the shipped series, with the tests that touch what it changes
-    harness prove --jar kafka-raft-3.9.1.jar --sources ~/kafka --tests all
-    harness prove --jar new.jar --claims none --waivers waivers.toml
-"""
+_VERIFY_HELP = help_text(
+    "Build, prove, run, diff and judge: ends with a verdict and report.html.",
+    examples=(
+        ("harness verify", "the shipped series against stock 3.9.1"),
+        ("harness verify --jar kafka-raft-3.9.1.jar", "somebody's finished jar"),
+        ("harness verify --jar new.jar --base-dist /opt/kafka --config my.properties", "on top of your own Kafka"),
+        ("harness verify --scenario turn2 --arms base,on --repeats 3", "one question, asked three times"),
+        ("harness verify --resume out/20260101-120000-verify", "go on where it was cut short"),
+    ),
+)
+_PROVE_HELP = help_text(
+    "Is the jar a drop-in? Differences from base, JUnit tests, the source.",
+    "Exit codes: 0 a sound drop-in, 1 a difference that nothing waives, a refuted claim or a failing test, 2 no jar "
+    "to judge, 3 tests were asked for and could not be run.",
+    examples=(
+        ("harness prove", "the shipped series, with the tests that touch what it changes"),
+        ("harness prove --jar kafka-raft-3.9.1.jar --sources ~/kafka --tests all", "a jar and what it was built from"),
+        ("harness prove --jar new.jar --claims none --waivers waivers.toml", "known differences aside"),
+    ),
+)
+_BUILD_HELP = help_text(
+    "Only build: make the run directory that `harness run` takes.",
+    examples=(
+        ("harness build", "the shipped series, by the best builder at hand"),
+        ("harness build --git /src/kafka@3.9.1 --builder javac", "the series on a checkout of yours"),
+        ("harness build --builder gradle-container --cross-check", "by every builder, and compared"),
+    ),
+)
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("verify", help=f"Build, prove, run, diff and judge: ends with a verdict and report.html.{_EXAMPLES}")(
-        _resumable(_with_request(_verify))
-    )
-    app.command(
-        "prove", help=f"Is the jar a drop-in? Differences from base, JUnit tests, the source.{_PROVE_EXAMPLES}"
-    )(_with_request(_prove))
-    app.command("build", help=f"Only build: make the run directory that `harness run` takes.{_EXAMPLES}")(
-        _choosing(_with_request(_build), _with_request(_cross_check))
-    )
+    app.command("verify", help=_VERIFY_HELP)(taking_request(_verify, _OUT, own_option("resume", Resume, None)))
+    app.command("prove", help=_PROVE_HELP)(taking_request(_prove, _OUT))
+    app.command("build", help=_BUILD_HELP)(taking_request(_build, _OUT, own_option("cross_check", CrossCheck, False)))
 
 
-def _with_request(act: Callable[[Request, Path | None], int]) -> Callable[..., int]:
-    def command(
-        jar: Jar = None,
-        base_jar: BaseJar = None,
-        base_dist: BaseDist = None,
-        git: Git = "",
-        claims: Claims = "",
-        sources: Sources = None,
-        tests: Tests = TestScope.RELATED,
-        coverage: Coverage = True,
-        waivers: Waivers = None,
-        config: Config = None,
-        arms: Arms = "",
-        scenario: Scenarios = None,
-        suite: Suite = "bootstrap",
-        repeats: Repeats = 1,
-        jobs: Jobs = 2,
-        java_home: JavaHome = None,
-        builder: Builder = "auto",
-        profile: JvmProfile = Profile.FAST,
-        kafka: KafkaVersion = "",
-        offline: Offline = False,
-        out: Out = None,
-    ) -> int:
-        request = Request(
-            kafka_version=kafka,
-            jar=jar,
-            base_jar=base_jar,
-            base_dist=base_dist,
-            git=git,
-            claims=claims,
-            sources=sources,
-            tests=tests,
-            coverage=coverage,
-            waivers=waivers,
-            config=config,
-            arms=tuple(filter(None, arms.split(","))),
-            scenarios=tuple(scenario or ()),
-            suite=suite,
-            repeats=repeats,
-            jobs=jobs,
-            java_home=java_home,
-            builder=builder,
-            profile=profile,
-            offline=offline,
-            argv=common.argv(),
-        )
-        return act(request, out)
+def _verify(request: Request, out: Path | None, resume: Path | None) -> int:
+    from harness.stages.verify import verify
 
-    return command
+    if resume:
+        return _resume(resume, [*words_of(request), *(["--out"] if out else [])])
+    with common.fresh_run_dir(out, "verify") as folder:
+        return verify(request, folder, common.toolbox(offline=request.offline), common.reporter()).exit_code
 
 
-def _choosing(plain: Callable[..., int], checked: Callable[..., int]) -> Callable[..., int]:
-    """Return a command with the options of both, which are the same, and one that chooses between them."""
-
-    def command(*, cross_check: bool, **options: object) -> int:
-        return (checked if cross_check else plain)(**options)
-
-    return _with_option(command, plain, "cross_check", CrossCheck, default=False)
-
-
-def _resumable(command: Callable[..., int]) -> Callable[..., int]:
-    """Return the command with one more option, by which it goes on with a run directory instead."""
-    options_of = inspect.signature(command).parameters
-
-    def resumable(*, resume: Path | None, **options: object) -> int:
-        if resume is None:
-            return command(**options)
-        given = [name for name, value in options.items() if value not in (options_of[name].default, [])]
-        return _resume(resume, given)
-
-    return _with_option(resumable, command, "resume", Resume, default=None)
-
-
-def _with_option(
-    command: Callable[..., int], like: Callable[..., int], name: str, kind: object, *, default: object
-) -> Callable[..., int]:
-    """Return `command` with the signature of `like` and one more option: typer reads options from signatures."""
-    signature = inspect.signature(like, eval_str=True)
-    option = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-    command.__signature__ = signature.replace(parameters=[*signature.parameters.values(), option])  # type: ignore[attr-defined]
-    return command
-
-
-def _resume(folder: Path, others: list[str]) -> int:
+def _resume(folder: Path, others: Sequence[str]) -> int:
     from harness.stages.verify import resume
 
     if others:
-        raise HarnessError(
-            f"--resume takes its options from {folder}, not --{others[0].replace('_', '-')}.", "Leave the others out."
-        )
-    RunDirectory(folder).request.read()
+        raise HarnessError(f"--resume takes its options from {folder}, not {others[0]}.", "Leave the others out.")
+    toolbox = common.toolbox(offline=RunDirectory(folder).request.read().offline)
     common.hold(folder)
-    return resume(folder, common.reporter()).exit_code
-
-
-def _verify(request: Request, out: Path | None) -> int:
-    from harness.stages.verify import verify
-
-    with common.fresh_run_dir(out, "verify") as folder:
-        return verify(request, folder, common.reporter()).exit_code
+    return resume(folder, toolbox, common.reporter()).exit_code
 
 
 def _prove(request: Request, out: Path | None) -> int:
@@ -236,27 +90,22 @@ def _prove(request: Request, out: Path | None) -> int:
     from harness.stages.prove import exit_code, prove, tell
 
     with common.fresh_run_dir(out, "prove") as folder:
-        build(request, folder, common.reporter())
-        proof = prove(folder, common.reporter())
+        toolbox = common.toolbox(offline=request.offline)
+        build(request, folder, toolbox, common.reporter())
+        proof = prove(folder, toolbox, common.reporter())
     tell(common.console(), proof, folder)
     return exit_code(proof)
 
 
-def _build(request: Request, out: Path | None) -> int:
+def _build(request: Request, out: Path | None, cross_check: bool) -> int:
     from harness.stages.build import build
+    from harness.stages.crosscheck import cross_check as check_builders
 
+    toolbox, problems = common.toolbox(offline=request.offline), False
     with common.fresh_run_dir(out, "build") as folder:
-        build(request, folder, common.reporter())
+        build(request, folder, toolbox, common.reporter())
+    if cross_check:
+        version = RunDirectory(folder).declaration.read().kafka_version
+        problems = bool(check_builders(request, version, folder, toolbox, common.reporter()).problems)
     common.console().print(f"{folder}\nNext: harness run {folder}", highlight=False)
-    return 0
-
-
-def _cross_check(request: Request, out: Path | None) -> int:
-    from harness.stages.build import build
-    from harness.stages.crosscheck import cross_check
-
-    with common.fresh_run_dir(out, "build") as folder:
-        build(request, folder, common.reporter())
-    check = cross_check(request, RunDirectory(folder).declaration.read().kafka_version, folder, common.reporter())
-    common.console().print(f"{folder}\nNext: harness run {folder}", highlight=False)
-    return 1 if check.problems else 0
+    return 1 if problems else 0

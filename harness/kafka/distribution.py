@@ -8,8 +8,8 @@ from pathlib import Path
 
 from harness.base.archives import entry_names, open_archive, read_entry
 from harness.base.errors import HarnessError
-from harness.kafka.downloads import Downloads
-from harness.kafka.lock import Lock, Purpose
+from harness.toolbox.downloads import Downloads
+from harness.toolbox.lockfile import Lock, Purpose
 
 VERSION_ENTRY = "kafka/kafka-version.properties"
 RAFT_CLIENT = "org/apache/kafka/raft/KafkaRaftClient.class"

@@ -31,6 +31,7 @@ from harness.model.findings import Contrast
 from harness.model.node_logs import NodeLogs
 from harness.rundir.directory import RunDirectory
 from harness.rundir.parts import LogsFolder, RunFolder
+from harness.toolbox.toolbox import Toolbox
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,7 +48,7 @@ def silent(stage: str) -> None:
 
 
 def diff_run(
-    directory: RunDirectory, arms: Sequence[Arm], progress: Progress = silent, master: str = ""
+    directory: RunDirectory, arms: Sequence[Arm], toolbox: Toolbox, progress: Progress = silent, master: str = ""
 ) -> tuple[Contrast, ...]:
     """Compare the node logs of the arms of a run directory; write `logs/` in it and return the contrasts.
 
@@ -57,7 +58,7 @@ def diff_run(
     known = {
         arm.name: overlaid(library(arm.build.kafka_version), directory.build(arm.build.name).sources) for arm in arms
     }
-    with opened(logs.path, progress, master) as spark:
+    with opened(logs.path, toolbox, progress, master) as spark:
         counted = read_nodes(spark, directory.path, nodes, logs, progress, known=known)
     return compare(counted, pairs(arms), logs, progress)
 
@@ -255,9 +256,9 @@ def _last_stretch(node: NodeLogs, files: Mapping[str, FileCounts]) -> float:
 
 
 @contextmanager
-def opened(out: Path, progress: Progress, master: str = "") -> Iterator[SparkSession]:
+def opened(out: Path, toolbox: Toolbox, progress: Progress, master: str = "") -> Iterator[SparkSession]:
     """Open Spark with its temporary files below the results' folder, which is made if need be."""
     out.mkdir(parents=True, exist_ok=True)
     progress(f"Asking Spark at {master}" if master else "Starting Spark")
-    with session(out, master) as spark:
+    with session(out, toolbox, master) as spark:
         yield spark

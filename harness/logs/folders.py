@@ -16,6 +16,7 @@ from harness.logs.read.proposals import misfit
 from harness.model.findings import Contrast
 from harness.model.node_logs import NodeLogs
 from harness.rundir.parts import LogsFolder
+from harness.toolbox.toolbox import Toolbox
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,6 +38,7 @@ def diff_folders(
     b: str,
     out: LogsFolder,
     pattern: str | None,
+    toolbox: Toolbox,
     progress: Progress = silent,
     repeats: str | None = None,
     master: str = "",
@@ -55,7 +57,7 @@ def diff_folders(
     for place in (a, b):
         if not is_address(place):
             log_files(Path(place))  # what lacks here is told before Spark starts
-    with opened(out.path, progress, master) as spark:
+    with opened(out.path, toolbox, progress, master) as spark:
         further = [] if repeats is None else _further(spark, here_if_file(repeats))
         runs = [(a, a, 1), (b, b, 1), *((a, more, number) for number, more in enumerate(further, 2))]
         folders = [Folder(arm, number, _logs(spark, place)) for arm, place, number in runs]

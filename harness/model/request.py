@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from harness.cluster.jvm import Profile
+from harness.model.options import option
 from harness.model.proof import TestScope
 
 NO_CLAIMS = "none"
@@ -17,43 +19,64 @@ DEFAULT_KAFKA = "3.9.1"
 class Request:
     """The options of `harness verify`, `prove` and `build`; empty or None where the user said nothing.
 
-    `patches` are applied on top of the series (mutants).
+    `patches` are applied on top of the series (mutants). `argv` is the command that was given.
     """
 
-    kafka_version: str = ""
-    jar: Path | None = None
-    base_jar: Path | None = None
-    base_dist: Path | None = None
-    git: str = ""
-    claims: str = ""
-    sources: Path | None = None
-    tests: TestScope = TestScope.RELATED
-    coverage: bool = True
-    waivers: Path | None = None
+    jar: Path | None = option(None, "--jar", "A finished kafka-raft jar to validate, instead of building the series.")
+    base_jar: Path | None = option(
+        None, "--base-jar", "Your current kafka-raft jar as the control, instead of Apache's."
+    )
+    base_dist: Path | None = option(None, "--base-dist", "An unpacked Kafka as the control: all its jars are used.")
+    git: str = option(
+        "", "--git", "Build from a git repository: URL@REF (tag, branch or commit), not the released sources."
+    )
+    claims: str = option("", "--claims", "A claims.toml, or `none`; the series' own if not given.")
+    sources: Path | None = option(None, "--sources", "The Kafka checkout that --jar was built from, for the audit.")
+    tests: TestScope = option(TestScope.RELATED, "--tests", "Which of upstream's raft tests are run on the jar.")
+    coverage: bool = option(
+        True,
+        "--coverage",
+        "Run each scenario once more to see which changed lines it reaches.",
+        off="--no-coverage",
+    )
+    waivers: Path | None = option(None, "--waivers", "A waivers.toml: known differences, with reason and expiry.")
+    config: Path | None = option(None, "--config", "Your own server properties, laid over every node's.")
+    arms: tuple[str, ...] = option((), "--arms", "Only these arms, by name or role: base,patched-on.", commas=True)
+    scenarios: tuple[str, ...] = option((), "--scenario", "Only this scenario; may be given again.")
+    suite: str = option("bootstrap", "--suite", "The suite of scenarios to run.")
+    repeats: int = option(1, "--repeats", "Runs of each scenario on each arm; all are counted.", least=1)
+    jobs: int = option(2, "--jobs", "Clusters side by side.", least=1, most=16)
+    java_home: Path | None = option(None, "--java-home", "Java for nodes and javac; the bundled runtime if not given.")
+    builder: str = option("auto", "--builder", "auto, javac, ecj, gradle-container or gradle-full.")
+    profile: Profile = option(Profile.FAST, "--profile", "JVM settings of the nodes.")
+    kafka_version: str = option("", "--kafka", f"Kafka version: that of --base-dist, or {DEFAULT_KAFKA}, if not given.")
+    offline: bool = option(False, "--offline", "Use only what the cache holds; never ask the network.")
     patches: tuple[Path, ...] = ()
-    config: Path | None = None
-    arms: tuple[str, ...] = ()
-    scenarios: tuple[str, ...] = ()
-    suite: str = "bootstrap"
-    repeats: int = 1
-    jobs: int = 2
-    java_home: Path | None = None
-    builder: str = "auto"
-    profile: Profile = Profile.FAST
-    offline: bool = False
     argv: tuple[str, ...] = ()
 
 
 def located(request: Request) -> Request:
     """Return the request with absolute paths: it may be gone on with from another folder."""
+    return replace(_with_paths(request, Path.absolute), git=_located_git(request.git))
+
+
+def as_typed(request: Request) -> Request:
+    """Return the request with its paths as they are best typed: relative where they lie below the working folder."""
+    return _with_paths(request, _short)
+
+
+def _with_paths(request: Request, change: Callable[[Path], Path]) -> Request:
     values: dict[str, Any] = {field.name: getattr(request, field.name) for field in fields(request)}
-    paths: dict[str, Any] = {name: value.absolute() for name, value in values.items() if isinstance(value, Path)}
-    patches = tuple(path.absolute() for path in request.patches)
-    return replace(request, **paths, patches=patches, claims=_located(request.claims), git=_located_git(request.git))
+    paths: dict[str, Any] = {name: change(value) for name, value in values.items() if isinstance(value, Path)}
+    claims = request.claims if request.claims in ("", NO_CLAIMS) else str(change(Path(request.claims)))
+    return replace(request, **paths, patches=tuple(map(change, request.patches)), claims=claims)
 
 
-def _located(claims: str) -> str:
-    return claims if claims in ("", NO_CLAIMS) else str(Path(claims).absolute())
+def _short(path: Path) -> Path:
+    try:
+        return path.absolute().relative_to(Path.cwd())
+    except ValueError:
+        return path.absolute()
 
 
 def _located_git(git: str) -> str:

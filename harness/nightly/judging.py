@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from harness.judge import logs, measures, proved
 from harness.judge.decision import ClaimStatus
 from harness.model.arms import Role
+from harness.model.options import words_of
+from harness.model.request import Request
 from harness.model.runs import Verdict
 from harness.nightly.history import SCHEMA, PastNight, Verified, before
 from harness.nightly.marks import MarkedCell, MarkedFinding, mark_cells, mark_findings
@@ -157,12 +159,7 @@ def _undecided(verification: str, document: Document) -> list[str]:
 
 def _line(planned: Planned, scenarios: Sequence[str]) -> str:
     """Return the line that asks a verification again: these scenarios of it, or everything."""
-    asked = [word for name in scenarios for word in ("--scenario", name)]
-    words = _without_questions(planned.words) if scenarios else planned.words
-    return shlex.join(["harness", "verify", *words, *asked])
-
-
-def _without_questions(words: Sequence[str]) -> list[str]:
-    pairs = zip(words, ["", *words], strict=False)
-    dropped = ("--scenario", "--suite")
-    return [word for word, previous in pairs if word not in dropped and previous not in dropped]
+    request = planned.request
+    if scenarios:
+        request = replace(request, scenarios=tuple(scenarios), suite=Request().suite)
+    return shlex.join(["harness", "verify", *words_of(request)])

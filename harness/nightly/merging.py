@@ -6,18 +6,19 @@ import filecmp
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.files import write_bytes
 from harness.base.locks import MARKER
+from harness.model.options import record_of, words_of
+from harness.model.request import Request
 from harness.nightly.folder import NightFolder, is_night, read_document, read_night
 from harness.nightly.records import SCHEMA, Ended, Ending, Night, Planned
 from harness.rundir.directory import RunDirectory
 
 _BLOCK_BYTES = 1 << 16
-_OF_THE_HOST = {"--out", "--jobs", "--java-home"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def _of_night(folder: Path, night: Night) -> list[Part]:
 def _of_run(folder: Path) -> Part:
     """Return a run directory that no night made, under its folder's name."""
     declaration, document = RunDirectory(folder).declaration.read(), read_document(folder)
-    words = declaration.argv[1:] if declaration.argv[:1] == ("verify",) else declaration.argv
+    words = words_of(record_of(Request, declaration.argv))
     name = folder.absolute().name
     seconds = round(sum(declaration.timings.values()), 1)
     planned = Planned(name, words, 1, max(seconds, 1.0))
@@ -97,10 +98,10 @@ def _copy_sparse(source: str, target: str) -> None:
         write.truncate()
 
 
-def _question(words: Sequence[str]) -> list[str]:
-    """Return what words ask, without what concerns only the machine or the folder."""
-    pairs = zip(words, ["", *words], strict=False)
-    return [word for word, previous in pairs if not {word, previous} & _OF_THE_HOST and word != "--offline"]
+def _question(planned: Planned) -> Request:
+    """Return what a verification asks, without what concerns only the machine that it runs on."""
+    here = Request()
+    return replace(planned.request, jobs=here.jobs, java_home=here.java_home, offline=here.offline)
 
 
 def _merged(nights: Sequence[Night], parts: dict[str, Part]) -> Night:
@@ -118,7 +119,7 @@ def _merged(nights: Sequence[Night], parts: dict[str, Part]) -> Night:
 
 def _same_question(planned: Planned, part: Part) -> None:
     """Raise HarnessError when a run directory bears the name of a verification that asks something else."""
-    if _question(planned.words) != _question(part.planned.words):
+    if _question(planned) != _question(part.planned):
         raise HarnessError(
             f"{part.run_dir} asks something else than {planned.id}: harness verify {' '.join(part.planned.words)}.",
             "Merge shards of one commit, each run from the top folder; give another run another folder's name.",

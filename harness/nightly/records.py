@@ -8,6 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from harness.model.options import record_of
+from harness.model.request import Request
+
 SCHEMA = 2
 
 
@@ -32,6 +35,11 @@ class Planned:
     words: tuple[str, ...]
     shard: int
     seconds: float
+
+    @property
+    def request(self) -> Request:
+        """What the words ask for. Raises HarnessError for words that no harness wrote."""
+        return record_of(Request, self.words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,15 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter, duration
-from harness.model.request import Request
+from harness.model.options import words_of
+from harness.model.request import Request, as_typed
 from harness.model.runs import Verdict
 from harness.nightly.folder import NightFolder
 from harness.nightly.matrix import Verification
 from harness.nightly.records import SCHEMA, Ended, Ending, Night, Planned
 from harness.nightly.shards import assign, estimate
-from harness.nightly.words import words_of
 from harness.scenario.plan import Scenario
 from harness.scenario.registry import select
-from harness.stages.verify import verify
 
 Verify = Callable[[Request, Path, Reporter], Verdict]
 
@@ -41,14 +40,13 @@ def plan_night(
     seconds = {each.id: each.seconds or estimate(each.request, suites) for each in verifications}
     placed = assign(seconds, shards)
     planned = tuple(
-        Planned(each.id, words_of(each.request), placed[each.id], round(seconds[each.id], 1)) for each in verifications
+        Planned(each.id, words_of(as_typed(each.request)), placed[each.id], round(seconds[each.id], 1))
+        for each in verifications
     )
     return Night(SCHEMA, name, started_at, matrix, shard, shards, planned)
 
 
-def run_shard(
-    night: Night, requests: dict[str, Request], folder: Path, reporter: Reporter, ask: Verify = verify
-) -> Night:
+def run_shard(night: Night, requests: dict[str, Request], folder: Path, reporter: Reporter, ask: Verify) -> Night:
     """Run what this shard is to run, writing night.json after each; return the night as it ended."""
     place = NightFolder(folder)
     place.night.write(night)

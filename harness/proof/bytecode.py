@@ -13,10 +13,12 @@ from typing import Any
 from harness.base.archives import open_archive
 from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
-from harness.building.builders import Builder
+from harness.building.builders import Ecj
 from harness.building.configdef import failure_in
 from harness.building.probes import QUICK, compiled_probe
 from harness.toolbox.java import JavaRuntime
+from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import Toolbox
 
 _SOURCE = "ClassFacts.java"
 _TIMEOUT_SECONDS = 120
@@ -105,9 +107,10 @@ class BytecodeTools:
     asm: tuple[Path, ...]
 
 
-def prepare_bytecode(builder: Builder, java: JavaRuntime, asm: Sequence[Path], cache: Path) -> BytecodeTools:
+def prepare_bytecode(ecj: Ecj, toolbox: Toolbox) -> BytecodeTools:
     """Compile the reader into the cache, once per source and compiler. Raises HarnessError when it does not compile."""
-    return BytecodeTools(java, compiled_probe(builder, Path(__file__).with_name(_SOURCE), asm, cache), tuple(asm))
+    asm = toolbox.tools(Purpose.BYTECODE)
+    return BytecodeTools(ecj.runtime, compiled_probe(ecj, Path(__file__).with_name(_SOURCE), asm, toolbox.cache), asm)
 
 
 def read_classes(tools: BytecodeTools, *jars: Path) -> Mapping[str, ClassFacts]:

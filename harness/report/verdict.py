@@ -21,7 +21,9 @@ from harness.model.arms import Arm
 from harness.model.claims import Claim
 from harness.model.declaration import Declaration
 from harness.model.findings import Contrast, Finding
+from harness.model.options import record_of
 from harness.model.proof import Coverage, Proof
+from harness.model.request import Request
 from harness.model.runs import Evidence, RunResult
 from harness.report.document import (
     SCHEMA,
@@ -53,9 +55,15 @@ def judge_run(run_dir: Path) -> dict[str, Any]:
     results = [result for result in directory.results() if asked.declares(result)]
     evidence = take_inventory(directory, [result.key for result in results])
     logged = foretold_lines(directory, results, proof.chains if proof else ())
-    verdict = build_verdict(asked, results, contrasts, proof, coverage, evidence, logged)
+    request = _request(directory, asked)
+    verdict = build_verdict(asked, results, contrasts, proof, coverage, evidence, logged, request)
     write_verdict(run_dir, verdict)
     return verdict
+
+
+def _request(directory: RunDirectory, asked: Declaration) -> Request:
+    """Return what was asked for, by request.json; a folder without one has it in the command that was given."""
+    return directory.request.read_if_exists() or record_of(Request, asked.argv)
 
 
 def read_proof(directory: RunDirectory, declaration: Declaration) -> tuple[Proof | None, Coverage | None]:
@@ -99,10 +107,11 @@ def build_verdict(
     coverage: Coverage | None = None,
     evidence: Sequence[FileDigest] = (),
     logged: Mapping[str, Evidence] = MappingProxyType({}),
+    request: Request | None = None,
 ) -> dict[str, Any]:
     """Judge and return the content of verdict.json; pure."""
     judgement = decide(asked, results, proof, contrasts)
-    shown = _document(asked, judgement, results, contrasts)
+    shown = _document(asked, request or record_of(Request, asked.argv), judgement, results, contrasts)
     foretold = {chain.claim: chain.evidence for chain in proof.chains} if proof else {}
     claims = tuple(replace(c, foretells=foretold.get(c.id, ""), logged=logged.get(c.id)) for c in shown.claims)
     document = replace(shown, proof=proof, coverage=coverage, evidence=tuple(evidence), claims=claims)
@@ -111,7 +120,11 @@ def build_verdict(
 
 
 def _document(
-    asked: Declaration, judgement: Judgement, results: Sequence[RunResult], contrasts: Sequence[Contrast]
+    asked: Declaration,
+    request: Request,
+    judgement: Judgement,
+    results: Sequence[RunResult],
+    contrasts: Sequence[Contrast],
 ) -> Document:
     rows = {row.name: row for row in judgement.scenarios}
     return Document(
@@ -126,7 +139,7 @@ def _document(
         host=asked.host,
         repeats=asked.repeats,
         arms=tuple(_arm(arm) for arm in asked.arms),
-        scenarios=tuple(_scenario(asked, rows[s.name], s.question) for s in asked.scenarios),
+        scenarios=tuple(_scenario(asked, request, rows[s.name], s.question) for s in asked.scenarios),
         claims=tuple(_claims(judgement)),
         runs=tuple(_run(asked, rows[r.scenario], r) for r in results if asked.declares(r)),
         contrasts=tuple(ContrastDoc(c.base, c.candidate, tuple(map(finding_doc, c.findings))) for c in contrasts),
@@ -158,7 +171,7 @@ def _arm(arm: Arm) -> ArmDoc:
     )
 
 
-def _scenario(asked: Declaration, row: JudgedScenario, question: str) -> ScenarioDoc:
+def _scenario(asked: Declaration, request: Request, row: JudgedScenario, question: str) -> ScenarioDoc:
     return ScenarioDoc(
         name=row.name,
         question=question,
@@ -167,18 +180,18 @@ def _scenario(asked: Declaration, row: JudgedScenario, question: str) -> Scenari
         inertness=row.ruling.inertness.value,
         discriminates=row.discriminates,
         says=tuple(filter(None, (row.effect_says, row.flag_says))),
-        cells=tuple(_cells(asked, row)),
+        cells=tuple(_cells(asked, request, row)),
     )
 
 
-def _cells(asked: Declaration, row: JudgedScenario) -> list[CellDoc]:
+def _cells(asked: Declaration, request: Request, row: JudgedScenario) -> list[CellDoc]:
     cells = []
     for arm in asked.arms:
         cell = row.cell(arm.role)
         if cell is None:
             continue
         expected = tuple(str(e) for e in expected_of(arm.role, _about(asked, row.name)))
-        command = rerun_command(asked.argv, row.name, arm.name)
+        command = rerun_command(request, row.name, arm.name)
         told = (cell.state, cell.expectation, cell.reason, cell.agreeing, cell.declared)
         cells.append(CellDoc(arm.role, arm.name, *told, expected, command))
     return cells

@@ -19,7 +19,6 @@ from harness.cluster.prepare import Ground
 from harness.cluster.topology import Topology
 from harness.engine.cell import Cell
 from harness.engine.outcome import Facts, decide
-from harness.kafka.downloads import sha256_of
 from harness.model.arms import ABSENT, Role
 from harness.model.clients import ClientReport
 from harness.model.events import QuorumSeen
@@ -39,6 +38,7 @@ from harness.scenario.refs import NodeRef
 from harness.scenario.world import World
 from harness.selftest.cases import Canary, Silent, require
 from harness.selftest.still import carry_out, plan_of
+from harness.toolbox.downloads import sha256_of
 
 _UP = "60s"
 _UP_SECONDS = 60.0

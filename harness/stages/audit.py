@@ -7,17 +7,16 @@ from pathlib import Path
 
 from harness.audit.answering import audit
 from harness.audit.claims_file import ClaimSet
-from harness.base.paths import cache_root
-from harness.building.builders import choose_builder
-from harness.kafka.downloads import Downloads
-from harness.kafka.lock import Purpose, read_lock
+from harness.building.builders import ecj_of
+from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import Series, apply_series, load_series
 from harness.kafka.tree import SourceTree
 from harness.model.proof import AuditAnswer
-from harness.model.request import DEFAULT_KAFKA
 from harness.proof.bytecode import prepare_bytecode, read_classes
-from harness.toolbox.java import bundled_runtime
+from harness.toolbox.downloads import Downloads
+from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import Toolbox
 
 
 def audit_series(claims: ClaimSet, folder: Path, downloads: Downloads) -> tuple[AuditAnswer, ...]:
@@ -26,12 +25,9 @@ def audit_series(claims: ClaimSet, folder: Path, downloads: Downloads) -> tuple[
         return audit(claims, patched_release(load_series(folder), downloads, Path(scratch) / "tree").path)
 
 
-def audit_jar(claims: ClaimSet, jar: Path, downloads: Downloads) -> tuple[AuditAnswer, ...]:
+def audit_jar(claims: ClaimSet, jar: Path, toolbox: Toolbox) -> tuple[AuditAnswer, ...]:
     """Answer from the bytecode of a jar, as far as that goes. Raises HarnessError for what is no jar."""
-    lock, java = read_lock(DEFAULT_KAFKA), bundled_runtime()
-    builder = choose_builder("ecj", java, lambda: downloads.fetch(lock.one(Purpose.COMPILER)))
-    tools = prepare_bytecode(builder, java, downloads.fetch_all(lock.of(Purpose.BYTECODE)), cache_root())
-    return audit(claims, None, read_classes(tools, jar))
+    return audit(claims, None, read_classes(prepare_bytecode(ecj_of(toolbox), toolbox), jar))
 
 
 def patched_release(series: Series, downloads: Downloads, into: Path) -> SourceTree:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,16 +13,16 @@ import psutil
 
 from harness.audit.claims_file import ClaimSet, load_claims
 from harness.base.errors import HarnessError
-from harness.base.paths import cache_root, data_root
+from harness.base.paths import data_root
 from harness.base.progress import Reporter
 from harness.building.build import Bench, Toolchain, build_series, given_jar, keep_sources, release_build
-from harness.building.builders import GRADLE_BUILDERS, Builder, choose_builder
+from harness.building.builders import GRADLE_BUILDERS, Builder, choose_builder, ecj_of
 from harness.building.configdef import prepare_probe
 from harness.cluster.config import load_overlay
 from harness.kafka.distribution import Distribution, locked_distribution, unpacked_distribution
-from harness.kafka.downloads import Downloads, Progress
 from harness.kafka.git import GitSource
-from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.lines import line_of
+from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import Series, load_patch, load_series
 from harness.kafka.tree import Source
@@ -36,12 +37,14 @@ from harness.stages import preflight
 from harness.stages.ground import distribution_of, java_of
 from harness.stages.resume import describe_java
 from harness.stages.timing import Stopwatch
-from harness.toolbox.java import bundled_runtime
+from harness.toolbox.java import JavaRuntime
+from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import Toolbox
 
 _NO_CLAIMS = ClaimSet("kafka-raft", "", "", ())
 
 
-def build(request: Request, run_dir: Path, reporter: Reporter) -> None:
+def build(request: Request, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
     """Make the builds and declare every run. Raises HarnessError for whatever does not fit together."""
     began, watch, directory = datetime.now(UTC), Stopwatch(), RunDirectory(run_dir)
     directory.request.write(located(request))
@@ -49,17 +52,19 @@ def build(request: Request, run_dir: Path, reporter: Reporter) -> None:
     claims = claims_of(request, version)
     scenarios = select(load_all(), request.scenarios, request.suite)
     setup = _setup(request, version, claims)
-    preflight.check(request, version, run_dir)
+    target = line_of(version).class_files
+    preflight.check(request, version, run_dir, toolbox.cache)
+    java = java_of(setup, toolbox)
     reporter.stage(f"building for Kafka {version}")
-    distribution = distribution_of(setup, version, reporter)
-    builder = _builder(request, reporter)
-    probe = prepare_probe(builder, java_of(setup), distribution.jars, cache_root())
+    distribution = distribution_of(setup, version, toolbox.downloads)
+    builder = _builder(request, target, toolbox)
+    probe = prepare_probe(builder, java, distribution.jars, toolbox.cache)
     bench = Bench(directory, probe, claims.flag)
     base = _base(request, bench, distribution)
-    candidate = _candidate(request, bench, builder, distribution, reporter)
+    candidate = _candidate(request, bench, builder, distribution, toolbox, reporter.say)
     for made in (base, candidate):
         reporter.say(f"{made.name}: {made.builder}, sha256 {made.jar_sha256[:12]}…")
-    arms = _arms(request, setup, claims, base, candidate)
+    arms = _arms(request, setup, claims, base, candidate, java)
     settings = {arm.name: settings_of(arm, _flagged(claims)) for arm in arms}
     directory.setup.write(replace(setup, settings=settings))
     declared = _declare(request, version, claims, scenarios, arms, began)
@@ -118,20 +123,10 @@ def series_folder(version: str) -> Path:
     return found[0]
 
 
-def _downloads(request: Request, progress: Progress) -> Downloads:
-    return Downloads(cache_root() / "maven", offline=request.offline, progress=progress)
-
-
-def _builder(request: Request, reporter: Reporter) -> Builder:
-    """Return this host's compiler, which a probe needs whatever builds the jar; ecj is the same for every Kafka."""
-    with reporter.downloads() as progress:
-        downloads, lock = _downloads(request, progress), read_lock(DEFAULT_KAFKA)
-        return choose_builder(
-            "auto" if request.builder in GRADLE_BUILDERS else request.builder,
-            bundled_runtime(),
-            lambda: downloads.fetch(lock.one(Purpose.COMPILER)),
-            request.java_home,
-        )
+def _builder(request: Request, target: int, toolbox: Toolbox) -> Builder:
+    """Return this host's compiler, which a probe needs whatever builds the jar."""
+    name = "auto" if request.builder in GRADLE_BUILDERS else request.builder
+    return choose_builder(name, lambda: ecj_of(toolbox), target, request.java_home)
 
 
 def _base(request: Request, bench: Bench, distribution: Distribution) -> Build:
@@ -141,7 +136,12 @@ def _base(request: Request, bench: Bench, distribution: Distribution) -> Build:
 
 
 def _candidate(
-    request: Request, bench: Bench, builder: Builder, distribution: Distribution, reporter: Reporter
+    request: Request,
+    bench: Bench,
+    builder: Builder,
+    distribution: Distribution,
+    toolbox: Toolbox,
+    say: Callable[[str], None],
 ) -> Build:
     if request.jar:
         given = given_jar(bench, "jar", request.jar, distribution)
@@ -151,12 +151,10 @@ def _candidate(
     from harness.building.containers.choosing import gradle_builder  # half a second that a given jar need not wait
 
     lock = read_lock(distribution.version)
-    with reporter.downloads() as progress:
-        downloads = _downloads(request, progress)
-        released, sources = locked_distribution(lock, downloads), downloads.fetch(lock.one(Purpose.SOURCES))
+    released, sources = locked_distribution(lock, toolbox.downloads), toolbox.downloads.fetch(lock.one(Purpose.SOURCES))
     series = series_of(request, distribution.version)
-    with gradle_builder(request.builder, offline=request.offline, hear=reporter.say) as gradle:
-        tools = Toolchain(gradle or builder, released, sources)
+    with gradle_builder(request.builder, toolbox.cache, offline=toolbox.offline, hear=say) as gradle:
+        tools = Toolchain(gradle or builder, released, sources, line_of(released.version).class_files)
         return build_series(bench, tools, "patched", source_of(request, tools), series)
 
 
@@ -177,8 +175,10 @@ def _flagged(claims: ClaimSet) -> Flagged:
     return Flagged(claims.flag, claims.flag_default == "true")
 
 
-def _arms(request: Request, setup: Setup, claims: ClaimSet, base: Build, candidate: Build) -> tuple[Arm, ...]:
-    return choose_arms(plan_arms(base, candidate, _flagged(claims), describe_java(setup)), request.arms)
+def _arms(
+    request: Request, setup: Setup, claims: ClaimSet, base: Build, candidate: Build, java: JavaRuntime
+) -> tuple[Arm, ...]:
+    return choose_arms(plan_arms(base, candidate, _flagged(claims), describe_java(setup, java)), request.arms)
 
 
 def _declare(

@@ -12,20 +12,16 @@ from functools import partial
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.base.paths import cache_root
 from harness.base.progress import Reporter
-from harness.building.builders import Ecj
+from harness.building.builders import ecj_of
 from harness.coverage.agent import Agent, collecting
 from harness.coverage.changes import ChangedLines, classes_from, lines_of_methods, lines_of_series
 from harness.coverage.jacoco import Jacoco, line_hits
 from harness.coverage.reached import gap_in, in_tree, reached_lines, read_texts
-from harness.kafka.downloads import Downloads, Progress
-from harness.kafka.lock import Purpose, read_lock
 from harness.kafka.patching import load_series
 from harness.model.arms import Arm, Role
 from harness.model.declaration import Declaration
 from harness.model.proof import Coverage
-from harness.model.request import DEFAULT_KAFKA
 from harness.model.runs import RunKey
 from harness.model.setup import Setup
 from harness.proof.bytecode import prepare_bytecode
@@ -33,9 +29,8 @@ from harness.proof.told import reach_told
 from harness.rundir.directory import RunDirectory
 from harness.stages.run import carry_out, declared_cells, lay_ground
 from harness.stages.timing import timed
-from harness.toolbox.java import bundled_runtime
-
-_JACOCO_CLI, _JACOCO_AGENT = "org.jacoco.cli", "org.jacoco.agent"
+from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import Toolbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +41,7 @@ class _Question:
     asked: Declaration
     setup: Setup
     arm: Arm
+    toolbox: Toolbox
     reporter: Reporter
 
     @property
@@ -64,7 +60,7 @@ class _Question:
         return self.directory.coverage_runs
 
 
-def coverage(run_dir: Path, reporter: Reporter) -> None:
+def coverage(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
     """Run every declared scenario once with the agent; write proof/<build>/coverage.json.
 
     Nothing is written when there is no candidate. What cannot be measured becomes the gap of the Coverage: which
@@ -78,7 +74,7 @@ def coverage(run_dir: Path, reporter: Reporter) -> None:
     reporter.stage("which changed lines are reached")
     with timed(directory, "coverage"):
         try:
-            found = _cover(_Question(directory, asked, directory.setup.read(), arm, reporter))
+            found = _cover(_Question(directory, asked, directory.setup.read(), arm, toolbox, reporter))
         except HarnessError as error:
             found = Coverage((), str(error))
     directory.proof(arm.build.name).coverage.write(found)
@@ -97,8 +93,8 @@ def _cover(question: _Question) -> Coverage:
 
 def _run_with_agent(question: _Question, classes: tuple[str, ...]) -> tuple[RunKey, ...]:
     asked, setup, reporter = question.asked, question.setup, question.reporter
-    agent = Agent(_jacoco(_JACOCO_AGENT, question), classes)
-    ground = lay_ground(setup, asked.kafka_version, reporter)
+    agent = Agent(question.toolbox.tool(Purpose.COVERAGE_AGENT), classes)
+    ground = lay_ground(setup, asked.kafka_version, question.toolbox, reporter.say)
     once = replace(asked, arms=(question.arm,), repeats=1)
     declared = declared_cells(once, setup, ground, question.directory.path)
     cells = [replace(cell, instrument=partial(collecting, agent)) for cell in declared]
@@ -108,7 +104,7 @@ def _run_with_agent(question: _Question, classes: tuple[str, ...]) -> tuple[RunK
 
 def reached(question: _Question, changed: ChangedLines, classes: tuple[str, ...], runs: Sequence[RunKey]) -> Coverage:
     """Return which changed lines ran, from the execution data that runs have left. Raises HarnessError."""
-    jacoco = Jacoco(bundled_runtime(), _jacoco(_JACOCO_CLI, question))
+    jacoco = Jacoco(question.toolbox.java(), question.toolbox.tool(Purpose.COVERAGE_READER))
     hits = {key.scenario: line_hits(jacoco, _data_of(question, key), question.jar, classes) for key in runs}
     lines = reached_lines(changed, hits, read_texts(question.sources, list(changed)))
     silent = [key.scenario for key in runs if not _data_of(question, key)]
@@ -135,20 +131,5 @@ def _changed_lines(question: _Question) -> tuple[ChangedLines, str]:
 
 
 def _lines_by_bytecode(question: _Question, base: Path) -> ChangedLines:
-    lock = read_lock(DEFAULT_KAFKA)
-    with question.reporter.downloads() as progress:
-        downloads = _downloads(question, progress)
-        asm, ecj = downloads.fetch_all(lock.of(Purpose.BYTECODE)), downloads.fetch(lock.one(Purpose.COMPILER))
-    runtime = bundled_runtime()
-    return lines_of_methods(prepare_bytecode(Ecj(ecj, runtime), runtime, asm, cache_root()), base, question.jar)
-
-
-def _jacoco(artifact: str, question: _Question) -> Path:
-    """Return a jar of JaCoCo's; as ecj, it is the same for every Kafka. Raises HarnessError."""
-    pinned = [each for each in read_lock(DEFAULT_KAFKA).of(Purpose.COVERAGE) if f":{artifact}:" in each.coordinate]
-    with question.reporter.downloads() as progress:
-        return _downloads(question, progress).fetch(pinned[0])
-
-
-def _downloads(question: _Question, progress: Progress) -> Downloads:
-    return Downloads(cache_root() / "maven", offline=question.setup.offline, progress=progress)
+    tools = prepare_bytecode(ecj_of(question.toolbox), question.toolbox)
+    return lines_of_methods(tools, base, question.jar)

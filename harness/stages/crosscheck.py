@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import combinations
@@ -14,23 +14,25 @@ from rich.table import Table
 from harness.base.errors import HarnessError
 from harness.base.files import write_text
 from harness.base.json import to_json
-from harness.base.paths import cache_root
 from harness.base.progress import Reporter
 from harness.base.text import visible
 from harness.building.build import Bench, Toolchain, build_series
-from harness.building.builders import GRADLE_CONTAINER, Builder, Ecj, choose_builder
+from harness.building.builders import GRADLE_CONTAINER, Builder, Ecj, choose_builder, ecj_of
 from harness.building.configdef import prepare_probe
 from harness.building.crosscheck import Built, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jars
 from harness.building.jdk8 import Javac8, debian_javac8
 from harness.kafka.distribution import Distribution, locked_distribution
-from harness.kafka.downloads import Downloads
-from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.lines import line_of
+from harness.kafka.lock import read_lock
 from harness.model.request import Request
 from harness.proof.bytecode import prepare_bytecode, read_each
 from harness.proof.dropin.classes import api_of, code_of, nests
 from harness.rundir.directory import RunDirectory
 from harness.stages.build import series_of, source_of
-from harness.toolbox.java import bundled_runtime
+from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import Toolbox
+
+_JAVA_8 = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +42,11 @@ class _Parts:
     released: Distribution
     sources: Path
     ecj: Ecj
-    asm: tuple[Path, ...]
+    target: int
+    toolbox: Toolbox
 
 
-def cross_check(request: Request, version: str, run_dir: Path, reporter: Reporter) -> CrossCheck:
+def cross_check(request: Request, version: str, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> CrossCheck:
     """Build twice with every builder at hand, and the release's sources once; compare, print, write `crosscheck.json`.
 
     Raises HarnessError when a builder that is at hand cannot compile.
@@ -52,12 +55,12 @@ def cross_check(request: Request, version: str, run_dir: Path, reporter: Reporte
         raise HarnessError("--cross-check builds the series; a given jar has no sources.", "Leave out --jar.")
     directory = RunDirectory(run_dir)
     reporter.stage("cross-check: every builder at hand, twice each")
-    parts = _parts(request, version, reporter)
+    parts = _parts(version, toolbox)
     with ExitStack() as held:
-        builders, gaps = _builders(request, parts.ecj, reporter, held)
+        builders, gaps = _builders(request, parts, reporter.say, held)
         made = [_twice(request, parts, builder, directory.crosscheck_builds, reporter) for builder in builders]
-        older = _javac8(request, parts.ecj, gaps)
-        again = unpatched_jars([*builders, *older], parts.released, parts.sources, cache_root())
+        older = _javac8(parts, gaps)
+        again = unpatched_jars([*builders, *older], parts.released, parts.sources, parts.target, parts.toolbox.cache)
     told = [
         ("the release", parts.released.raft_jar),
         *((f"{label}, unpatched", jar) for label, jar in again),
@@ -93,40 +96,44 @@ def tell(console: Console, check: CrossCheck) -> None:
         console.print(f"  NOT AS EXPECTED: {visible(problem)}")
 
 
-def _parts(request: Request, version: str, reporter: Reporter) -> _Parts:
-    lock = read_lock(version)
-    with reporter.downloads() as progress:
-        downloads = Downloads(cache_root() / "maven", offline=request.offline, progress=progress)
-        return _Parts(
-            released=locked_distribution(lock, downloads),
-            sources=downloads.fetch(lock.one(Purpose.SOURCES)),
-            ecj=Ecj(downloads.fetch(lock.one(Purpose.COMPILER)), bundled_runtime()),
-            asm=downloads.fetch_all(lock.of(Purpose.BYTECODE)),
-        )
+def _parts(version: str, toolbox: Toolbox) -> _Parts:
+    lock, downloads = read_lock(version), toolbox.downloads
+    return _Parts(
+        released=locked_distribution(lock, downloads),
+        sources=downloads.fetch(lock.one(Purpose.SOURCES)),
+        ecj=ecj_of(toolbox),
+        target=line_of(version).class_files,
+        toolbox=toolbox,
+    )
 
 
-def _builders(request: Request, ecj: Ecj, reporter: Reporter, held: ExitStack) -> tuple[list[Builder], list[str]]:
+def _builders(
+    request: Request, parts: _Parts, say: Callable[[str], None], held: ExitStack
+) -> tuple[list[Builder], list[str]]:
     """Return every builder that works here, and a sentence for each that does not."""
     from harness.building.containers.choosing import gradle_builder  # half a second that nobody else need wait
 
-    found: list[Builder] = [ecj]
+    toolbox, found = parts.toolbox, list[Builder]([parts.ecj])
     gaps = []
     try:
-        found.append(choose_builder("javac", bundled_runtime(), lambda: ecj.jar, request.java_home))
+        found.append(choose_builder("javac", lambda: parts.ecj, parts.target, request.java_home))
     except HarnessError as error:
         gaps.append(error.message)
     try:
-        gradle = gradle_builder(GRADLE_CONTAINER, offline=request.offline, hear=reporter.say)
+        gradle = gradle_builder(GRADLE_CONTAINER, toolbox.cache, offline=toolbox.offline, hear=say)
         found += filter(None, [held.enter_context(gradle)])
     except HarnessError as error:
         gaps.append(error.message)
     return found, gaps
 
 
-def _javac8(request: Request, ecj: Ecj, gaps: list[str]) -> list[Builder]:
-    """Return javac 8 where it can be had; else none, and `gaps` says why."""
+def _javac8(parts: _Parts, gaps: list[str]) -> list[Builder]:
+    """Return javac 8 where it made the release and can be had; else none, and `gaps` says why."""
+    if parts.target > _JAVA_8:
+        gaps.append(f"javac 8 did not make this release, whose class files are for Java {parts.target}")
+        return []
     try:
-        return [debian_javac8(ecj.runtime, cache_root(), request.offline)]
+        return [debian_javac8(parts.ecj.runtime, parts.toolbox.cache, parts.toolbox.offline)]
     except HarnessError as error:
         gaps.append(error.message)
         return []
@@ -137,8 +144,8 @@ def _twice(
 ) -> tuple[Repeat, Path]:
     """Build the series two times in a row; return the digests and the first jar."""
     reporter.say(builder.label)
-    bench = Bench(directory, prepare_probe(parts.ecj, bundled_runtime(), parts.released.jars, cache_root()), "")
-    tools = Toolchain(builder, parts.released, parts.sources)
+    bench = Bench(directory, prepare_probe(parts.ecj, parts.ecj.runtime, parts.released.jars, parts.toolbox.cache), "")
+    tools = Toolchain(builder, parts.released, parts.sources, parts.target)
     series, source = series_of(request, parts.released.version), source_of(request, tools)
     place = "".join(each if each.isalnum() else "-" for each in builder.label)
     first, second = (build_series(bench, tools, f"{place}-{number}", source, series) for number in (1, 2))
@@ -146,7 +153,7 @@ def _twice(
 
 
 def _read(parts: _Parts, told: Sequence[tuple[str, Path]]) -> list[Built]:
-    tools = prepare_bytecode(parts.ecj, bundled_runtime(), parts.asm, cache_root())
+    tools = prepare_bytecode(parts.ecj, parts.toolbox)
     facts = read_each(tools, [jar for _, jar in told])
     return [
         Built(

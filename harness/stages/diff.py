@@ -18,17 +18,18 @@ from harness.report.diffpage import render_diff
 from harness.rundir.directory import RunDirectory
 from harness.rundir.parts import LogsFolder
 from harness.stages.timing import timed
+from harness.toolbox.toolbox import Toolbox
 
 _SHOWN = 20
 
 
-def diff(run_dir: Path, reporter: Reporter, master: str = "") -> tuple[Contrast, ...]:
+def diff(run_dir: Path, toolbox: Toolbox, reporter: Reporter, master: str = "") -> tuple[Contrast, ...]:
     """Compare the arms' node logs, on a Spark cluster if one is named; writes logs/ in the run directory."""
     directory = RunDirectory(run_dir)
     asked = directory.declaration.read()
     reporter.stage("comparing node logs on Spark")
     with timed(directory, "diff"):
-        contrasts = diff_run(directory, asked.arms, reporter.say, master)
+        contrasts = diff_run(directory, asked.arms, toolbox, reporter.say, master)
     for contrast in contrasts:
         reporter.say(f"{contrast.base} against {contrast.candidate}: {told(contrast.findings)}")
     return contrasts
@@ -55,6 +56,7 @@ def diff_folders(
     candidate: str,
     out: Path,
     layout: str | None,
+    toolbox: Toolbox,
     reporter: Reporter,
     repeats: str | None = None,
     master: str = "",
@@ -65,7 +67,7 @@ def diff_folders(
     """
     reporter.stage(f"comparing {base} with {candidate} on Spark")
     logs = LogsFolder(out)
-    contrast = compare_folders(base, candidate, logs, layout, reporter.say, repeats, master)
+    contrast = compare_folders(base, candidate, logs, layout, toolbox, reporter.say, repeats, master)
     found = contrast.findings
     table = Table("kind", "level", "base", "candidate", "template", box=None, header_style="bold")
     apart = [finding for finding in found if finding.significance is not Significance.WITHIN]

@@ -22,6 +22,7 @@ from harness.stages import judge as judge_stage
 from harness.stages import run as run_stage
 from harness.stages.build import build
 from harness.stages.prove import prove
+from harness.toolbox.toolbox import Toolbox
 
 _SURVIVORS = "survivors.toml"
 _SAID = 200
@@ -46,7 +47,7 @@ class Detection:
         return not self.undecided and bool(self.caught) != bool(self.excuse)
 
 
-def detect(folder: Path, request: Request, out: Path, reporter: Reporter) -> tuple[Detection, ...]:
+def detect(folder: Path, request: Request, out: Path, toolbox: Toolbox, reporter: Reporter) -> tuple[Detection, ...]:
     """Build and judge every mutant of a folder, write mutants.json and mutants.md into `out`.
 
     Live clusters are asked about a mutant only when nothing before them has caught it. Raises HarnessError for a
@@ -55,13 +56,13 @@ def detect(folder: Path, request: Request, out: Path, reporter: Reporter) -> tup
     """
     mutants = load_mutants(folder)
     excuses = load_excuses(folder, [patch.path.stem for patch in mutants])
-    _see_that_the_series_passes(request, out / "series", reporter)
+    _see_that_the_series_passes(request, out / "series", toolbox, reporter)
     found = []
     for number, patch in enumerate(mutants, 1):
         reporter.stage(f"mutant {number} of {len(mutants)}: {patch.subject}")
         name = patch.path.stem
         about = Detection(name, patch.subject, (), excuses.get(name, ""))
-        found.append(_judged(about, replace(request, patches=(patch.path,)), out / name, reporter))
+        found.append(_judged(about, replace(request, patches=(patch.path,)), out / name, toolbox, reporter))
         reporter.say(_told(found[-1]))
     write_text(out / "mutants.json", to_json(found))
     write_text(out / "mutants.md", table(found))
@@ -95,23 +96,23 @@ def table(found: Sequence[Detection]) -> str:
     return "\n".join(("| mutant | what is wrong | caught by | what was said |", "|---|---|---|---|", *rows)) + "\n"
 
 
-def _see_that_the_series_passes(request: Request, run_dir: Path, reporter: Reporter) -> None:
+def _see_that_the_series_passes(request: Request, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
     reporter.stage("the series without a mutant, which nothing may catch")
     run_dir.mkdir(parents=True)
-    build(request, run_dir, reporter)
-    caught = catching(prove(run_dir, reporter))
+    build(request, run_dir, toolbox, reporter)
+    caught = catching(prove(run_dir, toolbox, reporter))
     if caught:
         raise HarnessError(f"The series itself is caught by {caught[0][0]}: {caught[0][1]}.", "Mend that first.")
 
 
-def _judged(about: Detection, request: Request, run_dir: Path, reporter: Reporter) -> Detection:
+def _judged(about: Detection, request: Request, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Detection:
     run_dir.mkdir(parents=True)
     try:
-        build(request, run_dir, reporter)
+        build(request, run_dir, toolbox, reporter)
     except CompileError as error:
         return replace(about, caught=(("build", error.message),))
-    caught = catching(prove(run_dir, reporter))
-    return replace(about, caught=caught) if caught else _by_scenarios(about, run_dir, reporter)
+    caught = catching(prove(run_dir, toolbox, reporter))
+    return replace(about, caught=caught) if caught else _by_scenarios(about, run_dir, toolbox, reporter)
 
 
 def catching(proof: Proof) -> tuple[tuple[str, str], ...]:
@@ -124,8 +125,8 @@ def catching(proof: Proof) -> tuple[tuple[str, str], ...]:
     return tuple((stage, said[0]) for stage, said in stages if said)
 
 
-def _by_scenarios(about: Detection, run_dir: Path, reporter: Reporter) -> Detection:
-    run_stage.run(run_dir, reporter)
+def _by_scenarios(about: Detection, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Detection:
+    run_stage.run(run_dir, toolbox, reporter)
     verdict = judge_stage.judge(run_dir, reporter)
     return with_verdict(about, verdict, read_verdict(run_dir)["reasons"][0])
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import psutil
 
 from harness.base.errors import HarnessError, unknown
-from harness.base.paths import cache_root
 from harness.building.given import check_raft_jar
 from harness.cluster.jvm import Profile
 from harness.cluster.loopback import Loopback
@@ -38,9 +37,9 @@ class Need:
     instead: str
 
 
-def check(request: Request, version: str, run_dir: Path) -> None:
+def check(request: Request, version: str, run_dir: Path, cache: Path) -> None:
     """Raise HarnessError for the first thing that a verification of this request would founder on."""
-    refuse_shortage([memory(request), *disks(request, run_dir)])
+    refuse_shortage([memory(request), *disks(request, run_dir, cache)])
     with_ports()
     check_arms(request)
     if request.git:
@@ -66,11 +65,11 @@ def memory(request: Request) -> Need:
     return Need("memory", needed, available_memory(_CGROUP) / _GIB, f"End other programs, or {fewer}.")
 
 
-def disks(request: Request, run_dir: Path) -> list[Need]:
+def disks(request: Request, run_dir: Path, cache: Path) -> list[Need]:
     """Return what is written to each file system: the run directory's, and the cache's until it is filled."""
     wanted = {run_dir.absolute(): _RUN_DIR_GIB + request.jobs * _NODES_GIB}
-    if not (cache_root() / "class-archives").is_dir():
-        wanted[cache_root()] = _CACHE_GIB
+    if not (cache / "class-archives").is_dir():
+        wanted[cache] = _CACHE_GIB
     together: dict[int, list[Path]] = defaultdict(list)
     for folder in wanted:
         together[_existing(folder).stat().st_dev].append(folder)

@@ -13,14 +13,13 @@ from rich.text import Text
 from harness.audit.answering import audit
 from harness.audit.claims_file import Chain, ClaimSet, load_claims
 from harness.base.errors import HarnessError
-from harness.base.paths import cache_root
 from harness.base.progress import Reporter
 from harness.base.text import visible
-from harness.building.builders import Builder, Ecj, compilers_at_hand
+from harness.building.builders import Builder, compilers_at_hand, ecj_of
 from harness.building.crosscheck import unpatched_jars
 from harness.kafka.distribution import Distribution
-from harness.kafka.downloads import Downloads
-from harness.kafka.lock import Purpose, locked_versions, read_lock
+from harness.kafka.lines import Line, line_of
+from harness.kafka.lock import locked_versions, read_lock
 from harness.kafka.patching import load_series
 from harness.model.arms import Build, Role
 from harness.model.declaration import Declaration
@@ -34,7 +33,6 @@ from harness.model.proof import (
     TestsProof,
     TestStanding,
 )
-from harness.model.request import DEFAULT_KAFKA
 from harness.model.setup import Setup
 from harness.proof.bytecode import read_classes
 from harness.proof.dropin import (
@@ -54,7 +52,9 @@ from harness.proof.waivers import apply_waivers, load_waivers
 from harness.rundir.directory import RunDirectory
 from harness.stages.ground import distribution_of, java_of
 from harness.stages.timing import timed
-from harness.toolbox.java import bundled_runtime
+from harness.toolbox.java import JavaRuntime
+from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import Toolbox
 
 _MOST_TOLD = 12
 
@@ -63,11 +63,15 @@ _MOST_TOLD = 12
 class _Case:
     """What one proof is about, and everything it is made with; the jars are those in the run directory.
 
-    `compilers` are those at hand, ecj last. `release` are the locked release's sources where base is that release,
-    else None. `tests` are the jars of upstream's tests, empty where that version's are not pinned.
+    `java` is what nodes run on. `compilers` are those at hand, ecj last. `release` are the locked release's sources
+    where base is that release, else None. `tests` are the jars of upstream's tests, empty where that version's are not
+    pinned.
     """
 
     directory: RunDirectory
+    line: Line
+    cache: Path
+    java: JavaRuntime
     setup: Setup
     base: Build
     candidate: Build
@@ -93,7 +97,7 @@ class _Case:
         return kept if kept.is_dir() else None
 
 
-def prove(run_dir: Path, reporter: Reporter) -> Proof:
+def prove(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Proof:
     """Prove the candidate of a run directory and write proof/<build>/proof.json.
 
     Raises HarnessError when the jar cannot be judged at all, or what judges it cannot be had.
@@ -103,7 +107,7 @@ def prove(run_dir: Path, reporter: Reporter) -> Proof:
     base, candidate = _builds(asked)
     reporter.stage(f"proving {candidate.name} against {base.name}, without a cluster")
     with timed(directory, "prove"):
-        case = _case(directory, asked, setup, base, candidate, reporter)
+        case = _case(directory, asked, setup, base, candidate, toolbox)
         proof = _prove(case, reporter)
         directory.proof(candidate.name).proof.write(proof)
     return proof
@@ -150,28 +154,29 @@ def _builds(asked: Declaration) -> tuple[Build, Build]:
 
 
 def _case(
-    directory: RunDirectory, asked: Declaration, setup: Setup, base: Build, candidate: Build, reporter: Reporter
+    directory: RunDirectory, asked: Declaration, setup: Setup, base: Build, candidate: Build, toolbox: Toolbox
 ) -> _Case:
     """Fetch everything first: what may wait for the network does so before anything is judged."""
     lock = read_lock(asked.kafka_version) if asked.kafka_version in locked_versions() else None
+    downloads = toolbox.downloads
     released = lock if base.builder == "release" and not setup.base_dist else None
-    distribution = distribution_of(setup, asked.kafka_version, reporter)
-    with reporter.downloads() as progress:
-        downloads = Downloads(cache_root() / "maven", offline=setup.offline, progress=progress)
-        tools = read_lock(DEFAULT_KAFKA)
-        ecj = Ecj(downloads.fetch(tools.one(Purpose.COMPILER)), bundled_runtime())
-        return _Case(
-            directory=directory,
-            setup=setup,
-            base=base,
-            candidate=candidate,
-            distribution=distribution,
-            claims=load_claims(Path(setup.claims)) if setup.claims else ClaimSet("kafka-raft", "", "", ()),
-            compilers=compilers_at_hand(ecj, Path(setup.java_home) if setup.java_home else None),
-            tools=prepare_tools(ecj, bundled_runtime(), tools, downloads, distribution),
-            release=downloads.fetch(released.one(Purpose.SOURCES)) if released else None,
-            tests=downloads.fetch_all(lock.of(Purpose.TESTS)) if lock and setup.tests is not TestScope.NONE else (),
-        )
+    distribution = distribution_of(setup, asked.kafka_version, downloads)
+    ecj, line = ecj_of(toolbox), line_of(asked.kafka_version)
+    return _Case(
+        directory=directory,
+        line=line,
+        cache=toolbox.cache,
+        java=java_of(setup, toolbox),
+        setup=setup,
+        base=base,
+        candidate=candidate,
+        distribution=distribution,
+        claims=load_claims(Path(setup.claims)) if setup.claims else ClaimSet("kafka-raft", "", "", ()),
+        compilers=compilers_at_hand(ecj, line.class_files, Path(setup.java_home) if setup.java_home else None),
+        tools=prepare_tools(ecj, toolbox, distribution),
+        release=downloads.fetch(released.one(Purpose.SOURCES)) if released else None,
+        tests=downloads.fetch_all(lock.of(Purpose.TESTS)) if lock and setup.tests is not TestScope.NONE else (),
+    )
 
 
 def _prove(case: _Case, reporter: Reporter) -> Proof:
@@ -204,7 +209,7 @@ def _baselines(case: _Case) -> tuple[BaselineJar, ...]:
     if case.release is None:
         return ()
     same = [each for each in case.compilers if each.label == case.candidate.builder]
-    made = unpatched_jars(same or case.compilers, case.distribution, case.release, cache_root())
+    made = unpatched_jars(same or case.compilers, case.distribution, case.release, case.line.class_files, case.cache)
     return tuple(BaselineJar(label, jar) for label, jar in made)
 
 
@@ -236,11 +241,12 @@ def _tests(case: _Case, changed: frozenset[str], reporter: Reporter) -> TestsPro
         return TestsProof(scope, missing=missing)
     series = Path(case.setup.series) / "tests" if case.setup.series else None
     bench = TestBench(
-        java=java_of(case.setup),
+        line=case.line,
+        java=case.java,
         jars=case.tests,
         others=case.distribution.others,
         builder=case.compilers[-1],
-        cache=cache_root(),
+        cache=case.cache,
         series_tests=series if series and series.is_dir() else None,
         changed=changed,
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.kafka.downloads import sha256_of
 from harness.model.declaration import Declaration
 from harness.model.setup import Setup
 from harness.rundir.directory import RunDirectory
-from harness.stages.ground import java_of
+from harness.toolbox.downloads import sha256_of
+from harness.toolbox.java import JavaRuntime
 
 _ANEW = "What was declared cannot be run any more: begin anew with `harness verify`."
 
@@ -27,7 +27,7 @@ def is_compared(run_dir: Path) -> bool:
     return findings.is_file() and findings.stat().st_mtime_ns >= max(runs, default=0)
 
 
-def check_ground(run_dir: Path, asked: Declaration, setup: Setup) -> None:
+def check_ground(run_dir: Path, asked: Declaration, setup: Setup, runtime: JavaRuntime) -> None:
     """See that jars and Java are still those that were declared: else results would be of something else.
 
     Raises HarnessError.
@@ -36,13 +36,12 @@ def check_ground(run_dir: Path, asked: Declaration, setup: Setup) -> None:
         jar = run_dir / build.jar
         if not jar.is_file() or sha256_of(jar) != build.jar_sha256:
             raise HarnessError(f"{jar} is not the jar that run.json declares ({build.jar_sha256[:12]}…).", _ANEW)
-    java = describe_java(setup)
+    java = describe_java(setup, runtime)
     for arm in asked.arms:
         if arm.java not in ("", java):
             raise HarnessError(f"run.json declares Java {arm.java} for {arm.name}, and there is now {java}.", _ANEW)
 
 
-def describe_java(setup: Setup) -> str:
+def describe_java(setup: Setup, runtime: JavaRuntime) -> str:
     """Return the runtime of the nodes in words, as run.json declares it."""
-    runtime = java_of(setup)
     return f"{runtime.version} ({setup.java_home or 'bundled'})"

@@ -11,14 +11,12 @@ from rich.text import Text
 
 from harness.base.errors import HarnessError
 from harness.base.files import write_text
-from harness.base.paths import cache_root
 from harness.base.progress import Reporter, duration
 from harness.base.text import visible
 from harness.cluster.install import Install
 from harness.cluster.prepare import Ground
 from harness.engine.cell import Cell
-from harness.kafka.downloads import Downloads, sha256_of
-from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.lock import read_lock
 from harness.model.arms import ABSENT, Arm, Role
 from harness.model.declaration import Declaration
 from harness.model.findings import Contrast
@@ -43,6 +41,9 @@ from harness.stages.build import build
 from harness.stages.ground import distribution_of
 from harness.stages.run import carry_out, installed, lay_ground
 from harness.stages.timing import timed
+from harness.toolbox.downloads import Downloads, sha256_of
+from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import Toolbox
 
 ARM = "roll"
 _COLOURS = {RolloutOutcome.PASSED: "green", RolloutOutcome.STOPPED: "red", RolloutOutcome.INCONCLUSIVE: "magenta"}
@@ -50,18 +51,18 @@ _COLOURS = {RolloutOutcome.PASSED: "green", RolloutOutcome.STOPPED: "red", Rollo
 _SET_TO_SOMETHING = "None"
 
 
-def rollout(request: Request, plan: RollPlan, run_dir: Path, reporter: Reporter) -> RolloutVerdict:
+def rollout(request: Request, plan: RollPlan, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> RolloutVerdict:
     """Build, rehearse, compare, report; return what rollout.json holds."""
-    build(request, run_dir, reporter)
+    build(request, run_dir, toolbox, reporter)
     RunDirectory(run_dir).roll_plan.write(plan)
-    return go_on(run_dir, reporter)
+    return go_on(run_dir, toolbox, reporter)
 
 
-def go_on(run_dir: Path, reporter: Reporter) -> RolloutVerdict:
+def go_on(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> RolloutVerdict:
     """Do what a rollout lacks that was built; ends as `rollout` does."""
     directory = RunDirectory(run_dir)
-    rehearsals = rehearse(directory, reporter)
-    contrast = _compare(rehearsals, directory, reporter)
+    rehearsals = rehearse(directory, toolbox, reporter)
+    contrast = _compare(rehearsals, directory, toolbox, reporter)
     found = judge(directory, rehearsals)
     report(directory, found, contrast)
     return found
@@ -93,9 +94,9 @@ class _Stand:
         return stall_budget(rehearsal, self.plan.stall_budget, baseline, self.setup.overlay)
 
 
-def rehearse(directory: RunDirectory, reporter: Reporter) -> list[Rehearsal]:
+def rehearse(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> list[Rehearsal]:
     """Run the rehearsals that have no result yet, the control first; return all of them."""
-    stand = _stand(directory, reporter)
+    stand = _stand(directory, toolbox, reporter)
     names = stand.plan.rehearsals
     cluster = describe_topology(parse_topology(stand.plan.topology))
     reporter.stage(f"{len(names)} rehearsals on {cluster}, one after the other")
@@ -116,11 +117,11 @@ def rehearse(directory: RunDirectory, reporter: Reporter) -> list[Rehearsal]:
     return found
 
 
-def _stand(directory: RunDirectory, reporter: Reporter) -> _Stand:
+def _stand(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> _Stand:
     declared, setup = directory.declaration.read(), directory.setup.read()
     with timed(directory, "ground"):
-        ground = lay_ground(setup, declared.kafka_version, reporter)
-    tools = _tools(setup, declared, ground, reporter)
+        ground = lay_ground(setup, declared.kafka_version, toolbox, reporter.say)
+    tools = _tools(setup, declared, ground, toolbox.downloads)
     return _Stand(directory, directory.roll_plan.read(), declared, setup, ground, tools)
 
 
@@ -169,13 +170,11 @@ def _with_key_left(base: Install, candidate: Install, key: str) -> Install:
     return replace(base, settings=candidate.settings, flag=flag)
 
 
-def _tools(setup: Setup, declared: Declaration, ground: Ground, reporter: Reporter) -> Tools:
+def _tools(setup: Setup, declared: Declaration, ground: Ground, downloads: Downloads) -> Tools:
     """Return what Kafka's scripts start; a Kafka that was unpacked brings it along."""
-    distribution = distribution_of(setup, declared.kafka_version, reporter)
-    with reporter.downloads() as progress:
-        downloads = Downloads(cache_root() / "maven", offline=setup.offline, progress=progress)
-        lock = None if setup.base_dist else read_lock(declared.kafka_version)
-        more = downloads.fetch_all(lock.of(Purpose.COMMANDS)) if lock else ()
+    distribution = distribution_of(setup, declared.kafka_version, downloads)
+    lock = None if setup.base_dist else read_lock(declared.kafka_version)
+    more = downloads.fetch_all(lock.of(Purpose.COMMANDS)) if lock else ()
     return Tools(ground.java, (*more, *distribution.jars))
 
 
@@ -222,7 +221,9 @@ def report(directory: RunDirectory, found: RolloutVerdict, contrast: Contrast | 
     write_text(directory.runbook, markdown(runbook(found)))
 
 
-def _compare(rehearsals: Sequence[Rehearsal], directory: RunDirectory, reporter: Reporter) -> Contrast | None:
+def _compare(
+    rehearsals: Sequence[Rehearsal], directory: RunDirectory, toolbox: Toolbox, reporter: Reporter
+) -> Contrast | None:
     """Compare the logs of versions mixed with those of one version; they are shown and do not decide."""
     from harness.logs.diff import compare, opened, read_nodes
 
@@ -235,7 +236,7 @@ def _compare(rehearsals: Sequence[Rehearsal], directory: RunDirectory, reporter:
     logs = directory.logs
     try:
         with timed(directory, "diff"):
-            with opened(logs.path, reporter.say) as spark:
+            with opened(logs.path, toolbox, reporter.say) as spark:
                 counted = read_nodes(spark, directory.path, nodes, logs, reporter.say)
             (contrast,) = compare(counted, [compared], logs, reporter.say)
     except HarnessError as error:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.base.paths import cache_root
 from harness.base.progress import Reporter
 from harness.cluster.install import Install
 from harness.cluster.jvm import Profile
@@ -24,15 +23,16 @@ from harness.scenario.registry import load_all
 from harness.stages.ground import distribution_of, java_of
 from harness.stages.resume import check_ground
 from harness.stages.timing import timed
+from harness.toolbox.toolbox import Toolbox
 
 
-def run(run_dir: Path, reporter: Reporter) -> list[RunResult]:
+def run(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> list[RunResult]:
     """Run what run.json declares and what has no result; return the new results."""
     directory = RunDirectory(run_dir)
     asked, setup = directory.declaration.read(), directory.setup.read()
-    check_ground(run_dir, asked, setup)
+    check_ground(run_dir, asked, setup, java_of(setup, toolbox))
     with timed(directory, "ground"):
-        ground = lay_ground(setup, asked.kafka_version, reporter)
+        ground = lay_ground(setup, asked.kafka_version, toolbox, reporter.say)
     cells = declared_cells(asked, setup, ground, run_dir)
     with timed(directory, "run"):
         return carry_out(cells, run_dir, setup.jobs, reporter, "runs on live clusters")
@@ -50,13 +50,11 @@ def carry_out(cells: Sequence[Cell], root: Path, jobs: int, reporter: Reporter, 
         return run_cells(todo, root, jobs, board)
 
 
-def lay_ground(setup: Setup, kafka_version: str, reporter: Reporter) -> Ground:
+def lay_ground(setup: Setup, kafka_version: str, toolbox: Toolbox, say: Callable[[str], None]) -> Ground:
     """Prepare what the clusters of this setup stand on."""
-    distribution = distribution_of(setup, kafka_version, reporter)
-    java = java_of(setup)
-    return prepare_ground(
-        java.java, distribution.others, distribution.raft_jar, Profile(setup.profile), cache_root(), reporter.say
-    )
+    distribution = distribution_of(setup, kafka_version, toolbox.downloads)
+    java = java_of(setup, toolbox).java
+    return prepare_ground(java, distribution.others, distribution.raft_jar, Profile(setup.profile), toolbox.cache, say)
 
 
 def declared_cells(asked: Declaration, setup: Setup, ground: Ground, run_dir: Path) -> list[Cell]:

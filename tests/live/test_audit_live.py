@@ -5,13 +5,12 @@ from pathlib import Path
 import pytest
 
 from harness.audit.claims_file import load_claims
-from harness.base.paths import cache_root
 from harness.kafka.distribution import Distribution
-from harness.kafka.downloads import Downloads
 from harness.model.proof import Answer, AuditAnswer
 from harness.model.runs import Evidence
 from harness.stages.audit import audit_jar, audit_series
 from harness.stages.build import series_folder
+from harness.toolbox.toolbox import Toolbox
 
 pytestmark = pytest.mark.live
 
@@ -21,13 +20,8 @@ CLIENT = "raft/src/main/java/org/apache/kafka/raft/KafkaRaftClient.java"
 
 
 @pytest.fixture(scope="module")
-def downloads() -> Downloads:
-    return Downloads(cache_root() / "maven")
-
-
-@pytest.fixture(scope="module")
-def shipped(downloads: Downloads) -> dict[str, AuditAnswer]:
-    return {each.question: each for each in audit_series(CLAIMS, series_folder("3.9.1"), downloads)}
+def shipped(toolbox: Toolbox) -> dict[str, AuditAnswer]:
+    return {each.question: each for each in audit_series(CLAIMS, series_folder("3.9.1"), toolbox.downloads)}
 
 
 def test_the_shipped_series_keeps_its_promises(shipped: dict[str, AuditAnswer]) -> None:
@@ -51,14 +45,14 @@ def test_what_the_shipped_series_leaves_open_is_found(shipped: dict[str, AuditAn
     assert "logged at INFO after 3 of 4 calls" in open_points["log-only-on-change"].says
 
 
-def test_a_constructor_of_another_arity_is_found(downloads: Downloads) -> None:
-    found = {each.question: each for each in audit_series(CLAIMS, ARITY, downloads)}
+def test_a_constructor_of_another_arity_is_found(toolbox: Toolbox) -> None:
+    found = {each.question: each for each in audit_series(CLAIMS, ARITY, toolbox.downloads)}
     assert [name for name, each in found.items() if each.blocks] == ["released-constructor-is-kept"]
     assert "(int, int, int, int, int, int, boolean)" in found["released-constructor-is-kept"].says
 
 
-def test_the_released_jar_keeps_none_of_the_new_promises(downloads: Downloads, kafka: Distribution) -> None:
-    found = {each.question: each for each in audit_jar(CLAIMS, kafka.raft_jar, downloads)}
+def test_the_released_jar_keeps_none_of_the_new_promises(toolbox: Toolbox, kafka: Distribution) -> None:
+    found = {each.question: each for each in audit_jar(CLAIMS, kafka.raft_jar, toolbox)}
     assert found["appends-and-snapshots-refresh"].blocks
     assert found["released-constructor-is-kept"].answer is Answer.HOLDS
     assert found["flag-guards-the-refresh"].answer is Answer.UNTESTED

@@ -9,21 +9,22 @@ import pytest
 
 from harness.audit.claims_file import load_claims
 from harness.base.errors import HarnessError
-from harness.base.paths import cache_root, data_root
+from harness.base.paths import data_root
 from harness.building.build import Bench, Toolchain, build_series, given_jar, release_build
-from harness.building.builders import Builder, choose_builder, jdk_homes
+from harness.building.builders import Builder, choose_builder, ecj_of, jdk_homes
 from harness.building.configdef import prepare_probe, read_keys
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.kafka.distribution import Distribution, locked_distribution, unpacked_distribution
-from harness.kafka.downloads import Downloads
 from harness.kafka.git import GitSource
-from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
 from harness.kafka.repository import commit_all, create_repository
 from harness.model.arms import Build, Flag
 from harness.rundir.directory import RunDirectory
-from harness.toolbox.java import bundled_runtime
+from harness.toolbox.downloads import Downloads
+from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import Toolbox
 
 pytestmark = pytest.mark.live
 
@@ -33,8 +34,8 @@ CLAIMED = load_claims(SERIES / "claims.toml")
 
 
 @pytest.fixture(scope="module")
-def downloads() -> Downloads:
-    return Downloads(cache_root() / "maven")
+def downloads(toolbox: Toolbox) -> Downloads:
+    return toolbox.downloads
 
 
 @pytest.fixture(scope="module")
@@ -48,22 +49,21 @@ def sources(downloads: Downloads) -> MavenSources:
 
 
 @pytest.fixture(scope="module", params=["ecj", "javac"])
-def builder(request: pytest.FixtureRequest, downloads: Downloads) -> Builder:
+def builder(request: pytest.FixtureRequest, toolbox: Toolbox) -> Builder:
     if request.param == "javac" and not list(jdk_homes(None)):
         pytest.skip("this host has no JDK")
-    compiler = read_lock(VERSION).one(Purpose.COMPILER)
-    return choose_builder(request.param, bundled_runtime(), lambda: downloads.fetch(compiler))
+    return choose_builder(request.param, lambda: ecj_of(toolbox), 8)
 
 
 @pytest.fixture(scope="module")
-def bench(builder: Builder, release: Distribution, tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    probe = prepare_probe(builder, bundled_runtime(), release.others, cache_root())
+def bench(toolbox: Toolbox, builder: Builder, release: Distribution, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    probe = prepare_probe(builder, toolbox.java(), release.others, toolbox.cache)
     return Bench(RunDirectory(tmp_path_factory.mktemp("run")), probe, CLAIMED.flag)
 
 
 @pytest.fixture(scope="module")
 def tools(builder: Builder, release: Distribution, sources: MavenSources) -> Toolchain:
-    return Toolchain(builder, release, sources.jar)
+    return Toolchain(builder, release, sources.jar, 8)
 
 
 @pytest.fixture(scope="module")
@@ -165,5 +165,5 @@ def test_an_unpacked_kafka_is_the_control_as_well_as_the_locked_one(bench, relea
 
 def test_a_compiler_writes_only_below_its_own_folder(builder, tmp_path):
     (tmp_path / "A.java").write_text("class A { class B {} }\n")
-    assert builder.compile(tmp_path, ["A.java"], (), tmp_path / "out").succeeded
+    assert builder.compile(tmp_path, ["A.java"], (), tmp_path / "out", 8).succeeded
     assert set(classes_in(tmp_path)) == {"out/A.class", "out/A$B.class"}

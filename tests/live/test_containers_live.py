@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.base.paths import cache_root
 from harness.base.waiting import wait_until
 from harness.building.build import source_files
 from harness.building.builders import first_errors
@@ -42,11 +41,12 @@ from harness.building.containers.images import (
 from harness.building.containers.jobs import Job, Mount, run_job
 from harness.building.jars import classes_in
 from harness.kafka.distribution import Distribution, locked_distribution
-from harness.kafka.downloads import Downloads
 from harness.kafka.git import GitSource
-from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.repository import commit_all, create_repository
+from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import Toolbox
 
 pytestmark = pytest.mark.live
 
@@ -107,25 +107,25 @@ def shop(engine: Engine, image: Image) -> Workshop:
 
 
 @pytest.fixture(scope="module")
-def module(shop: Workshop) -> GradleModule:
-    return GradleModule(shop, cache_root() / "maven")
+def module(shop: Workshop, toolbox: Toolbox) -> GradleModule:
+    return GradleModule(shop, toolbox.cache / "maven")
 
 
 @pytest.fixture(scope="module")
-def release() -> Distribution:
-    return locked_distribution(read_lock(VERSION), Downloads(cache_root() / "maven"))
+def release(toolbox: Toolbox) -> Distribution:
+    return locked_distribution(read_lock(VERSION), toolbox.downloads)
 
 
 @pytest.fixture(scope="module")
-def tree(release: Distribution, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    jar = Downloads(cache_root() / "maven").fetch(read_lock(VERSION).one(Purpose.SOURCES))
+def tree(toolbox: Toolbox, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    jar = toolbox.downloads.fetch(read_lock(VERSION).one(Purpose.SOURCES))
     return MavenSources(VERSION, jar).checkout(tmp_path_factory.mktemp("sources") / "tree").path
 
 
 @pytest.fixture(scope="module")
 def built(module: GradleModule, tree: Path, release: Distribution, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("built") / "classes"
-    done = module.compile(tree, source_files(tree), release.others, out)
+    done = module.compile(tree, source_files(tree), release.others, out, 8)
     assert done.succeeded, done.output
     return out
 
@@ -167,20 +167,20 @@ def test_gradle_gives_the_classes_that_its_javac_gives_alone(built, engine, imag
 
 
 def test_building_twice_gives_the_same_bytes(built, module, tree, release, tmp_path):
-    assert module.compile(tree, source_files(tree), release.others, tmp_path / "out").succeeded
+    assert module.compile(tree, source_files(tree), release.others, tmp_path / "out", 8).succeeded
     assert classes_in(tmp_path / "out") == classes_in(built)
 
 
-def test_progress_is_told_while_it_builds_and_nothing_else(engine, image, tmp_path):
+def test_progress_is_told_while_it_builds_and_nothing_else(engine, image, toolbox, tmp_path):
     told: list[str] = []
-    module = GradleModule(open_workshop(engine, image, told.append), cache_root())
-    assert module.compile(tmp_path, one_class(tmp_path), (), tmp_path / "out").succeeded
+    module = GradleModule(open_workshop(engine, image, told.append), toolbox.cache)
+    assert module.compile(tmp_path, one_class(tmp_path), (), tmp_path / "out", 8).succeeded
     assert told[0] == "gradle :compileJava"
     assert all(line.startswith("gradle :") for line in told)
 
 
-def test_auto_takes_the_container_and_names_it(engine, image):
-    with gradle_builder("auto", offline=True, hear=lambda line: None) as builder:
+def test_auto_takes_the_container_and_names_it(engine, image, toolbox):
+    with gradle_builder("auto", toolbox.cache, offline=True, hear=lambda line: None) as builder:
         assert builder
         assert builder.label.startswith("gradle ")
         assert "in a container, javac " in builder.label
@@ -189,7 +189,7 @@ def test_auto_takes_the_container_and_names_it(engine, image):
 
 def test_kafkas_own_way_of_building_gives_the_raft_modules_classes(shop, tmp_path):
     checkout = GitSource(str(small_kafka(tmp_path / "kafka")), "mine").checkout(tmp_path / "tree").path
-    done = GradleFull(shop, tmp_path / "home").compile(checkout, [], (), tmp_path / "out")
+    done = GradleFull(shop, tmp_path / "home").compile(checkout, [], (), tmp_path / "out", 8)
     assert done.succeeded, done.output
     assert done.command[0] == "./gradlew"
     assert sorted(classes_in(tmp_path / "out")) == ["org/apache/kafka/raft/KafkaRaftClient.class"]
@@ -254,7 +254,9 @@ def test_what_a_build_made_is_taken_only_up_to_a_size(engine, image, monkeypatch
 
 
 def test_a_compile_error_comes_with_file_line_and_caret(module, tmp_path):
-    done = module.compile(tmp_path, one_class(tmp_path, "class A {\n    Missing missing;\n}\n"), (), tmp_path / "out")
+    done = module.compile(
+        tmp_path, one_class(tmp_path, "class A {\n    Missing missing;\n}\n"), (), tmp_path / "out", 8
+    )
     assert not done.succeeded
     assert first_errors(done.output) == "A.java:2: error: cannot find symbol\n    Missing missing;\n    ^"
 
@@ -264,7 +266,7 @@ def test_a_jar_that_is_not_in_the_repository_is_named(module, tmp_path, monkeypa
     jar = tmp_path / "gone-1.0.jar"
     jar.write_bytes(b"")
     with pytest.raises(HarnessError, match=r"needs org\.example:gone:1\.0, which is not among the jars"):
-        module.compile(tmp_path, one_class(tmp_path), (jar,), tmp_path / "out")
+        module.compile(tmp_path, one_class(tmp_path), (jar,), tmp_path / "out", 8)
 
 
 def test_a_mount_that_is_missing_is_named_and_not_made(engine, image, tmp_path):
@@ -283,10 +285,10 @@ def test_out_of_memory_is_called_so(engine, image):
     assert "ran out of memory (its limit is 0.1 GiB)" in sentence_for(engine, shell(image, eats, memory=64 * MIB))
 
 
-def test_a_java_heap_that_is_too_small_is_out_of_memory_too(shop, tmp_path, monkeypatch):
+def test_a_java_heap_that_is_too_small_is_out_of_memory_too(shop, toolbox, tmp_path, monkeypatch):
     monkeypatch.setattr("harness.building.containers.gradle._QUICK", "-Xmx8m")
     with pytest.raises(HarnessError, match="ran out of memory"):
-        GradleModule(shop, cache_root()).compile(tmp_path, one_class(tmp_path), (), tmp_path / "out")
+        GradleModule(shop, toolbox.cache).compile(tmp_path, one_class(tmp_path), (), tmp_path / "out", 8)
 
 
 def test_a_full_disk_is_called_so(engine, image):
@@ -336,7 +338,7 @@ with reach_engine() as engine:
 """
 
 
-def test_the_next_start_removes_what_a_killed_harness_left_and_nothing_else(engine, image):
+def test_the_next_start_removes_what_a_killed_harness_left_and_nothing_else(engine, image, toolbox):
     child = subprocess.Popen([sys.executable, "-c", CHILD, image.name], stdout=subprocess.PIPE, text=True)
     with child:
         assert child.stdout
@@ -346,7 +348,7 @@ def test_the_next_start_removes_what_a_killed_harness_left_and_nothing_else(engi
     (left,) = containers(engine)
     assert engine.client.containers.get(left).status == "running"
     told: list[str] = []
-    with gradle_builder("gradle-container", offline=True, hear=told.append):
+    with gradle_builder("gradle-container", toolbox.cache, offline=True, hear=told.append):
         assert told == [f"removed the container {left[:12]}, which a harness that was killed had left"]
         assert containers(engine) == []
 
@@ -364,24 +366,24 @@ def test_a_socket_without_permission_is_told_from_one_without_an_engine():
     assert "You may not use the container engine" in done.stdout, done.stderr
 
 
-def test_an_engine_that_is_not_there_is_said_to_be_missing(monkeypatch, tmp_path):
+def test_an_engine_that_is_not_there_is_said_to_be_missing(toolbox, monkeypatch, tmp_path):
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
     with pytest.raises(HarnessError, match="There is no container engine at"), reach_engine():
         pass
-    with gradle_builder("auto", offline=True, hear=lambda line: None) as builder:
+    with gradle_builder("auto", toolbox.cache, offline=True, hear=lambda line: None) as builder:
         assert builder is None
     with (
         pytest.raises(HarnessError, match="There is no container engine at"),
-        gradle_builder("gradle-container", offline=True, hear=lambda line: None),
+        gradle_builder("gradle-container", toolbox.cache, offline=True, hear=lambda line: None),
     ):
         pass
 
 
-def test_an_image_that_is_not_there_is_not_pulled(engine, monkeypatch):
+def test_an_image_that_is_not_there_is_not_pulled(engine, toolbox, monkeypatch):
     monkeypatch.setenv("HARNESS_BUILD_IMAGE", "nobody/has-this:1")
     with (
         pytest.raises(HarnessError, match="has no image nobody/has-this:1"),
-        gradle_builder("gradle-container", offline=True, hear=lambda line: None),
+        gradle_builder("gradle-container", toolbox.cache, offline=True, hear=lambda line: None),
     ):
         pass
 

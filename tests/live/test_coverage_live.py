@@ -7,10 +7,10 @@ import pytest
 
 from harness.base.errors import HarnessError
 from harness.base.json import from_json
-from harness.base.paths import cache_root, data_root
+from harness.base.paths import data_root
 from harness.base.waiting import wait_until
 from harness.building.build import Bench, Toolchain, build_series
-from harness.building.builders import Ecj
+from harness.building.builders import ecj_of
 from harness.building.configdef import prepare_probe
 from harness.cluster.cluster import Cluster
 from harness.cluster.node import NodeState
@@ -18,8 +18,7 @@ from harness.cluster.topology import Topology
 from harness.coverage.agent import Agent, collecting
 from harness.coverage.changes import lines_of_methods, lines_of_series
 from harness.coverage.jacoco import Jacoco, line_hits
-from harness.kafka.downloads import Downloads
-from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
 from harness.model.arms import Role
@@ -31,7 +30,7 @@ from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import read_journal
 from harness.stages.build import build
 from harness.stages.coverage import coverage
-from harness.toolbox.java import bundled_runtime
+from harness.toolbox.lockfile import Purpose
 
 pytestmark = pytest.mark.live
 
@@ -44,25 +43,14 @@ CALL, UPDATE = "maybeUpdateBootstrapServers();", "requestManager.updateBootstrap
 
 
 @pytest.fixture(scope="module")
-def pinned():
-    """Return a function that fetches the locked files of a purpose, by a word in their names."""
-    downloads, lock = Downloads(cache_root() / "maven"), read_lock(KAFKA)
-
-    def fetch(purpose: Purpose, word: str = "") -> Path:
-        return downloads.fetch(next(each for each in lock.of(purpose) if word in each.name))
-
-    return fetch
-
-
-@pytest.fixture(scope="module")
-def jacoco(pinned):
-    return Jacoco(bundled_runtime(), pinned(Purpose.COVERAGE, ".cli-"))
+def jacoco(toolbox):
+    return Jacoco(toolbox.java(), toolbox.tool(Purpose.COVERAGE_READER))
 
 
 @pytest.fixture
-def node(ground, stock, pinned, tmp_path):
+def node(ground, stock, toolbox, tmp_path):
     """Return the only node of a cluster of one on the release's jar, with the agent in it; its data go to tmp_path."""
-    agent = Agent(pinned(Purpose.COVERAGE, ".agent-"), CLASSES)
+    agent = Agent(toolbox.tool(Purpose.COVERAGE_AGENT), CLASSES)
     with (
         collecting(agent, ground.launch({}), tmp_path / DATA) as launch,
         Cluster(Topology(1, 0), tmp_path / "c", launch, stock, ground.template, lambda _: None) as cluster,
@@ -105,19 +93,19 @@ def test_data_of_another_jar_are_refused(node, jacoco, kafka, run_dir, tmp_path)
 
 
 @pytest.fixture(scope="module")
-def run_dir(quiet, tmp_path_factory):
+def run_dir(toolbox, quiet, tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
-    build(Request(kafka_version=KAFKA, scenarios=("new-mechanism",)), folder, quiet)
+    build(Request(kafka_version=KAFKA, scenarios=("new-mechanism",)), folder, toolbox, quiet)
     return folder
 
 
-def covered(run_dir, role, quiet):
+def covered(run_dir, role, toolbox, quiet):
     """Run the scenario on the arm of a role; return the lines by their text, as (scenarios, line)."""
     asked = RunDirectory(run_dir).declaration.read()
     arms = tuple(arm for arm in asked.arms if arm.role in (Role.BASE, role))
     RunDirectory(run_dir).declaration.write(replace(asked, arms=arms))
     try:
-        coverage(run_dir, quiet)
+        coverage(run_dir, toolbox, quiet)
     finally:
         RunDirectory(run_dir).declaration.write(asked)
     found = from_json(Coverage, (run_dir / "proof/patched/coverage.json").read_bytes())
@@ -129,8 +117,8 @@ def of_client(found, text):
     return [bool(line.scenarios) for line in found.lines if line.path == CLIENT and line.text == text]
 
 
-def test_with_the_flag_on_the_refresh_is_reached_and_early_returns_are_listed_as_unreached(run_dir, quiet):
-    found = covered(run_dir, Role.ON, quiet)
+def test_with_the_flag_on_the_refresh_is_reached_and_early_returns_are_listed_as_unreached(run_dir, toolbox, quiet):
+    found = covered(run_dir, Role.ON, toolbox, quiet)
     assert of_client(found, UPDATE) == [True]
     assert of_client(found, "return;") == [False, False]
     assert of_client(found, CALL) == [True, True, False], "no snapshot is fetched in this scenario"
@@ -141,24 +129,21 @@ def test_with_the_flag_on_the_refresh_is_reached_and_early_returns_are_listed_as
     assert not stalls, "the agent must not look like a starved host"
 
 
-def test_with_the_flag_off_the_early_return_is_reached_and_nothing_behind_it(run_dir, quiet):
-    found = covered(run_dir, Role.OFF, quiet)
+def test_with_the_flag_off_the_early_return_is_reached_and_nothing_behind_it(run_dir, toolbox, quiet):
+    found = covered(run_dir, Role.OFF, toolbox, quiet)
     assert of_client(found, "return;") == [True, False]
     assert of_client(found, UPDATE) == [False]
     behind = [line for line in found.lines if line.path == CLIENT and 1761 <= line.line <= 1778]
     assert [line.text for line in behind if line.scenarios] in ([], ["}"])  # the closing brace is the return
 
 
-def test_without_sources_the_lines_are_those_of_methods_whose_code_differs(kafka, pinned, tmp_path):
-    runtime = bundled_runtime()
-    builder, sources = Ecj(pinned(Purpose.COMPILER), runtime), pinned(Purpose.SOURCES)
-    tools = Toolchain(builder, kafka, sources)
-    bench = Bench(RunDirectory(tmp_path), prepare_probe(builder, runtime, kafka.jars, cache_root()), "")
+def test_without_sources_the_lines_are_those_of_methods_whose_code_differs(toolbox, kafka, tmp_path):
+    builder, sources = ecj_of(toolbox), toolbox.downloads.fetch(read_lock(KAFKA).one(Purpose.SOURCES))
+    tools = Toolchain(builder, kafka, sources, 8)
+    bench = Bench(RunDirectory(tmp_path), prepare_probe(builder, builder.runtime, kafka.jars, toolbox.cache), "")
     base = build_series(bench, tools, "base", MavenSources(KAFKA, sources), None)
     patched = build_series(bench, tools, "patched", MavenSources(KAFKA, sources), SERIES)
-    reader = prepare_bytecode(
-        builder, runtime, [pinned(Purpose.BYTECODE, "asm-9"), pinned(Purpose.BYTECODE, "asm-tree")], cache_root()
-    )
+    reader = prepare_bytecode(builder, toolbox)
     found = lines_of_methods(reader, tmp_path / base.jar, tmp_path / patched.jar)
     told = lines_of_series(tmp_path / "builds/patched/sources", SERIES)
     assert {f"raft/src/main/java/{path}" for path in found} == told.keys()

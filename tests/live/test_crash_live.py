@@ -17,7 +17,6 @@ import pytest
 
 from harness.base.files import PARTIAL
 from harness.base.locks import MARKER, SCRATCH
-from harness.base.paths import cache_root
 from harness.base.processes.leftovers import RUN_VARIABLE
 from harness.base.waiting import wait_until
 from harness.cluster import node as node_module
@@ -26,6 +25,7 @@ from harness.cluster.node import NodeState
 from harness.cluster.topology import Topology
 from harness.model.events import NodeChanged
 from harness.rundir.journal import read_journal
+from harness.toolbox.toolbox import local_toolbox
 
 pytestmark = pytest.mark.live
 
@@ -89,7 +89,7 @@ def processes_of(folder):
 
 def left_behind(folder):
     """Return the files and folders that a harness must not leave."""
-    scratch = [*(folder / "tmp").iterdir(), *cache_root().glob(f"*/{SCRATCH}*")]
+    scratch = [*(folder / "tmp").iterdir(), *local_toolbox().cache.glob(f"*/{SCRATCH}*")]
     return scratch + [path for path in (folder / "run").rglob("*") if path.name.startswith((PARTIAL, MARKER, "spark-"))]
 
 

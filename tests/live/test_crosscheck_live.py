@@ -11,7 +11,7 @@ from harness.base.progress import Reporter
 from harness.building.jdk8 import debian_javac8
 from harness.model.request import Request
 from harness.stages.crosscheck import cross_check
-from harness.toolbox.java import bundled_runtime
+from harness.toolbox.toolbox import Toolbox
 
 # Where no engine is, the container library leaves its socket for the garbage collector to close.
 NO_ENGINE = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -21,9 +21,9 @@ CLASSES = 123  # in the released jar of 3.9.1
 
 
 @pytest.fixture(scope="module")
-def checked(quiet: Reporter, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def checked(toolbox: Toolbox, quiet: Reporter, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("cross")
-    check = cross_check(Request(), "3.9.1", folder, quiet)
+    check = cross_check(Request(), "3.9.1", folder, toolbox, quiet)
     assert check.problems == ()
     return folder
 
@@ -49,10 +49,10 @@ def test_no_two_builders_give_another_api(checked):
     assert all(each["identical"] + each["alike"] + len(each["differ"]) == CLASSES for each in comparisons)
 
 
-def test_javac_8_is_fetched_into_an_empty_cache_and_nothing_else_stays_there():
+def test_javac_8_is_fetched_into_an_empty_cache_and_nothing_else_stays_there(toolbox):
     with tempfile.TemporaryDirectory() as cache:
         try:
-            compiler = debian_javac8(bundled_runtime(), Path(cache))
+            compiler = debian_javac8(toolbox.java(), Path(cache))
         except HarnessError as error:
             pytest.skip(error.message)
         assert sorted(path.name for path in compiler.home.rglob("*.jar")) == [
@@ -63,11 +63,11 @@ def test_javac_8_is_fetched_into_an_empty_cache_and_nothing_else_stays_there():
         ]
         assert [path.name for path in (Path(cache) / "jdk8").iterdir()] == [compiler.home.name]
         (Path(cache) / "A.java").write_text("class A { java.util.List<String> names; }\n")
-        made = compiler.compile(Path(cache), ["A.java"], (), Path(cache) / "out")
+        made = compiler.compile(Path(cache), ["A.java"], (), Path(cache) / "out", 8)
         assert made.succeeded, made.output
         assert (Path(cache) / "out/A.class").read_bytes()[7] == 52  # Java 8
 
 
-def test_a_given_jar_has_no_sources_to_build(quiet, tmp_path):
+def test_a_given_jar_has_no_sources_to_build(toolbox, quiet, tmp_path):
     with pytest.raises(HarnessError, match="a given jar has no sources"):
-        cross_check(Request(jar=tmp_path / "a.jar"), "3.9.1", tmp_path, quiet)
+        cross_check(Request(jar=tmp_path / "a.jar"), "3.9.1", tmp_path, toolbox, quiet)

@@ -11,21 +11,22 @@ import pytest
 
 from harness.audit.claims_file import load_claims
 from harness.base.errors import HarnessError
-from harness.base.paths import cache_root, data_root
+from harness.base.paths import data_root
 from harness.building.build import source_files
-from harness.building.builders import Builder, Ecj, choose_builder, jdk_homes
+from harness.building.builders import Builder, Ecj, choose_builder, ecj_of, jdk_homes
 from harness.building.crosscheck import unpatched_jar
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.kafka.distribution import Distribution
-from harness.kafka.downloads import Downloads
-from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import apply_series, load_series
 from harness.model.proof import Severity
 from harness.proof.bytecode import read_classes
 from harness.proof.dropin import BaselineJar, DropIn, ProofTools, Subject, named_classes, prepare_tools, prove_dropin
 from harness.proof.dropin.rules import ALL
-from harness.toolbox.java import bundled_runtime
+from harness.toolbox.downloads import Downloads
+from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import Toolbox
 
 pytestmark = pytest.mark.live
 
@@ -86,8 +87,8 @@ EDITS: Mapping[str, tuple[str, str, str, set[str]]] = {
 
 
 @pytest.fixture(scope="module")
-def downloads() -> Downloads:
-    return Downloads(cache_root() / "maven")
+def downloads(toolbox: Toolbox) -> Downloads:
+    return toolbox.downloads
 
 
 @pytest.fixture(scope="module")
@@ -96,24 +97,24 @@ def sources(downloads: Downloads) -> MavenSources:
 
 
 @pytest.fixture(scope="module")
-def ecj(downloads: Downloads) -> Ecj:
-    return Ecj(downloads.fetch(read_lock(VERSION).one(Purpose.COMPILER)), bundled_runtime())
+def ecj(toolbox: Toolbox) -> Ecj:
+    return ecj_of(toolbox)
 
 
 @pytest.fixture(scope="module")
 def builders(ecj: Ecj) -> list[Builder]:
-    return [ecj, *([choose_builder("javac", bundled_runtime(), lambda: ecj.jar)] if list(jdk_homes(None)) else [])]
+    return [ecj, *([choose_builder("javac", lambda: ecj, 8)] if list(jdk_homes(None)) else [])]
 
 
 @pytest.fixture(scope="module")
-def tools(ecj: Ecj, downloads: Downloads, kafka: Distribution) -> ProofTools:
-    return prepare_tools(ecj, bundled_runtime(), read_lock(VERSION), downloads, kafka)
+def tools(ecj: Ecj, toolbox: Toolbox, kafka: Distribution) -> ProofTools:
+    return prepare_tools(ecj, toolbox, kafka)
 
 
 @pytest.fixture(scope="module")
-def subject(builders: list[Builder], kafka: Distribution, sources: MavenSources) -> Subject:
+def subject(toolbox: Toolbox, builders: list[Builder], kafka: Distribution, sources: MavenSources) -> Subject:
     claims = load_claims(SERIES / "claims.toml")
-    made = ((each.label, unpatched_jar(each, kafka, sources.jar, cache_root())) for each in builders)
+    made = ((each.label, unpatched_jar(each, kafka, sources.jar, 8, toolbox.cache)) for each in builders)
     baselines = tuple(BaselineJar(label, jar) for label, jar in made)
     return Subject(named_classes(load_series(SERIES)), claims.flag, claims.flag_default, baselines)
 
@@ -129,7 +130,7 @@ def patched(ecj: Ecj, tree: Path, kafka: Distribution, tmp_path_factory: pytest.
 
 
 def build(builder: Builder, tree: Path, kafka: Distribution, folder: Path) -> Path:
-    made = builder.compile(tree, source_files(tree), kafka.others, folder / "classes")
+    made = builder.compile(tree, source_files(tree), kafka.others, folder / "classes", 8)
     assert made.succeeded, made.output
     jar = folder / f"kafka-raft-{VERSION}.jar"
     write_jar({**resources_of(kafka.raft_jar), **classes_in(folder / "classes")}, jar)

@@ -7,20 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from harness.base.paths import cache_root, data_root
+from harness.base.paths import data_root
 from harness.building.build import Bench, Toolchain, build_series
-from harness.building.builders import Builder, choose_builder
+from harness.building.builders import Builder, ecj_of
 from harness.building.configdef import prepare_probe
 from harness.building.jars import write_jar
 from harness.kafka.distribution import Distribution
-from harness.kafka.downloads import Downloads
-from harness.kafka.lock import Purpose, read_lock
+from harness.kafka.lines import line_of
+from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
 from harness.model.proof import TestScope, TestsProof, TestSuite
 from harness.proof.junit import TestBench, run_tests
 from harness.rundir.directory import RunDirectory
-from harness.toolbox.java import bundled_runtime
+from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import Toolbox
 
 pytestmark = pytest.mark.live
 
@@ -41,39 +42,36 @@ ANOTHER_PARAMETER = """\
 
 
 @pytest.fixture(scope="module")
-def downloads() -> Downloads:
-    return Downloads(cache_root() / "maven")
+def builder(toolbox: Toolbox) -> Builder:
+    return ecj_of(toolbox)
 
 
 @pytest.fixture(scope="module")
-def builder(downloads: Downloads) -> Builder:
-    compiler = read_lock(VERSION).one(Purpose.COMPILER)
-    return choose_builder("ecj", bundled_runtime(), lambda: downloads.fetch(compiler))
+def bench(toolbox: Toolbox, builder: Builder, kafka: Distribution) -> TestBench:
+    jars = toolbox.downloads.fetch_all(read_lock(VERSION).of(Purpose.TESTS))
+    return TestBench(line_of(VERSION), toolbox.java(), jars, kafka.others, builder, toolbox.cache)
 
 
 @pytest.fixture(scope="module")
-def bench(downloads: Downloads, builder: Builder, kafka: Distribution) -> TestBench:
-    jars = downloads.fetch_all(read_lock(VERSION).of(Purpose.TESTS))
-    return TestBench(bundled_runtime(), jars, kafka.others, builder, cache_root())
-
-
-@pytest.fixture(scope="module")
-def build(downloads: Downloads, builder: Builder, kafka: Distribution, tmp_path_factory: pytest.TempPathFactory):
+def build(
+    toolbox: Toolbox,
+    builder: Builder,
+    kafka: Distribution,
+    tmp_path_factory: pytest.TempPathFactory,
+):
     """Build the series with more patches after it, and return the jar."""
     run_dir = tmp_path_factory.mktemp("run")
-    sources = MavenSources(VERSION, downloads.fetch(read_lock(VERSION).one(Purpose.SOURCES)))
-    probe = prepare_probe(builder, bundled_runtime(), kafka.others, cache_root())
+    sources = MavenSources(VERSION, toolbox.downloads.fetch(read_lock(VERSION).one(Purpose.SOURCES)))
+    probe = prepare_probe(builder, toolbox.java(), kafka.others, toolbox.cache)
 
     def make(name: str, *more: Path) -> Path:
         folder = run_dir / f"series-{name}"
         folder.mkdir()
         patches = [shutil.copy(patch, folder) for patch in (*sorted(SERIES.glob("*.patch")), *more)]
         (folder / "series").write_text("".join(f"{Path(patch).name}\n" for patch in patches))
-        tools = Toolchain(builder, kafka, sources.jar)
-        return (
-            run_dir
-            / build_series(Bench(RunDirectory(run_dir), probe, ""), tools, name, sources, load_series(folder)).jar
-        )
+        tools = Toolchain(builder, kafka, sources.jar, 8)
+        bench = Bench(RunDirectory(run_dir), probe, "")
+        return run_dir / build_series(bench, tools, name, sources, load_series(folder)).jar
 
     return make
 
@@ -145,7 +143,7 @@ def test_a_jar_that_ends_the_jvm_is_no_pass(prove, kafka, builder, tmp_path):
     (tmp_path / "RequestManager.java").write_text(
         "package org.apache.kafka.raft; public class RequestManager { static { System.exit(0); } }"
     )
-    assert builder.compile(tmp_path, ["RequestManager.java"], (), tmp_path / "classes").succeeded
+    assert builder.compile(tmp_path, ["RequestManager.java"], (), tmp_path / "classes", 8).succeeded
     entry = "org/apache/kafka/raft/RequestManager.class"
     with zipfile.ZipFile(kafka.raft_jar) as archive:
         entries = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}

@@ -22,7 +22,6 @@ from harness.cluster.topology import Topology
 from harness.engine.cancel import Cancellation
 from harness.engine.cell import Cell
 from harness.engine.executor import run_cell
-from harness.kafka.downloads import sha256_of
 from harness.model.arms import Role
 from harness.model.events import NodeChanged
 from harness.model.runs import Outcome, RunKey
@@ -34,6 +33,7 @@ from harness.rundir.journal import events_of, read_journal
 from harness.scenario.actions.kill import kill
 from harness.scenario.loads.readback import client_settings, read_back
 from harness.scenario.refs import fixed
+from harness.toolbox.downloads import sha256_of
 
 pytestmark = pytest.mark.live
 

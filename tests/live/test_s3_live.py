@@ -13,9 +13,8 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from harness.base.json import from_json
-from harness.base.paths import cache_root
-from harness.kafka.downloads import Downloads
-from harness.kafka.lock import LockedArtifact
+from harness.toolbox.lockfile import Artifact
+from harness.toolbox.toolbox import local_toolbox
 
 pytestmark = pytest.mark.live
 KEYS = {"AWS_ACCESS_KEY_ID": "anybody", "AWS_SECRET_ACCESS_KEY": "nothing"}
@@ -30,8 +29,8 @@ LOGS = {
 @pytest.fixture(scope="module")
 def connector() -> str:
     """Return hadoop-aws of PySpark's Hadoop and, of the SDK that it needs, the parts for S3: 13 MB instead of 690."""
-    locked = from_json(tuple[LockedArtifact, ...], (Path(__file__).parent / "s3a-connector.json").read_bytes())
-    return ",".join(map(str, Downloads(cache_root() / "maven").fetch_all(locked)))
+    locked = from_json(tuple[Artifact, ...], (Path(__file__).parent / "s3a-connector.json").read_bytes())
+    return ",".join(map(str, local_toolbox().downloads.fetch_all(locked)))
 
 
 @pytest.fixture(scope="module")

@@ -130,14 +130,16 @@ def compare(spark, root: Path, nodes: list[NodeLogs], out: str) -> dict[str, byt
 
 
 @pytest.fixture
-def here(tmp_path, nodes) -> dict[str, bytes]:
+def here(toolbox, tmp_path, nodes) -> dict[str, bytes]:
     """Return what the diff of this machine says."""
-    with session(tmp_path) as spark:
+    with session(tmp_path, toolbox) as spark:
         return compare(spark, tmp_path, nodes, "here")
 
 
-def test_a_cluster_says_what_this_machine_says_also_when_an_executor_is_killed_at_work(master, tmp_path, nodes, here):
-    with session(tmp_path, master) as spark:
+def test_a_cluster_says_what_this_machine_says_also_when_an_executor_is_killed_at_work(
+    master, toolbox, tmp_path, nodes, here
+):
+    with session(tmp_path, toolbox, master) as spark:
         assert compare(spark, tmp_path, nodes, "cluster") == here
         before = {each.pid for each in executors()}
         assert len(before) == 2

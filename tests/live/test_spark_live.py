@@ -39,8 +39,8 @@ KEY = ["phase", "level", "logger", "part", "template"]
 
 
 @pytest.fixture(scope="module")
-def spark(tmp_path_factory):
-    with session(tmp_path_factory.mktemp("spark")) as opened:
+def spark(toolbox, tmp_path_factory):
+    with session(tmp_path_factory.mktemp("spark"), toolbox) as opened:
         yield opened
 
 
@@ -349,11 +349,12 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.logs.read.places import first_lines, first_lines
 from harness.logs.read.spark import session
+from harness.toolbox.toolbox import local_toolbox
 from pyspark import SparkContext
 root = Path(sys.argv[1])
 (root / "server.log").write_text("a line\\n")
 try:
-    with session(root) as spark:
+    with session(root, local_toolbox()) as spark:
         SparkContext._gateway.proc.kill()
         SparkContext._gateway.proc.wait()
         first_lines(spark, [str(root / "server.log")], 3)
@@ -376,10 +377,11 @@ import sys
 from pathlib import Path
 from harness.logs.folders import diff_folders
 from harness.rundir.parts import LogsFolder
+from harness.toolbox.toolbox import local_toolbox
 def progress(stage):
     print(stage, flush=True)
 root = Path(sys.argv[1])
-found = diff_folders(str(root / "a"), str(root / "b"), LogsFolder(root / "out"), None, progress)
+found = diff_folders(str(root / "a"), str(root / "b"), LogsFolder(root / "out"), None, local_toolbox(), progress)
 print([finding.template for finding in found.findings])
 """
 

@@ -47,7 +47,7 @@ BROKEN = showing("turn2", "patched-on", Outcome.BROKEN)
 def night(*ids, shard=0, shards=1, ended=None, name="", started=STARTED):
     """Return a night of verifications, alternating between its shards; all have ended with SHIP unless told."""
     planned = tuple(
-        Planned(each, ("--profile", "fast", "--suite", "bootstrap"), number % shards + 1, 100.0)
+        Planned(each, ("--profile", "production", "--suite", "long"), number % shards + 1, 100.0)
         for number, each in enumerate(ids)
     )
     mine = [each.id for each in planned if shard in (0, each.shard)]

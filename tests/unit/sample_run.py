@@ -354,7 +354,7 @@ def asked() -> Declaration:
         tuple(DeclaredScenario(name, question, 180.0) for name, question in QUESTIONS.items()),
         1,
         CLAIMS,
-        ("verify", "--jobs", "2", "--out", "out/night 1"),
+        ("verify", "--jobs", "3", "--out", "out/night 1"),
         "2026-03-01T10:00:00Z",
         {"cpus": "2", "memory": "7.8 GiB", "system": "Linux 6.1"},
         {"sources": 3.1, "patch": 0.4, "build": 6.2, "run": 171.5, "diff": 31.0, "judge": 0.1},

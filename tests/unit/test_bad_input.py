@@ -248,7 +248,7 @@ def test_a_repository_that_serves_another_file_is_not_believed(harness, tmp_path
         ("request.json", "{}", "Its build was cut short. Go on with: harness verify --resume half"),
         ("run.json", '{"schema": 2, "kafka_ver', "half/run.json is damaged. Not valid JSON"),
         ("run.json", "[" * 100_000, "half/run.json is damaged. Not valid JSON"),
-        ("run.json", '{"schema": 2}', "half/run.json is damaged. In the JSON at $: expected the fields of Declaration"),
+        ("run.json", '{"schema": 2}', "half/run.json is damaged. At $: expected the fields of Declaration"),
         ("run.json", '{"schema": 9, "kafka_version": "3.9.1", "arms": [], "scenarios": [], "repeats": 1}', "schema 9"),
         ("run.json", '{"schema": 1, "kafka_version": "3.9.1"}', "Convert it: harness convert half"),
     ],

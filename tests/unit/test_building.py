@@ -61,7 +61,9 @@ class Compiler:
     def __init__(self, complaint: str = "") -> None:
         self.complaint = complaint
 
-    def compile(self, root: Path, sources: Sequence[str], class_path: Sequence[Path], out: Path) -> Compilation:
+    def compile(
+        self, root: Path, sources: Sequence[str], class_path: Sequence[Path], out: Path, target: int
+    ) -> Compilation:
         for source in sources:
             package = source.split("/java/", 1)[1].removesuffix(".java")
             made = out / f"{package}.class"
@@ -94,7 +96,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
 
 
 def tools(release: Distribution, sources: MavenSources, complaint: str = "") -> Toolchain:
-    return Toolchain(Compiler(complaint), release, sources.jar)
+    return Toolchain(Compiler(complaint), release, sources.jar, 8)
 
 
 def jar_of(path: Path, entries: Mapping[str, bytes]) -> Path:
@@ -326,7 +328,7 @@ def test_a_runtime_without_a_compiler_is_no_jdk(tmp_path, monkeypatch):
 
 def test_auto_takes_a_javac_that_compiles(tmp_path, monkeypatch):
     home = jdk(tmp_path / "jdk", "java", "javac")
-    assert choose_builder("auto", RUNTIME, no_ecj, home) == Javac(JavaRuntime(home, "17.0.15"))
+    assert choose_builder("auto", no_ecj, 8, home) == Javac(JavaRuntime(home, "17.0.15"))
 
 
 def test_auto_falls_back_to_ecj_where_javac_does_not_work(tmp_path, monkeypatch):
@@ -334,29 +336,29 @@ def test_auto_falls_back_to_ecj_where_javac_does_not_work(tmp_path, monkeypatch)
     (home / "bin" / "javac").write_text("#!/bin/sh\nexit 1\n")
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(home / "bin"))
-    ecj = tmp_path / "ecj-3.46.100.jar"
-    chosen = choose_builder("auto", RUNTIME, lambda: ecj)
-    assert chosen == Ecj(ecj, RUNTIME)
+    ecj = Ecj(tmp_path / "ecj-3.46.100.jar", RUNTIME)
+    chosen = choose_builder("auto", lambda: ecj, 8)
+    assert chosen == ecj
     assert chosen.label == "ecj 3.46.100 on Java 21.0.8"
     assert "differ from javac's" in chosen.note
     with pytest.raises(HarnessError, match=f"do not compile for Java 8: {home}.*--builder ecj"):
-        choose_builder("javac", RUNTIME, no_ecj)
+        choose_builder("javac", no_ecj, 8)
 
 
 def test_javac_is_missed_where_there_is_none(tmp_path, monkeypatch):
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(HarnessError, match="No JDK was found"):
-        choose_builder("javac", RUNTIME, no_ecj)
+        choose_builder("javac", no_ecj, 8)
 
 
 def test_an_unknown_builder_is_answered_with_the_known_ones():
     with pytest.raises(HarnessError, match=r"no builder 'maven'.*auto, javac, ecj"):
-        choose_builder("maven", RUNTIME, no_ecj)
+        choose_builder("maven", no_ecj, 8)
 
 
 def test_a_compiler_that_is_not_there_is_a_failed_compilation(tmp_path):
-    made = Javac(JavaRuntime(tmp_path, "17")).compile(tmp_path, ["A.java"], (), tmp_path / "out")
+    made = Javac(JavaRuntime(tmp_path, "17")).compile(tmp_path, ["A.java"], (), tmp_path / "out", 8)
     assert not made.succeeded
     assert "does not start" in made.output
 
@@ -365,7 +367,7 @@ def test_a_compiler_that_hangs_is_a_failed_compilation(tmp_path, monkeypatch):
     home = jdk(tmp_path / "jdk", "java", "javac")
     (home / "bin" / "javac").write_text("#!/bin/sh\nexec sleep 60\n")
     monkeypatch.setattr(builders, "_TIMEOUT_SECONDS", 0.05)
-    made = Javac(JavaRuntime(home, "17")).compile(tmp_path, ["A.java"], (), tmp_path / "out")
+    made = Javac(JavaRuntime(home, "17")).compile(tmp_path, ["A.java"], (), tmp_path / "out", 8)
     assert (made.succeeded, "did not end" in made.output) == (False, True)
 
 
@@ -400,7 +402,9 @@ def test_a_probe_that_two_harnesses_compile_at_once_is_there_for_both(tmp_path):
     class Probing(Compiler):
         """A compiler that is overtaken by another harness while it works."""
 
-        def compile(self, root: Path, sources: Sequence[str], class_path: Sequence[Path], out: Path) -> Compilation:
+        def compile(
+            self, root: Path, sources: Sequence[str], class_path: Sequence[Path], out: Path, target: int
+        ) -> Compilation:
             for folder in (out, tmp_path / "probes" / out.name):
                 folder.mkdir(parents=True)
                 (folder / "ConfigProbe.class").write_bytes(b"a class")

@@ -41,11 +41,11 @@ def config_probe(java: JavaRuntime, folder: Path) -> object:
 
 
 def javac(java: JavaRuntime, folder: Path) -> object:
-    return Javac(java).compile(folder, ["A.java"], (), folder / "out")
+    return Javac(java).compile(folder, ["A.java"], (), folder / "out", 8)
 
 
 def ecj(java: JavaRuntime, folder: Path) -> object:
-    return Ecj(folder / "ecj-1.jar", java).compile(folder, ["A.java"], (), folder / "out")
+    return Ecj(folder / "ecj-1.jar", java).compile(folder, ["A.java"], (), folder / "out", 8)
 
 
 def version(java: JavaRuntime, folder: Path) -> object:
@@ -117,7 +117,7 @@ def test_a_program_that_hangs_is_told_in_a_sentence(name, tmp_path, monkeypatch)
 
 def test_a_compiler_that_complains_on_either_output_is_heard(tmp_path):
     java = fake_java(tmp_path / "home", "echo one; echo A.java:1: error: two >&2; exit 1")
-    made = Javac(java).compile(tmp_path, ["A.java"], (), tmp_path / "out")
+    made = Javac(java).compile(tmp_path, ["A.java"], (), tmp_path / "out", 8)
     assert (made.succeeded, made.output) == (False, "one\nA.java:1: error: two\n")
     assert builders.first_errors(made.output) == "A.java:1: error: two"
 

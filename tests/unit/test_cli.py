@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 
 import pytest
 
@@ -14,6 +15,7 @@ from harness.cli import app as cli
 from harness.cli.common import fresh_run_dir, new_run_dir
 from harness.doctor import examine
 from harness.model.request import Request
+from harness.toolbox.toolbox import local_toolbox
 
 
 @pytest.fixture
@@ -40,6 +42,28 @@ def test_verify_help_has_examples(harness):
     code, out, _ = harness("verify", "--help")
     assert code == 0
     assert "harness verify --jar kafka-raft-3.9.1.jar" in out
+
+
+@pytest.mark.parametrize("width", [60, 80, 160])
+@pytest.mark.parametrize("command", ["verify", "prove", "build", "rollout", "diff"])
+def test_every_example_stands_on_a_line_of_its_own_at_any_width(harness, monkeypatch, command, width):
+    monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", width)
+    lines = harness(command, "--help")[1].splitlines()
+    examples = lines[lines.index(next(line for line in lines if line.strip() == "Examples:")) + 1 :]
+    begin = [line for line in examples if "harness " in line and "│" not in line]
+    assert len(begin) > 1
+    assert all(line.startswith(f"  • harness {command}") for line in begin)
+    assert max(map(len, lines)) <= width
+
+
+def test_help_shows_how_a_run_directory_is_named(harness, monkeypatch):
+    monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", 160)
+    assert "out/<time>-<command> if not given" in harness("verify", "--help")[1]
+    assert "out/<time>-night if not given" in harness("nightly", "--help")[1]
+
+
+def test_the_version_is_that_of_the_installation(harness):
+    assert harness("--version")[:2] == (0, f"kafka-patch-harness {version('kafka-patch-harness')}\n")
 
 
 @pytest.mark.parametrize(
@@ -114,7 +138,7 @@ def test_a_run_directory_in_use_is_refused_and_told_whose_it_is(harness, tmp_pat
 
 
 def test_whoever_interrupts_is_told_how_to_go_on_once(harness, monkeypatch, tmp_path):
-    def interrupt(request, run_dir, _reporter):
+    def interrupt(request, run_dir, _toolbox, _reporter):
         (run_dir / "run.json").touch()
         (run_dir / "request.json").touch()
         raise KeyboardInterrupt
@@ -146,7 +170,7 @@ def test_doctor_says_what_is_there_and_how_to_mend_what_is_not(harness):
 
 
 def test_whatever_is_missing_comes_with_a_fix():
-    assert all(finding.ok or finding.fix for finding in examine())
+    assert all(finding.ok or finding.fix for finding in examine(local_toolbox()))
 
 
 def test_a_run_directory_that_is_not_empty_is_never_written_into(tmp_path):

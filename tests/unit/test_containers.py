@@ -60,11 +60,14 @@ def test_a_jar_from_elsewhere_gets_a_place_of_its_own(tmp_path):
     assert coordinate_of(place) == "given:kafka-clients-3.9.1:0"
 
 
-def test_the_order_is_our_script_and_its_two_lists():
-    files = order(["a/A.java", "b/B.java"], ["org/x/y/1/y-1.jar"])
-    assert set(files) == {f"/order/{name}" for name in ("build.gradle", "settings.gradle", "sources", "dependencies")}
+def test_the_order_is_our_script_and_its_lists():
+    files = order(["a/A.java", "b/B.java"], ["org/x/y/1/y-1.jar"], 11)
+    assert set(files) == {
+        f"/order/{name}" for name in ("build.gradle", "settings.gradle", "sources", "dependencies", "target")
+    }
     assert files["/order/sources"] == b"a/A.java\nb/B.java\n"
     assert files["/order/dependencies"] == b"org.x:y:1\n"
+    assert files["/order/target"] == b"11\n"
 
 
 def test_a_command_in_a_copy_is_passed_on_word_by_word(tmp_path):
@@ -152,17 +155,17 @@ def test_why_an_engine_cannot_be_reached_is_found_deep_in_the_causes(cause, said
     assert why_unreachable("unix:///s", outer) == said
 
 
-def test_a_full_build_is_refused_offline_before_an_engine_is_asked():
+def test_a_full_build_is_refused_offline_before_an_engine_is_asked(tmp_path):
     with (
         pytest.raises(HarnessError, match="which --offline forbids"),
-        gradle_builder("gradle-full", offline=True, hear=nobody),
+        gradle_builder("gradle-full", tmp_path, offline=True, hear=nobody),
     ):
         pass
 
 
 @pytest.mark.parametrize("name", ["javac", "ecj"])
-def test_a_compiler_of_the_host_needs_no_engine(name):
-    with gradle_builder(name, offline=False, hear=nobody) as builder:
+def test_a_compiler_of_the_host_needs_no_engine(name, tmp_path):
+    with gradle_builder(name, tmp_path, offline=False, hear=nobody) as builder:
         assert builder is None
 
 
@@ -170,7 +173,7 @@ def test_a_full_build_of_sources_without_a_build_of_their_own_names_the_option(t
     image = Image("image", "id", "sha256:0123", 1, (), ())
     builder: Builder = GradleFull(Workshop(Engine(None, ""), image, "4.4.1", "17", nobody), tmp_path / "home")
     with pytest.raises(HarnessError, match="Name a Kafka repository by --git"):
-        builder.compile(tmp_path, [], (), tmp_path / "out")
+        builder.compile(tmp_path, [], (), tmp_path / "out", 8)
 
 
 # Whose a container is

@@ -17,6 +17,7 @@ from harness.model.runs import Outcome, RunResult
 from harness.model.setup import Setup
 from harness.rundir.directory import RunDirectory
 from harness.stages import coverage as stage
+from harness.toolbox.toolbox import Toolbox, local_toolbox
 
 BASE = Build("stock", "3.9.1", "builds/stock/x.jar", "a" * 64, "release", Flag("f", False))
 PATCHED = Build("patched", "3.9.1", "builds/patched/x.jar", "b" * 64, "javac", Flag("f", True))
@@ -27,6 +28,7 @@ ASKED = Declaration(
 )
 SETUP = Setup("", "", "fast", "f", jobs=2)
 QUIET = Reporter(Console(quiet=True))
+TOOLBOX = local_toolbox()
 FILE = "a/One.java"
 
 
@@ -54,7 +56,7 @@ def ran(monkeypatch, run_dir):
                 RunDirectory(root).run(cell.key).execution_data.write_bytes(b"data")
 
     monkeypatch.setattr(stage, "lay_ground", lambda *_: None)
-    monkeypatch.setattr(stage, "_jacoco", lambda artifact, _: run_dir / f"{artifact}.jar")
+    monkeypatch.setattr(Toolbox, "tool", lambda _, purpose: run_dir / f"{purpose}.jar")
     monkeypatch.setattr(stage, "_lines_by_bytecode", lambda *_: {FILE: frozenset({1, 2, 3})})
     monkeypatch.setattr(stage, "classes_from", lambda *_: ("a/One",))
     monkeypatch.setattr(stage, "line_hits", lambda _, data, *__: {FILE: {1: bool(data), 2: False}})
@@ -67,20 +69,20 @@ def written(run_dir):
 
 
 def test_every_scenario_runs_once_on_the_candidate_as_claimed_apart_from_the_runs_that_count(run_dir, ran):
-    stage.coverage(run_dir, QUIET)
+    stage.coverage(run_dir, TOOLBOX, QUIET)
     assert [(cell.key.scenario, cell.key.arm, cell.key.repeat) for cell, _ in ran] == [
         ("turn1", "patched-on", 1),
         ("turn2", "patched-on", 1),
     ]
     assert {root for _, root in ran} == {run_dir / "coverage"}
     agents = {cell.instrument.args for cell, _ in ran}
-    assert agents == {(Agent(run_dir / "org.jacoco.agent.jar", ("a/One",)),)}
+    assert agents == {(Agent(run_dir / "coverage-agent.jar", ("a/One",)),)}
     assert {cell.install.jar for cell, _ in ran} == {run_dir / PATCHED.jar}
     assert not (run_dir / "runs").exists()
 
 
 def test_lines_are_written_with_the_scenarios_that_ran_them_and_what_gave_no_data_is_told(run_dir, ran):
-    stage.coverage(run_dir, QUIET)
+    stage.coverage(run_dir, TOOLBOX, QUIET)
     found = written(run_dir)
     assert found.lines == (ReachedLine(FILE, 1, "", ("turn2",)), ReachedLine(FILE, 2, "", ()))
     assert found.unreached == (ReachedLine(FILE, 2, "", ()),)
@@ -90,27 +92,27 @@ def test_lines_are_written_with_the_scenarios_that_ran_them_and_what_gave_no_dat
 
 def test_where_only_the_arm_with_the_flag_off_is_asked_it_is_the_one_that_runs(run_dir, ran):
     RunDirectory(run_dir).declaration.write(replace(ASKED, arms=(STOCK, OFF)))
-    stage.coverage(run_dir, QUIET)
+    stage.coverage(run_dir, TOOLBOX, QUIET)
     assert {cell.key.arm for cell, _ in ran} == {"patched-off"}
 
 
 def test_without_a_candidate_there_is_nothing_to_write(run_dir, ran):
     RunDirectory(run_dir).declaration.write(replace(ASKED, arms=(STOCK,)))
-    stage.coverage(run_dir, QUIET)
+    stage.coverage(run_dir, TOOLBOX, QUIET)
     assert not ran
     assert not (run_dir / "proof").exists()
 
 
 def test_without_base_and_sources_nothing_tells_what_changed(run_dir, ran):
     RunDirectory(run_dir).declaration.write(replace(ASKED, arms=(ON,)))
-    stage.coverage(run_dir, QUIET)
+    stage.coverage(run_dir, TOOLBOX, QUIET)
     assert not ran
     assert written(run_dir) == Coverage((), "There is no base arm, so that nothing tells what changed.")
 
 
 def test_a_candidate_that_changes_no_code_needs_no_run(run_dir, ran, monkeypatch):
     monkeypatch.setattr(stage, "classes_from", lambda *_: ())
-    stage.coverage(run_dir, QUIET)
+    stage.coverage(run_dir, TOOLBOX, QUIET)
     assert not ran
     assert written(run_dir) == Coverage((), "Nothing that differs from base has instructions.")
 
@@ -119,8 +121,8 @@ def test_a_failure_is_the_gap_and_not_the_end_of_a_verification(run_dir, ran, mo
     def fail(*_):
         raise HarnessError("It cannot be had.", "Try again.")
 
-    monkeypatch.setattr(stage, "_jacoco", fail)
-    stage.coverage(run_dir, QUIET)
+    monkeypatch.setattr(Toolbox, "tool", fail)
+    stage.coverage(run_dir, TOOLBOX, QUIET)
     assert written(run_dir) == Coverage((), "It cannot be had. Try again.")
 
 
@@ -129,7 +131,7 @@ def test_a_series_that_is_not_in_the_kept_sources_is_told_and_class_files_are_co
     kept = run_dir / "builds/patched/sources/raft/src/main/java" / FILE
     kept.parent.mkdir(parents=True)
     kept.write_text("  first();\nsecond();\n")
-    stage.coverage(run_dir, QUIET)
+    stage.coverage(run_dir, TOOLBOX, QUIET)
     found = written(run_dir)
     assert found.gap.startswith("The lines are those of methods whose code differs, since the series is not in")
     assert found.lines[0] == ReachedLine(f"raft/src/main/java/{FILE}", 1, "first();", ("turn2",))

@@ -8,7 +8,8 @@ from harness.base import archives
 from harness.base.errors import HarnessError
 from harness.building.jars import write_jar
 from harness.kafka.distribution import RAFT_CLIENT, unpacked_distribution, version_in_properties
-from harness.toolbox.java import bundled_runtime, runtime_at, version_in
+from harness.toolbox.java import runtime_at, version_in
+from harness.toolbox.toolbox import local_toolbox
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ def test_properties_without_a_version_tell_none():
 
 
 def test_the_bundled_runtime_can_run_kafka():
-    runtime = bundled_runtime()
+    runtime = local_toolbox().java()
     assert runtime.java.is_file()
     assert int(runtime.version.split(".")[0]) >= 17
 

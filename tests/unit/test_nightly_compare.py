@@ -103,7 +103,7 @@ def test_nights_are_compared_verification_by_verification(harness, tmp_path):
         (lambda run: (run / "verdict.json").write_text('{"schema": 99}'), "has schema 99; this harness reads schema 2"),
         (
             lambda run: (run / "verdict.json").write_text('{"schema": 2}'),
-            "verdict.json is damaged. In the JSON at $: expected the fields",
+            "verdict.json is damaged. At $: expected the fields",
         ),
         (lambda run: (run / "verdict.json").write_text("{"), "verdict.json is damaged. Not valid JSON"),
         (lambda run: (run / "night.json").write_text('{"schema": 7}'), "has schema 7"),

@@ -70,7 +70,7 @@ def test_the_exit_code_is_that_of_the_worst_hold_before_errors_before_inconclusi
 def test_what_nobody_ran_makes_a_night_inconclusive_and_is_asked_again():
     report = judge_night(night("a", "b", ended={"a": Ending.SHIP}), {"a": SHIP}, (), (), TODAY)
     assert (report.exit_code, report.ending) == (3, Ending.INCONCLUSIVE)
-    assert report.retries == ("harness verify --profile fast --suite bootstrap",)
+    assert report.retries == ("harness verify --suite long --profile production",)
 
 
 def test_a_night_without_verifications_is_never_ship():
@@ -86,7 +86,7 @@ def test_a_shard_without_work_has_nothing_to_say():
 def test_broken_and_starved_are_asked_again_but_never_what_is_held_back():
     both = document("ship", lambda result: STARVED(result) if result.scenario == "turn2" else result)
     report = judged({"a": both, "b": HOLD, "c": document("ship", BROKEN), "d": SHIP})
-    again = "harness verify --profile fast --scenario turn2"
+    again = "harness verify --scenario turn2 --profile production"
     assert report.retries == (again, again)
 
 

@@ -1,19 +1,14 @@
 """The matrix of a night: every combination once, as a request that a command line could have made."""
 
-import sys
-from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
-from harness.cli import app as cli
 from harness.cluster.jvm import Profile
-from harness.model.proof import TestScope
 from harness.model.request import Request
 from harness.nightly.matrix import load_matrix
-from harness.nightly.words import words_of
 
 SMALL = """
 schema = 1
@@ -107,54 +102,3 @@ def test_the_shipped_matrix_asks_both_profiles_about_the_shipped_series():
     matrix = load_matrix(data_root() / "builds" / "matrix.toml")
     assert {each.request.profile for each in matrix.verifications} == set(Profile)
     assert all(each.request.kafka_version == "3.9.1" for each in matrix.verifications)
-
-
-def test_the_words_of_a_request_make_the_same_request_on_the_command_line(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    made = []
-
-    def note(request, *_, **__):
-        made.append(request)
-        raise HarnessError("That is enough.")
-
-    monkeypatch.setattr("harness.stages.verify.verify", note)
-    request = Request(
-        kafka_version="3.9.1",
-        jar=tmp_path / "a b.jar",
-        base_jar=Path("/opt/base.jar"),
-        base_dist=Path("/opt/kafka"),
-        git="/src/kafka@3.9.1",
-        claims="none",
-        sources=tmp_path / "src",
-        tests=TestScope.ALL,
-        waivers=tmp_path / "w.toml",
-        config=tmp_path / "my.properties",
-        arms=("base", "on"),
-        scenarios=("turn1", "turn2"),
-        repeats=4,
-        jobs=1,
-        java_home=Path("/opt/java"),
-        builder="ecj",
-        profile=Profile.PRODUCTION,
-        offline=True,
-        coverage=False,
-    )
-    words = words_of(request)
-    assert words[:2] == ("--jar", "a b.jar"), "short where it lies below the working folder"
-    monkeypatch.setattr(sys, "argv", ["harness", "verify", *words, "--out", "run"])
-    cli._run()
-    assert words_of(made[0]) == words
-    assert (made[0].scenarios, made[0].profile, made[0].offline) == (("turn1", "turn2"), Profile.PRODUCTION, True)
-
-
-def test_the_words_tell_everything_that_a_matrix_can_ask():
-    unsaid = {"argv", "patches"}  # what was typed, and what only mutants are made by
-    others = {"claims": "none", "git": "u@r", "suite": "s", "builder": "ecj", "tests": TestScope.ALL, "jobs": 1}
-    others |= {"repeats": 2, "profile": Profile.PRODUCTION, "arms": ("on",), "scenarios": ("turn1",), "offline": True}
-    others |= {"kafka_version": "3.9.0", "coverage": False}
-    for field in {each.name for each in fields(Request)} - unsaid:
-        assert words_of(replace(Request(), **{field: others.get(field, Path("/a"))})), field
-
-
-def test_a_request_that_says_nothing_has_no_words():
-    assert words_of(Request()) == ()

@@ -123,7 +123,7 @@ def test_a_night_that_is_all_there_goes_into_the_history_and_a_shard_does_not(tm
 def test_what_can_be_asked_again_stands_in_the_retry_list_and_what_was_decided_does_not(night, tmp_path):
     conclude(night, tmp_path / "history.jsonl")
     assert (night / "retry.txt").read_text().splitlines() == [
-        "harness verify --repeats 2 --scenario turn2",
+        "harness verify --scenario turn2 --repeats 2",
         "harness verify --offline",
         "harness verify --jobs 1",
     ]

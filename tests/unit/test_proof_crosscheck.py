@@ -77,7 +77,9 @@ class Compiler:
         self.succeeds = succeeds
         self.times = 0
 
-    def compile(self, root: Path, sources: Sequence[str], class_path: Sequence[Path], out: Path) -> Compilation:
+    def compile(
+        self, root: Path, sources: Sequence[str], class_path: Sequence[Path], out: Path, target: int
+    ) -> Compilation:
         self.times += 1
         out.mkdir()
         (out / "A.class").write_bytes(b"compiled")
@@ -100,7 +102,7 @@ def sources(tmp_path: Path) -> Path:
 
 def test_a_baseline_is_built_once_per_compiler_and_sources(release, sources, tmp_path):
     compiler = Compiler()
-    first, second = (unpatched_jar(compiler, release, sources, tmp_path / "cache") for _ in range(2))
+    first, second = (unpatched_jar(compiler, release, sources, 8, tmp_path / "cache") for _ in range(2))
     assert (first, compiler.times) == (second, 1)
     with zipfile.ZipFile(first) as archive:
         assert (archive.read("A.class"), archive.read("LICENSE")) == (b"compiled", b"free")
@@ -108,7 +110,7 @@ def test_a_baseline_is_built_once_per_compiler_and_sources(release, sources, tmp
 
 def test_a_compiler_that_cannot_compile_the_release_leaves_no_baseline(release, sources, tmp_path):
     with pytest.raises(HarnessError, match=r"compiler 1 cannot compile the released sources: A\.java:1: error: no"):
-        unpatched_jar(Compiler(succeeds=False), release, sources, tmp_path / "cache")
+        unpatched_jar(Compiler(succeeds=False), release, sources, 8, tmp_path / "cache")
     assert not list((tmp_path / "cache").rglob("*.jar"))
 
 

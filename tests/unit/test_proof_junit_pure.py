@@ -24,32 +24,32 @@ def case(name, class_name="a.BTest", status=Status.PASSED, engine=JUPITER, metho
 
 def test_every_test_is_in_exactly_one_unit_and_slow_properties_come_first_each_alone():
     tests = [case("a"), case("b", "a.CTest"), case(SLOW, engine=PROPERTIES), case("quick", engine=PROPERTIES)]
-    units = units_of(tests)
+    units = units_of(tests, {SLOW: 38})
     assert [unit.engine for unit in units] == [PROPERTIES, PROPERTIES, JUPITER]
     assert units[0].expected == (tests[2],)
     assert sorted(each.name for unit in units for each in unit.expected) == sorted(each.name for each in tests)
 
 
 def test_invocations_of_one_method_are_selected_by_it_once():
-    (unit,) = units_of([case(f"a(int)[{n}]", method="a(int)") for n in (1, 2)])
+    (unit,) = units_of([case(f"a(int)[{n}]", method="a(int)") for n in (1, 2)], {})
     assert unit.selectors == ("--select-method=a.BTest#a(int)",)
 
 
 def test_a_method_whose_name_is_odd_or_unknown_takes_its_class_along():
-    (unit,) = units_of([case("a", method=""), case("b", method="b()\n--config=x")])
+    (unit,) = units_of([case("a", method=""), case("b", method="b()\n--config=x")], {})
     assert unit.selectors == ("--select-class=a.BTest",)
 
 
 def test_many_jupiter_tests_are_shared_out_to_two_forks_and_a_class_stays_whole():
     tests = [case(f"t{n}", f"a.C{n % 5}Test") for n in range(120)]
-    one, other = units_of(tests)
+    one, other = units_of(tests, {})
     assert sorted((*one.expected, *other.expected), key=lambda c: c.name) == sorted(tests, key=lambda c: c.name)
     assert {c.class_name for c in one.expected}.isdisjoint({c.class_name for c in other.expected})
     assert min(len(one.expected), len(other.expected)) >= 48
 
 
 def test_nothing_to_run_makes_no_unit():
-    assert units_of([]) == ()
+    assert units_of([], {}) == ()
 
 
 def test_related_leaves_properties_and_other_classes_out_and_keeps_nested_ones():

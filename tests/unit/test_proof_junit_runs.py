@@ -14,6 +14,7 @@ import pytest
 
 from harness.base.errors import HarnessError
 from harness.building.builders import Compilation
+from harness.kafka.lines import line_of
 from harness.model.proof import TestScope, TestSuite
 from harness.proof.junit import TestBench, forks, run_tests
 from harness.toolbox.java import JavaRuntime
@@ -64,6 +65,9 @@ A, B = "k.ATest#a", "k.BTest#b"
 SOUND = {A: "pass", B: "pass"}
 
 
+LINE = line_of("3.9.1")
+
+
 class Compiler:
     """A builder that makes empty classes, unless the jar on the class path is one that it refuses."""
 
@@ -73,7 +77,7 @@ class Compiler:
     def __init__(self, refuses: str = "none") -> None:
         self.refuses = refuses
 
-    def compile(self, root, sources, class_path, out):
+    def compile(self, root, sources, class_path, out, target):
         out.mkdir(parents=True)
         for source in sources:
             (out / Path(source).with_suffix(".class").name).touch()
@@ -90,7 +94,7 @@ def bench(tmp_path):
     released = tmp_path / "kafka-raft-9-test.jar"
     released.touch()
     runtime = JavaRuntime(tmp_path / "java", "21")
-    return TestBench(runtime, (released,), (), Compiler(), tmp_path / "cache", changed=frozenset())
+    return TestBench(LINE, runtime, (released,), (), Compiler(), tmp_path / "cache", changed=frozenset())
 
 
 @pytest.fixture
@@ -261,7 +265,7 @@ def test_the_series_folder_must_hold_tests(prove, tmp_path):
 
 
 def test_the_jar_under_test_comes_after_the_tests_on_the_class_path(bench, tmp_path):
-    jvm = forks.Jvm(bench.java, (tmp_path / "a.jar",), {})
+    jvm = forks.Jvm(bench.java, (tmp_path / "a.jar",), {}, LINE.logging)
     command = jvm.command(["x"], tmp_path / "f")
     assert command[command.index("-cp") + 1] == f"{tmp_path}/f/services{os.pathsep}{tmp_path}/a.jar"
 
@@ -271,9 +275,11 @@ def test_the_forks_die_when_the_harness_is_interrupted(bench, tmp_path):
     script = f"""
 import sys
 from pathlib import Path
+from harness.kafka.lines import line_of
 from harness.toolbox.java import JavaRuntime
 from harness.proof.junit.forks import Jvm, run_launchers
-jvm = Jvm(JavaRuntime(Path({str(tmp_path / "java")!r}), "21"), (Path({str(tmp_path / "candidate.jar")!r}),), {{}})
+java, jar = JavaRuntime(Path({str(tmp_path / "java")!r}), "21"), Path({str(tmp_path / "candidate.jar")!r})
+jvm = Jvm(java, (jar,), {{}}, line_of("3.9.1").logging)
 run_launchers(jvm, [["--select-method={A}()"]], Path({str(tmp_path / "scratch")!r}), 1, lambda done: None)
 """
     with subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL) as parent:

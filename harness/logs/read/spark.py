@@ -23,11 +23,11 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from harness.base.errors import HarnessError
-from harness.base.paths import cache_root
 from harness.base.processes import mortal
 from harness.logs.read.blocks import AT_ONCE
 from harness.logs.read.classes import classes
-from harness.logs.read.gateway import ABSENT_MODULE, JAVA, SHORT_LIFE, class_path, end, gateway
+from harness.logs.read.gateway import ABSENT_MODULE, SHORT_LIFE, class_path, end, gateway
+from harness.toolbox.toolbox import Toolbox
 
 _HEAP = "2g"  # of which it takes what it needs: a line of 100 MB is held several times
 _STOP_SECONDS = 20.0
@@ -51,7 +51,7 @@ appender.file.layout.pattern = %d %p %c: %m%n%ex
 
 
 @contextmanager
-def session(folder: Path, master: str = "") -> Iterator[SparkSession]:
+def session(folder: Path, toolbox: Toolbox, master: str = "") -> Iterator[SparkSession]:
     """Yield a Spark session; on leaving it is gone, with all that it wrote.
 
     `master` is the address of a cluster, empty for this machine. Temporary files lie in a new folder below `folder`.
@@ -64,29 +64,29 @@ def session(folder: Path, master: str = "") -> Iterator[SparkSession]:
             spark = _start(SparkSession.builder, {})
             stack.callback(spark.stop)
         elif master:
-            with _environment(_prepare(scratch, master), ()):
+            with _environment(_prepare(scratch, toolbox.java().java, master), ()):
                 spark = _start(SparkSession.builder.master(master), settings(scratch, master))
             stack.callback(_stop, spark)
             stack.enter_context(_told_when_the_jvm_ends())
         else:
-            spark = stack.enter_context(_here(scratch))
+            spark = stack.enter_context(_here(scratch, toolbox.java().java, toolbox.cache))
         if master or _SUBMITTED in os.environ:
             spark.sparkContext.addPyFile(str(_zipped(scratch)))
         yield spark
 
 
 @contextmanager
-def _here(scratch: Path) -> Iterator[SparkSession]:
+def _here(scratch: Path, java: Path, cache: Path) -> Iterator[SparkSession]:
     """Yield a session of this machine's processors."""
     logging = scratch / "log4j2.properties"
     logging.write_text(_LOG4J.format(file=scratch / "spark.log"))
     temporary = f"-Djava.io.tmpdir={scratch}"
     with ExitStack() as stack:
-        found = stack.enter_context(classes(JAVA, SHORT_LIFE, class_path(), cache_root() / "class-archives"))
+        found = stack.enter_context(classes(java, SHORT_LIFE, class_path(), cache / "class-archives"))
         options = (*found.options, f"-Xmx{_HEAP}", temporary, f"-Dlog4j2.configurationFile={logging}")
-        with _environment({**_own(scratch, ""), **_bytecode()}, _LOCALLY_FOREIGN):
+        with _environment({**_own(scratch, ""), **_bytecode(cache)}, _LOCALLY_FOREIGN):
             seconds = _WRITE_SECONDS if found.made else _STOP_SECONDS
-            started = stack.enter_context(gateway(scratch, options, os.environ, seconds))
+            started = stack.enter_context(gateway(java, scratch, options, os.environ, seconds))
             os.environ.update(started.variables)
             spark = _start(SparkSession.builder.master(_local()), settings(scratch, ""))
         connected: Any = SparkContext._gateway
@@ -96,9 +96,9 @@ def _here(scratch: Path) -> Iterator[SparkSession]:
         yield spark
 
 
-def _bytecode() -> dict[str, str]:
+def _bytecode(cache: Path) -> dict[str, str]:
     """Let workers keep compiled modules in the cache where Python may not keep them beside the sources."""
-    kept = {"PYTHONPYCACHEPREFIX": str(cache_root() / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
+    kept = {"PYTHONPYCACHEPREFIX": str(cache / "bytecode"), "PYTHONDONTWRITEBYTECODE": ""}
     return kept if sys.dont_write_bytecode else {}
 
 
@@ -141,11 +141,11 @@ def _is_here(master: str) -> bool:
     return urlsplit(master).hostname in (None, "127.0.0.1", "localhost", "::1")
 
 
-def _prepare(scratch: Path, master: str) -> dict[str, str]:
+def _prepare(scratch: Path, runtime: Path, master: str) -> dict[str, str]:
     """Write the runtime shim and the configuration; return the environment that Spark's scripts start in."""
     java, conf = scratch / "java" / "bin" / "java", scratch / "conf"
     java.parent.mkdir(parents=True)
-    java.write_text(shim(str(JAVA)))
+    java.write_text(shim(str(runtime)))
     java.chmod(0o755)
     conf.mkdir()
     (conf / "log4j2.properties").write_text(_LOG4J.format(file=scratch / "spark.log"))

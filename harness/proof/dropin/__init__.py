@@ -10,11 +10,9 @@ from itertools import chain
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.building.builders import Builder
+from harness.building.builders import Ecj
 from harness.building.configdef import Probe, prepare_probe, read_keys
 from harness.kafka.distribution import Distribution
-from harness.kafka.downloads import Downloads
-from harness.kafka.lock import Lock, Purpose
 from harness.kafka.patching import Series
 from harness.model.proof import Difference, Severity
 from harness.proof.bytecode import BytecodeTools, Reference, prepare_bytecode, read_each, read_references
@@ -44,6 +42,8 @@ from harness.proof.dropin.entries import (
 from harness.proof.dropin.linkage import compare_linkage
 from harness.proof.dropin.loading import check_loading, prepare_loader
 from harness.toolbox.java import JavaRuntime
+from harness.toolbox.lockfile import Purpose
+from harness.toolbox.toolbox import Toolbox
 
 _AT_ONCE = 2  # JVMs side by side
 _WORST_FIRST = (Severity.FAIL, Severity.WARNING, Severity.NOTE)
@@ -98,17 +98,14 @@ class DropIn:
     changed: frozenset[str]
 
 
-def prepare_tools(
-    builder: Builder, java: JavaRuntime, lock: Lock, downloads: Downloads, distribution: Distribution
-) -> ProofTools:
+def prepare_tools(ecj: Ecj, toolbox: Toolbox, distribution: Distribution) -> ProofTools:
     """Fetch and compile what a proof needs, into the cache. Raises HarnessError when something cannot be had."""
-    cache = downloads.cache.parent
     return ProofTools(
-        java=java,
-        bytecode=prepare_bytecode(builder, java, downloads.fetch_all(lock.of(Purpose.BYTECODE)), cache),
-        comparer=downloads.fetch(lock.one(Purpose.COMPARER)),
-        config=prepare_probe(builder, java, distribution.jars, cache),
-        loader=prepare_loader(builder, cache),
+        java=ecj.runtime,
+        bytecode=prepare_bytecode(ecj, toolbox),
+        comparer=toolbox.tool(Purpose.COMPARER),
+        config=prepare_probe(ecj, ecj.runtime, distribution.jars, toolbox.cache),
+        loader=prepare_loader(ecj, toolbox.cache),
         distribution=distribution,
     )
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.building.builders import Builder
+from harness.kafka.lines import Line
 from harness.toolbox.java import JavaRuntime
 
 
@@ -14,13 +15,14 @@ from harness.toolbox.java import JavaRuntime
 class TestBench:
     """What tests run with.
 
-    `jars` are those of the lock's TESTS, `others` the distribution's without a raft jar. `builder` compiles the hooks
-    (kept below `cache`) and `series_tests`, the series' folder of Java files in package folders. `changed` names the
-    changed classes, with dots, where the caller knows them better than a comparison of bytes does: two compilers give
-    different bytes for the same source.
+    `line` is the release line of the tests, `jars` are those of the lock's TESTS, `others` the distribution's without a
+    raft jar. `builder` compiles the hooks (kept below `cache`) and `series_tests`, the series' folder of Java files in
+    package folders. `changed` names the changed classes, with dots, where the caller knows them better than comparing
+    bytes does: two compilers give different bytes for the same source.
     """
 
     __test__ = False
+    line: Line
     java: JavaRuntime
     jars: tuple[Path, ...]
     others: tuple[Path, ...]

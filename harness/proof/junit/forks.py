@@ -14,6 +14,7 @@ from pathlib import Path
 
 from harness.base.processes import bare_environment, spawn
 from harness.base.text import cut, visible
+from harness.kafka.lines import NodeLogging
 from harness.toolbox.java import JavaRuntime
 
 SEED = 391  # of every property: any fixed number does; this one's tries are neither the shortest nor the longest
@@ -23,7 +24,6 @@ _POLL_SECONDS = 0.1
 _DUMP_SECONDS = 2.0
 _LAUNCHER = "org.junit.platform.console.ConsoleLauncher"
 _FLAGS = ("-Xmx1g", "-Xmn600m", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-XX:+EnableDynamicAgentLoading")
-_LOGGING = "log4j.rootLogger=OFF\n"
 _SERVICES = "META-INF/services"
 _PROPERTY_HOOK, _EXTENSION = "net.jqwik.api.lifecycle.LifecycleHook", "org.junit.jupiter.api.extension.Extension"
 RUN_HOOKS = {_PROPERTY_HOOK: "Hooks$Seed"}
@@ -40,13 +40,14 @@ class Jvm:
     java: JavaRuntime
     class_path: tuple[Path, ...]
     hooks: dict[str, str]
+    logging: NodeLogging
 
     def command(self, arguments: Sequence[str], folder: Path) -> list[str]:
         """Return the command line; `folder` is the fork's own, all that it writes goes there."""
         path = os.pathsep.join(map(str, (folder / "services", *self.class_path)))
-        properties = {"java.io.tmpdir": folder, "log4j.configuration": (folder / "log4j.properties").as_uri()}
-        set_properties = [f"-D{key}={value}" for key, value in {**properties, "harness.seed": SEED}.items()]
-        return [str(self.java.java), *_FLAGS, *set_properties, "-cp", path, _LAUNCHER, *_execute(folder), *arguments]
+        properties = (f"-Djava.io.tmpdir={folder}", f"-Dharness.seed={SEED}")
+        flags = (*_FLAGS, *properties, self.logging.flag(folder / self.logging.file))
+        return [str(self.java.java), *flags, "-cp", path, _LAUNCHER, *_execute(folder), *arguments]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ def _start(jvm: Jvm, arguments: Sequence[str], folder: Path) -> _Fork:
     services.mkdir(parents=True)
     for service, implementation in jvm.hooks.items():
         (services / service).write_text(f"{implementation}\n", encoding="utf-8")
-    (folder / "log4j.properties").write_text(_LOGGING, encoding="utf-8")
+    (folder / jvm.logging.file).write_text(jvm.logging.silent, encoding="utf-8")
     (folder / "output.log").touch()
     command = jvm.command(arguments, folder)
     return _Fork(spawn(command, cwd=folder, output=folder / "output.log", env=bare_environment()), folder)

@@ -13,13 +13,6 @@ JUPITER, PROPERTIES = "junit-jupiter", "jqwik"
 ENGINES = (JUPITER, PROPERTIES)
 _SAFE = re.compile(r"[\w$.,;\[\] ()]+")
 
-# Properties that take long, in seconds on one quiet core. Nothing but the order and shares of the forks comes of it.
-_SLOW: Mapping[str, float] = {
-    "canElectNewLeaderAfterOldLeaderFailure": 45,
-    "canMakeProgressIfMajorityIsReachable": 38,
-    "canElectNewLeaderAfterOldLeaderPartitionedAway": 23,
-    "canMakeProgressAfterBackToBackLeaderFailures": 17,
-}
 _MANY = 100  # Jupiter tests that are worth a second JVM
 _USUAL = {JUPITER: 0.03, PROPERTIES: 5.0}
 
@@ -32,23 +25,23 @@ class Unit:
     selectors: tuple[str, ...]
     expected: tuple[Case, ...]
 
-    @property
-    def weight(self) -> float:
-        """Roughly how many seconds it takes: the longest is begun first."""
-        return sum(_SLOW.get(case.name, _USUAL.get(case.engine, 0)) for case in self.expected)
 
-
-def units_of(cases: Sequence[Case]) -> tuple[Unit, ...]:
-    """Share out tests, the longest unit first.
+def units_of(cases: Sequence[Case], seconds: Mapping[str, float]) -> tuple[Unit, ...]:
+    """Share out tests, the longest unit first; `seconds` are those of slow properties, by their names.
 
     A slow property gets a fork of its own, and so do the two halves of many Jupiter tests, which mostly wait; the rest
     of an engine goes into one: starting a JVM and warming it up costs seconds, which only a slow one outweighs.
     """
-    slow = [(case,) for case in cases if case.name in _SLOW]
-    rest = [tuple(each for each in cases if each.engine == engine and each.name not in _SLOW) for engine in ENGINES]
+    slow = [(case,) for case in cases if case.name in seconds]
+    rest = [tuple(each for each in cases if each.engine == engine and each.name not in seconds) for engine in ENGINES]
     parts = [part for group in rest for part in (_halves(group) if len(group) > _MANY else [group])]
     units = [_unit(group) for group in (*slow, *parts) if group]
-    return tuple(sorted(units, key=lambda unit: -unit.weight))
+    return tuple(sorted(units, key=lambda unit: -_weight(unit, seconds)))
+
+
+def _weight(unit: Unit, seconds: Mapping[str, float]) -> float:
+    """Return roughly how many seconds a unit takes: the longest is begun first."""
+    return sum(seconds.get(case.name, _USUAL.get(case.engine, 0)) for case in unit.expected)
 
 
 def _halves(cases: Sequence[Case]) -> list[tuple[Case, ...]]:

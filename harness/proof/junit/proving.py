@@ -47,9 +47,10 @@ def _prove(runs: Runs, candidate: Path, base: Path, scope: TestScope, progress: 
     control, tested = Tested("base", base), Tested("candidate", candidate)
     upstream = _in_scope(runs, candidate, base, scope, runs.count(control, runs.bench.released))
     series, own, broken = _series(runs, tested)
+    slow = runs.bench.line.slow_tests
     theirs, total = len(upstream), len(upstream) + len(own)
-    cases = runs.run(tested, units_of(upstream), lambda done: progress(done, total))
-    own_cases = runs.run(series, units_of(own), lambda done: progress(theirs + done, total))
+    cases = runs.run(tested, units_of(upstream, slow), lambda done: progress(done, total))
+    own_cases = runs.run(series, units_of(own, slow), lambda done: progress(theirs + done, total))
     return TestsProof(
         scope=scope,
         classes=(*classes_of(TestSuite.UPSTREAM, cases), *classes_of(TestSuite.SERIES, own_cases)),
@@ -89,7 +90,7 @@ def _series(runs: Runs, tested: Tested) -> tuple[Tested, Cases, tuple[FailedTest
 
 def _again(runs: Runs, control: Tested, cases: Sequence[Case]) -> Mapping[Key, Status]:
     """Run on base what failed on the candidate, and return how it ended there."""
-    told = runs.run(control, units_of(unhappy(cases)), lambda _: None)
+    told = runs.run(control, units_of(unhappy(cases), runs.bench.line.slow_tests), lambda _: None)
     return {case.key: case.status for case in told}
 
 
@@ -107,7 +108,7 @@ def _compile(runs: Runs, jar: Path, into: Path) -> str:
     assert folder is not None
     files = [path.relative_to(folder).as_posix() for path in _sources(folder)]
     class_path = (jar, *runs.bench.jars, *runs.bench.others)
-    made = runs.bench.builder.compile(folder, files, class_path, into)
+    made = runs.bench.builder.compile(folder, files, class_path, into, runs.bench.line.class_files)
     return "" if made.succeeded else first_errors(made.output)
 
 

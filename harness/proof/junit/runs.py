@@ -69,7 +69,7 @@ class Runs:
         classes = compiled_probe(bench.builder, _HOOKS, bench.jars, bench.cache)
         # The tests come first: a jar that brings classes of their names must not run in their place.
         path = (classes, *tested.classes, *bench.jars, tested.jar, *bench.others)
-        return Jvm(bench.java, path, hooks)
+        return Jvm(bench.java, path, hooks, bench.line.logging)
 
     def _folder(self) -> Path:
         return self.scratch / f"launch-{next(self._numbers)}"

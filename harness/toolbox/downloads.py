@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 import requests
@@ -18,28 +18,16 @@ from jgo.maven._core import DEFAULT_REMOTE_REPOS
 
 from harness.base.errors import HarnessError
 from harness.base.locks import scratch
-from harness.kafka.lock import LockedArtifact, Purpose, checked_coordinate
+from harness.toolbox.download_progress import Progress, Show, unwatched
+from harness.toolbox.lockfile import Artifact, Purpose, checked_coordinate
 
 REPOSITORY_VARIABLE = "HARNESS_MAVEN_REPOSITORY"
 _PARALLEL = 4
 _ATTEMPTS = 2
 _TIMEOUT_SECONDS = 20
 
+S = TypeVar("S")
 T = TypeVar("T")
-
-
-class Progress(Protocol):
-    """Hears of downloads as they come in; called from several threads."""
-
-    def advance(self, name: str, done: int, total: int) -> None:
-        """`done` of `total` bytes of the file `name` have arrived."""
-
-
-class Quiet:
-    """A Progress that nobody watches."""
-
-    def advance(self, name: str, done: int, total: int) -> None:
-        """Do nothing."""
 
 
 class Downloads:
@@ -47,26 +35,45 @@ class Downloads:
 
     `repository` is the base address of a Maven repository; without one the environment's
     HARNESS_MAVEN_REPOSITORY counts, then the resolver library's own default. `offline` forbids the network.
+    `show` opens what hears of the downloads of one call.
     """
 
     def __init__(
-        self,
-        cache: Path,
-        repository: str | None = None,
-        offline: bool = False,
-        progress: Progress | None = None,
+        self, cache: Path, repository: str | None = None, offline: bool = False, show: Show = unwatched
     ) -> None:
         self.cache = cache
         self.offline = offline
         named = repository or os.environ.get(REPOSITORY_VARIABLE) or DEFAULT_REMOTE_REPOS["central"]
         self._repository = _checked_address(named)
-        self._progress = progress or Quiet()
+        self._show = show
 
-    def fetch(self, artifact: LockedArtifact) -> Path:
+    def fetch(self, artifact: Artifact) -> Path:
         """Return the path of a file with the pinned content, downloading it if the cache has none.
 
         Raises HarnessError when it cannot be had, or when what came is not what was pinned.
         """
+        with self._show() as progress:
+            return self._fetched(artifact, progress)
+
+    def fetch_all(self, artifacts: Iterable[Artifact]) -> tuple[Path, ...]:
+        """Fetch files, a few at a time; paths come in the order of `artifacts`. Raises the first error."""
+        with self._show() as progress:
+            return _side_by_side(lambda artifact: self._fetched(artifact, progress), artifacts)
+
+    def pin_all(self, wanted: Iterable[tuple[str, Purpose]]) -> tuple[Artifact, ...]:
+        """Download files (coordinate and purpose) that nobody has pinned yet and pin what came: trust on first use.
+
+        Raises HarnessError for the first that is not to be had, or is no whole jar.
+        """
+        with self._show() as progress:
+            return _side_by_side(lambda each: self._pinned(*each, progress), wanted)
+
+    def ask(self, what: str, question: Callable[[MavenContext], T]) -> T:
+        """Return what `question` gets from the repository. Raises HarnessError that names `what` and the repository."""
+        with self._show() as progress:
+            return self._ask(what, question, progress)
+
+    def _fetched(self, artifact: Artifact, progress: Progress) -> Path:
         target = self.cache / artifact.path
         if _is_pinned(target, artifact):
             return target
@@ -81,39 +88,25 @@ class Downloads:
             _check(staged, artifact)
             return _put(staged, target)
 
-        return self.asking(artifact.coordinate, take)
+        return self._ask(artifact.coordinate, take, progress)
 
-    def fetch_all(self, artifacts: Iterable[LockedArtifact]) -> tuple[Path, ...]:
-        """Fetch files, a few at a time; paths come in the order of `artifacts`. Raises the first error."""
-        with ThreadPoolExecutor(_PARALLEL, thread_name_prefix="download") as pool:
-            waiting = [pool.submit(self.fetch, artifact) for artifact in artifacts]
-            try:
-                return tuple(each.result() for each in waiting)
-            finally:
-                pool.shutdown(wait=True, cancel_futures=True)
-
-    def pin(self, coordinate: str, purpose: Purpose) -> LockedArtifact:
-        """Download a file that nobody has pinned yet and pin what came: trust on first use."""
-
-        def take(context: MavenContext) -> LockedArtifact:
+    def _pinned(self, coordinate: str, purpose: Purpose, progress: Progress) -> Artifact:
+        def take(context: MavenContext) -> Artifact:
             staged = _download(checked_coordinate(coordinate), context)
             if not zipfile.is_zipfile(staged):
                 raise HarnessError(f"{coordinate} came incomplete or is no jar.", "Try again.")
-            artifact = LockedArtifact(coordinate, sha256_of(staged), staged.stat().st_size, purpose)
+            artifact = Artifact(coordinate, sha256_of(staged), staged.stat().st_size, purpose)
             _put(staged, self.cache / artifact.path)
             return artifact
 
-        return self.asking(coordinate, take)
+        return self._ask(coordinate, take, progress)
 
-    def asking(self, what: str, ask: Callable[[MavenContext], T]) -> T:
-        """Return what `ask` gets from the repository; a failed request is tried once more, from scratch.
-
-        Raises HarnessError that names `what` and the repository.
-        """
+    def _ask(self, what: str, question: Callable[[MavenContext], T], progress: Progress) -> T:
+        """Ask the repository; a failed request is tried once more, from scratch."""
         for left in reversed(range(_ATTEMPTS)):
             try:
-                with self._context() as context:
-                    return ask(context)
+                with self._context(progress) as context:
+                    return question(context)
             except requests.RequestException as error:
                 if not left:
                     raise _unreachable(what, self._host, error) from error
@@ -125,14 +118,14 @@ class Downloads:
         raise AssertionError("the last attempt returned or raised")
 
     @contextmanager
-    def _context(self) -> Iterator[MavenContext]:
+    def _context(self, progress: Progress) -> Iterator[MavenContext]:
         """Give a resolver context over an empty folder that goes away again.
 
         The library's downloads are not atomic and it believes any file it finds: it never sees the cache.
         """
         with scratch(self.cache) as folder:
             yield MavenContext(
-                resolver=PythonResolver(progress_callback=_reporter(self._progress)),
+                resolver=PythonResolver(progress_callback=_reporter(progress)),
                 repo_cache=folder,
                 local_repos=[],
                 remote_repos={"repository": self._repository},
@@ -151,6 +144,16 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def _side_by_side(act: Callable[[S], T], wanted: Iterable[S]) -> tuple[T, ...]:
+    """Return what `act` makes of each, in their order, a few at a time. Raises the first error."""
+    with ThreadPoolExecutor(_PARALLEL, thread_name_prefix="download") as pool:
+        waiting = [pool.submit(act, each) for each in wanted]
+        try:
+            return tuple(each.result() for each in waiting)
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
 def _download(coordinate: str, context: MavenContext) -> Path:
     return Path(context.create_dependency(coordinate).artifact.resolve())
 
@@ -163,12 +166,12 @@ def _unreachable(what: str, host: str, error: requests.RequestException) -> Harn
     )
 
 
-def _is_pinned(path: Path, artifact: LockedArtifact) -> bool:
+def _is_pinned(path: Path, artifact: Artifact) -> bool:
     # The digest is asked every time (100 MB take 0.1 s): a cache is written by more than this program.
     return path.is_file() and path.stat().st_size == artifact.size and sha256_of(path) == artifact.sha256
 
 
-def _check(staged: Path, artifact: LockedArtifact) -> None:
+def _check(staged: Path, artifact: Artifact) -> None:
     size, digest = staged.stat().st_size, sha256_of(staged)
     if (size, digest) != (artifact.size, artifact.sha256):
         raise HarnessError(

@@ -1,0 +1,66 @@
+"""Commands that take a Request: their options are those that its fields declare."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any
+
+import typer
+
+from harness.cli import common
+from harness.model.options import Option, options_of
+from harness.model.request import Request
+
+_OPTIONS = options_of(Request)
+
+
+def own_option(name: str, kind: object, default: object) -> inspect.Parameter:
+    """Return an option of one command alone; `kind` is annotated as typer wants it."""
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+def taking_request(
+    act: Callable[..., int], *own: inspect.Parameter, only: Iterable[str] = tuple(_OPTIONS)
+) -> Callable[..., int]:
+    """Return the command that has a Request's options (those of the fields in `only`) and its `own`.
+
+    `act` is called with the Request and, by name, the values of its own options.
+    """
+
+    def command(**values: Any) -> int:
+        mine = {each.name: values.pop(each.name) for each in own}
+        return act(_request(values), **mine)
+
+    shared = [_parameter(name, _OPTIONS[name]) for name in only]
+    # typer reads options from signatures
+    command.__signature__ = inspect.Signature([*shared, *own], return_annotation=int)  # type: ignore[attr-defined]
+    return command
+
+
+def _request(values: Mapping[str, Any]) -> Request:
+    given = {name: _value(_OPTIONS[name], value) for name, value in values.items()}
+    return Request(**given, argv=common.argv())
+
+
+def _value(option: Option, value: Any) -> Any:
+    """Return a field's value as typer read it; all but several values are of the field's kind already."""
+    if option.commas:
+        return option.value([value])
+    return tuple(value or ()) if option.several else value
+
+
+def _parameter(name: str, option: Option) -> inspect.Parameter:
+    words = f"{option.name}/{option.off}" if option.off else option.name
+    told = typer.Option(words, help=option.help, show_default=bool(option.default), min=option.least, max=option.most)
+    kind, default = _kind(option)
+    return own_option(name, Annotated[kind, told], default)
+
+
+def _kind(option: Option) -> tuple[Any, Any]:
+    """Return the type and the default that typer reads an option by."""
+    if option.commas:
+        return str, ""
+    if option.several:
+        return list[option.kind], None  # type: ignore[name-defined]
+    return (option.kind | None if option.default is None else option.kind), option.default

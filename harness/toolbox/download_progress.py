@@ -1,0 +1,29 @@
+"""What hears of downloads as they arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Protocol
+
+
+class Progress(Protocol):
+    """Hears of downloads as they come in; called from several threads."""
+
+    def advance(self, name: str, done: int, total: int) -> None:
+        """`done` of `total` bytes of the file `name` have arrived."""
+
+
+Show = Callable[[], AbstractContextManager[Progress]]
+
+
+class Unwatched:
+    """A Progress that nobody watches."""
+
+    def advance(self, name: str, done: int, total: int) -> None:
+        """Do nothing."""
+
+
+def unwatched() -> AbstractContextManager[Progress]:
+    """Show nothing of downloads."""
+    return nullcontext(Unwatched())

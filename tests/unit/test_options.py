@@ -1,0 +1,121 @@
+"""One declaration of verify's options: a command line becomes a request, and a request the same command line again."""
+
+import random
+import sys
+from dataclasses import fields, replace
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.base.errors import HarnessError
+from harness.cli import app as cli
+from harness.cluster.jvm import Profile
+from harness.model.options import options_of, record_of, words_of
+from harness.model.proof import TestScope
+from harness.model.request import Request, as_typed, located
+
+NOT_SAID = {"argv", "patches"}  # the command that was given, and what only mutants are made by
+
+text = st.text("ab1 _.@:/'\"=ä$-", min_size=1, max_size=8)
+paths = text.map(Path)
+names = st.lists(st.text("ab1-_", min_size=1, max_size=5), max_size=3).map(tuple)
+maybe = st.none() | paths
+requests = st.builds(
+    Request,
+    jar=maybe,
+    base_jar=maybe,
+    base_dist=maybe,
+    git=st.just("") | text,
+    claims=st.sampled_from(["", "none"]) | text,
+    sources=maybe,
+    tests=st.sampled_from(TestScope),
+    coverage=st.booleans(),
+    waivers=maybe,
+    config=maybe,
+    arms=names,
+    scenarios=names,
+    suite=text,
+    repeats=st.integers(1, 99),
+    jobs=st.integers(1, 16),
+    java_home=maybe,
+    builder=text,
+    profile=st.sampled_from(Profile),
+    kafka_version=st.just("") | text,
+    offline=st.booleans(),
+)
+
+
+def shuffled(words, seed, attach):
+    """Return a command line that says the same otherwise: options in another order, some with `=`, others between."""
+    switches = {"--coverage", "--no-coverage", "--offline"}
+    rest, said = iter(words), []
+    for word in rest:
+        said.append([word] if word in switches else [f"{word}={next(rest)}"] if attach else [word, next(rest)])
+    scenarios = [each for each in said if each[0].startswith("--scenario")]
+    others = [each for each in said if each not in scenarios]
+    random.Random(seed).shuffle(others)
+    return ["verify", "--out", "run", *chain(*others, ["--cross-check"], *scenarios)]
+
+
+@given(requests)
+def test_the_words_of_a_request_are_read_as_that_request(request_):
+    assert record_of(Request, words_of(request_)) == request_
+
+
+@given(requests, st.integers(), st.booleans())
+def test_a_command_line_is_read_whatever_its_order_and_written_in_one(request_, seed, attach):
+    typed = shuffled(words_of(request_), seed, attach)
+    assert words_of(record_of(Request, typed)) == words_of(request_)
+
+
+@settings(max_examples=25)
+@given(requests)
+def test_a_command_makes_of_the_words_what_the_parser_makes_of_them(request_):
+    made = []
+
+    def note(seen, *_):
+        made.append(seen)
+        raise HarnessError("That is enough.")
+
+    words = words_of(request_)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("harness.stages.verify.verify", note)
+        patch.setattr("harness.cli.common.fresh_run_dir", no_folder)
+        patch.setattr(sys, "argv", ["harness", "verify", *words])
+        cli._run()
+    assert made == [replace(record_of(Request, words), argv=("verify", *words))]
+
+
+class no_folder:  # noqa: N801 - stands for a function
+    def __init__(self, *_: object) -> None:
+        pass
+
+    def __enter__(self) -> Path:
+        return Path("nowhere")
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+@given(requests)
+def test_paths_are_short_where_they_lie_below_the_working_folder_and_mean_the_same(request_):
+    whole = located(request_)
+    assert located(as_typed(whole)) == whole
+    assert as_typed(replace(whole, jar=Path.cwd() / "a b.jar")).jar == Path("a b.jar")
+
+
+def test_every_field_of_a_request_can_be_said():
+    assert {each.name for each in fields(Request)} - NOT_SAID == set(options_of(Request))
+
+
+def test_a_request_that_says_nothing_has_no_words():
+    assert words_of(Request()) == ()
+
+
+@pytest.mark.parametrize("words", [["--repeats", "many"], ["--profile=turbo"], ["--jobs"]])
+def test_a_value_that_is_none_of_its_options_is_named(words):
+    with pytest.raises(HarnessError, match=f"^{words[0][:6]}.* is not an option's value"):
+        record_of(Request, words)

@@ -1,0 +1,85 @@
+"""Release lines: one file says everything in which a line differs, and a new line costs a file of the user's."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.base.errors import HarnessError
+from harness.base.paths import data_root
+from harness.cli import app as cli
+from harness.kafka.lines import line_of
+
+SHIPPED = data_root() / "builds" / "lines"
+
+
+@pytest.fixture
+def users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the user's own folder of release lines."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    folder = tmp_path / "data" / "kafka-patch-harness" / "lines"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def describe(folder: Path, name: str, *changes: tuple[str, str]) -> Path:
+    """Describe a release line that is 3.9's with some text exchanged."""
+    text = (SHIPPED / "3.9.toml").read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    path = folder / f"{name}.toml"
+    path.write_text(text)
+    return path
+
+
+def test_a_version_belongs_to_the_line_that_it_begins_with(users):
+    assert line_of("3.9.1").name == line_of("3.9.0-rc1").name == line_of("3.9").name == "3.9"
+    with pytest.raises(HarnessError):
+        line_of("3.90.1")
+
+
+def test_of_two_lines_that_a_version_begins_with_the_longer_name_counts(users):
+    describe(users, "3.9.7", ("class_files = 8", "class_files = 11"))
+    assert (line_of("3.9.7").class_files, line_of("3.9.70").class_files) == (11, 8)
+
+
+def test_a_line_of_the_users_own_is_a_file_in_a_folder_of_the_users(users):
+    describe(users, "4.0", ("kafka.Kafka", "org.example.Main"))
+    assert line_of("4.0.1").main_classes.node == "org.example.Main"
+
+
+def test_a_shipped_line_is_not_overruled(users):
+    describe(users, "3.9", ("class_files = 8", "class_files = 11"))
+    assert line_of("3.9.1").class_files == 8
+
+
+def test_a_version_of_no_known_line_is_told_in_one_sentence_with_what_to_do(users):
+    with pytest.raises(HarnessError) as caught:
+        line_of("4.0.0")
+    assert caught.value.message == "Kafka 4.0.0 is of a release line that is not described here; described: 3.9."
+    assert f"Describe it in {users / '4.0.toml'}, " in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("class_files = 8", "class_files = '8'", r"class_files: expected int"),
+        ("class_files = 8\n", "", r"expected the fields of Line"),
+        ("class_files = 8", "class_files = 8\nmore = 1", r"expected the fields of Line"),
+        ("metadata = [12, 12]", "metadata = [12]", r"requests\.metadata: expected 2 values"),
+        ("[jvm]", "[jvm", "line"),
+    ],
+)
+def test_a_malformed_line_is_refused_with_its_place(users, old, new, complaint):
+    path = describe(users, "4.0", (old, new))
+    with pytest.raises(HarnessError, match=rf"^{re.escape(str(path))} does not describe a release line.*{complaint}"):
+        line_of("4.0.0")
+
+
+def test_a_lock_of_an_unknown_line_is_refused_before_anything_is_downloaded(users, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["harness", "lock", "4.0.0"])
+    monkeypatch.setattr("harness.kafka.resolving.resolve_lock", lambda *_: pytest.fail("it was resolved"))
+    assert cli._run() == 2
+    assert "Kafka 4.0.0 is of a release line that is not described here" in capsys.readouterr().err
