@@ -80,7 +80,15 @@ def format_again(ground: Ground, kafka: Distribution, cluster: Cluster, folder: 
     voters = [Identity(n.id, n.directory, n.config.controller) for n in cluster.voters if n.config.controller]
     for node in cluster.nodes.values():
         named = voters if node.is_voter else []
-        format_with_storage_tool(ground.java, jars, folder / f"tool-{node.id}", node.config, new_uuid(), named)
+        format_with_storage_tool(
+            ground.java,
+            jars,
+            ground.line.main_classes.storage,
+            folder / f"tool-{node.id}",
+            node.config,
+            new_uuid(),
+            named,
+        )
 
 
 def is_up(cluster: Cluster) -> bool:

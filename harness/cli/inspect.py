@@ -44,15 +44,19 @@ def plan(scenario: Annotated[str, typer.Argument(help="Name of a scenario (see `
 
     Example: harness plan turn2
     """
+    from harness.kafka.lines import line_of
+    from harness.model.request import DEFAULT_KAFKA
+    from harness.scenario.bounds import in_force
     from harness.scenario.registry import load_all, select
     from harness.scenario.steps import described
 
+    usual = in_force({}, line_of(DEFAULT_KAFKA).timeouts)
     (chosen,) = select(load_all(), [scenario], "")
     out = common.console()
     out.print(Text(chosen.name, style="bold"), Text(chosen.question))
     topology = chosen.topology
     out.print(f"{topology.controllers} combined voters, {topology.observers} observer(s); suite {chosen.suite}")
-    for kind, text in described(chosen.plan().everything, {}):
+    for kind, text in described(chosen.plan().everything, usual):
         out.print(Text(f"\n{text}", style="bold") if kind == "phase" else Text(f"  {kind:<10} {text}"))
     return 0
 

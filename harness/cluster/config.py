@@ -9,12 +9,13 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.cluster.address import Address, listed
+from harness.kafka.lines import Line
 
 _FOUR_DIGITS = re.compile("[0-9a-fA-F]{4}")
 BROKER_LISTENER = "BROKER"
 CONTROLLER_LISTENER = "CONTROLLER"
 
-# Kafka's default layout (config/log4j.properties of the release); the log diff reads node logs by it.
+# Kafka's default layout (config/log4j.properties of 3.9), for every line; the log diff reads node logs by it.
 LOG_PATTERN = "[%d] %p %m (%c)%n"
 
 # Keys that make the topology what it is: a user's --config must not pull it from under the scenario.
@@ -177,16 +178,6 @@ def load_overlay(path: Path, arm_keys: frozenset[str]) -> dict[str, str]:
     return overlay
 
 
-def log4j_properties() -> str:
-    """Return the log4j configuration of a node: everything at INFO, the raft package at DEBUG, one file."""
-    return "\n".join(
-        [
-            "log4j.rootLogger=INFO, file",
-            "log4j.appender.file=org.apache.log4j.FileAppender",
-            "log4j.appender.file.File=${harness.log}",
-            "log4j.appender.file.layout=org.apache.log4j.PatternLayout",
-            f"log4j.appender.file.layout.ConversionPattern={LOG_PATTERN}",
-            "log4j.logger.org.apache.kafka.raft=DEBUG",
-            "",
-        ]
-    )
+def logging_text(line: Line) -> str:
+    """Return a node's logging configuration: everything at INFO, the raft package at DEBUG, one file."""
+    return line.logging.text.replace("{pattern}", LOG_PATTERN)

@@ -61,23 +61,24 @@ def new_uuid() -> uuid.UUID:
             return value
 
 
-def make_template(java: Path, class_path: Sequence[Path], into: Path) -> None:
-    """Have StorageTool format one voter's directory and keep it as the template; two harnesses may do it at once.
+def make_template(java: Path, class_path: Sequence[Path], tool: str, into: Path) -> None:
+    """Have StorageTool (main class `tool`) format one voter's directory, and keep it as the template.
 
-    Raises HarnessError with the tool's last words when it fails.
+    Two harnesses may do it at once. Raises HarnessError with the tool's last words when it fails.
     """
     with scratch(into.parent) as folder:
         directory = folder / "template"
         broker, controller = Address("localhost", 9092), Address("localhost", 9093)  # replaced in every copy
         node = NodeConfig(0, broker, controller, {0: controller})
         voter = Identity(0, new_uuid(), controller)
-        format_with_storage_tool(java, class_path, directory, node, new_uuid(), [voter])
+        format_with_storage_tool(java, class_path, tool, directory, node, new_uuid(), [voter])
         move_folder(directory, into)
 
 
 def format_with_storage_tool(
     java: Path,
     class_path: Sequence[Path],
+    tool: str,
     directory: Path,
     node: NodeConfig,
     cluster: uuid.UUID,
@@ -90,7 +91,7 @@ def format_with_storage_tool(
     quorum = ["--no-initial-controllers"] if node.controller is None else ["--initial-controllers", named]
     command = [
         *(str(java), "-XX:TieredStopAtLevel=1", "-cp", os.pathsep.join(map(str, class_path))),
-        *("kafka.tools.StorageTool", "format", "-t", kafka_uuid(cluster), "-c", str(properties), *quorum),
+        *(tool, "format", "-t", kafka_uuid(cluster), "-c", str(properties), *quorum),
     ]
     try:
         done = run(command, env=bare_environment(), timeout=_FORMAT_TIMEOUT_SECONDS)

@@ -16,6 +16,7 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.locks import scratch
 from harness.base.processes import bare_environment, run
+from harness.kafka.lines import Line
 
 _ARCHIVE_TIMEOUT_SECONDS = 120
 
@@ -27,17 +28,6 @@ class Profile(StrEnum):
     PRODUCTION = "production"
 
 
-# bin/kafka-run-class.sh and bin/kafka-server-start.sh of 3.9.1.
-_PRODUCTION = (
-    "-Xms1g",
-    "-Xmx1g",
-    "-server",
-    "-XX:+UseG1GC",
-    "-XX:MaxGCPauseMillis=20",
-    "-XX:InitiatingHeapOccupancyPercent=35",
-    "-XX:+ExplicitGCInvokesConcurrent",
-    "-XX:MaxInlineLevel=15",
-)
 # C1 only and the serial collector: a node of a three-minute run never reaches the code that C2 would pay for.
 # The young generation is large enough for a start to need hardly any collection (a tenth of its CPU seconds).
 _FAST = (
@@ -51,9 +41,9 @@ _FAST = (
 _ALWAYS = ("-Djava.awt.headless=true", "-Duser.timezone=UTC", "-Dfile.encoding=UTF-8")
 
 
-def flags(profile: Profile, archive: Path | None) -> tuple[str, ...]:
+def flags(profile: Profile, line: Line, archive: Path | None) -> tuple[str, ...]:
     """Return the JVM flags of a profile; `archive` is used when there is one."""
-    chosen = _FAST if profile is Profile.FAST else _PRODUCTION
+    chosen = _FAST if profile is Profile.FAST else line.jvm.production
     shared = (f"-XX:SharedArchiveFile={archive}", "-Xshare:auto") if archive else ()
     return (*chosen, *_ALWAYS, *shared)
 
@@ -67,8 +57,10 @@ def archive_key(java: Path, class_path: Sequence[Path], profile: Profile) -> str
     return digest.hexdigest()[:20]
 
 
-def dump_archive(java: Path, class_path: Sequence[Path], class_list: Path, archive: Path, profile: Profile) -> None:
-    """Write a static archive of the listed classes; atomic, so that two harnesses may do it at once.
+def dump_archive(java: Path, class_path: Sequence[Path], class_list: Path, archive: Path, flags: Sequence[str]) -> None:
+    """Write a static archive of the listed classes for a JVM with these flags.
+
+    Atomic, so that two harnesses may do it at once.
 
     Raises HarnessError when the JVM cannot write it.
     """
@@ -79,7 +71,7 @@ def dump_archive(java: Path, class_path: Sequence[Path], class_list: Path, archi
             "-Xshare:dump",
             f"-XX:SharedClassListFile={class_list}",
             f"-XX:SharedArchiveFile={made}",
-            *flags(profile, None),
+            *flags,
             "-cp",
             os.pathsep.join(map(str, class_path)),
         ]

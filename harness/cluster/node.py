@@ -23,6 +23,7 @@ from harness.cluster.config import NodeConfig
 from harness.cluster.install import Install
 from harness.cluster.live_proof import LiveProof, prove
 from harness.cluster.threads import dump_threads
+from harness.kafka.lines import Line
 from harness.rundir.parts import NODE_LOG, NODE_OUTPUT
 
 # A broker that lost the quorum ignores SIGTERM for its whole controlled-shutdown time; it is killed instead.
@@ -55,6 +56,7 @@ class Launch:
     java: Path
     class_path: tuple[Path, ...]
     profile: jvm.Profile
+    line: Line
     archive: Path | None
     overlay: Mapping[str, str]
     host: str
@@ -130,7 +132,7 @@ class Node:
 
     @property
     def log_file(self) -> Path:
-        """The node's log4j file."""
+        """Where the node logs."""
         return self.folder / NODE_LOG
 
     def has_logged(self, text: str) -> bool:
@@ -150,8 +152,8 @@ class Node:
             config.server_properties(self.config, self.data_dir, {**self._launch.overlay, **self.install.settings}),
             encoding="utf-8",
         )
-        logging = self.folder / "log4j.properties"
-        logging.write_text(config.log4j_properties(), encoding="utf-8")
+        logging = self.folder / self._launch.line.logging.file
+        logging.write_text(config.logging_text(self._launch.line), encoding="utf-8")
         self._process = spawn(
             self._command(properties, logging),
             cwd=self.folder,
@@ -166,13 +168,13 @@ class Node:
         jars = [*launch.class_path, self.install.jar]  # the jar under test stays last: the class archive lacks it
         return [
             str(launch.java),
-            *jvm.flags(launch.profile, launch.archive),
+            *jvm.flags(launch.profile, launch.line, launch.archive),
             *launch.extra_flags,
-            f"-Dlog4j.configuration=file:{logging}",
+            launch.line.logging.flag(logging),
             f"-Dharness.log={self.log_file}",
             "-cp",
             os.pathsep.join(map(str, jars)),
-            "kafka.Kafka",
+            launch.line.main_classes.node,
             str(properties),
         ]
 

@@ -16,23 +16,25 @@ from harness.cluster.install import Install
 from harness.cluster.loopback import Loopback
 from harness.cluster.node import Launch, NodeState
 from harness.cluster.topology import Topology
+from harness.kafka.lines import Line
 
 _TRAINING_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What clusters stand on: a JVM, a distribution's jars without the raft jar, a template, an archive."""
+    """What clusters stand on: a JVM, a distribution's jars without the raft jar, a template, an archive, its line."""
 
     java: Path
     class_path: tuple[Path, ...]
     template: Path
     archive: Path | None
     profile: jvm.Profile
+    line: Line
 
     def launch(self, overlay: Mapping[str, str]) -> Launch:
         """Return how nodes are started."""
-        return Launch(self.java, self.class_path, self.profile, self.archive, overlay, Loopback.host)
+        return Launch(self.java, self.class_path, self.profile, self.line, self.archive, overlay, Loopback.host)
 
 
 def prepare_ground(
@@ -40,6 +42,7 @@ def prepare_ground(
     class_path: Sequence[Path],
     stock_raft_jar: Path,
     profile: jvm.Profile,
+    line: Line,
     cache: Path,
     say: Callable[[str], None],
 ) -> Ground:
@@ -49,15 +52,15 @@ def prepare_ground(
     template = cache / "templates" / key
     if not template.exists():
         say("formatting a storage template with Kafka's StorageTool")
-        make_template(java, (*jars, stock_raft_jar), template)
-    bare = Ground(java, jars, template, None, profile)
+        make_template(java, (*jars, stock_raft_jar), line.main_classes.storage, template)
+    bare = Ground(java, jars, template, None, profile, line)
     if profile is not jvm.Profile.FAST:
         return bare
     archive = cache / "class-archives" / f"{key}.jsa"
     if not archive.exists():
         say("writing a class archive, once for this distribution and Java")
         _write_archive(bare, stock_raft_jar, archive)
-    return Ground(java, jars, template, archive, profile)
+    return replace(bare, archive=archive)
 
 
 def _write_archive(ground: Ground, stock_raft_jar: Path, archive: Path) -> None:
@@ -76,7 +79,8 @@ def _write_archive(ground: Ground, stock_raft_jar: Path, archive: Path) -> None:
                 )
             for node in cluster.nodes.values():
                 node.stop()
-        jvm.dump_archive(ground.java, ground.class_path, class_list, archive, ground.profile)
+        flags = jvm.flags(ground.profile, ground.line, None)
+        jvm.dump_archive(ground.java, ground.class_path, class_list, archive, flags)
 
 
 def _all_ready(cluster: Cluster) -> bool:

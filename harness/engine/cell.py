@@ -12,7 +12,7 @@ from harness.cluster.node import Launch
 from harness.cluster.prepare import Ground
 from harness.model.arms import Role
 from harness.model.runs import RunKey
-from harness.scenario.bounds import Settings
+from harness.scenario.bounds import Settings, in_force
 from harness.scenario.plan import Scenario
 
 # Something that runs in the nodes' JVMs and leaves its data in a file of the run.
@@ -46,5 +46,10 @@ class Cell:
 
     @property
     def settings(self) -> Settings:
-        """Server properties of a node as it is first started: what bounds are computed from."""
+        """Server properties of a node as it is first started."""
         return {**self.properties, **self.install.settings}
+
+    @property
+    def settings_in_force(self) -> Settings:
+        """The same with Kafka's default time-outs: what bounds are computed from."""
+        return in_force(self.settings, self.ground.line.timeouts)

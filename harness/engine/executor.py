@@ -42,7 +42,7 @@ def run_cell(cell: Cell, run_dir: Path, say: Callable[[str], None], cancellation
     folder = RunDirectory(run_dir.absolute()).run(cell.key)  # nodes run in folders of their own
     folder.path.mkdir(parents=True)
     plan = cell.scenario.plan()
-    folder.plan.write(tuple(described(plan.everything, cell.settings)))
+    folder.plan.write(tuple(described(plan.everything, cell.settings_in_force)))
     began = time.monotonic()
     with Journal(folder.journal) as journal:
         recorder = Recorder(cell, journal, folder)

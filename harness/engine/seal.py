@@ -85,7 +85,7 @@ def recorded_outcome(journal: Path) -> tuple[str, str, str]:
 
 def _plan_digest(cell: Cell) -> str:
     scenario = cell.scenario
-    steps = tuple(described(scenario.plan().everything, cell.settings))
+    steps = tuple(described(scenario.plan().everything, cell.settings_in_force))
     text = to_json((steps, scenario.topology, scenario.budget, dict(cell.settings)))
     return _digest(text.encode())
 

@@ -99,7 +99,7 @@ class Walk:
         self._unmet_guard("within_budget", f"the plan took longer than its {budget:g} s", line)
 
     def _take(self, step: Step) -> None:
-        kind, text = describe_step(step, self._cell.settings)
+        kind, text = describe_step(step, self._cell.settings_in_force)
         world = self._world
         match step:
             case Phase(name):
@@ -119,7 +119,7 @@ class Walk:
             case Guard(condition, within):
                 self._guard(condition, within, text)
             case Expect(condition, within, named):
-                self._expect(condition, seconds_of(within, self._cell.settings), named, text)
+                self._expect(condition, seconds_of(within, self._cell.settings_in_force), named, text)
 
     def _enter_phase(self, name: str) -> None:
         self._phases.append((name, time.time()))

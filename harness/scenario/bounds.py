@@ -7,12 +7,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-# Defaults of Kafka 3.9.1 (QuorumConfig, KRaftConfigs, CommonClientConfigs), in milliseconds.
-_FETCH_TIMEOUT = ("controller.quorum.fetch.timeout.ms", 2000)
-_REQUEST_TIMEOUT = ("controller.quorum.request.timeout.ms", 2000)
-_RECONNECT_BACKOFF_MAX_SECONDS = 1.0
-# The leader appends a no-op every 500 ms (metadata.max.idle.interval.ms, which --config must leave alone): an observer
-# that follows advances within three of them and a look.
+_FETCH_TIMEOUT = "controller.quorum.fetch.timeout.ms"
+_REQUEST_TIMEOUT = "controller.quorum.request.timeout.ms"
+_RECONNECT_BACKOFF = "reconnect.backoff.max.ms"
+# The leader appends a no-op every 500 ms (the default of metadata.max.idle.interval.ms in every release line, which
+# --config must leave alone): an observer that follows advances within three of them and a look.
 FOLLOW_WINDOW_SECONDS = 3 * 0.5 + 0.2
 _MARGIN = 1.4
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m)")
@@ -40,20 +39,21 @@ class RecoveryBound:
     voters: int
 
     def seconds(self, settings: Settings) -> float:
-        """Return the bound under these server properties, in whole seconds."""
-        waits = _seconds(settings, _FETCH_TIMEOUT) + self.voters * _seconds(settings, _REQUEST_TIMEOUT)
-        return math.ceil(_MARGIN * (waits + _RECONNECT_BACKOFF_MAX_SECONDS + FOLLOW_WINDOW_SECONDS))
+        """Return the bound under these server properties (see `in_force`), in whole seconds."""
+        once = int(settings[_FETCH_TIMEOUT]) + int(settings[_RECONNECT_BACKOFF])
+        waits = (once + self.voters * int(settings[_REQUEST_TIMEOUT])) / 1000
+        return math.ceil(_MARGIN * (waits + FOLLOW_WINDOW_SECONDS))
 
 
 Within = float | RecoveryBound
 
 
 def seconds_of(within: Within, settings: Settings) -> float:
-    """Return a bound in seconds under these server properties."""
+    """Return a bound in seconds under these server properties (see `in_force`)."""
     return within.seconds(settings) if isinstance(within, RecoveryBound) else within
 
 
-def _seconds(settings: Settings, key_and_default: tuple[str, int]) -> float:
-    key, default = key_and_default
-    value = settings.get(key, "").strip()
-    return (int(value) if value.isdigit() else default) / 1000
+def in_force(settings: Settings, defaults: Mapping[str, int]) -> Settings:
+    """Return server properties with Kafka's defaults (milliseconds) for time-outs that they do not set to a number."""
+    known = {key: settings.get(key, "").strip() for key in defaults}
+    return {**settings, **{key: value if value.isdigit() else str(defaults[key]) for key, value in known.items()}}

@@ -22,7 +22,9 @@ from harness.engine.cancel import Cancellation
 from harness.engine.cell import Cell
 from harness.engine.executor import run_cell
 from harness.engine.seal import check_results
+from harness.kafka.lines import line_of
 from harness.model.arms import Role
+from harness.model.request import DEFAULT_KAFKA
 from harness.model.runs import Outcome, RunKey, RunResult
 from harness.rundir.directory import RunDirectory
 from harness.rundir.parts import RunFolder
@@ -77,7 +79,7 @@ def _failing(plan: Plan, _cluster: ClusterRef) -> None:
 
 
 def _empty_run(run_dir: Path, build: Callable[..., None] = _nothing) -> RunResult:
-    ground = Ground(Path("java"), (), Path("template"), None, Profile.FAST)
+    ground = Ground(Path("java"), (), Path("template"), None, Profile.FAST, line_of(DEFAULT_KAFKA))
     scenario = plan_of("empty", _NO_NODES, build)
     return carry_out(Cell(RunKey("empty", "none", 1), scenario, Role.BASE, ground, _NO_JAR), run_dir)
 

@@ -14,6 +14,7 @@ from harness.cluster.prepare import Ground, prepare_ground
 from harness.engine.cell import Cell
 from harness.engine.schedule import run_cells
 from harness.engine.seal import mismatch
+from harness.kafka.lines import line_of
 from harness.model.arms import ABSENT, Arm
 from harness.model.declaration import Declaration
 from harness.model.runs import RunKey, RunResult
@@ -54,7 +55,15 @@ def lay_ground(setup: Setup, kafka_version: str, toolbox: Toolbox, say: Callable
     """Prepare what the clusters of this setup stand on."""
     distribution = distribution_of(setup, kafka_version, toolbox.downloads)
     java = java_of(setup, toolbox).java
-    return prepare_ground(java, distribution.others, distribution.raft_jar, Profile(setup.profile), toolbox.cache, say)
+    return prepare_ground(
+        java,
+        distribution.others,
+        distribution.raft_jar,
+        Profile(setup.profile),
+        line_of(kafka_version),
+        toolbox.cache,
+        say,
+    )
 
 
 def declared_cells(asked: Declaration, setup: Setup, ground: Ground, run_dir: Path) -> list[Cell]:

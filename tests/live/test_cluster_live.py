@@ -104,7 +104,7 @@ def test_a_voter_formatted_from_the_template_is_what_storage_tool_makes(ground, 
     voters = [Identity(n, new_uuid(), address(20001 + n)) for n in range(3)]
     config = NodeConfig(0, address(20000), address(20001), {v.node: v.controller for v in voters})
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
-    format_with_storage_tool(ground.java, jars, theirs, config, cluster, voters)
+    format_with_storage_tool(ground.java, jars, ground.line.main_classes.storage, theirs, config, cluster, voters)
     theirs_id = meta(theirs)["directory.id"]
     identities = [replace(v, directory=uuid_of(theirs_id)) if v.node == 0 else v for v in voters]
     format_from_template(ground.template, ours, 0, uuid_of(theirs_id), cluster, identities)
@@ -118,7 +118,7 @@ def test_an_observer_formatted_from_the_template_is_what_storage_tool_makes(grou
     jars, cluster = (*ground.class_path, kafka.raft_jar), new_uuid()
     config = NodeConfig(3, address(20000), None, {0: address(20001)})
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
-    format_with_storage_tool(ground.java, jars, theirs, config, cluster, [])
+    format_with_storage_tool(ground.java, jars, ground.line.main_classes.storage, theirs, config, cluster, [])
     format_from_template(ground.template, ours, 3, uuid_of(meta(theirs)["directory.id"]), cluster, [])
     assert files(ours) == files(theirs)
     assert meta(ours) == meta(theirs)

@@ -21,7 +21,7 @@ from harness.building.configdef import Probe, read_keys
 from harness.cluster import formatting, jvm
 from harness.cluster.config import NodeConfig
 from harness.cluster.formatting import Identity, format_with_storage_tool
-from harness.cluster.jvm import Profile, dump_archive
+from harness.cluster.jvm import dump_archive
 from harness.toolbox.java import JavaRuntime, runtime_at
 
 SITE = str(Path(__file__).parents[2])
@@ -29,11 +29,13 @@ SITE = str(Path(__file__).parents[2])
 
 def storage_tool(java: JavaRuntime, folder: Path) -> object:
     node, voter = NodeConfig(0, 9092, 9093, {0: 9093}), Identity(0, uuid.uuid4(), 9093)
-    return format_with_storage_tool(java.java, [folder / "a.jar"], folder / "data", node, uuid.uuid4(), [voter])
+    return format_with_storage_tool(
+        java.java, [folder / "a.jar"], "a.Tool", folder / "data", node, uuid.uuid4(), [voter]
+    )
 
 
 def class_archive(java: JavaRuntime, folder: Path) -> object:
-    return dump_archive(java.java, [folder / "a.jar"], folder / "classes", folder / "a" / "x.jsa", Profile.FAST)
+    return dump_archive(java.java, [folder / "a.jar"], folder / "classes", folder / "a" / "x.jsa", ())
 
 
 def config_probe(java: JavaRuntime, folder: Path) -> object:

@@ -100,13 +100,13 @@ def test_new_ids_never_read_as_an_option_of_the_storage_tool():
 def test_a_template_that_two_harnesses_make_at_once_is_there_for_both(tmp_path, monkeypatch):
     place = tmp_path / "templates" / "key"
 
-    def overtaken(java, class_path, directory, *rest):
+    def overtaken(java, class_path, tool, directory, *rest):
         for folder, content in ((directory, "mine"), (place, "theirs")):
             folder.mkdir(parents=True)
             (folder / "bootstrap.checkpoint").write_text(content)
 
     monkeypatch.setattr(formatting, "format_with_storage_tool", overtaken)
     monkeypatch.setattr(type(place), "exists", lambda self: False)  # neither saw the other
-    make_template(tmp_path / "java", [], place)
+    make_template(tmp_path / "java", [], "kafka.tools.StorageTool", place)
     assert (place / "bootstrap.checkpoint").read_text() == "theirs"
     assert [path.name for path in place.parent.iterdir()] == ["key"]

@@ -21,6 +21,7 @@ from harness.cluster.node import Launch, Node, NodeState
 from harness.coverage.agent import Agent, collecting, outermost_class
 from harness.coverage.collector import Collector
 from harness.coverage.protocol import DUMP_COMMAND, GREETING, read_dump
+from harness.kafka.lines import line_of
 
 SESSION = b"\x10" + b"\x00\x06node-3" + bytes(16)
 CONFIRMED = b"\x20"
@@ -150,7 +151,8 @@ def test_data_beyond_any_reason_is_not_written(collector, tmp_path, monkeypatch)
 
 JAR = Install("stock", Path("raft.jar"), "0" * 64, "absent")
 CONFIG = NodeConfig(0, Address("127.0.0.1", 1), Address("127.0.0.1", 2), {0: Address("127.0.0.1", 2)})
-LAUNCH = Launch(Path("/bin/java"), (), Profile.FAST, None, {}, "127.0.0.1", ("-Xlog",))
+LINE = line_of("3.9.1")
+LAUNCH = Launch(Path("/bin/java"), (), Profile.FAST, LINE, None, {}, "127.0.0.1", ("-Xlog",))
 
 
 def test_an_agent_instruments_the_changed_classes_with_their_nested_ones_and_connects_to_the_run(tmp_path):
@@ -193,7 +195,7 @@ def node(tmp_path):
         java = tmp_path / "java"
         java.write_text("#!/bin/sh\ntrap '' TERM\nexec sleep 60\n")
         java.chmod(0o755)
-        launch = Launch(java, (), Profile.FAST, None, {}, "127.0.0.1", before_kill=hear)
+        launch = Launch(java, (), Profile.FAST, LINE, None, {}, "127.0.0.1", before_kill=hear)
         made = Node(CONFIG, new_uuid(), tmp_path / "0", launch, JAR, lambda _: None)
         made.start()
         return made

@@ -5,11 +5,14 @@ import time
 import pytest
 
 from harness.base.errors import HarnessError
+from harness.kafka.lines import line_of
 from harness.scenario import kraft, scenario
-from harness.scenario.bounds import seconds
+from harness.scenario.bounds import in_force, seconds
 from harness.scenario.registry import load_all, load_file, select
 from harness.scenario.steps import Expect, Guard, Phase, describe_step
 
+LINE = line_of("3.9.1")
+USUAL = in_force({}, LINE.timeouts)
 KNOWN = load_all()
 
 
@@ -37,7 +40,7 @@ def test_every_expectation_after_a_stop_is_guarded_by_a_leader(name):
 
 @pytest.mark.parametrize("name", sorted(KNOWN))
 def test_a_plan_can_be_read_in_words(name):
-    words = [describe_step(step, {}) for step in KNOWN[name].plan().steps]
+    words = [describe_step(step, USUAL) for step in KNOWN[name].plan().steps]
     assert all(kind and text for kind, text in words)
     assert ("expect", "the observer follows the leader (within 15 s) as observer_recovers") in words
 
@@ -46,13 +49,13 @@ def test_the_recovery_bound_follows_from_the_nodes_own_time_outs():
     plan = KNOWN["turn2"].plan()
     (asked,) = [step for step in plan.steps if isinstance(step, Expect) and step.named == "observer_recovers"]
     slow = {"controller.quorum.fetch.timeout.ms": "10000", "controller.quorum.request.timeout.ms": "4000"}
-    assert describe_step(asked, {})[1].endswith("(within 15 s) as observer_recovers")
-    assert describe_step(asked, slow)[1].endswith("(within 35 s) as observer_recovers")
+    assert describe_step(asked, USUAL)[1].endswith("(within 15 s) as observer_recovers")
+    assert describe_step(asked, in_force(slow, LINE.timeouts))[1].endswith("(within 35 s) as observer_recovers")
 
 
 def test_turn2_moves_the_last_voter_and_turn1_does_not():
     moved = {
-        name: sum("on new ports" in describe_step(step, {})[1] for step in KNOWN[name].plan().steps)
+        name: sum("on new ports" in describe_step(step, USUAL)[1] for step in KNOWN[name].plan().steps)
         for name in ("turn1", "turn2")
     }
     assert moved == {"turn1": 2, "turn2": 3}

@@ -1,5 +1,6 @@
 """Release lines: one file says everything in which a line differs, and a new line costs a file of the user's."""
 
+import itertools
 import re
 import sys
 from pathlib import Path
@@ -8,8 +9,18 @@ import pytest
 
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
+from harness.base.waiting import wait_until
+from harness.building.builders import Ecj
 from harness.cli import app as cli
+from harness.cluster.address import Address
+from harness.cluster.config import LOG_PATTERN, NodeConfig
+from harness.cluster.formatting import new_uuid
+from harness.cluster.install import Install
+from harness.cluster.jvm import Profile
+from harness.cluster.node import Launch, Node
 from harness.kafka.lines import line_of
+from harness.scenario.bounds import RecoveryBound, in_force, seconds_of
+from harness.toolbox.java import JavaRuntime
 
 SHIPPED = data_root() / "builds" / "lines"
 
@@ -76,6 +87,49 @@ def test_a_malformed_line_is_refused_with_its_place(users, old, new, complaint):
     path = describe(users, "4.0", (old, new))
     with pytest.raises(HarnessError, match=rf"^{re.escape(str(path))} does not describe a release line.*{complaint}"):
         line_of("4.0.0")
+
+
+LOG4J_2 = (
+    ('file = "log4j.properties"', 'file = "log4j2.properties"'),
+    ('option = "-Dlog4j.configuration=file:{file}"', 'option = "-Dlog4j2.configurationFile={file}"'),
+    ("log4j.rootLogger=INFO, file", "rootLogger.level=INFO"),
+)
+
+
+def test_nodes_of_another_line_are_started_as_its_file_says(users, tmp_path):
+    describe(users, "4.0", ("kafka.Kafka", "org.example.Main"), ('"-Xmx1g"', '"-Xmx3g"'), *LOG4J_2)
+    java = tmp_path / "java"
+    java.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >{tmp_path}/words\nexec sleep 60\n')
+    java.chmod(0o755)
+    launch = Launch(java, (), Profile.PRODUCTION, line_of("4.0.1"), None, {}, "127.0.0.1")
+    install = Install("stock", Path("raft.jar"), "0" * 64, "absent")
+    where = NodeConfig(0, Address("127.0.0.1", 1), None, {})
+    node = Node(where, new_uuid(), tmp_path / "0", launch, install, lambda _: None)
+    node.start()
+    try:
+        assert wait_until(lambda: (tmp_path / "words").exists() and "Main" in (tmp_path / "words").read_text(), 10)
+    finally:
+        node.kill()
+    words, logging = (tmp_path / "words").read_text().splitlines(), tmp_path / "0" / "log4j2.properties"
+    assert {"-Xms1g", "-Xmx3g", f"-Dlog4j2.configurationFile={logging}", "org.example.Main"} <= set(words)
+    assert logging.read_text().startswith("rootLogger.level=INFO\n")
+    assert f"ConversionPattern={LOG_PATTERN}\n" in logging.read_text()
+
+
+def test_for_ever_is_computed_from_the_lines_own_time_outs(users):
+    describe(
+        users, "4.0", ('"controller.quorum.fetch.timeout.ms" = 2000', '"controller.quorum.fetch.timeout.ms" = 12000')
+    )
+    usual, slow = (in_force({}, line_of(version).timeouts) for version in ("3.9.1", "4.0.0"))
+    assert (seconds_of(RecoveryBound(3), usual), seconds_of(RecoveryBound(3), slow)) == (15, 29)
+    assert in_force({"controller.quorum.fetch.timeout.ms": "no number"}, line_of("3.9.1").timeouts) == usual
+
+
+def test_a_compiler_is_told_the_java_of_the_line(users, tmp_path):
+    describe(users, "4.0", ("class_files = 8", "class_files = 11"))
+    ecj = Ecj(tmp_path / "ecj-1.jar", JavaRuntime(tmp_path, "21"))
+    made = ecj.compile(tmp_path, ["A.java"], (), tmp_path / "out", line_of("4.0.0").class_files)
+    assert ("-target", "11") in itertools.pairwise(made.command)
 
 
 def test_a_lock_of_an_unknown_line_is_refused_before_anything_is_downloaded(users, monkeypatch, capsys):

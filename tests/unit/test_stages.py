@@ -14,6 +14,7 @@ from harness.base.files import write_bytes, write_text
 from harness.base.json import from_json, to_json
 from harness.base.progress import Reporter
 from harness.engine.seal import check_results, inputs_of, seal_of
+from harness.kafka.lines import line_of
 from harness.model.arms import Arm, Build, Flag, Role
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.request import Request
@@ -49,7 +50,7 @@ def run_dir(tmp_path):
 def ran(monkeypatch):
     """Return the cells that would have been run."""
     cells = []
-    monkeypatch.setattr(run_stage, "lay_ground", lambda *_: SimpleNamespace(profile="fast"))
+    monkeypatch.setattr(run_stage, "lay_ground", lambda *_: SimpleNamespace(profile="fast", line=line_of("3.9.1")))
     monkeypatch.setattr(run_stage, "run_cells", lambda todo, *_: cells.extend(todo) or [])
     return cells
 
