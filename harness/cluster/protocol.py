@@ -5,19 +5,29 @@ from __future__ import annotations
 import itertools
 import socket
 import struct
+from collections.abc import Mapping
 from io import BytesIO
+from types import ModuleType
 from typing import Any
 
-from kio.index import load_response_from_request
+from kio.index import load_entity_module, load_response_from_request
+from kio.schema.api_versions.v3.request import ApiVersionsRequest
+from kio.schema.index import api_key_map, schema_name_map
 from kio.serial import entity_reader, entity_writer
 from kio.serial.errors import SerialError
+from kio.static.constants import EntityType
 from kio.static.primitive import i32
 
+from harness.base.errors import HarnessError
 from harness.cluster.address import Address
 
 CLIENT_ID = "kafka-patch-harness"
 _MAX_ANSWER_BYTES = 16 * 1024 * 1024
+_API_KEYS = {name: key for key, name in api_key_map.items()}
 _correlation = itertools.count(1)
+
+Versions = tuple[int, int]  # the lowest and the highest
+_NONE: Versions = (0, -1)
 
 
 class Unreachable(Exception):  # noqa: N818 - a state of the node, not a fault of the harness
@@ -35,6 +45,35 @@ def ask(address: Address, request: Any, *, timeout: float = 1.0) -> Any:
             return _decode(request, _read_frame(connection))
     except (OSError, EOFError, ValueError, struct.error, SerialError) as error:
         raise Unreachable(f"{address}: {error}") from error
+
+
+def understood(address: Address, *, timeout: float = 1.0) -> Mapping[int, Versions]:
+    """Return the versions of each request, by its API key, that a node understands. Raises Unreachable."""
+    # Version 3 of the question itself is understood by every Kafka with KRaft.
+    question = ApiVersionsRequest(client_software_name=CLIENT_ID, client_software_version="1")
+    answer = ask(address, question, timeout=timeout)
+    return {int(each.api_key): (int(each.min_version), int(each.max_version)) for each in answer.api_keys}
+
+
+def newest_request(name: str, stated: Mapping[str, Versions], node: Mapping[int, Versions]) -> ModuleType:
+    """Return kio's module of a request (`describe_quorum`) in the newest version that both sides know.
+
+    `stated` are the versions that the node's release line allows us, `node` those that the node understands. Raises
+    HarnessError when no version is common to them.
+    """
+    ours, theirs = stated.get(name, _NONE), node.get(_API_KEYS[name], _NONE)
+    common = range(max(ours[0], theirs[0]), min(ours[1], theirs[1]) + 1)
+    known = [version for version in common if version in schema_name_map[name]]
+    if not known:
+        raise HarnessError(
+            f"The harness may send {name} in versions {_span(ours)}, and the node understands {_span(theirs)}.",
+            "State other versions in the release line's file, under [requests]; docs/release-lines.md explains it.",
+        )
+    return load_entity_module(name, max(known), EntityType.request)
+
+
+def _span(versions: Versions) -> str:
+    return f"{versions[0]} to {versions[1]}" if versions != _NONE else "none"
 
 
 def _encode(request: Any) -> bytes:

@@ -23,7 +23,7 @@ from harness.cluster.formatting import (
     new_uuid,
 )
 from harness.cluster.node import NodeState
-from harness.cluster.protocol import Unreachable
+from harness.cluster.protocol import Unreachable, newest_request, understood
 from harness.cluster.topology import Topology
 from harness.cluster.watch import Watcher
 from harness.model.incidents import IncidentKind
@@ -144,7 +144,7 @@ def meta(directory):
     return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
 
 
-def test_two_clusters_come_up_side_by_side_and_know_only_their_own_nodes(start):
+def test_two_clusters_come_up_side_by_side_and_know_only_their_own_nodes(start, ground):
     one, two = start("one"), start("two")
     assert comes_up(one)
     assert comes_up(two)
@@ -153,6 +153,10 @@ def test_two_clusters_come_up_side_by_side_and_know_only_their_own_nodes(start):
     for cluster in (one, two):
         brokers = probes.metadata(cluster.nodes[OBSERVER].config.broker).brokers
         assert brokers == {node.id: node.config.broker for node in cluster.nodes.values()}
+    voter = one.nodes[0].config
+    known = understood(voter.broker) | understood(voter.controller)
+    versions = {name: newest_request(name, ground.line.requests, known).__name__ for name in ground.line.requests}
+    assert versions["describe_quorum"] == "kio.schema.describe_quorum.v2.request"
 
 
 def test_a_live_node_proves_the_jar_it_holds_open_and_its_effective_configuration(start, kafka):
