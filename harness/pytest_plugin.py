@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the few options that a verification through pytest needs."""
     group = parser.getgroup("kafka-patch-harness")
     group.addoption("--kafka-jar", type=Path, help="a finished kafka-raft jar as the candidate, not the shipped series")
+    group.addoption("--kafka-series", default="", help="which patch series, where there are several")
     group.addoption("--kafka-out", type=Path, help="run directory to make; out/<time>-pytest if not given")
 
 
@@ -130,6 +132,7 @@ def pytest_runtestloop(session: pytest.Session) -> None:
 def _verify(session: pytest.Session, items: list[ScenarioItem]) -> None:
     # The stages import everything that a verification needs; a session without scenarios must not wait for that.
     from harness.cli.common import new_run_dir, reporter, toolbox
+    from harness.model.options import words_of
     from harness.model.request import Request
     from harness.stages import run as run_stage
     from harness.stages.build import build
@@ -137,9 +140,9 @@ def _verify(session: pytest.Session, items: list[ScenarioItem]) -> None:
     run_dir = new_run_dir(session.config.getoption("--kafka-out"), "pytest")
     names = tuple(dict.fromkeys(item.scenario.name for item in items))
     _check_files(items)
-    jar = session.config.getoption("--kafka-jar")
-    request = Request(jar=jar, scenarios=names, argv=("verify", *(("--jar", str(jar)) if jar else ())))
-    tools = toolbox()
+    jar, series = (session.config.getoption(f"--kafka-{each}") for each in ("jar", "series"))
+    request, tools = Request(jar=jar, series=series, scenarios=names), toolbox()
+    request = replace(request, argv=("verify", *words_of(request)))
     build(request, run_dir, tools, reporter())
     run_stage.run(run_dir, tools, reporter())
     session.stash[_RUN_DIR] = run_dir

@@ -51,9 +51,9 @@ def audit(
     """
     from harness.audit.answering import audit as answers_of
     from harness.audit.claims_file import load_claims
+    from harness.kafka.series import series_folder
     from harness.model.request import DEFAULT_KAFKA
     from harness.stages import audit as stage
-    from harness.stages.build import series_folder
 
     if sources and jar:
         raise HarnessError("--sources and --jar do not go together.", "Sources tell more: give them alone.")

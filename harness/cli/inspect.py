@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.base.errors import HarnessError
-from harness.base.paths import data_root, is_checkout
+from harness.base.paths import is_checkout
 from harness.cli import common
 from harness.cli.common import USAGE_OR_HARNESS_ERROR
 
@@ -26,16 +26,15 @@ def register(app: typer.Typer) -> None:
 def list_everything() -> int:
     """List scenarios, patch series and locked Kafka versions."""
     from harness.kafka.lock import locked_versions
+    from harness.kafka.series import shipped_series
     from harness.scenario.registry import load_all
 
     table = Table("scenario", "suite", "question", box=None, header_style="bold")
     for scenario in load_all().values():
         table.add_row(scenario.name, scenario.suite, scenario.question)
-    root = data_root()
-    series = sorted(str(path.parent.relative_to(root / "patches")) for path in root.glob("patches/*/*/series"))
     out = common.console()
     out.print(table)
-    out.print(f"\npatch series: {', '.join(series)}\nlocked Kafka versions: {', '.join(locked_versions())}")
+    out.print(f"\npatch series: {', '.join(shipped_series())}\nlocked Kafka versions: {', '.join(locked_versions())}")
     return 0
 
 

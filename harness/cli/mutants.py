@@ -22,6 +22,7 @@ def mutants(
     folder: Annotated[Path, typer.Argument(help="A folder of one-line patches on top of the shipped series.")] = Path(
         "tests/mutants"
     ),
+    series: Annotated[str, typer.Option("--series", help="As for `harness verify`.", show_default=False)] = "",
     builder: Annotated[str, typer.Option("--builder", help="As for `harness verify`.")] = "auto",
     out: Out = None,
     offline: Offline = False,
@@ -32,7 +33,7 @@ def mutants(
     """
     from harness.stages.mutants import detect, table
 
-    request = Request(builder=builder, tests=TestScope.RELATED, offline=offline, argv=common.argv())
+    request = Request(series=series, builder=builder, tests=TestScope.RELATED, offline=offline, argv=common.argv())
     found = detect(
         folder, request, common.new_run_dir(out, "mutants"), common.toolbox(offline=offline), common.reporter()
     )

@@ -26,7 +26,18 @@ _HELP = help_text(
     ),
 )
 # What a rehearsal takes of a verification's options.
-_SHARED = ("jar", "base_jar", "base_dist", "claims", "config", "java_home", "profile", "kafka_version", "offline")
+_SHARED = (
+    "jar",
+    "base_jar",
+    "base_dist",
+    "series",
+    "claims",
+    "config",
+    "java_home",
+    "profile",
+    "kafka_version",
+    "offline",
+)
 
 TopologyText = Annotated[
     str, typer.Option("--topology", help="3+3: controllers and brokers; 3combined+1: nodes that are both, and brokers.")

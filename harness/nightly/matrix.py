@@ -115,6 +115,7 @@ def _of_build(table: Mapping[str, Any], folder: Path) -> Request:
     return Request(
         kafka_version=table.get("kafka", ""),
         git=table.get("git", ""),
+        series=table.get("series", ""),
         claims=claims if claims in ("", NO_CLAIMS) else str(folder / claims),
         builder=table.get("builder", Request().builder),
         tests=TestScope(table.get("tests", Request().tests)),

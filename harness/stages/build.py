@@ -13,7 +13,6 @@ import psutil
 
 from harness.audit.claims_file import ClaimSet, load_claims
 from harness.base.errors import HarnessError
-from harness.base.paths import data_root
 from harness.base.progress import Reporter
 from harness.building.build import Bench, Toolchain, build_series, given_jar, keep_sources, release_build
 from harness.building.builders import GRADLE_BUILDERS, Builder, choose_builder, ecj_of
@@ -25,6 +24,7 @@ from harness.kafka.lines import line_of
 from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import Series, load_patch, load_series
+from harness.kafka.series import series_folder
 from harness.kafka.tree import Source
 from harness.model.arms import Arm, Build, Flagged, choose_arms, plan_arms, settings_of
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
@@ -51,7 +51,7 @@ def build(request: Request, run_dir: Path, toolbox: Toolbox, reporter: Reporter)
     version = _kafka_version(request)
     claims = claims_of(request, version)
     scenarios = select(load_all(), request.scenarios, request.suite)
-    setup = _setup(request, version, claims)
+    setup = setup_of(request, version, claims)
     target = line_of(version).class_files
     preflight.check(request, version, run_dir, toolbox.cache)
     java = java_of(setup, toolbox)
@@ -81,9 +81,15 @@ def _kafka_version(request: Request) -> str:
     return request.kafka_version or told or DEFAULT_KAFKA
 
 
-def _setup(request: Request, version: str, claims: ClaimSet) -> Setup:
+def setup_of(request: Request, version: str, claims: ClaimSet) -> Setup:
+    """Return how the jar is proved and nodes are set up; a series brings its own waivers unless the user names others.
+
+    Raises HarnessError for a --config that cannot be read, and for a series that is not clear.
+    """
     owned = frozenset(filter(None, [claims.flag]))
     file = _claims_file(request, version)
+    series = file.absolute().parent if file and (file.parent / "series").is_file() else None
+    waivers = request.waivers or (series / "waivers.toml" if series and (series / "waivers.toml").is_file() else None)
     return Setup(
         java_home=str(request.java_home.absolute()) if request.java_home else "",
         base_dist=str(request.base_dist.absolute()) if request.base_dist else "",
@@ -93,8 +99,8 @@ def _setup(request: Request, version: str, claims: ClaimSet) -> Setup:
         offline=request.offline,
         overlay=load_overlay(request.config, owned) if request.config else {},
         claims=str(file.absolute()) if file else "",
-        series=str(file.absolute().parent) if file and (file.parent / "series").is_file() else "",
-        waivers=str(request.waivers.absolute()) if request.waivers else "",
+        series=str(series or ""),
+        waivers=str(waivers.absolute()) if waivers else "",
         tests=request.tests,
         coverage=request.coverage,
     )
@@ -109,18 +115,7 @@ def claims_of(request: Request, version: str) -> ClaimSet:
 def _claims_file(request: Request, version: str) -> Path | None:
     if request.claims == NO_CLAIMS:
         return None
-    return Path(request.claims) if request.claims else series_folder(version) / "claims.toml"
-
-
-def series_folder(version: str) -> Path:
-    """Return the folder of the series that comes for a Kafka version. Raises HarnessError unless there is just one."""
-    found = sorted(path.parent for path in (data_root() / "patches" / version).glob("*/series"))
-    if len(found) != 1:
-        raise HarnessError(
-            f"There is no patch series for Kafka {version}.",
-            "Give a finished jar by --jar, and its claims by --claims FILE or --claims none.",
-        )
-    return found[0]
+    return Path(request.claims) if request.claims else series_folder(version, request.series) / "claims.toml"
 
 
 def _builder(request: Request, target: int, toolbox: Toolbox) -> Builder:
@@ -160,7 +155,7 @@ def _candidate(
 
 def series_of(request: Request, version: str) -> Series:
     """Return the series of a Kafka version, with the patches that the user adds behind it."""
-    series = load_series(series_folder(version))
+    series = load_series(series_folder(version, request.series))
     return replace(series, patches=(*series.patches, *(load_patch(p.parent, p.name) for p in request.patches)))
 
 

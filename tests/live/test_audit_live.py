@@ -6,10 +6,10 @@ import pytest
 
 from harness.audit.claims_file import load_claims
 from harness.kafka.distribution import Distribution
+from harness.kafka.series import series_folder
 from harness.model.proof import Answer, AuditAnswer
 from harness.model.runs import Evidence
 from harness.stages.audit import audit_jar, audit_series
-from harness.stages.build import series_folder
 from harness.toolbox.toolbox import Toolbox
 
 pytestmark = pytest.mark.live

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.audit.claims_file import load_claims
+from harness.base import paths
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
 from harness.building.build import Bench, Toolchain, build_series, given_jar, release_build
@@ -20,8 +21,10 @@ from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
 from harness.kafka.repository import commit_all, create_repository
-from harness.model.arms import Build, Flag
+from harness.model.arms import Build, Flag, Role
+from harness.model.request import Request
 from harness.rundir.directory import RunDirectory
+from harness.stages.build import build
 from harness.toolbox.downloads import Downloads
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
@@ -79,6 +82,25 @@ def unpatched(bench: Bench, tools: Toolchain, sources: MavenSources) -> Build:
 def test_the_patched_jar_knows_the_flag_with_its_claimed_default(patched, tools):
     assert patched.flag == Flag(CLAIMED.flag, True, CLAIMED.flag_default)
     assert patched.builder == tools.builder.label
+
+
+def test_a_second_series_beside_the_first_is_built_when_it_is_named(toolbox, quiet, mutants, tmp_path, monkeypatch):
+    for name in ("builds", "scenarios", "reports"):
+        (tmp_path / "data" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "data" / name).symlink_to(data_root() / name)
+    patches = tmp_path / "data" / "patches" / VERSION
+    for name in (SERIES.name, "second"):
+        shutil.copytree(SERIES, patches / name)
+    shutil.copy(mutants / "logs-an-error.patch", patches / "second")
+    with (patches / "second" / "series").open("a") as listed:
+        listed.write("logs-an-error.patch\n")
+    monkeypatch.setattr(paths, "_INSTALLED", tmp_path / "data")
+    with pytest.raises(HarnessError, match="several patch series"):
+        build(Request(builder="ecj"), tmp_path / "unclear", toolbox, quiet)
+    build(Request(series="second", builder="ecj"), tmp_path / "run", toolbox, quiet)
+    (on,) = (arm for arm in RunDirectory(tmp_path / "run").declaration.read().arms if arm.role is Role.ON)
+    assert on.build.series[-1] == "logs-an-error.patch"
+    assert len(on.build.series) == len(load_series(SERIES).patches) + 1
 
 
 def test_the_same_series_gives_the_same_bytes_twice(bench, tools, sources, patched):

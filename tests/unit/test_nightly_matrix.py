@@ -59,6 +59,11 @@ def test_a_verification_is_a_request_with_paths_from_the_matrix_and_java_from_th
     assert found["mine_both_bundled_fast_bootstrap"].java_home is None
 
 
+def test_a_build_can_name_one_of_several_series(load):
+    (only,) = load('schema=1\n[builds.a]\nseries="second"\n[[ask]]\nbuilds=["a"]\n').verifications
+    assert only.request == Request(series="second", arms=only.request.arms)
+
+
 def test_a_java_that_this_machine_lacks_stays_by_its_variable_so_that_its_verification_can_say_so(load):
     assert any("${JAVA_17}" in str(each.request.java_home) for each in load(SMALL).verifications)
 

@@ -29,6 +29,7 @@ requests = st.builds(
     base_jar=maybe,
     base_dist=maybe,
     git=st.just("") | text,
+    series=st.just("") | text,
     claims=st.sampled_from(["", "none"]) | text,
     sources=maybe,
     tests=st.sampled_from(TestScope),

@@ -1,0 +1,74 @@
+"""Several patch series of one Kafka version: one is chosen by name, and everything that is its own goes with it."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness.base import paths
+from harness.base.errors import HarnessError
+from harness.base.paths import data_root
+from harness.kafka.series import series_folder, shipped_series
+from harness.model.request import Request
+from harness.stages.build import claims_of, series_of, setup_of
+
+VERSION = "3.9.1"
+SHIPPED = data_root() / "patches" / VERSION / "dynamic-bootstrap"
+
+
+@pytest.fixture
+def second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put a small series, with claims, tests and waivers of its own, beside the shipped one; return its folder."""
+    folder = tmp_path / "patches" / VERSION / "second"
+    shutil.copytree(SHIPPED, folder.with_name(SHIPPED.name))
+    (folder / "tests").mkdir(parents=True)
+    (folder / "series").write_text("one.patch\n")
+    (folder / "one.patch").write_text("Description: one line\n---\n")
+    claims = (SHIPPED / "claims.toml").read_text()
+    (folder / "claims.toml").write_text(re.sub(r'(?m)^flag = ".*"', 'flag = "second.key"', claims))
+    monkeypatch.setattr(paths, "_INSTALLED", tmp_path)
+    return folder
+
+
+@pytest.mark.usefixtures("second")
+def test_without_a_name_several_series_are_told_and_none_is_guessed():
+    with pytest.raises(
+        HarnessError, match=r"several patch series for Kafka 3\.9\.1: dynamic-bootstrap, second\."
+    ) as caught:
+        series_folder(VERSION)
+    assert caught.value.hint == "Choose one by --series."
+
+
+def test_the_only_series_needs_no_name():
+    assert series_folder(VERSION) == series_folder(VERSION, "dynamic-bootstrap") == SHIPPED
+    assert shipped_series() == [f"{VERSION}/dynamic-bootstrap"]
+
+
+@pytest.mark.usefixtures("second")
+def test_a_name_that_nobody_has_is_answered_with_the_nearest():
+    with pytest.raises(HarnessError, match=r"No patch series is named 'secnd'\. Did you mean second\?"):
+        series_folder(VERSION, "secnd")
+
+
+def test_the_chosen_series_brings_its_patches_claims_and_tests(second):
+    request = Request(series="second")
+    assert [patch.name for patch in series_of(request, VERSION).patches] == ["one.patch"]
+    claims = claims_of(request, VERSION)
+    assert claims.flag == "second.key"
+    setup = setup_of(request, VERSION, claims)
+    assert (setup.series, setup.claims, setup.waivers) == (str(second), str(second / "claims.toml"), "")
+
+
+def test_its_waivers_count_unless_the_user_names_others(second, tmp_path):
+    (second / "waivers.toml").touch()
+    claims = claims_of(Request(series="second"), VERSION)
+    assert setup_of(Request(series="second"), VERSION, claims).waivers == str(second / "waivers.toml")
+    mine = Request(series="second", waivers=tmp_path / "mine.toml")
+    assert setup_of(mine, VERSION, claims).waivers == str(tmp_path / "mine.toml")
+
+
+@pytest.mark.usefixtures("second")
+def test_a_jar_of_no_claims_needs_no_choice():
+    request = Request(jar=Path("a.jar"), claims="none")
+    assert setup_of(request, VERSION, claims_of(request, VERSION)).series == ""
