@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.base.errors import HarnessError
-from harness.nightly.showings import Found, Shown, Standing
+from harness.model.verdict import Standing
+from harness.nightly.cell_history import NightCell, NightFinding
 from harness.proof.waivers import day_of
 
 _OF_PROOFS = "waiver"  # harness.proof.waivers reads those
@@ -39,15 +40,15 @@ class Waiver:
     def __str__(self) -> str:
         return f"{self.kind} {self.what} at {self.where} ({self.owner}, until {self.expires}: {self.reason})"
 
-    def matches(self, cell: Shown) -> bool:
+    def matches(self, cell: NightCell) -> bool:
         """Whether it is about this cell."""
         return self.kind == "outcome" and fnmatchcase("/".join(cell.key), self.where)
 
-    def covers(self, cell: Shown) -> bool:
+    def covers(self, cell: NightCell) -> bool:
         """Whether it waives what this cell shows."""
-        return self.matches(cell) and cell.shown == self.what and cell.standing is Standing.NOT_AS_CLAIMED
+        return self.matches(cell) and cell.outcome == self.what and cell.standing is Standing.NOT_AS_CLAIMED
 
-    def covers_finding(self, found: Found) -> bool:
+    def covers_finding(self, found: NightFinding) -> bool:
         """Whether it waives this finding."""
         place = f"{found.verification}/{found.scenario}"
         return self.kind == "finding" and fnmatchcase(place, self.where) and self.what in found.template
@@ -76,7 +77,12 @@ def load_waivers(path: Path) -> tuple[Waiver, ...]:
 
 
 def apply_waivers(
-    waivers: Sequence[Waiver], cells: Sequence[Shown], findings: Sequence[Found], today: date, *, complete: bool
+    waivers: Sequence[Waiver],
+    cells: Sequence[NightCell],
+    findings: Sequence[NightFinding],
+    today: date,
+    *,
+    complete: bool,
 ) -> Waived:
     """Return what is covered today. A waiver that has expired covers nothing and is a fault; so is a stale one.
 

@@ -13,11 +13,9 @@ from harness.base.text import cut
 from harness.model.findings import Contrast, Significance
 from harness.model.log_totals import FileTotal, Totals
 from harness.model.runs import Evidence
-from harness.report.differences import Beside, ContrastView, contrast_view
-from harness.report.document import ContrastDoc
+from harness.report.differences import ContrastView, Known, contrast_view
 from harness.report.html import own_file, policy_hash, template_environment
 from harness.report.links import Link
-from harness.report.verdict import finding_doc
 
 _MOST = 200
 _MOST_FILES = 300
@@ -60,11 +58,10 @@ def render_diff(contrast: Contrast, totals: Totals, out: Path) -> str:
 def diff_page(contrast: Contrast, totals: Totals, out: Path) -> DiffPage:
     """Return what the page shows."""
     repeated = any(len(finding.base_runs) > 1 for finding in contrast.findings)
-    shown = ContrastDoc(contrast.base, contrast.candidate, tuple(map(finding_doc, contrast.findings)))
-    known = Beside(repeated, link=lambda evidence: _link(evidence, out))
+    known = Known(repeated, link=lambda evidence: _link(evidence, out))
     return DiffPage(
         _headline(contrast, repeated),
-        contrast_view(shown, known, _MOST, _TEXT),
+        contrast_view(contrast, known, _MOST, _TEXT),
         repeated,
         tuple(_file(total, out) for total in totals.files[:_MOST_FILES]),
         max(len(totals.files) - _MOST_FILES, 0),

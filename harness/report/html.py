@@ -13,25 +13,25 @@ from markupsafe import Markup
 from harness.base.paths import data_root
 from harness.base.text import visible
 from harness.model.sparklines import Sparklines
+from harness.model.verdict import VerdictRecord
 from harness.report.context import Limits, ReportContext, report_context
-from harness.report.document import Document
 from harness.rundir.journal import Entry
 
 BUDGET_BYTES = 2_000_000
 
 
 def render_html(
-    document: Document,
+    record: VerdictRecord,
     journals: Mapping[str, Sequence[Entry]],
     budget: int = BUDGET_BYTES,
     history: Sparklines | None = None,
 ) -> str:
     """Return the page; whatever would take it over `budget` bytes is cut, and the page says so."""
     limits = Limits()
-    page = _render(report_context(document, journals, limits, history))
+    page = _render(report_context(record, journals, limits, history))
     while len(page.encode()) > budget and limits.timelines:
         limits = limits.halved()
-        page = _render(report_context(document, journals, limits, history))
+        page = _render(report_context(record, journals, limits, history))
     return page
 
 

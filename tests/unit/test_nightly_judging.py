@@ -13,10 +13,10 @@ from harness.model.runs import Outcome
 from harness.nightly.history import PastNight
 from harness.nightly.judging import judge_night
 from harness.nightly.junit import render_night_junit
-from harness.nightly.marks import Mark
+from harness.nightly.night import VerificationStatus
 from harness.nightly.page import render_page
-from harness.nightly.records import Ending
 from harness.nightly.summary import render_summary
+from harness.nightly.trend import Trend
 from harness.nightly.waivers import Waiver, load_waivers
 
 TODAY = date(2026, 3, 5)
@@ -41,7 +41,7 @@ expires = 2026-04-01
 
 
 def judged(documents, history=(), waivers=(), **more):
-    endings = {name: Ending(verdict.verdict.value) for name, verdict in documents.items()}
+    endings = {name: VerificationStatus(verdict.verdict.value) for name, verdict in documents.items()}
     of = night(*documents, **{"ended": endings, **more})
     return judge_night(of, documents, history, waivers, TODAY)
 
@@ -63,13 +63,16 @@ def waiver(**changes):
 )
 def test_the_exit_code_is_that_of_the_worst_hold_before_errors_before_inconclusive(endings, code):
     documents = {f"v{number}": each for number, each in enumerate(endings) if each}
-    ended = {f"v{number}": Ending(each.verdict.value) if each else Ending.ERROR for number, each in enumerate(endings)}
+    ended = {
+        f"v{number}": VerificationStatus(each.verdict.value) if each else VerificationStatus.ERROR
+        for number, each in enumerate(endings)
+    }
     assert judge_night(night(*ended, ended=ended), documents, (), (), TODAY).exit_code == code
 
 
 def test_what_nobody_ran_makes_a_night_inconclusive_and_is_asked_again():
-    report = judge_night(night("a", "b", ended={"a": Ending.SHIP}), {"a": SHIP}, (), (), TODAY)
-    assert (report.exit_code, report.ending) == (3, Ending.INCONCLUSIVE)
+    report = judge_night(night("a", "b", ended={"a": VerificationStatus.SHIP}), {"a": SHIP}, (), (), TODAY)
+    assert (report.exit_code, report.outcome) == (3, VerificationStatus.INCONCLUSIVE)
     assert report.retries == ("harness verify --suite long --profile production",)
 
 
@@ -79,7 +82,7 @@ def test_a_night_without_verifications_is_never_ship():
 
 def test_a_shard_without_work_has_nothing_to_say():
     report = judge_night(night("a", shard=2, shards=2), {}, (), (), TODAY)
-    assert (report.exit_code, report.ending) == (0, Ending.INCONCLUSIVE)
+    assert (report.exit_code, report.outcome) == (0, VerificationStatus.INCONCLUSIVE)
     assert "nothing to do: 0 verifications" in render_summary(report)
 
 
@@ -93,15 +96,15 @@ def test_broken_and_starved_are_asked_again_but_never_what_is_held_back():
 def test_a_scenario_that_is_held_back_is_not_asked_again_for_an_arm_that_starved():
     off = showing("turn2", "patched-off", Outcome.INCONCLUSIVE, "host_not_starved")
     report = judged({"a": document("ship", lambda result: off(FAILED(result)))})
-    assert report.ending is Ending.HOLD
+    assert report.outcome is VerificationStatus.HOLD
     assert report.retries == ()
 
 
 def test_a_waived_outcome_no_longer_holds_the_night_back_and_stays_told():
     report = judged({"a": HOLD}, waivers=[waiver()])
-    assert (report.ending, report.exit_code) == (Ending.SHIP, 0)
-    (told,) = report.told
-    assert (told.ending, told.counts) == (Ending.HOLD, Ending.SHIP)
+    assert (report.outcome, report.exit_code) == (VerificationStatus.SHIP, 0)
+    (told,) = report.verifications
+    assert (told.outcome, told.counts_as) == (VerificationStatus.HOLD, VerificationStatus.SHIP)
     assert "kim" in render_summary(report)
     assert "1 of them waived" in render_summary(report)
 
@@ -118,7 +121,7 @@ def test_a_waived_outcome_does_not_excuse_a_warning_that_the_candidate_adds_to_t
         base_runs=(0, 0, 0),
         candidate_runs=(2, 2, 2),
     )
-    held = replace(HOLD, contrasts=(replace(contrast, findings=(worse,)),))
+    held = document("ship", FAILED, contrasts=(replace(contrast, findings=(worse,)),))
     assert judged({"a": held}, waivers=[waiver()]).exit_code == 1
 
 
@@ -133,7 +136,7 @@ def test_a_waiver_covers_that_cell_and_that_outcome_only():
 
 def test_a_waiver_does_not_excuse_what_the_jar_itself_is_held_back_for():
     report = judged({"a": document("hold", FAILED)}, waivers=[waiver(where="a/*/*")])
-    assert report.told[0].counts is Ending.HOLD
+    assert report.verifications[0].counts_as is VerificationStatus.HOLD
 
 
 def test_behind_a_waived_outcome_what_could_not_be_asked_is_still_inconclusive():
@@ -152,7 +155,7 @@ def test_a_waiver_is_good_through_its_last_day_and_a_fault_after_it():
     report = judged({"a": HOLD}, waivers=[waiver(expires=date(2026, 3, 4))])
     assert report.exit_code == 1
     assert report.waived.faults[0].startswith("A waiver has expired: outcome")
-    assert report.told[0].counts is Ending.HOLD
+    assert report.verifications[0].counts_as is VerificationStatus.HOLD
 
 
 def test_a_waiver_that_nothing_needs_holds_the_night_back():
@@ -163,7 +166,9 @@ def test_a_waiver_that_nothing_needs_holds_the_night_back():
 
 def test_a_waiver_is_not_stale_while_its_cell_could_not_be_asked_or_the_night_is_in_parts():
     assert judged({"a": OPEN}, waivers=[waiver()]).exit_code == 3
-    assert judged({"a": SHIP}, waivers=[waiver(where="b/*/*")], ended={"a": Ending.SHIP}).waived.faults != ()
+    assert (
+        judged({"a": SHIP}, waivers=[waiver(where="b/*/*")], ended={"a": VerificationStatus.SHIP}).waived.faults != ()
+    )
     part = judge_night(night("a", "b", shard=1, shards=2), {"a": SHIP}, (), [waiver(where="b/*/*")], TODAY)
     assert part.exit_code == 0
 
@@ -199,9 +204,9 @@ def test_marks_are_made_by_the_nights_before():
     first = judged({"a": HOLD})
     past = replace(first.entry, label="yesterday", started_at="2026-03-04")
     again = judged({"a": HOLD}, history=[past])
-    assert [each.mark for each in first.cells if each.cell.standing == "not as claimed"] == [Mark.NEW]
-    assert [each.mark for each in again.cells if each.cell.standing == "not as claimed"] == [Mark.RECURRING]
-    assert [each.mark for each in judged({"a": SHIP}, history=[past]).cells if each.mark] == [Mark.FIXED]
+    assert [each.trend for each in first.cells if each.cell.standing == "not as claimed"] == [Trend.NEW]
+    assert [each.trend for each in again.cells if each.cell.standing == "not as claimed"] == [Trend.RECURRING]
+    assert [each.trend for each in judged({"a": SHIP}, history=[past]).cells if each.trend] == [Trend.FIXED]
     assert isinstance(past, PastNight)
     assert past.started_at < STARTED
 
@@ -235,7 +240,7 @@ def test_junit_names_cases_by_verification_and_counts_them():
 
 
 def test_junit_has_a_case_for_what_came_to_no_verdict_and_for_each_waiver_at_fault():
-    of = night("a", "b", "c", ended={"a": Ending.SHIP, "b": Ending.ERROR})
+    of = night("a", "b", "c", ended={"a": VerificationStatus.SHIP, "b": VerificationStatus.ERROR})
     report = judge_night(of, {"a": SHIP}, (), [waiver(expires=date(2026, 1, 1))], TODAY)
     root = ET.fromstring(render_night_junit(report, {"a": SHIP}))
     assert root.find("testsuite[@name='b']/testcase/error") is not None
@@ -264,5 +269,5 @@ def test_the_page_of_a_huge_night_says_what_it_cuts():
 
 
 def test_a_verification_without_a_verdict_has_no_link():
-    page = render_page(judge_night(night("a", ended={"a": Ending.ERROR}), {}, (), (), TODAY))
+    page = render_page(judge_night(night("a", ended={"a": VerificationStatus.ERROR}), {}, (), (), TODAY))
     assert "a/report.html" not in page

@@ -37,7 +37,7 @@ def test_an_expired_waiver_covers_nothing_and_fails_itself():
     complaint, found = waived(WAIVER, MISSING, today=date(2026, 11, 22))
     assert found.blocks
     assert (complaint.rule, complaint.blocks) == ("waiver-expired", True)
-    assert "owned by raft team, expired on 2026-11-21" in complaint.says
+    assert "owned by raft team, expired on 2026-11-21" in complaint.detail
 
 
 def test_a_waiver_that_matches_nothing_is_stale_and_fails():
