@@ -10,7 +10,7 @@ from harness.nightly.folder import NightFolder, read_night, verdicts_of
 from harness.nightly.history import add_to_history, read_history
 from harness.nightly.judging import Concluded, NightReport, judge_night
 from harness.nightly.junit import render_night_junit
-from harness.nightly.page import render_page
+from harness.nightly.nightpage import render_night
 from harness.nightly.sparkline import sparklines_of
 from harness.nightly.summary import render_summary
 from harness.nightly.waivers import load_waivers
@@ -34,7 +34,7 @@ def conclude(folder: Path, history: Path) -> NightReport:
     report = judge_night(night, verdicts, read_history(history), known, datetime.now(UTC).date())
     write_text(place.junit, render_night_junit(report, verdicts))
     write_text(place.summary, render_summary(report))
-    write_text(place.page, render_page(report))
+    write_text(place.page, render_night(report))
     write_text(place.retries, "".join(f"{line}\n" for line in report.retries))
     write_text(place.seconds, "[seconds]\n" + "".join(_known(each) for each in report.verifications))
     for verification, record in verdicts.items():

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from harness.base.paths import data_root
 from harness.base.text import cut
 from harness.model.findings import Contrast, Significance
 from harness.model.log_totals import FileTotal, Totals
 from harness.model.runs import Evidence
 from harness.report.differences import ContrastView, Known, contrast_view
-from harness.report.html import own_file, policy_hash, template_environment
 from harness.report.links import Link
+from harness.report.page import render_page
 
 _MOST = 200
 _MOST_FILES = 300
@@ -48,11 +47,7 @@ class DiffPage:
 
 def render_diff(contrast: Contrast, totals: Totals, out: Path) -> str:
     """Return the page for the folder `out`, from which files are linked. Equal input gives equal bytes."""
-    reports = data_root() / "reports"
-    style, script = own_file(reports / "styles" / "report.css"), own_file(reports / "scripts" / "filter.js")
-    template = template_environment(reports / "templates").get_template("diff.html.j2")
-    hashes = {"style_hash": policy_hash(style), "script_hash": policy_hash(script)}
-    return template.render(page=diff_page(contrast, totals, out), style=style, script=script, **hashes)
+    return render_page("diff.html.j2", page=diff_page(contrast, totals, out))
 
 
 def diff_page(contrast: Contrast, totals: Totals, out: Path) -> DiffPage:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from harness.base.paths import data_root
 from harness.base.text import cut
 from harness.logs.read.events import OUTSIDE
 from harness.model.findings import Contrast
@@ -13,8 +12,8 @@ from harness.model.rollout import Rehearsal, RolloutOutcome, RolloutVerdict, Tur
 from harness.report.context import Limits, TimelineView
 from harness.report.differences import ContrastView, Known, contrast_view
 from harness.report.drawing import draw
-from harness.report.html import own_file, policy_hash, template_environment
 from harness.report.links import Quote, evidence_link, journal_link, quote_of
+from harness.report.page import render_page
 from harness.report.timeline import timeline_of
 from harness.rollout.rehearsals import FORWARD_AND_BACK
 from harness.rollout.runbook import Runbook, runbook
@@ -61,12 +60,7 @@ def render_rollout(
     argv: Sequence[str],
 ) -> str:
     """Return the page; `journals` are the events of each rehearsal by its name. Equal input gives equal bytes."""
-    reports = data_root() / "reports"
-    style, script = own_file(reports / "styles" / "report.css"), own_file(reports / "scripts" / "filter.js")
-    template = template_environment(reports / "templates").get_template("rollout.html.j2")
-    hashes = {"style_hash": policy_hash(style), "script_hash": policy_hash(script)}
-    page = rollout_page(found, journals, contrast, argv)
-    return template.render(page=page, style=style, script=script, **hashes)
+    return render_page("rollout.html.j2", page=rollout_page(found, journals, contrast, argv))
 
 
 def rollout_page(

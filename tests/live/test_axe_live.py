@@ -13,7 +13,7 @@ import pytest
 from harness.model.findings import Contrast
 from harness.nightly.judging import judge_night
 from harness.nightly.night import VerificationStatus
-from harness.nightly.page import render_page
+from harness.nightly.nightpage import render_page
 from harness.nightly.waivers import Waiver
 from harness.report import write_reports
 from harness.report.rolloutpage import render_rollout

@@ -14,7 +14,7 @@ from harness.nightly.history import PastNight
 from harness.nightly.judging import judge_night
 from harness.nightly.junit import render_night_junit
 from harness.nightly.night import VerificationStatus
-from harness.nightly.page import render_page
+from harness.nightly.nightpage import render_night
 from harness.nightly.summary import render_summary
 from harness.nightly.trend import Trend
 from harness.nightly.waivers import Waiver, load_waivers
@@ -249,7 +249,7 @@ def test_junit_has_a_case_for_what_came_to_no_verdict_and_for_each_waiver_at_fau
 
 
 def test_the_page_links_reports_escapes_everything_and_allows_nothing_but_its_own_style():
-    page = render_page(judged({"a": document("hostile", FAILED), "b": SHIP}))
+    page = render_night(judged({"a": document("hostile", FAILED), "b": SHIP}))
     assert 'href="a/report.html"' in page
     assert "<script" not in page
     assert "\x1b" not in page
@@ -258,16 +258,16 @@ def test_the_page_links_reports_escapes_everything_and_allows_nothing_but_its_ow
 
 
 def test_the_same_night_gives_the_same_bytes():
-    assert render_page(judged({"a": HOLD})) == render_page(judged({"a": HOLD}))
+    assert render_night(judged({"a": HOLD})) == render_night(judged({"a": HOLD}))
 
 
 def test_the_page_of_a_huge_night_says_what_it_cuts():
     documents = dict.fromkeys([f"v{number:03}" for number in range(200)], document("hostile", FAILED))
-    page = render_page(judged(documents))
+    page = render_night(judged(documents))
     assert len(page.encode()) < 2_000_000
     assert "more findings are cut here" in page
 
 
 def test_a_verification_without_a_verdict_has_no_link():
-    page = render_page(judge_night(night("a", ended={"a": VerificationStatus.ERROR}), {}, (), (), TODAY))
+    page = render_night(judge_night(night("a", ended={"a": VerificationStatus.ERROR}), {}, (), (), TODAY))
     assert "a/report.html" not in page

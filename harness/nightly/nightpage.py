@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from harness.base.paths import data_root
 from harness.base.progress import duration
 from harness.base.text import cut
 from harness.nightly.judging import Concluded, NightReport
 from harness.nightly.sparkline import LEGEND, signs_of, spoken
 from harness.nightly.summary import counted, part
 from harness.nightly.trend import CellTrend, Trend
-from harness.report.html import own_file, policy_hash, template_environment
+from harness.report.page import render_page
 
 _MOST = 300
 _TEXT = 400
@@ -76,12 +75,9 @@ class NightPage:
     legend: str = LEGEND
 
 
-def render_page(report: NightReport) -> str:
+def render_night(report: NightReport) -> str:
     """Return the page. Equal input gives equal bytes."""
-    reports = data_root() / "reports"
-    style = own_file(reports / "styles" / "report.css")
-    template = template_environment(reports / "templates").get_template("night.html.j2")
-    return template.render(night=night_page(report), style=style, style_hash=policy_hash(style))
+    return render_page("night.html.j2", script=False, night=night_page(report))
 
 
 def night_page(report: NightReport) -> NightPage:
