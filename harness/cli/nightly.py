@@ -76,11 +76,11 @@ def nightly(
     """
     from dataclasses import replace
 
+    from harness.model.waivers import load_waivers
     from harness.nightly.concluding import conclude, keep_waivers
     from harness.nightly.matrix import load_matrix
     from harness.nightly.running import plan_night, run_shard
     from harness.nightly.shards import parse_shard
-    from harness.nightly.waivers import load_waivers
     from harness.scenario.registry import load_all
     from harness.stages.verify import verify
 

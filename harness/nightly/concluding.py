@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from harness.base.files import write_bytes, write_text
+from harness.model.waivers import load_waivers
 from harness.nightly.folder import NightFolder, read_night, verdicts_of
 from harness.nightly.history import add_to_history, read_history
 from harness.nightly.judging import Concluded, NightReport, judge_night
@@ -13,7 +14,6 @@ from harness.nightly.junit import render_night_junit
 from harness.nightly.nightpage import render_night
 from harness.nightly.sparkline import sparklines_of
 from harness.nightly.summary import render_summary
-from harness.nightly.waivers import load_waivers
 from harness.report import write_reports
 
 

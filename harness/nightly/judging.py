@@ -11,11 +11,12 @@ from harness.model.options import words_of
 from harness.model.request import Request
 from harness.model.runs import Verdict
 from harness.model.verdict import ClaimStatus, Reason, ReasonSource, Standing, VerdictRecord
+from harness.model.waivers import Waiver
 from harness.nightly.cell_history import cells_of, findings_of
 from harness.nightly.history import SCHEMA, PastNight, Verified, before
 from harness.nightly.night import Ended, Night, Planned, VerificationStatus
+from harness.nightly.night_waivers import Waived, apply_waivers
 from harness.nightly.trend import CellTrend, FindingTrend, cell_trends, finding_trends
-from harness.nightly.waivers import Waived, Waiver, apply_waivers
 
 _WORST_FIRST = (
     VerificationStatus.HOLD,

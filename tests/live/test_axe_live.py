@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from harness.model.findings import Contrast
+from harness.model.waivers import Waiver, WaiverKind
 from harness.nightly.judging import judge_night
 from harness.nightly.night import VerificationStatus
 from harness.nightly.nightpage import render_page
-from harness.nightly.waivers import Waiver
 from harness.report import write_reports
 from harness.report.rolloutpage import render_rollout
 from harness.rundir.directory import RunDirectory
@@ -79,8 +79,8 @@ def _full_night():
     endings = {name: nightly_sample.ship_or(verdict) for name, verdict in documents.items()}
     of = nightly_sample.night(*documents, "fails", "missing", ended={**endings, "fails": VerificationStatus.ERROR})
     waivers = [
-        Waiver("outcome", "*/turn2/patched-on", "FAILED(observer_recovers)", "known", "kim", date(2026, 4, 1)),
-        Waiver("finding", "*", "no such template", "old", "kim", date(2026, 1, 1)),
+        Waiver(WaiverKind.OUTCOME, "*/turn2/patched-on", "FAILED(observer_recovers)", "known", "kim", date(2026, 4, 1)),
+        Waiver(WaiverKind.FINDING, "*", "no such template", "old", "kim", date(2026, 1, 1)),
     ]
     first = judge_night(of, documents, (), waivers, date(2026, 3, 5))
     past = replace(first.entry, label="yesterday", started_at="2026-03-04", findings=first.entry.findings[:1])

@@ -173,7 +173,7 @@ def test_the_list_tells_what_each_shard_would_run_and_starts_nothing(harness, tm
     [
         (("--shard", "3/2"), "--shard 3/2 is not one of the parts"),
         (("--matrix", "nowhere.toml"), "The matrix nowhere.toml cannot be read"),
-        (("--waivers", "nowhere.toml"), "The waivers nowhere.toml cannot be read"),
+        (("--waivers", "nowhere.toml"), "The waivers file nowhere.toml cannot be read"),
     ],
 )
 def test_a_mistake_on_the_nightlys_command_line_is_a_sentence(harness, arguments, sentence, tmp_path):

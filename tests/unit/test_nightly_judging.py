@@ -10,6 +10,7 @@ from nightly_sample import BROKEN, FAILED, STARTED, STARVED, document, night, sh
 from harness.base.errors import HarnessError
 from harness.model.findings import Significance
 from harness.model.runs import Outcome
+from harness.model.waivers import Waiver, WaiverKind, load_waivers
 from harness.nightly.history import PastNight
 from harness.nightly.judging import judge_night
 from harness.nightly.junit import render_night_junit
@@ -17,7 +18,6 @@ from harness.nightly.night import VerificationStatus
 from harness.nightly.nightpage import render_night
 from harness.nightly.summary import render_summary
 from harness.nightly.trend import Trend
-from harness.nightly.waivers import Waiver, load_waivers
 
 TODAY = date(2026, 3, 5)
 LOST = "FAILED(observer_recovers)"
@@ -25,6 +25,10 @@ SHIP, HOLD, OPEN = document("ship"), document("ship", FAILED), document("ship", 
 FILE = """
 [[waiver]]
 rule = "config-default"
+where = "x"
+reason = "known"
+owner = "kim"
+expires = 2026-04-01
 [[outcome]]
 where = "a/turn2/patched-on"
 shows = "FAILED(observer_recovers)"
@@ -47,7 +51,7 @@ def judged(documents, history=(), waivers=(), **more):
 
 
 def waiver(**changes):
-    return replace(Waiver("outcome", "a/turn2/patched-on", LOST, "known", "kim", date(2026, 4, 1)), **changes)
+    return replace(Waiver(WaiverKind.OUTCOME, "a/turn2/patched-on", LOST, "known", "kim", date(2026, 4, 1)), **changes)
 
 
 @pytest.mark.parametrize(
@@ -184,13 +188,13 @@ def test_findings_are_waived_by_a_part_of_their_template(tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ('[[outcome]]\nwhere="x"', "with where, shows, reason, owner, expires and nothing else"),
-        (FILE.replace("2026-04-01", '"soon"'), "outcome, expires: 'soon' is not a day like"),
+        ('[[outcome]]\nwhere="x"', "outcome 1: it needs where, shows, reason, owner, expires, and nothing else"),
+        (FILE.replace("2026-04-01", '"soon"'), "expires: 'soon' is not a day like"),
         ("[[outcom]]", "tables of the names waiver, outcome, finding, not outcom"),
-        (FILE.replace('"kim"', '" "'), "are texts that are not empty"),
-        (FILE.replace("contains", "shows"), "with where, contains, reason"),
+        (FILE.replace('"kim"', '" "'), "owner: it is a text that is not empty"),
+        (FILE.replace("contains", "shows"), "finding 1: it needs where, contains, reason"),
         ("[[outcome]", "waivers.toml: "),
-        ("outcome = [1]", "each is an"),
+        ("outcome = [1]", "outcome 1: it needs"),
     ],
 )
 def test_a_mistake_in_waivers_is_told(tmp_path, text, sentence):
