@@ -204,7 +204,7 @@ def _is_late(late: str) -> Callable[[Finding], bool]:
 
 def _is_order(first: str) -> Callable[[Finding], bool]:
     """Of two lines that changed places either may be told: they are known by the first by name."""
-    return lambda f: f.kind is FindingKind.ORDER and first == min(f.template, f.says.partition(": ")[2])
+    return lambda f: f.kind is FindingKind.ORDER and first == min(f.template, f.detail.partition(": ")[2])
 
 
 def _is_gone(gone: str) -> Callable[[Finding], bool]:
@@ -221,7 +221,7 @@ def _is_gone(gone: str) -> Callable[[Finding], bool]:
 
 def _is_value(was: str, now: str) -> Callable[[Finding], bool]:
     def tells(finding: Finding) -> bool:
-        sides = finding.says.partition("; candidate: ")
+        sides = finding.detail.partition("; candidate: ")
         return finding.kind is FindingKind.VALUE and was in sides[0] and now in sides[2]
 
     return tells

@@ -1,7 +1,8 @@
 """Scenarios as pytest items: `pytest scenarios` collects one item per scenario and arm and shows how it went.
 
-The executor schedules; this plugin only collects and shows. As claimed is passed, otherwise failed; INCONCLUSIVE
-and BROKEN are errors, UNSUPPORTED is skipped with its reason.
+The executor schedules and the judge compares; this plugin only collects and shows. As claimed is passed, or xfailed
+where the claims say that the run fails; otherwise failed. INCONCLUSIVE and BROKEN are errors, UNSUPPORTED is skipped
+with its reason.
 """
 
 from __future__ import annotations
@@ -15,10 +16,8 @@ from typing import Any
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.judge.checks import Check
 from harness.model.arms import Role
-from harness.model.runs import RunResult
-from harness.report.verdict import judge_run
+from harness.model.verdict import Check, JudgedRun
 from harness.rundir.directory import RunDirectory
 from harness.scenario.plan import Scenario
 from harness.scenario.registry import load_all, load_file
@@ -65,31 +64,33 @@ class ScenarioItem(pytest.Item):
 
     def setup(self) -> None:
         """Take the result; what says nothing about the build is an error or a skip here."""
-        check, result = self._outcome()
-        if check is Check.SKIPPED:
-            pytest.skip(result.reason if result else "the candidate does not know the flag: there is no arm off")
-        if check is Check.ERROR:
-            raise NotDecided(self._sentence(result))
+        run = self._run()
+        if run is None:
+            self._explain_absence()
+        elif run.check is Check.SKIPPED:
+            pytest.skip(run.reason)
+        elif run.check is Check.ERROR:
+            raise NotDecided(self._sentence(run, "says nothing about the build"))
 
     def runtest(self) -> None:
-        """Compare with what is claimed."""
-        check, result = self._outcome()
-        if check is Check.FAILED:
-            raise NotAsClaimed(self._sentence(result))
+        """Report how the run compares with what is claimed."""
+        run = self._run()
+        if run and run.check is Check.FAILED:
+            raise NotAsClaimed(self._sentence(run, "not as claimed"))
+        if run and run.check is Check.EXPECTED_FAILURE:
+            pytest.xfail(f"{_shown(run)}, as claimed: {run.reason}")
 
-    def _outcome(self) -> tuple[Check, RunResult | None]:
-        shown = self.session.stash[_SHOWN].get((self.scenario.name, self.role))
-        if shown:
-            return shown
-        no_such_arm = self.role == Role.OFF and not self.session.stash[_FLAG_KNOWN]
-        return (Check.SKIPPED if no_such_arm else Check.ERROR, None)
+    def _run(self) -> JudgedRun | None:
+        return self.session.stash[_RUNS].get((self.scenario.name, self.role))
 
-    def _sentence(self, result: RunResult | None) -> str:
-        if result is None:
-            return f"there is no result; see {self.session.stash[_RUN_DIR]}"
-        named = f"({result.expectation})" if result.expectation else ""
-        folder = self.session.stash[_RUN_DIR] / result.key.folder
-        return f"{result.outcome}{named}, not as claimed: {result.reason or 'it held'}\nevidence: {folder}"
+    def _explain_absence(self) -> None:
+        if self.role == Role.OFF and not self.session.stash[_FLAG_KNOWN]:
+            pytest.skip("the candidate does not know the flag: there is no arm off")
+        raise NotDecided(f"there is no result; see {self.session.stash[_RUN_DIR].path}")
+
+    def _sentence(self, run: JudgedRun, means: str) -> str:
+        folder = self.session.stash[_RUN_DIR].run(run.key).path
+        return f"{_shown(run)}, {means}: {run.reason or 'it passed'}\nevidence: {folder}"
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:
         """Show a sentence, not a traceback, for what a run showed."""
@@ -102,6 +103,10 @@ class ScenarioItem(pytest.Item):
         return self.path, None, self.name
 
 
+def _shown(run: JudgedRun) -> str:
+    return f"{run.outcome}({run.expectation})" if run.expectation else str(run.outcome)
+
+
 class NotAsClaimed(Exception):  # noqa: N818 - read by people as the first word of a failure
     """A run was decided, and not as claimed."""
 
@@ -110,8 +115,8 @@ class NotDecided(Exception):  # noqa: N818
     """A run says nothing about the build."""
 
 
-_SHOWN = pytest.StashKey[dict[tuple[str, str], tuple[Check, RunResult]]]()
-_RUN_DIR = pytest.StashKey[Path]()
+_RUNS = pytest.StashKey[dict[tuple[str, str], JudgedRun]]()  # by scenario and role
+_RUN_DIR = pytest.StashKey[RunDirectory]()
 _FLAG_KNOWN = pytest.StashKey[bool]()
 
 
@@ -136,6 +141,7 @@ def _verify(session: pytest.Session, items: list[ScenarioItem]) -> None:
     from harness.model.request import Request
     from harness.stages import run as run_stage
     from harness.stages.build import build
+    from harness.stages.judge import judge_run
 
     run_dir = new_run_dir(session.config.getoption("--kafka-out"), "pytest")
     names = tuple(dict.fromkeys(item.scenario.name for item in items))
@@ -145,14 +151,9 @@ def _verify(session: pytest.Session, items: list[ScenarioItem]) -> None:
     request = replace(request, argv=("verify", *words_of(request)))
     build(request, run_dir, tools, reporter())
     run_stage.run(run_dir, tools, reporter())
-    session.stash[_RUN_DIR] = run_dir
-    session.stash[_FLAG_KNOWN] = RunDirectory(run_dir).declaration.read().flag_known
-    verdict = judge_run(run_dir)
-    checks = {(run["scenario"], run["arm"]): Check(run["check"]) for run in verdict["runs"]}
-    session.stash[_SHOWN] = {
-        (result.scenario, str(result.role)): (checks[(result.scenario, result.arm)], result)
-        for result in RunDirectory(run_dir).results()
-    }
+    directory = session.stash[_RUN_DIR] = RunDirectory(run_dir)
+    session.stash[_FLAG_KNOWN] = directory.declaration.read().flag_known
+    session.stash[_RUNS] = {(run.scenario, str(run.role)): run for run in judge_run(directory).runs}
 
 
 def _check_files(items: list[ScenarioItem]) -> None:
@@ -171,5 +172,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say where the evidence lies."""
     session = terminalreporter._session
     if session is not None and _RUN_DIR in session.stash:
-        run_dir = session.stash[_RUN_DIR]
+        run_dir = session.stash[_RUN_DIR].path
         terminalreporter.write_line(f"evidence: {run_dir}; a report of it: harness diff, judge and report {run_dir}")

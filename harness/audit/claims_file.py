@@ -152,7 +152,7 @@ def _claim(table: Mapping[str, Any], where: str, flag: str) -> Claim:
     only_keys(table, where, needed=(*_CLAIM_KEYS, "scenario", "expect"), allowed=_PROOF_KEYS)
     return Claim(
         id=table["id"],
-        says=table["says"],
+        text=table["says"],
         scenario=table["scenario"],
         expected=_expected(table["expect"], f"{where}, expect", flag),
         source=table["source"],

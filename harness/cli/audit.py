@@ -78,7 +78,7 @@ def _tell(answers: Iterable[AuditAnswer]) -> None:
         out.print(
             Text.assemble((f"{each.standing:<9}", _STYLES[each.standing]), (each.question, "bold"), (promised, "dim"))
         )
-        out.print(Text(f"         {visible(each.says)}"))
+        out.print(Text(f"         {visible(each.detail)}"))
         for evidence in each.evidence:
             out.print(Text(f"         {_place(evidence)}", style="dim"))
     held, refuted, gaps, unasked = counts.values()

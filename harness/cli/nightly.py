@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # the night's modules are loaded by the command that needs th
     from harness.model.request import Request
     from harness.model.runs import Verdict
     from harness.nightly.judging import NightReport
-    from harness.nightly.records import Night
+    from harness.nightly.night import Night
 
 MatrixFile = Annotated[
     Path | None,
@@ -76,11 +76,11 @@ def nightly(
     """
     from dataclasses import replace
 
+    from harness.model.waivers import load_waivers
     from harness.nightly.concluding import conclude, keep_waivers
     from harness.nightly.matrix import load_matrix
     from harness.nightly.running import plan_night, run_shard
     from harness.nightly.shards import parse_shard
-    from harness.nightly.waivers import load_waivers
     from harness.scenario.registry import load_all
     from harness.stages.verify import verify
 
@@ -115,7 +115,7 @@ def nightly(
         return verify(request, run_dir, toolbox, reporter)
 
     run_shard(planned, {each.id: each.request for each in asked}, folder, common.reporter(), ask)
-    return _told(conclude(folder, history), folder)
+    return _print_night(conclude(folder, history), folder)
 
 
 def merge(
@@ -130,8 +130,8 @@ def merge(
     import shutil
 
     from harness.nightly.concluding import conclude
+    from harness.nightly.merging import describe_missing
     from harness.nightly.merging import merge as merge_folders
-    from harness.nightly.merging import missing_told
 
     folder = common.new_run_dir(out, "merge")
     common.hold(folder)
@@ -140,9 +140,9 @@ def merge(
     except BaseException:
         shutil.rmtree(folder)
         raise
-    for line in missing_told(night):
+    for line in describe_missing(night):
         common.errors().print(Text(f"missing: {visible(line)}", style="yellow"))
-    return _told(conclude(folder, history), folder)
+    return _print_night(conclude(folder, history), folder)
 
 
 def compare(
@@ -157,10 +157,10 @@ def compare(
     Example: harness compare out/20260301-010000-night out/20260302-010000-night
     """
     from harness.nightly.comparing import compare as changes_between
-    from harness.nightly.comparing import read_facts, render_markdown, same_kind, sentence
+    from harness.nightly.comparing import read_side, render_markdown, same_kind, sentence
 
     same_kind(before, after)
-    changes = changes_between(read_facts(before), read_facts(after))
+    changes = changes_between(read_side(before), read_side(after))
     out = common.console()
     if markdown:
         out.print(render_markdown(changes, str(before), str(after)), end="")
@@ -191,7 +191,7 @@ def _page(folder: Path) -> Path:
     for page in (NightFolder(folder).page, RunDirectory(folder).report):
         if page.is_file():
             return page
-    judged = RunDirectory(folder).verdict.is_file()
+    judged = RunDirectory(folder).verdict.exists
     hint = f"Write it: harness report {folder}" if judged else "Name a run or a night."
     raise HarnessError(f"{folder} holds no report.", hint)
 
@@ -203,13 +203,13 @@ def _list(night: Night) -> None:
         out.print(f"     {shlex.join(['harness', 'verify', *each.words])}")
 
 
-def _told(report: NightReport, folder: Path) -> int:
+def _print_night(report: NightReport, folder: Path) -> int:
     from harness.nightly.folder import NightFolder
     from harness.nightly.summary import headline
 
     out = common.console()
-    for each in report.told:
-        out.print(Text(f"  {each.counts:<13} {each.planned.id}  {visible(each.sentence)[:300]}"))
+    for each in report.verifications:
+        out.print(Text(f"  {each.counts_as:<13} {each.planned.id}  {visible(each.sentence)[:300]}"))
     for fault in report.waived.faults:
         out.print(Text(f"  {visible(fault)}", style="red"))
     out.print(Text(f"\n{visible(headline(report))}", style="bold"))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 
 from harness.model.runs import Outcome, RunResult
+from harness.model.verdict import CellOutcome, CellState
 
 NODE_ALIVE = "node_alive"
 QUESTION_REACHABLE = "question_reachable"
@@ -15,39 +14,6 @@ QUESTION_REACHABLE = "question_reachable"
 # than its budget, the ledger could not be read back or had nothing to ask. None of it says anything about the build;
 # every other name is a guard of the scenario, or an action that failed, and the build can be the cause of it.
 SAYS_NOTHING_OF_THE_BUILD = frozenset({"host_not_starved", "within_budget", "ledger_read", "ledger_asked"})
-
-
-class CellState(StrEnum):
-    """What all repeats of a cell showed together."""
-
-    PASSED = "PASSED"
-    FAILED = "FAILED"
-    INCONCLUSIVE = "INCONCLUSIVE"
-    BROKEN = "BROKEN"
-    UNSUPPORTED = "UNSUPPORTED"
-    UNSTABLE = "UNSTABLE"  # repeats differ
-    MISSING = "MISSING"  # at least one declared repeat has no result
-
-
-@dataclass(frozen=True, slots=True)
-class CellOutcome:
-    """One scenario on one arm over all declared repeats.
-
-    `expectation` names what was refuted, or the guard that was unmet, where every repeat names the same one.
-    `agreeing` of `declared` repeats show the most frequent outcome. `contradicts` is True when repeats differ
-    in something the build itself did, rather than only in what harness or host failed to ask.
-    """
-
-    state: CellState
-    expectation: str = ""
-    reason: str = ""
-    agreeing: int = 0
-    declared: int = 1
-    contradicts: bool = False
-
-    def __str__(self) -> str:
-        named = self.state is CellState.FAILED and self.expectation
-        return f"{self.state}({self.expectation})" if named else str(self.state)
 
 
 def missing_cell(declared: int, reason: str) -> CellOutcome:
@@ -109,8 +75,8 @@ def _speaks_of_the_build(result: RunResult) -> bool:
 
 def _unstable(showed: Counter[tuple[Outcome, str]], declared: int, *, contradicts: bool) -> CellOutcome:
     ordered = sorted(showed.items(), key=lambda item: (-item[1], item[0]))
-    told = ", ".join(f"{count} × {_label(what)}" for what, count in ordered)
-    return CellOutcome(CellState.UNSTABLE, "", f"repeats differ: {told}", ordered[0][1], declared, contradicts)
+    counts = ", ".join(f"{count} × {_label(what)}" for what, count in ordered)
+    return CellOutcome(CellState.UNSTABLE, "", f"repeats differ: {counts}", ordered[0][1], declared, contradicts)
 
 
 def _label(what: tuple[Outcome, str]) -> str:

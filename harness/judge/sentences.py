@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from harness.judge.cells import CellOutcome, CellState
-from harness.judge.table import Effect, Inertness, Ruling
+from harness.judge.table import Ruling
 from harness.model.arms import Role
 from harness.model.claims import Claim
 from harness.model.declaration import Declaration
 from harness.model.runs import Verdict
+from harness.model.verdict import CellOutcome, CellState, Effect, Inertness
 
 _REASON_LIMIT = 300
 

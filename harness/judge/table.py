@@ -6,11 +6,9 @@ Every pair is spelled out and no branch is a default: a new state does not type-
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import assert_never
 
-from harness.judge.cells import CellOutcome, CellState
-from harness.judge.standing import (
+from harness.judge.classify import (
     Candidate,
     Control,
     Expectations,
@@ -23,41 +21,15 @@ from harness.judge.standing import (
 )
 from harness.model.arms import Role
 from harness.model.runs import Verdict
-
-
-class Effect(StrEnum):
-    """What the pair base/on means."""
-
-    SUPPORTS = "supports the claim"
-    IMPROVES = "improvement"
-    SAME = "no difference"
-    NOT_FIXED = "not fixed"
-    NOT_ASKED = "not asked"
-    CLAIM_REFUTED = "claim refuted"
-    REGRESSION = "regression"
-    UNSTABLE = "unstable"
-    BLIND = "does not discriminate"
-    CONTROL_UNDECIDED = "control undecided"
-    CANDIDATE_UNDECIDED = "candidate undecided"
-    NOT_RUN = "not run"
-
-
-class Inertness(StrEnum):
-    """What the pair base/off means."""
-
-    INERT = "inert"
-    NOT_INERT = "not inert"
-    UNDECIDED = "undecided"
-    NOT_ASKED = "not asked"
-    NO_FLAG = "no flag"  # the jar does not know the flag, so there is no such arm
+from harness.model.verdict import CellOutcome, CellState, Effect, Inertness
 
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
     """What one scenario means under one claim (or none); cells are those that were judged.
 
-    `off` is None where the jar does not know the flag. `discriminates` tells whether the base arm is refuted
-    for the named reason, so that holding on the candidate proves something.
+    `off` is None where the jar does not know the flag. `discriminates` tells whether the base arm fails for the named
+    reason, so that a pass on the candidate proves something.
     """
 
     promise: Promise
@@ -99,9 +71,9 @@ def effect_of(promise: Promise, base: Control, on: Candidate) -> Effect:
     """Return what a pair base/on means under a promise: the rows of the table."""
     match base:
         case Control.PASSED:
-            return _beside_a_held_base(promise, on)
+            return _beside_a_passing_base(promise, on)
         case Control.FAILED:
-            return _beside_a_refuted_base(promise, on)
+            return _beside_a_failing_base(promise, on)
         case Control.OTHERWISE | Control.BROKEN | Control.INCONCLUSIVE | Control.UNSTABLE:
             return Effect.CONTROL_UNDECIDED
         case Control.UNSUPPORTED:
@@ -112,10 +84,10 @@ def effect_of(promise: Promise, base: Control, on: Candidate) -> Effect:
             assert_never(base)
 
 
-def _beside_a_held_base(promise: Promise, on: Candidate) -> Effect:
+def _beside_a_passing_base(promise: Promise, on: Candidate) -> Effect:
     match on:
         case Candidate.PASSED:
-            return _both_held(promise)
+            return _both_passed(promise)
         case Candidate.FAILED_ALIKE | Candidate.FAILED_ANEW:
             return Effect.REGRESSION
         case Candidate.UNSTABLE:
@@ -128,7 +100,7 @@ def _beside_a_held_base(promise: Promise, on: Candidate) -> Effect:
             assert_never(on)
 
 
-def _both_held(promise: Promise) -> Effect:
+def _both_passed(promise: Promise) -> Effect:
     match promise:
         case Promise.NOTHING | Promise.KEEPS:
             return Effect.SAME
@@ -138,12 +110,12 @@ def _both_held(promise: Promise) -> Effect:
             assert_never(promise)
 
 
-def _beside_a_refuted_base(promise: Promise, on: Candidate) -> Effect:
+def _beside_a_failing_base(promise: Promise, on: Candidate) -> Effect:
     match on:
         case Candidate.PASSED:
-            return _refuted_then_held(promise)
+            return _failed_then_passed(promise)
         case Candidate.FAILED_ALIKE:
-            return _both_refuted(promise)
+            return _both_failed(promise)
         case Candidate.FAILED_ANEW:
             return Effect.REGRESSION if promise is Promise.NOTHING else Effect.CLAIM_REFUTED
         case Candidate.UNSTABLE:
@@ -156,7 +128,7 @@ def _beside_a_refuted_base(promise: Promise, on: Candidate) -> Effect:
             assert_never(on)
 
 
-def _refuted_then_held(promise: Promise) -> Effect:
+def _failed_then_passed(promise: Promise) -> Effect:
     match promise:
         case Promise.NOTHING:
             return Effect.IMPROVES
@@ -168,7 +140,7 @@ def _refuted_then_held(promise: Promise) -> Effect:
             assert_never(promise)
 
 
-def _both_refuted(promise: Promise) -> Effect:
+def _both_failed(promise: Promise) -> Effect:
     match promise:
         case Promise.NOTHING | Promise.LEAVES:
             return Effect.NOT_FIXED

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
 
 from harness.base.errors import HarnessError, unknown
+from harness.base.json_schema import Keywords, Sha256
 
 ABSENT = "absent"
+FlagSetting = Annotated[str, Keywords({"enum": [ABSENT, "true", "false"]})]
 
 
 class Role(StrEnum):
@@ -43,7 +46,7 @@ class Build:
     name: str
     kafka_version: str
     jar: str
-    jar_sha256: str
+    jar_sha256: Sha256
     builder: str
     flag: Flag
     series: tuple[str, ...] = ()
@@ -57,7 +60,7 @@ class Arm:
     name: str
     role: Role
     build: Build
-    flag: str
+    flag: FlagSetting
     java: str = ""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from harness.base.json_schema import Text
 from harness.model.arms import Role
 from harness.model.runs import Outcome
 
@@ -22,13 +23,13 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of the patch's description, and what it says each role shows in a scenario.
+    """A sentence (`text`) of the patch's description, and what it says each role shows in a scenario.
 
     `source` is where the sentence is implemented (`path: method`), as text.
     """
 
-    id: str
-    says: str
+    id: Text
+    text: str
     scenario: str
     expected: Mapping[Role, Expected]
     source: str = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from harness.base.json_schema import Count
 from harness.model.runs import Evidence
 
 
@@ -32,10 +33,10 @@ class Significance(StrEnum):
 class Finding:
     """One family of log templates that differs between two arms in one scenario.
 
-    Counts are summed over all repeats and nodes of the arm; `base_runs` and `candidate_runs` are those of each repeat,
-    and where the level differs only those at `level`.
-    `phase` is where the difference is largest. `says` is what counts do not tell, in words. `q` is the false discovery
-    rate of a rate that could be tested.
+    `node_kind` is `voter` or `observer`. Counts are summed over all repeats and nodes of the arm; `base_runs` and
+    `candidate_runs` are those of each repeat, and where the level differs only those at `level`.
+    `phase` is where the difference is largest. `detail` is what counts do not show, in words. `fdr` is the false
+    discovery rate of a rate that could be tested.
     Of a value, `template` is the statement with `{}` where the value stands, and what is counted are the lines with
     values that the other arm does not write. `base_lasting` and `candidate_lasting` say whether in every run of the
     arm such lines still came in its last stretch. `logged_by` says what the nodes were that logged it in `phase`.
@@ -46,21 +47,21 @@ class Finding:
     kind: FindingKind
     template: str
     scenario: str
-    node_role: str
+    node_kind: str
     phase: str
     level: str
     logger: str
-    base_count: int
-    candidate_count: int
+    base_count: Count
+    candidate_count: Count
     base_excerpt: str
     candidate_excerpt: str
     evidence: tuple[Evidence, ...]
     statement: str = ""
     significance: Significance = Significance.UNKNOWN
-    q: float | None = None
-    base_runs: tuple[int, ...] = ()
-    candidate_runs: tuple[int, ...] = ()
-    says: str = ""
+    fdr: float | None = None
+    base_runs: tuple[Count, ...] = ()
+    candidate_runs: tuple[Count, ...] = ()
+    detail: str = ""
     base_lasting: bool = False
     candidate_lasting: bool = False
     logged_by: str = ""

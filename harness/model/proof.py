@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
 
+from harness.base.json_schema import Count, Keywords, Seconds, Sha256, Text
 from harness.model.runs import Evidence
+
+RuleName = Annotated[str, Keywords({"pattern": "^[a-z][a-z0-9-]*$"})]
 
 
 class Severity(StrEnum):
@@ -25,10 +29,10 @@ class Difference:
     reason, owner and expiry of the waiver that covers it, empty when none does.
     """
 
-    rule: str
+    rule: RuleName
     severity: Severity
     where: str
-    says: str
+    detail: Text
     base: str = ""
     candidate: str = ""
     waived: str = ""
@@ -63,10 +67,10 @@ class TestClass:
     __test__ = False
     suite: TestSuite
     name: str
-    tests: int
-    failures: int
-    skipped: int
-    seconds: float
+    tests: Count
+    failures: Count
+    skipped: Count
+    seconds: Seconds
     methods: tuple[str, ...] = ()
 
 
@@ -103,7 +107,7 @@ class TestsProof:
     gap: str = ""
     missing: str = ""
     report: str = ""
-    seconds: float = 0.0
+    seconds: Seconds = 0.0
 
     @property
     def count(self) -> int:
@@ -121,7 +125,7 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AuditAnswer:
-    """One question put to the candidate's source, with its answer in a sentence.
+    """One question put to the candidate's source, with its answer; `detail` is the answer in a sentence.
 
     `claim` is the id of the claim that promises it, empty where no claim does: such an answer is shown, and only a
     promise that does not hold blocks. `evidence` are places in the source (`path` relative to the source tree) or,
@@ -130,7 +134,7 @@ class AuditAnswer:
 
     question: str
     answer: Answer
-    says: str
+    detail: Text
     claim: str = ""
     evidence: tuple[Evidence, ...] = ()
 
@@ -155,7 +159,7 @@ class ReachedLine:
     """
 
     path: str
-    line: int
+    line: Count
     text: str
     scenarios: tuple[str, ...]
 
@@ -201,7 +205,7 @@ class ClaimChain:
     """
 
     claim: str
-    says: str
+    text: str
     source: str
     queries: tuple[str, ...]
     tests: tuple[ClaimedTest, ...]
@@ -218,9 +222,9 @@ class Proof:
     claims in the order of their file.
     """
 
-    build: str
-    base: str
-    candidate: str
+    build: Text
+    base: Sha256
+    candidate: Sha256
     looked_at: tuple[str, ...]
     differences: tuple[Difference, ...]
     tests: TestsProof
@@ -232,7 +236,7 @@ class Proof:
     def blockers(self) -> tuple[str, ...]:
         """Return, in sentences, everything that makes the jar no sound drop-in; empty when it is one."""
         return (
-            *(f"{each.rule}: {each.says}" for each in self.differences if each.blocks),
+            *(f"{each.rule}: {each.detail}" for each in self.differences if each.blocks),
             *(f"test {each.class_name}.{each.name} fails: {each.message}" for each in self.tests.failed if each.blocks),
-            *(f"claim {each.claim} is refuted by the source: {each.says}" for each in self.audit if each.blocks),
+            *(f"claim {each.claim} is refuted by the source: {each.detail}" for each in self.audit if each.blocks),
         )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from harness.base.json_schema import Count, Positive, Seconds, Text
 from harness.model.arms import Role
 
 
@@ -50,8 +51,8 @@ class RunKey:
 class Evidence:
     """A place in the run directory: a file relative to it, optionally a line (from 1) and an excerpt."""
 
-    path: str
-    line: int = 0
+    path: Text
+    line: Count = 0
     excerpt: str = ""
 
 
@@ -66,12 +67,12 @@ class RunResult:
     scenario: str
     arm: str
     role: Role
-    repeat: int
+    repeat: Positive
     outcome: Outcome
     expectation: str = ""
     reason: str = ""
     evidence: tuple[Evidence, ...] = ()
-    seconds: float = 0.0
+    seconds: Seconds = 0.0
     measures: Mapping[str, float] = field(default_factory=dict)
 
     @property

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 class Sparkline:
     """A cell's last nights, oldest first and tonight last: `signs` such as `✓✓✕?✕`, `spoken` the same in words.
 
-    `mark` says what is new about tonight (`new`, `recurring`, `fixed`, `flaky`, `undecided`), empty for nothing.
+    `trend` says what is new about tonight (`new`, `recurring`, `fixed`, `flaky`, `undecided`), empty for nothing.
     """
 
     scenario: str
     arm: str
     signs: str
     spoken: str
-    mark: str
+    trend: str
 
 
 @dataclass(frozen=True, slots=True)

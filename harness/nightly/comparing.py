@@ -8,21 +8,22 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.progress import duration
-from harness.nightly.folder import documents, is_night, read_document, read_night
-from harness.nightly.showings import PROOF, Found, cells_of, findings_of
-from harness.report.document import Document
+from harness.model.verdict import VerdictRecord
+from harness.nightly.cell_history import PROOF, NightFinding, cells_of, findings_of
+from harness.nightly.folder import is_night, read_night, verdicts_of
 from harness.report.markdown import plain
+from harness.rundir.directory import RunDirectory
 
-# A stage's time is told when it differs by so much: less is what a host does from day to day.
+# A stage's time is shown when it differs by so much: less is what a host does from day to day.
 _SECONDS, _RATIO = 5.0, 1.25
 ABSENT = "—"
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ComparedSide:
     """What one side shows, by its place; verifications of a night come before a place, as `verification: place`.
 
-    `context` (builds) and `seconds` are told beside, and do not make two sides different.
+    `context` (builds) and `seconds` are shown beside, and do not make two sides different.
     """
 
     verdicts: Mapping[str, str]
@@ -35,7 +36,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing that is not the same on both sides; `counts` is False for what is only told beside."""
+    """One thing that is not the same on both sides; `counts` is False for what is only shown beside."""
 
     what: str
     where: str
@@ -44,14 +45,14 @@ class Change:
     counts: bool = True
 
 
-def read_facts(folder: Path) -> Facts:
+def read_side(folder: Path) -> ComparedSide:
     """Return what a run directory or a night shows. Raises HarnessError: none, not judged, of another schema."""
     if not is_night(folder):
-        return facts_of({"": read_document(folder)}, {})
+        return side_of({"": RunDirectory(folder).verdict.read()}, {})
     night = read_night(folder)
-    verdicts = documents(folder, night)
-    others = {each.id: each.ending.value for each in night.ended if each.id not in verdicts}
-    return facts_of(verdicts, {**others, **{each.id: "MISSING" for each in night.missing}})
+    verdicts = verdicts_of(folder, night)
+    others = {each.id: each.outcome.value for each in night.ended if each.id not in verdicts}
+    return side_of(verdicts, {**others, **{each.id: "MISSING" for each in night.missing}})
 
 
 def same_kind(one: Path, other: Path) -> None:
@@ -63,28 +64,28 @@ def same_kind(one: Path, other: Path) -> None:
         )
 
 
-def facts_of(verdicts: Mapping[str, Document], others: Mapping[str, str]) -> Facts:
-    """Return the facts of verifications by id; `others` are the endings of those without a verdict. Pure."""
-    found = [each for name, document in verdicts.items() for each in findings_of(name, document)]
-    return Facts(
-        {**{name: document.verdict.value for name, document in verdicts.items()}, **others},
+def side_of(verdicts: Mapping[str, VerdictRecord], others: Mapping[str, str]) -> ComparedSide:
+    """Return what verifications show, by id; `others` are the outcomes of those without a verdict. Pure."""
+    found = [each for name, record in verdicts.items() for each in findings_of(name, record)]
+    return ComparedSide(
+        {**{name: record.verdict.value for name, record in verdicts.items()}, **others},
         {
-            _place(name, f"{cell.scenario} on {cell.arm}"): cell.shown
-            for name, document in verdicts.items()
-            for cell in cells_of(name, document)
+            _place(name, f"{cell.scenario} on {cell.arm}"): cell.outcome
+            for name, record in verdicts.items()
+            for cell in cells_of(name, record)
         },
         _by_place(each for each in found if each.scenario == PROOF),
         _by_place(each for each in found if each.scenario != PROOF),
-        {_place(name, arm): told for name, document in verdicts.items() for arm, told in _builds(document)},
+        {_place(name, arm): build for name, record in verdicts.items() for arm, build in _builds(record)},
         {
             _place(name, stage): seconds
-            for name, document in verdicts.items()
-            for stage, seconds in document.timings.items()
+            for name, record in verdicts.items()
+            for stage, seconds in record.timings.items()
         },
     )
 
 
-def compare(before: Facts, after: Facts) -> tuple[Change, ...]:
+def compare(before: ComparedSide, after: ComparedSide) -> tuple[Change, ...]:
     """Return everything that changed, what counts first. Pure; the other way round it gives the same, swapped."""
     pairs = (
         ("verdict", before.verdicts, after.verdicts, True),
@@ -115,27 +116,27 @@ def render_markdown(changes: Sequence[Change], before: str, after: str) -> str:
 def sentence(changes: Sequence[Change]) -> str:
     """Return whether anything changed, and how much of what. Pure."""
     counted = [change.what for change in changes if change.counts]
-    told = ", ".join(f"{counted.count(what)} × {what}" for what in dict.fromkeys(counted))
-    return f"Different: {told}." if counted else "The same: verdicts, outcomes, proof and findings."
+    counts = ", ".join(f"{counted.count(what)} × {what}" for what in dict.fromkeys(counted))
+    return f"Different: {counts}." if counted else "The same: verdicts, outcomes, proof and findings."
 
 
 def _place(verification: str, place: str) -> str:
     return f"{verification}: {place}" if verification else place
 
 
-def _by_place(found: Iterator[Found]) -> dict[str, str]:
+def _by_place(found: Iterator[NightFinding]) -> dict[str, str]:
     """Return findings by a place that is the same on both sides; the template itself is part of it."""
     places = {}
     for each in found:
         contrast = f"{each.base} against {each.candidate}" if each.base else each.candidate
-        place = f"{each.scenario}, {contrast}" + (f", {each.node_role}" if each.node_role else "")
+        place = f"{each.scenario}, {contrast}" + (f", {each.node_kind}" if each.node_kind else "")
         places[_place(each.verification, f"{place}: {each.template} [{each.id[:8]}]")] = each.kind
     return places
 
 
-def _builds(document: Document) -> Iterator[tuple[str, str]]:
-    for arm in document.arms:
-        yield arm.name, f"{arm.jar_sha256[:12]}, Kafka {arm.kafka_version}, Java {arm.java}"
+def _builds(record: VerdictRecord) -> Iterator[tuple[str, str]]:
+    for arm in record.arms:
+        yield arm.name, f"{arm.build.jar_sha256[:12]}, Kafka {arm.build.kafka_version}, Java {arm.java}"
 
 
 def _times(before: Mapping[str, float], after: Mapping[str, float]) -> Iterator[Change]:

@@ -6,16 +6,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from harness.base.files import write_bytes, write_text
-from harness.nightly.folder import NightFolder, documents, read_night
+from harness.model.waivers import load_waivers
+from harness.nightly.folder import NightFolder, read_night, verdicts_of
 from harness.nightly.history import add_to_history, read_history
-from harness.nightly.judging import NightReport, Told, judge_night
+from harness.nightly.judging import Concluded, NightReport, judge_night
 from harness.nightly.junit import render_night_junit
-from harness.nightly.page import render_page
-from harness.nightly.strips import history_of
+from harness.nightly.nightpage import render_night
+from harness.nightly.sparkline import sparklines_of
 from harness.nightly.summary import render_summary
-from harness.nightly.waivers import load_waivers
 from harness.report import write_reports
-from harness.report.verdict import read_verdict
 
 
 def keep_waivers(path: Path, folder: Path) -> None:
@@ -24,30 +23,30 @@ def keep_waivers(path: Path, folder: Path) -> None:
 
 
 def conclude(folder: Path, history: Path) -> NightReport:
-    """Write index.html, summary.md, junit.xml, retry.txt and seconds.toml of a night; return what they tell.
+    """Write index.html, summary.md, junit.xml, retry.txt and seconds.toml of a night; return what they say.
 
     Each run's report is written again, with what became of its cells in the nights before. A night that is all there
     also goes into the history; a shard alone does not.
     """
     night, place = read_night(folder), NightFolder(folder)
-    verdicts = documents(folder, night)
+    verdicts = verdicts_of(folder, night)
     known = load_waivers(place.waivers) if place.waivers.is_file() else ()
     report = judge_night(night, verdicts, read_history(history), known, datetime.now(UTC).date())
     write_text(place.junit, render_night_junit(report, verdicts))
     write_text(place.summary, render_summary(report))
-    write_text(place.page, render_page(report))
+    write_text(place.page, render_night(report))
     write_text(place.retries, "".join(f"{line}\n" for line in report.retries))
-    write_text(place.seconds, "[seconds]\n" + "".join(_known(told) for told in report.told))
-    for verification in verdicts:
-        history_told = history_of(verification, report.cells, report.earlier)
-        place.run(verification).sparklines.write(history_told)
-        write_reports(folder / verification, read_verdict(folder / verification))
+    write_text(place.seconds, "[seconds]\n" + "".join(_known(each) for each in report.verifications))
+    for verification, record in verdicts.items():
+        directory = place.run(verification)
+        directory.sparklines.write(sparklines_of(verification, report.cells, report.earlier))
+        write_reports(directory, record)
     if night.shard == 0 or night.whole:
         add_to_history(history, report.entry)
     return report
 
 
-def _known(told: Told) -> str:
+def _known(each: Concluded) -> str:
     """Return the line that balances the next night; one that came to no verdict says nothing of its length."""
-    judged = told.ending.value in ("SHIP", "HOLD", "INCONCLUSIVE")
-    return f'"{told.planned.id}" = {max(1, round(told.seconds))}\n' if judged else ""
+    judged = each.outcome.value in ("SHIP", "HOLD", "INCONCLUSIVE")
+    return f'"{each.planned.id}" = {max(1, round(each.seconds))}\n' if judged else ""

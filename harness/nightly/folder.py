@@ -8,9 +8,8 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.recordfile import RecordFile
-from harness.nightly.records import SCHEMA, Ended, Ending, Night
-from harness.report.document import SCHEMA as VERDICT_SCHEMA
-from harness.report.document import Document
+from harness.model.verdict import VerdictRecord
+from harness.nightly.night import SCHEMA, Ended, Night, VerificationStatus
 from harness.rundir.directory import RunDirectory
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,199}")  # a folder's name on any machine, and no way out of the night
@@ -88,18 +87,12 @@ def read_night(folder: Path) -> Night:
     return night
 
 
-def read_document(run_dir: Path) -> Document:
-    """Return the content of a run's verdict.json. Raises HarnessError: not judged, or of another schema."""
-    path = RunDirectory(run_dir).verdict
-    absent = HarnessError(f"{run_dir} has no verdict.json.", f"Judge it first: harness judge {run_dir}")
-    return RecordFile(path, Document, VERDICT_SCHEMA, lambda: absent).read()
-
-
-def documents(folder: Path, night: Night) -> dict[str, Document]:
+def verdicts_of(folder: Path, night: Night) -> dict[str, VerdictRecord]:
     """Return the verdict of every verification of a night that came to one, by id."""
-    return {each.id: read_document(folder / each.id) for each in night.ended if has_verdict(each)}
+    place = NightFolder(folder)
+    return {each.id: place.run(each.id).verdict.read() for each in night.ended if has_verdict(each)}
 
 
 def has_verdict(ended: Ended) -> bool:
     """Whether a verification ended with a verdict."""
-    return ended.ending not in (Ending.ERROR, Ending.MISSING)
+    return ended.outcome not in (VerificationStatus.ERROR, VerificationStatus.MISSING)

@@ -11,8 +11,8 @@ from pathlib import Path
 from harness.base.files import write_text
 from harness.base.json import to_json
 from harness.base.recordfile import read_record
-from harness.nightly.records import Ending
-from harness.nightly.showings import Found, Shown
+from harness.nightly.cell_history import NightCell, NightFinding
+from harness.nightly.night import VerificationStatus
 
 SCHEMA = 2
 KEPT_NIGHTS = 90
@@ -23,7 +23,7 @@ class Verified:
     """How a verification of a past night ended; `seconds` is wall time."""
 
     id: str
-    ending: Ending
+    outcome: VerificationStatus
     seconds: float
 
 
@@ -35,8 +35,8 @@ class PastNight:
     label: str
     started_at: str
     verified: tuple[Verified, ...]
-    cells: tuple[Shown, ...]
-    findings: tuple[Found, ...]
+    cells: tuple[NightCell, ...]
+    findings: tuple[NightFinding, ...]
 
 
 def read_history(path: Path) -> tuple[PastNight, ...]:

@@ -7,30 +7,40 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from harness.judge import logs, measures, proved
-from harness.judge.decision import ClaimStatus
-from harness.model.arms import Role
 from harness.model.options import words_of
 from harness.model.request import Request
 from harness.model.runs import Verdict
+from harness.model.verdict import ClaimStatus, Reason, ReasonSource, Standing, VerdictRecord
+from harness.model.waivers import Waiver
+from harness.nightly.cell_history import cells_of, findings_of
 from harness.nightly.history import SCHEMA, PastNight, Verified, before
-from harness.nightly.marks import MarkedCell, MarkedFinding, mark_cells, mark_findings
-from harness.nightly.records import Ended, Ending, Night, Planned
-from harness.nightly.showings import Standing, cells_of, findings_of, standing_of
-from harness.nightly.waivers import Waived, Waiver, apply_waivers
-from harness.report.document import Document, ScenarioDoc
+from harness.nightly.night import Ended, Night, Planned, VerificationStatus
+from harness.nightly.night_waivers import Waived, apply_waivers
+from harness.nightly.trend import CellTrend, FindingTrend, cell_trends, finding_trends
 
-_WORST_FIRST = (Ending.HOLD, Ending.ERROR, Ending.INCONCLUSIVE, Ending.MISSING, Ending.SHIP)
-_EXIT = {Ending.HOLD: 1, Ending.ERROR: 2, Ending.INCONCLUSIVE: 3, Ending.MISSING: 3, Ending.SHIP: 0}
+_WORST_FIRST = (
+    VerificationStatus.HOLD,
+    VerificationStatus.ERROR,
+    VerificationStatus.INCONCLUSIVE,
+    VerificationStatus.MISSING,
+    VerificationStatus.SHIP,
+)
+_EXIT = {
+    VerificationStatus.HOLD: 1,
+    VerificationStatus.ERROR: 2,
+    VerificationStatus.INCONCLUSIVE: 3,
+    VerificationStatus.MISSING: 3,
+    VerificationStatus.SHIP: 0,
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """One verification of the night: how it ended, in a sentence; `counts` is the ending after waivers."""
+class Concluded:
+    """One verification of the night: how it ended, in a sentence; `counts_as` is the outcome after waivers."""
 
     planned: Planned
-    ending: Ending
-    counts: Ending
+    outcome: VerificationStatus
+    counts_as: VerificationStatus
     sentence: str
     seconds: float
 
@@ -39,25 +49,25 @@ class Told:
 class NightReport:
     """Everything that the summary, the page, JUnit and the history are written from.
 
-    `earlier` are the labels of the nights that the marks were made by, oldest first.
+    `earlier` are the labels of the nights that the trends were made by, oldest first.
     """
 
     night: Night
-    told: tuple[Told, ...]
-    cells: tuple[MarkedCell, ...]
-    findings: tuple[MarkedFinding, ...]
+    verifications: tuple[Concluded, ...]
+    cells: tuple[CellTrend, ...]
+    findings: tuple[FindingTrend, ...]
     waived: Waived
     retries: tuple[str, ...]
     earlier: tuple[str, ...]
     entry: PastNight
 
     @property
-    def ending(self) -> Ending:
+    def outcome(self) -> VerificationStatus:
         """The worst of all verifications, after waivers; a waiver that is at fault holds the night back."""
-        counted = {each.counts for each in self.told}
-        worst = next((ending for ending in _WORST_FIRST if ending in counted), Ending.INCONCLUSIVE)
-        worst = Ending.INCONCLUSIVE if worst is Ending.MISSING else worst
-        return Ending.HOLD if self.waived.faults else worst
+        counted = {each.counts_as for each in self.verifications}
+        worst = next((status for status in _WORST_FIRST if status in counted), VerificationStatus.INCONCLUSIVE)
+        worst = VerificationStatus.INCONCLUSIVE if worst is VerificationStatus.MISSING else worst
+        return VerificationStatus.HOLD if self.waived.faults else worst
 
     @property
     def idle(self) -> bool:
@@ -67,82 +77,79 @@ class NightReport:
     @property
     def exit_code(self) -> int:
         """0 SHIP (or nothing to do), 1 HOLD, 2 errors, 3 INCONCLUSIVE."""
-        return 0 if self.idle and not self.waived.faults else _EXIT[self.ending]
+        return 0 if self.idle and not self.waived.faults else _EXIT[self.outcome]
 
 
 def judge_night(
     night: Night,
-    documents: Mapping[str, Document],
+    verdicts: Mapping[str, VerdictRecord],
     history: Sequence[PastNight],
     waivers: Sequence[Waiver],
     today: date,
 ) -> NightReport:
-    """Tell a night against the nights before it; `documents` are the verdicts by id of verification."""
+    """Compare a night with the nights before it; `verdicts` are by id of verification."""
     past = before(history, night.label, night.started_at)
-    cells = [cell for name, document in documents.items() for cell in cells_of(name, document)]
-    findings = [found for name, document in documents.items() for found in findings_of(name, document)]
-    complete = all(each.id in documents for each in night.planned)
+    cells = [cell for name, record in verdicts.items() for cell in cells_of(name, record)]
+    findings = [finding for name, record in verdicts.items() for finding in findings_of(name, record)]
+    complete = all(each.id in verdicts for each in night.planned)
     waived = apply_waivers(waivers, cells, findings, today, complete=complete)
     ended = {each.id: each for each in night.ended}
-    told = tuple(_told(each, ended.get(each.id), documents.get(each.id), waived) for each in night.mine)
-    verified = tuple(Verified(each.planned.id, each.ending, each.seconds) for each in told)
+    concluded = tuple(_concluded(each, ended.get(each.id), verdicts.get(each.id), waived) for each in night.mine)
+    verified = tuple(Verified(each.planned.id, each.outcome, each.seconds) for each in concluded)
     return NightReport(
         night,
-        told,
-        mark_cells(cells, past),
-        mark_findings(findings, cells, past),
+        concluded,
+        cell_trends(cells, past),
+        finding_trends(findings, cells, past),
         waived,
-        tuple(_retries(told, documents)),
+        tuple(_retries(concluded, verdicts)),
         tuple(each.label for each in past),
         PastNight(SCHEMA, night.label, night.started_at, verified, tuple(cells), tuple(findings)),
     )
 
 
-def _told(planned: Planned, ended: Ended | None, document: Document | None, waived: Waived) -> Told:
+def _concluded(planned: Planned, ended: Ended | None, record: VerdictRecord | None, waived: Waived) -> Concluded:
     if ended is None:
-        return Told(planned, Ending.MISSING, Ending.MISSING, "It was declared and nobody ran it.", 0.0)
-    if document is None:
-        return Told(planned, Ending.ERROR, Ending.ERROR, ended.error or "It came to no verdict.", ended.seconds)
-    ending = Ending(document.verdict.value)
-    counts = _without_waived(planned.id, document, waived) if ending is Ending.HOLD else ending
-    return Told(planned, ending, counts, document.sentence, ended.seconds)
+        missing = VerificationStatus.MISSING
+        return Concluded(planned, missing, missing, "It was declared and nobody ran it.", 0.0)
+    if record is None:
+        error = VerificationStatus.ERROR
+        return Concluded(planned, error, error, ended.error or "It came to no verdict.", ended.seconds)
+    counts_as = _after_waivers(planned.id, record, waived) if record.verdict is Verdict.HOLD else record.verdict
+    outcome, counted = (VerificationStatus(each.value) for each in (record.verdict, counts_as))
+    return Concluded(planned, outcome, counted, record.sentence, ended.seconds)
 
 
-def _without_waived(verification: str, document: Document, waived: Waived) -> Ending:
-    """Return what a HOLD counts as: it stays one unless a waiver covers each cell that makes it one."""
-    held_back = [scenario for scenario in document.scenarios if scenario.verdict is Verdict.HOLD]
-    excused = held_back and all(_is_waived(verification, document, each, waived) for each in held_back)
-    if not excused or proved.blockers(document.proof) or _blockers(document):
-        return Ending.HOLD
+def _after_waivers(verification: str, record: VerdictRecord, waived: Waived) -> Verdict:
+    """Return what a HOLD counts as without the reasons that waivers cover."""
+    left = {reason.weight for reason in record.reasons if not _is_waived(verification, record, reason, waived)}
+    if Verdict.HOLD in left:
+        return Verdict.HOLD
     # Claims that no scenario asks are settled, or left open, by the proof: they weigh nothing here.
-    untested = any(claim.scenario and claim.status is ClaimStatus.UNTESTED for claim in document.claims)
-    undecided = any(scenario.verdict is Verdict.INCONCLUSIVE for scenario in document.scenarios)
-    return Ending.INCONCLUSIVE if untested or undecided or proved.gaps(document.proof) else Ending.SHIP
+    untested = any(claim.scenario and claim.status is ClaimStatus.UNTESTED for claim in record.claims)
+    return Verdict.INCONCLUSIVE if untested or Verdict.INCONCLUSIVE in left else Verdict.SHIP
 
 
-def _blockers(document: Document) -> tuple[str, ...]:
-    """Return what of logs and figures speaks against the candidate: no waiver of an outcome excuses it."""
-    base = next((arm.name for arm in document.arms if arm.role is Role.BASE), "")
-    candidates = [arm for arm in document.arms if arm.role is not Role.BASE]
-    flag = next((arm.flag_key for arm in candidates), "")
-    return (
-        *measures.blockers(base, [arm.name for arm in candidates], document.runs),
-        *logs.blockers(base, flag, document.contrasts, document.proof),
-    )
+def _is_waived(verification: str, record: VerdictRecord, reason: Reason, waived: Waived) -> bool:
+    """Whether a HOLD is about a scenario in which a waiver covers every cell that is not as claimed.
+
+    No waiver of an outcome excuses the jar, its logs or its figures.
+    """
+    of_scenario = reason.source in (ReasonSource.EFFECT, ReasonSource.FLAG)
+    if reason.cell is None or reason.weight is not Verdict.HOLD or not of_scenario:
+        return False
+    name = reason.cell.scenario
+    cells = [cell for scenario in record.scenarios if scenario.name == name for cell in scenario.cells]
+    against = [cell.arm for cell in cells if cell.standing is Standing.NOT_AS_CLAIMED]
+    return bool(against) and all((verification, name, arm) in waived.cells for arm in against)
 
 
-def _is_waived(verification: str, document: Document, scenario: ScenarioDoc, waived: Waived) -> bool:
-    standing = {cell.arm: standing_of(document, scenario, cell) for cell in scenario.cells}
-    against = [arm for arm, stands in standing.items() if stands is Standing.NOT_AS_CLAIMED]
-    return bool(against) and all((verification, scenario.name, arm) in waived.cells for arm in against)
-
-
-def _retries(told: Sequence[Told], documents: Mapping[str, Document]) -> list[str]:
+def _retries(concluded: Sequence[Concluded], verdicts: Mapping[str, VerdictRecord]) -> list[str]:
     """Return a command line per verification that should be asked again: never what was decided."""
     lines = []
-    for each in told:
-        if each.planned.id in documents:
-            scenarios = _undecided(each.planned.id, documents[each.planned.id])
+    for each in concluded:
+        if each.planned.id in verdicts:
+            scenarios = _undecided(verdicts[each.planned.id])
             if scenarios:
                 lines.append(_line(each.planned, scenarios))
         else:
@@ -150,11 +157,13 @@ def _retries(told: Sequence[Told], documents: Mapping[str, Document]) -> list[st
     return lines
 
 
-def _undecided(verification: str, document: Document) -> list[str]:
+def _undecided(record: VerdictRecord) -> list[str]:
     """Return the scenarios with a cell that could not be asked; one that is held back is decided all the same."""
-    held_back = {scenario.name for scenario in document.scenarios if scenario.verdict is Verdict.HOLD}
-    unasked = (cell for cell in cells_of(verification, document) if cell.standing is Standing.UNDECIDED)
-    return [name for name in dict.fromkeys(cell.scenario for cell in unasked) if name not in held_back]
+    return [
+        scenario.name
+        for scenario in record.scenarios
+        if scenario.verdict is not Verdict.HOLD and any(cell.standing is Standing.UNDECIDED for cell in scenario.cells)
+    ]
 
 
 def _line(planned: Planned, scenarios: Sequence[str]) -> str:

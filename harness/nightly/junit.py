@@ -3,67 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from xml.etree import ElementTree as ET
+from dataclasses import replace
 
-from harness.base.text import cut, visible
-from harness.nightly.judging import NightReport, Told
-from harness.nightly.records import Ending
-from harness.report.document import Document
-from harness.report.junit import render_junit
-
-_COUNTS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
-_TEXT = 2000
+from harness.model.verdict import JudgedRun, Scenario, VerdictRecord
+from harness.nightly.judging import Concluded, NightReport
+from harness.nightly.night import VerificationStatus
+from harness.report.junit import Case, CaseResult, Suite, render_junit
+from harness.report.run_cases import case_of
 
 
-def render_night_junit(report: NightReport, documents: Mapping[str, Document]) -> str:
+def render_night_junit(report: NightReport, verdicts: Mapping[str, VerdictRecord]) -> str:
     """Return JUnit XML: suites `verification/scenario`; a waived failure is skipped, with the waiver as its reason."""
-    suites = [suite for told in report.told for suite in _suites(report, told, documents.get(told.planned.id))]
-    root = ET.Element("testsuites", name=f"night {visible(report.night.label)}: {report.ending}")
-    root.extend([*suites, *_faults(report)])
-    for suite in root:
-        _count(suite, [suite])
-    _count(root, list(root))
-    ET.indent(root)
-    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+    suites = [suite for each in report.verifications for suite in _suites(report, each, verdicts.get(each.planned.id))]
+    return render_junit(f"night {report.night.label}: {report.outcome}", [*suites, *_faults(report)])
 
 
-def _suites(report: NightReport, told: Told, document: Document | None) -> Iterator[ET.Element]:
-    name = told.planned.id
-    if document is None:
-        kind = "skipped" if told.ending is Ending.MISSING else "error"
-        yield _single(name, name, kind, told.sentence, told.seconds)
+def _suites(report: NightReport, concluded: Concluded, record: VerdictRecord | None) -> Iterator[Suite]:
+    name = concluded.planned.id
+    if record is None:
+        result = CaseResult.SKIPPED if concluded.outcome is VerificationStatus.MISSING else CaseResult.ERROR
+        yield Suite(name, (Case(name, name, concluded.seconds, result, concluded.sentence),))
         return
-    for suite in ET.fromstring(render_junit(document)):  # noqa: S314 - our own rendering, a line ago
-        scenario = suite.get("name", "")
-        suite.set("name", f"{name}/{scenario}")
-        arms = [run.arm for run in document.runs if visible(run.scenario) == scenario]
-        for case, arm in zip(suite, arms, strict=True):
-            case.set("classname", f"{name}.{scenario}")
-            _waive(report, (name, scenario, arm), case)
-        yield suite
+    for scenario in record.scenarios:
+        runs = (run for run in record.runs if run.scenario == scenario.name)
+        yield Suite(f"{name}/{scenario.name}", tuple(_case(report, name, scenario, run) for run in runs))
 
 
-def _waive(report: NightReport, key: tuple[str, str, str], case: ET.Element) -> None:
-    waiver, failure = report.waived.cells.get(key), case.find("failure")
-    if waiver is not None and failure is not None:
-        failure.tag = "skipped"
-        failure.set("message", visible(cut(f"waived: {waiver}; {failure.get('message', '')}", _TEXT)))
+def _case(report: NightReport, verification: str, scenario: Scenario, run: JudgedRun) -> Case:
+    case = replace(case_of(scenario, run), classname=f"{verification}.{scenario.name}")
+    waiver = report.waived.cells.get((verification, scenario.name, run.arm))
+    if waiver is None or case.result is not CaseResult.FAILED:
+        return case
+    return replace(case, result=CaseResult.SKIPPED, message=f"waived: {waiver}; {case.message}")
 
 
-def _faults(report: NightReport) -> Iterator[ET.Element]:
+def _faults(report: NightReport) -> Iterator[Suite]:
     for number, fault in enumerate(report.waived.faults, 1):
-        yield _single("waivers", f"waiver {number}", "failure", fault, 0.0)
-
-
-def _single(suite: str, case: str, kind: str, message: str, seconds: float) -> ET.Element:
-    made = ET.Element("testsuite", name=visible(suite), time=f"{seconds:.3f}")
-    told = ET.SubElement(made, "testcase", classname=visible(suite), name=visible(case), time=f"{seconds:.3f}")
-    ET.SubElement(told, kind, message=visible(cut(message, _TEXT)))
-    return made
-
-
-def _count(element: ET.Element, suites: list[ET.Element]) -> None:
-    cases = [case for suite in suites for case in suite]
-    element.set("tests", str(len(cases)))
-    for count, tag in _COUNTS.items():
-        element.set(count, str(sum(case.find(tag) is not None for case in cases)))
+        yield Suite("waivers", (Case("waivers", f"waiver {number}", 0.0, CaseResult.FAILED, fault),))

@@ -14,8 +14,8 @@ from harness.base.files import write_bytes
 from harness.base.locks import MARKER
 from harness.model.options import record_of, words_of
 from harness.model.request import Request
-from harness.nightly.folder import NightFolder, is_night, read_document, read_night
-from harness.nightly.records import SCHEMA, Ended, Ending, Night, Planned
+from harness.nightly.folder import NightFolder, is_night, read_night
+from harness.nightly.night import SCHEMA, Ended, Night, Planned, VerificationStatus
 from harness.rundir.directory import RunDirectory
 
 _BLOCK_BYTES = 1 << 16
@@ -52,15 +52,15 @@ def merge(folders: Sequence[Path], out: Path) -> Night:
     return night
 
 
-def missing_told(night: Night) -> tuple[str, ...]:
+def describe_missing(night: Night) -> tuple[str, ...]:
     """Return a sentence per shard that did not run everything that it was to run. Pure."""
-    told = []
+    sentences = []
     for shard in sorted({each.shard for each in night.missing}):
         names = [each.id for each in night.missing if each.shard == shard]
         everything = len(names) == sum(each.shard == shard for each in night.planned)
         what = "is missing" if everything else "did not finish"
-        told.append(f"shard {shard}/{night.shards} {what}: {', '.join(names)}")
-    return tuple(told)
+        sentences.append(f"shard {shard}/{night.shards} {what}: {', '.join(names)}")
+    return tuple(sentences)
 
 
 def _copy_waivers(nights: Sequence[Path], out: Path) -> None:
@@ -79,12 +79,13 @@ def _of_night(folder: Path, night: Night) -> list[Part]:
 
 def _of_run(folder: Path) -> Part:
     """Return a run directory that no night made, under its folder's name."""
-    declaration, document = RunDirectory(folder).declaration.read(), read_document(folder)
+    directory = RunDirectory(folder)
+    declaration, record = directory.declaration.read(), directory.verdict.read()
     words = words_of(record_of(Request, declaration.argv))
     name = folder.absolute().name
     seconds = round(sum(declaration.timings.values()), 1)
     planned = Planned(name, words, 1, max(seconds, 1.0))
-    return Part(planned, Ended(name, Ending(document.verdict.value), seconds), folder)
+    return Part(planned, Ended(name, VerificationStatus(record.verdict.value), seconds), folder)
 
 
 def _copy_sparse(source: str, target: str) -> None:

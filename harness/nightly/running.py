@@ -15,7 +15,7 @@ from harness.model.request import Request, as_typed
 from harness.model.runs import Verdict
 from harness.nightly.folder import NightFolder
 from harness.nightly.matrix import Verification
-from harness.nightly.records import SCHEMA, Ended, Ending, Night, Planned
+from harness.nightly.night import SCHEMA, Ended, Night, Planned, VerificationStatus
 from harness.nightly.shards import assign, estimate
 from harness.scenario.plan import Scenario
 from harness.scenario.registry import select
@@ -54,7 +54,7 @@ def run_shard(night: Night, requests: dict[str, Request], folder: Path, reporter
         reporter.stage(f"[{number}/{len(night.mine)}] {planned.id}: about {duration(planned.seconds)}")
         request = replace(requests[planned.id], argv=("verify", *planned.words))
         ended = _ask(ask, planned.id, request, place, reporter)
-        reporter.stage(f"{planned.id}: {ended.ending} in {duration(ended.seconds)}")
+        reporter.stage(f"{planned.id}: {ended.outcome} in {duration(ended.seconds)}")
         night = replace(night, ended=(*night.ended, ended))
         place.night.write(night)
     return night
@@ -67,12 +67,12 @@ def _ask(ask: Verify, name: str, request: Request, place: NightFolder, reporter:
     began = time.monotonic()
     error = ""
     try:
-        ending = Ending(ask(request, run_dir, reporter).value)
+        outcome = VerificationStatus(ask(request, run_dir, reporter).value)
     except HarnessError as failure:
-        ending, error = Ending.ERROR, str(failure)
+        outcome, error = VerificationStatus.ERROR, str(failure)
     except Exception as failure:  # a fault of ours in one verification: the night goes on, its traceback is kept
         place.traceback(name).write_text(traceback.format_exc(), encoding="utf-8")
-        ending, error = Ending.ERROR, f"{type(failure).__name__}: {failure}"[:500]
+        outcome, error = VerificationStatus.ERROR, f"{type(failure).__name__}: {failure}"[:500]
     if error:
         reporter.say(error)
-    return Ended(name, ending, round(time.monotonic() - began, 1), error)
+    return Ended(name, outcome, round(time.monotonic() - began, 1), error)

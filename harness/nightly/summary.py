@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from harness.base.progress import duration
-from harness.nightly.judging import NightReport, Told
-from harness.nightly.marks import Mark, MarkedCell, MarkedFinding
-from harness.nightly.strips import strip_of
+from harness.nightly.judging import Concluded, NightReport
+from harness.nightly.sparkline import signs_of
+from harness.nightly.trend import CellTrend, FindingTrend, Trend
 from harness.report.markdown import plain
 
 BUDGET_BYTES = 20_000
@@ -24,22 +24,22 @@ def render_summary(report: NightReport, budget: int = BUDGET_BYTES) -> str:
             break
         kept += 1
     cut = len(lines) - kept
-    told = [f"\n**{cut} more lines are cut here; index.html of the night has them all.**"] if cut else []
-    return "\n".join([*lines[:kept], *told]) + "\n"
+    more = [f"\n**{cut} more lines are cut here; index.html of the night has them all.**"] if cut else []
+    return "\n".join([*lines[:kept], *more]) + "\n"
 
 
 def headline(report: NightReport) -> str:
     """Return the night in a sentence: `HOLD: 1 HOLD, 3 SHIP of 4 verifications`."""
-    return "nothing to do: 0 verifications" if report.idle else f"{report.ending}: {counted(report)}"
+    return "nothing to do: 0 verifications" if report.idle else f"{report.outcome}: {counted(report)}"
 
 
 def counted(report: NightReport) -> str:
     """Return how many verifications ended how."""
-    endings = [each.ending for each in report.told]
-    told = ", ".join(f"{endings.count(ending)} {ending}" for ending in dict.fromkeys(sorted(endings)))
-    waived = sum(each.ending is not each.counts for each in report.told)
+    outcomes = [each.outcome for each in report.verifications]
+    counts = ", ".join(f"{outcomes.count(each)} {each}" for each in dict.fromkeys(sorted(outcomes)))
+    waived = sum(each.outcome is not each.counts_as for each in report.verifications)
     of_them = f"; {waived} of them waived" if waived else ""
-    return f"{told or 'nothing'} of {len(report.told)} verifications{of_them}"
+    return f"{counts or 'nothing'} of {len(report.verifications)} verifications{of_them}"
 
 
 def part(report: NightReport) -> str:
@@ -55,13 +55,13 @@ def _lines(report: NightReport) -> Iterator[str]:
         yield "There is no earlier night to compare with: everything that is not as claimed is new."
         yield ""
     yield from _listed("Waivers at fault", [plain(each) for each in report.waived.faults])
-    yield from _verifications(report.told)
-    for mark in (Mark.NEW, Mark.FLAKY, Mark.RECURRING, Mark.FIXED, Mark.UNDECIDED):
-        yield from _listed(f"Outcomes: {mark}", [_cell(report, each) for each in report.cells if each.mark is mark])
+    yield from _verifications(report.verifications)
+    for trend in (Trend.NEW, Trend.FLAKY, Trend.RECURRING, Trend.FIXED, Trend.UNDECIDED):
+        yield from _listed(f"Outcomes: {trend}", [_cell(report, each) for each in report.cells if each.trend is trend])
     yield from _listed("Ask again", [f"`{line}`" for line in report.retries])
-    for mark in (Mark.NEW, Mark.FLAKY, Mark.FIXED):
-        found = [_finding(report, each) for each in report.findings if each.mark is mark]
-        yield from _listed(f"Findings: {'gone' if mark is Mark.FIXED else mark}", found)
+    for trend in (Trend.NEW, Trend.FLAKY, Trend.FIXED):
+        found = [_finding(report, each) for each in report.findings if each.trend is trend]
+        yield from _listed(f"Findings: {'gone' if trend is Trend.FIXED else trend}", found)
 
 
 def _listed(title: str, items: Sequence[str]) -> Iterator[str]:
@@ -72,27 +72,27 @@ def _listed(title: str, items: Sequence[str]) -> Iterator[str]:
         yield ""
 
 
-def _verifications(told: Sequence[Told]) -> Iterator[str]:
+def _verifications(concluded: Sequence[Concluded]) -> Iterator[str]:
     yield "| verification | verdict | time | |"
     yield "|---|---|---|---|"
-    for each in told:
-        waived = ", waived" if each.ending is not each.counts else ""
+    for each in concluded:
+        waived = ", waived" if each.outcome is not each.counts_as else ""
         yield (
-            f"| {plain(each.planned.id)} | {each.ending}{waived} | {duration(each.seconds)} | {plain(each.sentence)} |"
+            f"| {plain(each.planned.id)} | {each.outcome}{waived} | {duration(each.seconds)} | {plain(each.sentence)} |"
         )
     yield ""
 
 
-def _cell(report: NightReport, marked: MarkedCell) -> str:
-    cell = marked.cell
+def _cell(report: NightReport, each: CellTrend) -> str:
+    cell = each.cell
     waiver = report.waived.cells.get(cell.key)
     waived = f"; waived by {waiver.owner} until {waiver.expires}" if waiver else ""
     place = f"{cell.verification}: {cell.scenario} on {cell.arm}"
-    return f"{plain(place)}: {plain(cell.shown)} `{strip_of(marked)}`{plain(waived)}"
+    return f"{plain(place)}: {plain(cell.outcome)} `{signs_of(each)}`{plain(waived)}"
 
 
-def _finding(report: NightReport, marked: MarkedFinding) -> str:
-    found = marked.found
+def _finding(report: NightReport, each: FindingTrend) -> str:
+    found = each.found
     waived = "; waived" if found.id in report.waived.findings else ""
     contrast = f"{found.base} against {found.candidate}" if found.base else found.candidate
     place = f"{found.verification}: {found.scenario}, {contrast}"

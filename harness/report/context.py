@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.base.text import cut
+from harness.judge.reasons import rests_on
+from harness.model.arms import Arm
 from harness.model.runs import Evidence, Outcome
 from harness.model.sparklines import Sparklines
+from harness.model.verdict import Check, FileDigest, JudgedClaim, JudgedRun, VerdictRecord
 from harness.report import matrix
-from harness.report.differences import ContrastView, beside, causes_of, contrast_view, meaning_of
-from harness.report.document import ArmDoc, ClaimDoc, Document, RunDoc
+from harness.report.differences import ContrastView, causes_of, contrast_view, known_of, meaning_of
 from harness.report.drawing import Drawing, draw
-from harness.report.inventory import FileDigest
 from harness.report.links import Link, evidence_link, journal_link
 from harness.report.matrix import InertnessView, Row
 from harness.report.measures import Measures, measures_of
@@ -93,7 +94,7 @@ class ReportContext:
     kafka_version: str
     claims_told: str
     runs_told: str
-    arms: tuple[ArmDoc, ...]
+    arms: tuple[Arm, ...]
     claims: tuple[ClaimView, ...]
     rows: tuple[Row, ...]
     contrasts: tuple[ContrastView, ...]
@@ -118,96 +119,96 @@ class ReportContext:
 
 
 def report_context(
-    document: Document,
+    record: VerdictRecord,
     journals: Mapping[str, Sequence[Entry]],
     limits: Limits | None = None,
     history: Sparklines | None = None,
 ) -> ReportContext:
     """Return what the report shows; `journals` are the events of each run by its folder."""
     limits = limits or Limits()
-    chosen = _chosen_runs(document, journals, limits.timelines)
-    telling = _telling_phases(document, journals)
+    chosen = _chosen_runs(record, journals, limits.timelines)
+    telling = _telling_phases(record, journals)
     return ReportContext(
-        verdict=document.verdict.value,
-        sentence=cut(document.sentence, limits.text),
-        against=cut(document.against, limits.text),
-        reasons=tuple(cut(reason, limits.text) for reason in document.reasons),
-        kafka_version=document.kafka_version,
-        claims_told=_claims_told(document.claims),
-        runs_told=_runs_told(document),
-        arms=document.arms,
-        claims=claim_views(document, limits.text),
-        rows=matrix.rows(document, limits.text),
+        verdict=record.verdict.value,
+        sentence=cut(record.sentence, limits.text),
+        against=cut(record.against, limits.text),
+        reasons=tuple(cut(reason, limits.text) for reason in rests_on(record.verdict, record.reasons)),
+        kafka_version=record.kafka_version,
+        claims_told=_claims_told(record.claims),
+        runs_told=_runs_told(record),
+        arms=record.arms,
+        claims=claim_views(record, limits.text),
+        rows=matrix.rows(record, limits.text),
         contrasts=tuple(
             contrast_view(
                 each,
-                beside(document),
+                known_of(record),
                 limits.findings,
                 limits.text,
-                meaning_of(document, each),
+                meaning_of(record, each),
                 telling,
-                causes_of(document, each, telling),
+                causes_of(record, each, telling),
             )
-            for each in document.contrasts
+            for each in record.contrasts
         ),
-        repeated=document.repeats > 1,
-        proof=proof_view(document, limits.findings, limits.text),
-        reach=reach_view(document, limits.steps * 4, limits.text),
-        inertness=matrix.inertness(document),
+        repeated=record.repeats > 1,
+        proof=proof_view(record, limits.findings, limits.text),
+        reach=reach_view(record, limits.steps * 4, limits.text),
+        inertness=matrix.inertness(record),
         history=history,
-        waived=waived_view(document, limits.text),
-        evidence=tuple(_evidence(file) for file in document.evidence[: limits.evidence]),
-        hidden_evidence=max(len(document.evidence) - limits.evidence, 0),
-        evidence_told=_evidence_told(document.evidence),
-        timelines=tuple(_timeline(document, run, journals[run.folder], limits) for run in chosen),
-        hidden_timelines=len(document.runs) - len(chosen),
-        measures=measures_of(document, _in_order(document)),
-        not_tested=document.not_tested,
-        failures=tuple(_failures(document.runs, limits.text)),
-        started_at=document.started_at,
-        command=" ".join(("harness", *document.argv)),
-        host=document.host,
-        times=_times(document),
+        waived=waived_view(record, limits.text),
+        evidence=tuple(_evidence(file) for file in record.evidence[: limits.evidence]),
+        hidden_evidence=max(len(record.evidence) - limits.evidence, 0),
+        evidence_told=_evidence_told(record.evidence),
+        timelines=tuple(_timeline(record, run, journals[run.key.folder], limits) for run in chosen),
+        hidden_timelines=len(record.runs) - len(chosen),
+        measures=measures_of(record, _in_order(record)),
+        not_tested=record.not_tested,
+        failures=tuple(_failures(record.runs, limits.text)),
+        started_at=record.started_at,
+        command=" ".join(("harness", *record.argv)),
+        host=record.host,
+        times=_times(record),
     )
 
 
-def _claims_told(claims: Sequence[ClaimDoc]) -> str:
+def _claims_told(claims: Sequence[JudgedClaim]) -> str:
     if not claims:
         return "none declared"
     counts = {status: sum(c.status == status for c in claims) for status in ("held", "refuted", "untested")}
     return ", ".join(f"{count} {status}" for status, count in counts.items() if count)
 
 
-def _runs_told(document: Document) -> str:
-    scenarios, arms = len(document.scenarios), len(document.arms)
-    return f"{len(document.runs)} ({scenarios} scenarios × {arms} arms × {document.repeats})"
+def _runs_told(record: VerdictRecord) -> str:
+    scenarios, arms = len(record.scenarios), len(record.arms)
+    return f"{len(record.runs)} ({scenarios} scenarios × {arms} arms × {record.repeats})"
 
 
-def _telling_phases(document: Document, journals: Mapping[str, Sequence[Entry]]) -> frozenset[tuple[str, str]]:
+def _telling_phases(record: VerdictRecord, journals: Mapping[str, Sequence[Entry]]) -> frozenset[tuple[str, str]]:
     """Return (scenario, phase) of the last phases of scenarios that discriminate: what they are run for shows there.
 
     A run that did not come to an answer may have ended in an earlier phase, so it does not count.
     """
-    proving = {scenario.name for scenario in document.scenarios if scenario.discriminates}
-    answered = [r for r in document.runs if r.scenario in proving and r.outcome in (Outcome.PASSED, Outcome.FAILED)]
-    return frozenset((run.scenario, last_phase(journals.get(run.folder, ()))) for run in answered)
+    proving = {scenario.name for scenario in record.scenarios if scenario.discriminates}
+    answered = [r for r in record.runs if r.scenario in proving and r.outcome in (Outcome.PASSED, Outcome.FAILED)]
+    return frozenset((run.scenario, last_phase(journals.get(run.key.folder, ()))) for run in answered)
 
 
-def _chosen_runs(document: Document, journals: Mapping[str, Sequence[Entry]], most: int) -> list[RunDoc]:
+def _chosen_runs(record: VerdictRecord, journals: Mapping[str, Sequence[Entry]], most: int) -> list[JudgedRun]:
     """Return the runs whose timelines are shown: all, or first those that did not pass."""
-    told = [run for run in document.runs if journals.get(run.folder)]
-    kept = {run.folder for run in sorted(told, key=lambda run: run.check == "passed")[:most]}
-    return [run for run in _in_order(document) if run.folder in kept]
+    told = [run for run in record.runs if journals.get(run.key.folder)]
+    kept = {run.key for run in sorted(told, key=lambda run: run.check.is_fine)[:most]}
+    return [run for run in _in_order(record) if run.key in kept]
 
 
-def _in_order(document: Document) -> list[RunDoc]:
+def _in_order(record: VerdictRecord) -> list[JudgedRun]:
     """Return the runs as the matrix has them: by scenario, then arm, then repeat."""
-    scenarios = [scenario.name for scenario in document.scenarios]
-    arms = [arm.name for arm in document.arms]
-    return sorted(document.runs, key=lambda run: (scenarios.index(run.scenario), arms.index(run.arm), run.repeat))
+    scenarios = [scenario.name for scenario in record.scenarios]
+    arms = [arm.name for arm in record.arms]
+    return sorted(record.runs, key=lambda run: (scenarios.index(run.scenario), arms.index(run.arm), run.repeat))
 
 
-def _timeline(document: Document, run: RunDoc, events: Sequence[Entry], limits: Limits) -> TimelineView:
+def _timeline(record: VerdictRecord, run: JudgedRun, events: Sequence[Entry], limits: Limits) -> TimelineView:
     timeline = timeline_of(events)
     steps = tuple(step for step in timeline.steps if step.notable)
     outcome = f"{run.outcome}({run.expectation})" if run.outcome == "FAILED" else str(run.outcome)
@@ -217,25 +218,25 @@ def _timeline(document: Document, run: RunDoc, events: Sequence[Entry], limits: 
         run.arm,
         run.repeat,
         outcome,
-        _tells_the_story(document, run),
+        _tells_the_story(record, run),
         f"{run.scenario} on {run.arm}, repeat {run.repeat}: {outcome} after {timeline.seconds:.1f} s, "
         f"{len(timeline.lanes)} nodes, {len(steps)} numbered steps listed below.",
         draw(timeline),
         steps[: limits.steps],
         max(len(steps) - limits.steps, 0),
-        journal_link(run.folder),
+        journal_link(run.key.folder),
     )
 
 
-def _tells_the_story(document: Document, run: RunDoc) -> bool:
+def _tells_the_story(record: VerdictRecord, run: JudgedRun) -> bool:
     """Return whether a timeline is open at first: what did not pass, and the pairs that prove something."""
-    proving = {scenario.name for scenario in document.scenarios if scenario.discriminates}
+    proving = {scenario.name for scenario in record.scenarios if scenario.discriminates}
     pair = run.repeat == 1 and run.role in ("base", "on") and run.scenario in proving
-    return pair or run.check in ("failed", "error")
+    return pair or run.check in (Check.FAILED, Check.ERROR)
 
 
-def _failures(runs: Sequence[RunDoc], text: int) -> list[str]:
-    spoiled = [run for run in runs if run.check in ("error", "skipped")]
+def _failures(runs: Sequence[JudgedRun], text: int) -> list[str]:
+    spoiled = [run for run in runs if run.check in (Check.ERROR, Check.SKIPPED)]
     return [f"{r.scenario} · {r.arm} · {r.repeat}: {r.outcome}. {cut(r.reason, text)}".strip() for r in spoiled]
 
 
@@ -248,10 +249,10 @@ def _evidence_told(files: Sequence[FileDigest]) -> str:
     return f"{len(files)} files, {sum(file.bytes for file in files) / 1e6:.1f} MB,"
 
 
-def _times(document: Document) -> tuple[StageTime, ...]:
-    timings = document.timings
+def _times(record: VerdictRecord) -> tuple[StageTime, ...]:
+    timings = record.timings
     whole = sum(timings.values()) or 1.0
     return tuple(
-        StageTime(stage, round(seconds, 1), round(100 * seconds / whole, 1), document.cpu_seconds.get(stage))
+        StageTime(stage, round(seconds, 1), round(100 * seconds / whole, 1), record.cpu_seconds.get(stage))
         for stage, seconds in sorted(timings.items(), key=lambda item: (-item[1], item[0]))
     )

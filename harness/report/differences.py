@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from harness.base.text import cut
-from harness.judge.logs import WORSE, foretold_by
-from harness.model.findings import FindingKind, Significance
+from harness.judge.log_verdict import WORSE, expected_by
+from harness.model.findings import Contrast, Finding, FindingKind, Significance
 from harness.model.runs import Evidence
-from harness.report.document import ContrastDoc, Document, FindingDoc
+from harness.model.verdict import CellState, VerdictRecord
 from harness.report.links import Link, evidence_link
 
 _MOST_NOISE = 12  # of a contrast's findings within the noise: they are shown as examples
@@ -17,30 +17,22 @@ _MOST_NOISE = 12  # of a contrast's findings within the noise: they are shown as
 
 @dataclass(frozen=True, slots=True)
 class FindingView:
-    """A family of lines that differs, with its excerpts cut to size.
+    """A family of lines that differs: one finding, its texts cut to size, for all that differ alike.
 
-    `base` and `candidate` are counts, one per repeat. `also` are the other places where it differs alike. `told` says
-    what is known of chance, `lasting` which arm logs it to the end of its runs, `explained` which claim foretells it;
-    all three may be empty. `unknown` is true where repeats
-    could not tell.
+    `base` and `candidate` are counts, one per repeat. `also` are the other places where it differs alike. `chance` is
+    what is known of it, `lasting` which arm logs it to the end of its runs, `explained` which claim expects it; all
+    three may be empty. `unknown` is true where repeats could not decide.
     """
 
-    kind: str
-    template: str
+    finding: Finding
     where: str
     also: tuple[str, ...]
-    level: str
-    logger: str
-    statement: str
     base: str
     candidate: str
-    told: str
+    chance: str
     lasting: str
-    says: str
     unknown: bool
     explained: str
-    base_excerpt: str
-    candidate_excerpt: str
     links: tuple[Link, ...]
 
 
@@ -48,27 +40,27 @@ class FindingView:
 class Cause:
     """A difference of outcomes between two arms, and the last phases of its scenario, where its fallout shows.
 
-    `held` is the arm that held.
+    `passed` is the arm that passed.
     """
 
     scenario: str
     phases: frozenset[str]
-    held: str
-    says: str
+    passed: str
+    sentence: str
 
 
 @dataclass(frozen=True, slots=True)
 class CauseView:
     """A difference of outcomes with its fallout, `hidden` of which is not shown."""
 
-    says: str
+    sentence: str
     findings: tuple[FindingView, ...]
     hidden: int
 
 
 @dataclass(frozen=True, slots=True)
 class ContrastView:
-    """What differs between two arms: `told` in a sentence, `findings` worst first, `hidden` of them not shown.
+    """What differs between two arms: `summary` in a sentence, `findings` worst first, `hidden` of them not shown.
 
     `causes` are differences of outcomes with the findings that are their fallout. `noise` are examples of what is
     within the noise, `within` how many there are.
@@ -77,7 +69,7 @@ class ContrastView:
     base: str
     candidate: str
     meaning: str
-    told: str
+    summary: str
     causes: tuple[CauseView, ...]
     findings: tuple[FindingView, ...]
     hidden: int
@@ -86,30 +78,30 @@ class ContrastView:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
-    """What is known beside the findings: whether an arm ran more than once, what is foretold, how places are linked.
+class Known:
+    """What is known beside the findings: whether an arm ran more than once, what is expected, how places are linked.
 
-    `foretold` are regular expressions of log lines by the claim that foretells them, `flag` the candidate's key.
+    `expected` are regular expressions of log lines by the claim that expects them, `flag` the candidate's key.
     """
 
     repeated: bool
     link: Callable[[Evidence], Link] = evidence_link
-    foretold: Mapping[str, str] = field(default_factory=dict)
+    expected: Mapping[str, str] = field(default_factory=dict)
     flag: str = ""
 
 
-def beside(document: Document) -> Beside:
-    """Return what a verdict tells beside its findings."""
-    return Beside(
-        document.repeats > 1,
-        foretold={claim.id: claim.foretells for claim in document.claims if claim.foretells},
-        flag=next((arm.flag_key for arm in document.arms if arm.flag_key), ""),
+def known_of(record: VerdictRecord) -> Known:
+    """Return what a verdict says beside its findings."""
+    return Known(
+        record.repeats > 1,
+        expected={claim.id: claim.expected_log for claim in record.claims if claim.expected_log},
+        flag=next((arm.build.flag.key for arm in record.arms if arm.build.flag.key), ""),
     )
 
 
 def contrast_view(
-    contrast: ContrastDoc,
-    known: Beside,
+    contrast: Contrast,
+    known: Known,
     most: int,
     text: int,
     meaning: str = "",
@@ -127,7 +119,7 @@ def contrast_view(
         contrast.base,
         contrast.candidate,
         meaning,
-        _told(known.repeated, groups),
+        _summary(known.repeated, groups),
         tuple(_cause(known, cause, caused, most, text) for cause, caused in fallout.items() if caused),
         tuple(rest[:most]),
         max(len(rest) - most, 0),
@@ -136,24 +128,24 @@ def contrast_view(
     )
 
 
-def causes_of(document: Document, contrast: ContrastDoc, telling: Collection[tuple[str, str]]) -> tuple[Cause, ...]:
+def causes_of(record: VerdictRecord, contrast: Contrast, telling: Collection[tuple[str, str]]) -> tuple[Cause, ...]:
     """Return the scenarios whose outcomes differ between the arms of a contrast, one of them PASSED."""
     causes = []
-    for scenario in document.scenarios:
+    for scenario in record.scenarios:
         cells = {cell.arm: cell for cell in scenario.cells if cell.arm in (contrast.base, contrast.candidate)}
-        held = [arm for arm, cell in cells.items() if cell.state == "PASSED"]
-        refuted = [cell for cell in cells.values() if cell.state == "FAILED"]
+        passed = [arm for arm, cell in cells.items() if cell.state is CellState.PASSED]
+        failed = [cell for cell in cells.values() if cell.state is CellState.FAILED]
         phases = frozenset(phase for name, phase in telling if name == scenario.name)
-        if len(held) == len(refuted) == 1 and phases:
-            says = f"{scenario.name}: {refuted[0].arm} is FAILED({refuted[0].expectation}), {held[0]} PASSED"
-            causes.append(Cause(scenario.name, phases, held[0], says))
+        if len(passed) == len(failed) == 1 and phases:
+            sentence = f"{scenario.name}: {failed[0].arm} is {failed[0]}, {passed[0]} PASSED"
+            causes.append(Cause(scenario.name, phases, passed[0], sentence))
     return tuple(causes)
 
 
-def _is_fallout(contrast: ContrastDoc, alike: Sequence[FindingDoc], cause: Cause) -> bool:
+def _is_fallout(contrast: Contrast, alike: Sequence[Finding], cause: Cause) -> bool:
     """Return whether a difference is all in the last phase of a scenario that ended otherwise.
 
-    A warning of which the arm that held has more is none: it may be what that end was bought with.
+    A warning of which the arm that passed has more is none: it may be what that end was bought with.
     """
     if any(each.scenario != cause.scenario or each.phase not in cause.phases for each in alike):
         return False
@@ -161,23 +153,23 @@ def _is_fallout(contrast: ContrastDoc, alike: Sequence[FindingDoc], cause: Cause
     for each in alike:
         counts[contrast.base] += each.base_count
         counts[contrast.candidate] += each.candidate_count
-    more_in_held = counts[cause.held] > sum(counts.values()) - counts[cause.held]
-    return not (more_in_held and alike[0].level in WORSE)
+    more_in_passed = counts[cause.passed] > sum(counts.values()) - counts[cause.passed]
+    return not (more_in_passed and alike[0].level in WORSE)
 
 
-def _worst_first(known: Beside, groups: Iterable[Sequence[FindingDoc]], text: int) -> list[FindingView]:
+def _worst_first(known: Known, groups: Iterable[Sequence[Finding]], text: int) -> list[FindingView]:
     views = [_finding(known, alike, text) for alike in groups]
     return sorted(views, key=lambda view: (view.unknown, bool(view.explained)))
 
 
-def _cause(known: Beside, cause: Cause, caused: Sequence[Sequence[FindingDoc]], most: int, text: int) -> CauseView:
+def _cause(known: Known, cause: Cause, caused: Sequence[Sequence[Finding]], most: int, text: int) -> CauseView:
     views = _worst_first(known, caused, text)
-    return CauseView(cause.says, tuple(views[:most]), max(len(views) - most, 0))
+    return CauseView(cause.sentence, tuple(views[:most]), max(len(views) - most, 0))
 
 
-def meaning_of(document: Document, contrast: ContrastDoc) -> str:
+def meaning_of(record: VerdictRecord, contrast: Contrast) -> str:
     """Return what a contrast is asked for, in words."""
-    role = {arm.name: arm.role.value for arm in document.arms}
+    role = {arm.name: arm.role.value for arm in record.arms}
     pair = (role.get(contrast.base, ""), role.get(contrast.candidate, ""))
     meanings = {
         ("base", "off"): "is the flag inert?",
@@ -187,63 +179,63 @@ def meaning_of(document: Document, contrast: ContrastDoc) -> str:
     return meanings.get(pair, "")
 
 
-def telling_first(findings: Iterable[FindingDoc], telling: Collection[tuple[str, str]]) -> tuple[FindingDoc, ...]:
+def telling_first(findings: Iterable[Finding], telling: Collection[tuple[str, str]]) -> tuple[Finding, ...]:
     """Return what is beyond the noise first, of that what is in `telling`, and otherwise the same order."""
 
-    def order(finding: FindingDoc) -> tuple[bool, bool]:
+    def order(finding: Finding) -> tuple[bool, bool]:
         return finding.significance is not Significance.BEYOND, (finding.scenario, finding.phase) not in telling
 
     return tuple(sorted(findings, key=order))
 
 
-def _alike(findings: Iterable[FindingDoc]) -> list[list[FindingDoc]]:
-    groups: dict[tuple[object, ...], list[FindingDoc]] = {}
+def _alike(findings: Iterable[Finding]) -> list[list[Finding]]:
+    groups: dict[tuple[object, ...], list[Finding]] = {}
     for each in findings:
-        values = each.says if each.kind is FindingKind.VALUE else ""
+        values = each.detail if each.kind is FindingKind.VALUE else ""
         groups.setdefault((each.significance, each.kind, each.logger, each.template, values), []).append(each)
     return list(groups.values())
 
 
-def _finding(known: Beside, alike: Sequence[FindingDoc], text: int) -> FindingView:
+def _finding(known: Known, alike: Sequence[Finding], text: int) -> FindingView:
     first = alike[0]
-    lines = (first.base_excerpt, first.candidate_excerpt)
     return FindingView(
-        first.kind.value,
-        cut(first.template, text),
-        _where(first),
-        tuple(_where(each) for each in alike[1:]),
-        first.level,
-        first.logger,
-        first.statement,
-        _counts(first.base_runs, first.base_count),
-        _counts(first.candidate_runs, first.candidate_count),
-        _chance(first, known.repeated),
-        _lasting(first),
-        cut(first.says, text),
-        first.significance is Significance.UNKNOWN and known.repeated,
-        foretold_by(first.template, lines, known.foretold, known.flag),
-        cut(first.base_excerpt, text),
-        cut(first.candidate_excerpt, text),
-        tuple(known.link(evidence) for evidence in first.evidence),
+        finding=replace(
+            first,
+            template=cut(first.template, text),
+            detail=cut(first.detail, text),
+            base_excerpt=cut(first.base_excerpt, text),
+            candidate_excerpt=cut(first.candidate_excerpt, text),
+        ),
+        where=_where(first),
+        also=tuple(_where(each) for each in alike[1:]),
+        base=_counts(first.base_runs, first.base_count),
+        candidate=_counts(first.candidate_runs, first.candidate_count),
+        chance=_chance(first, known.repeated),
+        lasting=_lasting(first),
+        unknown=first.significance is Significance.UNKNOWN and known.repeated,
+        explained=expected_by(
+            first.template, (first.base_excerpt, first.candidate_excerpt), known.expected, known.flag
+        ),
+        links=tuple(known.link(evidence) for evidence in first.evidence),
     )
 
 
-def _where(finding: FindingDoc) -> str:
-    by = f"logged by {finding.logged_by}" if finding.logged_by not in ("", finding.role) else ""
-    return " · ".join(filter(None, (finding.scenario, finding.role, finding.phase, by)))
+def _where(finding: Finding) -> str:
+    by = f"logged by {finding.logged_by}" if finding.logged_by not in ("", finding.node_kind) else ""
+    return " · ".join(filter(None, (finding.scenario, finding.node_kind, finding.phase, by)))
 
 
 def _counts(runs: Sequence[int], whole: int) -> str:
     return " · ".join(map(str, runs)) if len(runs) > 1 else str(whole)
 
 
-def _chance(finding: FindingDoc, repeated: bool) -> str:
+def _chance(finding: Finding, repeated: bool) -> str:
     if finding.significance is Significance.UNKNOWN:
         return "cannot be told from noise" if repeated else ""
-    return f"{finding.significance}" + ("" if finding.q is None else f", false discovery rate {finding.q:.2g}")
+    return f"{finding.significance}" + ("" if finding.fdr is None else f", false discovery rate {finding.fdr:.2g}")
 
 
-def _lasting(finding: FindingDoc) -> str:
+def _lasting(finding: Finding) -> str:
     match finding.base_lasting, finding.candidate_lasting:
         case True, True:
             return "to the end in both"
@@ -255,7 +247,7 @@ def _lasting(finding: FindingDoc) -> str:
             return ""
 
 
-def _told(repeated: bool, groups: Sequence[Sequence[FindingDoc]]) -> str:
+def _summary(repeated: bool, groups: Sequence[Sequence[Finding]]) -> str:
     if not groups:
         return "No line differs."
     if not repeated:

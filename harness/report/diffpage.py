@@ -8,16 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from harness.base.paths import data_root
 from harness.base.text import cut
 from harness.model.findings import Contrast, Significance
 from harness.model.log_totals import FileTotal, Totals
 from harness.model.runs import Evidence
-from harness.report.differences import Beside, ContrastView, contrast_view
-from harness.report.document import ContrastDoc
-from harness.report.html import own_file, policy_hash, template_environment
+from harness.report.differences import ContrastView, Known, contrast_view
 from harness.report.links import Link
-from harness.report.verdict import finding_doc
+from harness.report.page import render_page
 
 _MOST = 200
 _MOST_FILES = 300
@@ -50,21 +47,16 @@ class DiffPage:
 
 def render_diff(contrast: Contrast, totals: Totals, out: Path) -> str:
     """Return the page for the folder `out`, from which files are linked. Equal input gives equal bytes."""
-    reports = data_root() / "reports"
-    style, script = own_file(reports / "styles" / "report.css"), own_file(reports / "scripts" / "filter.js")
-    template = template_environment(reports / "templates").get_template("diff.html.j2")
-    hashes = {"style_hash": policy_hash(style), "script_hash": policy_hash(script)}
-    return template.render(page=diff_page(contrast, totals, out), style=style, script=script, **hashes)
+    return render_page("diff.html.j2", page=diff_page(contrast, totals, out))
 
 
 def diff_page(contrast: Contrast, totals: Totals, out: Path) -> DiffPage:
     """Return what the page shows."""
     repeated = any(len(finding.base_runs) > 1 for finding in contrast.findings)
-    shown = ContrastDoc(contrast.base, contrast.candidate, tuple(map(finding_doc, contrast.findings)))
-    known = Beside(repeated, link=lambda evidence: _link(evidence, out))
+    known = Known(repeated, link=lambda evidence: _link(evidence, out))
     return DiffPage(
         _headline(contrast, repeated),
-        contrast_view(shown, known, _MOST, _TEXT),
+        contrast_view(contrast, known, _MOST, _TEXT),
         repeated,
         tuple(_file(total, out) for total in totals.files[:_MOST_FILES]),
         max(len(totals.files) - _MOST_FILES, 0),

@@ -6,7 +6,7 @@ import re
 
 from harness.base.text import cut, visible
 from harness.report.context import ReportContext
-from harness.report.matrix import Cell
+from harness.report.matrix import CellView
 
 _TEXT = 300
 _ROWS = 100
@@ -30,7 +30,8 @@ def _verdict(report: ReportContext) -> list[str]:
 
 def _arms(report: ReportContext) -> list[str]:
     lines = [
-        f"| {plain(a.name)} | {a.role} | `{a.jar_sha256[:12]}` | {a.flag} | {plain(a.builder)} |" for a in report.arms
+        f"| {plain(a.name)} | {a.role} | `{a.build.jar_sha256[:12]}` | {a.flag} | {plain(a.build.builder)} |"
+        for a in report.arms
     ]
     return ["| arm | role | raft jar | flag | builder |", "|---|---|---|---|---|", *lines, ""]
 
@@ -44,7 +45,7 @@ def _matrix(report: ReportContext) -> list[str]:
     return [f"| scenario | {names} | means |", "|---" * (len(report.arms) + 2) + "|", *lines, ""]
 
 
-def _cell(cell: Cell | None) -> str:
+def _cell(cell: CellView | None) -> str:
     if cell is None:
         return "no such arm"
     name = f"({plain(cell.expectation)})" if cell.expectation else ""
@@ -59,7 +60,7 @@ def _effect(effect: str, discriminates: bool) -> str:
 def _claims(report: ReportContext) -> list[str]:
     if not report.claims:
         return ["No claims were declared."]
-    return [f"- **{c.status}** {plain(c.id)}: {plain(c.says)}" for c in report.claims[:_ROWS]]
+    return [f"- **{c.status}** {plain(c.id)}: {plain(c.text)}" for c in report.claims[:_ROWS]]
 
 
 def plain(text: str) -> str:

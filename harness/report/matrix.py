@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.base.text import cut
-from harness.judge.cells import CellState
-from harness.judge.checks import Check
-from harness.model.arms import Role
+from harness.model.arms import Arm, Role
 from harness.model.runs import Evidence
-from harness.report.document import ArmDoc, CellDoc, Document, RunDoc, ScenarioDoc
+from harness.model.verdict import Cell, CellState, JudgedRun, Scenario, Standing, VerdictRecord
 from harness.report.figures import told_inline
 from harness.report.links import Link, Quote, evidence_link, journal_link, quote_of
 
@@ -30,7 +29,7 @@ _QUOTE = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class CellView:
     """One cell: what it shows, whether that is as claimed, the figures that matter and where to look."""
 
     arm: str
@@ -58,18 +57,18 @@ class Row:
     effect: str
     discriminates: bool
     says: tuple[str, ...]
-    cells: tuple[Cell | None, ...]
+    cells: tuple[CellView | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class InertnessView:
-    """What base and the candidate with its flag off show in one scenario; `told` is what that says of the flag."""
+    """What base and the candidate with its flag off show in one scenario, and what that means for the flag."""
 
     id: str
     scenario: str
     base: str
     off: str
-    told: str
+    means: str
 
 
 def slug(*words: str) -> str:
@@ -77,16 +76,16 @@ def slug(*words: str) -> str:
     return "-".join(re.sub(r"[^A-Za-z0-9]+", "-", word).strip("-").lower() for word in words)
 
 
-def rows(document: Document, text: int) -> tuple[Row, ...]:
+def rows(record: VerdictRecord, text: int) -> tuple[Row, ...]:
     """Return a row per scenario, in the order in which they were asked."""
-    return tuple(_row(document, scenario, text) for scenario in document.scenarios)
+    return tuple(_row(record, scenario, text) for scenario in record.scenarios)
 
 
-def inertness(document: Document) -> tuple[InertnessView, ...]:
+def inertness(record: VerdictRecord) -> tuple[InertnessView, ...]:
     """Return a row per scenario that was declared for an arm with the flag off."""
     found = []
-    for scenario in document.scenarios:
-        shown = {cell.role: told_state(cell) for cell in scenario.cells}
+    for scenario in record.scenarios:
+        shown = {cell.role: cell.shown for cell in scenario.cells}
         if Role.OFF in shown:
             ends = (shown.get(Role.BASE, "not asked"), shown[Role.OFF])
             row = InertnessView(f"scenario-{slug(scenario.name)}", scenario.name, *ends, scenario.inertness)
@@ -94,12 +93,7 @@ def inertness(document: Document) -> tuple[InertnessView, ...]:
     return tuple(found)
 
 
-def told_state(cell: CellDoc) -> str:
-    """Return a cell's outcome as it is written everywhere: `FAILED(observer_recovers)`."""
-    return f"{cell.state}({cell.expectation})" if cell.expectation else str(cell.state)
-
-
-def _row(document: Document, scenario: ScenarioDoc, text: int) -> Row:
+def _row(record: VerdictRecord, scenario: Scenario, text: int) -> Row:
     return Row(
         id=f"scenario-{slug(scenario.name)}",
         name=scenario.name,
@@ -107,24 +101,24 @@ def _row(document: Document, scenario: ScenarioDoc, text: int) -> Row:
         verdict=scenario.verdict.value if scenario.verdict else "",
         effect=scenario.effect,
         discriminates=scenario.discriminates,
-        says=tuple(cut(says, text) for says in scenario.says),
-        cells=tuple(_cell(document, scenario, arm, text) for arm in document.arms),
+        says=tuple(cut(sentence, text) for sentence in record.about(scenario.name)),
+        cells=tuple(_cell(record, scenario, arm, text) for arm in record.arms),
     )
 
 
-def _cell(document: Document, scenario: ScenarioDoc, arm: ArmDoc, text: int) -> Cell | None:
-    cell = next((cell for cell in scenario.cells if cell.arm == arm.name), None)
+def _cell(record: VerdictRecord, scenario: Scenario, arm: Arm, text: int) -> CellView | None:
+    cell = scenario.cell(arm.name)
     if cell is None:
         return None
-    runs = [run for run in document.runs if (run.scenario, run.arm) == (scenario.name, arm.name)]
+    runs = record.runs_of(scenario.name, arm.name)
     quoted, places = _evidence(runs)
-    return Cell(
+    return CellView(
         arm=arm.name,
         sign=SIGNS[cell.state],
         state=cell.state.value,
         expectation=cell.expectation,
-        standing=_standing(cell, runs),
-        expected=" and ".join(cell.expected),
+        standing=_standing(cell),
+        expected=" and ".join(map(str, cell.expected)),
         counted=f"{cell.agreeing} of {cell.declared}",
         reason=cut(cell.reason, min(text, _REASON)),
         figures=told_inline([run.measures for run in runs]),
@@ -134,27 +128,23 @@ def _cell(document: Document, scenario: ScenarioDoc, arm: ArmDoc, text: int) -> 
     )
 
 
-def _standing(cell: CellDoc, runs: list[RunDoc]) -> str:
-    """Return how a cell compares with the claims, by the worst of its runs."""
-    checks = {run.check for run in runs}
-    if Check.FAILED in checks:
-        return "not as claimed" if cell.expected else "worse than base"
-    if Check.ERROR in checks or cell.state in (CellState.MISSING, CellState.UNSTABLE):
-        return "undecided"
-    if Check.SKIPPED in checks:
-        return "not asked"
-    return "as claimed" if cell.expected else "no claim"
+def _standing(cell: Cell) -> str:
+    """Return how a cell stands, in other words where nothing is claimed of it."""
+    unclaimed = {Standing.AS_CLAIMED: "no claim", Standing.NOT_AS_CLAIMED: "worse than base"}
+    return cell.standing.value if cell.expected else unclaimed.get(cell.standing, cell.standing.value)
 
 
-def _evidence(runs: list[RunDoc]) -> tuple[list[Evidence], list[Evidence]]:
+def _evidence(runs: Sequence[JudgedRun]) -> tuple[list[Evidence], list[Evidence]]:
     """Return the evidence of all repeats: that which is quoted, and that which is only linked to."""
     every = list(dict.fromkeys(evidence for run in runs for evidence in run.evidence))
     quoted = [evidence for evidence in every if evidence.excerpt.strip()][:_MOST_QUOTES]
     return quoted, [evidence for evidence in every if evidence not in quoted]
 
 
-def _links(runs: list[RunDoc], evidence: list[Evidence]) -> tuple[Link, ...]:
+def _links(runs: Sequence[JudgedRun], evidence: list[Evidence]) -> tuple[Link, ...]:
     """Return the journal of every repeat and the places that show what was refuted."""
-    journals = [Link(journal_link(r.folder).href, "journal" if len(runs) == 1 else f"journal {r.repeat}") for r in runs]
+    journals = [
+        Link(journal_link(r.key.folder).href, "journal" if len(runs) == 1 else f"journal {r.repeat}") for r in runs
+    ]
     places = [evidence_link(each) for each in evidence]
     return (*journals, *dict.fromkeys(places[: max(_MOST_LINKS - len(journals), 2)]))

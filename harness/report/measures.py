@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import mean, median, variance
 
 from harness.model.arms import Role
-from harness.report.document import Document, RunDoc
+from harness.model.verdict import JudgedRun, VerdictRecord
 from harness.report.figures import figure, words
 
 _LEVEL = 0.95
@@ -34,17 +34,17 @@ class Measures:
     runs: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def measures_of(document: Document, runs: Sequence[RunDoc]) -> Measures:
+def measures_of(record: VerdictRecord, runs: Sequence[JudgedRun]) -> Measures:
     """Return the figures of `runs`, in their order."""
     names = sorted({name for run in runs for name in run.measures})
     scenarios = dict.fromkeys(run.scenario for run in runs)
     rows = [
-        _row(document, scenario, name, [run for run in runs if run.scenario == scenario and name in run.measures])
+        _row(record, scenario, name, [run for run in runs if run.scenario == scenario and name in run.measures])
         for scenario in scenarios
         for name in names
     ]
     return Measures(
-        tuple(arm.name for arm in document.arms),
+        tuple(arm.name for arm in record.arms),
         tuple(row for row in rows if any(each != "–" for each in row.arms)),
         tuple(words(name) for name in names),
         tuple(
@@ -54,9 +54,9 @@ def measures_of(document: Document, runs: Sequence[RunDoc]) -> Measures:
     )
 
 
-def _row(document: Document, scenario: str, name: str, runs: Sequence[RunDoc]) -> MeasureRow:
-    values = {arm.name: [run.measures[name] for run in runs if run.arm == arm.name] for arm in document.arms}
-    by_role = {arm.role: values[arm.name] for arm in document.arms}
+def _row(record: VerdictRecord, scenario: str, name: str, runs: Sequence[JudgedRun]) -> MeasureRow:
+    values = {arm.name: [run.measures[name] for run in runs if run.arm == arm.name] for arm in record.arms}
+    by_role = {arm.role: values[arm.name] for arm in record.arms}
     ratio = ratio_interval(by_role.get(Role.BASE, ()), by_role.get(Role.ON, ()))
     return MeasureRow(scenario, words(name), tuple(map(_interval, values.values())), ratio)
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from harness.base.text import cut
 from harness.model.proof import AuditAnswer, ClaimedTest, Coverage, Difference, FailedTest, TestClass
+from harness.model.verdict import JudgedClaim, VerdictRecord
 from harness.proof.told import audit_told, differences_told, headline, reach_told, tests_told
-from harness.report.document import ClaimDoc, Document
 from harness.report.links import HERE, Link, Quote, evidence_link, quote_of
 
 
@@ -19,7 +19,7 @@ class DifferenceView:
     rule: str
     weight: str
     where: str
-    says: str
+    detail: str
     base: str
     candidate: str
     waived: str
@@ -41,7 +41,7 @@ class AnswerView:
 
     question: str
     standing: str
-    says: str
+    detail: str
     claim: str
     links: tuple[Link, ...]
 
@@ -51,7 +51,7 @@ class ClaimView:
     """A claim with everything that it rests on; `expected` is a sentence, empty where no scenario is asked."""
 
     id: str
-    says: str
+    text: str
     source: str
     scenario: str
     status: str
@@ -59,7 +59,7 @@ class ClaimView:
     expected: str
     answers: tuple[AnswerView, ...]
     tests: tuple[ClaimedTest, ...]
-    foretells: str
+    expected_log: str
     logged: Quote | None
 
 
@@ -103,17 +103,17 @@ class ReachView:
     hidden: int
 
 
-def claim_views(document: Document, text: int) -> tuple[ClaimView, ...]:
+def claim_views(record: VerdictRecord, text: int) -> tuple[ClaimView, ...]:
     """Return every claim, in the order of the verdict."""
-    return tuple(_claim(document, claim, text) for claim in document.claims)
+    return tuple(_claim(record, claim, text) for claim in record.claims)
 
 
-def _claim(document: Document, claim: ClaimDoc, text: int) -> ClaimView:
-    audit = document.proof.audit if document.proof else ()
-    chains = [chain for chain in document.proof.chains if chain.claim == claim.id] if document.proof else []
+def _claim(record: VerdictRecord, claim: JudgedClaim, text: int) -> ClaimView:
+    audit = record.proof.audit if record.proof else ()
+    chains = [chain for chain in record.proof.chains if chain.claim == claim.id] if record.proof else []
     return ClaimView(
         claim.id,
-        cut(claim.says, text),
+        cut(claim.text, text),
         cut(claim.source, text),
         claim.scenario,
         claim.status.value,
@@ -121,14 +121,14 @@ def _claim(document: Document, claim: ClaimDoc, text: int) -> ClaimView:
         ", ".join(f"{role} {expected}" for role, expected in claim.expected.items()),
         tuple(_answer(answer, text) for answer in audit if answer.claim == claim.id),
         chains[0].tests if chains else (),
-        cut(claim.foretells, text),
+        cut(claim.expected_log, text),
         quote_of(claim.logged, text) if claim.logged else None,
     )
 
 
-def proof_view(document: Document, most: int, text: int) -> ProofView | None:
+def proof_view(record: VerdictRecord, most: int, text: int) -> ProofView | None:
     """Return what the report shows of the proof; None when the jar was not proved."""
-    proof = document.proof
+    proof = record.proof
     if proof is None:
         return None
     return ProofView(
@@ -148,18 +148,18 @@ def proof_view(document: Document, most: int, text: int) -> ProofView | None:
     )
 
 
-def waived_view(document: Document, text: int) -> tuple[DifferenceView, ...]:
+def waived_view(record: VerdictRecord, text: int) -> tuple[DifferenceView, ...]:
     """Return the differences that somebody has accepted."""
-    differences = document.proof.differences if document.proof else ()
+    differences = record.proof.differences if record.proof else ()
     return tuple(_difference(each, text) for each in differences if each.waived)
 
 
-def reach_view(document: Document, most: int, text: int) -> ReachView | None:
+def reach_view(record: VerdictRecord, most: int, text: int) -> ReachView | None:
     """Return what the report shows of the changed lines; None when no run told."""
-    coverage = document.coverage
+    coverage = record.coverage
     if coverage is None:
         return None
-    build = document.proof.build if document.proof else ""
+    build = record.proof.build if record.proof else ""
     unreached = [_line(build, each.path, each.line, each.text, (), text) for each in coverage.unreached]
     reached = [_line(build, e.path, e.line, e.text, e.scenarios, text) for e in coverage.lines if e.scenarios]
     hidden = max(len(coverage.lines) - most, 0)
@@ -178,7 +178,7 @@ def _reach_told(coverage: Coverage) -> str:
 
 def _difference(each: Difference, text: int) -> DifferenceView:
     weight = "waived" if each.waived else each.severity.value
-    parts = (each.where, each.says, each.base, each.candidate, each.waived)
+    parts = (each.where, each.detail, each.base, each.candidate, each.waived)
     return DifferenceView(each.rule, weight, *(cut(part, text) for part in parts))
 
 
@@ -191,7 +191,7 @@ def _failure(each: FailedTest, text: int) -> FailureView:
 
 def _answer(each: AuditAnswer, text: int) -> AnswerView:
     links = tuple(evidence_link(evidence) for evidence in each.evidence)
-    return AnswerView(each.question, each.standing, cut(each.says, text), each.claim, links)
+    return AnswerView(each.question, each.standing, cut(each.detail, text), each.claim, links)
 
 
 def _line(build: str, path: str, line: int, text: str, scenarios: Sequence[str], limit: int) -> LineView:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from harness.base.paths import data_root
 from harness.base.text import cut
 from harness.logs.read.events import OUTSIDE
 from harness.model.findings import Contrast
 from harness.model.rollout import Rehearsal, RolloutOutcome, RolloutVerdict, Turn
 from harness.report.context import Limits, TimelineView
-from harness.report.differences import Beside, ContrastView, contrast_view
-from harness.report.document import ContrastDoc
+from harness.report.differences import ContrastView, Known, contrast_view
 from harness.report.drawing import draw
-from harness.report.html import own_file, policy_hash, template_environment
 from harness.report.links import Quote, evidence_link, journal_link, quote_of
+from harness.report.page import render_page
 from harness.report.timeline import timeline_of
-from harness.report.verdict import finding_doc
 from harness.rollout.rehearsals import FORWARD_AND_BACK
 from harness.rollout.runbook import Runbook, runbook
 from harness.rollout.verdict import outcome_of
@@ -63,12 +60,7 @@ def render_rollout(
     argv: Sequence[str],
 ) -> str:
     """Return the page; `journals` are the events of each rehearsal by its name. Equal input gives equal bytes."""
-    reports = data_root() / "reports"
-    style, script = own_file(reports / "styles" / "report.css"), own_file(reports / "scripts" / "filter.js")
-    template = template_environment(reports / "templates").get_template("rollout.html.j2")
-    hashes = {"style_hash": policy_hash(style), "script_hash": policy_hash(script)}
-    page = rollout_page(found, journals, contrast, argv)
-    return template.render(page=page, style=style, script=script, **hashes)
+    return render_page("rollout.html.j2", page=rollout_page(found, journals, contrast, argv))
 
 
 def rollout_page(
@@ -133,6 +125,5 @@ def _timeline(found: Rehearsal, entries: Sequence[Entry]) -> TimelineView:
 
 def _contrast(contrast: Contrast) -> ContrastView:
     """Return what differs while every node was stopped and started once; outside of that different things were done."""
-    alike = [finding_doc(each) for each in contrast.findings if each.phase != OUTSIDE]
-    doc = ContrastDoc(contrast.base, contrast.candidate, tuple(alike))
-    return contrast_view(doc, Beside(False, link=evidence_link), Limits().findings, _TEXT)
+    alike = tuple(each for each in contrast.findings if each.phase != OUTSIDE)
+    return contrast_view(replace(contrast, findings=alike), Known(False, link=evidence_link), Limits().findings, _TEXT)

@@ -10,13 +10,14 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.files import PARTIAL
 from harness.base.recordfile import RecordFile
-from harness.model import declaration, rollout
+from harness.model import declaration, rollout, verdict
 from harness.model.declaration import Declaration
 from harness.model.request import Request
 from harness.model.rollout import RolloutVerdict, RollPlan
 from harness.model.runs import RunKey, RunResult
 from harness.model.setup import Setup
 from harness.model.sparklines import Sparklines
+from harness.model.verdict import VerdictRecord
 from harness.rundir.parts import JOURNAL, NODE_LOG, RESULT, BuildFolder, LogsFolder, ProofFolder, RunFolder
 
 _BEGIN = "Begin with `harness verify`, or with `harness build --out DIR`."
@@ -111,9 +112,17 @@ class RunDirectory:
         return RecordFile(self.path / "history.json", Sparklines)
 
     @property
-    def verdict(self) -> Path:
-        """What was judged."""
-        return self.path / "verdict.json"
+    def verdict(self) -> RecordFile[VerdictRecord]:
+        """The verdict with everything it rests on."""
+        return RecordFile(
+            self.path / "verdict.json",
+            VerdictRecord,
+            schema=verdict.SCHEMA,
+            absent=lambda: HarnessError(
+                f"{self.path} has no verdict.json.", f"Judge it first: harness judge {self.path}"
+            ),
+            mend="Run `harness judge` again.",
+        )
 
     @property
     def report(self) -> Path:

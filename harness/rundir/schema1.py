@@ -26,7 +26,27 @@ def declaration(document: Any) -> Any:
 
 
 def _claim(claim: Mapping[str, Any]) -> dict[str, Any]:
-    return {**claim, "expected": {role: _with_outcome(each) for role, each in claim["expected"].items()}}
+    expected = {role: _with_outcome(each) for role, each in claim["expected"].items()}
+    return {**_renamed(claim, says="text"), "expected": expected}
+
+
+def proof(document: Any) -> Any:
+    """What was proved of a build: proof.json."""
+    return {
+        **document,
+        "differences": [_renamed(each, says="detail") for each in document["differences"]],
+        "audit": [_renamed(each, says="detail") for each in document["audit"]],
+        "chains": [_renamed(each, says="text") for each in document["chains"]],
+    }
+
+
+def findings(document: Any) -> Any:
+    """findings.json of the log diff."""
+    return [{**contrast, "findings": [_finding(each) for each in contrast["findings"]]} for contrast in document]
+
+
+def _finding(finding: Mapping[str, Any]) -> dict[str, Any]:
+    return _renamed(finding, node_role="node_kind", says="detail", q="fdr")
 
 
 def result(document: Any) -> Any:
@@ -40,8 +60,8 @@ def _with_outcome(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def seal(document: Any) -> Any:
     """A run's seal.json, but for the digest of the journal."""
-    inputs = document.get("inputs", document.get("made"))
-    return {"inputs": {"other_jars": [], **inputs}, "journal": document["journal"]}
+    renamed = _renamed(document, made="inputs")
+    return {**renamed, "inputs": {"other_jars": [], **renamed["inputs"]}}
 
 
 def event(document: Any) -> Any:
@@ -198,19 +218,29 @@ def _without(document: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 def sparklines(document: Any) -> Any:
     """history.json: a run's cells in the nights before."""
-    cells = document.get("cells", document.get("strips"))
-    return {"legend": document["legend"], "nights": document["nights"], "cells": cells}
+    renamed = _renamed(document, strips="cells")
+    return {**renamed, "cells": [_renamed(each, mark="trend") for each in renamed["cells"]]}
 
 
 def night(document: Any) -> Any:
     """night.json."""
-    return {**document, "schema": SCHEMA}
+    return {**document, "schema": SCHEMA, "ended": [_renamed(each, ending="outcome") for each in document["ended"]]}
 
 
 def past_night(document: Any) -> Any:
     """One line of a history of nights."""
-    cells = [{**cell, "shown": _SHOWN.sub(_renamed, cell["shown"])} for cell in document["cells"]]
-    return {**document, "schema": SCHEMA, "cells": cells}
+    return {
+        **document,
+        "schema": SCHEMA,
+        "verified": [_renamed(each, ending="outcome") for each in document["verified"]],
+        "cells": [_past_cell(each) for each in document["cells"]],
+        "findings": [_renamed(each, node_role="node_kind") for each in document["findings"]],
+    }
+
+
+def _past_cell(cell: Mapping[str, Any]) -> dict[str, Any]:
+    renamed = _renamed(cell, shown="outcome")
+    return {**renamed, "outcome": _SHOWN.sub(lambda found: _OUTCOMES[found[0]], renamed["outcome"])}
 
 
 def waivers(text: str) -> str:
@@ -233,13 +263,16 @@ def _line(line: str, convert: Callable[[Any], Any]) -> str:
     return line if converted == document else json.dumps(converted, ensure_ascii=False)
 
 
-def _renamed(found: re.Match[str]) -> str:
-    return _OUTCOMES[found[0]]
+def _renamed(document: Mapping[str, Any], **names: str) -> dict[str, Any]:
+    """Return a document whose fields have other names; a field that is converted already stays."""
+    return {names.get(name, name): value for name, value in document.items()}
 
 
 # The files of a run directory beside those of its runs, in the order in which they are converted: run.json, which tells
 # the schema of all, comes last.
 RECORDS: Mapping[str, Callable[[Any], Any]] = {
+    "proof/*/proof.json": proof,
+    "logs/findings.json": findings,
     "history.json": sparklines,
     "run.json": declaration,
 }

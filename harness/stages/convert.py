@@ -59,10 +59,10 @@ def _convert_run_directory(directory: RunDirectory, reporter: Reporter) -> None:
     for run in (*directory.runs(), *directory.coverage_runs.runs()):
         _convert_run(run, schema1.result)
     _convert_rollout(directory)
-    for name, change in schema1.RECORDS.items():
-        if (directory.path / name).is_file():
-            _convert_record(directory.path / name, change)
-    if directory.verdict.is_file() or directory.rollout.exists:
+    for pattern, change in schema1.RECORDS.items():
+        for path in sorted(directory.path.glob(pattern)):
+            _convert_record(path, change)
+    if directory.verdict.exists or directory.rollout.exists:
         _judge_again(directory, reporter)
 
 
@@ -106,7 +106,7 @@ def _resealed(document: Any, before: str, after: str) -> Any:
 
 def _judge_again(directory: RunDirectory, reporter: Reporter) -> None:
     """Replace what was made of the results: it says everything in the words of its day."""
-    directory.verdict.unlink(missing_ok=True)
+    directory.verdict.path.unlink(missing_ok=True)
     try:
         judge_stage.judge_either(directory.path, reporter)
         judge_stage.report_either(directory.path, reporter)

@@ -47,7 +47,7 @@ def told(findings: Sequence[Finding]) -> str:
 def _beside(finding: Finding) -> str:
     """Return what counts do not tell of a finding, and which folder's logs have it to their end."""
     ends = [name for name, lasts in (("base", finding.base_lasting), ("candidate", finding.candidate_lasting)) if lasts]
-    told = [" ".join(finding.says.split())[:160], f"to the end in {' and '.join(ends)}" if ends else ""]
+    told = [" ".join(finding.detail.split())[:160], f"to the end in {' and '.join(ends)}" if ends else ""]
     return "".join(f"; {each}" for each in told if each)
 
 

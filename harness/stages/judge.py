@@ -3,34 +3,77 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.engine.seal import check_results
+from harness.judge.decision import decide
+from harness.model.declaration import Declaration
+from harness.model.proof import Proof
 from harness.model.rollout import RolloutOutcome
 from harness.model.runs import Verdict
-from harness.report.verdict import judge_run, read_verdict
+from harness.model.verdict import VerdictRecord
+from harness.model.verdict_schema import check_record
 from harness.rundir.directory import RunDirectory
 from harness.stages import rollout
+from harness.stages.expected_logs import expected_lines
+from harness.stages.inventory import take_inventory
 from harness.stages.timing import timed
 
 
 def judge(run_dir: Path, reporter: Reporter) -> Verdict:
     """Judge the results of a verification; writes verdict.json."""
+    directory = RunDirectory(run_dir)
     reporter.stage("judging")
-    with timed(RunDirectory(run_dir), "judge"):
+    with timed(directory, "judge"):
         check_results(run_dir)
-        return Verdict(judge_run(run_dir)["verdict"])
+        return judge_run(directory).verdict
+
+
+def judge_run(directory: RunDirectory) -> VerdictRecord:
+    """Judge what lies in a run directory, write verdict.json and return its content.
+
+    Findings may be missing: a log diff that failed does not cost the verdict. Raises HarnessError.
+    """
+    declaration = directory.declaration.read()
+    results = [result for result in directory.results() if declaration.declares(result)]
+    proof = read_proof(directory, declaration)
+    record = decide(
+        declaration,
+        results,
+        proof,
+        directory.logs.findings.read_if_exists() or (),
+        request=directory.request.read_if_exists(),
+        coverage=directory.proof(declaration.candidate).coverage.read_if_exists(),
+        evidence=take_inventory(directory, [result.key for result in results]),
+        logged=expected_lines(directory, results, proof.chains if proof else ()),
+    )
+    check_record(record)
+    directory.verdict.write(record)
+    return record
+
+
+def read_proof(directory: RunDirectory, declaration: Declaration) -> Proof | None:
+    """Return what was proved of the candidate; None when nothing was.
+
+    A proof of another jar than the one that was declared is a HarnessError.
+    """
+    file = directory.proof(declaration.candidate).proof
+    proof = file.read_if_exists()
+    digests = {arm.build.jar_sha256 for arm in declaration.arms if arm.build.name == declaration.candidate}
+    if proof and proof.candidate not in digests:
+        raise HarnessError(f"{file.path} is about another jar ({proof.candidate}).", "Run `harness prove` again.")
+    return proof
 
 
 def report(run_dir: Path, reporter: Reporter) -> Path:
     """Write report.html, junit.xml and summary.md of a verification; return the report's path."""
     from harness.report import write_reports
 
+    directory = RunDirectory(run_dir)
     reporter.stage("writing the report")
-    with timed(RunDirectory(run_dir), "report"):
-        return write_reports(run_dir, _whole_verdict(run_dir))
+    with timed(directory, "report"):
+        return write_reports(directory, directory.verdict.read())
 
 
 def judge_either(run_dir: Path, reporter: Reporter) -> Verdict | RolloutOutcome:
@@ -43,12 +86,3 @@ def report_either(run_dir: Path, reporter: Reporter) -> Path:
     """Write the report of what the folder holds: a verification, or a rollout."""
     directory = RunDirectory(run_dir)
     return rollout.report_again(directory) if directory.roll_plan.exists else report(run_dir, reporter)
-
-
-def _whole_verdict(run_dir: Path) -> dict[str, Any]:
-    try:
-        return read_verdict(run_dir)
-    except ValueError as error:
-        raise HarnessError(
-            f"{RunDirectory(run_dir).verdict} is damaged: {error}.", "Run `harness judge` again."
-        ) from error

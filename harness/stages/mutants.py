@@ -13,11 +13,12 @@ from harness.base.json import to_json
 from harness.base.progress import Reporter
 from harness.base.text import cut
 from harness.building.build import CompileError
+from harness.judge.reasons import rests_on
 from harness.kafka.patching import Patch, load_patch
 from harness.model.proof import Proof
 from harness.model.request import Request
 from harness.model.runs import Verdict
-from harness.report.verdict import read_verdict
+from harness.rundir.directory import RunDirectory
 from harness.stages import judge as judge_stage
 from harness.stages import run as run_stage
 from harness.stages.build import build
@@ -118,8 +119,8 @@ def _judged(about: Detection, request: Request, run_dir: Path, toolbox: Toolbox,
 def catching(proof: Proof) -> tuple[tuple[str, str], ...]:
     """Return the parts of a proof that block, each with the first thing it said; pure."""
     stages = (
-        ("drop-in", [f"{d.rule}: {d.says}" for d in proof.differences if d.blocks]),
-        ("source", [f"{a.question}: {a.says}" for a in proof.audit if a.blocks]),
+        ("drop-in", [f"{d.rule}: {d.detail}" for d in proof.differences if d.blocks]),
+        ("source", [f"{a.question}: {a.detail}" for a in proof.audit if a.blocks]),
         ("tests", [f"{f.class_name}.{f.name}" for f in proof.tests.failed if f.blocks]),
     )
     return tuple((stage, said[0]) for stage, said in stages if said)
@@ -127,8 +128,9 @@ def catching(proof: Proof) -> tuple[tuple[str, str], ...]:
 
 def _by_scenarios(about: Detection, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Detection:
     run_stage.run(run_dir, toolbox, reporter)
-    verdict = judge_stage.judge(run_dir, reporter)
-    return with_verdict(about, verdict, read_verdict(run_dir)["reasons"][0])
+    judge_stage.judge(run_dir, reporter)
+    record = RunDirectory(run_dir).verdict.read()
+    return with_verdict(about, record.verdict, rests_on(record.verdict, record.reasons)[0])
 
 
 def with_verdict(about: Detection, verdict: Verdict, reason: str) -> Detection:

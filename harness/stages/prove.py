@@ -34,6 +34,7 @@ from harness.model.proof import (
     TestStanding,
 )
 from harness.model.setup import Setup
+from harness.model.waivers import load_waivers
 from harness.proof.bytecode import read_classes
 from harness.proof.dropin import (
     BaselineJar,
@@ -48,7 +49,7 @@ from harness.proof.dropin import (
 from harness.proof.junit.bench import TestBench
 from harness.proof.junit.proving import NOT_COMPILED, run_tests
 from harness.proof.told import audit_told, differences_told, headline, tests_told
-from harness.proof.waivers import apply_waivers, load_waivers
+from harness.proof.waivers import waive_differences
 from harness.rundir.directory import RunDirectory
 from harness.stages.ground import distribution_of, java_of
 from harness.stages.timing import timed
@@ -229,7 +230,7 @@ def _waived(case: _Case, found: DropIn) -> tuple[Difference, ...]:
     if not case.setup.waivers:
         return found.differences
     waivers = load_waivers(Path(case.setup.waivers), [*found.looked_at])
-    return worst_first(apply_waivers(found.differences, waivers, datetime.now(UTC).date()))
+    return worst_first(waive_differences(found.differences, waivers, datetime.now(UTC).date()))
 
 
 def _tests(case: _Case, changed: frozenset[str], reporter: Reporter) -> TestsProof:

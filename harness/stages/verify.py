@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -12,9 +11,10 @@ from rich.text import Text
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter, duration
 from harness.base.text import visible
+from harness.judge.reasons import rests_on
 from harness.model.request import Request
 from harness.model.runs import Verdict
-from harness.report.verdict import read_verdict
+from harness.model.verdict import VerdictRecord
 from harness.rundir.directory import RunDirectory
 from harness.stages import diff as diff_stage
 from harness.stages import judge as judge_stage
@@ -54,7 +54,7 @@ def _go_on(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
         _compare(run_dir, toolbox, reporter)
     verdict = judge_stage.judge(run_dir, reporter)
     page = judge_stage.report(run_dir, reporter)
-    tell(reporter.console, read_verdict(run_dir), directory.declaration.read().timings, page)
+    print_verdict(reporter.console, directory.verdict.read(), directory.declaration.read().timings, page)
     return verdict
 
 
@@ -65,25 +65,19 @@ def _compare(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
         reporter.say(f"the log diff failed, so the report shows no log findings: {error}")
 
 
-def tell(console: Console, verdict: dict[str, Any], timings: Mapping[str, float], page: Path) -> None:
+def print_verdict(console: Console, record: VerdictRecord, timings: Mapping[str, float], page: Path) -> None:
     """Print the matrix, where the time went, the verdict with its reasons, and where the report is."""
-    for scenario in verdict["scenarios"]:
-        cells = "  ".join(f"{cell['arm']} {_cell(cell)}" for cell in scenario["cells"])
-        mark = "" if scenario["discriminates"] else "  (does not discriminate)"
-        console.print(Text(f"  {scenario['name']:<15} {cells}{mark}"))
+    for scenario in record.scenarios:
+        cells = "  ".join(f"{cell.arm} {cell}" for cell in scenario.cells)
+        mark = "" if scenario.discriminates else "  (does not discriminate)"
+        console.print(Text(f"  {scenario.name:<15} {cells}{mark}"))
     spent = ", ".join(f"{stage} {duration(seconds)}" for stage, seconds in timings.items())
     console.print(Text(f"  time: {spent}; {duration(sum(timings.values()))} in all", style="dim"))
-    answer = Verdict(verdict["verdict"])
+    answer = record.verdict
     console.print(
-        Text.assemble("\n", (f" {answer} ", f"bold reverse {_COLOURS[answer]}"), " ", visible(verdict["sentence"]))
+        Text.assemble("\n", (f" {answer} ", f"bold reverse {_COLOURS[answer]}"), " ", visible(record.sentence))
     )
-    for reason in verdict["reasons"][:_REASONS]:
+    for reason in rests_on(answer, record.reasons)[:_REASONS]:
         console.print(Text(f"  · {visible(reason)}"))
-    if verdict["against"]:
-        console.print(Text(f"  strongest reason against it: {visible(verdict['against'])}", style="italic"))
+    console.print(Text(f"  strongest reason against it: {visible(record.against)}", style="italic"))
     console.print(Text(f"\nreport: {page}"))
-
-
-def _cell(cell: dict[str, Any]) -> str:
-    named = cell["expectation"] and cell["state"] == "FAILED"
-    return f"{cell['state']}({cell['expectation']})" if named else str(cell["state"])

@@ -39,16 +39,16 @@ def test_what_the_shipped_series_leaves_open_is_found(shipped: dict[str, AuditAn
         "log-only-on-change",
     }
     assert not any(each.blocks for each in open_points.values())
-    assert "KafkaRaftClient.initialize" in open_points["every-update-refreshes"].says
+    assert "KafkaRaftClient.initialize" in open_points["every-update-refreshes"].detail
     assert open_points["every-update-refreshes"].evidence == (Evidence(CLIENT, 489, "partitionState.updateState();"),)
-    assert "KafkaRaftClient.handleFetchResponse" in open_points["every-truncation-refreshes"].says
-    assert "logged at INFO after 3 of 4 calls" in open_points["log-only-on-change"].says
+    assert "KafkaRaftClient.handleFetchResponse" in open_points["every-truncation-refreshes"].detail
+    assert "logged at INFO after 3 of 4 calls" in open_points["log-only-on-change"].detail
 
 
 def test_a_constructor_of_another_arity_is_found(toolbox: Toolbox) -> None:
     found = {each.question: each for each in audit_series(CLAIMS, ARITY, toolbox.downloads)}
     assert [name for name, each in found.items() if each.blocks] == ["released-constructor-is-kept"]
-    assert "(int, int, int, int, int, int, boolean)" in found["released-constructor-is-kept"].says
+    assert "(int, int, int, int, int, int, boolean)" in found["released-constructor-is-kept"].detail
 
 
 def test_the_released_jar_keeps_none_of_the_new_promises(toolbox: Toolbox, kafka: Distribution) -> None:

@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from harness.model.findings import Contrast
+from harness.model.waivers import Waiver, WaiverKind
 from harness.nightly.judging import judge_night
-from harness.nightly.page import render_page
-from harness.nightly.records import Ending
-from harness.nightly.waivers import Waiver
+from harness.nightly.night import VerificationStatus
+from harness.nightly.nightpage import render_page
 from harness.report import write_reports
 from harness.report.rolloutpage import render_rollout
-from harness.report.verdict import judge_run
+from harness.rundir.directory import RunDirectory
+from harness.stages.judge import judge_run
 
 pytestmark = pytest.mark.live
 
@@ -53,7 +54,7 @@ def pages(tmp_path_factory):
     made = {}
     for kind in ("ship", "hold", "hostile"):
         folder = sample_run.write_sample(tmp_path_factory.mktemp(kind), kind)
-        made[kind] = write_reports(folder, judge_run(folder))
+        made[kind] = write_reports(RunDirectory(folder), judge_run(RunDirectory(folder)))
     for name, html in (("night", _full_night()), ("empty-night", _empty_night())):
         made[name] = tmp_path_factory.mktemp(name) / "index.html"
         made[name].write_text(html)
@@ -76,10 +77,10 @@ def _full_night():
         "starves": nightly_sample.document("ship", nightly_sample.STARVED),
     }
     endings = {name: nightly_sample.ship_or(verdict) for name, verdict in documents.items()}
-    of = nightly_sample.night(*documents, "fails", "missing", ended={**endings, "fails": Ending.ERROR})
+    of = nightly_sample.night(*documents, "fails", "missing", ended={**endings, "fails": VerificationStatus.ERROR})
     waivers = [
-        Waiver("outcome", "*/turn2/patched-on", "FAILED(observer_recovers)", "known", "kim", date(2026, 4, 1)),
-        Waiver("finding", "*", "no such template", "old", "kim", date(2026, 1, 1)),
+        Waiver(WaiverKind.OUTCOME, "*/turn2/patched-on", "FAILED(observer_recovers)", "known", "kim", date(2026, 4, 1)),
+        Waiver(WaiverKind.FINDING, "*", "no such template", "old", "kim", date(2026, 1, 1)),
     ]
     first = judge_night(of, documents, (), waivers, date(2026, 3, 5))
     past = replace(first.entry, label="yesterday", started_at="2026-03-04", findings=first.entry.findings[:1])

@@ -208,7 +208,7 @@ def test_a_class_that_other_jars_use_is_missed_by_name_and_by_them(patched, kafk
     jar = rewritten(patched, tmp_path, lambda entries: entries.pop(f"{RAFT}/Batch.class"))
     proved = prove_dropin(tools, kafka.raft_jar, jar, subject)
     assert {"class-missing", "linkage-broken", "api-binary", "reference-unresolved"} <= failing(proved)
-    broken = [each.says for each in proved.differences if each.rule == "linkage-broken"]
+    broken = [each.detail for each in proved.differences if each.rule == "linkage-broken"]
     assert any("of kafka-metadata-3.9.1.jar uses org.apache.kafka.raft.Batch" in says for says in broken)
 
 
@@ -219,7 +219,7 @@ def test_a_jar_for_java_21_is_caught_and_the_java_named(patched, kafka, tools, s
 
     proved = prove_dropin(tools, kafka.raft_jar, rewritten(patched, tmp_path, for_java_21), subject)
     assert failing(proved) == {"bytecode-level"}
-    assert "compiled for Java 21, base's for Java 8 at most" in proved.differences[0].says
+    assert "compiled for Java 21, base's for Java 8 at most" in proved.differences[0].detail
 
 
 def test_a_jar_for_a_java_that_nobody_has_is_a_difference_and_no_crash(patched, kafka, tools, subject, tmp_path):

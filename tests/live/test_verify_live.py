@@ -68,7 +68,7 @@ def test_the_shipped_series_is_judged_ship_with_the_expected_outcomes(tmp_path):
     assert told == {"turn1": False, "turn2": True, "new-mechanism": True}
     assert all(contrast["findings"] for contrast in verdict["contrasts"] if contrast["candidate"] == "patched-on")
     assert [claim["status"] for claim in verdict["claims"]] == ["held"] * 6
-    assert all(claim["logged"] for claim in verdict["claims"] if claim["foretells"])
+    assert all(claim["logged"] for claim in verdict["claims"] if claim["expected_log"])
     assert verdict["proof"]["tests"]["failed"] == []
     assert not [each for each in verdict["proof"]["differences"] if each["severity"] != "note"]
     assert any(line["scenarios"] == ["new-mechanism", "turn1", "turn2"] for line in verdict["coverage"]["lines"])
@@ -104,7 +104,9 @@ def test_a_jar_whose_refresh_does_nothing_is_held_back_by_scenario_and_expectati
     assert done.returncode == 1, done.stdout + done.stderr
     assert outcomes(tmp_path / "run") == {"new-mechanism": {"stock": LOST, "jar-off": LOST, "jar-on": LOST}}
     reasons = json.loads((tmp_path / "run" / "verdict.json").read_text())["reasons"]
-    assert any("new-mechanism" in reason and "observer_recovers" in reason for reason in reasons)
+    (effect,) = [reason for reason in reasons if reason["source"] == "effect"]
+    assert effect["cell"] == {"scenario": "new-mechanism", "arm": "jar-on"}
+    assert LOST in effect["sentence"]
 
 
 def test_a_jar_that_throws_in_the_raft_thread_is_held_back_because_its_nodes_die(broken_jar, tmp_path):

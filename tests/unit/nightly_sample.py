@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import sample_run
 
 from harness.base.files import write_text
-from harness.base.json import from_json, to_json
+from harness.base.json import to_json
+from harness.judge.decision import decide
 from harness.model.runs import Outcome, Verdict
-from harness.nightly.records import SCHEMA, Ended, Ending, Night, Planned
-from harness.nightly.showings import Found, Shown, Standing
-from harness.report.document import Document
-from harness.report.verdict import build_verdict
+from harness.model.verdict import Standing, VerdictRecord
+from harness.nightly.cell_history import NightCell, NightFinding
+from harness.nightly.night import SCHEMA, Ended, Night, Planned, VerificationStatus
 
 MATRIX = "a" * 64
 STARTED = "2026-03-05T01:00:00+00:00"
 
 
-def document(kind="ship", change=None):
-    """Return a verdict of the sample run; `change` maps its results."""
+def document(kind="ship", change=None, contrasts=None):
+    """Return a verdict of the sample run; `change` maps its results, `contrasts` are findings instead of its own."""
     results = [result for result, _ in sample_run.results(kind)]
     results = [change(result) for result in results] if change else results
-    plain = build_verdict(sample_run.asked(), results, sample_run.contrasts(kind), sample_run.proof(kind))
-    return from_json(Document, json.dumps(plain))
+    return decide(sample_run.asked(), results, sample_run.proof(kind), contrasts or sample_run.contrasts(kind))
 
 
 def showing(scenario, arm, outcome, name=""):
@@ -51,7 +49,7 @@ def night(*ids, shard=0, shards=1, ended=None, name="", started=STARTED):
         for number, each in enumerate(ids)
     )
     mine = [each.id for each in planned if shard in (0, each.shard)]
-    done = dict.fromkeys(mine, Ending.SHIP) if ended is None else ended
+    done = dict.fromkeys(mine, VerificationStatus.SHIP) if ended is None else ended
     endings = tuple(Ended(each, ending, 61.0) for each, ending in done.items())
     return Night(SCHEMA, name, started, MATRIX, shard, shards, planned, endings)
 
@@ -64,7 +62,7 @@ def write_night_folder(folder: Path, of: Night, documents) -> Path:
     return folder
 
 
-def write_run(folder: Path, verdict: Document) -> Path:
+def write_run(folder: Path, verdict: VerdictRecord) -> Path:
     """Write run.json, verdict.json and a page of a run."""
     write_text(folder / "run.json", to_json(sample_run.asked()))
     write_text(folder / "verdict.json", to_json(verdict))
@@ -74,14 +72,14 @@ def write_run(folder: Path, verdict: Document) -> Path:
 
 def cell(standing, shown="PASSED", *, verification="v", scenario="turn2", arm="on", unstable=False, jars="j"):
     """Return a cell of a night."""
-    return Shown(verification, scenario, arm, shown, Standing(standing), unstable, jars)
+    return NightCell(verification, scenario, arm, shown, Standing(standing), unstable, jars)
 
 
 def found(template, *, scenario="turn2", base="stock", candidate="on", verification="v", kind="new"):
     """Return a finding of a night."""
-    return Found(verification, scenario, base, candidate, "voter", kind, template, template)
+    return NightFinding(verification, scenario, base, candidate, "voter", kind, template, template)
 
 
-def ship_or(verdict: Document) -> Ending:
+def ship_or(verdict: VerdictRecord) -> VerificationStatus:
     """Return the ending of a document."""
-    return Ending(Verdict(verdict.verdict).value)
+    return VerificationStatus(Verdict(verdict.verdict).value)

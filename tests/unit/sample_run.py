@@ -273,7 +273,7 @@ def contrasts(kind: str) -> tuple[Contrast, ...]:
         f"{KEY} = false",
         f"{KEY} = true",
         (Evidence("runs/turn2/patched-off/1/nodes/3/server.log", 12, f"{KEY} = false"), Evidence(log, 12)),
-        says=HOSTILE if kind == "hostile" else "base: false; candidate: true",
+        detail=HOSTILE if kind == "hostile" else "base: false; candidate: true",
         base_lasting=True,
     )
     return (
@@ -388,7 +388,8 @@ def _write(path: Path, text: str) -> None:
 
 if __name__ == "__main__":
     from harness.report import write_reports
-    from harness.report.verdict import judge_run
+    from harness.rundir.directory import RunDirectory
+    from harness.stages.judge import judge_run
 
-    out = write_sample(Path(sys.argv[1]), *sys.argv[2:])
+    out = RunDirectory(write_sample(Path(sys.argv[1]), *sys.argv[2:]))
     print(write_reports(out, judge_run(out)))

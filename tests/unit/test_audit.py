@@ -70,9 +70,9 @@ def test_starting_and_truncating_are_found_not_to_refresh_and_nobody_promises_it
     found = answers_in(FILES)
     start, truncation = found["every-update-refreshes"], found["every-truncation-refreshes"]
     assert (start.answer, truncation.answer) == (Answer.DOES_NOT_HOLD, Answer.DOES_NOT_HOLD)
-    assert "1 of 4 calls" in start.says
-    assert "KafkaRaftClient.initialize (KafkaRaftClient.java:32)" in start.says
-    assert "KafkaRaftClient.handleFetchResponse" in truncation.says
+    assert "1 of 4 calls" in start.detail
+    assert "KafkaRaftClient.initialize (KafkaRaftClient.java:32)" in start.detail
+    assert "KafkaRaftClient.handleFetchResponse" in truncation.detail
     assert not start.blocks
     assert not truncation.blocks
 
@@ -82,10 +82,10 @@ def test_the_refresh_and_its_line_are_found_to_come_with_every_append_at_info():
     assert found["refresh-only-on-change"].answer is Answer.DOES_NOT_HOLD
     log = found["log-only-on-change"]
     assert log.answer is Answer.DOES_NOT_HOLD
-    assert "is logged at INFO after 3 of 4 calls" in log.says
-    assert "KafkaRaftClient.appendAsFollower" in log.says
+    assert "is logged at INFO after 3 of 4 calls" in log.detail
+    assert "KafkaRaftClient.appendAsFollower" in log.detail
     quieter = answers_in(changed(CLIENT, 'info("Updated', 'debug("Updated'))
-    assert "is logged at DEBUG" in quieter["log-only-on-change"].says
+    assert "is logged at DEBUG" in quieter["log-only-on-change"].detail
 
 
 def test_a_snapshot_is_followed_by_a_refresh_since_the_other_way_throws():
@@ -149,8 +149,8 @@ def test_evidence_is_the_line_in_the_source():
 )
 def test_a_broken_promise_is_refuted_and_says_where(path, old, new, question, words):
     found = answers_in(changed(path, old, new))
-    assert found[question].blocks, found[question].says
-    assert words in found[question].says
+    assert found[question].blocks, found[question].detail
+    assert words in found[question].detail
 
 
 @pytest.mark.parametrize(
@@ -213,9 +213,9 @@ def test_a_private_method_may_leave_the_refresh_to_all_its_callers():
     content = content.replace(
         f"partitionState.updateState();{REFRESH}\n        return", f"changed();{REFRESH}\n        return"
     )
-    assert "1 of 4 calls" in answers_in({**FILES, CLIENT: content.encode()})["every-update-refreshes"].says
+    assert "1 of 4 calls" in answers_in({**FILES, CLIENT: content.encode()})["every-update-refreshes"].detail
     forgetful = content.replace("    private void transition", "    void forgets() { changed(); }\n    void transition")
-    assert "2 of 4 calls" in answers_in({**FILES, CLIENT: forgetful.encode()})["every-update-refreshes"].says
+    assert "2 of 4 calls" in answers_in({**FILES, CLIENT: forgetful.encode()})["every-update-refreshes"].detail
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_what_follows_is_what_java_would_run(statement, follows):
     asked = Question("q", FollowedBy(calls=("A.change",), then="C.list"))
     expected = {True: Answer.HOLDS, False: Answer.DOES_NOT_HOLD, None: Answer.UNTESTED}[follows]
     found = answer(asked, graph_of(parse({"C.java": source.encode()})))
-    assert found.answer is expected, found.says
+    assert found.answer is expected, found.detail
 
 
 @pytest.mark.parametrize(
@@ -285,7 +285,7 @@ def test_what_follows_is_what_java_would_run(statement, follows):
 def test_a_read_counts_as_often_as_it_may_be_done(body, once):
     source = f"class C {{ volatile List list; boolean x; void m() {{ {body} }} }}"
     found = answer(Question("q", ReadOnce("C.list")), graph_of(parse({"C.java": source.encode()})))
-    assert found.answer is (Answer.HOLDS if once else Answer.DOES_NOT_HOLD), found.says
+    assert found.answer is (Answer.HOLDS if once else Answer.DOES_NOT_HOLD), found.detail
 
 
 def tokens_of(content):
@@ -341,7 +341,7 @@ def test_damaged_sources_end_in_answers_and_never_in_an_error(path, at, junk):
 def test_a_file_that_is_no_java_leaves_what_it_is_needed_for_untested(content):
     found = answers_in({**FILES, MANAGER: content})
     assert found[ONCE].answer is Answer.UNTESTED
-    assert "RequestManager.java" in found[ONCE].says
+    assert "RequestManager.java" in found[ONCE].detail
     assert Answer.HOLDS not in {each.answer for each in found.values()}
 
 
@@ -350,7 +350,7 @@ def test_endless_nesting_is_no_traceback(deep):
     source = f"class Deep {{ void m() {{ Object o = {deep}; }} }}".encode()
     found = answers_in({**FILES, f"{TOP}/Deep.java": source})
     assert found[DEFAULT].answer is Answer.UNTESTED
-    assert "nested too deeply" in found[DEFAULT].says
+    assert "nested too deeply" in found[DEFAULT].detail
 
 
 def test_a_condition_of_thousands_of_parts_is_no_traceback():
@@ -381,7 +381,7 @@ def test_a_long_sum_of_texts_is_read():
 def test_a_class_that_is_not_there_leaves_its_questions_untested():
     found = answers_in({path: content for path, content in FILES.items() if path != CONFIG})
     assert found[KEPT].answer is Answer.UNTESTED
-    assert "The sources have no class QuorumConfig" in found[KEPT].says
+    assert "The sources have no class QuorumConfig" in found[KEPT].detail
 
 
 def test_two_classes_of_one_name_are_not_mistaken_for_each_other():
@@ -392,7 +392,7 @@ def test_two_classes_of_one_name_are_not_mistaken_for_each_other():
 def test_a_method_that_is_gone_leaves_its_promise_untested():
     found = answers_in(changed(CLIENT, "appendAsLeader", "addAsLeader", count=99))[REFRESHES]
     assert found.answer is Answer.UNTESTED
-    assert "KafkaRaftClient.appendAsLeader calls" in found.says
+    assert "KafkaRaftClient.appendAsLeader calls" in found.detail
 
 
 def test_the_tree_of_a_checkout_is_read_without_its_links(tmp_path):
@@ -412,7 +412,7 @@ def test_a_giant_file_is_left_unread_and_a_giant_tree_is_refused(tmp_path):
         stream.truncate(2 * 2**20)
     found = audit(CLAIMS, tmp_path)[0]
     assert found.answer is Answer.UNTESTED
-    assert "KafkaRaftClient.java: it cannot be read, or is longer than" in found.says
+    assert "KafkaRaftClient.java: it cannot be read, or is longer than" in found.detail
     with (top / "Giant.java").open("wb") as stream:
         stream.truncate(100 * 2**20)
     with pytest.raises(HarnessError, match="No module of Kafka is as large"):
@@ -427,7 +427,7 @@ def test_a_folder_that_is_no_checkout_is_told(tmp_path):
 def test_without_sources_and_jar_every_question_is_untested():
     found = audit(CLAIMS, None)
     assert {each.answer for each in found} == {Answer.UNTESTED}
-    assert {each.says for each in found} == {"There are no sources."}
+    assert {each.detail for each in found} == {"There are no sources."}
     assert audit(replace(CLAIMS, questions=()), None) == ()
 
 

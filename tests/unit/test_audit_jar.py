@@ -91,8 +91,8 @@ def test_what_order_can_tell_is_told():
         "refresh-only-on-change": Answer.UNTESTED,
         "log-only-on-change": Answer.UNTESTED,
     }
-    assert "KafkaRaftClient.initialize (line 10)" in found["every-update-refreshes"].says
-    assert "There are no sources" in found["flag-is-on-by-default"].says
+    assert "KafkaRaftClient.initialize (line 10)" in found["every-update-refreshes"].detail
+    assert "There are no sources" in found["flag-is-on-by-default"].detail
     place = found["every-update-refreshes"].evidence[0]
     assert (place.path, place.line, place.excerpt) == (
         f"{PACKAGE}/KafkaRaftClient.class",
@@ -119,14 +119,14 @@ def test_what_order_can_tell_is_told():
 def test_a_broken_promise_shows_in_the_bytecode_too(broken, question):
     others = [each for each in (CLIENT, MANAGER, CONFIG) if each.name != broken.name]
     found = answers_in(broken, *others)[question]
-    assert found.blocks, found.says
+    assert found.blocks, found.detail
 
 
 def test_a_refresh_that_only_a_detour_may_bring_is_neither_held_nor_refuted():
     detour = method("appendAsLeader", UPDATE, "call KafkaRaftClient.appendAsFollower")
     found = answers_in(with_method(CLIENT, detour), MANAGER, CONFIG)["appends-and-snapshots-refresh"]
     assert found.answer is Answer.UNTESTED
-    assert "KafkaRaftClient.appendAsLeader" in found.says
+    assert "KafkaRaftClient.appendAsLeader" in found.detail
 
 
 def test_the_flag_may_be_asked_by_whoever_calls_the_refresh():
@@ -141,7 +141,7 @@ def test_the_flag_may_be_asked_by_whoever_calls_the_refresh():
 
 def test_a_class_that_is_not_there_leaves_its_questions_untested():
     found = answers_in(CLIENT, MANAGER)["released-constructor-is-kept"]
-    assert (found.answer, found.says) == (Answer.UNTESTED, "The jar has no class QuorumConfig, or several.")
+    assert (found.answer, found.detail) == (Answer.UNTESTED, "The jar has no class QuorumConfig, or several.")
 
 
 @pytest.mark.parametrize(

@@ -268,7 +268,7 @@ def test_a_verdict_that_is_cut_is_told_and_how_to_have_it_again(harness, tmp_pat
     (tmp_path / "half" / "run.json").write_text(whole)
     (tmp_path / "half" / "verdict.json").write_text("{")
     told = harness("report", "half")
-    assert "half/verdict.json is damaged: Expecting property name" in told
+    assert "half/verdict.json is damaged. Not valid JSON: Expecting property name" in told
     assert "Run `harness judge` again" in told
 
 

@@ -158,14 +158,19 @@ def test_a_history_of_nights_is_converted_line_by_line(tmp_path):
         | {"unstable": False, "jars": "j"}
         for shown in ("HELD", "REFUTED(observer_recovers)", "UNSTABLE")
     ]
-    night = {"schema": 1, "label": "n", "started_at": "2026", "verified": [], "cells": cells, "findings": []}
+    verified = [{"id": "v", "ending": "HOLD", "seconds": 61.0}]
+    finding = dict.fromkeys(("verification", "scenario", "base", "candidate", "kind", "template", "id"), "x")
+    night = {"schema": 1, "label": "n", "started_at": "2026", "verified": verified, "cells": cells}
+    night["findings"] = [{**finding, "node_role": "voter"}]
     path = tmp_path / "history.jsonl"
     path.write_text(json.dumps(night) + "\n" + json.dumps({**night, "label": "m"}) + "\n")
     with pytest.raises(HarnessError, match=r"history\.jsonl, line 1 has schema 1"):
         read_history(path)
     convert(path, QUIET)
     first, second = read_history(path)
-    assert [cell.shown for cell in first.cells] == ["PASSED", "FAILED(observer_recovers)", "UNSTABLE"]
+    assert [cell.outcome for cell in first.cells] == ["PASSED", "FAILED(observer_recovers)", "UNSTABLE"]
+    assert [str(each.outcome) for each in first.verified] == ["HOLD"]
+    assert [finding.node_kind for finding in first.findings] == ["voter"]
     assert second.label == "m"
 
 

@@ -1,9 +1,9 @@
-"""What candidates add to the logs beyond the noise: a warning or an error that nobody foretold holds a jar back."""
+"""What candidates add to the logs beyond the noise: a warning or an error that no claim expects holds a jar back."""
 
 from dataclasses import replace
 
 import pytest
-from test_judge import FIX, FLAG, SOUND, H, R, asked, ran
+from test_judge import FIX, FLAG, SOUND, H, R, asked, ran, rests
 
 from harness.judge.decision import decide
 from harness.model.findings import Contrast, Finding, FindingKind, Significance
@@ -23,10 +23,10 @@ def judged(*findings, base="stock", candidate="patched-on", proof=SOUND):
 
 
 def test_an_error_in_every_run_of_the_candidate_and_in_none_of_base_is_a_hold_that_quotes_it():
-    judgement = judged(FOUND)
-    assert judgement.verdict is Verdict.HOLD
-    assert judgement.reasons[0] == (
-        "patched-on logs at ERROR in turn2 what no claim foretells, 2, 2, 2 times in its runs against 0, 0, 0 of "
+    record = judged(FOUND)
+    assert record.verdict is Verdict.HOLD
+    assert rests(record)[0] == (
+        "patched-on logs at ERROR in turn2 what no claim expects, 2, 2, 2 times in its runs against 0, 0, 0 of "
         "stock: It failed (…)"
     )
 
@@ -68,7 +68,7 @@ def test_a_warning_that_only_comes_later_decides_nothing():
     assert judged(replace(FOUND, kind=FindingKind.SHIFT)).verdict is Verdict.SHIP
 
 
-def test_what_a_claim_foretells_decides_nothing():
+def test_what_a_claim_expects_decides_nothing():
     chain = ClaimChain(FIX.id, "", "", (), (), "turn2", r"It failed \(\w\)")
     assert judged(FOUND, proof=replace(SOUND, chains=(chain,))).verdict is Verdict.SHIP
 
@@ -77,9 +77,9 @@ def test_what_the_flag_does_to_the_patched_build_is_judged_against_base_alone():
     assert judged(FOUND, base="patched-off").verdict is Verdict.SHIP
 
 
-def test_the_same_line_in_many_places_is_told_once_and_many_lines_are_cut():
+def test_the_same_line_in_many_places_is_named_once_and_many_lines_are_cut():
     places = [replace(FOUND, scenario="turn1"), FOUND]
     lines = [replace(FOUND, template=f"It failed {n}") for n in range(9)]
-    reasons = judged(*places, *lines).reasons
+    reasons = rests(judged(*places, *lines))
     assert len([each for each in reasons if "It failed" in each]) == 5
-    assert "5 more such lines are in the logs' differences." in reasons
+    assert "5 more such lines are among the log differences." in reasons

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judge.cells import CellOutcome, CellState
-from harness.judge.standing import Candidate, Control, Promise
-from harness.judge.table import Effect, Inertness, effect_of, rule
+from harness.judge.classify import Candidate, Control, Promise
+from harness.judge.table import effect_of, rule
 from harness.model.arms import Role
 from harness.model.claims import Expected
 from harness.model.runs import Outcome, Verdict
+from harness.model.verdict import CellOutcome, CellState, Effect, Inertness
 
 LOST = "observer_recovers"
 FIXES = {

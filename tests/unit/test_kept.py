@@ -14,11 +14,14 @@ from xml.etree import ElementTree as ET
 import pytest
 from rich.console import Console
 
+from harness.base.json import to_json
 from harness.base.progress import Reporter
+from harness.judge.reasons import rests_on
+from harness.model.runs import Outcome
+from harness.model.verdict import Check, ReasonSource, VerdictRecord
 from harness.nightly.concluding import conclude
 from harness.nightly.folder import NightFolder
 from harness.nightly.merging import merge
-from harness.report.verdict import read_verdict
 from harness.rundir.directory import RunDirectory
 from harness.stages.convert import convert
 from harness.stages.judge import judge, report
@@ -58,18 +61,37 @@ def renamed(text: str) -> str:
     return re.sub(r"\b(HELD|REFUTED)\b", lambda found: RENAMED[found[0]], text)
 
 
+def judged(folders: Path, name: str) -> VerdictRecord:
+    return RunDirectory(folders / name).verdict.read()
+
+
 @pytest.mark.parametrize("name", JUDGED)
 def test_the_verdict_is_what_it_was_and_rests_on_the_same_reasons(folders, kept_folders, name):
-    before, now = read(kept_folders / name / "verdict.json"), read_verdict(folders / name)
-    assert now["verdict"] == before["verdict"]
-    assert now["reasons"] == [renamed(reason) for reason in before["reasons"]]
-    assert now["against"] == renamed(before["against"])
-    assert now["not_tested"] == [renamed(sentence) for sentence in before["not_tested"]]
+    before, now = read(kept_folders / name / "verdict.json"), judged(folders, name)
+    assert now.verdict == before["verdict"]
+    assert [*rests_on(now.verdict, now.reasons)] == [renamed(reason) for reason in before["reasons"]]
+    assert now.against == renamed(before["against"])
+    assert [*now.not_tested] == [renamed(sentence) for sentence in before["not_tested"]]
 
 
-def cells(verdict, key):
-    return {
-        (scenario["name"], cell["role"]): key(cell) for scenario in verdict["scenarios"] for cell in scenario["cells"]
+SOURCES = (
+    (r"The jar is no sound drop-in", ReasonSource.PROOF),
+    (r"The claim \S+ is untested", ReasonSource.CLAIM),
+    (r"[\w-]+: ", ReasonSource.EFFECT),
+)
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_every_reason_has_its_source_its_weight_and_its_scenario(folders, kept_folders, name):
+    before, now = read(kept_folders / name / "verdict.json"), judged(folders, name)
+    found = {(each.source, each.weight, each.cell.scenario if each.cell else "") for each in now.reasons}
+    for sentence in before["reasons"]:
+        source = next(source for pattern, source in SOURCES if re.match(pattern, sentence))
+        scenario = {ReasonSource.EFFECT: sentence.partition(":")[0], ReasonSource.PROOF: ""}.get(source)
+        weights = {weight for of, weight, about in found if of is source and scenario in (None, about)}
+        assert before["verdict"] in weights, sentence
+    assert {about: weight for of, weight, about in found if of is ReasonSource.EFFECT} == {
+        row["name"]: row["verdict"] for row in before["scenarios"]
     }
 
 
@@ -79,54 +101,117 @@ def run_again(command: str) -> set[str]:
 
 
 @pytest.mark.parametrize("name", JUDGED)
-def test_every_cell_shows_what_it_showed_and_stands_as_it_stood(folders, kept_folders, name):
-    before, now = read(kept_folders / name / "verdict.json"), read_verdict(folders / name)
-    same = ("arm", "expectation", "reason", "agreeing", "declared")
-
-    def shown_then(cell):
-        outcome, expected = RENAMED.get(cell["state"], cell["state"]), [renamed(each) for each in cell["expected"]]
-        return (outcome, expected, run_again(cell["rerun"]), *(cell[field] for field in same))
-
-    def shown_now(cell):
-        return (cell["state"], cell["expected"], run_again(cell["rerun"]), *(cell[field] for field in same))
-
-    assert cells(now, shown_now) == cells(before, shown_then)
+def test_every_cell_shows_what_it_showed(folders, kept_folders, name):
+    before, now = read(kept_folders / name / "verdict.json"), judged(folders, name)
+    same = ("role", "arm", "expectation", "reason", "agreeing", "declared")
+    assert [
+        (
+            row.name,
+            cell.state,
+            [str(each) for each in cell.expected],
+            run_again(cell.rerun),
+            *(getattr(cell, field) for field in same),
+        )
+        for row in now.scenarios
+        for cell in row.cells
+    ] == [
+        (
+            row["name"],
+            RENAMED.get(cell["state"], cell["state"]),
+            [renamed(each) for each in cell["expected"]],
+            run_again(cell["rerun"]),
+            *(cell[field] for field in same),
+        )
+        for row in before["scenarios"]
+        for cell in row["cells"]
+    ]
     kept = ("name", "question", "verdict", "effect", "inertness", "discriminates")
-    assert [[row[field] for field in kept] for row in now["scenarios"]] == [
+    assert [[getattr(row, field) for field in kept] for row in now.scenarios] == [
         [row[field] for field in kept] for row in before["scenarios"]
     ]
 
 
 @pytest.mark.parametrize("name", JUDGED)
+def test_every_cell_stands_on_the_page_as_it_stood(folders, kept_folders, name):
+    standing = re.compile(r'<p class="standing">(.+?)</p>')
+    now, before = ((folder / name / "report.html").read_text() for folder in (folders, kept_folders))
+    assert standing.findall(now) == standing.findall(before) != []
+
+
+@pytest.mark.parametrize("name", JUDGED)
 def test_every_run_has_its_outcome_its_evidence_and_its_check(folders, kept_folders, name):
-    before, now = read(kept_folders / name / "verdict.json"), read_verdict(folders / name)
-    same = ("scenario", "arm", "role", "repeat", "expectation", "reason", "evidence", "seconds", "measures", "check")
-    assert [(run["outcome"], *(run[field] for field in same)) for run in now["runs"]] == [
-        (RENAMED.get(run["outcome"], run["outcome"]), *(run[field] for field in same)) for run in before["runs"]
-    ]
-    assert [file["path"] for file in now["evidence"]] == [file["path"] for file in before["evidence"]]
+    before, now = read(kept_folders / name / "verdict.json"), judged(folders, name)
+    same = ("scenario", "arm", "role", "repeat", "expectation", "reason", "seconds", "measures")
+
+    def evidence(places):
+        return [(each["path"], each["line"], each["excerpt"]) for each in places]
+
+    def shown_now(run):
+        check = "passed" if run.check.is_fine else run.check.value
+        places = [(each.path, each.line, each.excerpt) for each in run.evidence]
+        return (run.outcome, check, places, *(getattr(run, field) for field in same))
+
+    def shown_then(run):
+        outcome = RENAMED.get(run["outcome"], run["outcome"])
+        return (outcome, run["check"], evidence(run["evidence"]), *(run[field] for field in same))
+
+    assert list(map(shown_now, now.runs)) == list(map(shown_then, before["runs"]))
+    assert [file.path for file in now.evidence] == [file["path"] for file in before["evidence"]]
+    expected_failures = [run.outcome for run in now.runs if run.check is Check.EXPECTED_FAILURE]
+    assert set(expected_failures) <= {Outcome.FAILED}
 
 
 @pytest.mark.parametrize("name", JUDGED)
 def test_every_claim_has_its_status_and_the_line_that_shows_it(folders, kept_folders, name):
-    before, now = read(kept_folders / name / "verdict.json"), read_verdict(folders / name)
-    same = ("id", "says", "source", "scenario", "status", "foretells", "logged")
-    assert [([*each["expected"].items()], *(each[field] for field in same)) for each in now["claims"]] == [
+    before, now = read(kept_folders / name / "verdict.json"), judged(folders, name)
+    shown = [
         (
-            [(role, renamed(expected)) for role, expected in each["expected"].items()],
-            *(each[field] for field in same),
+            {str(role): str(each) for role, each in claim.expected.items()},
+            (claim.id, claim.text, claim.source, claim.scenario, str(claim.status), claim.expected_log),
+            claim.logged and vars_of(claim.logged),
         )
-        for each in before["claims"]
+        for claim in now.claims
+    ]
+    assert shown == [
+        (
+            {role: renamed(expected) for role, expected in claim["expected"].items()},
+            tuple(claim[field] for field in ("id", "says", "source", "scenario", "status", "foretells")),
+            claim["logged"],
+        )
+        for claim in before["claims"]
     ]
 
 
+def vars_of(record):
+    """Return a record as the plain document that it is in JSON."""
+    return json.loads(to_json(record))
+
+
 @pytest.mark.parametrize("name", JUDGED)
-def test_every_finding_of_the_logs_and_of_the_proof_is_there(folders, kept_folders, name):
-    before, now = read(kept_folders / name / "verdict.json"), read_verdict(folders / name)
-    assert now["contrasts"] == before["contrasts"]
-    assert now["proof"] == before["proof"]
-    assert now["coverage"] == before["coverage"]
-    assert now["arms"] == before["arms"]
+def test_every_finding_of_the_logs_is_there(folders, kept_folders, name):
+    before, now = read(kept_folders / name / "verdict.json"), judged(folders, name)
+    names = {"role": "node_kind", "says": "detail", "q": "fdr"}
+    for contrast in before["contrasts"]:
+        contrast["findings"] = [
+            {names.get(field, field): value for field, value in finding.items()} for finding in contrast["findings"]
+        ]
+    assert vars_of(now.contrasts) == before["contrasts"]
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_the_proof_the_coverage_and_the_arms_are_what_they_were(folders, kept_folders, name):
+    before, now = read(kept_folders / name / "verdict.json"), judged(folders, name)
+    for part, field in (("differences", "detail"), ("audit", "detail"), ("chains", "text")):
+        for each in before["proof"][part]:
+            each[field] = each.pop("says")
+    assert vars_of(now.proof) == before["proof"]
+    assert (vars_of(now.coverage) if now.coverage else None) == before["coverage"]
+    flattened = [
+        (arm.name, arm.role, arm.flag, arm.java, arm.build.name, arm.build.jar_sha256, arm.build.flag.default)
+        for arm in now.arms
+    ]
+    fields = ("name", "role", "flag", "java", "build", "jar_sha256", "flag_default")
+    assert flattened == [tuple(arm[field] for field in fields) for arm in before["arms"]]
 
 
 def cases(path: Path, *, before: bool):
@@ -136,7 +221,7 @@ def cases(path: Path, *, before: bool):
         for case in suite:
             told = case[0]
             tag = "passed" if told.tag == "system-out" else told.tag
-            message = (told.get("message") or told.text or "").strip()
+            message = (told.get("message") or told.text or "").strip().removeprefix("expected failure: ")
             key = (suite.get("name"), case.get("classname"), case.get("name"), case.get("time"))
             found[key] = (tag, renamed(message) if before else message)
     return found
@@ -151,10 +236,10 @@ def test_junit_has_the_same_cases_with_the_same_results(folders, kept_folders, n
 def test_the_night_of_the_four_verifications_ends_as_it_ended(night, kept_folders):
     folder, told = night
     before = read(kept_folders / "night-kept" / "night.json")
-    assert {each.id: str(each.ending) for each in NightFolder(folder).night.read().ended} == {
+    assert {each.id: str(each.outcome) for each in NightFolder(folder).night.read().ended} == {
         each["id"]: each["ending"] for each in before["ended"]
     }
-    assert str(told.ending) == "HOLD"
+    assert str(told.outcome) == "HOLD"
     assert cases(folder / "junit.xml", before=False) == cases(kept_folders / "night-kept" / "junit.xml", before=True)
     assert (folder / "retry.txt").read_text() == (kept_folders / "night-kept" / "retry.txt").read_text()
 

@@ -166,9 +166,9 @@ def test_the_order_of_the_counts_does_not_matter(counts, random):
 @given(st.lists(counted, max_size=20))
 def test_looked_at_from_the_other_side_new_has_vanished_and_the_rest_is_the_same(counts):
     turned = {FindingKind.NEW: FindingKind.VANISHED, FindingKind.VANISHED: FindingKind.NEW}
-    there = {(turned.get(f.kind, f.kind), f.template, f.node_role, f.candidate_count) for f in findings(*counts)}
+    there = {(turned.get(f.kind, f.kind), f.template, f.node_kind, f.candidate_count) for f in findings(*counts)}
     back = findings(*counts, base="on", candidate="stock")
-    assert there == {(f.kind, f.template, f.node_role, f.base_count) for f in back}
+    assert there == {(f.kind, f.template, f.node_kind, f.base_count) for f in back}
 
 
 @given(st.lists(counted, max_size=20))

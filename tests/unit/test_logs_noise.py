@@ -153,8 +153,8 @@ def test_ten_times_as_many_lines_are_a_rate_with_its_false_discovery_rate():
     told = findings([*counts, *of_on("varies 3", (290, 310, 330))])
     (found,) = [each for each in told if each.significance is Significance.BEYOND]
     assert (found.kind, found.template) == (FindingKind.RATE, "varies 3")
-    assert found.q is not None
-    assert found.q < 0.01
+    assert found.fdr is not None
+    assert found.fdr < 0.01
 
 
 @pytest.mark.parametrize(
@@ -173,8 +173,8 @@ def test_a_rate_that_is_less_sure_is_told_if_a_gap_lies_between_the_arms_wider_t
         )
     ]
     (found,) = [f for f in findings([*rest(), *counts]) if (f.template, f.scenario) == ("fetched", "turn2")]
-    assert found.q is not None
-    assert 0.01 < found.q < 0.05
+    assert found.fdr is not None
+    assert 0.01 < found.fdr < 0.05
     assert (found.significance is Significance.BEYOND) == told
 
 

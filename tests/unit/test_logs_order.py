@@ -32,7 +32,7 @@ def test_a_line_that_all_nodes_of_the_candidate_log_later_is_told_with_its_neigh
     counts = logs(lambda arm, repeat, number: ["one", "three", "two"] if arm == "on" else ["one", "two", "three"])
     (found,) = contrast("off", "on", counts, SECONDS).findings
     assert (found.kind, found.significance) == (FindingKind.ORDER, Significance.BEYOND)
-    assert (found.template, found.says) == ("two", "first logged before this line, now after it: three")
+    assert (found.template, found.detail) == ("two", "first logged before this line, now after it: three")
 
 
 def test_a_line_that_moves_past_many_is_told_once():

@@ -54,9 +54,9 @@ def test_a_line_that_comes_much_later_in_every_run_is_told_with_both_times():
     counts = [*rest(), *late({"stock": 0.5, "off": 0.5, "on": 9.0})]
     (found,) = [each for each in contrast("stock", "on", counts, SECONDS).findings if each.kind is FindingKind.SHIFT]
     assert (found.template, found.phase, found.significance) == ("recovered", "stop", Significance.BEYOND)
-    assert found.says == "first logged 9.0 s after the phase begins, not 0.5 s"
-    assert found.q is not None
-    assert found.q < 0.05
+    assert found.detail == "first logged 9.0 s after the phase begins, not 0.5 s"
+    assert found.fdr is not None
+    assert found.fdr < 0.05
 
 
 def test_earlier_is_a_shift_too():

@@ -106,14 +106,14 @@ def test_a_key_that_changes_is_one_finding_with_both_sides():
     counts = [item("enable", "true" if arm == "on" else "false", arm, repeat) for arm in ARMS for repeat in REPEATS]
     (found,) = findings(counts)
     assert (found.kind, found.significance) == (FindingKind.VALUE, Significance.BEYOND)
-    assert (found.template, found.says) == ("Config: enable = {}", "base: false; candidate: true")
+    assert (found.template, found.detail) == ("Config: enable = {}", "base: false; candidate: true")
     assert (found.base_excerpt, found.candidate_excerpt) == ("enable = false", "enable = true")
     assert (found.base_runs, found.candidate_runs) == ((1, 1, 1), (1, 1, 1))
 
 
 def test_a_number_of_a_dump_that_changes_is_told_though_its_template_is_the_same():
     counts = [item("threads", "4" if arm == "on" else "8", arm, repeat) for arm in ARMS for repeat in REPEATS]
-    assert [each.says for each in findings(counts)] == ["base: 8; candidate: 4"]
+    assert [each.detail for each in findings(counts)] == ["base: 8; candidate: 4"]
 
 
 @pytest.mark.parametrize(("here", "kind"), [("on", FindingKind.NEW), ("stock", FindingKind.VANISHED)])
@@ -127,7 +127,7 @@ def test_a_new_state_of_a_statement_that_both_write_is_a_value_and_no_new_line()
     counts += [logged("Completed transition to Resigned from Unattached", "on", repeat, line=2) for repeat in REPEATS]
     (found,) = findings(counts)
     assert (found.kind, found.template) == (FindingKind.VALUE, "Completed transition to {} from …")
-    assert found.says == "base: Follower; candidate: Resigned, Follower"
+    assert found.detail == "base: Follower; candidate: Resigned, Follower"
     assert (found.base_runs, found.candidate_runs) == ((0, 0, 0), (1, 1, 1))
 
 
@@ -143,7 +143,7 @@ def test_a_word_in_brackets_is_told_beyond_the_noise_and_never_at_one_run():
 
     counts = [granted(arm, repeat) for arm in ARMS for repeat in REPEATS]
     (found,) = findings(counts)
-    assert (found.template, found.says) == ("Vote(…): granted={}", "base: false; candidate: true")
+    assert (found.template, found.detail) == ("Vote(…): granted={}", "base: false; candidate: true")
     once = {where: length for where, length in SECONDS.items() if where.repeat == 1}
     assert findings([count for count in counts if count.where.repeat == 1], seconds=once) == ()
 
@@ -165,7 +165,7 @@ def test_the_state_that_nodes_were_left_in_is_told_though_both_arms_write_it():
     every = findings([count for arm in ARMS for repeat in REPEATS for count in course(arm, repeat)])
     (found,) = [each for each in every if each.kind is FindingKind.VALUE]
     assert found.template == "Completed transition to {} from … (a node's last)"
-    assert found.says == "base: Unattached; candidate: Follower"
+    assert found.detail == "base: Unattached; candidate: Follower"
     assert (found.base_lasting, found.candidate_lasting) == (True, True)
 
 
@@ -188,7 +188,7 @@ def test_many_words_are_cut_where_the_reader_sees_it():
     for n in "abcdefgh":
         counts += [logged(f"Completed transition to {n} from y", "on", repeat, line=ord(n)) for repeat in REPEATS]
     (found,) = findings(counts)
-    assert found.says == "base: z; candidate: a, b, c, d, e, f and 3 more"
+    assert found.detail == "base: z; candidate: a, b, c, d, e, f and 3 more"
 
 
 def test_whose_addresses_stand_in_a_gap_or_in_brackets_are_words_and_lists_of_them_sets():

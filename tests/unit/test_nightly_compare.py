@@ -11,12 +11,14 @@ from nightly_sample import FAILED, document, night, write_night_folder, write_ru
 
 from harness.cli import app as cli
 from harness.cli import nightly as commands
-from harness.nightly.comparing import ABSENT, Change, Facts, compare, facts_of, render_markdown, sentence
-from harness.nightly.records import Ending
+from harness.nightly.comparing import ABSENT, Change, ComparedSide, compare, render_markdown, sentence, side_of
+from harness.nightly.night import VerificationStatus
 
 SHIP, HELD_BACK = document("ship"), document("hold", FAILED)
 TEXTS = st.dictionaries(st.sampled_from("abcd"), st.sampled_from(["PASSED", "FAILED(x)"]))
-FACTS = st.builds(Facts, TEXTS, TEXTS, TEXTS, TEXTS, TEXTS, st.dictionaries(st.sampled_from("abc"), st.floats(0, 99)))
+SIDES = st.builds(
+    ComparedSide, TEXTS, TEXTS, TEXTS, TEXTS, TEXTS, st.dictionaries(st.sampled_from("abc"), st.floats(0, 99))
+)
 
 
 @pytest.fixture
@@ -33,17 +35,17 @@ def harness(monkeypatch, capsys, tmp_path):
 
 
 def test_a_run_compared_with_itself_is_the_same():
-    assert compare(facts_of({"": SHIP}, {}), facts_of({"": SHIP}, {})) == ()
+    assert compare(side_of({"": SHIP}, {}), side_of({"": SHIP}, {})) == ()
 
 
-@given(FACTS, FACTS)
+@given(SIDES, SIDES)
 def test_the_other_way_round_the_same_things_changed(one, other):
     there, back = compare(one, other), compare(other, one)
     assert back == tuple(replace(change, before=change.after, after=change.before) for change in there)
 
 
 def test_verdict_outcomes_proof_and_findings_that_changed_are_told_by_their_place():
-    changes = compare(facts_of({"": SHIP}, {}), facts_of({"": HELD_BACK}, {}))
+    changes = compare(side_of({"": SHIP}, {}), side_of({"": HELD_BACK}, {}))
     told = {(each.what, each.where): (each.before, each.after) for each in changes}
     assert told["verdict", ""] == ("SHIP", "HOLD")
     assert told["outcome", "turn2 on patched-on"] == ("PASSED", "FAILED(observer_recovers)")
@@ -51,9 +53,9 @@ def test_verdict_outcomes_proof_and_findings_that_changed_are_told_by_their_plac
 
 
 def test_other_jars_and_other_times_are_told_and_do_not_count():
-    arms = tuple(replace(arm, jar_sha256="f" * 64) for arm in SHIP.arms)
+    arms = tuple(replace(arm, build=replace(arm.build, jar_sha256="f" * 64)) for arm in SHIP.arms)
     slower = replace(SHIP, arms=arms, timings={**SHIP.timings, "run": 400.0, "build": 6.9})
-    changes = compare(facts_of({"": SHIP}, {}), facts_of({"": slower}, {}))
+    changes = compare(side_of({"": SHIP}, {}), side_of({"": slower}, {}))
     assert {change.what for change in changes} == {"build", "time"}
     assert [change.where for change in changes if change.what == "time"] == ["run"]
     assert not any(change.counts for change in changes)
@@ -61,7 +63,7 @@ def test_other_jars_and_other_times_are_told_and_do_not_count():
 
 
 def test_a_finding_that_is_gone_is_told_as_absent():
-    changes = compare(facts_of({"": SHIP}, {}), facts_of({"": replace(SHIP, contrasts=())}, {}))
+    changes = compare(side_of({"": SHIP}, {}), side_of({"": replace(SHIP, contrasts=())}, {}))
     assert {(change.what, change.after) for change in changes} == {("finding", ABSENT)}
 
 
@@ -85,7 +87,7 @@ def test_compare_ends_with_0_for_the_same_and_1_for_different(harness, tmp_path)
 
 def test_nights_are_compared_verification_by_verification(harness, tmp_path):
     one = write_night_folder(tmp_path / "one", night("a", "b"), {"a": SHIP, "b": SHIP})
-    ended = {"a": Ending.HOLD, "c": Ending.ERROR}
+    ended = {"a": VerificationStatus.HOLD, "c": VerificationStatus.ERROR}
     other = write_night_folder(tmp_path / "other", night("a", "c", ended=ended), {"a": HELD_BACK})
     code, out, _ = harness("compare", one, other)
     assert code == 1
@@ -171,7 +173,7 @@ def test_the_list_tells_what_each_shard_would_run_and_starts_nothing(harness, tm
     [
         (("--shard", "3/2"), "--shard 3/2 is not one of the parts"),
         (("--matrix", "nowhere.toml"), "The matrix nowhere.toml cannot be read"),
-        (("--waivers", "nowhere.toml"), "The waivers nowhere.toml cannot be read"),
+        (("--waivers", "nowhere.toml"), "The waivers file nowhere.toml cannot be read"),
     ],
 )
 def test_a_mistake_on_the_nightlys_command_line_is_a_sentence(harness, arguments, sentence, tmp_path):

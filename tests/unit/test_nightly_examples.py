@@ -92,7 +92,7 @@ def test_the_guide_tells_every_option_of_the_nightly():
 
 
 def test_the_guides_matrix_and_waivers_are_ones_that_the_harness_reads(tmp_path):
-    from harness.nightly.waivers import load_waivers
+    from harness.model.waivers import load_waivers
 
     blocks = re.findall(r"```toml\n(.*?)```", GUIDE.read_text(), re.DOTALL)
     matrix, waivers = (next(block for block in blocks if word in block) for word in ("[[ask]]", "[[outcome]]"))

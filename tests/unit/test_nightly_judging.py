@@ -10,14 +10,14 @@ from nightly_sample import BROKEN, FAILED, STARTED, STARVED, document, night, sh
 from harness.base.errors import HarnessError
 from harness.model.findings import Significance
 from harness.model.runs import Outcome
+from harness.model.waivers import Waiver, WaiverKind, load_waivers
 from harness.nightly.history import PastNight
 from harness.nightly.judging import judge_night
 from harness.nightly.junit import render_night_junit
-from harness.nightly.marks import Mark
-from harness.nightly.page import render_page
-from harness.nightly.records import Ending
+from harness.nightly.night import VerificationStatus
+from harness.nightly.nightpage import render_night
 from harness.nightly.summary import render_summary
-from harness.nightly.waivers import Waiver, load_waivers
+from harness.nightly.trend import Trend
 
 TODAY = date(2026, 3, 5)
 LOST = "FAILED(observer_recovers)"
@@ -25,6 +25,10 @@ SHIP, HOLD, OPEN = document("ship"), document("ship", FAILED), document("ship", 
 FILE = """
 [[waiver]]
 rule = "config-default"
+where = "x"
+reason = "known"
+owner = "kim"
+expires = 2026-04-01
 [[outcome]]
 where = "a/turn2/patched-on"
 shows = "FAILED(observer_recovers)"
@@ -41,13 +45,13 @@ expires = 2026-04-01
 
 
 def judged(documents, history=(), waivers=(), **more):
-    endings = {name: Ending(verdict.verdict.value) for name, verdict in documents.items()}
+    endings = {name: VerificationStatus(verdict.verdict.value) for name, verdict in documents.items()}
     of = night(*documents, **{"ended": endings, **more})
     return judge_night(of, documents, history, waivers, TODAY)
 
 
 def waiver(**changes):
-    return replace(Waiver("outcome", "a/turn2/patched-on", LOST, "known", "kim", date(2026, 4, 1)), **changes)
+    return replace(Waiver(WaiverKind.OUTCOME, "a/turn2/patched-on", LOST, "known", "kim", date(2026, 4, 1)), **changes)
 
 
 @pytest.mark.parametrize(
@@ -63,13 +67,16 @@ def waiver(**changes):
 )
 def test_the_exit_code_is_that_of_the_worst_hold_before_errors_before_inconclusive(endings, code):
     documents = {f"v{number}": each for number, each in enumerate(endings) if each}
-    ended = {f"v{number}": Ending(each.verdict.value) if each else Ending.ERROR for number, each in enumerate(endings)}
+    ended = {
+        f"v{number}": VerificationStatus(each.verdict.value) if each else VerificationStatus.ERROR
+        for number, each in enumerate(endings)
+    }
     assert judge_night(night(*ended, ended=ended), documents, (), (), TODAY).exit_code == code
 
 
 def test_what_nobody_ran_makes_a_night_inconclusive_and_is_asked_again():
-    report = judge_night(night("a", "b", ended={"a": Ending.SHIP}), {"a": SHIP}, (), (), TODAY)
-    assert (report.exit_code, report.ending) == (3, Ending.INCONCLUSIVE)
+    report = judge_night(night("a", "b", ended={"a": VerificationStatus.SHIP}), {"a": SHIP}, (), (), TODAY)
+    assert (report.exit_code, report.outcome) == (3, VerificationStatus.INCONCLUSIVE)
     assert report.retries == ("harness verify --suite long --profile production",)
 
 
@@ -79,7 +86,7 @@ def test_a_night_without_verifications_is_never_ship():
 
 def test_a_shard_without_work_has_nothing_to_say():
     report = judge_night(night("a", shard=2, shards=2), {}, (), (), TODAY)
-    assert (report.exit_code, report.ending) == (0, Ending.INCONCLUSIVE)
+    assert (report.exit_code, report.outcome) == (0, VerificationStatus.INCONCLUSIVE)
     assert "nothing to do: 0 verifications" in render_summary(report)
 
 
@@ -93,15 +100,15 @@ def test_broken_and_starved_are_asked_again_but_never_what_is_held_back():
 def test_a_scenario_that_is_held_back_is_not_asked_again_for_an_arm_that_starved():
     off = showing("turn2", "patched-off", Outcome.INCONCLUSIVE, "host_not_starved")
     report = judged({"a": document("ship", lambda result: off(FAILED(result)))})
-    assert report.ending is Ending.HOLD
+    assert report.outcome is VerificationStatus.HOLD
     assert report.retries == ()
 
 
 def test_a_waived_outcome_no_longer_holds_the_night_back_and_stays_told():
     report = judged({"a": HOLD}, waivers=[waiver()])
-    assert (report.ending, report.exit_code) == (Ending.SHIP, 0)
-    (told,) = report.told
-    assert (told.ending, told.counts) == (Ending.HOLD, Ending.SHIP)
+    assert (report.outcome, report.exit_code) == (VerificationStatus.SHIP, 0)
+    (told,) = report.verifications
+    assert (told.outcome, told.counts_as) == (VerificationStatus.HOLD, VerificationStatus.SHIP)
     assert "kim" in render_summary(report)
     assert "1 of them waived" in render_summary(report)
 
@@ -118,7 +125,7 @@ def test_a_waived_outcome_does_not_excuse_a_warning_that_the_candidate_adds_to_t
         base_runs=(0, 0, 0),
         candidate_runs=(2, 2, 2),
     )
-    held = replace(HOLD, contrasts=(replace(contrast, findings=(worse,)),))
+    held = document("ship", FAILED, contrasts=(replace(contrast, findings=(worse,)),))
     assert judged({"a": held}, waivers=[waiver()]).exit_code == 1
 
 
@@ -133,7 +140,7 @@ def test_a_waiver_covers_that_cell_and_that_outcome_only():
 
 def test_a_waiver_does_not_excuse_what_the_jar_itself_is_held_back_for():
     report = judged({"a": document("hold", FAILED)}, waivers=[waiver(where="a/*/*")])
-    assert report.told[0].counts is Ending.HOLD
+    assert report.verifications[0].counts_as is VerificationStatus.HOLD
 
 
 def test_behind_a_waived_outcome_what_could_not_be_asked_is_still_inconclusive():
@@ -152,7 +159,7 @@ def test_a_waiver_is_good_through_its_last_day_and_a_fault_after_it():
     report = judged({"a": HOLD}, waivers=[waiver(expires=date(2026, 3, 4))])
     assert report.exit_code == 1
     assert report.waived.faults[0].startswith("A waiver has expired: outcome")
-    assert report.told[0].counts is Ending.HOLD
+    assert report.verifications[0].counts_as is VerificationStatus.HOLD
 
 
 def test_a_waiver_that_nothing_needs_holds_the_night_back():
@@ -163,7 +170,9 @@ def test_a_waiver_that_nothing_needs_holds_the_night_back():
 
 def test_a_waiver_is_not_stale_while_its_cell_could_not_be_asked_or_the_night_is_in_parts():
     assert judged({"a": OPEN}, waivers=[waiver()]).exit_code == 3
-    assert judged({"a": SHIP}, waivers=[waiver(where="b/*/*")], ended={"a": Ending.SHIP}).waived.faults != ()
+    assert (
+        judged({"a": SHIP}, waivers=[waiver(where="b/*/*")], ended={"a": VerificationStatus.SHIP}).waived.faults != ()
+    )
     part = judge_night(night("a", "b", shard=1, shards=2), {"a": SHIP}, (), [waiver(where="b/*/*")], TODAY)
     assert part.exit_code == 0
 
@@ -179,13 +188,13 @@ def test_findings_are_waived_by_a_part_of_their_template(tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ('[[outcome]]\nwhere="x"', "with where, shows, reason, owner, expires and nothing else"),
-        (FILE.replace("2026-04-01", '"soon"'), "outcome, expires: 'soon' is not a day like"),
+        ('[[outcome]]\nwhere="x"', "outcome 1: it needs where, shows, reason, owner, expires, and nothing else"),
+        (FILE.replace("2026-04-01", '"soon"'), "expires: 'soon' is not a day like"),
         ("[[outcom]]", "tables of the names waiver, outcome, finding, not outcom"),
-        (FILE.replace('"kim"', '" "'), "are texts that are not empty"),
-        (FILE.replace("contains", "shows"), "with where, contains, reason"),
+        (FILE.replace('"kim"', '" "'), "owner: it is a text that is not empty"),
+        (FILE.replace("contains", "shows"), "finding 1: it needs where, contains, reason"),
         ("[[outcome]", "waivers.toml: "),
-        ("outcome = [1]", "each is an"),
+        ("outcome = [1]", "outcome 1: it needs"),
     ],
 )
 def test_a_mistake_in_waivers_is_told(tmp_path, text, sentence):
@@ -199,9 +208,9 @@ def test_marks_are_made_by_the_nights_before():
     first = judged({"a": HOLD})
     past = replace(first.entry, label="yesterday", started_at="2026-03-04")
     again = judged({"a": HOLD}, history=[past])
-    assert [each.mark for each in first.cells if each.cell.standing == "not as claimed"] == [Mark.NEW]
-    assert [each.mark for each in again.cells if each.cell.standing == "not as claimed"] == [Mark.RECURRING]
-    assert [each.mark for each in judged({"a": SHIP}, history=[past]).cells if each.mark] == [Mark.FIXED]
+    assert [each.trend for each in first.cells if each.cell.standing == "not as claimed"] == [Trend.NEW]
+    assert [each.trend for each in again.cells if each.cell.standing == "not as claimed"] == [Trend.RECURRING]
+    assert [each.trend for each in judged({"a": SHIP}, history=[past]).cells if each.trend] == [Trend.FIXED]
     assert isinstance(past, PastNight)
     assert past.started_at < STARTED
 
@@ -235,7 +244,7 @@ def test_junit_names_cases_by_verification_and_counts_them():
 
 
 def test_junit_has_a_case_for_what_came_to_no_verdict_and_for_each_waiver_at_fault():
-    of = night("a", "b", "c", ended={"a": Ending.SHIP, "b": Ending.ERROR})
+    of = night("a", "b", "c", ended={"a": VerificationStatus.SHIP, "b": VerificationStatus.ERROR})
     report = judge_night(of, {"a": SHIP}, (), [waiver(expires=date(2026, 1, 1))], TODAY)
     root = ET.fromstring(render_night_junit(report, {"a": SHIP}))
     assert root.find("testsuite[@name='b']/testcase/error") is not None
@@ -244,7 +253,7 @@ def test_junit_has_a_case_for_what_came_to_no_verdict_and_for_each_waiver_at_fau
 
 
 def test_the_page_links_reports_escapes_everything_and_allows_nothing_but_its_own_style():
-    page = render_page(judged({"a": document("hostile", FAILED), "b": SHIP}))
+    page = render_night(judged({"a": document("hostile", FAILED), "b": SHIP}))
     assert 'href="a/report.html"' in page
     assert "<script" not in page
     assert "\x1b" not in page
@@ -253,16 +262,16 @@ def test_the_page_links_reports_escapes_everything_and_allows_nothing_but_its_ow
 
 
 def test_the_same_night_gives_the_same_bytes():
-    assert render_page(judged({"a": HOLD})) == render_page(judged({"a": HOLD}))
+    assert render_night(judged({"a": HOLD})) == render_night(judged({"a": HOLD}))
 
 
 def test_the_page_of_a_huge_night_says_what_it_cuts():
     documents = dict.fromkeys([f"v{number:03}" for number in range(200)], document("hostile", FAILED))
-    page = render_page(judged(documents))
+    page = render_night(judged(documents))
     assert len(page.encode()) < 2_000_000
     assert "more findings are cut here" in page
 
 
 def test_a_verification_without_a_verdict_has_no_link():
-    page = render_page(judge_night(night("a", ended={"a": Ending.ERROR}), {}, (), (), TODAY))
+    page = render_night(judge_night(night("a", ended={"a": VerificationStatus.ERROR}), {}, (), (), TODAY))
     assert "a/report.html" not in page

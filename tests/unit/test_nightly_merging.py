@@ -10,8 +10,8 @@ from harness.base.errors import HarnessError
 from harness.nightly.concluding import conclude
 from harness.nightly.folder import NightFolder, read_night
 from harness.nightly.history import read_history
-from harness.nightly.merging import merge, missing_told
-from harness.nightly.records import Ending
+from harness.nightly.merging import describe_missing, merge
+from harness.nightly.night import VerificationStatus
 
 NAMES = ("a", "b", "c", "d")
 SHIP = document("ship")
@@ -39,7 +39,7 @@ def test_merged_shards_are_one_whole_night(shards, tmp_path):
     assert read_night(out) == of
     assert [each.id for each in of.ended] == list(NAMES)
     assert all((out / name / "report.html").is_file() for name in NAMES)
-    assert missing_told(of) == ()
+    assert describe_missing(of) == ()
     assert all((folder / "night.json").is_file() for folder in shards), "what was merged stays"
 
 
@@ -62,17 +62,17 @@ def test_the_order_of_the_folders_does_not_matter(shards, tmp_path):
 
 def test_a_missing_shard_is_named_with_what_it_was_to_run(shards, tmp_path):
     of, out = merged(shards[:1], tmp_path)
-    assert missing_told(of) == ("shard 2/2 is missing: b, d",)
+    assert describe_missing(of) == ("shard 2/2 is missing: b, d",)
     report = conclude(out, tmp_path / "history.jsonl")
     assert report.exit_code == 3
     assert len(report.retries) == 2
 
 
 def test_a_shard_that_ended_early_is_named_too(tmp_path):
-    of = night("a", "b", ended={"a": Ending.SHIP})
+    of = night("a", "b", ended={"a": VerificationStatus.SHIP})
     of = replace(of, shard=1)
     found, _ = merged([write_night_folder(tmp_path / "n", of, {"a": SHIP})], tmp_path)
-    assert missing_told(found) == ("shard 1/1 did not finish: b",)
+    assert describe_missing(found) == ("shard 1/1 did not finish: b",)
 
 
 def test_a_shard_given_twice_counts_once(shards, tmp_path):

@@ -16,7 +16,7 @@ from harness.nightly.concluding import conclude
 from harness.nightly.folder import read_night
 from harness.nightly.history import read_history
 from harness.nightly.matrix import Verification
-from harness.nightly.records import Ending
+from harness.nightly.night import VerificationStatus
 from harness.nightly.running import plan_night, run_shard
 from harness.scenario.registry import load_all
 
@@ -57,13 +57,13 @@ def night(tmp_path):
 
 
 def test_whatever_goes_wrong_in_one_verification_the_others_are_asked(night):
-    endings = {each.id: each.ending for each in read_night(night).ended}
+    endings = {each.id: each.outcome for each in read_night(night).ended}
     assert endings == {
-        "ships": Ending.SHIP,
-        "holds": Ending.HOLD,
-        "starves": Ending.INCONCLUSIVE,
-        "fails": Ending.ERROR,
-        "crashes": Ending.ERROR,
+        "ships": VerificationStatus.SHIP,
+        "holds": VerificationStatus.HOLD,
+        "starves": VerificationStatus.INCONCLUSIVE,
+        "fails": VerificationStatus.ERROR,
+        "crashes": VerificationStatus.ERROR,
     }
     assert {each.name for each in night.iterdir() if each.is_dir()} == set(REQUESTS)
 

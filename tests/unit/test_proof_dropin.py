@@ -78,7 +78,7 @@ def test_every_rule_has_a_name_of_its_own_and_says_what_it_asks():
 def test_what_a_jar_names_itself_can_be_written_and_does_nothing_to_a_terminal():
     found = rules.ENTRY_ADDED.broken("a\ud800\x1b[2J", "x" * 1000)
     assert found.where == "a\\ud800\\x1b[2J"
-    assert len(found.says) < 700
+    assert len(found.detail) < 700
 
 
 def test_the_same_classes_differ_in_nothing():
@@ -203,7 +203,7 @@ def test_classes_for_a_newer_java_are_told_once_with_the_java_named():
     newer = {name: replace(each, major=65) for name, each in BASE.items()}
     (found,) = compare_levels(BASE, newer)
     assert (found.rule, found.base, found.candidate) == ("bytecode-level", "Java 8", "Java 21")
-    assert "3 classes" in found.says
+    assert "3 classes" in found.detail
     assert list(compare_levels(newer, BASE)) == []
 
 
@@ -222,7 +222,7 @@ def reference(kind="call", name="size", descriptor="()I", owner=STATE):
 
 
 def linked(base, candidate, wanted):
-    return [each.says for each in compare_linkage(base, candidate, {"kafka.jar": [wanted]})]
+    return [each.detail for each in compare_linkage(base, candidate, {"kafka.jar": [wanted]})]
 
 
 def test_a_reference_that_resolves_as_before_is_none_of_our_business():
@@ -391,7 +391,7 @@ def test_keys_that_differ_are_told_by_their_rule(candidate, rule):
 def test_the_flags_default_is_held_against_the_claims():
     found = list(compare_keys([], [replace(FLAG, default="false")], "flag", "true"))
     assert names(found) == ["config-added", "default-changed"]
-    assert found[1].says == "flag is false; the claims say true"
+    assert found[1].detail == "flag is false; the claims say true"
     assert names(compare_keys([FLAG], [FLAG], "", "")) == []
 
 
@@ -418,7 +418,7 @@ REPORT = b"""<japicmp><classes>
 
 
 def test_incompatibilities_are_read_from_japicmps_report():
-    found = [(each.rule, each.says) for each in parse_report(REPORT, Path("c.jar"))]
+    found = [(each.rule, each.detail) for each in parse_report(REPORT, Path("c.jar"))]
     assert found == [
         ("api-binary", "a.B: superclass removed"),
         ("api-source", "a.B.f(int): method added to interface"),
@@ -437,7 +437,7 @@ def test_the_loader_is_asked_for_each_class_and_each_use_once_and_its_complaints
     assert [each.line for each in asked] == ["class\torg.apache.kafka.raft.FollowerState", "use\tcall\ta/C\tg\t()V"]
     found = read_answer("0\tjava.lang.VerifyError: bad\n1\tit is not there\nend\n", asked, Path("c.jar"))
     assert names(found) == ["loading-broken", "reference-unresolved"]
-    assert found[1].says.endswith("FollowerState uses a.C.g()V, line 1: it is not there")
+    assert found[1].detail.endswith("FollowerState uses a.C.g()V, line 1: it is not there")
 
 
 def test_a_loader_that_was_cut_off_is_an_error_and_no_proof():

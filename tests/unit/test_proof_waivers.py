@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.model.proof import Difference, Severity
-from harness.proof.waivers import apply_waivers, load_waivers, parse_waivers
+from harness.model.waivers import load_waivers, parse_waivers
+from harness.proof.waivers import waive_differences
 
 TODAY = date(2026, 11, 21)
 RULES = ("class-missing", "member-removed")
@@ -24,7 +25,7 @@ expires = "2026-11-21"
 
 
 def waived(text: str, *differences: Difference, today: date = TODAY) -> tuple[Difference, ...]:
-    return apply_waivers(differences, parse_waivers(text.encode(), "waivers.toml", RULES), today)
+    return waive_differences(differences, parse_waivers(text.encode(), "waivers.toml", RULES), today)
 
 
 def test_a_waiver_covers_its_difference_up_to_its_last_day_and_says_who_answers():
@@ -37,7 +38,7 @@ def test_an_expired_waiver_covers_nothing_and_fails_itself():
     complaint, found = waived(WAIVER, MISSING, today=date(2026, 11, 22))
     assert found.blocks
     assert (complaint.rule, complaint.blocks) == ("waiver-expired", True)
-    assert "owned by raft team, expired on 2026-11-21" in complaint.says
+    assert "owned by raft team, expired on 2026-11-21" in complaint.detail
 
 
 def test_a_waiver_that_matches_nothing_is_stale_and_fails():
@@ -63,7 +64,10 @@ def test_a_day_may_be_a_toml_date():
 
 
 def test_waivers_of_nights_stand_in_the_same_file():
-    assert waived('[[outcome]]\nwhere = "x"\n') == ()
+    of_a_night = WAIVER.replace("[[waiver]]", "[[outcome]]").replace("rule =", "shows =")
+    assert waived(of_a_night) == ()
+    (found,) = waived(WAIVER + of_a_night, MISSING)
+    assert not found.blocks
 
 
 @pytest.mark.parametrize(
@@ -71,8 +75,8 @@ def test_waivers_of_nights_stand_in_the_same_file():
     [
         ("nonsense", "waivers.toml"),
         ("[[waver]]\n", "it holds tables of the names waiver, outcome, finding"),
-        ("waiver = 1\n", "it holds tables"),
-        (WAIVER.replace('owner = "raft team"\n', ""), "waiver 1: it needs rule, where, reason, owner, expires"),
+        ("waiver = 1\n", "waiver: each is a [[waiver]] table"),
+        (WAIVER.replace('owner = "raft team"\n', ""), "waiver 1: it needs where, rule, reason, owner, expires"),
         (WAIVER.replace("raft team", " "), "waiver 1, owner: it is a text that is not empty"),
         (WAIVER.replace("class-missing", "clas-missing"), "there is no rule 'clas-missing'"),
         (WAIVER.replace("2026-11-21", "soon"), "waiver 1, expires: 'soon' is not a day like"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import itertools
-import json
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
@@ -20,34 +19,44 @@ from harness.base.errors import HarnessError
 from harness.base.json import from_json, to_json
 from harness.base.paths import data_root
 from harness.base.text import cut, visible
+from harness.judge.decision import decide
+from harness.judge.rerun import rerun_command
 from harness.model.arms import Role
 from harness.model.events import NodeChanged, PhaseStarted, StepChanged
 from harness.model.options import record_of
 from harness.model.request import Request
 from harness.model.runs import Evidence, Outcome, RunResult
+from harness.model.verdict import FileDigest, VerdictRecord
+from harness.model.verdict_schema import check_record
 from harness.report import write_reports
 from harness.report.context import Limits, report_context
 from harness.report.differences import telling_first
-from harness.report.document import Document
 from harness.report.figures import told_inline
 from harness.report.html import render_html
-from harness.report.junit import render_junit
 from harness.report.links import evidence_link
 from harness.report.markdown import render_markdown
-from harness.report.matrix import Cell
-from harness.report.rerun import rerun_command
-from harness.report.verdict import build_verdict, judge_run, read_verdict, write_verdict
+from harness.report.matrix import CellView
+from harness.report.run_cases import render_runs
+from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import Entry
+from harness.stages.judge import judge_run
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
-def document(kind: str = "ship") -> Document:
+def document(kind: str = "ship") -> VerdictRecord:
     results = [result for result, _ in sample_run.results(kind)]
-    verdict = build_verdict(
-        sample_run.asked(), results, sample_run.contrasts(kind), sample_run.proof(kind), sample_run.coverage(kind)
+    return decide(
+        sample_run.asked(),
+        results,
+        sample_run.proof(kind),
+        sample_run.contrasts(kind),
+        coverage=sample_run.coverage(kind),
     )
-    return from_json(Document, json.dumps(verdict))
+
+
+def judged(run_dir: Path) -> VerdictRecord:
+    return judge_run(RunDirectory(run_dir))
 
 
 def journals(kind: str = "ship"):
@@ -66,11 +75,12 @@ def test_the_context_is_the_golden_one(kind: str) -> None:
 
 def test_a_run_directory_is_judged_and_reported_and_can_be_reported_again(tmp_path: Path) -> None:
     run_dir = sample_run.write_sample(tmp_path)
-    page = write_reports(run_dir, judge_run(run_dir))
+    directory = RunDirectory(run_dir)
+    page = write_reports(directory, judge_run(directory))
     first = {p.name: p.read_bytes() for p in run_dir.iterdir() if p.is_file()}
     assert page == run_dir / "report.html"
     assert {"verdict.json", "report.html", "junit.xml", "summary.md", "run.json"} == first.keys()
-    write_reports(run_dir, read_verdict(run_dir))
+    write_reports(directory, directory.verdict.read())
     assert first == {p.name: p.read_bytes() for p in run_dir.iterdir() if p.is_file()}
 
 
@@ -130,7 +140,7 @@ NASTY = "\x1b[2J \x85\x1c \u202egpj.exe\u2066 ]]> --> </title><b onclick=x> & &l
 WRITTEN_OUT = r"\x1b[2J \x85\x1c \u202egpj.exe\u2066 ]]> --> </title><b onclick=x> & &lt;i&gt; | `x` \x00"
 
 
-def nasty_run() -> Document:
+def nasty_run() -> VerdictRecord:
     """A run directory in which everything that comes from a node or a user's path is hostile."""
     arms = tuple(replace(arm, java=NASTY, build=replace(arm.build, builder=NASTY)) for arm in sample_run.ARMS)
     asked = replace(sample_run.asked(), arms=arms, argv=("verify", "--jar", NASTY), host={"system": NASTY})
@@ -141,7 +151,7 @@ def nasty_run() -> Document:
         for s, (outcome, name) in zip(sample_run.QUESTIONS, shown, strict=True)
         for arm in arms
     ]
-    return from_json(Document, json.dumps(build_verdict(asked, results, (), sample_run.proof("hostile"))))
+    return decide(asked, results, sample_run.proof("hostile"))
 
 
 def test_a_hostile_reason_is_written_out_on_the_page_in_junit_and_in_the_summary() -> None:
@@ -151,8 +161,8 @@ def test_a_hostile_reason_is_written_out_on_the_page_in_junit_and_in_the_summary
         Entry(2, 0.2, "", StepChanged("guard", NASTY, "unmet", detail=NASTY)),
         Entry(3, 0.3, "", NodeChanged(1, NASTY)),
     ]
-    page = render_html(shown, {run.folder: events for run in shown.runs})
-    junit, summary = render_junit(shown), render_markdown(report_context(shown, {}))
+    page = render_html(shown, {run.key.folder: events for run in shown.runs})
+    junit, summary = render_runs(shown), render_markdown(report_context(shown, {}))
     for told in (page, junit, summary):
         assert visible(told) == told
     assert str(escape(WRITTEN_OUT)) in page
@@ -220,18 +230,14 @@ def test_a_claim_whose_test_fails_is_refuted_by_it() -> None:
     assert (refuted.status, refuted.why) == ("refuted", "The test ClientTest#asksTheVoters fails.")
 
 
-def test_the_line_that_a_claim_foretells_is_quoted_from_a_log_of_the_on_arm(tmp_path: Path) -> None:
-    claims = judge_run(sample_run.write_sample(tmp_path))["claims"]
-    assert claims[0]["foretells"] == "Updated bootstrap servers"
-    assert claims[0]["logged"] == {
-        "path": "runs/turn2/patched-on/1/nodes/3/server.log",
-        "line": 1,
-        "excerpt": sample_run.UPDATE,
-    }
-    assert (claims[1]["foretells"], claims[1]["logged"]) == ("", None)
+def test_the_line_that_a_claim_expects_is_quoted_from_a_log_of_the_on_arm(tmp_path: Path) -> None:
+    claims = judged(sample_run.write_sample(tmp_path)).claims
+    assert claims[0].expected_log == "Updated bootstrap servers"
+    assert claims[0].logged == Evidence("runs/turn2/patched-on/1/nodes/3/server.log", 1, sample_run.UPDATE)
+    assert (claims[1].expected_log, claims[1].logged) == ("", None)
 
 
-def test_a_foretold_line_that_no_log_has_is_told_to_be_missing() -> None:
+def test_an_expected_line_that_no_log_has_is_said_to_be_missing() -> None:
     assert "none matches <code>Updated bootstrap servers</code>" in render_html(document(), journals())
 
 
@@ -243,20 +249,20 @@ def test_a_jar_that_was_not_proved_says_so() -> None:
 
 def test_the_evidence_index_lists_every_file_that_was_judged_with_its_digest(tmp_path: Path) -> None:
     run_dir = sample_run.write_sample(tmp_path)
-    listed = {file["path"]: file for file in judge_run(run_dir)["evidence"]}
+    listed = {file.path: file for file in judged(run_dir).evidence}
     journal = run_dir / "runs/turn2/stock/1/journal.jsonl"
-    assert listed["runs/turn2/stock/1/journal.jsonl"] == {
-        "path": "runs/turn2/stock/1/journal.jsonl",
-        "bytes": journal.stat().st_size,
-        "sha256": hashlib.sha256(journal.read_bytes()).hexdigest(),
-    }
+    assert listed["runs/turn2/stock/1/journal.jsonl"] == FileDigest(
+        "runs/turn2/stock/1/journal.jsonl",
+        journal.stat().st_size,
+        hashlib.sha256(journal.read_bytes()).hexdigest(),
+    )
     assert {"run.json", "proof/patched/proof.json", "logs/findings.json"} <= listed.keys()
     assert "verdict.json" not in listed
 
 
 def test_the_flag_is_told_inert_per_scenario_and_not_at_all_without_an_off_arm() -> None:
     rows = report_context(document(), journals()).inertness
-    assert [(row.scenario, row.base, row.off, row.told) for row in rows][1] == ("turn1", "PASSED", "PASSED", "inert")
+    assert [(row.scenario, row.base, row.off, row.means) for row in rows][1] == ("turn1", "PASSED", "PASSED", "inert")
 
 
 def test_a_waived_difference_is_told_with_its_waiver() -> None:
@@ -274,7 +280,7 @@ def test_every_cell_links_to_its_journal_and_can_be_asked_again() -> None:
             assert f"harness verify --arms {arm.name} --scenario {scenario} --jobs 3" in page
 
 
-def cell_of(shown: Document, scenario: str, arm: str) -> Cell:
+def cell_of(shown: VerdictRecord, scenario: str, arm: str) -> CellView:
     row = next(row for row in report_context(shown, {}).rows if row.name == scenario)
     return next(cell for cell in row.cells if cell and cell.arm == arm)
 
@@ -331,7 +337,7 @@ def test_the_last_phase_is_that_of_runs_that_came_to_an_answer() -> None:
     spoiled = tuple(replace(r, outcome=Outcome.BROKEN) if r.arm == "patched-off" else r for r in whole.runs)
     for run in spoiled:
         if run.arm == "patched-off":
-            events[run.folder] = [e for e in events[run.folder] if e.event != PhaseStarted("leader stops")]
+            events[run.key.folder] = [e for e in events[run.key.folder] if e.event != PhaseStarted("leader stops")]
     contrast = report_context(replace(whole, runs=spoiled), events).contrasts[2]
     (cause,) = contrast.causes
     assert [f.where.rpartition(" · ")[2] for f in (*cause.findings, *contrast.findings)] == [
@@ -371,7 +377,8 @@ def test_a_journal_cut_by_a_crash_is_read_as_far_as_it_goes(tmp_path: Path) -> N
     run_dir = sample_run.write_sample(tmp_path)
     journal = run_dir / "runs/turn2/stock/1/journal.jsonl"
     journal.write_text(journal.read_text()[:3000])
-    assert "timeline-turn2-stock-1" in write_reports(run_dir, judge_run(run_dir)).read_text()
+    directory = RunDirectory(run_dir)
+    assert "timeline-turn2-stock-1" in write_reports(directory, judge_run(directory)).read_text()
 
 
 def test_a_jar_without_the_flag_has_no_off_arm_and_the_report_says_so() -> None:
@@ -380,31 +387,31 @@ def test_a_jar_without_the_flag_has_no_off_arm_and_the_report_says_so() -> None:
     arms = (sample_run.ARMS[0], replace(sample_run.ARMS[2], name="jar-on", build=jar))
     results = [replace(r, arm="jar-on") if r.role is Role.ON else r for r, _ in sample_run.results("ship")]
     told = [r for r in results if r.role is not Role.OFF]
-    shown = from_json(
-        Document, json.dumps(build_verdict(replace(asked, arms=arms), told, (), sample_run.proof("ship")))
-    )
+    shown = decide(replace(asked, arms=arms), told, sample_run.proof("ship"))
     assert shown.verdict == "INCONCLUSIVE"  # the claims speak of the flag switched off
     assert "this jar does not know the flag" in render_html(shown, {})
 
 
 def test_a_verdict_that_breaks_its_schema_is_not_written(tmp_path: Path) -> None:
-    verdict = build_verdict(sample_run.asked(), [], (), None)
-    with pytest.raises(HarnessError, match=r"at \$\.verdict: 'SAFE' is not one of"):
-        write_verdict(tmp_path, verdict | {"verdict": "SAFE"})
-    assert list(tmp_path.iterdir()) == []
+    run_dir = sample_run.write_sample(tmp_path)
+    arms = tuple(replace(arm, flag="perhaps") for arm in sample_run.ARMS)
+    RunDirectory(run_dir).declaration.write(replace(sample_run.asked(), arms=arms))
+    with pytest.raises(HarnessError, match=r"at \$\.arms\[\d\]\.flag: 'perhaps' is not one of"):
+        judged(run_dir)
+    assert not (run_dir / "verdict.json").exists()
 
 
-def test_a_refutation_without_a_name_breaks_the_schema(tmp_path: Path) -> None:
+def test_a_failure_without_a_name_breaks_the_schema() -> None:
     nameless = RunResult("turn2", "stock", Role.BASE, 1, Outcome.FAILED)
     with pytest.raises(HarnessError, match=r"runs\[0\]\.expectation"):
-        write_verdict(tmp_path, build_verdict(sample_run.asked(), [nameless], (), None))
+        check_record(decide(sample_run.asked(), [nameless], None))
 
 
 def test_a_folder_that_is_no_run_directory_is_named(tmp_path: Path) -> None:
     with pytest.raises(HarnessError, match=r"is no run directory: it has no run\.json"):
-        judge_run(tmp_path)
+        judged(tmp_path)
     with pytest.raises(HarnessError, match=r"has no verdict\.json"):
-        read_verdict(tmp_path)
+        RunDirectory(tmp_path).verdict.read()
 
 
 @pytest.mark.parametrize(
@@ -417,24 +424,27 @@ def test_a_result_that_lies_in_the_folder_of_another_run_is_named(tmp_path: Path
     moved = run_dir / "runs/turn2/patched-on/1/result.json"
     moved.write_text(to_json(replace(from_json(RunResult, moved.read_bytes()), **other)))
     with pytest.raises(HarnessError, match=r"runs/turn2/patched-on/1/result\.json is the result of another run"):
-        judge_run(run_dir)
+        judged(run_dir)
 
 
 def test_runs_beyond_the_declared_repeats_are_not_in_the_verdict(tmp_path: Path) -> None:
     run_dir = sample_run.write_sample(tmp_path)
-    first = judge_run(run_dir)
+    first = judged(run_dir)
     stale = run_dir / "runs/turn2/patched-on/2"
     stale.mkdir()
     left = RunResult("turn2", "patched-on", Role.ON, 2, Outcome.FAILED, sample_run.LOST, "from an earlier plan")
     (stale / "result.json").write_text(to_json(left))
-    assert judge_run(run_dir) == first
+    assert judged(run_dir) == first
 
 
-def test_junit_tells_claimed_refutations_as_passed_and_the_rest_as_what_it_is() -> None:
-    suites = {suite.get("name"): suite for suite in ET.fromstring(render_junit(document("hold")))}
+def test_junit_passes_expected_failures_and_says_so_and_the_rest_is_what_it_is() -> None:
+    suites = {suite.get("name"): suite for suite in ET.fromstring(render_runs(document("hold")))}
     turn2 = {case.get("name"): case for case in suites["turn2"]}
     assert suites["turn2"].get("failures") == "1"
     assert turn2["turn2[stock-1]"].find("failure") is None
+    expected = turn2["turn2[stock-1]"].findtext("system-out", "")
+    assert expected.startswith("expected failure: FAILED(observer_recovers): ")
+    assert turn2["turn2[patched-off-1]"].findtext("system-out", "").startswith("expected failure: ")
     failure = turn2["turn2[patched-on-1]"].find("failure")
     assert failure is not None
     assert failure.get("message", "").startswith("FAILED(observer_recovers)")
@@ -444,13 +454,13 @@ def test_junit_tells_claimed_refutations_as_passed_and_the_rest_as_what_it_is() 
 @pytest.mark.parametrize(("outcome", "tag"), [(Outcome.BROKEN, "error"), (Outcome.UNSUPPORTED, "skipped")])
 def test_junit_tells_what_could_not_be_asked_with_its_reason(outcome: Outcome, tag: str) -> None:
     results = [replace(r, outcome=outcome, expectation="", reason="port taken") for r, _ in sample_run.results("ship")]
-    shown = from_json(Document, json.dumps(build_verdict(sample_run.asked(), results, (), None)))
-    root = ET.fromstring(render_junit(shown))
+    shown = decide(sample_run.asked(), results, None)
+    root = ET.fromstring(render_runs(shown))
     assert [case.find(tag).get("message") for case in root.iter("testcase")] == [f"{outcome}: port taken"] * 9
 
 
 def test_junit_stays_xml_whatever_a_log_holds() -> None:
-    assert r"\x00" in ET.tostring(ET.fromstring(render_junit(document("hostile"))), encoding="unicode")
+    assert r"\x00" in ET.tostring(ET.fromstring(render_runs(document("hostile"))), encoding="unicode")
 
 
 def test_markdown_gives_verdict_matrix_and_claims() -> None:
@@ -472,7 +482,7 @@ def test_markdown_takes_log_text_literally() -> None:
 def test_a_rerun_is_made_from_what_was_asked_for_and_not_from_how_it_was_typed(tmp_path: Path) -> None:
     run_dir = sample_run.write_sample(tmp_path)
     (run_dir / "request.json").write_text(to_json(Request(jar=Path("/jars/my.jar"), repeats=3)))
-    again = judge_run(run_dir)["scenarios"][0]["cells"][0]["rerun"]
+    again = judged(run_dir).scenarios[0].cells[0].rerun
     assert again == "harness verify --jar /jars/my.jar --arms stock --scenario new-mechanism --repeats 3"
 
 

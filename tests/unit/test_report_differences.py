@@ -1,53 +1,53 @@
-"""Log differences in the report: folded by family, noise apart, what a claim foretells behind what none does."""
+"""Log differences in the report: folded by family, noise apart, what a claim expects behind what none does."""
 
 from dataclasses import replace
 
 import pytest
 from nightly_sample import document
 
-from harness.model.findings import FindingKind, Significance
-from harness.report.differences import beside, causes_of, contrast_view
-from harness.report.document import ContrastDoc, Document, FindingDoc
+from harness.model.findings import Contrast, Finding, FindingKind, Significance
+from harness.model.verdict import VerdictRecord
+from harness.report.differences import causes_of, contrast_view, known_of
 
 
 @pytest.fixture(scope="module")
-def repeated() -> Document:
+def repeated() -> VerdictRecord:
     return replace(document(), repeats=3)
 
 
 @pytest.fixture(scope="module")
-def finding(repeated) -> FindingDoc:
+def finding(repeated) -> Finding:
     first = repeated.contrasts[2].findings[0]
     return replace(first, significance=Significance.BEYOND, base_runs=(0, 0, 0), candidate_runs=(4, 5, 6))
 
 
 def view(whole, *findings):
-    return contrast_view(ContrastDoc("stock", "patched-on", findings), beside(whole), 40, 700)
+    return contrast_view(Contrast("stock", "patched-on", findings), known_of(whole), 40, 700)
 
 
 def test_the_same_family_in_several_places_is_told_once_with_its_counts_of_each_repeat(repeated, finding):
-    shown = view(repeated, finding, replace(finding, scenario="turn1"), replace(finding, role="voter"))
+    shown = view(repeated, finding, replace(finding, scenario="turn1"), replace(finding, node_kind="voter"))
     (only,) = shown.findings
     assert (only.base, only.candidate) == ("0 · 0 · 0", "4 · 5 · 6")
     assert len(only.also) == 2
-    assert shown.told.startswith("1 family of lines differs beyond the noise, 0 within it, and 0 that these")
+    assert shown.summary.startswith("1 family of lines differs beyond the noise, 0 within it, and 0 that these")
 
 
 def test_noise_is_shown_apart_and_counted(repeated, finding):
-    noise = replace(finding, template="elected", significance=Significance.WITHIN, q=0.8)
+    noise = replace(finding, template="elected", significance=Significance.WITHIN, fdr=0.8)
     shown = view(repeated, noise, finding)
-    assert [each.template for each in shown.findings] == [finding.template]
-    assert ([each.template for each in shown.noise], shown.within) == (["elected"], 1)
-    assert shown.noise[0].told == "within the noise, false discovery rate 0.8"
+    assert [each.finding.template for each in shown.findings] == [finding.template]
+    assert ([each.finding.template for each in shown.noise], shown.within) == (["elected"], 1)
+    assert shown.noise[0].chance == "within the noise, false discovery rate 0.8"
 
 
-def test_what_nobody_foretold_comes_first_and_what_cannot_be_told_last(repeated, finding):
+def test_what_no_claim_expects_comes_first_and_what_cannot_be_told_last(repeated, finding):
     claim = repeated.claims[0]
-    changed = replace(repeated, claims=(replace(claim, foretells="Updated bootstrap servers"), *repeated.claims[1:]))
+    changed = replace(repeated, claims=(replace(claim, expected_log="Updated bootstrap servers"), *repeated.claims[1:]))
     unknown = replace(finding, template="sometimes", candidate_excerpt="", significance=Significance.UNKNOWN)
     surprise = replace(finding, kind=FindingKind.VANISHED, template="gone", candidate_excerpt="")
     shown = view(changed, unknown, finding, surprise)
-    assert [(each.template, each.explained) for each in shown.findings] == [
+    assert [(each.finding.template, each.explained) for each in shown.findings] == [
         ("gone", ""),
         (finding.template, claim.id),
         ("sometimes", ""),
@@ -59,9 +59,10 @@ def test_with_one_run_of_each_arm_nothing_is_called_noise(repeated, finding):
     once = replace(finding, significance=Significance.UNKNOWN, base_runs=(0,), candidate_runs=(4,))
     shown = view(replace(repeated, repeats=1), once)
     assert (
-        shown.told == "1 family of lines differs; each arm ran once, so that nobody can tell which of them are noise."
+        shown.summary
+        == "1 family of lines differs; each arm ran once, so that nobody can tell which of them are noise."
     )
-    assert (shown.findings[0].candidate, shown.findings[0].told, shown.findings[0].unknown) == ("94", "", False)
+    assert (shown.findings[0].candidate, shown.findings[0].chance, shown.findings[0].unknown) == ("94", "", False)
 
 
 @pytest.mark.parametrize(
@@ -80,26 +81,26 @@ def test_it_is_told_which_arm_logs_to_the_end(repeated, finding, base, candidate
 
 def test_a_finding_names_the_nodes_that_logged_it_unless_their_kind_says_as_much(repeated, finding):
     def where(**changed):
-        return view(repeated, replace(finding, role="observer", **changed)).findings[0].where
+        return view(repeated, replace(finding, node_kind="observer", **changed)).findings[0].where
 
     assert where(logged_by="restarted observer").endswith(" · logged by restarted observer")
     assert "logged by" not in where(logged_by="observer") + where(logged_by="")
 
 
 def test_the_same_slot_with_other_values_elsewhere_is_told_by_itself(repeated, finding):
-    value = replace(finding, kind=FindingKind.VALUE, says="base: false; candidate: true")
+    value = replace(finding, kind=FindingKind.VALUE, detail="base: false; candidate: true")
     elsewhere = replace(value, scenario="turn1")
-    other = replace(value, role="voter", says="base: null; candidate: true")
+    other = replace(value, node_kind="voter", detail="base: null; candidate: true")
     shown = view(repeated, value, elsewhere, other)
-    assert [(each.says, len(each.also)) for each in shown.findings] == [(value.says, 1), (other.says, 0)]
+    assert [(each.finding.detail, len(each.also)) for each in shown.findings] == [(value.detail, 1), (other.detail, 0)]
 
 
 LAST = ("turn2", "leader stops")
 
 
 def caused(whole, *findings):
-    contrast = ContrastDoc("stock", "patched-on", findings)
-    return contrast_view(contrast, beside(whole), 40, 700, causes=causes_of(whole, contrast, {LAST}))
+    contrast = Contrast("stock", "patched-on", findings)
+    return contrast_view(contrast, known_of(whole), 40, 700, causes=causes_of(whole, contrast, {LAST}))
 
 
 def test_what_differs_only_where_outcomes_differ_is_folded_under_that_outcome(repeated, finding):
@@ -107,9 +108,9 @@ def test_what_differs_only_where_outcomes_differ_is_folded_under_that_outcome(re
     elsewhere = replace(finding, scenario="turn1", template="elsewhere")
     shown = caused(repeated, there, elsewhere)
     (cause,) = shown.causes
-    assert cause.says == "turn2: stock is FAILED(observer_recovers), patched-on PASSED"
-    assert [each.template for each in cause.findings] == [finding.template]
-    assert [each.template for each in shown.findings] == ["elsewhere"]
+    assert cause.sentence == "turn2: stock is FAILED(observer_recovers), patched-on PASSED"
+    assert [each.finding.template for each in cause.findings] == [finding.template]
+    assert [each.finding.template for each in shown.findings] == ["elsewhere"]
 
 
 def test_what_differs_in_another_phase_as_well_is_no_fallout(repeated, finding):
@@ -117,11 +118,11 @@ def test_what_differs_in_another_phase_as_well_is_no_fallout(repeated, finding):
     assert caused(repeated, there, replace(there, phase="start")).causes == ()
 
 
-def test_a_warning_that_the_arm_which_held_adds_is_never_folded_away(repeated, finding):
+def test_a_warning_that_the_arm_which_passed_adds_is_never_folded_away(repeated, finding):
     there = replace(finding, scenario=LAST[0], phase=LAST[1], level="WARN", base_count=0, candidate_count=9)
     assert caused(repeated, there).causes == ()
     assert len(caused(repeated, replace(there, base_count=90)).causes) == 1
 
 
 def test_arms_with_the_same_outcome_have_no_cause(repeated):
-    assert causes_of(repeated, ContrastDoc("stock", "patched-off", ()), {LAST}) == ()
+    assert causes_of(repeated, Contrast("stock", "patched-off", ()), {LAST}) == ()

@@ -83,7 +83,7 @@ def test_lines_from_outside_of_the_roll_are_not_compared():
     (inside,) = FOUND.findings
     both = replace(FOUND, findings=(inside, replace(inside, phase="", template="while settling")))
     shown = rollout_page(sample.rollout(), {}, both, ()).contrast
-    assert [each.template for each in shown.findings] == [inside.template]
+    assert [each.finding.template for each in shown.findings] == [inside.template]
 
 
 def test_what_stopped_is_open_and_shows_the_line_that_says_why():

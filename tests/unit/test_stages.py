@@ -14,17 +14,19 @@ from harness.base.files import write_bytes, write_text
 from harness.base.json import from_json, to_json
 from harness.base.progress import Reporter
 from harness.engine.seal import check_results, inputs_of, seal_of
+from harness.judge.decision import decide
 from harness.kafka.lines import line_of
 from harness.model.arms import Arm, Build, Flag, Role
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.request import Request
-from harness.model.runs import Outcome, RunResult
+from harness.model.runs import Outcome, RunResult, Verdict
 from harness.model.setup import Setup
+from harness.model.verdict import Reason, ReasonSource
 from harness.rundir.directory import RunDirectory
 from harness.stages import run as run_stage
 from harness.stages.build import _kafka_version
 from harness.stages.timing import timed
-from harness.stages.verify import tell
+from harness.stages.verify import print_verdict
 from harness.toolbox.toolbox import local_toolbox
 
 JAR = b"not much of a jar"
@@ -208,20 +210,24 @@ def test_the_version_is_the_users_or_that_of_the_default():
 
 def test_the_terminal_is_told_verdict_reasons_and_report_and_no_control_characters(tmp_path):
     stream = io.StringIO()
-    cells = [{"arm": "stock", "state": "FAILED", "expectation": "observer_recovers"}]
-    verdict = {
-        "verdict": "HOLD",
-        "sentence": "turn2: it failed \x1b[2J",
-        "reasons": [f"reason {number}" for number in range(9)],
-        "against": "",
-        "scenarios": [{"name": "turn2", "discriminates": False, "cells": cells}],
-    }
-    tell(Console(file=stream, width=200), verdict, {"build": 5.0, "run": 70.0}, tmp_path / "report.html")
+    result = RunResult("turn2", "stock", Role.BASE, 1, Outcome.FAILED, "observer_recovers")
+    reasons = [Reason(ReasonSource.FIGURES, Verdict.HOLD, None, f"reason {number}") for number in range(9)]
+    record = replace(
+        decide(replace(ASKED, scenarios=(DeclaredScenario("turn2"),), repeats=1), [result], None),
+        verdict=Verdict.HOLD,
+        sentence="turn2: it failed \x1b[2J",
+        reasons=tuple(reasons),
+        against="it ran once",
+    )
+    record = replace(record, scenarios=(replace(record.scenarios[0], discriminates=False),))
+    print_verdict(Console(file=stream, width=200), record, {"build": 5.0, "run": 70.0}, tmp_path / "report.html")
     told = stream.getvalue()
-    assert "turn2           stock FAILED(observer_recovers)  (does not discriminate)" in told
+    line = "turn2           stock FAILED(observer_recovers)  patched-on MISSING  (does not discriminate)"
+    assert line in told
     assert "HOLD  turn2: it failed" in told
     assert "reason 5" in told
     assert "reason 6" not in told
     assert "time: build 5 s, run 1 min 10 s; 1 min 15 s in all" in told
+    assert "strongest reason against it: it ran once" in told
     assert "report.html" in told
     assert "\x1b" not in told

@@ -158,7 +158,7 @@ def _moved(pairs: Iterable[_Pair], swaps: Iterable[Swap], arms: tuple[str, str],
             plain = _told(pair, FindingKind.ORDER, pair.candidate[0].where.phase, told, (base_runs, candidate_runs))
             was, now = ("before", "after") if swap.was_first else ("after", "before")
             says = f"first logged {was} this line, now {now} it: {excerpt(swap.neighbour)}"
-            found.append(replace(plain, says=says))
+            found.append(replace(plain, detail=says))
     return found
 
 
@@ -172,7 +172,7 @@ def _shifted(pairs: Iterable[_Pair], shifts: Iterable[Shift], arms: tuple[str, s
         plain = _told(pair, FindingKind.SHIFT, shift.phase, told, (base_runs, candidate_runs))
         says = f"first logged {shift.now:.1f} s after the phase begins, not {shift.was:.1f} s"
         others = f"; {shift.others} more shift alike" if shift.others else ""
-        found.append(replace(plain, says=says + others))
+        found.append(replace(plain, detail=says + others))
     return found
 
 
@@ -185,7 +185,7 @@ def _not_told_by(changes: Iterable[Change], findings: Iterable[Finding]) -> list
             told[line] = min(told.get(line, len(_SIGNIFICANCES)), _SIGNIFICANCES.index(change.significance))
     left = []
     for finding in findings:
-        line = (finding.scenario, finding.node_role, finding.logger, finding.template)
+        line = (finding.scenario, finding.node_kind, finding.logger, finding.template)
         as_sure = told.get(line, len(_SIGNIFICANCES)) <= _SIGNIFICANCES.index(finding.significance)
         if finding.kind not in (FindingKind.NEW, FindingKind.VANISHED) or not as_sure:
             left.append(finding)
@@ -202,7 +202,7 @@ def _changed(change: Change) -> Finding:
         plain,
         base_count=sum(change.base.runs),
         candidate_count=sum(change.candidate.runs),
-        says=f"base: {_words(change.base)}; candidate: {_words(change.candidate)}",
+        detail=f"base: {_words(change.base)}; candidate: {_words(change.candidate)}",
         base_lasting=bool(change.base.logged) if slot.last else plain.base_lasting,
         candidate_lasting=bool(change.candidate.logged) if slot.last else plain.candidate_lasting,
     )
@@ -264,7 +264,7 @@ def _told(pair: _Pair, kind: FindingKind, phase: str, told: Told, runs: tuple[tu
         kind=kind,
         template=excerpt(pair.family),
         scenario=pair.scenario,
-        node_role=pair.node_role,
+        node_kind=pair.node_role,
         phase=visible(phase),
         level=max(_levels(pair.base), key=_severity) if same else _changed_level(pair),
         logger=visible(pair.logger),
@@ -275,7 +275,7 @@ def _told(pair: _Pair, kind: FindingKind, phase: str, told: Told, runs: tuple[tu
         evidence=tuple(evidence),
         statement=visible(next((c.statement for c in reversed(shown) if c is not None and c.statement), "")),
         significance=told.significance,
-        q=told.q,
+        fdr=told.q,
         base_runs=runs[0],
         candidate_runs=runs[1],
         base_lasting=_lasting(pair.base, runs[0]),
@@ -315,7 +315,7 @@ def _worst_first(finding: Finding) -> tuple[object, ...]:
         not (finding.base_lasting or finding.candidate_lasting),
         -difference,
         finding.scenario,
-        finding.node_role,
+        finding.node_kind,
         finding.kind,
         finding.logger,
         finding.template,

@@ -173,7 +173,7 @@ def worst_first(differences: Sequence[Difference]) -> tuple[Difference, ...]:
 
 
 def _weight(difference: Difference) -> tuple[int, str, str, str]:
-    return _WORST_FIRST.index(difference.severity), difference.rule, difference.where, difference.says
+    return _WORST_FIRST.index(difference.severity), difference.rule, difference.where, difference.detail
 
 
 def _compare_keys(tools: ProofTools, base: Path, candidate: Path, subject: Subject) -> tuple[Difference, ...]:

@@ -9,9 +9,9 @@ from nightly_sample import BROKEN, FAILED, STARVED, cell, document, found, showi
 
 from harness.base.errors import HarnessError
 from harness.model.runs import Outcome
+from harness.nightly.cell_history import Standing, cells_of, findings_of
 from harness.nightly.history import SCHEMA, PastNight, add_to_history, before, read_history, with_night
-from harness.nightly.marks import Mark, mark_cells, mark_findings
-from harness.nightly.showings import Standing, cells_of, findings_of
+from harness.nightly.trend import Trend, cell_trends, finding_trends
 
 OK, NOT, OPEN = Standing.AS_CLAIMED, Standing.NOT_AS_CLAIMED, Standing.UNDECIDED
 LOST = "FAILED(observer_recovers)"
@@ -32,63 +32,63 @@ def standing(each, **more):
 
 
 def mark(today, *past, **more):
-    (marked,) = mark_cells([standing(today, **more)], nights(*past))
-    return marked.mark
+    (marked,) = cell_trends([standing(today, **more)], nights(*past))
+    return marked.trend
 
 
 def test_what_fails_for_the_first_time_is_new():
-    assert mark(NOT) is Mark.NEW
-    assert mark(NOT, OK, OK) is Mark.NEW
+    assert mark(NOT) is Trend.NEW
+    assert mark(NOT, OK, OK) is Trend.NEW
 
 
 def test_what_fails_again_in_the_same_way_is_recurring_and_in_another_way_new():
-    assert mark(NOT, OK, NOT) is Mark.RECURRING
-    (other,) = mark_cells([cell(NOT, "FAILED(node_alive)")], nights(NOT))
-    assert other.mark is Mark.NEW
+    assert mark(NOT, OK, NOT) is Trend.RECURRING
+    (other,) = cell_trends([cell(NOT, "FAILED(node_alive)")], nights(NOT))
+    assert other.trend is Trend.NEW
 
 
 def test_what_is_as_claimed_after_a_failure_is_fixed_once():
-    assert mark(OK, NOT, NOT) is Mark.FIXED
-    assert mark(OK, NOT, OK) is Mark.SAME
-    assert mark(OK, OK) is Mark.SAME
+    assert mark(OK, NOT, NOT) is Trend.FIXED
+    assert mark(OK, NOT, OK) is Trend.SAME
+    assert mark(OK, OK) is Trend.SAME
 
 
 def test_a_night_that_could_not_ask_neither_fixes_nor_breaks():
-    assert mark(OPEN, NOT) is Mark.UNDECIDED
-    assert mark(NOT, NOT, OPEN) is Mark.RECURRING
-    assert mark(OK, NOT, OPEN, OPEN) is Mark.FIXED
-    assert mark(OK, OPEN) is Mark.SAME
-    assert mark(NOT, OPEN) is Mark.NEW
+    assert mark(OPEN, NOT) is Trend.UNDECIDED
+    assert mark(NOT, NOT, OPEN) is Trend.RECURRING
+    assert mark(OK, NOT, OPEN, OPEN) is Trend.FIXED
+    assert mark(OK, OPEN) is Trend.SAME
+    assert mark(NOT, OPEN) is Trend.NEW
 
 
 @given(st.lists(st.sampled_from(Standing), max_size=20))
 def test_whatever_came_before_what_is_undecided_is_never_fixed(past):
-    assert mark(OPEN, *past) is Mark.UNDECIDED
+    assert mark(OPEN, *past) is Trend.UNDECIDED
 
 
 def test_the_same_jars_with_changing_answers_are_flaky():
-    assert mark(OK, OK, NOT) is Mark.FLAKY
-    assert mark(NOT, NOT, OK) is Mark.FLAKY
-    assert mark(OK, OK, NOT, OPEN) is Mark.FLAKY
+    assert mark(OK, OK, NOT) is Trend.FLAKY
+    assert mark(NOT, NOT, OK) is Trend.FLAKY
+    assert mark(OK, OK, NOT, OPEN) is Trend.FLAKY
 
 
 def test_another_jar_may_change_the_answer_as_often_as_it_likes():
     past = [*nights(OK, jars="a"), *nights(NOT, jars="b")]
-    (marked,) = mark_cells([standing(OK, jars="c")], past)
-    assert marked.mark is Mark.FIXED
+    (marked,) = cell_trends([standing(OK, jars="c")], past)
+    assert marked.trend is Trend.FIXED
 
 
 def test_a_change_long_ago_is_forgotten():
-    assert mark(OK, OK, NOT, *[OK] * 10) is Mark.SAME
+    assert mark(OK, OK, NOT, *[OK] * 10) is Trend.SAME
 
 
 def test_repeats_that_differ_in_one_night_are_flaky():
-    assert mark(NOT, unstable=True) is Mark.FLAKY
+    assert mark(NOT, unstable=True) is Trend.FLAKY
 
 
 def test_a_cell_is_compared_with_itself_only():
-    (marked,) = mark_cells([standing(NOT, verification="w")], nights(NOT))
-    assert (marked.mark, marked.past) == (Mark.NEW, (None,))
+    (marked,) = cell_trends([standing(NOT, verification="w")], nights(NOT))
+    assert (marked.trend, marked.past) == (Trend.NEW, (None,))
 
 
 @pytest.mark.parametrize(
@@ -113,27 +113,27 @@ def asked(*findings, stock=OK):
 
 
 def finding_marks(today, *past, cells=None):
-    marked = mark_findings(today, asked().cells if cells is None else cells, past)
-    return {each.found.template: each.mark for each in marked}
+    marked = finding_trends(today, asked().cells if cells is None else cells, past)
+    return {each.found.template: each.trend for each in marked}
 
 
 def test_findings_are_new_recurring_or_gone():
     old, new, gone = found("old"), found("new"), found("gone")
     assert finding_marks([old, new], asked(old, gone)) == {
-        "old": Mark.RECURRING,
-        "new": Mark.NEW,
-        "gone": Mark.FIXED,
+        "old": Trend.RECURRING,
+        "new": Trend.NEW,
+        "gone": Trend.FIXED,
     }
 
 
 def test_a_finding_is_not_gone_when_one_of_its_arms_could_not_be_asked():
     blind = (cell(OPEN, arm="stock"), cell(OK, arm="on"))
     assert finding_marks([], asked(found("old")), cells=blind) == {}
-    assert finding_marks([found("old")], asked(found("old")), asked(stock=OPEN)) == {"old": Mark.RECURRING}
+    assert finding_marks([found("old")], asked(found("old")), asked(stock=OPEN)) == {"old": Trend.RECURRING}
 
 
 def test_a_finding_that_comes_and_goes_is_flaky():
-    assert finding_marks([found("x")], asked(found("x")), asked()) == {"x": Mark.FLAKY}
+    assert finding_marks([found("x")], asked(found("x")), asked()) == {"x": Trend.FLAKY}
 
 
 def test_findings_of_logs_and_proof_have_ids_that_stay():

@@ -4,10 +4,10 @@ import random
 from dataclasses import replace
 
 import pytest
-from test_judge import FIX, SOUND, H, R, asked, ran
+from test_judge import FIX, SOUND, H, R, asked, ran, rests
 
 from harness.judge.decision import decide
-from harness.judge.measures import blockers
+from harness.judge.figures_verdict import reasons_of_figures
 from harness.model.arms import Role
 from harness.model.runs import Outcome, RunResult, Verdict
 
@@ -22,12 +22,13 @@ def runs(name, base, candidate, scenario="turn1", outcome=Outcome.PASSED):
     ]
 
 
-def told(*cells):
-    return blockers("stock", ["patched-on"], [run for cell in cells for run in cell])
+def worse(*cells):
+    reasons = reasons_of_figures("stock", ["patched-on"], [run for cell in cells for run in cell])
+    return tuple(reason.sentence for reason in reasons)
 
 
-def test_a_stall_that_doubled_in_every_run_is_told_with_both_medians():
-    assert told(runs("longest_stall_seconds", (2.0, 2.2, 2.1), (5.0, 5.4, 5.2))) == (
+def test_a_stall_that_doubled_in_every_run_is_named_with_both_medians():
+    assert worse(runs("longest_stall_seconds", (2.0, 2.2, 2.1), (5.0, 5.4, 5.2))) == (
         "patched-on takes longer in turn1 than stock beyond the noise: longest stall 5.2 s against 2.1 s "
         "(medians of 3 and 3 runs, none overlapping)",
     )
@@ -45,12 +46,12 @@ def test_a_stall_that_doubled_in_every_run_is_told_with_both_medians():
     ],
     ids=["two runs", "overlapping", "less than half more", "a moment", "quicker", "equal"],
 )
-def test_what_is_little_or_uncertain_or_better_is_not_told(base, candidate):
-    assert told(runs("longest_stall_seconds", base, candidate)) == ()
+def test_what_is_little_or_uncertain_or_better_is_not_worse(base, candidate):
+    assert worse(runs("longest_stall_seconds", base, candidate)) == ()
 
 
-def test_figures_of_runs_that_were_refuted_are_not_compared():
-    assert told(runs("node_cpu_seconds", (2.0, 2.2, 2.1), (5.0, 5.4, 5.2), outcome=Outcome.FAILED)) == ()
+def test_figures_of_runs_that_failed_are_not_compared():
+    assert worse(runs("node_cpu_seconds", (2.0, 2.2, 2.1), (5.0, 5.4, 5.2), outcome=Outcome.FAILED)) == ()
 
 
 def test_only_seconds_are_compared_as_more_records_are_no_worse():
@@ -58,13 +59,13 @@ def test_only_seconds_are_compared_as_more_records_are_no_worse():
         replace(run, measures={"acked_records": 400.0 + 400 * (run.arm != "stock")})
         for run in runs("x", *[[1] * 3] * 2)
     ]
-    assert blockers("stock", ["patched-on"], cells) == ()
+    assert reasons_of_figures("stock", ["patched-on"], cells) == ()
 
 
-def test_among_many_figures_one_that_is_hardly_certain_is_not_told():
+def test_among_many_figures_one_that_is_hardly_certain_is_not_worse():
     doubtful = runs("longest_stall_seconds", (1.0, 3.0, 1.2), (3.2, 7.0, 9.0))
     quiet = [runs("node_cpu_seconds", (9.0, 9.1, 9.2), (9.0, 9.2, 9.1), scenario=f"s{n}") for n in range(20)]
-    assert told(doubtful, *quiet) == ()
+    assert worse(doubtful, *quiet) == ()
 
 
 def test_noise_alone_makes_no_hold():
@@ -75,7 +76,7 @@ def test_noise_alone_makes_no_hold():
         return tuple(10 * chance.lognormvariate(0, 0.3) for _ in range(3))
 
     alarms = sum(
-        bool(told(*(runs("a_seconds", noisy(), noisy(), scenario=f"s{n}") for n in range(9)))) for _ in range(100)
+        bool(worse(*(runs("a_seconds", noisy(), noisy(), scenario=f"s{n}") for n in range(9)))) for _ in range(100)
     )
     assert alarms <= 2
 
@@ -87,6 +88,6 @@ def test_a_candidate_that_is_dearer_is_a_hold_whose_first_reason_says_so():
         replace(run, measures={"node_cpu_seconds": dearer[run.arm] + run.repeat / 10})
         for run in ran("turn1", [H] * 3, [H] * 3, [H] * 3)
     ]
-    judgement = decide(plan, [*ran("turn2", [R] * 3, [R] * 3, [H] * 3), *shown], SOUND)
-    assert judgement.verdict is Verdict.HOLD
-    assert judgement.reasons[0].startswith("patched-on takes longer in turn1 than stock beyond the noise: node cpu")
+    record = decide(plan, [*ran("turn2", [R] * 3, [R] * 3, [H] * 3), *shown], SOUND)
+    assert record.verdict is Verdict.HOLD
+    assert rests(record)[0].startswith("patched-on takes longer in turn1 than stock beyond the noise: node cpu")

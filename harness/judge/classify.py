@@ -7,10 +7,11 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import assert_never
 
-from harness.judge.cells import NODE_ALIVE, QUESTION_REACHABLE, CellOutcome, CellState, missed_its_guard
+from harness.judge.cells import NODE_ALIVE, QUESTION_REACHABLE, missed_its_guard
 from harness.model.arms import Role
 from harness.model.claims import Expected
 from harness.model.runs import Outcome
+from harness.model.verdict import CellOutcome, CellState
 
 Expectations = Mapping[Role, Expected]
 
@@ -51,20 +52,20 @@ class Candidate(StrEnum):
 
 
 def promise_of(expected: Expectations | None) -> Promise:
-    """Return what a claim promises; a claim that says nothing of `on` promises that it holds."""
+    """Return what a claim promises; a claim that says nothing of `on` promises that it passes."""
     if expected is None:
         return Promise.NOTHING
-    if _refutes(expected.get(Role.ON)):
+    if _fails(expected.get(Role.ON)):
         return Promise.LEAVES
-    return Promise.FIXES if _refutes(expected.get(Role.BASE)) else Promise.KEEPS
+    return Promise.FIXES if _fails(expected.get(Role.BASE)) else Promise.KEEPS
 
 
-def _refutes(expected: Expected | None) -> bool:
+def _fails(expected: Expected | None) -> bool:
     return expected is not None and expected.outcome is Outcome.FAILED
 
 
 def control_of(expected: Expected | None, base: CellOutcome) -> Control:
-    """Return how the base arm stands; in it a crash or an unreachable question is never a refutation."""
+    """Return how the base arm stands; in it a crash or an unreachable question is never the expected failure."""
     match base.state:
         case CellState.PASSED:
             return Control.PASSED
@@ -119,7 +120,7 @@ def was_asked(base: CellOutcome) -> bool:
 
 
 def as_candidate(cell: CellOutcome, base: CellOutcome) -> CellOutcome:
-    """Read a candidate's cell: a guard that base meets and the candidate never does is refuted.
+    """Read a candidate's cell: a guard that base meets and the candidate never does is a failure.
 
     What harness or host failed to ask (`cells.SAYS_NOTHING_OF_THE_BUILD`) stays INCONCLUSIVE.
     """

@@ -1,31 +1,22 @@
-"""Each run as a test: passed when as claimed; pure. JUnit and the report tell the same."""
+"""Whether a run, and a cell, are as claimed: the one place where that is decided; pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from enum import StrEnum
+from collections.abc import Collection, Sequence
 
-from harness.judge.cells import QUESTION_REACHABLE, CellOutcome
-from harness.judge.standing import was_asked
+from harness.judge.cells import QUESTION_REACHABLE
+from harness.judge.classify import was_asked
 from harness.model.arms import Role
 from harness.model.claims import Claim, Expected
 from harness.model.runs import Outcome, RunResult
-
-
-class Check(StrEnum):
-    """A run's result in the words of test runners."""
-
-    PASSED = "passed"
-    FAILED = "failed"
-    ERROR = "error"
-    SKIPPED = "skipped"
+from harness.model.verdict import CellOutcome, CellState, Check, Standing
 
 
 def check_run(result: RunResult, claims: Sequence[Claim], base: CellOutcome, cell: CellOutcome) -> Check:
     """Return how a run compares with what the claims about its scenario say of its role.
 
     Where they say nothing the base arm is the measure: of itself anything decided, of `off` the same, of `on`
-    that it holds or is no worse.
+    that it passes or is no worse.
     """
     match result.outcome:
         case Outcome.UNSUPPORTED:
@@ -37,7 +28,7 @@ def check_run(result: RunResult, claims: Sequence[Claim], base: CellOutcome, cel
         case Outcome.FAILED if result.role is Role.BASE and not was_asked(base):
             return Check.ERROR  # a control that crashed was never asked
         case Outcome.PASSED | Outcome.FAILED:
-            return Check.PASSED if _as_claimed(result, claims, base) else Check.FAILED
+            return _check_decided(result, expected_of(result.role, claims), base)
 
 
 def expected_of(role: Role, claims: Sequence[Claim]) -> tuple[Expected, ...]:
@@ -45,10 +36,23 @@ def expected_of(role: Role, claims: Sequence[Claim]) -> tuple[Expected, ...]:
     return tuple(dict.fromkeys(claim.expected[role] for claim in claims if role in claim.expected))
 
 
-def _as_claimed(result: RunResult, claims: Sequence[Claim], base: CellOutcome) -> bool:
-    shown = Expected(result.outcome, result.expectation if result.outcome is Outcome.FAILED else "")
-    expected = expected_of(result.role, claims)
-    return all(shown == one for one in expected) if expected else _no_worse(result.role, shown, base)
+def standing_of(state: CellState, checks: Collection[Check]) -> Standing:
+    """Return how a cell stands, by the worst of its runs' checks: one repeat that is not as claimed counts."""
+    if Check.FAILED in checks:
+        return Standing.NOT_AS_CLAIMED
+    if not checks or Check.ERROR in checks or state in (CellState.MISSING, CellState.UNSTABLE):
+        return Standing.UNDECIDED
+    return Standing.NOT_ASKED if Check.SKIPPED in checks else Standing.AS_CLAIMED
+
+
+def _check_decided(result: RunResult, expected: Sequence[Expected], base: CellOutcome) -> Check:
+    failed = result.outcome is Outcome.FAILED
+    shown = Expected(result.outcome, result.expectation if failed else "")
+    if not expected:
+        return Check.PASSED if _no_worse(result.role, shown, base) else Check.FAILED
+    if any(shown != one for one in expected):
+        return Check.FAILED
+    return Check.EXPECTED_FAILURE if failed else Check.PASSED
 
 
 def _no_worse(role: Role, shown: Expected, base: CellOutcome) -> bool:

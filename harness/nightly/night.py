@@ -14,13 +14,13 @@ from harness.model.request import Request
 SCHEMA = 2
 
 
-class Ending(StrEnum):
+class VerificationStatus(StrEnum):
     """How a verification ended: its verdict, or that there is none."""
 
     SHIP = "SHIP"
     HOLD = "HOLD"
     INCONCLUSIVE = "INCONCLUSIVE"
-    ERROR = "ERROR"  # the harness could not do its work; told by exit code 2
+    ERROR = "ERROR"  # the harness could not do its work; exit code 2
     MISSING = "MISSING"  # declared, and nobody ran it
 
 
@@ -28,7 +28,7 @@ class Ending(StrEnum):
 class Planned:
     """A verification of the matrix: the words after `harness verify`, and who runs it.
 
-    `id` names its run directory below the night; `shard` counts from 1; `seconds` is what it is taken to last.
+    `id` names its run directory below the night; `shard` counts from 1; `seconds` is how long it is expected to take.
     """
 
     id: str
@@ -44,10 +44,10 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A verification that was run; `seconds` is wall time, `error` a sentence when the ending is ERROR."""
+    """A verification that was run; `seconds` is wall time, `error` a sentence when the outcome is ERROR."""
 
     id: str
-    ending: Ending
+    outcome: VerificationStatus
     seconds: float
     error: str = ""
 

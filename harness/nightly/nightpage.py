@@ -6,18 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from harness.base.paths import data_root
 from harness.base.progress import duration
 from harness.base.text import cut
-from harness.nightly.judging import NightReport, Told
-from harness.nightly.marks import Mark, MarkedCell
-from harness.nightly.strips import LEGEND, spoken, strip_of
+from harness.nightly.judging import Concluded, NightReport
+from harness.nightly.sparkline import LEGEND, signs_of, spoken
 from harness.nightly.summary import counted, part
-from harness.report.html import own_file, policy_hash, template_environment
+from harness.nightly.trend import CellTrend, Trend
+from harness.report.page import render_page
 
 _MOST = 300
 _TEXT = 400
-_ORDER = (Mark.NEW, Mark.FLAKY, Mark.RECURRING, Mark.UNDECIDED, Mark.FIXED)
+_ORDER = (Trend.NEW, Trend.FLAKY, Trend.RECURRING, Trend.UNDECIDED, Trend.FIXED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +75,9 @@ class NightPage:
     legend: str = LEGEND
 
 
-def render_page(report: NightReport) -> str:
+def render_night(report: NightReport) -> str:
     """Return the page. Equal input gives equal bytes."""
-    reports = data_root() / "reports"
-    style = own_file(reports / "styles" / "report.css")
-    template = template_environment(reports / "templates").get_template("night.html.j2")
-    return template.render(night=night_page(report), style=style, style_hash=policy_hash(style))
+    return render_page("night.html.j2", script=False, night=night_page(report))
 
 
 def night_page(report: NightReport) -> NightPage:
@@ -97,9 +93,9 @@ def night_page(report: NightReport) -> NightPage:
         label=report.night.label,
         part=part(report),
         counted=counted(report),
-        ending=report.ending.value,
+        ending=report.outcome.value,
         earlier=len(report.earlier),
-        rows=tuple(_row(each) for each in report.told),
+        rows=tuple(_row(each) for each in report.verifications),
         cells=tuple(cells[:_MOST]),
         findings=tuple(findings[:_MOST]),
         faults=report.waived.faults,
@@ -113,16 +109,16 @@ def _used(report: NightReport) -> Sequence[object]:
     return [*report.waived.cells.values(), *report.waived.findings.values()]
 
 
-def _row(told: Told) -> Row:
-    has_report = told.ending.value in ("SHIP", "HOLD", "INCONCLUSIVE")
+def _row(each: Concluded) -> Row:
+    has_report = each.outcome.value in ("SHIP", "HOLD", "INCONCLUSIVE")
     return Row(
-        told.planned.id,
-        _href(told.planned.id) if has_report else "",
-        told.ending.value,
-        told.counts.value,
-        cut(told.sentence, _TEXT),
-        duration(told.seconds),
-        told.planned.shard,
+        each.planned.id,
+        _href(each.planned.id) if has_report else "",
+        each.outcome.value,
+        each.counts_as.value,
+        cut(each.sentence, _TEXT),
+        duration(each.seconds),
+        each.planned.shard,
     )
 
 
@@ -131,31 +127,31 @@ def _href(verification: str) -> str:
 
 
 def _cells(report: NightReport) -> list[CellRow]:
-    told = [each for each in report.cells if each.mark is not Mark.SAME]
-    return [_cell(report, each) for each in sorted(told, key=lambda each: _ORDER.index(each.mark))]
+    notable = [each for each in report.cells if each.trend is not Trend.SAME]
+    return [_cell(report, each) for each in sorted(notable, key=lambda each: _ORDER.index(each.trend))]
 
 
-def _cell(report: NightReport, marked: MarkedCell) -> CellRow:
-    cell = marked.cell
+def _cell(report: NightReport, each: CellTrend) -> CellRow:
+    cell = each.cell
     waiver = report.waived.cells.get(cell.key)
     return CellRow(
-        marked.mark.value,
+        each.trend.value,
         f"{cell.scenario} on {cell.arm}, {cell.verification}",
         _href(cell.verification),
-        cell.shown,
-        strip_of(marked),
-        spoken(marked),
+        cell.outcome,
+        signs_of(each),
+        spoken(each),
         f"waived by {waiver.owner} until {waiver.expires}: {waiver.reason}" if waiver else "",
     )
 
 
 def _findings(report: NightReport) -> list[FindingRow]:
     rows = []
-    for each in sorted(report.findings, key=lambda each: _ORDER.index(each.mark)):
+    for each in sorted(report.findings, key=lambda each: _ORDER.index(each.trend)):
         found, waiver = each.found, report.waived.findings.get(each.found.id)
         contrast = f"{found.base} against {found.candidate}" if found.base else found.candidate
         place = f"{found.scenario}, {contrast}, {found.verification}"
         said = f"waived by {waiver.owner} until {waiver.expires}: {waiver.reason}" if waiver else ""
-        mark = "gone" if each.mark is Mark.FIXED else each.mark.value
+        mark = "gone" if each.trend is Trend.FIXED else each.trend.value
         rows.append(FindingRow(mark, place, found.kind, found.template, said))
     return rows

@@ -4,20 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from harness.model.runs import RunKey
+from harness.model.verdict import FileDigest
 from harness.rundir.directory import RunDirectory
-
-
-@dataclass(frozen=True, slots=True)
-class FileDigest:
-    """A file below the run directory: its path there, size in bytes and SHA-256 as hex."""
-
-    path: str
-    bytes: int
-    sha256: str
 
 
 def take_inventory(directory: RunDirectory, runs: Iterable[RunKey]) -> tuple[FileDigest, ...]:

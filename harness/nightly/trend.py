@@ -10,14 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from harness.model.verdict import Standing
+from harness.nightly.cell_history import NightCell, NightFinding, compared
 from harness.nightly.history import PastNight
-from harness.nightly.showings import Found, Shown, Standing, compared
 
 _WINDOW = 10  # nights that are looked at for flakiness
 _FLAKY_CHANGES = 2
 
 
-class Mark(StrEnum):
+class Trend(StrEnum):
     """How something compares with the nights before."""
 
     NEW = "new"
@@ -29,70 +30,70 @@ class Mark(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class MarkedCell:
+class CellTrend:
     """A cell of tonight; `past` are its standings in the nights before, oldest first, None where it was not there."""
 
-    cell: Shown
-    mark: Mark
+    cell: NightCell
+    trend: Trend
     past: tuple[Standing | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class MarkedFinding:
-    """A finding of tonight, or (fixed) of an earlier night; `past` tells where it was, None where nobody looked."""
+class FindingTrend:
+    """A finding of tonight, or (fixed) of an earlier night; `past` is where it was, None where nobody looked."""
 
-    found: Found
-    mark: Mark
+    found: NightFinding
+    trend: Trend
     past: tuple[bool | None, ...]
 
 
-def mark_cells(tonight: Sequence[Shown], history: Sequence[PastNight]) -> tuple[MarkedCell, ...]:
-    """Mark every cell of tonight, in its order."""
+def cell_trends(tonight: Sequence[NightCell], history: Sequence[PastNight]) -> tuple[CellTrend, ...]:
+    """Return the trend of every cell of tonight, in its order."""
     nights = [_by_key(night.cells) for night in history]
-    return tuple(_marked_cell(cell, [night.get(cell.key) for night in nights]) for cell in tonight)
+    return tuple(_cell_trend(cell, [night.get(cell.key) for night in nights]) for cell in tonight)
 
 
-def mark_findings(
-    tonight: Sequence[Found], cells: Sequence[Shown], history: Sequence[PastNight]
-) -> tuple[MarkedFinding, ...]:
-    """Mark tonight's findings, then those of the last nights that tonight looked for and did not find."""
+def finding_trends(
+    tonight: Sequence[NightFinding], cells: Sequence[NightCell], history: Sequence[PastNight]
+) -> tuple[FindingTrend, ...]:
+    """Return the trends of tonight's findings, then of earlier ones that tonight looked for and did not find."""
     today, asked = {each.id for each in tonight}, _by_key(cells)
     nights = [(_by_key(night.cells), {each.id: each for each in night.findings}) for night in history]
     earlier = {each.id: each for _, found in nights[-_WINDOW:] for each in found.values()}
     gone = [each for name, each in sorted(earlier.items()) if name not in today and compared(asked, each)]
-    marked = []
+    trends = []
     for found in (*tonight, *gone):
         past = tuple(found.id in seen if compared(there, found) or found.id in seen else None for there, seen in nights)
-        marked.append(MarkedFinding(found, _mark_finding(found.id in today, past), past))
-    return tuple(each for each in marked if each.mark is not Mark.SAME)
+        trends.append(FindingTrend(found, _finding_trend(found.id in today, past), past))
+    return tuple(each for each in trends if each.trend is not Trend.SAME)
 
 
-def _by_key(cells: Sequence[Shown]) -> Mapping[tuple[str, str, str], Shown]:
+def _by_key(cells: Sequence[NightCell]) -> Mapping[tuple[str, str, str], NightCell]:
     return {cell.key: cell for cell in cells}
 
 
-def _marked_cell(cell: Shown, past: Sequence[Shown | None]) -> MarkedCell:
+def _cell_trend(cell: NightCell, past: Sequence[NightCell | None]) -> CellTrend:
     decided = [each for each in past if each is not None and each.decided]
-    return MarkedCell(cell, _mark_cell(cell, decided), tuple(each.standing if each else None for each in past))
+    return CellTrend(cell, _trend_of(cell, decided), tuple(each.standing if each else None for each in past))
 
 
-def _mark_cell(cell: Shown, decided: Sequence[Shown]) -> Mark:
-    """Return a cell's mark; `decided` are the nights that said something of it."""
-    failed = decided[-1].shown if decided and decided[-1].standing is Standing.NOT_AS_CLAIMED else ""
+def _trend_of(cell: NightCell, decided: Sequence[NightCell]) -> Trend:
+    """Return a cell's trend; `decided` are the nights that said something of it."""
+    failed = decided[-1].outcome if decided and decided[-1].standing is Standing.NOT_AS_CLAIMED else ""
     match cell.standing:
         case Standing.NOT_ASKED:
-            return Mark.SAME
+            return Trend.SAME
         case Standing.UNDECIDED:
-            return Mark.UNDECIDED
+            return Trend.UNDECIDED
         case Standing.AS_CLAIMED | Standing.NOT_AS_CLAIMED if cell.unstable or _is_flaky([*decided, cell]):
-            return Mark.FLAKY
+            return Trend.FLAKY
         case Standing.NOT_AS_CLAIMED:
-            return Mark.RECURRING if failed == cell.shown else Mark.NEW
+            return Trend.RECURRING if failed == cell.outcome else Trend.NEW
         case Standing.AS_CLAIMED:
-            return Mark.FIXED if failed else Mark.SAME
+            return Trend.FIXED if failed else Trend.SAME
 
 
-def _is_flaky(nights: Sequence[Shown]) -> bool:
+def _is_flaky(nights: Sequence[NightCell]) -> bool:
     """Whether the same jars gave one answer, another and the first again: one change may be somebody's doing."""
     recent = nights[-_WINDOW:]
     pairs = itertools.pairwise(recent)
@@ -100,11 +101,11 @@ def _is_flaky(nights: Sequence[Shown]) -> bool:
     return changes >= _FLAKY_CHANGES
 
 
-def _mark_finding(today: bool, past: Sequence[bool | None]) -> Mark:
+def _finding_trend(today: bool, past: Sequence[bool | None]) -> Trend:
     looked = [*(each for each in past if each is not None), today][-_WINDOW:]
     if sum(old != new for old, new in itertools.pairwise(looked)) >= _FLAKY_CHANGES:
-        return Mark.FLAKY
+        return Trend.FLAKY
     was = looked[-2] if len(looked) > 1 else False
     if today:
-        return Mark.RECURRING if was else Mark.NEW
-    return Mark.FIXED if was else Mark.SAME
+        return Trend.RECURRING if was else Trend.NEW
+    return Trend.FIXED if was else Trend.SAME

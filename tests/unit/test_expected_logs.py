@@ -1,4 +1,4 @@
-"""A claim foretells a line: the first one is quoted, from the arm on which the claim is to hold."""
+"""A claim expects a line: the first one is quoted, from the arm on which the claim is to hold."""
 
 import pytest
 
@@ -9,8 +9,8 @@ from harness.model.arms import Role
 from harness.model.node_logs import NodeLogs
 from harness.model.proof import ClaimChain
 from harness.model.runs import Outcome, RunResult
-from harness.report.foretold import foretold_lines
 from harness.rundir.directory import RunDirectory
+from harness.stages.expected_logs import expected_lines
 
 CLAIM = ClaimChain("it-updates", "", "", (), (), "turn2", r"Updated (bootstrap|voter) servers")
 
@@ -36,21 +36,21 @@ def runs(tmp_path):
 
 
 def test_the_first_line_of_an_observer_on_the_arm_with_the_flag_on_is_quoted(tmp_path, runs):
-    (line,) = foretold_lines(RunDirectory(tmp_path), runs, [CLAIM]).values()
+    (line,) = expected_lines(RunDirectory(tmp_path), runs, [CLAIM]).values()
     assert (line.path, line.line) == ("runs/turn2/patched-on/1/3.log", 3)
     assert line.excerpt == "Updated bootstrap servers of <observer> on patched-on"
 
 
-def test_where_no_line_matches_or_none_is_foretold_nothing_is_quoted(tmp_path, runs):
-    assert foretold_lines(RunDirectory(tmp_path), runs[:1], [CLAIM]) == {}
+def test_where_no_line_matches_or_none_is_expected_nothing_is_quoted(tmp_path, runs):
+    assert expected_lines(RunDirectory(tmp_path), runs[:1], [CLAIM]) == {}
     for wanted in ("on stock", "Updated nothing", ""):
         chain = ClaimChain("it-updates", "", "", (), (), "turn2", wanted)
-        assert foretold_lines(RunDirectory(tmp_path), runs, [chain]) == {}
+        assert expected_lines(RunDirectory(tmp_path), runs, [chain]) == {}
 
 
 def test_a_run_whose_logs_are_gone_is_not_judged(tmp_path, runs):
     gone = tmp_path / "runs/turn2/patched-on/1/3.log"
     gone.unlink()
     with pytest.raises(HarnessError, match=r"3\.log is gone") as told:
-        foretold_lines(RunDirectory(tmp_path), runs, [CLAIM])
+        expected_lines(RunDirectory(tmp_path), runs, [CLAIM])
     assert "not judged" in told.value.hint

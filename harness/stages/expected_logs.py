@@ -1,4 +1,4 @@
-"""The log lines that claims foretell, looked for in the runs of the candidate as it is claimed to work."""
+"""The log lines that claims expect, looked for in the runs of the candidate as it is claimed to work."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _MOST_BYTES = 20_000  # of a line; what is longer is no line that a claim speaks
 _EXCERPT = 400
 
 
-def foretold_lines(
+def expected_lines(
     directory: RunDirectory, results: Sequence[RunResult], chains: Iterable[ClaimChain]
 ) -> Mapping[str, Evidence]:
-    """Return, by claim, the first line on the `on` arm that matches what the claim foretells; none where none does.
+    """Return, by claim, the first line on the `on` arm that matches what the claim expects; none where none does.
 
     A log that is gone is a HarnessError.
     """
@@ -40,7 +40,7 @@ def _first(run_dir: Path, runs: Iterable[RunFolder], wanted: re.Pattern[bytes]) 
 
 
 def _log_files(run: RunFolder) -> list[str]:
-    """Return the log files of a run, observers' first: it is they that claims are about."""
+    """Return the log files of a run, observers' first: they are what claims are about."""
     logs = run.logs.read_if_exists() or ()
     return [file for node in sorted(logs, key=lambda n: n.node_role != "observer") for file in node.files]
 
@@ -48,7 +48,7 @@ def _log_files(run: RunFolder) -> list[str]:
 def _match(run_dir: Path, path: str, wanted: re.Pattern[bytes]) -> Evidence | None:
     if not (run_dir / path).is_file():
         raise HarnessError(
-            f"{run_dir / path} is gone, and a claim foretells a line that is looked for in it.",
+            f"{run_dir / path} is gone, and a claim expects a line in it.",
             "Old runs without their logs can be compared again, but not judged.",
         )
     with (run_dir / path).open("rb") as lines:

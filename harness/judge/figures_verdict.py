@@ -8,13 +8,13 @@ discovery rate of 1 % over all figures of the verification (Benjamini and Hochbe
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from statistics import mean, median, variance
-from typing import Protocol
 
-from harness.model.runs import Outcome
+from harness.model.runs import Outcome, RunResult, Verdict
+from harness.model.verdict import CellName, Reason, ReasonSource
 
 LEAST_RUNS = 3
 _LEAST_RATIO = 1.5
@@ -38,47 +38,32 @@ class Worse:
     p: float
 
     @property
-    def says(self) -> str:
-        """The difference as a sentence."""
+    def reason(self) -> Reason:
+        """What is worse, in a sentence."""
         what = self.name.removesuffix(_SECONDS).replace("_", " ")
         before, now = median(self.base), median(self.candidate)
-        return (
+        sentence = (
             f"{self.arm} takes longer in {self.scenario} than {self.base_arm} beyond the noise: {what} {now:.1f} s "
             f"against {before:.1f} s (medians of {len(self.candidate)} and {len(self.base)} runs, none overlapping)"
         )
+        return Reason(ReasonSource.FIGURES, Verdict.HOLD, CellName(self.scenario, self.arm), sentence)
 
 
-class Measured(Protocol):
-    """A run with its figures, as a result or as a verdict has it."""
-
-    @property
-    def scenario(self) -> str: ...  # noqa: D102
-
-    @property
-    def arm(self) -> str: ...  # noqa: D102
-
-    @property
-    def outcome(self) -> Outcome: ...  # noqa: D102
-
-    @property
-    def measures(self) -> Mapping[str, float]: ...  # noqa: D102
-
-
-def blockers(base: str, candidates: Sequence[str], runs: Sequence[Measured]) -> tuple[str, ...]:
+def reasons_of_figures(base: str, candidates: Sequence[str], runs: Sequence[RunResult]) -> tuple[Reason, ...]:
     """Return why the figures of the candidate's arms are worse than base's; arms are given by their names.
 
-    There are none without LEAST_RUNS runs of both arms that all held: a refuted run ends elsewhere, so that its figures
-    cannot be compared.
+    There are none without LEAST_RUNS runs of both arms that all passed: a run that failed ends elsewhere, so that its
+    figures cannot be compared.
     """
     tested = sorted(_tested(base, candidates, runs), key=lambda each: each.p)
-    passed = [rank for rank, each in enumerate(tested, 1) if each.p <= _FALSE_DISCOVERIES * rank / len(tested)]
-    found = tested[: max(passed, default=0)]
-    return tuple(each.says for each in found if _is_plain(each))
+    significant = [rank for rank, each in enumerate(tested, 1) if each.p <= _FALSE_DISCOVERIES * rank / len(tested)]
+    found = tested[: max(significant, default=0)]
+    return tuple(each.reason for each in found if _is_plain(each))
 
 
-def _tested(base: str, candidates: Sequence[str], runs: Sequence[Measured]) -> Iterator[Worse]:
+def _tested(base: str, candidates: Sequence[str], runs: Sequence[RunResult]) -> Iterator[Worse]:
     for scenario, arm in product(dict.fromkeys(run.scenario for run in runs), candidates):
-        before, now = _held(runs, scenario, base), _held(runs, scenario, arm)
+        before, now = _passed(runs, scenario, base), _passed(runs, scenario, arm)
         if min(len(before), len(now)) < LEAST_RUNS:
             continue
         for name in sorted(before[0].measures.keys() & now[0].measures.keys()):
@@ -87,8 +72,8 @@ def _tested(base: str, candidates: Sequence[str], runs: Sequence[Measured]) -> I
                 yield Worse(scenario, arm, base, name, one, two, _p_larger(one, two))
 
 
-def _held(runs: Sequence[Measured], scenario: str, arm: str) -> list[Measured]:
-    """Return the runs of a cell if all of them held, none otherwise."""
+def _passed(runs: Sequence[RunResult], scenario: str, arm: str) -> list[RunResult]:
+    """Return the runs of a cell if all of them passed, none otherwise."""
     mine = [run for run in runs if (run.scenario, run.arm) == (scenario, arm)]
     return mine if all(run.outcome is Outcome.PASSED for run in mine) else []
 

@@ -1,0 +1,116 @@
+"""What runs, source and tests say of each claim, and which claims could not be asked; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import assert_never
+
+from harness.base.extend import extended
+from harness.judge import proof_verdict, sentences
+from harness.judge.scenario_verdict import RuledScenario
+from harness.judge.table import Ruling, weight_of_effect
+from harness.model.arms import Role
+from harness.model.claims import Claim
+from harness.model.declaration import Declaration
+from harness.model.proof import ClaimChain, Proof
+from harness.model.runs import Evidence, Verdict
+from harness.model.verdict import (
+    CellName,
+    ClaimStatus,
+    Effect,
+    Inertness,
+    JudgedClaim,
+    Reason,
+    ReasonSource,
+)
+
+Ruled = Mapping[str, RuledScenario]
+
+
+def judged_claims(
+    declaration: Declaration, ruled: Ruled, proof: Proof | None, logged: Mapping[str, Evidence]
+) -> tuple[JudgedClaim, ...]:
+    """Return every claim with its status: those that a scenario asks, then those that source and tests settle.
+
+    `ruled` are the scenarios by name, `logged` log lines that claims expect, by claim.
+    """
+    expected = {chain.claim: chain.evidence for chain in proof.chains} if proof else {}
+    verdicts = [
+        *((claim, *_judge(declaration, claim, ruled, proof)) for claim in declaration.claims),
+        *((_claim(chain), status, why) for chain, status, why in proof_verdict.settled_without_clusters(proof)),
+    ]
+    return tuple(
+        extended(
+            JudgedClaim,
+            claim,
+            status=status,
+            why=why,
+            expected_log=expected.get(claim.id, ""),
+            logged=logged.get(claim.id),
+        )
+        for claim, status, why in verdicts
+    )
+
+
+def reasons_of_claims(declaration: Declaration, ruled: Ruled) -> tuple[Reason, ...]:
+    """Return what of the claims could not be asked at all, however well the rest went."""
+    gaps = ((claim, _gap(declaration, claim, ruled)) for claim in declaration.claims)
+    return tuple(
+        Reason(ReasonSource.CLAIM, Verdict.INCONCLUSIVE, CellName(claim.scenario, ""), sentence)
+        for claim, sentence in gaps
+        if sentence
+    )
+
+
+def _claim(chain: ClaimChain) -> Claim:
+    """Return a claim that no scenario is asked about."""
+    return Claim(chain.claim, chain.text, "", {}, chain.source)
+
+
+def _judge(declaration: Declaration, claim: Claim, ruled: Ruled, proof: Proof | None) -> tuple[ClaimStatus, str]:
+    by_source = proof_verdict.refuted_by_source(claim, proof)
+    if by_source:
+        return ClaimStatus.REFUTED, by_source
+    ruling = _ruling_on(claim, ruled)
+    if ruling is None:
+        return ClaimStatus.UNTESTED, f"The scenario {claim.scenario} was not run."
+    status = _status(claim, ruling)
+    if status is ClaimStatus.HELD and _lacks_flag(declaration, claim):
+        return ClaimStatus.UNTESTED, sentences.claim_without_flag(claim, declaration.flag_key)
+    by_flag = status is ClaimStatus.REFUTED and weight_of_effect(ruling.effect) is not Verdict.HOLD
+    why = sentences.flag(declaration, claim.scenario, ruling) if by_flag else ""
+    return status, why or sentences.effect(declaration, claim.scenario, claim, ruling)
+
+
+def _status(claim: Claim, ruling: Ruling) -> ClaimStatus:
+    if Role.OFF in claim.expected and ruling.inertness is Inertness.NOT_INERT:
+        return ClaimStatus.REFUTED
+    match ruling.effect:
+        case Effect.SUPPORTS | Effect.IMPROVES | Effect.SAME | Effect.NOT_FIXED:
+            return ClaimStatus.HELD
+        case Effect.CLAIM_REFUTED | Effect.REGRESSION | Effect.UNSTABLE:
+            return ClaimStatus.REFUTED
+        case Effect.BLIND | Effect.CONTROL_UNDECIDED | Effect.CANDIDATE_UNDECIDED | Effect.NOT_RUN | Effect.NOT_ASKED:
+            return ClaimStatus.UNTESTED
+        case _:
+            assert_never(ruling.effect)
+
+
+def _gap(declaration: Declaration, claim: Claim, ruled: Ruled) -> str:
+    """Return why a claim could not be asked, empty when it was."""
+    ruling = _ruling_on(claim, ruled)
+    if ruling is None:
+        return sentences.unrun_claim(claim)
+    if ruling.effect is Effect.NOT_ASKED:
+        return sentences.unsupported_claim(claim, ruling)
+    return sentences.claim_without_flag(claim, declaration.flag_key) if _lacks_flag(declaration, claim) else ""
+
+
+def _ruling_on(claim: Claim, ruled: Ruled) -> Ruling | None:
+    scenario = ruled.get(claim.scenario)
+    return next((ruling for one, ruling in scenario.rulings if one == claim), None) if scenario else None
+
+
+def _lacks_flag(declaration: Declaration, claim: Claim) -> bool:
+    """Return whether a claim speaks of the flag switched off although the candidate has no such flag."""
+    return Role.OFF in claim.expected and not declaration.flag_known

@@ -1,0 +1,76 @@
+"""What the proof of the candidate's jar weighs in the verdict; pure."""
+
+from __future__ import annotations
+
+from harness.model.claims import Claim
+from harness.model.proof import Answer, AuditAnswer, ClaimChain, Proof, TestScope, TestStanding
+from harness.model.runs import Verdict
+from harness.model.verdict import ClaimStatus, Reason, ReasonSource
+
+
+def reasons_of_proof(proof: Proof | None) -> tuple[Reason, ...]:
+    """Return why the jar is no drop-in, worst first, and what keeps the verdict from being SHIP.
+
+    That is a jar that nobody has proved, and tests that did not run.
+    """
+    if proof is None:
+        return (
+            _reason(Verdict.INCONCLUSIVE, "The jar was not proved to be a drop-in: `harness prove` was not run on it."),
+        )
+    against = (_reason(Verdict.HOLD, f"The jar is no sound drop-in: {each}") for each in proof.blockers)
+    missing = proof.tests.missing
+    gap = (_reason(Verdict.INCONCLUSIVE, f"No test was run on the jar: {missing}"),) if missing else ()
+    return (*against, *gap)
+
+
+def _reason(weight: Verdict, sentence: str) -> Reason:
+    return Reason(ReasonSource.PROOF, weight, None, sentence)
+
+
+def untested(proof: Proof | None) -> tuple[str, ...]:
+    """Return what of the proof could not be asked; shown, and no obstacle."""
+    if proof is None:
+        return ()
+    silent = [f"{a.question}: {a.detail}" for a in proof.audit if a.answer is Answer.UNTESTED]
+    skipped = "Upstream's tests were not run on the jar: --tests none." if proof.tests.scope is TestScope.NONE else ""
+    return tuple(filter(None, (proof.tests.gap, skipped, *silent)))
+
+
+def settled_without_clusters(proof: Proof | None) -> tuple[tuple[ClaimChain, ClaimStatus, str], ...]:
+    """Return the claims that no scenario asks, each with its status and why."""
+    if proof is None:
+        return ()
+    return tuple((chain, *_status(chain, proof)) for chain in proof.chains if not chain.scenario)
+
+
+def _status(chain: ClaimChain, proof: Proof) -> tuple[ClaimStatus, str]:
+    answers = [answer for answer in proof.audit if answer.question in chain.queries]
+    failed = [test.name for test in chain.tests if test.standing is TestStanding.FAILED]
+    broken = [answer.detail for answer in answers if answer.answer is Answer.DOES_NOT_HOLD]
+    if broken or failed:
+        return ClaimStatus.REFUTED, (broken or [f"The test {failed[0]} fails."])[0]
+    silent = [answer for answer in answers if answer.answer is Answer.UNTESTED]
+    not_run = [test for test in chain.tests if test.standing is TestStanding.NOT_RUN]
+    if silent or not_run or not (answers or chain.tests):
+        return ClaimStatus.UNTESTED, _gap(silent, len(not_run))
+    return ClaimStatus.HELD, _held(len(answers), len(chain.tests))
+
+
+def _held(answers: int, tests: int) -> str:
+    source = "one question to the source holds" if answers == 1 else f"{answers} questions to the source hold"
+    passed = "one test passes" if tests == 1 else f"{tests} tests pass"
+    found = " and ".join(([source] if answers else []) + ([passed] if tests else []))
+    return f"{found[0].upper()}{found[1:]}."
+
+
+def _gap(silent: list[AuditAnswer], not_run: int) -> str:
+    return " ".join((*(answer.detail for answer in silent), *([f"{not_run} tests were not run."] if not_run else [])))
+
+
+def refuted_by_source(claim: Claim, proof: Proof | None) -> str:
+    """Return the sentence with which source or tests refute a claim; empty when they do not."""
+    chains = [chain for chain in proof.chains if chain.claim == claim.id] if proof else []
+    answers = proof.audit if proof else ()
+    broken = [answer.detail for answer in answers if answer.claim == claim.id and answer.blocks]
+    failed = [test.name for chain in chains for test in chain.tests if test.standing is TestStanding.FAILED]
+    return next(iter([*broken, *(f"The test {name} fails." for name in failed)]), "")

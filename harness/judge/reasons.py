@@ -1,0 +1,57 @@
+"""What reasons come to, and which of them a verdict rests on; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from harness.model.runs import Verdict
+from harness.model.verdict import Reason, ReasonSource
+
+_WORST_FIRST = (Verdict.HOLD, Verdict.INCONCLUSIVE, Verdict.SHIP)
+# What holds a candidate back whatever its scenarios show; of the proof and of the logs at most so many are shown.
+_OF_THE_JAR = (ReasonSource.PROOF, ReasonSource.FIGURES, ReasonSource.LOGS)
+_MOST = 5
+_MORE = {
+    ReasonSource.PROOF: "{} more such reasons are in the proof.",
+    ReasonSource.LOGS: "{} more such lines are among the log differences.",
+}
+_OF_SCENARIOS = (ReasonSource.EFFECT, ReasonSource.FLAG, ReasonSource.NOTHING)
+GAPS = (ReasonSource.ARM, ReasonSource.CLAIM, ReasonSource.PROOF)
+
+
+def worst(weights: Iterable[Verdict | None]) -> Verdict:
+    """Return the weightiest verdict; when nothing could be asked, that is INCONCLUSIVE and never SHIP."""
+    known = set(weights)
+    return next((verdict for verdict in _WORST_FIRST if verdict in known), Verdict.INCONCLUSIVE)
+
+
+def rank(weight: Verdict | None) -> int:
+    """Return a weight's place among all, the weightiest first and what weighs nothing last."""
+    return len(_WORST_FIRST) if weight is None else _WORST_FIRST.index(weight)
+
+
+def is_blocker(reason: Reason) -> bool:
+    """Whether a reason holds the candidate back whatever its scenarios show."""
+    return reason.weight is Verdict.HOLD and reason.source in _OF_THE_JAR
+
+
+def rests_on(verdict: Verdict, reasons: Sequence[Reason]) -> tuple[str, ...]:
+    """Return the sentences that a verdict rests on, the weightiest first; what is lighter is shown elsewhere.
+
+    What could not be asked at all is named beside a HOLD as well, and comes first where it is what decides.
+    """
+    blockers = [sentence for source in _OF_THE_JAR for sentence in _few(source, reasons)]
+    weighty = [each.sentence for each in reasons if each.source in _OF_SCENARIOS and each.weight is verdict]
+    gaps = [sentence for source in GAPS for sentence in _sentences(source, Verdict.INCONCLUSIVE, reasons)]
+    return (*blockers, *weighty, *gaps) if verdict is Verdict.HOLD else (*gaps, *weighty)
+
+
+def _few(source: ReasonSource, reasons: Sequence[Reason]) -> list[str]:
+    """Return what holds the candidate back by one source: a few sentences and how many more there are."""
+    found = _sentences(source, Verdict.HOLD, reasons)
+    hidden = len(found) - _MOST
+    return [*found[:_MOST], _MORE[source].format(hidden)] if source in _MORE and hidden > 0 else found
+
+
+def _sentences(source: ReasonSource, weight: Verdict, reasons: Sequence[Reason]) -> list[str]:
+    return [each.sentence for each in reasons if each.source is source and each.weight is weight]

@@ -1,0 +1,133 @@
+"""What each scenario means: its cells under what the claims say of it; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.base.extend import extended
+from harness.judge import sentences
+from harness.judge.as_claimed import check_run, expected_of, standing_of
+from harness.judge.cells import fold_repeats, missing_cell
+from harness.judge.reasons import rank
+from harness.judge.rerun import rerun_command
+from harness.judge.table import Ruling, rule, weight_of_effect, weight_of_inertness
+from harness.model.arms import Arm, Role
+from harness.model.claims import Claim
+from harness.model.declaration import Declaration, DeclaredScenario
+from harness.model.request import Request
+from harness.model.runs import RunResult
+from harness.model.verdict import Cell, CellName, CellOutcome, JudgedRun, Reason, ReasonSource, Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class RuledScenario:
+    """A declared scenario with a ruling for each claim about it, or a single one without a claim."""
+
+    declared: DeclaredScenario
+    rulings: tuple[tuple[Claim | None, Ruling], ...]
+
+    @property
+    def weightiest(self) -> tuple[Claim | None, Ruling]:
+        """The claim and the ruling that weigh most; the first of those that weigh alike."""
+        return min(self.rulings, key=lambda pair: rank(pair[1].verdict))
+
+    @property
+    def ruling(self) -> Ruling:
+        """The weightiest ruling."""
+        return self.weightiest[1]
+
+    @property
+    def claims(self) -> list[Claim]:
+        """The claims about the scenario."""
+        return [claim for claim, _ in self.rulings if claim]
+
+    def cell(self, role: Role) -> CellOutcome | None:
+        """Return the judged cell of a role; None for an `off` that cannot exist."""
+        return {Role.BASE: self.ruling.base, Role.OFF: self.ruling.off, Role.ON: self.ruling.on}[role]
+
+
+def rule_scenario(declaration: Declaration, declared: DeclaredScenario, results: Sequence[RunResult]) -> RuledScenario:
+    """Judge one scenario by the claims about it."""
+    cells = {role: _outcome(declaration, declared.name, role, results) for role in Role}
+    off = cells[Role.OFF] if declaration.flag_known else None
+    about: list[Claim | None] = [claim for claim in declaration.claims if claim.scenario == declared.name]
+    return RuledScenario(
+        declared,
+        tuple(
+            (claim, rule(claim.expected if claim else None, cells[Role.BASE], off, cells[Role.ON]))
+            for claim in about or [None]
+        ),
+    )
+
+
+def reasons_of_scenario(declaration: Declaration, ruled: RuledScenario) -> tuple[Reason, ...]:
+    """Return what base and on mean together, and what base and off mean where that is worth a remark."""
+    name, (claim, ruling) = ruled.declared.name, ruled.weightiest
+    effect = Reason(
+        ReasonSource.EFFECT,
+        weight_of_effect(ruling.effect),
+        _cell_name(declaration, name, Role.ON),
+        sentences.effect(declaration, name, claim, ruling),
+    )
+    remark = sentences.flag(declaration, name, ruling)
+    if not remark:
+        return (effect,)
+    weight = weight_of_inertness(ruling.inertness)
+    return effect, Reason(ReasonSource.FLAG, weight, _cell_name(declaration, name, Role.OFF), remark)
+
+
+def judged_runs(ruled: RuledScenario, results: Sequence[RunResult]) -> list[JudgedRun]:
+    """Return the results of a scenario with their checks."""
+    base = ruled.ruling.base
+    return [
+        extended(JudgedRun, result, check=check_run(result, ruled.claims, base, ruled.cell(result.role) or base))
+        for result in results
+        if result.scenario == ruled.declared.name
+    ]
+
+
+def judged_scenario(
+    declaration: Declaration, request: Request, ruled: RuledScenario, runs: Sequence[JudgedRun]
+) -> Scenario:
+    """Return the scenario as the verdict has it; `runs` are all judged runs."""
+    ruling = ruled.ruling
+    return Scenario(
+        name=ruled.declared.name,
+        question=ruled.declared.question,
+        verdict=ruling.verdict,
+        effect=ruling.effect,
+        inertness=ruling.inertness,
+        discriminates=ruling.discriminates,
+        cells=tuple(
+            _cell(request, ruled, arm, outcome, runs)
+            for arm in declaration.arms
+            if (outcome := ruled.cell(arm.role)) is not None
+        ),
+    )
+
+
+def _cell(request: Request, ruled: RuledScenario, arm: Arm, outcome: CellOutcome, runs: Sequence[JudgedRun]) -> Cell:
+    name = (ruled.declared.name, arm.name)
+    return extended(
+        Cell,
+        outcome,
+        role=arm.role,
+        arm=arm.name,
+        expected=expected_of(arm.role, ruled.claims),
+        standing=standing_of(outcome.state, {run.check for run in runs if (run.scenario, run.arm) == name}),
+        rerun=rerun_command(request, *name),
+    )
+
+
+def _outcome(declaration: Declaration, scenario: str, role: Role, results: Sequence[RunResult]) -> CellOutcome:
+    arm = declaration.arm(role)
+    if arm is None:
+        return missing_cell(declaration.repeats, f"no arm plays the role {role}")
+    of_cell = [result for result in results if (result.scenario, result.arm) == (scenario, arm.name)]
+    return fold_repeats(of_cell, declaration.repeats)
+
+
+def _cell_name(declaration: Declaration, scenario: str, role: Role) -> CellName:
+    arm = declaration.arm(role)
+    return CellName(scenario, arm.name if arm else "")

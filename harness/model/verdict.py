@@ -1,0 +1,262 @@
+"""The verdict: everything that was asked, shown and concluded; the content of verdict.json.
+
+The judge makes it, and reports, JUnit, the night and the terminal read it: nobody judges again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar
+
+from harness.base.json_schema import Count, Keywords, Positive, Seconds, Sha256, Text
+from harness.model.arms import Arm, Role
+from harness.model.claims import Claim, Expected
+from harness.model.findings import Contrast
+from harness.model.proof import Coverage, Proof
+from harness.model.runs import Evidence, RunResult, Verdict
+
+SCHEMA = 2
+
+
+class Check(StrEnum):
+    """A run's result in the words of test runners."""
+
+    PASSED = "passed"
+    EXPECTED_FAILURE = "expected failure"  # it failed as the claims say
+    FAILED = "failed"
+    ERROR = "error"
+    SKIPPED = "skipped"
+
+    @property
+    def is_fine(self) -> bool:
+        """Whether it speaks neither against the build nor for nothing: it is as claimed, or no worse than base."""
+        return self in (Check.PASSED, Check.EXPECTED_FAILURE)
+
+
+class Standing(StrEnum):
+    """How a cell compares with what is claimed of its arm, or where nothing is, with base."""
+
+    AS_CLAIMED = "as claimed"
+    NOT_AS_CLAIMED = "not as claimed"
+    UNDECIDED = "undecided"  # INCONCLUSIVE, BROKEN or MISSING: says nothing of the build
+    NOT_ASKED = "not asked"  # this host does not support it
+
+
+class CellState(StrEnum):
+    """What all repeats of a cell showed together."""
+
+    PASSED = "PASSED"
+    FAILED = "FAILED"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    BROKEN = "BROKEN"
+    UNSUPPORTED = "UNSUPPORTED"
+    UNSTABLE = "UNSTABLE"  # repeats differ
+    MISSING = "MISSING"  # at least one declared repeat has no result
+
+
+class Effect(StrEnum):
+    """What the pair base/on means."""
+
+    SUPPORTS = "supports the claim"
+    IMPROVES = "improvement"
+    SAME = "no difference"
+    NOT_FIXED = "not fixed"
+    NOT_ASKED = "not asked"
+    CLAIM_REFUTED = "claim refuted"
+    REGRESSION = "regression"
+    UNSTABLE = "unstable"
+    BLIND = "does not discriminate"
+    CONTROL_UNDECIDED = "control undecided"
+    CANDIDATE_UNDECIDED = "candidate undecided"
+    NOT_RUN = "not run"
+
+
+class Inertness(StrEnum):
+    """What the pair base/off means."""
+
+    INERT = "inert"
+    NOT_INERT = "not inert"
+    UNDECIDED = "undecided"
+    NOT_ASKED = "not asked"
+    NO_FLAG = "no flag"  # the jar does not know the flag, so there is no such arm
+
+
+class ClaimStatus(StrEnum):
+    """What runs, source and tests say of a claim."""
+
+    HELD = "held"
+    REFUTED = "refuted"
+    UNTESTED = "untested"
+
+
+class ReasonSource(StrEnum):
+    """What a reason was drawn from."""
+
+    PROOF = "proof"  # differences of the jar, tests on it, answers of its source
+    FIGURES = "figures"  # how long things took
+    LOGS = "logs"
+    EFFECT = "effect"  # base and on in a scenario
+    FLAG = "flag"  # base and off in a scenario
+    ARM = "arm"  # one that is not there
+    CLAIM = "claim"  # one that could not be asked
+    NOTHING = "nothing"  # nothing at all could be asked
+
+
+@dataclass(frozen=True, slots=True)
+class CellName:
+    """A scenario on an arm."""
+
+    scenario: str
+    arm: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One thing that speaks for a verdict: its `weight`, None where nothing was asked, and the cell it is about."""
+
+    source: ReasonSource
+    weight: Verdict | None
+    cell: CellName | None
+    sentence: Text
+
+
+Reasons = Annotated[tuple[Reason, ...], Keywords({"minItems": 1})]
+
+
+@dataclass(frozen=True, slots=True)
+class CellOutcome:
+    """One scenario on one arm over all declared repeats.
+
+    `expectation` names what failed, or the guard that was unmet, where every repeat names the same one.
+    `agreeing` of `declared` repeats show the most frequent outcome. `contradicts` is True when repeats differ
+    in something the build itself did, rather than only in what harness or host failed to ask.
+    """
+
+    state: CellState
+    expectation: str = ""
+    reason: str = ""
+    agreeing: Count = 0
+    declared: Count = 1
+    contradicts: bool = False
+
+    def __str__(self) -> str:
+        named = self.state is CellState.FAILED and self.expectation
+        return f"{self.state}({self.expectation})" if named else str(self.state)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell(CellOutcome):
+    """A judged cell: what is claimed of it, how it compares with that, and the command that asks it again."""
+
+    role: Role
+    arm: str
+    expected: tuple[Expected, ...]
+    standing: Standing
+    rerun: str
+
+    @property
+    def shown(self) -> str:
+        """Its state as it is written everywhere: `FAILED(observer_recovers)`, `INCONCLUSIVE(follows_leader)`."""
+        return f"{self.state}({self.expectation})" if self.expectation else str(self.state)
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A row of the matrix: its weight in the verdict (None when nothing was asked) and what it means.
+
+    `discriminates` tells whether base fails for the named reason; a scenario that does not proves nothing.
+    """
+
+    name: Text
+    question: str
+    verdict: Verdict | None
+    effect: Effect
+    inertness: Inertness
+    discriminates: bool
+    cells: tuple[Cell, ...]
+
+    def cell(self, arm: str) -> Cell | None:
+        """Return the cell of an arm, None for one that cannot exist."""
+        return next((cell for cell in self.cells if cell.arm == arm), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedRun(RunResult):
+    """A run's result, and how it compares with what is claimed of its arm."""
+
+    json_schema: ClassVar[Mapping[str, Any]] = {
+        "if": {"properties": {"outcome": {"const": "FAILED"}}},
+        "then": {"properties": {"expectation": {"minLength": 1}}},
+    }
+    check: Check
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedClaim(Claim):
+    """A claim with what runs, source and tests say of it and `why`; no scenario is asked about some.
+
+    `expected_log` is the pattern of a log line on the `on` arm, `logged` such a line; empty and None where the claim
+    expects none, or none was found.
+    """
+
+    status: ClaimStatus
+    why: Text
+    expected_log: str = ""
+    logged: Evidence | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileDigest:
+    """A file below the run directory that was judged: its path there, size in bytes and SHA-256 as hex."""
+
+    path: Text
+    bytes: Count
+    sha256: Sha256
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictRecord:
+    """The answer to "may I roll this out?" with everything it rests on.
+
+    `against` is the strongest reason against the verdict. `timings` and `cpu_seconds` are per stage, `repeats` the
+    declared runs per cell. `proof` is None when the jar was not proved, `coverage` when no run measured it. `reasons`
+    are all that were found, whatever they weigh; `rests_on` chooses those that decide.
+    """
+
+    schema: int
+    verdict: Verdict
+    sentence: Text
+    against: Text
+    reasons: Reasons
+    kafka_version: str
+    started_at: str
+    argv: tuple[str, ...]
+    host: Mapping[str, str]
+    repeats: Positive
+    arms: tuple[Arm, ...]
+    scenarios: tuple[Scenario, ...]
+    claims: tuple[JudgedClaim, ...]
+    runs: tuple[JudgedRun, ...]
+    contrasts: tuple[Contrast, ...]
+    proof: Proof | None = None
+    coverage: Coverage | None = None
+    evidence: tuple[FileDigest, ...] = ()
+    not_tested: tuple[Text, ...] = ()
+    timings: Mapping[str, Seconds] = field(default_factory=dict)
+    cpu_seconds: Mapping[str, Seconds] = field(default_factory=dict)
+
+    def arm(self, role: Role) -> Arm | None:
+        """Return the arm that plays a role, if there is one."""
+        return next((arm for arm in self.arms if arm.role is role), None)
+
+    def runs_of(self, scenario: str, arm: str) -> tuple[JudgedRun, ...]:
+        """Return the runs of a cell."""
+        return tuple(run for run in self.runs if (run.scenario, run.arm) == (scenario, arm))
+
+    def about(self, scenario: str) -> tuple[str, ...]:
+        """Return what base and on, and base and off, mean in a scenario, in sentences."""
+        of_scenario = (ReasonSource.EFFECT, ReasonSource.FLAG)
+        found = (each for each in self.reasons if each.source in of_scenario and each.cell)
+        return tuple(each.sentence for each in found if each.cell and each.cell.scenario == scenario)
