@@ -26,9 +26,8 @@ from harness.cluster.jvm import Profile
 from harness.cluster.prepare import Ground
 from harness.cluster.protocol import Unreachable
 from harness.cluster.topology import Topology
-from harness.kafka.distribution import Distribution
-from harness.model.setup import Setup
-from harness.stages.ground import distribution_of
+from harness.kafka.distribution import Distribution, distribution_of
+from harness.model.request import Request
 from harness.stages.run import lay_ground
 from harness.toolbox.toolbox import local_toolbox
 
@@ -38,9 +37,9 @@ TOPOLOGY = Topology(3, 1)
 
 def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    toolbox, setup = local_toolbox(), Setup("", "", "fast", "", 1)
-    kafka = distribution_of(setup, KAFKA, toolbox.downloads)
-    fast = lay_ground(setup, KAFKA, toolbox, lambda _: None)
+    toolbox = local_toolbox()
+    kafka = distribution_of(None, KAFKA, toolbox.downloads)
+    fast = lay_ground(Request(), KAFKA, toolbox, lambda _: None)
     plain = replace(fast, archive=None, profile=Profile.PRODUCTION)
     figures: dict[str, list[tuple[float, float, float]]] = {"fast": [], "default": []}
     for _ in range(rounds):

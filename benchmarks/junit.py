@@ -13,12 +13,11 @@ import tempfile
 from pathlib import Path
 
 from harness.building.builders import ecj_of
+from harness.kafka.distribution import distribution_of
 from harness.kafka.lines import line_of
 from harness.kafka.lock import read_lock
 from harness.model.proof import TestScope
-from harness.model.setup import Setup
 from harness.proof.junit import TestBench, run_tests
-from harness.stages.ground import distribution_of
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import local_toolbox
 
@@ -43,7 +42,7 @@ def main() -> None:
 def prepare() -> tuple[TestBench, Path]:
     toolbox, lock = local_toolbox(), read_lock(KAFKA)
     downloads, java = toolbox.downloads, toolbox.java()
-    kafka = distribution_of(Setup("", "", "fast", "", 1), KAFKA, downloads)
+    kafka = distribution_of(None, KAFKA, downloads)
     builder = ecj_of(toolbox)
     jars = downloads.fetch_all(lock.of(Purpose.TESTS))
     return TestBench(line_of(KAFKA), java, jars, kafka.others, builder, toolbox.cache, changed=CHANGED), kafka.raft_jar

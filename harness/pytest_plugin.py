@@ -16,11 +16,12 @@ from typing import Any
 import pytest
 
 from harness.base.errors import HarnessError
+from harness.base.paths import data_root
 from harness.model.arms import Role
 from harness.model.verdict import Check, JudgedRun
 from harness.rundir.directory import RunDirectory
 from harness.scenario.plan import Scenario
-from harness.scenario.registry import load_all, load_file
+from harness.scenario.registry import load_file
 
 _MARK = b"@scenario("
 
@@ -136,36 +137,30 @@ def pytest_runtestloop(session: pytest.Session) -> None:
 
 def _verify(session: pytest.Session, items: list[ScenarioItem]) -> None:
     # The stages import everything that a verification needs; a session without scenarios must not wait for that.
-    from harness.cli.common import new_run_dir, reporter, toolbox
+    from harness.cli.common import new_run_dir, reporter, toolbox_of
     from harness.model.options import words_of
-    from harness.model.request import Request
+    from harness.model.request import Request, located
     from harness.stages import run as run_stage
     from harness.stages.build import build
     from harness.stages.judge import judge_run
 
     run_dir = new_run_dir(session.config.getoption("--kafka-out"), "pytest")
     names = tuple(dict.fromkeys(item.scenario.name for item in items))
-    _check_files(items)
     jar, series = (session.config.getoption(f"--kafka-{each}") for each in ("jar", "series"))
-    request, tools = Request(jar=jar, series=series, scenarios=names), toolbox()
-    request = replace(request, argv=("verify", *words_of(request)))
-    build(request, run_dir, tools, reporter())
-    run_stage.run(run_dir, tools, reporter())
+    request = Request(jar=jar, series=series, scenarios=names, scenario_folders=_folders_of_ones_own(items))
     directory = session.stash[_RUN_DIR] = RunDirectory(run_dir)
+    directory.request.write(located(replace(request, argv=("verify", *words_of(request)))))
+    tools = toolbox_of(run_dir)
+    build(run_dir, tools, reporter())
+    run_stage.run(run_dir, tools, reporter())
     session.stash[_FLAG_KNOWN] = directory.declaration.read().flag_known
     session.stash[_RUNS] = {(run.scenario, str(run.role)): run for run in judge_run(directory).runs}
 
 
-def _check_files(items: list[ScenarioItem]) -> None:
-    """Refuse scenarios that are not the harness's own: runs find theirs by name, in its scenarios folder."""
-    known = load_all()
-    for item in items:
-        shipped = known.get(item.scenario.name)
-        if shipped is None or not Path(shipped.file).samefile(item.scenario.file):
-            raise HarnessError(
-                f"The scenario {item.scenario.name} of {item.path} is not in the harness's own scenarios folder.",
-                "Put the file there; a copy elsewhere would run the shipped scenario of that name.",
-            )
+def _folders_of_ones_own(items: list[ScenarioItem]) -> tuple[Path, ...]:
+    """Return the folders of what was collected, without the harness's own."""
+    own = (data_root() / "scenarios").resolve()
+    return tuple(dict.fromkeys(folder for item in items if (folder := item.path.resolve().parent) != own))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 import sys
 import tempfile
@@ -18,6 +17,7 @@ from rich.console import Console
 from harness.base.errors import HarnessError
 from harness.base.locks import MARKER, owned, scratch, sweep
 from harness.base.progress import Reporter
+from harness.model.request import Request
 from harness.rundir.directory import RunDirectory
 from harness.toolbox.toolbox import Toolbox, local_toolbox
 
@@ -52,25 +52,34 @@ def reporter() -> Reporter:
     return Reporter(console())
 
 
-def toolbox(*, offline: bool = False) -> Toolbox:
+def toolbox(*, offline: bool = False, java_home: Path | None = None) -> Toolbox:
     """Return what stages work with; downloads are shown on the console."""
-    return local_toolbox(offline=offline, show=reporter().downloads)
+    return local_toolbox(offline=offline, java_home=java_home, show=reporter().downloads)
+
+
+def toolbox_for(request: Request) -> Toolbox:
+    """Return what the stages of a request work with: its Java, and offline if it says so."""
+    return toolbox(offline=request.offline, java_home=request.java_home)
 
 
 def toolbox_of(run_dir: Path) -> Toolbox:
-    """Return what later stages of a run directory work with: offline if it was declared so."""
-    return toolbox(offline=RunDirectory(run_dir).setup.read().offline)
+    """Return what the stages of a run directory work with, by its request."""
+    return toolbox_for(RunDirectory(run_dir).request.read())
 
 
-def hold(folder: Path, *, resumable: bool = True) -> None:
+def hold(folder: Path) -> None:
     """Own a folder until the command ends; what a killed harness left half-written there is removed first.
 
     Raises HarnessError when another harness has it.
     """
     _held.enter_context(owned(folder))
     RunDirectory(folder).remove_unfinished()
-    if resumable:
-        _in_work.append(folder)
+
+
+def begin(folder: Path) -> None:
+    """Own a run directory, which can be gone on with when the command is interrupted."""
+    hold(folder)
+    _in_work.append(folder)
 
 
 @contextmanager
@@ -89,8 +98,8 @@ def at_work() -> Iterator[None]:
 
 def how_to_go_on() -> str:
     """Return how to go on with what the last command began; empty where that was nothing."""
-    begun = [folder for folder in _in_work if RunDirectory(folder).request.exists]
-    return f"Go on with: harness verify --resume {shlex.quote(str(begun[-1]))}" if begun else ""
+    begun = [RunDirectory(folder) for folder in _in_work if RunDirectory(folder).request.exists]
+    return f"Go on with: {begun[-1].resume_command}" if begun else ""
 
 
 @contextmanager
@@ -131,19 +140,28 @@ def work_dir(run_dir: Path, out: Path | None) -> Path:
     """Return the run directory to work in, held: a copy of it at `out` if that is given, else itself."""
     RunDirectory(run_dir).declaration.read()
     if out is None:
-        hold(run_dir)
+        begin(run_dir)
         return run_dir
     with owned(run_dir):
         shutil.copytree(run_dir, new_run_dir(out, "copy"), dirs_exist_ok=True, ignore=shutil.ignore_patterns(MARKER))
-    hold(out)
+    begin(out)
     return out
 
 
+def refuse_rollout(run_dir: Path) -> None:
+    """Raise HarnessError for a rollout, where a command is about single stages of a verification."""
+    directory = RunDirectory(run_dir)
+    if directory.roll_plan.exists:
+        raise HarnessError(f"{run_dir} is a rollout.", f"Do what it lacks with: {directory.resume_command}")
+
+
 @contextmanager
-def fresh_run_dir(out: Path | None, command: str, *, resumable: bool = True) -> Iterator[Path]:
+def fresh_run_dir(out: Path | None, command: str, request: Request | None = None) -> Iterator[Path]:
     """Make a run directory; one that no other stage could go on from goes away again when the command fails."""
     folder = new_run_dir(out, command)
-    hold(folder, resumable=resumable)
+    begin(folder)
+    if request:
+        RunDirectory(folder).request.write(request)
     try:
         yield folder
     except BaseException as error:

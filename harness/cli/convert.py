@@ -33,7 +33,7 @@ def convert(
 
 def _held(folder: Path) -> Path:
     if folder.is_dir():
-        common.hold(folder, resumable=False)
+        common.hold(folder)
     return folder
 
 

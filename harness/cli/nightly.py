@@ -18,6 +18,7 @@ from harness.base.progress import duration
 from harness.base.text import visible
 from harness.cli import common
 from harness.cli.common import Offline
+from harness.rundir.directory import RunDirectory
 
 if TYPE_CHECKING:  # the night's modules are loaded by the command that needs them
     from harness.base.progress import Reporter
@@ -76,6 +77,7 @@ def nightly(
     """
     from dataclasses import replace
 
+    from harness.model.request import located
     from harness.model.waivers import load_waivers
     from harness.nightly.concluding import conclude, keep_waivers
     from harness.nightly.matrix import load_matrix
@@ -88,7 +90,7 @@ def nightly(
     read = load_matrix(matrix or data_root() / "builds" / "matrix.toml")
     file = waivers or read.waivers
     asked = [
-        replace(each, request=replace(each.request, jobs=jobs, offline=offline, waivers=file))
+        replace(each, request=located(replace(each.request, jobs=jobs, offline=offline, waivers=file)))
         for each in read.verifications
     ]
     planned = plan_night(
@@ -109,10 +111,10 @@ def nightly(
     common.hold(folder)
     if file:
         keep_waivers(file, folder)
-    toolbox = common.toolbox(offline=offline)
 
     def ask(request: Request, run_dir: Path, reporter: Reporter) -> Verdict:
-        return verify(request, run_dir, toolbox, reporter)
+        RunDirectory(run_dir).request.write(request)
+        return verify(run_dir, common.toolbox_of(run_dir), reporter)
 
     run_shard(planned, {each.id: each.request for each in asked}, folder, common.reporter(), ask)
     return _print_night(conclude(folder, history), folder)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from harness.base.errors import HarnessError
 from harness.cli import common
-from harness.model.options import Option, options_of
-from harness.model.request import Request
+from harness.model.options import Option, options_of, words_of
+from harness.model.request import Request, located
 
 _OPTIONS = options_of(Request)
 
@@ -20,22 +22,50 @@ def own_option(name: str, kind: object, default: object) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
+_RESUME = own_option(
+    "resume",
+    Annotated[
+        Path | None,
+        typer.Option(
+            "--resume", help="Go on with a run directory that was cut short, with its options.", show_default=False
+        ),
+    ],
+    None,
+)
+
+
 def taking_request(
-    act: Callable[..., int], *own: inspect.Parameter, only: Iterable[str] = tuple(_OPTIONS)
+    act: Callable[..., int],
+    *own: inspect.Parameter,
+    only: Iterable[str] = tuple(_OPTIONS),
+    resume: Callable[[Path], int] | None = None,
 ) -> Callable[..., int]:
     """Return the command that has a Request's options (those of the fields in `only`) and its `own`.
 
-    `act` is called with the Request and, by name, the values of its own options.
+    `act` is called with the Request, its paths absolute, and, by name, the values of its own options. With `resume`
+    there is one more option, which names a run directory to go on with and stands alone.
     """
 
     def command(**values: Any) -> int:
+        folder = values.pop(_RESUME.name, None)
         mine = {each.name: values.pop(each.name) for each in own}
-        return act(_request(values), **mine)
+        request = _request(values)
+        if folder is None or resume is None:
+            return act(located(request), **mine)
+        named = [_option_name(each.name) for each in own if mine[each.name] not in (each.default, [])]
+        if others := [*words_of(request), *named]:
+            raise HarnessError(f"--resume takes its options from {folder}, not {others[0]}.", "Leave the others out.")
+        return resume(folder)
 
     shared = [_parameter(name, _OPTIONS[name]) for name in only]
+    options = [*shared, *own, *([_RESUME] if resume else [])]
     # typer reads options from signatures
-    command.__signature__ = inspect.Signature([*shared, *own], return_annotation=int)  # type: ignore[attr-defined]
+    command.__signature__ = inspect.Signature(options, return_annotation=int)  # type: ignore[attr-defined]
     return command
+
+
+def _option_name(parameter: str) -> str:
+    return f"--{parameter.replace('_', '-')}"
 
 
 def _request(values: Mapping[str, Any]) -> Request:

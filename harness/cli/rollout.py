@@ -7,11 +7,13 @@ from typing import Annotated
 
 import typer
 
+from harness.base.errors import HarnessError
 from harness.cli import common
 from harness.cli.common import Out
 from harness.cli.helptext import help_text
 from harness.cli.requests import own_option, taking_request
 from harness.model.request import Request
+from harness.rundir.directory import RunDirectory
 
 _HELP = help_text(
     "Rehearse the rollout: swap the jar node by node under load, and back.",
@@ -23,6 +25,7 @@ _HELP = help_text(
         ("harness rollout", "the shipped series over stock 3.9.1"),
         ("harness rollout --jar kafka-raft-3.9.1.jar --base-dist /opt/kafka --config my.properties", "your own Kafka"),
         ("harness rollout --topology 3combined+1 --rehearse control --rehearse forward-and-back", "only these two"),
+        ("harness rollout --resume out/20260101-120000-rollout", "go on where it was cut short"),
     ),
 )
 # What a rehearsal takes of a verification's options.
@@ -74,7 +77,7 @@ def register(app: typer.Typer) -> None:
         own_option("stall_budget", Budget, 0.0),
         own_option("out", Out, None),
     )
-    app.command("rollout", help=_HELP)(taking_request(_rollout, *own, only=_SHARED))
+    app.command("rollout", help=_HELP)(taking_request(_rollout, *own, only=_SHARED, resume=_resume))
 
 
 def _rollout(
@@ -83,12 +86,24 @@ def _rollout(
     from harness.model.rollout import RollPlan
     from harness.rollout.nodes import parse_order, parse_topology
     from harness.rollout.rehearsals import chosen
-    from harness.stages.rollout import print_rollout, rollout
 
     nodes = parse_topology(topology)
     plan = RollPlan(topology, parse_order(order, nodes), chosen(rehearse or ()), stall_budget)
-    toolbox = common.toolbox(offline=request.offline)
-    with common.fresh_run_dir(out, "rollout", resumable=False) as folder:
-        found = rollout(request, plan, folder, toolbox, common.reporter())
+    with common.fresh_run_dir(out, "rollout", request) as folder:
+        RunDirectory(folder).roll_plan.write(plan)
+        return _go_on(folder)
+
+
+def _resume(folder: Path) -> int:
+    if not RunDirectory(folder).roll_plan.exists:
+        raise HarnessError(f"{folder} is no rollout: it has no roll-plan.json.", "Begin with `harness rollout`.")
+    common.begin(folder)
+    return _go_on(folder)
+
+
+def _go_on(folder: Path) -> int:
+    from harness.stages.rollout import print_rollout, rollout
+
+    found = rollout(folder, common.toolbox_of(folder), common.reporter())
     print_rollout(common.console(), found, folder)
     return found.outcome.exit_code

@@ -38,6 +38,7 @@ def run(run_dir: RunDir, out: OutCopy = None) -> int:
     """
     from harness.stages import run as stage
 
+    common.refuse_rollout(run_dir)
     folder = common.work_dir(run_dir, out)
     stage.run(folder, common.toolbox_of(folder), common.reporter())
     common.console().print(f"Next: harness diff {folder}")
@@ -82,6 +83,7 @@ def diff(
                 f"--{'layout' if layout else 'repeats-dir'} goes with two folders of logs.",
                 "A run directory knows its own layout and repeats.",
             )
+        common.refuse_rollout(Path(run_dir))
         folder = common.work_dir(Path(run_dir), out)
         stage.diff(folder, common.toolbox(), common.reporter(), master)
         common.console().print(f"Next: harness judge {folder}")

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from harness.base.errors import HarnessError
 from harness.cli import common
 from harness.cli.common import Out
 from harness.cli.helptext import help_text
 from harness.cli.requests import own_option, taking_request
-from harness.model.options import words_of
 from harness.model.request import Request
-from harness.rundir.directory import RunDirectory
 
-Resume = Annotated[
-    Path | None,
-    typer.Option(
-        "--resume", help="Go on with a run directory that was cut short, with its options.", show_default=False
-    ),
-]
 CrossCheck = Annotated[
     bool,
     typer.Option("--cross-check", help="Also hold all builders at hand against each other; exit 1 if they differ."),
@@ -61,37 +51,34 @@ _BUILD_HELP = help_text(
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("verify", help=_VERIFY_HELP)(taking_request(_verify, _OUT, own_option("resume", Resume, None)))
+    app.command("verify", help=_VERIFY_HELP)(taking_request(_verify, _OUT, resume=_resume))
     app.command("prove", help=_PROVE_HELP)(taking_request(_prove, _OUT))
     app.command("build", help=_BUILD_HELP)(taking_request(_build, _OUT, own_option("cross_check", CrossCheck, False)))
 
 
-def _verify(request: Request, out: Path | None, resume: Path | None) -> int:
+def _verify(request: Request, out: Path | None) -> int:
     from harness.stages.verify import verify
 
-    if resume:
-        return _resume(resume, [*words_of(request), *(["--out"] if out else [])])
-    with common.fresh_run_dir(out, "verify") as folder:
-        return verify(request, folder, common.toolbox(offline=request.offline), common.reporter()).exit_code
+    with common.fresh_run_dir(out, "verify", request) as folder:
+        return verify(folder, common.toolbox_of(folder), common.reporter()).exit_code
 
 
-def _resume(folder: Path, others: Sequence[str]) -> int:
-    from harness.stages.verify import resume
+def _resume(folder: Path) -> int:
+    from harness.stages.verify import verify
 
-    if others:
-        raise HarnessError(f"--resume takes its options from {folder}, not {others[0]}.", "Leave the others out.")
-    toolbox = common.toolbox(offline=RunDirectory(folder).request.read().offline)
-    common.hold(folder)
-    return resume(folder, toolbox, common.reporter()).exit_code
+    common.refuse_rollout(folder)
+    toolbox = common.toolbox_of(folder)
+    common.begin(folder)
+    return verify(folder, toolbox, common.reporter()).exit_code
 
 
 def _prove(request: Request, out: Path | None) -> int:
     from harness.stages.build import build
     from harness.stages.prove import exit_code, prove, tell
 
-    with common.fresh_run_dir(out, "prove") as folder:
-        toolbox = common.toolbox(offline=request.offline)
-        build(request, folder, toolbox, common.reporter())
+    with common.fresh_run_dir(out, "prove", request) as folder:
+        toolbox = common.toolbox_of(folder)
+        build(folder, toolbox, common.reporter())
         proof = prove(folder, toolbox, common.reporter())
     tell(common.console(), proof, folder)
     return exit_code(proof)
@@ -101,11 +88,9 @@ def _build(request: Request, out: Path | None, cross_check: bool) -> int:
     from harness.stages.build import build
     from harness.stages.crosscheck import cross_check as check_builders
 
-    toolbox, problems = common.toolbox(offline=request.offline), False
-    with common.fresh_run_dir(out, "build") as folder:
-        build(request, folder, toolbox, common.reporter())
-    if cross_check:
-        version = RunDirectory(folder).declaration.read().kafka_version
-        problems = bool(check_builders(request, version, folder, toolbox, common.reporter()).problems)
+    with common.fresh_run_dir(out, "build", request) as folder:
+        toolbox = common.toolbox_of(folder)
+        build(folder, toolbox, common.reporter())
+    problems = cross_check and bool(check_builders(folder, toolbox, common.reporter()).problems)
     common.console().print(f"{folder}\nNext: harness run {folder}", highlight=False)
     return 1 if problems else 0

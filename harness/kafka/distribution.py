@@ -8,6 +8,7 @@ from pathlib import Path
 
 from harness.base.archives import entry_names, open_archive, read_entry
 from harness.base.errors import HarnessError
+from harness.kafka.lock import read_lock
 from harness.toolbox.downloads import Downloads
 from harness.toolbox.lockfile import Lock, Purpose
 
@@ -31,6 +32,11 @@ class Distribution:
     def others(self) -> tuple[Path, ...]:
         """Every jar but the raft module."""
         return tuple(jar for jar in self.jars if jar != self.raft_jar)
+
+
+def distribution_of(unpacked: Path | None, version: str, downloads: Downloads) -> Distribution:
+    """Return the Kafka that nodes run from: the unpacked one, or the locked release, fetched if need be."""
+    return unpacked_distribution(unpacked) if unpacked else locked_distribution(read_lock(version), downloads)
 
 
 def locked_distribution(lock: Lock, downloads: Downloads) -> Distribution:

@@ -46,6 +46,14 @@ class GitSource:
         return SourceTree(into, kafka_version(into), head(repository), f"{self.ref} of {_without_password(self.url)}")
 
 
+def url_and_ref(git: str) -> tuple[str, str]:
+    """Return the two parts of --git URL@REF. Raises HarnessError."""
+    url, _, ref = git.rpartition("@")
+    if not url or not ref:
+        raise HarnessError(f"--git {git} names no ref.", "Write URL@REF, such as /src/kafka@3.9.1.")
+    return url, ref
+
+
 def choose_ref(ref: str, refs: Mapping[str, str]) -> str:
     """Return the full name that `ref` means among a repository's refs, tags first; empty when it is none."""
     candidates = (f"refs/tags/{ref}", f"refs/heads/{ref}", ref)

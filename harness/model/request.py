@@ -44,6 +44,9 @@ class Request:
     config: Path | None = option(None, "--config", "Your own server properties, laid over every node's.")
     arms: tuple[str, ...] = option((), "--arms", "Only these arms, by name or role: base,patched-on.", commas=True)
     scenarios: tuple[str, ...] = option((), "--scenario", "Only this scenario; may be given again.")
+    scenario_folders: tuple[Path, ...] = option(
+        (), "--scenarios", "A folder of scenarios of your own, with their verbs; may be given again."
+    )
     suite: str = option("bootstrap", "--suite", "The suite of scenarios to run.")
     repeats: int = option(1, "--repeats", "Runs of each scenario on each arm; all are counted.", least=1)
     jobs: int = option(2, "--jobs", "Clusters side by side.", least=1, most=16)
@@ -70,7 +73,13 @@ def _with_paths(request: Request, change: Callable[[Path], Path]) -> Request:
     values: dict[str, Any] = {field.name: getattr(request, field.name) for field in fields(request)}
     paths: dict[str, Any] = {name: change(value) for name, value in values.items() if isinstance(value, Path)}
     claims = request.claims if request.claims in ("", NO_CLAIMS) else str(change(Path(request.claims)))
-    return replace(request, **paths, patches=tuple(map(change, request.patches)), claims=claims)
+    return replace(
+        request,
+        **paths,
+        patches=tuple(map(change, request.patches)),
+        scenario_folders=tuple(map(change, request.scenario_folders)),
+        claims=claims,
+    )
 
 
 def _short(path: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -62,6 +63,12 @@ class RunDirectory:
             schema=declaration.SCHEMA,
             absent=lambda: self._no_run_directory("run.json"),
         )
+
+    @property
+    def resume_command(self) -> str:
+        """The command line that does what this folder lacks."""
+        command = "rollout" if self.roll_plan.exists else "verify"
+        return f"harness {command} --resume {shlex.quote(str(self.path))}"
 
     def build(self, name: str) -> BuildFolder:
         """Return the folder of a build."""
@@ -178,7 +185,7 @@ class RunDirectory:
 
     def _no_run_directory(self, lacks: str) -> HarnessError:
         begun = lacks != "request.json" and self.request.exists
-        resume = f"Its build was cut short. Go on with: harness verify --resume {self.path}"
+        resume = f"Its build was cut short. Go on with: {self.resume_command}"
         return HarnessError(f"{self.path} is no run directory: it has no {lacks}.", resume if begun else _BEGIN)
 
 

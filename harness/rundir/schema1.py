@@ -58,6 +58,16 @@ def _with_outcome(document: Mapping[str, Any]) -> dict[str, Any]:
     return {**document, "outcome": _OUTCOMES.get(document["outcome"], document["outcome"])}
 
 
+def setup(document: Any) -> Any:
+    """setup.json: what it repeated of request.json is gone."""
+    return _without(document, "java_home", "base_dist", "profile", "jobs", "offline", "tests", "coverage")
+
+
+def request(document: Any) -> Any:
+    """request.json: what was no option yet is as if it was not given."""
+    return {"series": "", "scenario_folders": [], **document}
+
+
 def seal(document: Any) -> Any:
     """A run's seal.json, but for the digest of the journal."""
     renamed = _renamed(document, made="inputs")
@@ -274,5 +284,7 @@ RECORDS: Mapping[str, Callable[[Any], Any]] = {
     "proof/*/proof.json": proof,
     "logs/findings.json": findings,
     "history.json": sparklines,
+    "request.json": request,
+    "setup.json": setup,
     "run.json": declaration,
 }

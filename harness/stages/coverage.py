@@ -92,13 +92,13 @@ def _cover(question: _Question) -> Coverage:
 
 
 def _run_with_agent(question: _Question, classes: tuple[str, ...]) -> tuple[RunKey, ...]:
-    asked, setup, reporter = question.asked, question.setup, question.reporter
+    asked, request, reporter = question.asked, question.directory.request.read(), question.reporter
     agent = Agent(question.toolbox.tool(Purpose.COVERAGE_AGENT), classes)
-    ground = lay_ground(setup, asked.kafka_version, question.toolbox, reporter.say)
+    ground = lay_ground(request, asked.kafka_version, question.toolbox, reporter.say)
     once = replace(asked, arms=(question.arm,), repeats=1)
-    declared = declared_cells(once, setup, ground, question.directory.path)
+    declared = declared_cells(once, question.directory, ground)
     cells = [replace(cell, instrument=partial(collecting, agent)) for cell in declared]
-    carry_out(cells, question.runs.path, setup.jobs, reporter, "runs with JaCoCo's agent, which judge nothing")
+    carry_out(cells, question.runs.path, request.jobs, reporter, "runs with JaCoCo's agent, which judge nothing")
     return tuple(cell.key for cell in cells)
 
 

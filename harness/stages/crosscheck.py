@@ -21,6 +21,7 @@ from harness.building.builders import GRADLE_CONTAINER, Builder, Ecj, choose_bui
 from harness.building.configdef import prepare_probe
 from harness.building.crosscheck import Built, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jars
 from harness.building.jdk8 import Javac8, debian_javac8
+from harness.building.pair import series_to_build, source_of
 from harness.kafka.distribution import Distribution, locked_distribution
 from harness.kafka.lines import line_of
 from harness.kafka.lock import read_lock
@@ -28,7 +29,6 @@ from harness.model.request import Request
 from harness.proof.bytecode import prepare_bytecode, read_each
 from harness.proof.dropin.classes import api_of, code_of, nests
 from harness.rundir.directory import RunDirectory
-from harness.stages.build import series_of, source_of
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
 
@@ -46,18 +46,19 @@ class _Parts:
     toolbox: Toolbox
 
 
-def cross_check(request: Request, version: str, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> CrossCheck:
+def cross_check(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> CrossCheck:
     """Build twice with every builder at hand, and the release's sources once; compare, print, write `crosscheck.json`.
 
     Raises HarnessError when a builder that is at hand cannot compile.
     """
+    directory = RunDirectory(run_dir)
+    request = directory.request.read()
     if request.jar:
         raise HarnessError("--cross-check builds the series; a given jar has no sources.", "Leave out --jar.")
-    directory = RunDirectory(run_dir)
     reporter.stage("cross-check: every builder at hand, twice each")
-    parts = _parts(version, toolbox)
+    parts = _parts(directory.declaration.read().kafka_version, toolbox)
     with ExitStack() as held:
-        builders, gaps = _builders(request, parts, reporter.say, held)
+        builders, gaps = _builders(parts, reporter.say, held)
         made = [_twice(request, parts, builder, directory.crosscheck_builds, reporter) for builder in builders]
         older = _javac8(parts, gaps)
         again = unpatched_jars([*builders, *older], parts.released, parts.sources, parts.target, parts.toolbox.cache)
@@ -107,16 +108,14 @@ def _parts(version: str, toolbox: Toolbox) -> _Parts:
     )
 
 
-def _builders(
-    request: Request, parts: _Parts, say: Callable[[str], None], held: ExitStack
-) -> tuple[list[Builder], list[str]]:
+def _builders(parts: _Parts, say: Callable[[str], None], held: ExitStack) -> tuple[list[Builder], list[str]]:
     """Return every builder that works here, and a sentence for each that does not."""
     from harness.building.containers.choosing import gradle_builder  # half a second that nobody else need wait
 
     toolbox, found = parts.toolbox, list[Builder]([parts.ecj])
     gaps = []
     try:
-        found.append(choose_builder("javac", lambda: parts.ecj, parts.target, request.java_home))
+        found.append(choose_builder("javac", lambda: parts.ecj, parts.target, toolbox.java_home))
     except HarnessError as error:
         gaps.append(error.message)
     try:
@@ -146,7 +145,7 @@ def _twice(
     reporter.say(builder.label)
     bench = Bench(directory, prepare_probe(parts.ecj, parts.ecj.runtime, parts.released.jars, parts.toolbox.cache), "")
     tools = Toolchain(builder, parts.released, parts.sources, parts.target)
-    series, source = series_of(request, parts.released.version), source_of(request, tools)
+    series, source = series_to_build(request, parts.released.version), source_of(request.git, tools)
     place = "".join(each if each.isalnum() else "-" for each in builder.label)
     first, second = (build_series(bench, tools, f"{place}-{number}", source, series) for number in (1, 2))
     return Repeat(builder.label, first.jar_sha256, second.jar_sha256), directory.path / first.jar

@@ -99,17 +99,17 @@ def table(found: Sequence[Detection]) -> str:
 
 def _see_that_the_series_passes(request: Request, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
     reporter.stage("the series without a mutant, which nothing may catch")
-    run_dir.mkdir(parents=True)
-    build(request, run_dir, toolbox, reporter)
+    RunDirectory(run_dir).request.write(request)
+    build(run_dir, toolbox, reporter)
     caught = catching(prove(run_dir, toolbox, reporter))
     if caught:
         raise HarnessError(f"The series itself is caught by {caught[0][0]}: {caught[0][1]}.", "Mend that first.")
 
 
 def _judged(about: Detection, request: Request, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Detection:
-    run_dir.mkdir(parents=True)
+    RunDirectory(run_dir).request.write(request)
     try:
-        build(request, run_dir, toolbox, reporter)
+        build(run_dir, toolbox, reporter)
     except CompileError as error:
         return replace(about, caught=(("build", error.message),))
     caught = catching(prove(run_dir, toolbox, reporter))

@@ -1,4 +1,4 @@
-"""What can be known to go wrong before anything is downloaded or started: too little room, wrong files, wrong names."""
+"""What can be known to go wrong before any file is read: too little room, no port, an arm that no build gives."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 import psutil
 
 from harness.base.errors import HarnessError, unknown
-from harness.building.given import check_raft_jar
 from harness.cluster.jvm import Profile
 from harness.cluster.loopback import Loopback
+from harness.kafka.git import url_and_ref
 from harness.model.arms import Role
 from harness.model.request import Request
-from harness.toolbox.java import runtime_at
+from harness.toolbox.toolbox import Toolbox
 
 _GIB = 2**30
 # A cluster of four nodes, measured with a margin; Spark and the harness itself.
@@ -37,17 +37,14 @@ class Need:
     instead: str
 
 
-def check(request: Request, version: str, run_dir: Path, cache: Path) -> None:
-    """Raise HarnessError for the first thing that a verification of this request would founder on."""
-    refuse_shortage([memory(request), *disks(request, run_dir, cache)])
+def check_host(request: Request, run_dir: Path, toolbox: Toolbox) -> None:
+    """Raise HarnessError for the first thing that a verification of this request would fail on."""
+    refuse_shortage([memory(request), *disks(request, run_dir, toolbox.cache)])
     with_ports()
-    check_arms(request)
+    toolbox.node_java()
     if request.git:
         url_and_ref(request.git)
-    if request.java_home:
-        runtime_at(request.java_home)
-    for jar in filter(None, (request.jar, request.base_jar)):
-        check_raft_jar(jar, version)
+    check_arms(request)
 
 
 def refuse_shortage(needs: Iterable[Need]) -> None:
@@ -106,14 +103,6 @@ def with_ports() -> None:
         addresses.take()
     finally:
         addresses.close()
-
-
-def url_and_ref(git: str) -> tuple[str, str]:
-    """Return the two parts of --git URL@REF. Raises HarnessError."""
-    url, _, ref = git.rpartition("@")
-    if not url or not ref:
-        raise HarnessError(f"--git {git} names no ref.", "Write URL@REF, such as /src/kafka@3.9.1.")
-    return url, ref
 
 
 def check_arms(request: Request) -> None:

@@ -17,7 +17,7 @@ from harness.base.progress import Reporter
 from harness.base.text import visible
 from harness.building.builders import Builder, compilers_at_hand, ecj_of
 from harness.building.crosscheck import unpatched_jars
-from harness.kafka.distribution import Distribution
+from harness.kafka.distribution import Distribution, distribution_of
 from harness.kafka.lines import Line, line_of
 from harness.kafka.lock import locked_versions, read_lock
 from harness.kafka.patching import load_series
@@ -51,7 +51,6 @@ from harness.proof.junit.proving import NOT_COMPILED, run_tests
 from harness.proof.told import audit_told, differences_told, headline, tests_told
 from harness.proof.waivers import waive_differences
 from harness.rundir.directory import RunDirectory
-from harness.stages.ground import distribution_of, java_of
 from harness.stages.timing import timed
 from harness.toolbox.java import JavaRuntime
 from harness.toolbox.lockfile import Purpose
@@ -74,6 +73,7 @@ class _Case:
     cache: Path
     java: JavaRuntime
     setup: Setup
+    scope: TestScope
     base: Build
     candidate: Build
     distribution: Distribution
@@ -160,23 +160,25 @@ def _case(
     """Fetch everything first: what may wait for the network does so before anything is judged."""
     lock = read_lock(asked.kafka_version) if asked.kafka_version in locked_versions() else None
     downloads = toolbox.downloads
-    released = lock if base.builder == "release" and not setup.base_dist else None
-    distribution = distribution_of(setup, asked.kafka_version, downloads)
+    request = directory.request.read()
+    released = lock if base.builder == "release" and not request.base_dist else None
+    distribution = distribution_of(request.base_dist, asked.kafka_version, downloads)
     ecj, line = ecj_of(toolbox), line_of(asked.kafka_version)
     return _Case(
         directory=directory,
         line=line,
         cache=toolbox.cache,
-        java=java_of(setup, toolbox),
+        java=toolbox.node_java(),
         setup=setup,
+        scope=request.tests,
         base=base,
         candidate=candidate,
         distribution=distribution,
         claims=load_claims(Path(setup.claims)) if setup.claims else ClaimSet("kafka-raft", "", "", ()),
-        compilers=compilers_at_hand(ecj, line.class_files, Path(setup.java_home) if setup.java_home else None),
+        compilers=compilers_at_hand(ecj, line.class_files, toolbox.java_home),
         tools=prepare_tools(ecj, toolbox, distribution),
         release=downloads.fetch(released.one(Purpose.SOURCES)) if released else None,
-        tests=downloads.fetch_all(lock.of(Purpose.TESTS)) if lock and setup.tests is not TestScope.NONE else (),
+        tests=downloads.fetch_all(lock.of(Purpose.TESTS)) if lock and request.tests is not TestScope.NONE else (),
     )
 
 
@@ -234,7 +236,7 @@ def _waived(case: _Case, found: DropIn) -> tuple[Difference, ...]:
 
 
 def _tests(case: _Case, changed: frozenset[str], reporter: Reporter) -> TestsProof:
-    scope, version = case.setup.tests, case.distribution.version
+    scope, version = case.scope, case.distribution.version
     if scope is TestScope.NONE:
         return TestsProof(scope)
     if not case.tests:

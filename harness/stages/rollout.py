@@ -16,6 +16,8 @@ from harness.base.text import visible
 from harness.cluster.install import Install
 from harness.cluster.prepare import Ground
 from harness.engine.cell import Cell
+from harness.engine.seal import check_result
+from harness.kafka.distribution import distribution_of
 from harness.kafka.lock import read_lock
 from harness.model.arms import ABSENT, Arm, Role
 from harness.model.declaration import Declaration
@@ -38,7 +40,6 @@ from harness.rollout.verdict import decide_rollout, outcome_of
 from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import read_journal
 from harness.stages.build import build
-from harness.stages.ground import distribution_of
 from harness.stages.run import carry_out, installed, lay_ground
 from harness.stages.timing import timed
 from harness.toolbox.downloads import Downloads, sha256_of
@@ -51,16 +52,14 @@ _COLOURS = {RolloutOutcome.PASSED: "green", RolloutOutcome.STOPPED: "red", Rollo
 _SET_TO_SOMETHING = "None"
 
 
-def rollout(request: Request, plan: RollPlan, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> RolloutVerdict:
-    """Build, rehearse, compare, report; return what rollout.json holds."""
-    build(request, run_dir, toolbox, reporter)
-    RunDirectory(run_dir).roll_plan.write(plan)
-    return go_on(run_dir, toolbox, reporter)
+def rollout(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> RolloutVerdict:
+    """Build, rehearse, compare and report as request.json and roll-plan.json ask; return what rollout.json holds.
 
-
-def go_on(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> RolloutVerdict:
-    """Do what a rollout lacks that was built; ends as `rollout` does."""
+    What is there already is used: one that was cut short goes on.
+    """
     directory = RunDirectory(run_dir)
+    if not directory.declaration.exists:
+        build(run_dir, toolbox, reporter)
     rehearsals = rehearse(directory, toolbox, reporter)
     contrast = _compare(rehearsals, directory, toolbox, reporter)
     found = judge(directory, rehearsals)
@@ -118,11 +117,11 @@ def rehearse(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> l
 
 
 def _stand(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> _Stand:
-    declared, setup = directory.declaration.read(), directory.setup.read()
+    declared, request = directory.declaration.read(), directory.request.read()
     with timed(directory, "ground"):
-        ground = lay_ground(setup, declared.kafka_version, toolbox, reporter.say)
-    tools = _tools(setup, declared, ground, toolbox.downloads)
-    return _Stand(directory, directory.roll_plan.read(), declared, setup, ground, tools)
+        ground = lay_ground(request, declared.kafka_version, toolbox, reporter.say)
+    tools = _tools(request, declared, ground, toolbox.downloads)
+    return _Stand(directory, directory.roll_plan.read(), declared, directory.setup.read(), ground, tools)
 
 
 def _cell(stand: _Stand, name: str, baseline: Baseline | None) -> Cell:
@@ -170,10 +169,10 @@ def _with_key_left(base: Install, candidate: Install, key: str) -> Install:
     return replace(base, settings=candidate.settings, flag=flag)
 
 
-def _tools(setup: Setup, declared: Declaration, ground: Ground, downloads: Downloads) -> Tools:
+def _tools(request: Request, declared: Declaration, ground: Ground, downloads: Downloads) -> Tools:
     """Return what Kafka's scripts start; a Kafka that was unpacked brings it along."""
-    distribution = distribution_of(setup, declared.kafka_version, downloads)
-    lock = None if setup.base_dist else read_lock(declared.kafka_version)
+    distribution = distribution_of(request.base_dist, declared.kafka_version, downloads)
+    lock = None if request.base_dist else read_lock(declared.kafka_version)
     more = downloads.fetch_all(lock.of(Purpose.COMMANDS)) if lock else ()
     return Tools(ground.java, (*more, *distribution.jars))
 
@@ -201,6 +200,9 @@ def judge(directory: RunDirectory, rehearsals: Sequence[Rehearsal]) -> RolloutVe
 def judge_again(directory: RunDirectory) -> RolloutVerdict:
     """Decide again what the rehearsals in rollout.json come to, and write it there."""
     found = directory.rollout.read()
+    for run in directory.runs():
+        if run.seal.exists:  # a rehearsal of schema 1 has none
+            check_result(run)
     outcome, sentence, reasons = decide_rollout(found.rehearsals)
     found = replace(found, outcome=outcome, sentence=sentence, reasons=reasons)
     directory.rollout.write(found)

@@ -9,19 +9,19 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.cluster.install import Install
-from harness.cluster.jvm import Profile
 from harness.cluster.prepare import Ground, prepare_ground
 from harness.engine.cell import Cell
 from harness.engine.schedule import run_cells
 from harness.engine.seal import mismatch
+from harness.kafka.distribution import distribution_of
 from harness.kafka.lines import line_of
 from harness.model.arms import ABSENT, Arm
 from harness.model.declaration import Declaration
+from harness.model.request import Request
 from harness.model.runs import RunKey, RunResult
 from harness.model.setup import Setup
 from harness.rundir.directory import RunDirectory
 from harness.scenario.registry import load_all
-from harness.stages.ground import distribution_of, java_of
 from harness.stages.resume import check_ground
 from harness.stages.timing import timed
 from harness.toolbox.toolbox import Toolbox
@@ -30,13 +30,13 @@ from harness.toolbox.toolbox import Toolbox
 def run(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> list[RunResult]:
     """Run what run.json declares and what has no result; return the new results."""
     directory = RunDirectory(run_dir)
-    asked, setup = directory.declaration.read(), directory.setup.read()
-    check_ground(run_dir, asked, setup, java_of(setup, toolbox))
+    declared, request = directory.declaration.read(), directory.request.read()
+    check_ground(run_dir, declared, toolbox)
     with timed(directory, "ground"):
-        ground = lay_ground(setup, asked.kafka_version, toolbox, reporter.say)
-    cells = declared_cells(asked, setup, ground, run_dir)
+        ground = lay_ground(request, declared.kafka_version, toolbox, reporter.say)
+    cells = declared_cells(declared, directory, ground)
     with timed(directory, "run"):
-        return carry_out(cells, run_dir, setup.jobs, reporter, "runs on live clusters")
+        return carry_out(cells, run_dir, request.jobs, reporter, "runs on live clusters")
 
 
 def carry_out(cells: Sequence[Cell], root: Path, jobs: int, reporter: Reporter, what: str) -> list[RunResult]:
@@ -51,25 +51,24 @@ def carry_out(cells: Sequence[Cell], root: Path, jobs: int, reporter: Reporter, 
         return run_cells(todo, root, jobs, board)
 
 
-def lay_ground(setup: Setup, kafka_version: str, toolbox: Toolbox, say: Callable[[str], None]) -> Ground:
-    """Prepare what the clusters of this setup stand on."""
-    distribution = distribution_of(setup, kafka_version, toolbox.downloads)
-    java = java_of(setup, toolbox).java
+def lay_ground(request: Request, kafka_version: str, toolbox: Toolbox, say: Callable[[str], None]) -> Ground:
+    """Prepare what the clusters of a request stand on."""
+    distribution = distribution_of(request.base_dist, kafka_version, toolbox.downloads)
     return prepare_ground(
-        java,
+        toolbox.node_java().java,
         distribution.others,
         distribution.raft_jar,
-        Profile(setup.profile),
+        request.profile,
         line_of(kafka_version),
         toolbox.cache,
         say,
     )
 
 
-def declared_cells(asked: Declaration, setup: Setup, ground: Ground, run_dir: Path) -> list[Cell]:
+def declared_cells(declared: Declaration, directory: RunDirectory, ground: Ground) -> list[Cell]:
     """Return every declared cell, arms side by side, so that a drifting host meets all arms of a scenario alike."""
-    known = load_all()
-    missing = [scenario.name for scenario in asked.scenarios if scenario.name not in known]
+    setup, known = directory.setup.read(), load_all(directory.request.read().scenario_folders)
+    missing = [scenario.name for scenario in declared.scenarios if scenario.name not in known]
     if missing:
         raise HarnessError(f"This run declares scenarios that are not there any more: {', '.join(missing)}.")
     return [
@@ -78,14 +77,14 @@ def declared_cells(asked: Declaration, setup: Setup, ground: Ground, run_dir: Pa
             known[scenario.name],
             arm.role,
             ground,
-            installed(arm, arm.name, setup, run_dir),
+            installed(arm, arm.name, setup, directory.path),
             setup.overlay,
             setup.flag_key,
             arm.java,
         )
-        for repeat in range(1, asked.repeats + 1)
-        for scenario in asked.scenarios
-        for arm in asked.arms
+        for repeat in range(1, declared.repeats + 1)
+        for scenario in declared.scenarios
+        for arm in declared.arms
     ]
 
 

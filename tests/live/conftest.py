@@ -14,14 +14,13 @@ from harness.building.builders import choose_builder, ecj_of
 from harness.building.configdef import prepare_probe
 from harness.cluster.install import Install
 from harness.cluster.prepare import Ground
-from harness.kafka.distribution import Distribution
+from harness.kafka.distribution import Distribution, distribution_of
 from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import Patch, load_series
 from harness.logs.read.spark import shim
-from harness.model.setup import Setup
+from harness.model.request import Request
 from harness.rundir.directory import RunDirectory
-from harness.stages.ground import distribution_of
 from harness.stages.run import lay_ground
 from harness.toolbox.downloads import sha256_of
 from harness.toolbox.lockfile import Purpose
@@ -29,7 +28,6 @@ from harness.toolbox.toolbox import Toolbox, local_toolbox
 
 KAFKA = "3.9.1"
 SERIES = data_root() / "patches" / KAFKA / "dynamic-bootstrap"
-SETUP = Setup(java_home="", base_dist="", profile="fast", flag_key="", jobs=1)
 
 
 @pytest.fixture(scope="session")
@@ -44,12 +42,12 @@ def toolbox() -> Toolbox:
 
 @pytest.fixture(scope="session")
 def kafka(toolbox: Toolbox) -> Distribution:
-    return distribution_of(SETUP, KAFKA, toolbox.downloads)
+    return distribution_of(None, KAFKA, toolbox.downloads)
 
 
 @pytest.fixture(scope="session")
 def ground(toolbox: Toolbox, quiet: Reporter) -> Ground:
-    return lay_ground(SETUP, KAFKA, toolbox, quiet.say)
+    return lay_ground(Request(), KAFKA, toolbox, quiet.say)
 
 
 @pytest.fixture(scope="session")

@@ -252,16 +252,16 @@ def test_a_node_that_the_host_keeps_from_running_is_noticed_as_starved(start):
 HARNESS = """
 import sys, time
 from pathlib import Path
-from harness.model.setup import Setup
+from harness.model.request import Request
 from harness.cluster.cluster import Cluster
 from harness.cluster.install import Install
 from harness.cluster.topology import Topology
-from harness.stages.ground import distribution_of
+from harness.kafka.distribution import distribution_of
 from harness.stages.run import lay_ground
 from harness.toolbox.toolbox import local_toolbox
-setup, toolbox = Setup("", "", "fast", "", 1), local_toolbox()
-kafka = distribution_of(setup, "3.9.1", toolbox.downloads)
-ground = lay_ground(setup, "3.9.1", toolbox, lambda _: None)
+toolbox = local_toolbox()
+kafka = distribution_of(None, "3.9.1", toolbox.downloads)
+ground = lay_ground(Request(), "3.9.1", toolbox, lambda _: None)
 stock = Install("stock", kafka.raft_jar, "", "absent")
 cluster = Cluster(Topology(3, 1), Path(sys.argv[1]), ground.launch({}), stock, ground.template, lambda _: None)
 cluster.start(cluster.nodes)

@@ -74,7 +74,7 @@ def test_the_version_is_that_of_the_installation(harness):
         (("verify", "--repeats", "0"), "greater than or equal to 1"),
         (("verify", "--scenario", "turn3"), "No scenario is named 'turn3'. Did you mean turn"),
         (("verify", "--suite", "all"), "No suite is named 'all'. There are: bootstrap"),
-        (("verify", "--claims", "nowhere.toml"), "The claims file nowhere.toml cannot be read"),
+        (("verify", "--claims", "nowhere.toml"), "nowhere.toml cannot be read: No such file"),
         (("verify", "--kafka", "9.9.9"), "There is no patch series for Kafka 9.9.9"),
         (("verify", "--base-dist", "nowhere"), "nowhere is not an unpacked Kafka"),
         (("plan", "turn3"), "Did you mean turn"),
@@ -138,9 +138,8 @@ def test_a_run_directory_in_use_is_refused_and_told_whose_it_is(harness, tmp_pat
 
 
 def test_whoever_interrupts_is_told_how_to_go_on_once(harness, monkeypatch, tmp_path):
-    def interrupt(request, run_dir, _toolbox, _reporter):
+    def interrupt(run_dir, _toolbox, _reporter):
         (run_dir / "run.json").touch()
-        (run_dir / "request.json").touch()
         raise KeyboardInterrupt
 
     monkeypatch.setattr("harness.stages.verify.verify", interrupt)

@@ -13,6 +13,7 @@ from harness.coverage.agent import Agent
 from harness.model.arms import Arm, Build, Flag, Role
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.proof import Coverage, ReachedLine
+from harness.model.request import Request
 from harness.model.runs import Outcome, RunResult
 from harness.model.setup import Setup
 from harness.rundir.directory import RunDirectory
@@ -26,7 +27,7 @@ OFF, ON = Arm("patched-off", Role.OFF, PATCHED, "false"), Arm("patched-on", Role
 ASKED = Declaration(
     SCHEMA, "3.9.1", (STOCK, OFF, ON), (DeclaredScenario("turn1"), DeclaredScenario("turn2")), repeats=3
 )
-SETUP = Setup("", "", "fast", "f", jobs=2)
+SETUP = Setup("f")
 QUIET = Reporter(Console(quiet=True))
 TOOLBOX = local_toolbox()
 FILE = "a/One.java"
@@ -35,6 +36,7 @@ FILE = "a/One.java"
 @pytest.fixture
 def run_dir(tmp_path):
     RunDirectory(tmp_path).declaration.write(ASKED)
+    RunDirectory(tmp_path).request.write(Request())
     RunDirectory(tmp_path).setup.write(SETUP)
     write_jar({"a/One.class": b"", "a/Other.class": b""}, tmp_path / PATCHED.jar)
     return tmp_path

@@ -77,28 +77,16 @@ def test_a_command_line_is_read_whatever_its_order_and_written_in_one(request_, 
 def test_a_command_makes_of_the_words_what_the_parser_makes_of_them(request_):
     made = []
 
-    def note(seen, *_):
-        made.append(seen)
+    def note(_out, _command, request):
+        made.append(request)
         raise HarnessError("That is enough.")
 
     words = words_of(request_)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("harness.stages.verify.verify", note)
-        patch.setattr("harness.cli.common.fresh_run_dir", no_folder)
+        patch.setattr("harness.cli.common.fresh_run_dir", note)
         patch.setattr(sys, "argv", ["harness", "verify", *words])
         cli._run()
-    assert made == [replace(record_of(Request, words), argv=("verify", *words))]
-
-
-class no_folder:  # noqa: N801 - stands for a function
-    def __init__(self, *_: object) -> None:
-        pass
-
-    def __enter__(self) -> Path:
-        return Path("nowhere")
-
-    def __exit__(self, *_: object) -> None:
-        pass
+    assert made == [located(replace(record_of(Request, words), argv=("verify", *words)))]
 
 
 @given(requests)

@@ -9,9 +9,10 @@ import pytest
 from harness.base import paths
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
+from harness.building.pair import series_to_build
 from harness.kafka.series import series_folder, shipped_series
 from harness.model.request import Request
-from harness.stages.build import claims_of, series_of, setup_of
+from harness.stages.inputs import read_inputs
 
 VERSION = "3.9.1"
 SHIPPED = data_root() / "patches" / VERSION / "dynamic-bootstrap"
@@ -27,6 +28,7 @@ def second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "one.patch").write_text("Description: one line\n---\n")
     claims = (SHIPPED / "claims.toml").read_text()
     (folder / "claims.toml").write_text(re.sub(r'(?m)^flag = ".*"', 'flag = "second.key"', claims))
+    shutil.copytree(data_root() / "scenarios", tmp_path / "scenarios")
     monkeypatch.setattr(paths, "_INSTALLED", tmp_path)
     return folder
 
@@ -53,22 +55,20 @@ def test_a_name_that_nobody_has_is_answered_with_the_nearest():
 
 def test_the_chosen_series_brings_its_patches_claims_and_tests(second):
     request = Request(series="second")
-    assert [patch.name for patch in series_of(request, VERSION).patches] == ["one.patch"]
-    claims = claims_of(request, VERSION)
-    assert claims.flag == "second.key"
-    setup = setup_of(request, VERSION, claims)
+    assert [patch.name for patch in series_to_build(request, VERSION).patches] == ["one.patch"]
+    inputs = read_inputs(request)
+    setup = inputs.setup
+    assert inputs.claims.flag == setup.flag_key == "second.key"
     assert (setup.series, setup.claims, setup.waivers) == (str(second), str(second / "claims.toml"), "")
 
 
 def test_its_waivers_count_unless_the_user_names_others(second, tmp_path):
     (second / "waivers.toml").touch()
-    claims = claims_of(Request(series="second"), VERSION)
-    assert setup_of(Request(series="second"), VERSION, claims).waivers == str(second / "waivers.toml")
+    assert read_inputs(Request(series="second")).setup.waivers == str(second / "waivers.toml")
     mine = Request(series="second", waivers=tmp_path / "mine.toml")
-    assert setup_of(mine, VERSION, claims).waivers == str(tmp_path / "mine.toml")
+    assert read_inputs(mine).setup.waivers == str(tmp_path / "mine.toml")
 
 
 @pytest.mark.usefixtures("second")
 def test_a_jar_of_no_claims_needs_no_choice():
-    request = Request(jar=Path("a.jar"), claims="none")
-    assert setup_of(request, VERSION, claims_of(request, VERSION)).series == ""
+    assert read_inputs(Request(claims="none")).setup.series == ""

@@ -24,7 +24,7 @@ from harness.model.setup import Setup
 from harness.model.verdict import Reason, ReasonSource
 from harness.rundir.directory import RunDirectory
 from harness.stages import run as run_stage
-from harness.stages.build import _kafka_version
+from harness.stages.inputs import read_inputs
 from harness.stages.timing import timed
 from harness.stages.verify import print_verdict
 from harness.toolbox.toolbox import local_toolbox
@@ -34,7 +34,7 @@ DIGEST = hashlib.sha256(JAR).hexdigest()
 BUILD = Build("stock", "3.9.1", "builds/stock/x.jar", DIGEST, "release", Flag("f", False))
 ARMS = (Arm("stock", Role.BASE, BUILD, "absent"), Arm("patched-on", Role.ON, BUILD, "true"))
 ASKED = Declaration(SCHEMA, "3.9.1", ARMS, (DeclaredScenario("turn1"), DeclaredScenario("turn2")), repeats=2)
-SETUP = Setup("", "", "fast", "f", jobs=2, overlay={"a": "1"}, settings={"patched-on": {"f": "true"}})
+SETUP = Setup("f", overlay={"a": "1"}, settings={"patched-on": {"f": "true"}})
 OUTCOME = {"seq": 1, "t": 0, "at": "", "event": "outcome", "outcome": "PASSED", "expectation": "", "reason": ""}
 QUIET = Reporter(Console(quiet=True))
 TOOLBOX = local_toolbox()
@@ -43,6 +43,7 @@ TOOLBOX = local_toolbox()
 @pytest.fixture
 def run_dir(tmp_path):
     RunDirectory(tmp_path).declaration.write(ASKED)
+    RunDirectory(tmp_path).request.write(Request())
     RunDirectory(tmp_path).setup.write(SETUP)
     write_bytes(tmp_path / BUILD.jar, JAR)
     return tmp_path
@@ -204,8 +205,8 @@ def test_a_folder_without_setup_is_no_run_directory(tmp_path):
 
 
 def test_the_version_is_the_users_or_that_of_the_default():
-    assert _kafka_version(Request()) == "3.9.1"
-    assert _kafka_version(Request(kafka_version="3.9.0")) == "3.9.0"
+    assert read_inputs(Request(claims="none")).kafka_version == "3.9.1"
+    assert read_inputs(Request(claims="none", kafka_version="3.9.0")).kafka_version == "3.9.0"
 
 
 def test_the_terminal_is_told_verdict_reasons_and_report_and_no_control_characters(tmp_path):

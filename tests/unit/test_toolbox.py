@@ -30,8 +30,9 @@ def test_the_local_toolbox_keeps_its_cache_where_the_user_wants_it(tmp_path, mon
 
 def test_nodes_run_on_the_bundled_java_unless_another_is_named(tmp_path):
     bundled, named = fake_java(tmp_path / "bundled", "21.0.1"), fake_java(tmp_path / "named", "17.0.2")
-    toolbox = Toolbox(tmp_path, bundled)
-    assert (toolbox.java().version, toolbox.java(named).version) == ("21.0.1", "17.0.2")
+    assert Toolbox(tmp_path, bundled).node_java().version == "21.0.1"
+    assert Toolbox(tmp_path, bundled, java_home=named).node_java().version == "17.0.2"
+    assert Toolbox(tmp_path, bundled, java_home=named).java().version == "21.0.1"
 
 
 def test_offline_is_said_once_and_holds_for_every_download(tmp_path):
