@@ -12,7 +12,6 @@ from harness.base.errors import HarnessError
 from harness.base.files import write_bytes, write_text
 from harness.building.builders import Builder, Compilation, first_errors
 from harness.building.configdef import Probe, read_flag
-from harness.building.given import check_raft_jar
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.kafka.distribution import Distribution
 from harness.kafka.maven import lay_out_generated
@@ -68,8 +67,9 @@ def build_series(bench: Bench, tools: Toolchain, name: str, source: Source, seri
             tree.path, source_files(tree.path), tools.released.others, classes, tools.target
         )
         keep_sources(tree.path, folder)
-        write_text(folder.log, _log(tree, series, tools.builder, compiled))
+        log = _log(tree, series, tools.builder, compiled)
         if not compiled.succeeded:
+            write_text(folder.log, log)
             raise CompileError(
                 f"{tools.builder.label} cannot compile the build {name}: {first_errors(compiled.output)}.",
                 f"All of its output is in {folder.log}.",
@@ -82,26 +82,21 @@ def build_series(bench: Bench, tools: Toolchain, name: str, source: Source, seri
             builder=tools.builder.label,
             series=tuple(patch.name for patch in series.patches) if series else (),
             note="; ".join(filter(None, (tree.description, tools.builder.note))),
+            log=log,
         )
         return _keep(bench, made, jar, tools.released)
 
 
 def release_build(bench: Bench, name: str, distribution: Distribution) -> Build:
     """Take a distribution's own raft jar as it is: the control."""
-    log = f"{distribution.description}: its own raft jar\n"
-    write_text(_folder(bench, name).log, log)
-    made = _Made(name, "release", (), distribution.description)
+    made = _Made(name, "release", (), distribution.description, f"{distribution.description}: its own raft jar\n")
     return _keep(bench, made, distribution.raft_jar, distribution)
 
 
 def given_jar(bench: Bench, name: str, path: Path, distribution: Distribution) -> Build:
-    """Take a jar that somebody made, if it is a whole raft jar of the distribution's version.
-
-    Raises HarnessError with what is wrong with it otherwise.
-    """
-    check_raft_jar(path, distribution.version)
-    write_text(_folder(bench, name).log, f"{path.absolute()}, as it was given\n")
-    return _keep(bench, _Made(name, "given", (), f"given: {path.name}"), path, distribution)
+    """Take a jar that somebody made, and that was seen to be a whole raft jar of this version (check_raft_jar)."""
+    made = _Made(name, "given", (), f"given: {path.name}", f"{path.absolute()}, as it was given\n")
+    return _keep(bench, made, path, distribution)
 
 
 def keep_sources(tree: Path, build: BuildFolder) -> None:
@@ -163,12 +158,13 @@ def _not_java(folder: str, names: list[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """How a jar came to be: the fields of a Build that its file does not tell."""
+    """How a jar came to be: the fields of a Build that its file does not say, and the text of build.log."""
 
     name: str
     builder: str
     series: tuple[str, ...]
     note: str
+    log: str
 
 
 def _folder(bench: Bench, name: str) -> BuildFolder:
@@ -181,6 +177,7 @@ def _keep(bench: Bench, made: _Made, jar: Path, distribution: Distribution) -> B
     """Copy the jar into the run directory, ask it for the flag, and write build.json, the sign of a whole build."""
     folder = _folder(bench, made.name)
     kept = folder.jar(distribution.version)
+    write_text(folder.log, made.log)
     write_bytes(kept, jar.read_bytes())
     build = Build(
         name=made.name,

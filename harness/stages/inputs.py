@@ -32,8 +32,10 @@ class Inputs:
 def read_inputs(request: Request) -> Inputs:
     """Read and check whatever a request names. Raises HarnessError for the first thing that does not fit."""
     version = _kafka_version(request.base_dist, request.kafka_version)
-    file = claims_file(request, version)
+    named = Path(request.claims or series_folder(version, request.series) / "claims.toml")
+    file = named if request.claims != NO_CLAIMS else None
     claims = load_claims(file) if file else _NO_CLAIMS
+    scenarios = select(load_all(request.scenario_folders), request.scenarios, request.suite)
     overlay = load_overlay(request.config, frozenset(filter(None, [claims.flag]))) if request.config else {}
     for jar in filter(None, (request.jar, request.base_jar)):
         check_raft_jar(jar, version)
@@ -45,7 +47,6 @@ def read_inputs(request: Request) -> Inputs:
         series=str(series or ""),
         waivers=str(request.waivers or _own_waivers(series) or ""),
     )
-    scenarios = select(load_all(request.scenario_folders), request.scenarios, request.suite)
     return Inputs(version, claims, tuple(scenarios), setup)
 
 
@@ -55,13 +56,6 @@ def _kafka_version(unpacked: Path | None, named: str) -> str:
     if own and named and named != own:
         raise HarnessError(f"{unpacked} is Kafka {own}, not {named}.", "Leave out --kafka, or name another.")
     return named or own or DEFAULT_KAFKA
-
-
-def claims_file(request: Request, version: str) -> Path | None:
-    """Return the claims that the candidate is judged by: the series' own unless the user says otherwise."""
-    if request.claims == NO_CLAIMS:
-        return None
-    return Path(request.claims) if request.claims else series_folder(version, request.series) / "claims.toml"
 
 
 def _own_waivers(series: Path | None) -> Path | None:
