@@ -74,13 +74,13 @@ def _resume(folder: Path) -> int:
 
 def _prove(request: Request, out: Path | None) -> int:
     from harness.stages.build import build
-    from harness.stages.prove import exit_code, prove, tell
+    from harness.stages.prove import exit_code, print_proof, prove
 
     with common.fresh_run_dir(out, "prove", request) as folder:
         toolbox = common.toolbox_of(folder)
         build(folder, toolbox, common.reporter())
         proof = prove(folder, toolbox, common.reporter())
-    tell(common.console(), proof, folder)
+    print_proof(common.console(), proof, folder)
     return exit_code(proof)
 
 

@@ -35,7 +35,7 @@ from harness.model.verdict import (
 )
 
 _UNASKED = (Effect.NOT_ASKED, Effect.NOT_RUN, Effect.CONTROL_UNDECIDED, Effect.CANDIDATE_UNDECIDED)
-_NOTHING = "Nothing was asked: no scenario has a result that this host could decide."
+_NOTHING = "No scenario has a result that this host could decide."
 
 
 def decide(
@@ -66,12 +66,7 @@ def decide(
     return VerdictRecord(
         schema=SCHEMA,
         verdict=verdict,
-        sentence=sentences.headline(
-            verdict,
-            rests_on(verdict, reasons),
-            sum(result.role is Role.ON for result in results),
-            any(ruling.effect is Effect.NOT_FIXED for _, ruling in rows),
-        ),
+        sentence=sentences.headline(verdict, rests_on(verdict, reasons), declaration, rows),
         against=sentences.against(verdict, declaration, rows),
         reasons=reasons,
         kafka_version=declaration.kafka_version,

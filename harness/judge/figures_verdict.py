@@ -43,7 +43,7 @@ class Worse:
         what = self.name.removesuffix(_SECONDS).replace("_", " ")
         before, now = median(self.base), median(self.candidate)
         sentence = (
-            f"{self.arm} takes longer in {self.scenario} than {self.base_arm} beyond the noise: {what} {now:.1f} s "
+            f"{self.scenario}: {self.arm} takes longer than {self.base_arm}, beyond the noise: {what} {now:.1f} s "
             f"against {before:.1f} s (medians of {len(self.candidate)} and {len(self.base)} runs, none overlapping)"
         )
         return Reason(ReasonSource.FIGURES, Verdict.HOLD, CellName(self.scenario, self.arm), sentence)

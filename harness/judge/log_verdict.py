@@ -56,7 +56,7 @@ def _lines(finding: Finding) -> tuple[str, str]:
 def _reason(contrast: Contrast, finding: Finding) -> Reason:
     runs = ", ".join(map(str, finding.candidate_runs)), ", ".join(map(str, finding.base_runs))
     sentence = (
-        f"{contrast.candidate} logs at {finding.level} in {finding.scenario} what no claim expects, {runs[0]} times "
-        f"in its runs against {runs[1]} of {contrast.base}: {' '.join(finding.template.split())[:200]}"
+        f"{finding.scenario}: {contrast.candidate} logs at {finding.level} what no claim expects, {runs[0]} times "
+        f"in its runs against {runs[1]} on {contrast.base}: {' '.join(finding.template.split())[:200]}"
     )
     return Reason(ReasonSource.LOGS, Verdict.HOLD, CellName(finding.scenario, contrast.candidate), sentence)

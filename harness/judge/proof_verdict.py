@@ -17,7 +17,7 @@ def reasons_of_proof(proof: Proof | None) -> tuple[Reason, ...]:
         return (
             _reason(Verdict.INCONCLUSIVE, "The jar was not proved to be a drop-in: `harness prove` was not run on it."),
         )
-    against = (_reason(Verdict.HOLD, f"The jar is no sound drop-in: {each}") for each in proof.blockers)
+    against = (_reason(Verdict.HOLD, f"Not a drop-in: {each}") for each in proof.blockers)
     missing = proof.tests.missing
     gap = (_reason(Verdict.INCONCLUSIVE, f"No test was run on the jar: {missing}"),) if missing else ()
     return (*against, *gap)

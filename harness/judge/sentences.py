@@ -1,4 +1,4 @@
-"""What the judge says, in sentences: one place for the wording of reasons, rows and the headline; pure."""
+"""The judge's sentences: one place for the wording of reasons, rows and the headline; pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from harness.judge.table import Ruling
-from harness.model.arms import Role
+from harness.model.arms import Arm, Role
 from harness.model.claims import Claim
 from harness.model.declaration import Declaration
 from harness.model.runs import Verdict
@@ -14,25 +14,40 @@ from harness.model.verdict import CellOutcome, CellState, Effect, Inertness
 
 _REASON_LIMIT = 300
 
+Rows = Sequence[tuple[str, Ruling]]  # scenarios by name
 
-def headline(verdict: Verdict, reasons: Sequence[str], runs: int, leaves_defects: bool) -> str:
+
+def headline(verdict: Verdict, reasons: Sequence[str], declaration: Declaration, rows: Rows) -> str:
     """Return the sentence beside the verdict: what was seen, never that anything is safe."""
     match verdict:
         case Verdict.SHIP:
-            what = "no violation that the base arm does not show too" if leaves_defects else "no violation"
-            return f"{what[0].upper()}{what[1:]} in {_times(runs)} of this plan on this jar."
+            return _what_passed(declaration, rows)
         case Verdict.HOLD:
             return reasons[0]
         case Verdict.INCONCLUSIVE:
-            return f"Too little could be asked. {reasons[0]}"
+            return f"Too little could be tested. {reasons[0]}"
         case _:
             assert_never(verdict)
 
 
-def effect(asked: Declaration, name: str, claim: Claim | None, ruling: Ruling) -> str:
+def _what_passed(declaration: Declaration, rows: Rows) -> str:
+    run = [(name, ruling) for name, ruling in rows if ruling.effect is not Effect.NOT_ASKED]
+    left = [name for name, ruling in run if ruling.effect is Effect.NOT_FIXED]
+    on = "on the given jar" if _is_given(declaration.arm(Role.ON)) else "with the patch on"
+    times = f", {declaration.repeats} times each" if declaration.repeats > 1 else ""
+    if left:
+        return f"No scenario of {len(run)} went worse {on} than on base{times}; {_list(left)} failed on both."
+    return f"{f'All {len(run)} scenarios' if len(run) > 1 else run[0][0]} passed {on}{times}."
+
+
+def _is_given(arm: Arm | None) -> bool:
+    return arm is not None and arm.build.builder == "given"
+
+
+def effect(declaration: Declaration, name: str, claim: Claim | None, ruling: Ruling) -> str:
     """Return what base and on mean together in the scenario `name`."""
-    base, on = _told(asked, Role.BASE, ruling.base), _told(asked, Role.ON, ruling.on)
-    return _effect(name, f" {claim.id}" if claim else "", ruling, base, on)
+    base, on = _name(declaration, Role.BASE), _name(declaration, Role.ON)
+    return _effect(name, claim.id if claim else "", ruling, base, on)
 
 
 def absent_arm(role: Role) -> str:
@@ -43,7 +58,7 @@ def absent_arm(role: Role) -> str:
         case Role.OFF:
             return "There is no off arm, so nothing shows whether the flag, switched off, is inert."
         case Role.ON:
-            return "There is no on arm, so the candidate was not asked."
+            return "There is no on arm, so the candidate was not tested."
         case _:
             assert_never(role)
 
@@ -61,71 +76,70 @@ def unsupported_claim(claim: Claim, ruling: Ruling) -> str:
 
 def claim_without_flag(claim: Claim, flag_key: str) -> str:
     """Return the gap that a claim about the flag leaves when the candidate has no such flag to switch off."""
-    return (
-        f"The claim {claim.id} says what the flag, switched off, must show, "
-        f"but the candidate does not know the flag {flag_key}."
-    )
+    return f"The claim {claim.id} is about the flag switched off, but the candidate does not have the flag {flag_key}."
 
 
 def _effect(name: str, claim: str, ruling: Ruling, base: str, on: str) -> str:
+    base_does, on_does = f"{base} {_verb(ruling.base)}", f"{on} {_verb(ruling.on)}"
     why_base, why_on = _because(ruling.base), _because(ruling.on)
     match ruling.effect:
         case Effect.SUPPORTS:
-            return f"{name}: {base} and {on}, which supports the claim{claim}."
+            return f"{name}: {base_does} and {on_does}, as the claim {claim} says."
         case Effect.IMPROVES:
-            return f"{name}: {base} and {on}, an improvement that nobody claimed."
+            return f"{name}: {base_does} and {on_does}: an improvement that no claim mentions."
         case Effect.SAME:
-            return f"{name}: {base} and {on}; it does not discriminate, so it proves nothing about the patch."
+            return f"{name} passes on {base} too, so it is no evidence for the patch."
         case Effect.NOT_FIXED:
-            return f"{name}: {base} and {on}: not fixed by this candidate."
+            return f"{name}: {base_does} and so does {on}: not fixed by this candidate."
         case Effect.NOT_ASKED:
-            return f"{name}: not asked, this host does not support it{why_base}."
+            return f"{name} was not run: this host does not support it{why_base}."
         case Effect.CLAIM_REFUTED:
-            return f"{name}: the claim{claim} is refuted: {on}{why_on}; {base}."
+            return f"{name}: the claim {claim} is refuted: {on_does}{why_on}; {base_does}."
         case Effect.REGRESSION:
-            return f"{name}: regression: {on}{why_on}; {base}."
+            return f"{name}: regression: {on_does}{why_on}; {base_does}."
         case Effect.UNSTABLE:
-            return f"{name}: {on}, so it cannot be relied on{why_on}."
+            return f"{name}: {on_does}, so it cannot be relied on{why_on}."
         case Effect.BLIND:
-            return f"{name}: does not discriminate: {base} where the claim{claim} says it is refuted, and {on}."
+            return f"{name}: {base_does} where the claim {claim} says that it fails, so that {on_does} proves nothing."
         case Effect.CONTROL_UNDECIDED:
-            return f"{name}: the control is undecided: {base}{why_base}; {on}."
+            return f"{name}: the control is undecided: {base_does}{why_base}; {on_does}."
         case Effect.CANDIDATE_UNDECIDED:
-            return f"{name}: the candidate is undecided: {on}{why_on}."
+            return f"{name}: the candidate is undecided: {on_does}{why_on}."
         case Effect.NOT_RUN:
             lost = ruling.base if ruling.base.state is CellState.MISSING else ruling.on
-            return f"{name}: {base} and {on}{_because(lost)}."
+            return f"{name}: {base_does} and {on_does}{_because(lost)}."
         case _:
             assert_never(ruling.effect)
 
 
-def flag(asked: Declaration, name: str, ruling: Ruling) -> str:
+def flag(declaration: Declaration, name: str, ruling: Ruling) -> str:
     """Return what base and off mean together; empty where there is nothing to remark."""
     if ruling.off is None:
         return ""
-    base, off = _told(asked, Role.BASE, ruling.base), _told(asked, Role.OFF, ruling.off)
+    base_does = f"{_name(declaration, Role.BASE)} {_verb(ruling.base)}"
+    off_does = f"{_name(declaration, Role.OFF)} {_verb(ruling.off)}"
     match ruling.inertness:
         case Inertness.NOT_INERT:
-            return f"{name}: the flag is not inert: {off} where {base}{_because(ruling.off)}."
+            return f"{name}: the flag is not inert: {off_does} where {base_does}{_because(ruling.off)}."
         case Inertness.UNDECIDED:
-            return f"{name}: whether the flag is inert is undecided: {off}{_because(ruling.off)}."
+            return f"{name}: whether the flag is inert is not known: {off_does}{_because(ruling.off)}."
         case Inertness.INERT | Inertness.NOT_ASKED | Inertness.NO_FLAG:
             return ""
         case _:
             assert_never(ruling.inertness)
 
 
-def _told(asked: Declaration, role: Role, cell: CellOutcome) -> str:
-    arm = asked.arm(role)
-    return f"{arm.name if arm else f'the {role} arm'} {_verb(cell)}"
+def _name(declaration: Declaration, role: Role) -> str:
+    arm = declaration.arm(role)
+    return arm.name if arm else f"the {role} arm"
 
 
 def _verb(cell: CellOutcome) -> str:
     match cell.state:
         case CellState.PASSED:
-            return "held"
+            return "passes"
         case CellState.FAILED:
-            return f"is {cell}"
+            return f"fails {cell.expectation}"
         case CellState.MISSING:
             return "has no result"
         case CellState.INCONCLUSIVE | CellState.BROKEN | CellState.UNSUPPORTED | CellState.UNSTABLE:
@@ -140,60 +154,56 @@ def _because(cell: CellOutcome) -> str:
     return f" ({cut})" if cut else ""
 
 
-def against(verdict: Verdict, asked: Declaration, rows: Sequence[tuple[str, Ruling]]) -> str:
+def against(verdict: Verdict, declaration: Declaration, rows: Rows) -> str:
     """Return the strongest reason against the verdict, for the reader who would rather not believe it."""
     match verdict:
         case Verdict.SHIP:
-            return _against_shipping(asked, rows)
+            return _against_shipping(declaration, rows)
         case Verdict.HOLD:
-            return _for_the_candidate(asked, rows)
+            return _for_the_candidate(declaration, rows)
         case Verdict.INCONCLUSIVE:
             return _what_was_decided(rows)
         case _:
             assert_never(verdict)
 
 
-def _against_shipping(asked: Declaration, rows: Sequence[tuple[str, Ruling]]) -> str:
+def _against_shipping(declaration: Declaration, rows: Rows) -> str:
     left = [name for name, ruling in rows if ruling.effect is Effect.NOT_FIXED]
     silent = [name for name, ruling in rows if ruling.effect is Effect.NOT_ASKED]
     if not any(ruling.discriminates for _, ruling in rows):
-        return "No scenario is refuted on the base arm, so a jar that does nothing would pass this plan too."
+        return "No scenario fails on base, so a jar that does nothing would pass too."
     if left:
-        return f"The base's defect is not fixed in {_list(left)}: the candidate shows it too."
+        return f"The defect that base shows in {_list(left)} is not fixed: the candidate shows it too."
     if silent:
-        return f"This host could not ask {_list(silent)}."
+        return f"This host cannot run {_list(silent)}."
     blind = [name for name, ruling in rows if not ruling.discriminates]
-    proves_nothing = f" {_list(blind)} would have passed without the patch." if blind else ""
-    return _confidence(asked.repeats) + proves_nothing
+    no_evidence = f" {_list(blind)} would have passed without the patch." if blind else ""
+    return _confidence(declaration.repeats) + no_evidence
 
 
-def _for_the_candidate(asked: Declaration, rows: Sequence[tuple[str, Ruling]]) -> str:
+def _for_the_candidate(declaration: Declaration, rows: Rows) -> str:
     good = [name for name, ruling in rows if ruling.verdict is Verdict.SHIP]
-    held = f"Nothing speaks against the candidate in {_list(good)}." if good else ""
-    once = "Each cell ran once, so a single unlucky run would look the same." if asked.repeats == 1 else ""
-    return f"{held} {once}".strip() or "None: no scenario speaks for the candidate."
+    passed = f"Nothing speaks against the candidate in {_list(good)}." if good else ""
+    once = "Each scenario ran once per arm, so a single unlucky run would look the same."
+    return f"{passed} {once if declaration.repeats == 1 else ''}".strip() or "None: no scenario speaks for it."
 
 
-def _what_was_decided(rows: Sequence[tuple[str, Ruling]]) -> str:
+def _what_was_decided(rows: Rows) -> str:
     good = [name for name, ruling in rows if ruling.verdict is Verdict.SHIP]
     if not good:
         return "None: nothing was decided in the candidate's favour."
-    return f"What could be decided does not speak against the candidate: {_list(good)}."
+    return f"Nothing that could be decided speaks against the candidate: {_list(good)}."
 
 
 def _confidence(repeats: int) -> str:
     """Return what `repeats` runs without a violation can rule out, at 95 % confidence."""
     if repeats == 1:
-        return "Each cell ran once: a fault that shows in only some runs can have been missed."
+        return "Each scenario ran once per arm: a fault that shows only in some runs can have been missed."
     rate = 100 * (1 - 0.05 ** (1 / repeats))
     return (
-        f"Each cell ran {repeats} times: that rules out, at 95 % confidence, "
-        f"only faults that show in more than {rate:.0f} % of runs."
+        f"Each scenario ran {repeats} times per arm: at 95 % confidence, "
+        f"that rules out only faults that show in more than {rate:.0f} % of runs."
     )
-
-
-def _times(runs: int) -> str:
-    return "1 run" if runs == 1 else f"{runs} runs"
 
 
 def _list(names: Sequence[str]) -> str:

@@ -1,1 +1,1 @@
-"""The night: a matrix of verifications, run in shards, merged, and told against the nights before it."""
+"""The night: a matrix of verifications, run in shards, merged, and compared with the nights before it."""

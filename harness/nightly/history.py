@@ -54,7 +54,7 @@ def read_history(path: Path) -> tuple[PastNight, ...]:
 def with_night(history: Sequence[PastNight], night: PastNight, kept: int = KEPT_NIGHTS) -> tuple[PastNight, ...]:
     """Return the history with a night in its place, the oldest beyond `kept` pruned. Pure.
 
-    The same night, told again, replaces what was there.
+    The same night, concluded again, replaces what was there.
     """
     others = [each for each in history if each.label != night.label]
     return tuple(sorted((*others, night), key=lambda each: (each.started_at, each.label))[-kept:])

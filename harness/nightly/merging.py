@@ -129,14 +129,14 @@ def _same_question(planned: Planned, part: Part) -> None:
 
 def _one_matrix(nights: Sequence[Night]) -> None:
     """Raise HarnessError unless all nights are parts of one and the same."""
-    for what, told in (
+    for what, values in (
         ("were made from different matrices", {night.matrix for night in nights}),
         ("have different names", {night.name for night in nights}),
         ("were cut into different numbers of shards", {str(night.shards) for night in nights}),
     ):
-        if len(told) > 1:
+        if len(values) > 1:
             raise HarnessError(
-                f"These nights {what}: {', '.join(sorted(each[:12] for each in told))}.",
+                f"These nights {what}: {', '.join(sorted(each[:12] for each in values))}.",
                 "Merge the shards of one night: same commit, same --night, same n in --shard i/n.",
             )
 

@@ -25,8 +25,8 @@ class Row:
 
     id: str
     href: str
-    ending: str
-    counts: str
+    outcome: str
+    counts_as: str
     sentence: str
     time: str
     shard: int
@@ -34,13 +34,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class CellRow:
-    """A cell whose standing is worth telling; `strip` are its last nights, `spoken` the same in words."""
+    """A cell with a trend that is worth a look; `signs` are its last nights, `spoken` the same in words."""
 
-    mark: str
+    trend: str
     place: str
     href: str
-    shown: str
-    strip: str
+    outcome: str
+    signs: str
     spoken: str
     waiver: str
 
@@ -49,7 +49,7 @@ class CellRow:
 class FindingRow:
     """A finding that is new, flaky, recurring or gone."""
 
-    mark: str
+    trend: str
     place: str
     kind: str
     template: str
@@ -63,7 +63,7 @@ class NightPage:
     label: str
     part: str
     counted: str
-    ending: str
+    outcome: str
     earlier: int
     rows: tuple[Row, ...]
     cells: tuple[CellRow, ...]
@@ -93,7 +93,7 @@ def night_page(report: NightReport) -> NightPage:
         label=report.night.label,
         part=part(report),
         counted=counted(report),
-        ending=report.outcome.value,
+        outcome=report.outcome.value,
         earlier=len(report.earlier),
         rows=tuple(_row(each) for each in report.verifications),
         cells=tuple(cells[:_MOST]),
@@ -151,7 +151,7 @@ def _findings(report: NightReport) -> list[FindingRow]:
         found, waiver = each.found, report.waived.findings.get(each.found.id)
         contrast = f"{found.base} against {found.candidate}" if found.base else found.candidate
         place = f"{found.scenario}, {contrast}, {found.verification}"
-        said = f"waived by {waiver.owner} until {waiver.expires}: {waiver.reason}" if waiver else ""
-        mark = "gone" if each.trend is Trend.FIXED else each.trend.value
-        rows.append(FindingRow(mark, place, found.kind, found.template, said))
+        accepted = f"waived by {waiver.owner} until {waiver.expires}: {waiver.reason}" if waiver else ""
+        trend = "gone" if each.trend is Trend.FIXED else each.trend.value
+        rows.append(FindingRow(trend, place, found.kind, found.template, accepted))
     return rows

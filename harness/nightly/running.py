@@ -61,7 +61,7 @@ def run_shard(night: Night, requests: dict[str, Request], folder: Path, reporter
 
 
 def _ask(ask: Verify, name: str, request: Request, place: NightFolder, reporter: Reporter) -> Ended:
-    """Return how a verification ended; whatever goes wrong in it is told and ends nothing else."""
+    """Return how a verification ended; whatever goes wrong in it is printed and ends nothing else."""
     run_dir = place.run(name).path
     run_dir.mkdir()
     began = time.monotonic()

@@ -34,7 +34,7 @@ def estimate(request: Request, suites: Mapping[str, int]) -> float:
 
 def assign(seconds: Mapping[str, float], shards: int) -> dict[str, int]:
     """Return the shard, from 1, of every verification; `seconds` is what each is taken to last, by id."""
-    weights = {name: _rounded(told) for name, told in seconds.items()}
+    weights = {name: _rounded(known) for name, known in seconds.items()}
     bound = max(_SLACK * sum(weights.values()) / shards, max(weights.values(), default=0.0))
     loads = [0.0] * shards
     placed = {}

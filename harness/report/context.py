@@ -92,8 +92,8 @@ class ReportContext:
     against: str
     reasons: tuple[str, ...]
     kafka_version: str
-    claims_told: str
-    runs_told: str
+    claims_summary: str
+    runs_summary: str
     arms: tuple[Arm, ...]
     claims: tuple[ClaimView, ...]
     rows: tuple[Row, ...]
@@ -106,7 +106,7 @@ class ReportContext:
     waived: tuple[DifferenceView, ...]
     evidence: tuple[EvidenceView, ...]
     hidden_evidence: int
-    evidence_told: str
+    evidence_summary: str
     timelines: tuple[TimelineView, ...]
     hidden_timelines: int
     measures: Measures
@@ -127,15 +127,15 @@ def report_context(
     """Return what the report shows; `journals` are the events of each run by its folder."""
     limits = limits or Limits()
     chosen = _chosen_runs(record, journals, limits.timelines)
-    telling = _telling_phases(record, journals)
+    proving = _proving_phases(record, journals)
     return ReportContext(
         verdict=record.verdict.value,
         sentence=cut(record.sentence, limits.text),
         against=cut(record.against, limits.text),
         reasons=tuple(cut(reason, limits.text) for reason in rests_on(record.verdict, record.reasons)),
         kafka_version=record.kafka_version,
-        claims_told=_claims_told(record.claims),
-        runs_told=_runs_told(record),
+        claims_summary=_claims_summary(record.claims),
+        runs_summary=_runs_summary(record),
         arms=record.arms,
         claims=claim_views(record, limits.text),
         rows=matrix.rows(record, limits.text),
@@ -146,8 +146,8 @@ def report_context(
                 limits.findings,
                 limits.text,
                 meaning_of(record, each),
-                telling,
-                causes_of(record, each, telling),
+                proving,
+                causes_of(record, each, proving),
             )
             for each in record.contrasts
         ),
@@ -159,7 +159,7 @@ def report_context(
         waived=waived_view(record, limits.text),
         evidence=tuple(_evidence(file) for file in record.evidence[: limits.evidence]),
         hidden_evidence=max(len(record.evidence) - limits.evidence, 0),
-        evidence_told=_evidence_told(record.evidence),
+        evidence_summary=_evidence_summary(record.evidence),
         timelines=tuple(_timeline(record, run, journals[run.key.folder], limits) for run in chosen),
         hidden_timelines=len(record.runs) - len(chosen),
         measures=measures_of(record, _in_order(record)),
@@ -172,19 +172,19 @@ def report_context(
     )
 
 
-def _claims_told(claims: Sequence[JudgedClaim]) -> str:
+def _claims_summary(claims: Sequence[JudgedClaim]) -> str:
     if not claims:
         return "none declared"
     counts = {status: sum(c.status == status for c in claims) for status in ("held", "refuted", "untested")}
     return ", ".join(f"{count} {status}" for status, count in counts.items() if count)
 
 
-def _runs_told(record: VerdictRecord) -> str:
+def _runs_summary(record: VerdictRecord) -> str:
     scenarios, arms = len(record.scenarios), len(record.arms)
     return f"{len(record.runs)} ({scenarios} scenarios × {arms} arms × {record.repeats})"
 
 
-def _telling_phases(record: VerdictRecord, journals: Mapping[str, Sequence[Entry]]) -> frozenset[tuple[str, str]]:
+def _proving_phases(record: VerdictRecord, journals: Mapping[str, Sequence[Entry]]) -> frozenset[tuple[str, str]]:
     """Return (scenario, phase) of the last phases of scenarios that discriminate: what they are run for shows there.
 
     A run that did not come to an answer may have ended in an earlier phase, so it does not count.
@@ -196,8 +196,8 @@ def _telling_phases(record: VerdictRecord, journals: Mapping[str, Sequence[Entry
 
 def _chosen_runs(record: VerdictRecord, journals: Mapping[str, Sequence[Entry]], most: int) -> list[JudgedRun]:
     """Return the runs whose timelines are shown: all, or first those that did not pass."""
-    told = [run for run in record.runs if journals.get(run.key.folder)]
-    kept = {run.key for run in sorted(told, key=lambda run: run.check.is_fine)[:most]}
+    with_journal = [run for run in record.runs if journals.get(run.key.folder)]
+    kept = {run.key for run in sorted(with_journal, key=lambda run: run.check.is_fine)[:most]}
     return [run for run in _in_order(record) if run.key in kept]
 
 
@@ -218,7 +218,7 @@ def _timeline(record: VerdictRecord, run: JudgedRun, events: Sequence[Entry], li
         run.arm,
         run.repeat,
         outcome,
-        _tells_the_story(record, run),
+        _is_open_at_first(record, run),
         f"{run.scenario} on {run.arm}, repeat {run.repeat}: {outcome} after {timeline.seconds:.1f} s, "
         f"{len(timeline.lanes)} nodes, {len(steps)} numbered steps listed below.",
         draw(timeline),
@@ -228,7 +228,7 @@ def _timeline(record: VerdictRecord, run: JudgedRun, events: Sequence[Entry], li
     )
 
 
-def _tells_the_story(record: VerdictRecord, run: JudgedRun) -> bool:
+def _is_open_at_first(record: VerdictRecord, run: JudgedRun) -> bool:
     """Return whether a timeline is open at first: what did not pass, and the pairs that prove something."""
     proving = {scenario.name for scenario in record.scenarios if scenario.discriminates}
     pair = run.repeat == 1 and run.role in ("base", "on") and run.scenario in proving
@@ -245,7 +245,7 @@ def _evidence(file: FileDigest) -> EvidenceView:
     return EvidenceView(Link(link.href, file.path), file.bytes, file.sha256)
 
 
-def _evidence_told(files: Sequence[FileDigest]) -> str:
+def _evidence_summary(files: Sequence[FileDigest]) -> str:
     return f"{len(files)} files, {sum(file.bytes for file in files) / 1e6:.1f} MB,"
 
 

@@ -1,4 +1,4 @@
-"""Log differences as the report shows them: one for every family of lines, what is beyond the noise first; pure."""
+"""Log differences as the report shows them: one for every message type, what is beyond the noise first; pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_NOISE = 12  # of a contrast's findings within the noise: they are shown as
 
 @dataclass(frozen=True, slots=True)
 class FindingView:
-    """A family of lines that differs: one finding, its texts cut to size, for all that differ alike.
+    """A message type that differs: one finding, its texts cut to size, for all that differ alike.
 
     `base` and `candidate` are counts, one per repeat. `also` are the other places where it differs alike. `chance` is
     what is known of it, `lasting` which arm logs it to the end of its runs, `explained` which claim expects it; all
@@ -79,12 +79,14 @@ class ContrastView:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known beside the findings: whether an arm ran more than once, what is expected, how places are linked.
+    """What is known beside the findings: whether an arm ran more than once, and by which option it would have; what is
+    expected; how places are linked.
 
     `expected` are regular expressions of log lines by the claim that expects them, `flag` the candidate's key.
     """
 
     repeated: bool
+    more_runs: str = "--repeats 3"
     link: Callable[[Evidence], Link] = evidence_link
     expected: Mapping[str, str] = field(default_factory=dict)
     flag: str = ""
@@ -105,11 +107,11 @@ def contrast_view(
     most: int,
     text: int,
     meaning: str = "",
-    telling: Collection[tuple[str, str]] = (),
+    proving: Collection[tuple[str, str]] = (),
     causes: Sequence[Cause] = (),
 ) -> ContrastView:
-    """Return a contrast's differences; `telling` are the (scenario, phase) that scenarios are run for."""
-    groups = _alike(telling_first(contrast.findings, telling))
+    """Return a contrast's differences; `proving` are the (scenario, phase) that scenarios are run for."""
+    groups = _alike(proving_phases_first(contrast.findings, proving))
     apart = [alike for alike in groups if alike[0].significance is not Significance.WITHIN]
     fallout = {cause: [alike for alike in apart if _is_fallout(contrast, alike, cause)] for cause in causes}
     folded = [alike for caused in fallout.values() for alike in caused]
@@ -119,7 +121,7 @@ def contrast_view(
         contrast.base,
         contrast.candidate,
         meaning,
-        _summary(known.repeated, groups),
+        _summary(known.repeated, known.more_runs, groups),
         tuple(_cause(known, cause, caused, most, text) for cause, caused in fallout.items() if caused),
         tuple(rest[:most]),
         max(len(rest) - most, 0),
@@ -128,14 +130,14 @@ def contrast_view(
     )
 
 
-def causes_of(record: VerdictRecord, contrast: Contrast, telling: Collection[tuple[str, str]]) -> tuple[Cause, ...]:
+def causes_of(record: VerdictRecord, contrast: Contrast, proving: Collection[tuple[str, str]]) -> tuple[Cause, ...]:
     """Return the scenarios whose outcomes differ between the arms of a contrast, one of them PASSED."""
     causes = []
     for scenario in record.scenarios:
         cells = {cell.arm: cell for cell in scenario.cells if cell.arm in (contrast.base, contrast.candidate)}
         passed = [arm for arm, cell in cells.items() if cell.state is CellState.PASSED]
         failed = [cell for cell in cells.values() if cell.state is CellState.FAILED]
-        phases = frozenset(phase for name, phase in telling if name == scenario.name)
+        phases = frozenset(phase for name, phase in proving if name == scenario.name)
         if len(passed) == len(failed) == 1 and phases:
             sentence = f"{scenario.name}: {failed[0].arm} is {failed[0]}, {passed[0]} PASSED"
             causes.append(Cause(scenario.name, phases, passed[0], sentence))
@@ -179,11 +181,11 @@ def meaning_of(record: VerdictRecord, contrast: Contrast) -> str:
     return meanings.get(pair, "")
 
 
-def telling_first(findings: Iterable[Finding], telling: Collection[tuple[str, str]]) -> tuple[Finding, ...]:
-    """Return what is beyond the noise first, of that what is in `telling`, and otherwise the same order."""
+def proving_phases_first(findings: Iterable[Finding], proving: Collection[tuple[str, str]]) -> tuple[Finding, ...]:
+    """Return what is beyond the noise first, of that what is in `proving`, and otherwise the same order."""
 
     def order(finding: Finding) -> tuple[bool, bool]:
-        return finding.significance is not Significance.BEYOND, (finding.scenario, finding.phase) not in telling
+        return finding.significance is not Significance.BEYOND, (finding.scenario, finding.phase) not in proving
 
     return tuple(sorted(findings, key=order))
 
@@ -238,26 +240,26 @@ def _chance(finding: Finding, repeated: bool) -> str:
 def _lasting(finding: Finding) -> str:
     match finding.base_lasting, finding.candidate_lasting:
         case True, True:
-            return "to the end in both"
+            return "still logged at the end by both"
         case True, False:
-            return "to the end in base alone" if finding.candidate_count else "to the end in base"
+            return f"still logged at the end by base{' only' if finding.candidate_count else ''}"
         case False, True:
-            return "to the end in the candidate alone" if finding.base_count else "to the end in the candidate"
+            return f"still logged at the end by the candidate{' only' if finding.base_count else ''}"
         case _:
             return ""
 
 
-def _summary(repeated: bool, groups: Sequence[Sequence[Finding]]) -> str:
+def _summary(repeated: bool, more_runs: str, groups: Sequence[Sequence[Finding]]) -> str:
     if not groups:
-        return "No line differs."
+        return "No message type differs."
     if not repeated:
-        return f"{_families(len(groups))}; each arm ran once, so that nobody can tell which of them are noise."
+        return f"{_message_types(len(groups))}. One run per arm, so noise cannot be separated; use {more_runs}."
     counts = {each: sum(alike[0].significance is each for alike in groups) for each in Significance}
     return (
-        f"{_families(counts[Significance.BEYOND])} beyond the noise, {counts[Significance.WITHIN]} within it, and "
-        f"{counts[Significance.UNKNOWN]} that these repeats cannot tell from it."
+        f"{_message_types(counts[Significance.BEYOND])} beyond the noise, {counts[Significance.WITHIN]} within it; "
+        f"{counts[Significance.UNKNOWN]} cannot be told from it with this many repeats."
     )
 
 
-def _families(count: int) -> str:
-    return "1 family of lines differs" if count == 1 else f"{count} families of lines differ"
+def _message_types(count: int) -> str:
+    return "1 message type differs" if count == 1 else f"{count} message types differ"

@@ -1,4 +1,4 @@
-"""diff.html: what two folders of logs say differently, as one page that needs no network and no script."""
+"""diff.html: how the logs of two folders differ, as one page that needs no network and no script."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def render_diff(contrast: Contrast, totals: Totals, out: Path) -> str:
 def diff_page(contrast: Contrast, totals: Totals, out: Path) -> DiffPage:
     """Return what the page shows."""
     repeated = any(len(finding.base_runs) > 1 for finding in contrast.findings)
-    known = Known(repeated, link=lambda evidence: _link(evidence, out))
+    known = Known(repeated, "--repeats-dir", link=lambda evidence: _link(evidence, out))
     return DiffPage(
         _headline(contrast, repeated),
         contrast_view(contrast, known, _MOST, _TEXT),

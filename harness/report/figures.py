@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 Figures = Mapping[str, float]
 
-_TOLD_SECONDS = ("observer_recovers_seconds", "longest_stall_seconds")
+_INLINE_SECONDS = ("observer_recovers_seconds", "longest_stall_seconds")
 
 
-def told_inline(runs: Sequence[Figures]) -> tuple[str, ...]:
+def inline_figures(runs: Sequence[Figures]) -> tuple[str, ...]:
     """Return how long recovery and the longest stall took, and how many records were lost, over all repeats."""
-    seconds = (_seconds(name, [run[name] for run in runs if name in run]) for name in _TOLD_SECONDS)
+    seconds = (_seconds(name, [run[name] for run in runs if name in run]) for name in _INLINE_SECONDS)
     return tuple(
         filter(None, (*seconds, _lost([run for run in runs if run.keys() >= {"lost_records", "acked_records"}])))
     )

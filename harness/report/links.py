@@ -31,7 +31,7 @@ class Quote:
 
 
 def evidence_link(evidence: Evidence) -> Link:
-    """Return the link to a piece of evidence; its line is told in the text, as files have no anchors."""
+    """Return the link to a piece of evidence; its line is in the text, as files have no anchors."""
     line = f":{evidence.line}" if evidence.line else ""
     return Link(_inside(evidence.path), f"{_short(evidence.path)}{line}")
 

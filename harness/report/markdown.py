@@ -53,8 +53,8 @@ def _cell(cell: CellView | None) -> str:
 
 
 def _effect(effect: str, discriminates: bool) -> str:
-    told = effect == "does not discriminate"
-    return effect if discriminates or told else f"{effect}; does not discriminate"
+    says_so = effect == "does not discriminate"
+    return effect if discriminates or says_so else f"{effect}; no evidence"
 
 
 def _claims(report: ReportContext) -> list[str]:

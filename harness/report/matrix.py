@@ -10,7 +10,7 @@ from harness.base.text import cut
 from harness.model.arms import Arm, Role
 from harness.model.runs import Evidence
 from harness.model.verdict import Cell, CellState, JudgedRun, Scenario, Standing, VerdictRecord
-from harness.report.figures import told_inline
+from harness.report.figures import inline_figures
 from harness.report.links import Link, Quote, evidence_link, journal_link, quote_of
 
 SIGNS = {
@@ -121,7 +121,7 @@ def _cell(record: VerdictRecord, scenario: Scenario, arm: Arm, text: int) -> Cel
         expected=" and ".join(map(str, cell.expected)),
         counted=f"{cell.agreeing} of {cell.declared}",
         reason=cut(cell.reason, min(text, _REASON)),
-        figures=told_inline([run.measures for run in runs]),
+        figures=inline_figures([run.measures for run in runs]),
         quotes=tuple(quote_of(evidence, min(text, _QUOTE)) for evidence in quoted),
         links=_links(runs, places),
         rerun=cell.rerun,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from harness.base.text import cut
 from harness.model.proof import AuditAnswer, ClaimedTest, Coverage, Difference, FailedTest, TestClass
 from harness.model.verdict import JudgedClaim, VerdictRecord
-from harness.proof.told import audit_told, differences_told, headline, reach_told, tests_told
+from harness.proof.summary import describe_audit, describe_differences, describe_reach, describe_tests, headline
 from harness.report.links import HERE, Link, Quote, evidence_link, quote_of
 
 
@@ -65,11 +65,11 @@ class ClaimView:
 
 @dataclass(frozen=True, slots=True)
 class ProofView:
-    """Everything that was proved of the jar; `told` are the figures by name."""
+    """Everything that was proved of the jar; `figures` are by name."""
 
     headline: str
     sound: bool
-    told: tuple[tuple[str, str], ...]
+    figures: tuple[tuple[str, str], ...]
     differences: tuple[DifferenceView, ...]
     hidden: int
     rules: str
@@ -96,7 +96,7 @@ class LineView:
 class ReachView:
     """Which changed lines ran; those that did not come first."""
 
-    told: str
+    summary: str
     gap: str
     unreached: tuple[LineView, ...]
     reached: tuple[LineView, ...]
@@ -134,7 +134,11 @@ def proof_view(record: VerdictRecord, most: int, text: int) -> ProofView | None:
     return ProofView(
         headline(proof),
         not proof.blockers,
-        (("Differences", differences_told(proof)), ("Tests", tests_told(proof.tests)), ("Source", audit_told(proof))),
+        (
+            ("Differences", describe_differences(proof)),
+            ("Tests", describe_tests(proof.tests)),
+            ("Source", describe_audit(proof)),
+        ),
         tuple(_difference(each, text) for each in proof.differences[:most]),
         max(len(proof.differences) - most, 0),
         ", ".join(proof.looked_at),
@@ -155,7 +159,7 @@ def waived_view(record: VerdictRecord, text: int) -> tuple[DifferenceView, ...]:
 
 
 def reach_view(record: VerdictRecord, most: int, text: int) -> ReachView | None:
-    """Return what the report shows of the changed lines; None when no run told."""
+    """Return what the report shows of the changed lines; None when no run measured them."""
     coverage = record.coverage
     if coverage is None:
         return None
@@ -164,7 +168,7 @@ def reach_view(record: VerdictRecord, most: int, text: int) -> ReachView | None:
     reached = [_line(build, e.path, e.line, e.text, e.scenarios, text) for e in coverage.lines if e.scenarios]
     hidden = max(len(coverage.lines) - most, 0)
     return ReachView(
-        _reach_told(coverage),
+        _reach_summary(coverage),
         cut(coverage.gap, text),
         tuple(unreached[:most]),
         tuple(reached[: max(most - len(unreached), 0)]),
@@ -172,8 +176,8 @@ def reach_view(record: VerdictRecord, most: int, text: int) -> ReachView | None:
     )
 
 
-def _reach_told(coverage: Coverage) -> str:
-    return f"{reach_told(coverage)}." if coverage.lines else "Nothing is known of the changed lines."
+def _reach_summary(coverage: Coverage) -> str:
+    return f"{describe_reach(coverage)}." if coverage.lines else "Nothing is known of the changed lines."
 
 
 def _difference(each: Difference, text: int) -> DifferenceView:

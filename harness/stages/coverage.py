@@ -25,7 +25,7 @@ from harness.model.proof import Coverage
 from harness.model.runs import RunKey
 from harness.model.setup import Setup
 from harness.proof.bytecode import prepare_bytecode
-from harness.proof.told import reach_told
+from harness.proof.summary import describe_reach
 from harness.rundir.directory import RunDirectory
 from harness.stages.run import carry_out, declared_cells, lay_ground
 from harness.stages.timing import timed
@@ -78,7 +78,7 @@ def coverage(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
         except HarnessError as error:
             found = Coverage((), str(error))
     directory.proof(arm.build.name).coverage.write(found)
-    reporter.say(reach_told(found) if found.lines else found.gap)
+    reporter.say(describe_reach(found) if found.lines else found.gap)
 
 
 def _cover(question: _Question) -> Coverage:

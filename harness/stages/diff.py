@@ -31,11 +31,11 @@ def diff(run_dir: Path, toolbox: Toolbox, reporter: Reporter, master: str = "") 
     with timed(directory, "diff"):
         contrasts = diff_run(directory, asked.arms, toolbox, reporter.say, master)
     for contrast in contrasts:
-        reporter.say(f"{contrast.base} against {contrast.candidate}: {told(contrast.findings)}")
+        reporter.say(f"{contrast.base} against {contrast.candidate}: {describe(contrast.findings)}")
     return contrasts
 
 
-def told(findings: Sequence[Finding]) -> str:
+def describe(findings: Sequence[Finding]) -> str:
     """Return how many findings there are, and how they compare with the noise where that is known."""
     counts = Counter(finding.significance for finding in findings)
     if counts.keys() <= {Significance.UNKNOWN}:
@@ -45,10 +45,10 @@ def told(findings: Sequence[Finding]) -> str:
 
 
 def _beside(finding: Finding) -> str:
-    """Return what counts do not tell of a finding, and which folder's logs have it to their end."""
+    """Return what counts do not show of a finding, and whose logs still have it at their end."""
     ends = [name for name, lasts in (("base", finding.base_lasting), ("candidate", finding.candidate_lasting)) if lasts]
-    told = [" ".join(finding.detail.split())[:160], f"to the end in {' and '.join(ends)}" if ends else ""]
-    return "".join(f"; {each}" for each in told if each)
+    parts = [" ".join(finding.detail.split())[:160], f"still logged at the end by {' and '.join(ends)}" if ends else ""]
+    return "".join(f"; {each}" for each in parts if each)
 
 
 def diff_folders(
@@ -78,4 +78,4 @@ def diff_folders(
         reporter.console.print(table)
     more = f", the first {_SHOWN} above" if len(apart) > _SHOWN else ""
     page = write_text(logs.page, render_diff(contrast, logs.totals.read(), out))
-    reporter.console.print(f"{told(found)}{more}: {page}")
+    reporter.console.print(f"{describe(found)}{more}: {page}")

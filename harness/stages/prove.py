@@ -48,7 +48,7 @@ from harness.proof.dropin import (
 )
 from harness.proof.junit.bench import TestBench
 from harness.proof.junit.proving import NOT_COMPILED, run_tests
-from harness.proof.told import audit_told, differences_told, headline, tests_told
+from harness.proof.summary import describe_audit, describe_differences, describe_tests, headline
 from harness.proof.waivers import waive_differences
 from harness.rundir.directory import RunDirectory
 from harness.stages.timing import timed
@@ -56,7 +56,7 @@ from harness.toolbox.java import JavaRuntime
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
 
-_MOST_TOLD = 12
+_MOST_BLOCKERS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,18 +120,22 @@ def has_candidate(run_dir: Path) -> bool:
     return asked.arm(Role.BASE) is not None and bool(asked.candidate)
 
 
-def tell(console: Console, proof: Proof, run_dir: Path) -> None:
+def print_proof(console: Console, proof: Proof, run_dir: Path) -> None:
     """Print the counts, everything that blocks, and where to read the rest."""
-    told = (("differences", differences_told(proof)), ("tests", tests_told(proof.tests)), ("source", audit_told(proof)))
-    for name, figures in told:
+    summary = {
+        "differences": describe_differences(proof),
+        "tests": describe_tests(proof.tests),
+        "source": describe_audit(proof),
+    }
+    for name, figures in summary.items():
         console.print(Text(f"  {name:<12} {figures}"))
     for note in filter(None, (*proof.notes, proof.tests.gap, proof.tests.missing)):
         console.print(Text(f"  {visible(note)}", style="dim"))
     console.print(Text(f"\n{headline(proof)}", style=f"bold {_colour(proof)}"))
-    for blocker in proof.blockers[:_MOST_TOLD]:
+    for blocker in proof.blockers[:_MOST_BLOCKERS]:
         console.print(Text(f"  · {visible(blocker)}"))
-    if len(proof.blockers) > _MOST_TOLD:
-        console.print(f"  … and {len(proof.blockers) - _MOST_TOLD} more")
+    if len(proof.blockers) > _MOST_BLOCKERS:
+        console.print(f"  … and {len(proof.blockers) - _MOST_BLOCKERS} more")
     console.print(f"\n{RunDirectory(run_dir).proof(proof.build).proof.path}")
 
 

@@ -61,7 +61,7 @@ def print_verdict(console: Console, record: VerdictRecord, timings: Mapping[str,
     """Print the matrix, where the time went, the verdict with its reasons, and where the report is."""
     for scenario in record.scenarios:
         cells = "  ".join(f"{cell.arm} {cell}" for cell in scenario.cells)
-        mark = "" if scenario.discriminates else "  (does not discriminate)"
+        mark = "" if scenario.discriminates else "  (no evidence)"
         console.print(Text(f"  {scenario.name:<15} {cells}{mark}"))
     spent = ", ".join(f"{stage} {duration(seconds)}" for stage, seconds in timings.items())
     console.print(Text(f"  time: {spent}; {duration(sum(timings.values()))} in all", style="dim"))

@@ -14,7 +14,7 @@ from harness.model.findings import Contrast
 from harness.model.waivers import Waiver, WaiverKind
 from harness.nightly.judging import judge_night
 from harness.nightly.night import VerificationStatus
-from harness.nightly.nightpage import render_page
+from harness.nightly.nightpage import render_night
 from harness.report import write_reports
 from harness.report.rolloutpage import render_rollout
 from harness.rundir.directory import RunDirectory
@@ -84,12 +84,12 @@ def _full_night():
     ]
     first = judge_night(of, documents, (), waivers, date(2026, 3, 5))
     past = replace(first.entry, label="yesterday", started_at="2026-03-04", findings=first.entry.findings[:1])
-    return render_page(judge_night(of, documents, [past], waivers, date(2026, 3, 5)))
+    return render_night(judge_night(of, documents, [past], waivers, date(2026, 3, 5)))
 
 
 def _empty_night():
     shipped = replace(nightly_sample.document("ship"), contrasts=(), proof=None)
-    return render_page(judge_night(nightly_sample.night("a"), {"a": shipped}, (), (), date(2026, 3, 5)))
+    return render_night(judge_night(nightly_sample.night("a"), {"a": shipped}, (), (), date(2026, 3, 5)))
 
 
 @pytest.fixture

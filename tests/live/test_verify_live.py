@@ -106,7 +106,7 @@ def test_a_jar_whose_refresh_does_nothing_is_held_back_by_scenario_and_expectati
     reasons = json.loads((tmp_path / "run" / "verdict.json").read_text())["reasons"]
     (effect,) = [reason for reason in reasons if reason["source"] == "effect"]
     assert effect["cell"] == {"scenario": "new-mechanism", "arm": "jar-on"}
-    assert LOST in effect["sentence"]
+    assert "jar-on fails observer_recovers" in effect["sentence"]
 
 
 def test_a_jar_that_throws_in_the_raft_thread_is_held_back_because_its_nodes_die(broken_jar, tmp_path):

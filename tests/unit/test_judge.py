@@ -86,20 +86,20 @@ def fixed(**changes) -> VerdictRecord:
 def test_a_claim_borne_out_is_a_ship_that_says_what_was_seen_and_not_that_it_is_safe() -> None:
     record = fixed()
     assert record.verdict is Verdict.SHIP
-    assert record.sentence == "No violation in 1 run of this plan on this jar."
+    assert record.sentence == "turn2 passed with the patch on."
     assert rests(record) == (
-        "turn2: stock is FAILED(observer_recovers) and patched-on held, which supports the claim follows-moved-voters.",
+        "turn2: stock fails observer_recovers and patched-on passes, as the claim follows-moved-voters says.",
     )
 
 
 def test_the_strongest_reason_against_shipping_is_that_nothing_discriminates() -> None:
     record = decide(asked("turn1"), ran("turn1", H, H, H))
     assert record.verdict is Verdict.SHIP
-    assert "a jar that does nothing would pass this plan too" in record.against
+    assert "a jar that does nothing would pass too" in record.against
 
 
 def test_against_a_ship_that_discriminates_speaks_how_often_it_was_asked() -> None:
-    assert fixed().against.startswith("Each cell ran once")
+    assert fixed().against.startswith("Each scenario ran once per arm")
     repeated = decide(asked("turn2", repeats=3, claims=(FIX,)), ran("turn2", [R, R, R], [R, R, R], [H, H, H]))
     assert "only faults that show in more than 63 % of runs" in repeated.against
 
@@ -107,15 +107,17 @@ def test_against_a_ship_that_discriminates_speaks_how_often_it_was_asked() -> No
 def test_a_defect_that_stays_is_told_and_does_not_block() -> None:
     record = decide(asked("turn2", "restart-lost", claims=(FIX,)), ran("turn2", R, R, H) + ran("restart-lost", R, R, R))
     assert record.verdict is Verdict.SHIP
-    assert record.sentence.startswith("No violation that the base arm does not show too in 2 runs")
-    assert record.against.startswith("The base's defect is not fixed in restart-lost")
+    assert record.sentence.startswith(
+        "No scenario of 2 went worse with the patch on than on base; restart-lost failed on both"
+    )
+    assert record.against.startswith("The defect that base shows in restart-lost is not fixed")
 
 
 def test_a_hold_names_scenario_and_expectation() -> None:
     record = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, R, R))
     assert record.verdict is Verdict.HOLD
     assert "turn2" in record.sentence
-    assert "FAILED(observer_recovers)" in record.sentence
+    assert "patched-on fails observer_recovers" in record.sentence
     assert "no progress in 15 s" in record.sentence
 
 
@@ -137,16 +139,14 @@ def test_hold_beats_inconclusive_beats_ship() -> None:
 def test_a_hold_for_the_flag_says_so_and_not_what_went_well() -> None:
     record = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, H, H))
     assert record.verdict is Verdict.HOLD
-    assert rests(record) == (
-        "turn2: the flag is not inert: patched-off held where stock is FAILED(observer_recovers).",
-    )
+    assert rests(record) == ("turn2: the flag is not inert: patched-off passes where stock fails observer_recovers.",)
     assert record.claims[0].status is ClaimStatus.REFUTED
 
 
 def test_nothing_asked_is_inconclusive() -> None:
     record = decide(asked(), [])
     assert record.verdict is Verdict.INCONCLUSIVE
-    assert "Nothing was asked" in record.sentence
+    assert "No scenario has a result" in record.sentence
 
 
 def test_all_unsupported_is_never_a_ship() -> None:
@@ -156,7 +156,7 @@ def test_all_unsupported_is_never_a_ship() -> None:
     )
     assert record.verdict is Verdict.INCONCLUSIVE
     assert record.claims[0].status is ClaimStatus.UNTESTED
-    assert "partition: not asked, this host does not support it (needs root)." in record.not_tested
+    assert "partition was not run: this host does not support it (needs root)." in record.not_tested
 
 
 def test_a_claim_that_this_host_cannot_ask_is_named_however_well_the_rest_went() -> None:
@@ -177,7 +177,7 @@ def test_an_unsupported_scenario_that_nobody_claims_anything_of_does_not_block()
         ran("turn2", R, R, H) + ran("partition", UNSUPPORTED, UNSUPPORTED, UNSUPPORTED),
     )
     assert record.verdict is Verdict.SHIP
-    assert record.against == "This host could not ask partition."
+    assert record.against == "This host cannot run partition."
 
 
 def test_a_claimed_scenario_that_was_not_run_is_named() -> None:
@@ -218,8 +218,8 @@ def test_a_claim_about_the_flag_is_a_gap_when_the_candidate_does_not_know_the_fl
     plan = asked("turn2", claims=(FIX,), arms=WITHOUT_FLAG)
     record = decide(plan, ran("turn2", R, H, arms=WITHOUT_FLAG))
     gap = (
-        "The claim follows-moved-voters says what the flag, switched off, must show, "
-        f"but the candidate does not know the flag {FLAG.key}."
+        "The claim follows-moved-voters is about the flag switched off, "
+        f"but the candidate does not have the flag {FLAG.key}."
     )
     assert record.verdict is Verdict.INCONCLUSIVE
     assert rests(record) == record.not_tested == (gap,)
@@ -356,7 +356,7 @@ BROKEN_PROMISE = AuditAnswer("refresh", Answer.DOES_NOT_HOLD, "initialize does n
 def test_a_jar_that_is_no_drop_in_is_held_however_well_it_runs(proof: Proof, reason: str) -> None:
     record = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, R, H), proof)
     assert record.verdict is Verdict.HOLD
-    assert rests(record) == (f"The jar is no sound drop-in: {reason}",)
+    assert rests(record) == (f"Not a drop-in: {reason}",)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def worse(*cells):
 
 def test_a_stall_that_doubled_in_every_run_is_named_with_both_medians():
     assert worse(runs("longest_stall_seconds", (2.0, 2.2, 2.1), (5.0, 5.4, 5.2))) == (
-        "patched-on takes longer in turn1 than stock beyond the noise: longest stall 5.2 s against 2.1 s "
+        "turn1: patched-on takes longer than stock, beyond the noise: longest stall 5.2 s against 2.1 s "
         "(medians of 3 and 3 runs, none overlapping)",
     )
 
@@ -90,4 +90,4 @@ def test_a_candidate_that_is_dearer_is_a_hold_whose_first_reason_says_so():
     ]
     record = decide(plan, [*ran("turn2", [R] * 3, [R] * 3, [H] * 3), *shown], SOUND)
     assert record.verdict is Verdict.HOLD
-    assert rests(record)[0].startswith("patched-on takes longer in turn1 than stock beyond the noise: node cpu")
+    assert rests(record)[0].startswith("turn1: patched-on takes longer than stock, beyond the noise: node cpu")

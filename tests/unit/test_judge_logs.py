@@ -26,8 +26,8 @@ def test_an_error_in_every_run_of_the_candidate_and_in_none_of_base_is_a_hold_th
     record = judged(FOUND)
     assert record.verdict is Verdict.HOLD
     assert rests(record)[0] == (
-        "patched-on logs at ERROR in turn2 what no claim expects, 2, 2, 2 times in its runs against 0, 0, 0 of "
-        "stock: It failed (…)"
+        "turn2: patched-on logs at ERROR what no claim expects, 2, 2, 2 times in its runs against 0, 0, 0 on stock: "
+        "It failed (…)"
     )
 
 

@@ -30,8 +30,8 @@ from harness.model.verdict import FileDigest, VerdictRecord
 from harness.model.verdict_schema import check_record
 from harness.report import write_reports
 from harness.report.context import Limits, report_context
-from harness.report.differences import telling_first
-from harness.report.figures import told_inline
+from harness.report.differences import proving_phases_first
+from harness.report.figures import inline_figures
 from harness.report.html import render_html
 from harness.report.links import evidence_link
 from harness.report.markdown import render_markdown
@@ -86,7 +86,7 @@ def test_a_run_directory_is_judged_and_reported_and_can_be_reported_again(tmp_pa
 
 def test_the_verdict_is_the_first_thing_said_with_the_strongest_reason_against_it() -> None:
     text = re.sub(r"<[^>]+>", " ", render_html(document("hold"), journals("hold")).split("<main>")[1])
-    assert re.match(r"\s*✕\s+HOLD\s+The jar is no sound drop-in: config-default", text)
+    assert re.match(r"\s*✕\s+HOLD\s+Not a drop-in: config-default", text)
     assert "Nothing speaks against the candidate in new-mechanism and turn1" in text[:1500]
 
 
@@ -196,7 +196,7 @@ def test_every_table_has_a_caption_and_scrolls_in_its_own_box() -> None:
 def test_the_proof_shows_the_broken_rule_the_failed_test_with_whose_it_is_and_the_gap_in_the_source() -> None:
     text = re.sub(r"<[^>]+>", " ", render_html(document("hold"), journals("hold")))
     text = " ".join(text[text.index("Proof of the jar") :].split())
-    assert "No sound drop-in: 2 reasons against it." in text
+    assert "Drop-in check failed: 2 reasons." in text
     assert "201 tests, 1 failed" in text
     assert "fail config-default The default of" in text
     assert "KafkaRaftClientTest.testVote() (base passes it)" in text
@@ -206,7 +206,7 @@ def test_the_proof_shows_the_broken_rule_the_failed_test_with_whose_it_is_and_th
 def test_changed_lines_that_nothing_ran_are_listed_before_those_that_ran() -> None:
     reach = report_context(document(), journals()).reach
     assert reach is not None
-    assert reach.told == "2 of 3 changed lines were run."
+    assert reach.summary == "2 of 3 changed lines were run."
     assert [(line.place, line.ran) for line in reach.unreached] == [("KafkaRaftClient.java:461", "")]
     assert [line.ran for line in reach.reached] == ["new-mechanism, turn2", "turn2"]
 
@@ -244,7 +244,7 @@ def test_an_expected_line_that_no_log_has_is_said_to_be_missing() -> None:
 def test_a_jar_that_was_not_proved_says_so() -> None:
     page = render_html(replace(document(), proof=None, coverage=None), journals())
     assert "was not run on it" in page
-    assert "No run told which lines it reached." in page
+    assert "No run measured which lines it reaches." in page
 
 
 def test_the_evidence_index_lists_every_file_that_was_judged_with_its_digest(tmp_path: Path) -> None:
@@ -300,8 +300,8 @@ def test_figures_of_repeats_are_told_as_a_span_and_records_are_summed() -> None:
         {"observer_recovers_seconds": 2.04, "lost_records": 2.0, "acked_records": 410.0},
         {"node_cpu_seconds": 3.0},
     ]
-    assert told_inline(runs) == ("observer recovers 0.5 to 2.0 s", "2 of 810 acked records lost")
-    assert told_inline([{}]) == ()
+    assert inline_figures(runs) == ("observer recovers 0.5 to 2.0 s", "2 of 810 acked records lost")
+    assert inline_figures([{}]) == ()
 
 
 def test_evidence_with_an_excerpt_is_quoted_under_the_reason_and_linked_to_its_line() -> None:
@@ -327,7 +327,7 @@ def test_findings_of_the_last_phase_of_a_proving_scenario_come_first_and_the_res
     finding = document().contrasts[2].findings[0]
     at = [("turn1", "leader stops"), ("turn2", "move node 0"), ("turn2", "leader stops"), ("turn2", "start")]
     findings = [replace(finding, scenario=scenario, phase=phase) for scenario, phase in at]
-    ordered = [(f.scenario, f.phase) for f in telling_first(findings, {("turn2", "leader stops")})]
+    ordered = [(f.scenario, f.phase) for f in proving_phases_first(findings, {("turn2", "leader stops")})]
     assert ordered == [at[2], at[0], at[1], at[3]]
 
 
@@ -465,11 +465,8 @@ def test_junit_stays_xml_whatever_a_log_holds() -> None:
 
 def test_markdown_gives_verdict_matrix_and_claims() -> None:
     summary = render_markdown(report_context(document("hold"), journals("hold")))
-    assert summary.startswith("# HOLD: The jar is no sound drop-in: config-default: The default of")
-    assert (
-        r"| turn1 | ✓ PASSED, 1 of 1 | ✓ PASSED, 1 of 1 | ✓ PASSED, 1 of 1 | no difference; does not discriminate |"
-        in summary
-    )
+    assert summary.startswith("# HOLD: Not a drop-in: config-default: The default of")
+    assert r"| turn1 | ✓ PASSED, 1 of 1 | ✓ PASSED, 1 of 1 | ✓ PASSED, 1 of 1 | no difference; no evidence |" in summary
     assert "- **held** learns-unconfigured-voters" in summary
 
 

@@ -25,12 +25,12 @@ def view(whole, *findings):
     return contrast_view(Contrast("stock", "patched-on", findings), known_of(whole), 40, 700)
 
 
-def test_the_same_family_in_several_places_is_told_once_with_its_counts_of_each_repeat(repeated, finding):
+def test_the_same_family_in_several_places_is_shown_once_with_its_counts_of_each_repeat(repeated, finding):
     shown = view(repeated, finding, replace(finding, scenario="turn1"), replace(finding, node_kind="voter"))
     (only,) = shown.findings
     assert (only.base, only.candidate) == ("0 · 0 · 0", "4 · 5 · 6")
     assert len(only.also) == 2
-    assert shown.summary.startswith("1 family of lines differs beyond the noise, 0 within it, and 0 that these")
+    assert shown.summary.startswith("1 message type differs beyond the noise, 0 within it; 0 cannot be told")
 
 
 def test_noise_is_shown_apart_and_counted(repeated, finding):
@@ -58,23 +58,20 @@ def test_what_no_claim_expects_comes_first_and_what_cannot_be_told_last(repeated
 def test_with_one_run_of_each_arm_nothing_is_called_noise(repeated, finding):
     once = replace(finding, significance=Significance.UNKNOWN, base_runs=(0,), candidate_runs=(4,))
     shown = view(replace(repeated, repeats=1), once)
-    assert (
-        shown.summary
-        == "1 family of lines differs; each arm ran once, so that nobody can tell which of them are noise."
-    )
+    assert shown.summary == "1 message type differs. One run per arm, so noise cannot be separated; use --repeats 3."
     assert (shown.findings[0].candidate, shown.findings[0].chance, shown.findings[0].unknown) == ("94", "", False)
 
 
 @pytest.mark.parametrize(
     ("base", "candidate", "told"),
     [
-        (True, True, "to the end in both"),
-        (True, False, "to the end in base alone"),
-        (False, True, "to the end in the candidate alone"),
+        (True, True, "still logged at the end by both"),
+        (True, False, "still logged at the end by base only"),
+        (False, True, "still logged at the end by the candidate only"),
         (False, False, ""),
     ],
 )
-def test_it_is_told_which_arm_logs_to_the_end(repeated, finding, base, candidate, told):
+def test_it_says_which_arm_still_logs_at_the_end(repeated, finding, base, candidate, told):
     lasting = replace(finding, base_count=3, base_lasting=base, candidate_lasting=candidate)
     assert view(repeated, lasting).findings[0].lasting == told
 
@@ -87,7 +84,7 @@ def test_a_finding_names_the_nodes_that_logged_it_unless_their_kind_says_as_much
     assert "logged by" not in where(logged_by="observer") + where(logged_by="")
 
 
-def test_the_same_slot_with_other_values_elsewhere_is_told_by_itself(repeated, finding):
+def test_the_same_slot_with_other_values_elsewhere_is_shown_by_itself(repeated, finding):
     value = replace(finding, kind=FindingKind.VALUE, detail="base: false; candidate: true")
     elsewhere = replace(value, scenario="turn1")
     other = replace(value, node_kind="voter", detail="base: null; candidate: true")

@@ -223,7 +223,7 @@ def test_the_terminal_is_told_verdict_reasons_and_report_and_no_control_characte
     record = replace(record, scenarios=(replace(record.scenarios[0], discriminates=False),))
     print_verdict(Console(file=stream, width=200), record, {"build": 5.0, "run": 70.0}, tmp_path / "report.html")
     told = stream.getvalue()
-    line = "turn2           stock FAILED(observer_recovers)  patched-on MISSING  (does not discriminate)"
+    line = "turn2           stock FAILED(observer_recovers)  patched-on MISSING  (no evidence)"
     assert line in told
     assert "HOLD  turn2: it failed" in told
     assert "reason 5" in told
