@@ -12,6 +12,8 @@ from pathlib import Path
 import psutil
 
 from harness.base.errors import HarnessError
+from harness.scenario.capabilities.base import Capability, capabilities
+from harness.scenario.verbs import verbs
 from harness.toolbox.toolbox import Toolbox
 
 # Two clusters of four nodes at the fast profile, Spark and the harness, measured with a margin.
@@ -26,7 +28,7 @@ _IMAGE = "Make one: `harness image build`, or quicker `harness image build --hos
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked at; `needed` is False for what only adds abilities. `fix` is empty when all is well."""
+    """One thing looked at; `needed` is False for what only some scenarios use. `fix` is empty when all is well."""
 
     what: str
     ok: bool
@@ -45,7 +47,7 @@ def examine(toolbox: Toolbox) -> list[Finding]:
         _disk(toolbox.cache),
         _cpus(),
         _compiler(),
-        _accounts(),
+        *_capabilities(),
         _engine(),
     ]
 
@@ -105,10 +107,15 @@ def _compiler() -> Finding:
     return Finding("javac", javac is not None, javac or "not found", fix, needed=False)
 
 
-def _accounts() -> Finding:
-    there = Path("/proc/self/schedstat").exists()
-    fix = "" if there else "This kernel keeps no scheduling accounts: a starved node cannot be told from a broken one."
-    return Finding("starvation account", there, "/proc/self/schedstat" if there else "none", fix, needed=False)
+def _capabilities() -> list[Finding]:
+    """Return what scenarios may need of this host, each by its own probe."""
+    verbs()  # registers them
+    return [_capability(name, each) for name, each in capabilities().items()]
+
+
+def _capability(name: str, capability: Capability) -> Finding:
+    lacks = capability.probe()
+    return Finding(name, not lacks, lacks or capability.description, capability.fix if lacks else "", needed=False)
 
 
 def _engine() -> Finding:

@@ -1,18 +1,27 @@
-"""Commands that look and tell: list, plan, doctor; and `lock`, which pins a version."""
+"""Commands that only look: list, plan, doctor; and `lock`, which pins a version."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from harness.base.errors import HarnessError
+from harness.base.errors import HarnessError, unknown
 from harness.base.paths import is_checkout
 from harness.cli import common
 from harness.cli.common import USAGE_OR_HARNESS_ERROR
+
+if TYPE_CHECKING:
+    from harness.scenario.plan import Scenario
+
+Scenarios = Annotated[
+    list[Path] | None,
+    typer.Option("--scenarios", help="A folder of scenarios of your own; may be given again.", show_default=False),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -23,45 +32,84 @@ def register(app: typer.Typer) -> None:
     app.command("lock")(lock)
 
 
-def list_everything() -> int:
-    """List scenarios, patch series and locked Kafka versions."""
+def list_everything(
+    scenarios: Scenarios = None,
+    verbs: Annotated[
+        bool, typer.Option("--verbs", help="List what plans are made of: actions, faults, conditions, loads, monitors.")
+    ] = False,
+) -> int:
+    """List scenarios, rehearsals, patch series and locked Kafka versions.
+
+    Examples: harness list · harness list --verbs --scenarios my-scenarios
+    """
     from harness.kafka.lock import locked_versions
     from harness.kafka.series import shipped_series
+    from harness.rollout.rehearsals import KINDS
     from harness.scenario.registry import load_all
 
+    known, out = load_all(scenarios or ()), common.console()
+    if verbs:
+        return _list_verbs()
     table = Table("scenario", "suite", "question", box=None, header_style="bold")
-    for scenario in load_all().values():
+    for scenario in known.values():
         table.add_row(scenario.name, scenario.suite, scenario.question)
-    out = common.console()
+    for name, kind in KINDS.items():
+        table.add_row(name, "rollout", kind.question)
     out.print(table)
     out.print(f"\npatch series: {', '.join(shipped_series())}\nlocked Kafka versions: {', '.join(locked_versions())}")
     return 0
 
 
-def plan(scenario: Annotated[str, typer.Argument(help="Name of a scenario (see `harness list`).")]) -> int:
-    """Tell a scenario's plan in words; starts nothing.
+def _list_verbs() -> int:
+    from harness.scenario.verbs import Kind, verbs
 
-    Example: harness plan turn2
+    found = sorted(verbs().values(), key=lambda verb: (list(Kind).index(verb.kind), verb.name))
+    table = Table("kind", "name", "what it does", box=None, header_style="bold")
+    for verb in found:
+        table.add_row(str(verb.kind), verb.name, verb.summary)
+    common.console().print(table)
+    return 0
+
+
+def plan(
+    scenario: Annotated[str, typer.Argument(help="A scenario, or a rehearsal of the rollout (see `harness list`).")],
+    scenarios: Scenarios = None,
+) -> int:
+    """Print a scenario's plan step by step; nothing is started.
+
+    Examples: harness plan turn2 · harness plan forward-and-back
     """
+    from harness.cluster.topology import describe_topology
     from harness.kafka.lines import line_of
     from harness.model.request import DEFAULT_KAFKA
     from harness.scenario.bounds import in_force
-    from harness.scenario.registry import load_all, select
     from harness.scenario.steps import described
 
     usual = in_force({}, line_of(DEFAULT_KAFKA).timeouts)
-    (chosen,) = select(load_all(), [scenario], "")
+    chosen = _scenario_of(scenario, scenarios or ())
     out = common.console()
     out.print(Text(chosen.name, style="bold"), Text(chosen.question))
-    topology = chosen.topology
-    out.print(f"{topology.controllers} combined voters, {topology.observers} observer(s); suite {chosen.suite}")
+    out.print(f"{describe_topology(chosen.topology)}; suite {chosen.suite}")
     for kind, text in described(chosen.plan().everything, usual):
         out.print(Text(f"\n{text}", style="bold") if kind == "phase" else Text(f"  {kind:<10} {text}"))
     return 0
 
 
+def _scenario_of(name: str, folders: Sequence[Path]) -> Scenario:
+    """Return the scenario or the rehearsal (on the usual topology) of this name. Raises HarnessError."""
+    from harness.rollout.nodes import USUAL_TOPOLOGY, parse_topology
+    from harness.rollout.rehearsals import KINDS, rehearsal
+    from harness.rollout.roll import RollConfig
+    from harness.scenario.registry import load_all
+
+    known = load_all(folders)
+    if name not in known and name not in KINDS:
+        raise HarnessError(unknown("scenario", name, {*known, *KINDS}))
+    return known[name] if name in known else rehearsal(name, RollConfig(parse_topology(USUAL_TOPOLOGY)))
+
+
 def doctor() -> int:
-    """Tell what this host can and cannot do, and how to mend it."""
+    """Check this host: what it can do, what it lacks, and how to fix that."""
     from harness.doctor import examine
 
     out = common.console()

@@ -13,6 +13,7 @@ from harness.cli.common import Out
 from harness.cli.helptext import help_text
 from harness.cli.requests import own_option, taking_request
 from harness.model.request import Request
+from harness.rollout.nodes import USUAL_TOPOLOGY
 from harness.rundir.directory import RunDirectory
 
 _HELP = help_text(
@@ -71,7 +72,7 @@ Budget = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the command."""
     own = (
-        own_option("topology", TopologyText, "3+3"),
+        own_option("topology", TopologyText, USUAL_TOPOLOGY),
         own_option("order", Order, ""),
         own_option("rehearse", Rehearse, None),
         own_option("stall_budget", Budget, 0.0),

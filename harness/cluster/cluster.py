@@ -16,7 +16,7 @@ from harness.cluster.install import Install
 from harness.cluster.loopback import Loopback
 from harness.cluster.node import Launch, Node, NodeState
 from harness.cluster.probes import Quorum
-from harness.cluster.protocol import Unreachable
+from harness.cluster.protocol import Unreachable, Wire
 from harness.cluster.topology import Topology
 
 _REGISTER_RETRY_SECONDS = 0.2
@@ -39,6 +39,7 @@ class Cluster:
     ) -> None:
         self.topology = topology
         self.id = new_uuid()
+        self.wire = Wire(launch.line.requests)
         self._addresses = Loopback()
         self._moved: set[int] = set()
         self._dead: list[Address] = []
@@ -51,6 +52,7 @@ class Cluster:
                 folder / str(node),
                 launch,
                 install,
+                self.wire,
                 observe,
             )
             for node in topology.node_ids
@@ -127,7 +129,7 @@ class Cluster:
     def quorum(self) -> Quorum:
         """Ask the running voters who leads."""
         known = self.controllers
-        return probes.describe_quorum({node.id: known[node.id] for node in self.voters if node.is_running})
+        return probes.describe_quorum(self.wire, [known[node.id] for node in self.voters if node.is_running])
 
     def start(self, nodes: Iterable[int], voters: Mapping[int, Address] | None = None) -> None:
         """Start nodes at once; `voters` are the controller addresses in their configuration, right or wrong."""
@@ -184,7 +186,7 @@ class Cluster:
         leader, cluster = self.controllers[quorum.leader], kafka_uuid(self.id)
         try:
             return probes.update_voter(
-                leader, cluster, quorum.epoch, target.id, target.directory, target.config.controller
+                self.wire, leader, cluster, quorum.epoch, target.id, target.directory, target.config.controller
             )
         except Unreachable as error:
             return str(error)

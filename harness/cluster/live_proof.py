@@ -9,6 +9,7 @@ from pathlib import Path
 from harness.cluster import probes
 from harness.cluster.address import Address
 from harness.cluster.install import Install
+from harness.cluster.protocol import Wire
 
 _DIGITS = 12
 
@@ -23,14 +24,14 @@ class LiveProof:
     flag: str
 
 
-def prove(pid: int, node: int, address: Address, jar: str, flag_key: str) -> LiveProof:
+def prove(wire: Wire, pid: int, node: int, address: Address, jar: str, flag_key: str) -> LiveProof:
     """Look at a live process.
 
     The digest is of the open file itself (through the process's descriptor), not of whatever the path names now. An
     empty `sha256` or a flag of `absent` is what was seen. Raises Unreachable, OSError.
     """
     path, digest = _open_jar(pid, jar)
-    values = probes.broker_config(address, node)
+    values = probes.broker_config(wire, address, node)
     return LiveProof(pid, path, digest, values.get(flag_key, "absent") if flag_key else "absent")
 
 

@@ -22,6 +22,7 @@ from harness.cluster import config, jvm, probes
 from harness.cluster.config import NodeConfig
 from harness.cluster.install import Install
 from harness.cluster.live_proof import LiveProof, prove
+from harness.cluster.protocol import Wire
 from harness.cluster.threads import dump_threads
 from harness.kafka.lines import Line
 from harness.rundir.parts import NODE_LOG, NODE_OUTPUT
@@ -74,6 +75,7 @@ class Node:
         folder: Path,
         launch: Launch,
         install: Install,
+        wire: Wire,
         observe: Callable[[Node], None],
     ) -> None:
         self.config = node_config
@@ -86,6 +88,7 @@ class Node:
         self.install = install
         self.stopped_gracefully = True
         self._launch = launch
+        self._wire = wire
         self._observe = observe
         self._process: subprocess.Popen[bytes] | None = None
         self._starts = 0
@@ -160,6 +163,7 @@ class Node:
             output=self.folder / NODE_OUTPUT,
             env=marked(bare_environment(), self.folder.parent),
         )
+        self._wire.forget(self.config.listeners)
         self._started_at = time.monotonic()
         self._enter(NodeState.STARTING)
 
@@ -262,7 +266,7 @@ class Node:
 
     def prove(self, flag_key: str) -> LiveProof:
         """Look at what the live process runs. Raises Unreachable, OSError."""
-        return prove(self.pid, self.id, self.config.listeners[0], self.install.jar.name, flag_key)
+        return prove(self._wire, self.pid, self.id, self.config.listeners[0], self.install.jar.name, flag_key)
 
     def own_log_bytes(self) -> int:
         """Size of the node's own metadata log on disk; it grows whenever the node has fetched something."""

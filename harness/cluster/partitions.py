@@ -6,21 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from kio.schema.create_topics.v7.request import (
-    CreatableReplicaAssignment,
-    CreatableTopic,
-    CreatableTopicConfig,
-    CreateTopicsRequest,
-)
-from kio.schema.describe_configs.v4.request import DescribeConfigsRequest, DescribeConfigsResource
 from kio.schema.errors import ErrorCode
-from kio.schema.list_partition_reassignments.v0.request import ListPartitionReassignmentsRequest
-from kio.schema.metadata.v12.request import MetadataRequest
 from kio.schema.types import BrokerId, TopicName
 from kio.static.primitive import i8, i16, i32, i32Timedelta
 
 from harness.cluster.address import Address
-from harness.cluster.protocol import Unreachable, ask
+from harness.cluster.probes import metadata_request
+from harness.cluster.protocol import Unreachable, Wire, ask, fitting
 
 _TOPIC_RESOURCE = i8(2)
 _MIN_ISR = "min.insync.replicas"
@@ -28,7 +20,7 @@ _MIN_ISR = "min.insync.replicas"
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """One partition as a broker's metadata tells it; `leader` is -1 without one, `min_isr` its topic's setting."""
+    """One partition as a broker's metadata has it; `leader` is -1 without one, `min_isr` its topic's setting."""
 
     topic: str
     number: int
@@ -43,14 +35,12 @@ class Partition:
         return f"{self.topic}-{self.number}"
 
 
-def partitions(address: Address, timeout: float = 3.0) -> tuple[Partition, ...]:
+def partitions(wire: Wire, address: Address, timeout: float = 3.0) -> tuple[Partition, ...]:
     """Return every partition of every topic, internal ones too. Raises Unreachable."""
-    everything = MetadataRequest(
-        topics=None, allow_auto_topic_creation=False, include_topic_authorized_operations=False
-    )
+    everything = metadata_request(wire.schemas("metadata", address, timeout), None)
     answer = ask(address, everything, timeout=timeout)
     named = [topic for topic in answer.topics if topic.error_code is ErrorCode.none]
-    least = _min_isr(address, [str(topic.name) for topic in named], timeout)
+    least = _min_isr(wire, address, [str(topic.name) for topic in named], timeout)
     return tuple(
         Partition(
             str(topic.name),
@@ -65,44 +55,54 @@ def partitions(address: Address, timeout: float = 3.0) -> tuple[Partition, ...]:
     )
 
 
-def _min_isr(address: Address, topics: Iterable[str], timeout: float) -> dict[str, int]:
+def _min_isr(wire: Wire, address: Address, topics: Iterable[str], timeout: float) -> dict[str, int]:
+    of = wire.schemas("describe_configs", address, timeout)
     wanted = tuple(
-        DescribeConfigsResource(resource_type=_TOPIC_RESOURCE, resource_name=topic, configuration_keys=(_MIN_ISR,))
+        of.DescribeConfigsResource(resource_type=_TOPIC_RESOURCE, resource_name=topic, configuration_keys=(_MIN_ISR,))
         for topic in topics
     )
     if not wanted:
         return {}
-    answer = ask(address, DescribeConfigsRequest(resources=wanted), timeout=timeout)
+    answer = ask(address, fitting(of.DescribeConfigsRequest, resources=wanted), timeout=timeout)
     if any(result.error_code is not ErrorCode.none for result in answer.results):
-        raise Unreachable(f"the broker at {address} does not tell the settings of every topic")
+        raise Unreachable(f"the broker at {address} does not report the settings of every topic")
     return {str(each.resource_name): int(entry.value) for each in answer.results for entry in each.configs}
 
 
-def reassignments(address: Address, timeout: float = 3.0) -> tuple[str, ...]:
+def reassignments(wire: Wire, address: Address, timeout: float = 3.0) -> tuple[str, ...]:
     """Return the partitions that are being moved to other replicas. Raises Unreachable."""
+    of = wire.schemas("list_partition_reassignments", address, timeout)
     patience = i32Timedelta.parse(timedelta(seconds=timeout))
-    answer = ask(address, ListPartitionReassignmentsRequest(timeout=patience, topics=None), timeout=timeout)
+    request = fitting(of.ListPartitionReassignmentsRequest, timeout=patience, topics=None)
+    answer = ask(address, request, timeout=timeout)
     if answer.error_code is not ErrorCode.none:
-        raise Unreachable(f"the broker at {address} does not tell reassignments: {answer.error_code.name}")
+        raise Unreachable(f"the broker at {address} does not list reassignments: {answer.error_code.name}")
     moving = [(str(topic.name), int(each.partition_index)) for topic in answer.topics for each in topic.partitions]
     return tuple(f"{topic}-{number}" for topic, number in sorted(moving))
 
 
 def create_topic(
-    address: Address, name: str, assignments: Sequence[Sequence[int]], config: Mapping[str, str], timeout: float = 5.0
+    wire: Wire,
+    address: Address,
+    name: str,
+    assignments: Sequence[Sequence[int]],
+    config: Mapping[str, str],
+    timeout: float = 5.0,
 ) -> str:
     """Create a topic with the replicas of each partition; return "" or the error's name. Raises Unreachable."""
-    topic = CreatableTopic(
+    of = wire.schemas("create_topics", address, timeout)
+    topic = of.CreatableTopic(
         name=TopicName(name),
         num_partitions=i32(-1),
         replication_factor=i16(-1),
         assignments=tuple(
-            CreatableReplicaAssignment(partition_index=i32(number), broker_ids=tuple(map(BrokerId, replicas)))
+            of.CreatableReplicaAssignment(partition_index=i32(number), broker_ids=tuple(map(BrokerId, replicas)))
             for number, replicas in enumerate(assignments)
         ),
-        configs=tuple(CreatableTopicConfig(name=key, value=value) for key, value in config.items()),
+        configs=tuple(of.CreatableTopicConfig(name=key, value=value) for key, value in config.items()),
     )
     patience = i32Timedelta.parse(timedelta(seconds=timeout))
-    answer = ask(address, CreateTopicsRequest(topics=(topic,), timeout=patience), timeout=timeout)
+    request = fitting(of.CreateTopicsRequest, topics=(topic,), timeout=patience, validate_only=False)
+    answer = ask(address, request, timeout=timeout)
     code = answer.topics[0].error_code
     return "" if code is ErrorCode.none else str(code.name)

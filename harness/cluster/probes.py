@@ -7,22 +7,19 @@ lost observer hangs, and `CurrentObservers` keeps a dead one for five minutes.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any
 
 from kio.schema.api_versions.v3.request import ApiVersionsRequest
-from kio.schema.describe_configs.v4.request import DescribeConfigsRequest, DescribeConfigsResource
-from kio.schema.describe_quorum.v2.request import DescribeQuorumRequest, PartitionData, TopicData
 from kio.schema.errors import ErrorCode
-from kio.schema.metadata.v12.request import MetadataRequest, MetadataRequestTopic
 from kio.schema.types import TopicName
-from kio.schema.update_raft_voter.v0.request import KRaftVersionFeature, Listener, UpdateRaftVoterRequest
 from kio.static.primitive import i8, i16, i32, u16
 
 from harness.cluster.address import Address
 from harness.cluster.config import CONTROLLER_LISTENER
-from harness.cluster.protocol import Unreachable, ask
+from harness.cluster.protocol import CLIENT_ID, Unreachable, Wire, ask, fitting
 
 CAUGHT_UP_LAG = 1
 _BROKER_RESOURCE = i8(4)
@@ -31,7 +28,7 @@ _METADATA_TOPIC = TopicName("__cluster_metadata")
 
 @dataclass(frozen=True, slots=True)
 class Quorum:
-    """The metadata quorum as its leader tells it; `leader` is -1 when no voter says that it leads.
+    """The metadata quorum as its leader reports it; `leader` is -1 when no voter says that it leads.
 
     `voters` and `observers` map node ids to log end offsets; `endpoints` maps voters to the controller address
     that the voter set names. `leaders` are all (epoch, node) pairs that claimed to lead at this moment.
@@ -54,9 +51,9 @@ class Quorum:
         return self.leader >= 0 and self.leader in self.voters and self.lag(voter) <= CAUGHT_UP_LAG
 
 
-def describe_quorum(controllers: Mapping[int, Address], timeout: float = 0.5) -> Quorum:
-    """Ask every controller (by node id) who leads; the answer with the highest epoch counts."""
-    claims = [claim for address in controllers.values() if (claim := _ask_leader(address, timeout))]
+def describe_quorum(wire: Wire, controllers: Iterable[Address], timeout: float = 0.5) -> Quorum:
+    """Ask every controller who leads; the answer with the highest epoch counts."""
+    claims = [claim for address in controllers if (claim := _ask_leader(wire, address, timeout))]
     if not claims:
         return Quorum()
     newest = max(claims, key=lambda quorum: quorum.epoch)
@@ -72,25 +69,26 @@ def describe_quorum(controllers: Mapping[int, Address], timeout: float = 0.5) ->
     )
 
 
-def _ask_leader(address: Address, timeout: float) -> Quorum | None:
+def _ask_leader(wire: Wire, address: Address, timeout: float) -> Quorum | None:
     """Return what this node says as leader, or None when it is not one or does not answer."""
-    partition = PartitionData(partition_index=i32(0))
-    request = DescribeQuorumRequest(topics=(TopicData(topic_name=_METADATA_TOPIC, partitions=(partition,)),))
     try:
-        answer = ask(address, request, timeout=timeout)
+        of = wire.schemas("describe_quorum", address, timeout)
+        partition = fitting(of.PartitionData, partition_index=i32(0))
+        topic = fitting(of.TopicData, topic_name=_METADATA_TOPIC, partitions=(partition,))
+        answer = ask(address, of.DescribeQuorumRequest(topics=(topic,)), timeout=timeout)
     except Unreachable:
         return None
     if answer.error_code is not ErrorCode.none or not answer.topics or not answer.topics[0].partitions:
         return None
-    told = answer.topics[0].partitions[0]
-    if told.error_code is not ErrorCode.none:
+    found = answer.topics[0].partitions[0]
+    if found.error_code is not ErrorCode.none:
         return None
     return Quorum(
-        leader=int(told.leader_id),
-        epoch=int(told.leader_epoch),
-        high_watermark=int(told.high_watermark),
-        voters=_offsets(told.current_voters),
-        observers=_offsets(told.observers),
+        leader=int(found.leader_id),
+        epoch=int(found.leader_epoch),
+        high_watermark=int(found.high_watermark),
+        voters=_offsets(found.current_voters),
+        observers=_offsets(found.observers),
         endpoints={int(node.node_id): _endpoint(node.listeners[0]) for node in answer.nodes if node.listeners},
     )
 
@@ -104,8 +102,8 @@ def _offsets(replicas: Iterable[Any]) -> dict[int, int]:
 
 
 def answers(address: Address, timeout: float = 0.5) -> bool:
-    """Tell whether a Kafka listener answers there (an open port alone is not readiness)."""
-    request = ApiVersionsRequest(client_software_name="kafka-patch-harness", client_software_version="1")
+    """Return whether a Kafka listener answers there (an open port alone is not readiness)."""
+    request = ApiVersionsRequest(client_software_name=CLIENT_ID, client_software_version="1")
     try:
         ask(address, request, timeout=timeout)
     except Unreachable:
@@ -121,11 +119,11 @@ class ClusterMetadata:
     topics: Mapping[str, tuple[int, ...]]  # topic -> leader of each partition, -1 without one
 
 
-def metadata(address: Address, topics: Iterable[str] = (), timeout: float = 0.5) -> ClusterMetadata:
+def metadata(wire: Wire, address: Address, topics: Iterable[str] = (), timeout: float = 0.5) -> ClusterMetadata:
     """Ask one broker for its own view. Raises Unreachable."""
-    wanted = tuple(MetadataRequestTopic(topic_id=None, name=TopicName(name)) for name in topics)
-    request = MetadataRequest(topics=wanted, allow_auto_topic_creation=False, include_topic_authorized_operations=False)
-    answer = ask(address, request, timeout=timeout)
+    of = wire.schemas("metadata", address, timeout)
+    wanted = tuple(fitting(of.MetadataRequestTopic, topic_id=None, name=TopicName(name)) for name in topics)
+    answer = ask(address, metadata_request(of, wanted), timeout=timeout)
     return ClusterMetadata(
         {int(broker.node_id): Address(str(broker.host), int(broker.port)) for broker in answer.brokers},
         {
@@ -136,33 +134,49 @@ def metadata(address: Address, topics: Iterable[str] = (), timeout: float = 0.5)
     )
 
 
-def broker_config(address: Address, node: int, timeout: float = 5.0) -> dict[str, str]:
+def metadata_request(of: ModuleType, topics: Sequence[Any] | None) -> Any:
+    """Return a request for these topics' metadata, or for that of all, that changes nothing."""
+    return fitting(
+        of.MetadataRequest,
+        topics=topics,
+        allow_auto_topic_creation=False,
+        include_topic_authorized_operations=False,
+        include_cluster_authorized_operations=False,
+    )
+
+
+def broker_config(wire: Wire, address: Address, node: int, timeout: float = 5.0) -> dict[str, str]:
     """Return a broker's effective configuration, defaults included. Raises Unreachable."""
-    resource = DescribeConfigsResource(resource_type=_BROKER_RESOURCE, resource_name=str(node), configuration_keys=None)
-    answer = ask(address, DescribeConfigsRequest(resources=(resource,)), timeout=timeout)
+    of = wire.schemas("describe_configs", address, timeout)
+    resource = of.DescribeConfigsResource(
+        resource_type=_BROKER_RESOURCE, resource_name=str(node), configuration_keys=None
+    )
+    answer = ask(address, fitting(of.DescribeConfigsRequest, resources=(resource,)), timeout=timeout)
     result = answer.results[0]
     if result.error_code is not ErrorCode.none:
-        raise Unreachable(f"node {node} does not tell its configuration: {result.error_code.name}")
+        raise Unreachable(f"node {node} does not report its configuration: {result.error_code.name}")
     values = {str(entry.name): str(entry.value) for entry in result.configs}
     if values.get("node.id") != str(node):  # an empty or foreign answer must not pass for "the key is absent"
-        raise Unreachable(f"node {node} told a configuration without its node.id")
+        raise Unreachable(f"node {node} reported a configuration without its node.id")
     return values
 
 
 def update_voter(
-    leader: Address, cluster: str, epoch: int, node: int, directory: uuid.UUID, controller: Address
+    wire: Wire, leader: Address, cluster: str, epoch: int, node: int, directory: uuid.UUID, controller: Address
 ) -> str:
-    """Tell the leader a voter's new endpoint (UpdateRaftVoter, KIP-853); return "" or the error's name.
+    """Send the leader a voter's new endpoint (UpdateRaftVoter, KIP-853); return "" or the error's name.
 
     Raises Unreachable.
     """
-    request = UpdateRaftVoterRequest(
+    of = wire.schemas("update_raft_voter", leader)
+    request = fitting(
+        of.UpdateRaftVoterRequest,
         cluster_id=cluster,
         current_leader_epoch=i32(epoch),
         voter_id=i32(node),
         voter_directory_id=directory,
-        listeners=(Listener(name=CONTROLLER_LISTENER, host=controller.host, port=u16(controller.port)),),
-        k_raft_version_feature=KRaftVersionFeature(min_supported_version=i16(0), max_supported_version=i16(1)),
+        listeners=(of.Listener(name=CONTROLLER_LISTENER, host=controller.host, port=u16(controller.port)),),
+        k_raft_version_feature=of.KRaftVersionFeature(min_supported_version=i16(0), max_supported_version=i16(1)),
     )
     return _error_name(ask(leader, request, timeout=5.0).error_code)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import socket
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from io import BytesIO
 from types import ModuleType
 from typing import Any
@@ -70,6 +70,33 @@ def newest_request(name: str, stated: Mapping[str, Versions], node: Mapping[int,
             "State other versions in the release line's file, under [requests]; docs/release-lines.md explains it.",
         )
     return load_entity_module(name, max(known), EntityType.request)
+
+
+class Wire:
+    """Which versions of requests the nodes of one cluster are sent; every node is asked once what it understands."""
+
+    def __init__(self, stated: Mapping[str, Versions]) -> None:
+        self._stated = stated
+        self._understood: dict[Address, Mapping[int, Versions]] = {}
+
+    def schemas(self, name: str, address: Address, timeout: float = 1.0) -> ModuleType:
+        """Return kio's module of a request for the node that listens there.
+
+        Raises Unreachable, and HarnessError when no version is common.
+        """
+        if address not in self._understood:
+            self._understood[address] = understood(address, timeout=timeout)
+        return newest_request(name, self._stated, self._understood[address])
+
+    def forget(self, addresses: Iterable[Address]) -> None:
+        """Ask anew what is understood there: a node begins to listen, perhaps on another Kafka."""
+        for address in addresses:
+            self._understood.pop(address, None)
+
+
+def fitting(kind: Any, **values: Any) -> Any:
+    """Return a request, or a part of one, with those of the values for which its version has a field."""
+    return kind(**{name: value for name, value in values.items() if name in kind.__dataclass_fields__})
 
 
 def _span(versions: Versions) -> str:

@@ -32,3 +32,12 @@ class Topology:
     def broker_ids(self) -> tuple[int, ...]:
         """Nodes that hold partitions."""
         return self.node_ids if self.combined else self.observer_ids
+
+
+def describe_topology(topology: Topology) -> str:
+    """Return the topology in words."""
+    brokers = f"broker{'s' if topology.observers != 1 else ''}"
+    if topology.combined:
+        first = f"{topology.controllers} nodes that are controller and broker"
+        return f"{first}, {topology.observers} more {brokers}"
+    return f"{topology.controllers} controllers and {topology.observers} {brokers}"

@@ -6,7 +6,7 @@ import os
 import shlex
 import subprocess
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,22 +16,17 @@ from harness.cluster.cluster import Cluster
 from harness.model.events import CommandTried
 from harness.rollout.health import Health, RollCheck
 
-_MAIN_CLASSES = {
-    "kafka-metadata-quorum.sh": "org.apache.kafka.tools.MetadataQuorumCommand",
-    "kafka-topics.sh": "org.apache.kafka.tools.TopicCommand",
-    "kafka-reassign-partitions.sh": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
-    "kafka-broker-api-versions.sh": "kafka.admin.BrokerApiVersionsCommand",
-}
 _SECONDS = 30
 _MOST_OUTPUT = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What Kafka's scripts start: a Java and a class path with the command line's jars."""
+    """What Kafka's scripts start: a Java, a class path with the command line's jars, the main class of each script."""
 
     java: Path
     class_path: tuple[Path, ...]
+    main_classes: Mapping[str, str]
 
 
 def try_commands(tools: Tools, checks: Iterable[RollCheck], cluster: Cluster, health: Health) -> list[CommandTried]:
@@ -46,7 +41,8 @@ def _try(tools: Tools, check: RollCheck, brokers: str, controllers: str, health:
     script, *arguments = shlex.split(command.format(node="N", brokers=brokers, controllers=controllers))
     began = time.monotonic()
     try:
-        done = run(_java(tools, _MAIN_CLASSES[Path(script).name], arguments), env=bare_environment(), timeout=_SECONDS)
+        command_line = _java(tools, tools.main_classes[Path(script).name], arguments)
+        done = run(command_line, env=bare_environment(), timeout=_SECONDS)
         output, code = done.stdout, done.returncode
     except subprocess.TimeoutExpired:
         output, code = f"no answer within {_SECONDS} s", -1

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from harness.base.errors import HarnessError
 from harness.cluster.topology import Topology
 
+USUAL_TOPOLOGY = "3+3"
 _TOPOLOGY = re.compile(r"(\d{1,2})(combined)?\+(\d{1,2})")
 _LEAST_VOTERS = 3
 _LEAST_BROKERS = 3
@@ -67,11 +68,3 @@ def roles_of(node: int, topology: Topology, active_controller: int) -> str:
         return "broker"
     both = "controller and broker" if topology.combined else "controller"
     return f"{both}, the active controller" if node == active_controller else both
-
-
-def describe_topology(topology: Topology) -> str:
-    """Return the topology in words."""
-    if topology.combined:
-        first = f"{topology.controllers} nodes that are controller and broker"
-        return f"{first}, {topology.observers} more broker{'s' if topology.observers != 1 else ''}"
-    return f"{topology.controllers} controllers and {topology.observers} brokers"

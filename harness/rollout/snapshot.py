@@ -33,14 +33,14 @@ def snapshot(cluster: Cluster, looks: Sequence[Look]) -> Health:
 def _with_partitions(seen: Health, cluster: Cluster) -> Health:
     brokers = [address for broker, address in cluster.brokers.items() if broker in seen.running]
     try:
-        named = [frozenset(probes.metadata(address).brokers) for address in brokers]
+        named = [frozenset(probes.metadata(cluster.wire, address).brokers) for address in brokers]
         if not named:
             return replace(seen, unanswered="no broker is ready")
         return replace(
             seen,
             unfenced=frozenset.intersection(*named),
-            partitions=partitions.partitions(brokers[0]),
-            reassigning=partitions.reassignments(brokers[0]),
+            partitions=partitions.partitions(cluster.wire, brokers[0]),
+            reassigning=partitions.reassignments(cluster.wire, brokers[0]),
         )
     except Unreachable as error:
         return replace(seen, unanswered=f"a broker does not answer: {error}")

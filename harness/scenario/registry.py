@@ -51,9 +51,11 @@ def _importable(folder: Path) -> Iterator[None]:
 
 
 def load_all(folders: Sequence[Path] = ()) -> dict[str, Scenario]:
-    """Return every scenario by name: the harness's own, then those of the user's folders."""
+    """Return every scenario by name: the harness's own, then those of the user's folders. Raises HarnessError."""
     found: dict[str, Scenario] = {}
     for folder in (data_root() / "scenarios", *folders):
+        if not folder.is_dir():
+            raise HarnessError(f"{folder} is no folder of scenarios.", "Name a folder that holds scenario files.")
         for path in sorted(folder.glob("[!_]*.py")):
             for scenario in load_file(path.absolute()):
                 if scenario.name in found:

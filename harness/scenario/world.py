@@ -90,7 +90,7 @@ class World:
         while time.monotonic() < deadline and not self.cluster.is_closed:
             for broker in self.cluster.brokers.values():  # voters before observers, which may be lost
                 try:
-                    last = partitions.create_topic(broker, name, assignments, config)
+                    last = partitions.create_topic(self.cluster.wire, broker, name, assignments, config)
                 except Unreachable as error:
                     last = str(error)
                 if last in ("", "topic_already_exists"):

@@ -170,7 +170,7 @@ def _before_and_after_a_cut(cluster: Cluster) -> tuple[ClientReport, ClientRepor
     (node,) = cluster.nodes.values()
     _start(cluster, node)
     broker = node.config.listeners[0]
-    problem = partitions.create_topic(broker, "orders", [(node.id,)], {})
+    problem = partitions.create_topic(cluster.wire, broker, "orders", [(node.id,)], {})
     require(not problem, f"the topic could not be created: {problem}")
     client = RecordsClient(produce("orders"), 1, [broker])
     client.start()

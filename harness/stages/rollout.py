@@ -15,6 +15,7 @@ from harness.base.progress import Reporter, duration
 from harness.base.text import visible
 from harness.cluster.install import Install
 from harness.cluster.prepare import Ground
+from harness.cluster.topology import describe_topology
 from harness.engine.cell import Cell
 from harness.engine.seal import check_result
 from harness.kafka.distribution import distribution_of
@@ -30,7 +31,7 @@ from harness.model.setup import Setup
 from harness.report.rolloutpage import render_rollout
 from harness.rollout.baseline import Baseline, baseline_of, stall_budget
 from harness.rollout.commands import Tools
-from harness.rollout.nodes import describe_topology, parse_topology
+from harness.rollout.nodes import parse_topology
 from harness.rollout.rehearsals import CONTROL, FORWARD, FORWARD_AND_BACK, KINDS, RESTART, rehearsal
 from harness.rollout.roll import BASE, CANDIDATE, DIES_ON_LOAD, WITH_KEY, WITH_KEY_LEFT, RollConfig
 from harness.rollout.runbook import markdown, runbook
@@ -174,7 +175,7 @@ def _tools(request: Request, declared: Declaration, ground: Ground, downloads: D
     distribution = distribution_of(request.base_dist, declared.kafka_version, downloads)
     lock = None if request.base_dist else read_lock(declared.kafka_version)
     more = downloads.fetch_all(lock.of(Purpose.COMMANDS)) if lock else ()
-    return Tools(ground.java, (*more, *distribution.jars))
+    return Tools(ground.java, (*more, *distribution.jars), ground.line.commands)
 
 
 def judge(directory: RunDirectory, rehearsals: Sequence[Rehearsal]) -> RolloutVerdict:

@@ -59,12 +59,12 @@ def is_up(cluster):
     cluster.look()
     if any(node.state is not NodeState.READY for node in cluster.nodes.values()):
         return False
-    return all(known_brokers(node) == set(cluster.nodes) for node in cluster.nodes.values())
+    return all(known_brokers(cluster, node) == set(cluster.nodes) for node in cluster.nodes.values())
 
 
-def known_brokers(node):
+def known_brokers(cluster, node):
     try:
-        return set(probes.metadata(node.config.broker).brokers)
+        return set(probes.metadata(cluster.wire, node.config.broker).brokers)
     except Unreachable:
         return set()
 
@@ -151,7 +151,7 @@ def test_two_clusters_come_up_side_by_side_and_know_only_their_own_nodes(start, 
     addresses = [{n.config.broker for n in c.nodes.values()} for c in (one, two)]
     assert not addresses[0] & addresses[1]
     for cluster in (one, two):
-        brokers = probes.metadata(cluster.nodes[OBSERVER].config.broker).brokers
+        brokers = probes.metadata(cluster.wire, cluster.nodes[OBSERVER].config.broker).brokers
         assert brokers == {node.id: node.config.broker for node in cluster.nodes.values()}
     voter = one.nodes[0].config
     known = understood(voter.broker) | understood(voter.controller)

@@ -15,6 +15,8 @@ from harness.cli import app as cli
 from harness.cli.common import fresh_run_dir, new_run_dir
 from harness.doctor import examine
 from harness.model.request import Request
+from harness.model.rollout import RollPlan
+from harness.rundir.directory import RunDirectory
 from harness.toolbox.toolbox import local_toolbox
 
 
@@ -112,7 +114,7 @@ def test_what_a_user_typed_is_never_taken_for_markup(harness):
 def test_a_fault_of_the_harness_is_one_sentence_and_keeps_its_traceback(harness, monkeypatch, tmp_path):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
-    monkeypatch.setattr("harness.scenario.registry.load_all", lambda: 1 / 0)
+    monkeypatch.setattr("harness.scenario.registry.load_all", lambda _: 1 / 0)
     code, _, err = harness("list")
     assert code == 2
     assert "internal error: ZeroDivisionError" in err
@@ -160,6 +162,43 @@ def test_plan_tells_the_steps_in_words(harness):
     assert code == 0
     assert "restart the first to move on new ports" in out
     assert "as observer_recovers" in out
+
+
+def test_rehearsals_of_the_rollout_are_listed_and_their_plans_printed_as_any_other(harness):
+    assert "forward-and-back" in harness("list")[1]
+    code, out, _ = harness("plan", "dies-on-load")
+    assert code == 0
+    assert "3 controllers and 3 brokers; suite rollout" in out
+    assert "as back_in_service" in out
+
+
+def test_what_plans_are_made_of_is_listed_by_kind(harness):
+    out = harness("list", "--verbs")[1]
+    rows = [line.split()[:2] for line in out.splitlines()]
+    for verb in (["fault", "kill"], ["condition", "has_leader"], ["load", "produce"], ["monitor", "node_alive"]):
+        assert verb in rows
+
+
+def test_doctor_names_what_scenarios_may_need_of_the_host(harness):
+    out = harness("doctor")[1]
+    assert "network_namespaces: " in out
+    assert "run_queue_accounts: " in out
+
+
+@pytest.mark.parametrize("command", ["run", "diff"])
+def test_single_stages_of_a_verification_are_refused_on_a_rollout(harness, tmp_path, command):
+    directory = RunDirectory(tmp_path)
+    directory.roll_plan.write(RollPlan("3+3", (), ("control",), 0.0))
+    code, _, err = harness(command, str(tmp_path))
+    assert code == 2
+    assert f"harness rollout --resume {tmp_path}" in " ".join(err.split())
+
+
+def test_a_rollout_is_gone_on_with_as_a_rollout_and_nothing_else_is(harness, tmp_path):
+    (tmp_path / "nothing").mkdir()
+    assert "is no rollout" in harness("rollout", "--resume", str(tmp_path / "nothing"))[2]
+    RunDirectory(tmp_path).roll_plan.write(RollPlan("3+3", (), ("control",), 0.0))
+    assert "is a rollout" in harness("verify", "--resume", str(tmp_path))[2]
 
 
 def test_doctor_says_what_is_there_and_how_to_mend_what_is_not(harness):

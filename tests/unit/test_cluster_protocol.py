@@ -14,7 +14,7 @@ from kio.static.primitive import i16, i32Timedelta
 
 from harness.base.errors import HarnessError
 from harness.cluster.address import Address
-from harness.cluster.protocol import newest_request, understood
+from harness.cluster.protocol import Unreachable, Wire, fitting, newest_request, understood
 from harness.kafka.lines import line_of
 
 QUORUM, METADATA = 55, 3
@@ -79,3 +79,27 @@ def test_a_node_says_itself_which_versions_it_understands():
         found = understood(Address("127.0.0.1", server.server_address[1]))
         thread.join()
     assert found == {METADATA: (1, 12), QUORUM: (1, 2)}
+
+
+def test_a_node_is_asked_once_what_it_understands_and_anew_when_it_has_started():
+    with socketserver.TCPServer(("127.0.0.1", 0), Node) as server:
+        address = Address("127.0.0.1", server.server_address[1])
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        wire = Wire({"describe_quorum": (0, 2)})
+        schemas = wire.schemas("describe_quorum", address)
+        thread.join()
+    assert schemas.__name__ == "kio.schema.describe_quorum.v2.request"
+    assert wire.schemas("describe_quorum", address) is schemas
+    wire.forget([address])
+    with pytest.raises(Unreachable):
+        wire.schemas("describe_quorum", address)
+
+
+def test_a_request_has_those_values_that_its_version_knows():
+    older, newer = (newest_request("metadata", {"metadata": (n, n)}, {METADATA: (0, 12)}) for n in (1, 12))
+    values = {"topics": None, "allow_auto_topic_creation": False}
+    assert not hasattr(fitting(older.MetadataRequest, **values), "allow_auto_topic_creation")
+    assert not fitting(
+        newer.MetadataRequest, **values, include_topic_authorized_operations=False
+    ).allow_auto_topic_creation

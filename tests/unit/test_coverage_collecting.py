@@ -18,6 +18,7 @@ from harness.cluster.formatting import new_uuid
 from harness.cluster.install import Install
 from harness.cluster.jvm import Profile
 from harness.cluster.node import Launch, Node, NodeState
+from harness.cluster.protocol import Wire
 from harness.coverage.agent import Agent, collecting, outermost_class
 from harness.coverage.collector import Collector
 from harness.coverage.protocol import DUMP_COMMAND, GREETING, read_dump
@@ -196,7 +197,7 @@ def node(tmp_path):
         java.write_text("#!/bin/sh\ntrap '' TERM\nexec sleep 60\n")
         java.chmod(0o755)
         launch = Launch(java, (), Profile.FAST, LINE, None, {}, "127.0.0.1", before_kill=hear)
-        made = Node(CONFIG, new_uuid(), tmp_path / "0", launch, JAR, lambda _: None)
+        made = Node(CONFIG, new_uuid(), tmp_path / "0", launch, JAR, Wire({}), lambda _: None)
         made.start()
         return made
 

@@ -96,3 +96,8 @@ def test_a_scenario_file_that_cannot_be_imported_is_named(tmp_path):
     broken.write_text("import nothing_of_that_name\n")
     with pytest.raises(HarnessError, match=r"broken\.py cannot be imported: ModuleNotFoundError"):
         load_file(broken)
+
+
+def test_a_folder_of_scenarios_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(HarnessError, match="nowhere is no folder of scenarios"):
+        load_all([tmp_path / "nowhere"])

@@ -18,6 +18,7 @@ from harness.cluster.formatting import new_uuid
 from harness.cluster.install import Install
 from harness.cluster.jvm import Profile
 from harness.cluster.node import Launch, Node
+from harness.cluster.protocol import Wire
 from harness.kafka.lines import line_of
 from harness.scenario.bounds import RecoveryBound, in_force, seconds_of
 from harness.toolbox.java import JavaRuntime
@@ -104,7 +105,7 @@ def test_nodes_of_another_line_are_started_as_its_file_says(users, tmp_path):
     launch = Launch(java, (), Profile.PRODUCTION, line_of("4.0.1"), None, {}, "127.0.0.1")
     install = Install("stock", Path("raft.jar"), "0" * 64, "absent")
     where = NodeConfig(0, Address("127.0.0.1", 1), None, {})
-    node = Node(where, new_uuid(), tmp_path / "0", launch, install, lambda _: None)
+    node = Node(where, new_uuid(), tmp_path / "0", launch, install, Wire({}), lambda _: None)
     node.start()
     try:
         assert wait_until(lambda: (tmp_path / "words").exists() and "Main" in (tmp_path / "words").read_text(), 10)

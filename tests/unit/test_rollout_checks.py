@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from harness.base.errors import HarnessError
 from harness.cluster.partitions import Partition
 from harness.cluster.probes import Quorum
-from harness.cluster.topology import Topology
+from harness.cluster.topology import Topology, describe_topology
 from harness.rollout import health
 from harness.rollout.health import AFTER, BEFORE, Health, problem_of
-from harness.rollout.nodes import describe_topology, next_node, parse_order, parse_topology, roles_of
+from harness.rollout.nodes import next_node, parse_order, parse_topology, roles_of
 
 DEDICATED = Topology(3, 3, combined=False)
 COMBINED = Topology(3, 1)

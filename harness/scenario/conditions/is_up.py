@@ -30,7 +30,7 @@ class NodesReady:
         unknown: dict[str, Any] = {}
         for broker, address in brokers.items():
             try:
-                missing = sorted(set(brokers) - set(probes.metadata(address).brokers))
+                missing = sorted(set(brokers) - set(probes.metadata(world.cluster.wire, address).brokers))
             except Unreachable as error:
                 return Sample(False, {"unreachable": str(error)})
             if missing:

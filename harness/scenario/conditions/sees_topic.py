@@ -30,7 +30,7 @@ class SeesTopic:
         """Ask this node alone."""
         address = world.cluster.nodes[self.node.find(world)].config.listeners[0]
         try:
-            seen = self.topic in probes.metadata(address, [self.topic]).topics
+            seen = self.topic in probes.metadata(world.cluster.wire, address, [self.topic]).topics
         except Unreachable as error:
             return Sample(False, {"unreachable": str(error)})
         return Sample(seen, {"topic": self.topic, "seen": seen})
