@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from harness.model.proof import TestScope
+
+
+class Profile(StrEnum):
+    """JVM settings of the nodes: `fast` for many short clusters, `production` as Kafka's own start script."""
+
+    FAST = "fast"
+    PRODUCTION = "production"
 
 
 @dataclass(frozen=True, slots=True)

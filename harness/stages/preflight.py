@@ -12,10 +12,10 @@ import psutil
 
 from harness.base.errors import HarnessError, unknown
 from harness.building.given import check_raft_jar
-from harness.cluster.jvm import Profile
 from harness.cluster.loopback import Loopback
 from harness.model.arms import Role
 from harness.model.request import Request
+from harness.model.setup import Profile
 from harness.toolbox.java import runtime_at
 
 _GIB = 2**30

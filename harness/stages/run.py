@@ -9,7 +9,6 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.cluster.install import Install
-from harness.cluster.jvm import Profile
 from harness.cluster.prepare import Ground, prepare_ground
 from harness.engine.cell import Cell
 from harness.engine.schedule import run_cells
@@ -18,7 +17,7 @@ from harness.kafka.lines import line_of
 from harness.model.arms import ABSENT, Arm
 from harness.model.declaration import Declaration
 from harness.model.runs import RunKey, RunResult
-from harness.model.setup import Setup
+from harness.model.setup import Profile, Setup
 from harness.rundir.directory import RunDirectory
 from harness.scenario.registry import load_all
 from harness.stages.ground import distribution_of, java_of
