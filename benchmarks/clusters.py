@@ -22,12 +22,12 @@ from harness.cluster import probes
 from harness.cluster.cluster import Cluster
 from harness.cluster.formatting import Identity, format_with_storage_tool, new_uuid
 from harness.cluster.install import Install
-from harness.cluster.jvm import Profile
 from harness.cluster.prepare import Ground
 from harness.cluster.protocol import Unreachable
 from harness.cluster.topology import Topology
 from harness.kafka.distribution import Distribution, distribution_of
 from harness.model.request import Request
+from harness.model.setup import Profile
 from harness.stages.run import lay_ground
 from harness.toolbox.toolbox import local_toolbox
 

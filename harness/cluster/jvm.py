@@ -10,23 +10,15 @@ import hashlib
 import os
 import subprocess
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.locks import scratch
 from harness.base.processes import bare_environment, run
 from harness.kafka.lines import Line
+from harness.model.setup import Profile
 
 _ARCHIVE_TIMEOUT_SECONDS = 120
-
-
-class Profile(StrEnum):
-    """JVM settings of the nodes: `fast` for many short clusters, `production` as Kafka's own start script."""
-
-    FAST = "fast"
-    PRODUCTION = "production"
-
 
 # C1 only and the serial collector: a node of a three-minute run never reaches the code that C2 would pay for.
 # The young generation is large enough for a start to need hardly any collection (a tenth of its CPU seconds).

@@ -25,6 +25,7 @@ from harness.cluster.live_proof import LiveProof, prove
 from harness.cluster.protocol import Wire
 from harness.cluster.threads import dump_threads
 from harness.kafka.lines import Line
+from harness.model.setup import Profile
 from harness.rundir.parts import NODE_LOG, NODE_OUTPUT
 
 # A broker that lost the quorum ignores SIGTERM for its whole controlled-shutdown time; it is killed instead.
@@ -56,7 +57,7 @@ class Launch:
 
     java: Path
     class_path: tuple[Path, ...]
-    profile: jvm.Profile
+    profile: Profile
     line: Line
     archive: Path | None
     overlay: Mapping[str, str]

@@ -17,6 +17,7 @@ from harness.cluster.loopback import Loopback
 from harness.cluster.node import Launch, NodeState
 from harness.cluster.topology import Topology
 from harness.kafka.lines import Line
+from harness.model.setup import Profile
 
 _TRAINING_SECONDS = 60.0
 
@@ -29,7 +30,7 @@ class Ground:
     class_path: tuple[Path, ...]
     template: Path
     archive: Path | None
-    profile: jvm.Profile
+    profile: Profile
     line: Line
 
     def launch(self, overlay: Mapping[str, str]) -> Launch:
@@ -41,7 +42,7 @@ def prepare_ground(
     java: Path,
     class_path: Sequence[Path],
     stock_raft_jar: Path,
-    profile: jvm.Profile,
+    profile: Profile,
     line: Line,
     cache: Path,
     say: Callable[[str], None],
@@ -54,7 +55,7 @@ def prepare_ground(
         say("formatting a storage template with Kafka's StorageTool")
         make_template(java, (*jars, stock_raft_jar), line.main_classes.storage, template)
     bare = Ground(java, jars, template, None, profile, line)
-    if profile is not jvm.Profile.FAST:
+    if profile is not Profile.FAST:
         return bare
     archive = cache / "class-archives" / f"{key}.jsa"
     if not archive.exists():

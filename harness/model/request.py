@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from harness.cluster.jvm import Profile
 from harness.model.options import option
 from harness.model.proof import TestScope
+from harness.model.setup import Profile
 
 NO_CLAIMS = "none"
 DEFAULT_KAFKA = "3.9.1"

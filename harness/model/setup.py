@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Profile(StrEnum):
+    """JVM settings of the nodes: `fast` for many short clusters, `production` as Kafka's own start script."""
+
+    FAST = "fast"
+    PRODUCTION = "production"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ import jsonschema
 
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
-from harness.cluster.jvm import Profile
 from harness.model.proof import TestScope
 from harness.model.request import NO_CLAIMS, Request
+from harness.model.setup import Profile
 
 BUNDLED = "bundled"
 _ARMS: Mapping[str, tuple[str, ...]] = {"both": (), "off": ("base", "off"), "on": ("base", "on")}

@@ -15,7 +15,6 @@ from typing import ClassVar
 from harness.base.processes import bare_environment
 from harness.base.processes.leftovers import marked
 from harness.cluster.install import Install
-from harness.cluster.jvm import Profile
 from harness.cluster.prepare import Ground
 from harness.cluster.topology import Topology
 from harness.engine.cancel import Cancellation
@@ -26,6 +25,7 @@ from harness.kafka.lines import line_of
 from harness.model.arms import Role
 from harness.model.request import DEFAULT_KAFKA
 from harness.model.runs import Outcome, RunKey, RunResult
+from harness.model.setup import Profile
 from harness.rundir.directory import RunDirectory
 from harness.rundir.parts import RunFolder
 from harness.scenario.plan import ClusterRef, Plan, Scenario

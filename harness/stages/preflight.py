@@ -11,11 +11,11 @@ from pathlib import Path
 import psutil
 
 from harness.base.errors import HarnessError, unknown
-from harness.cluster.jvm import Profile
 from harness.cluster.loopback import Loopback
 from harness.kafka.git import url_and_ref
 from harness.model.arms import Role
 from harness.model.request import Request
+from harness.model.setup import Profile
 from harness.toolbox.toolbox import Toolbox
 
 _GIB = 2**30

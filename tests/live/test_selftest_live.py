@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from harness.scenario import conditions
+from harness.scenario.conditions import follows_leader
 from harness.scenario.steps import Sample
 from harness.selftest.cases import ask
 from harness.selftest.live import Stand
@@ -30,7 +30,7 @@ def test_every_alarm_is_raised_within_two_minutes(tmp_path):
 
 
 def test_an_oracle_that_takes_a_deaf_observer_for_a_follower_is_found_out(ground, kafka, tmp_path, monkeypatch):
-    monkeypatch.setattr(conditions, "follows", lambda *_: Sample(True))
+    monkeypatch.setattr(follows_leader, "follows", lambda *_: Sample(True))
     (deaf,) = (each for each in Stand(ground, kafka.raft_jar, kafka.version).canaries() if each.name == "deaf observer")
     # What it says depends on how far the observer had come: this oracle waits for nothing.
     assert not ask(deaf, tmp_path).raised

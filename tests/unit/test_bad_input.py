@@ -13,9 +13,9 @@ from harness.base.archives import first_problem
 from harness.base.errors import HarnessError
 from harness.cli import app as cli
 from harness.cluster import loopback
-from harness.cluster.jvm import Profile
 from harness.kafka.distribution import RAFT_CLIENT, VERSION_ENTRY
 from harness.model.request import Request
+from harness.model.setup import Profile
 from harness.stages import preflight
 
 LONGEST = 700

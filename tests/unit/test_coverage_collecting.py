@@ -16,13 +16,13 @@ from harness.cluster.address import Address
 from harness.cluster.config import NodeConfig
 from harness.cluster.formatting import new_uuid
 from harness.cluster.install import Install
-from harness.cluster.jvm import Profile
 from harness.cluster.node import Launch, Node, NodeState
 from harness.cluster.protocol import Wire
 from harness.coverage.agent import Agent, collecting, outermost_class
 from harness.coverage.collector import Collector
 from harness.coverage.protocol import DUMP_COMMAND, GREETING, read_dump
 from harness.kafka.lines import line_of
+from harness.model.setup import Profile
 
 SESSION = b"\x10" + b"\x00\x06node-3" + bytes(16)
 CONFIRMED = b"\x20"

@@ -6,8 +6,8 @@ import pytest
 
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
-from harness.cluster.jvm import Profile
 from harness.model.request import Request
+from harness.model.setup import Profile
 from harness.nightly.matrix import load_matrix
 
 SMALL = """

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
-from harness.cluster.jvm import Profile
 from harness.model.request import Request
+from harness.model.setup import Profile
 from harness.nightly.shards import assign, estimate, parse_shard
 
 SECONDS = st.dictionaries(st.text("abcxyz_.-", min_size=1), st.floats(1, 5000), max_size=40)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.cli import app as cli
-from harness.cluster.jvm import Profile
 from harness.model.options import options_of, record_of, words_of
 from harness.model.proof import TestScope
 from harness.model.request import Request, as_typed, located
+from harness.model.setup import Profile
 
 NOT_SAID = {"argv", "patches"}  # the command that was given, and what only mutants are made by
 

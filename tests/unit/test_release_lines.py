@@ -16,10 +16,10 @@ from harness.cluster.address import Address
 from harness.cluster.config import LOG_PATTERN, NodeConfig
 from harness.cluster.formatting import new_uuid
 from harness.cluster.install import Install
-from harness.cluster.jvm import Profile
 from harness.cluster.node import Launch, Node
 from harness.cluster.protocol import Wire
 from harness.kafka.lines import line_of
+from harness.model.setup import Profile
 from harness.scenario.bounds import RecoveryBound, in_force, seconds_of
 from harness.toolbox.java import JavaRuntime
 
