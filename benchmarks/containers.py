@@ -13,10 +13,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 from harness.building.build import source_files
-from harness.building.containers.choosing import gradle_builder
+from harness.building.builders.base import BuildHost, open_builder
 from harness.building.containers.debian import make_image
 from harness.building.containers.engine import reach_engine
 from harness.kafka.distribution import locked_distribution
@@ -48,8 +49,8 @@ def module() -> float:
         tree = MavenSources(KAFKA, downloads.fetch(lock.one(Purpose.SOURCES))).checkout(Path(folder) / "tree").path
 
         def build() -> None:
-            with gradle_builder("gradle-container", toolbox.cache, offline=True, hear=quiet) as gradle:
-                assert gradle
+            with ExitStack() as held:
+                gradle = open_builder("gradle-container", BuildHost(toolbox, 8, quiet), held)
                 done = gradle.compile(tree, source_files(tree), release.others, Path(folder) / "out", 8)
                 assert done.succeeded, done.output
 

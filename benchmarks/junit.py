@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness.building.builders import ecj_of
+from harness.building.builders.ecj import ecj_of
 from harness.kafka.distribution import distribution_of
 from harness.kafka.lines import line_of
 from harness.kafka.lock import read_lock

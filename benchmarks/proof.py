@@ -16,7 +16,7 @@ from pathlib import Path
 from harness.audit.claims_file import load_claims
 from harness.base.paths import data_root
 from harness.building.build import Bench, Toolchain, build_series
-from harness.building.builders import ecj_of
+from harness.building.builders.ecj import ecj_of
 from harness.building.configdef import read_keys
 from harness.building.crosscheck import unpatched_jars
 from harness.kafka.distribution import locked_distribution

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 
 from harness.building.build import Bench, Toolchain, build_series, given_jar, keep_sources, release_build
-from harness.building.builders import GRADLE_BUILDERS, Builder, choose_builder, ecj_of
+from harness.building.builders.base import BuildHost, host_compiler, open_builder
 from harness.building.configdef import prepare_probe
-from harness.kafka.distribution import Distribution, distribution_of, locked_distribution
+from harness.kafka.distribution import distribution_of, locked_distribution
 from harness.kafka.git import GitSource, url_and_ref
 from harness.kafka.lines import line_of
 from harness.kafka.lock import read_lock
@@ -30,38 +31,29 @@ def build_pair(
 
     Raises HarnessError for a jar that is none of this Kafka, and for sources that do not compile.
     """
+    host = BuildHost(toolbox, line_of(version).class_files, say)
     kafka = distribution_of(request.base_dist, version, toolbox.downloads)
-    builder = _compiler(request.builder, version, toolbox)
-    probe = prepare_probe(builder, toolbox.node_java(), kafka.jars, toolbox.cache)
-    bench = Bench(directory, probe, flag_key)
+    compiler = host_compiler(request.builder, host)  # which a probe needs whatever builds the jar
+    bench = Bench(directory, prepare_probe(compiler, toolbox.node_java(), kafka.jars, toolbox.cache), flag_key)
     if request.base_jar:
         base = given_jar(bench, "base", request.base_jar, kafka)
     else:
         base = release_build(bench, "base" if request.base_dist else "stock", kafka)
     if not request.jar:
-        return base, _patched(request, bench, builder, kafka, toolbox, say)
+        return base, _patched(request, bench, host, kafka.version)
     candidate = given_jar(bench, "jar", request.jar, kafka)
     if request.sources:
         keep_sources(request.sources, directory.build(candidate.name))
     return base, candidate
 
 
-def _compiler(name: str, version: str, toolbox: Toolbox) -> Builder:
-    """Return this host's compiler, which a probe needs whatever builds the jar."""
-    own = "auto" if name in GRADLE_BUILDERS else name
-    return choose_builder(own, lambda: ecj_of(toolbox), line_of(version).class_files, toolbox.java_home)
-
-
-def _patched(
-    request: Request, bench: Bench, builder: Builder, kafka: Distribution, toolbox: Toolbox, say: Callable[[str], None]
-) -> Build:
-    from harness.building.containers.choosing import gradle_builder  # half a second that a given jar need not wait
-
-    lock = read_lock(kafka.version)
-    released, sources = locked_distribution(lock, toolbox.downloads), toolbox.downloads.fetch(lock.one(Purpose.SOURCES))
-    series = series_to_build(request, kafka.version)
-    with gradle_builder(request.builder, toolbox.cache, offline=toolbox.offline, hear=say) as gradle:
-        tools = Toolchain(gradle or builder, released, sources, line_of(released.version).class_files)
+def _patched(request: Request, bench: Bench, host: BuildHost, version: str) -> Build:
+    lock, downloads = read_lock(version), host.toolbox.downloads
+    released, sources = locked_distribution(lock, downloads), downloads.fetch(lock.one(Purpose.SOURCES))
+    series = series_to_build(request, version)
+    with ExitStack() as held:
+        builder = open_builder(request.builder, host, held)
+        tools = Toolchain(builder, released, sources, host.target)
         return build_series(bench, tools, "patched", source_of(request.git, tools), series)
 
 

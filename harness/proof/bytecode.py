@@ -13,7 +13,7 @@ from typing import Any
 from harness.base.archives import open_archive
 from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
-from harness.building.builders import Ecj
+from harness.building.builders.ecj import Ecj
 from harness.building.configdef import failure_in
 from harness.building.probes import QUICK, compiled_probe
 from harness.toolbox.java import JavaRuntime

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.audit.answering import audit
 from harness.audit.claims_file import ClaimSet
-from harness.building.builders import ecj_of
+from harness.building.builders.ecj import ecj_of
 from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import Series, apply_series, load_series

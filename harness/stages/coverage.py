@@ -13,7 +13,7 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
-from harness.building.builders import ecj_of
+from harness.building.builders.ecj import ecj_of
 from harness.coverage.agent import Agent, collecting
 from harness.coverage.changes import ChangedLines, classes_from, lines_of_methods, lines_of_series
 from harness.coverage.jacoco import Jacoco, line_hits

@@ -17,7 +17,8 @@ from harness.base.json import to_json
 from harness.base.progress import Reporter
 from harness.base.text import visible
 from harness.building.build import Bench, Toolchain, build_series
-from harness.building.builders import GRADLE_CONTAINER, Builder, Ecj, choose_builder, ecj_of
+from harness.building.builders.base import Builder, BuildHost, usual_builders
+from harness.building.builders.ecj import Ecj, ecj_of
 from harness.building.configdef import prepare_probe
 from harness.building.crosscheck import Built, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jars
 from harness.building.jdk8 import Javac8, debian_javac8
@@ -110,19 +111,12 @@ def _parts(version: str, toolbox: Toolbox) -> _Parts:
 
 def _builders(parts: _Parts, say: Callable[[str], None], held: ExitStack) -> tuple[list[Builder], list[str]]:
     """Return every builder that works here, and a sentence for each that does not."""
-    from harness.building.containers.choosing import gradle_builder  # half a second that nobody else need wait
-
-    toolbox, found = parts.toolbox, list[Builder]([parts.ecj])
-    gaps = []
-    try:
-        found.append(choose_builder("javac", lambda: parts.ecj, parts.target, toolbox.java_home))
-    except HarnessError as error:
-        gaps.append(error.message)
-    try:
-        gradle = gradle_builder(GRADLE_CONTAINER, toolbox.cache, offline=toolbox.offline, hear=say)
-        found += filter(None, [held.enter_context(gradle)])
-    except HarnessError as error:
-        gaps.append(error.message)
+    host, found, gaps = BuildHost(parts.toolbox, parts.target, say), list[Builder](), list[str]()
+    for kind in reversed(usual_builders()):
+        try:
+            found.append(kind.open(host, held))
+        except HarnessError as error:
+            gaps.append(error.message)
     return found, gaps
 
 

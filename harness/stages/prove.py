@@ -15,7 +15,8 @@ from harness.audit.claims_file import Chain, ClaimSet, load_claims
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.base.text import visible
-from harness.building.builders import Builder, compilers_at_hand, ecj_of
+from harness.building.builders.base import Builder, BuildHost, compilers_at_hand
+from harness.building.builders.ecj import ecj_of
 from harness.building.crosscheck import unpatched_jars
 from harness.kafka.distribution import Distribution, distribution_of
 from harness.kafka.lines import Line, line_of
@@ -108,7 +109,7 @@ def prove(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Proof:
     base, candidate = _builds(asked)
     reporter.stage(f"proving {candidate.name} against {base.name}, without a cluster")
     with timed(directory, "prove"):
-        case = _case(directory, asked, setup, base, candidate, toolbox)
+        case = _case(directory, asked, setup, base, candidate, toolbox, reporter)
         proof = _prove(case, reporter)
         directory.proof(candidate.name).proof.write(proof)
     return proof
@@ -159,7 +160,13 @@ def _builds(asked: Declaration) -> tuple[Build, Build]:
 
 
 def _case(
-    directory: RunDirectory, asked: Declaration, setup: Setup, base: Build, candidate: Build, toolbox: Toolbox
+    directory: RunDirectory,
+    asked: Declaration,
+    setup: Setup,
+    base: Build,
+    candidate: Build,
+    toolbox: Toolbox,
+    reporter: Reporter,
 ) -> _Case:
     """Fetch everything first: what may wait for the network does so before anything is judged."""
     lock = read_lock(asked.kafka_version) if asked.kafka_version in locked_versions() else None
@@ -179,7 +186,7 @@ def _case(
         candidate=candidate,
         distribution=distribution,
         claims=load_claims(Path(setup.claims)) if setup.claims else ClaimSet("kafka-raft", "", "", ()),
-        compilers=compilers_at_hand(ecj, line.class_files, toolbox.java_home),
+        compilers=compilers_at_hand(BuildHost(toolbox, line.class_files, reporter.say)),
         tools=prepare_tools(ecj, toolbox, distribution),
         release=downloads.fetch(released.one(Purpose.SOURCES)) if released else None,
         tests=downloads.fetch_all(lock.of(Purpose.TESTS)) if lock and request.tests is not TestScope.NONE else (),

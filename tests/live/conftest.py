@@ -10,7 +10,7 @@ from rich.console import Console
 from harness.base.paths import data_root
 from harness.base.progress import Reporter
 from harness.building.build import Bench, Toolchain, build_series
-from harness.building.builders import choose_builder, ecj_of
+from harness.building.builders.base import BuildHost, host_compiler
 from harness.building.configdef import prepare_probe
 from harness.cluster.install import Install
 from harness.cluster.prepare import Ground
@@ -71,12 +71,12 @@ def mutants() -> Path:
 
 
 @pytest.fixture(scope="session")
-def broken_jar(toolbox, kafka, mutants, tmp_path_factory):
+def broken_jar(toolbox, kafka, mutants, quiet, tmp_path_factory):
     """Return a function that builds the shipped series with a mutant on top."""
 
     def build(name) -> Path:
         lock = read_lock(KAFKA)
-        builder = choose_builder("auto", lambda: ecj_of(toolbox), 8)
+        builder = host_compiler("auto", BuildHost(toolbox, 8, quiet.say))
         sources = toolbox.downloads.fetch(lock.one(Purpose.SOURCES))
         probe = prepare_probe(builder, toolbox.java(), kafka.jars, toolbox.cache)
         folder = tmp_path_factory.mktemp(name)

@@ -12,7 +12,8 @@ from harness.base import paths
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
 from harness.building.build import Bench, Toolchain, build_series, given_jar, release_build
-from harness.building.builders import Builder, choose_builder, ecj_of, jdk_homes
+from harness.building.builders.base import Builder, BuildHost, host_compiler
+from harness.building.builders.javac import jdk_homes
 from harness.building.configdef import prepare_probe, read_keys
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.kafka.distribution import Distribution, locked_distribution, unpacked_distribution
@@ -55,7 +56,7 @@ def sources(downloads: Downloads) -> MavenSources:
 def builder(request: pytest.FixtureRequest, toolbox: Toolbox) -> Builder:
     if request.param == "javac" and not list(jdk_homes(None)):
         pytest.skip("this host has no JDK")
-    return choose_builder(request.param, lambda: ecj_of(toolbox), 8)
+    return host_compiler(request.param, BuildHost(toolbox, 8, lambda _: None))
 
 
 @pytest.fixture(scope="module")

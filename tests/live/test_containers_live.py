@@ -10,6 +10,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,9 +19,8 @@ import pytest
 from harness.base.errors import HarnessError
 from harness.base.waiting import wait_until
 from harness.building.build import source_files
-from harness.building.builders import first_errors
+from harness.building.builders.base import BuildHost, NotOnThisHostError, first_errors, open_builder
 from harness.building.containers import jobs
-from harness.building.containers.choosing import gradle_builder
 from harness.building.containers.debian import make_image
 from harness.building.containers.engine import OWNER_LABEL, Engine, reach_engine, sweep
 from harness.building.containers.failures import why_failed
@@ -180,8 +180,8 @@ def test_progress_is_told_while_it_builds_and_nothing_else(engine, image, toolbo
 
 
 def test_auto_takes_the_container_and_names_it(engine, image, toolbox):
-    with gradle_builder("auto", toolbox.cache, offline=True, hear=lambda line: None) as builder:
-        assert builder
+    with ExitStack() as held:
+        builder = open_builder("auto", BuildHost(toolbox, 8, lambda line: None), held)
         assert builder.label.startswith("gradle ")
         assert "in a container, javac " in builder.label
         assert image.content[:19] in builder.note
@@ -348,7 +348,8 @@ def test_the_next_start_removes_what_a_killed_harness_left_and_nothing_else(engi
     (left,) = containers(engine)
     assert engine.client.containers.get(left).status == "running"
     told: list[str] = []
-    with gradle_builder("gradle-container", toolbox.cache, offline=True, hear=told.append):
+    with ExitStack() as held:
+        open_builder("gradle-container", BuildHost(toolbox, 8, told.append), held)
         assert told == [f"removed the container {left[:12]}, which a harness that was killed had left"]
         assert containers(engine) == []
 
@@ -370,22 +371,14 @@ def test_an_engine_that_is_not_there_is_said_to_be_missing(toolbox, monkeypatch,
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
     with pytest.raises(HarnessError, match="There is no container engine at"), reach_engine():
         pass
-    with gradle_builder("auto", toolbox.cache, offline=True, hear=lambda line: None) as builder:
-        assert builder is None
-    with (
-        pytest.raises(HarnessError, match="There is no container engine at"),
-        gradle_builder("gradle-container", toolbox.cache, offline=True, hear=lambda line: None),
-    ):
-        pass
+    with pytest.raises(NotOnThisHostError, match="There is no container engine at"), ExitStack() as held:
+        open_builder("gradle-container", BuildHost(toolbox, 8, lambda line: None), held)
 
 
 def test_an_image_that_is_not_there_is_not_pulled(engine, toolbox, monkeypatch):
     monkeypatch.setenv("HARNESS_BUILD_IMAGE", "nobody/has-this:1")
-    with (
-        pytest.raises(HarnessError, match="has no image nobody/has-this:1"),
-        gradle_builder("gradle-container", toolbox.cache, offline=True, hear=lambda line: None),
-    ):
-        pass
+    with pytest.raises(HarnessError, match="has no image nobody/has-this:1"), ExitStack() as held:
+        open_builder("gradle-container", BuildHost(toolbox, 8, lambda line: None), held)
 
 
 def test_an_image_that_cannot_be_pulled_is_said_so(engine):

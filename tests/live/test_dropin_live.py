@@ -13,7 +13,8 @@ from harness.audit.claims_file import load_claims
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
 from harness.building.build import source_files
-from harness.building.builders import Builder, Ecj, choose_builder, ecj_of, jdk_homes
+from harness.building.builders.base import Builder, BuildHost, compilers_at_hand
+from harness.building.builders.ecj import Ecj, ecj_of
 from harness.building.crosscheck import unpatched_jar
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.kafka.distribution import Distribution
@@ -102,8 +103,8 @@ def ecj(toolbox: Toolbox) -> Ecj:
 
 
 @pytest.fixture(scope="module")
-def builders(ecj: Ecj) -> list[Builder]:
-    return [ecj, *([choose_builder("javac", lambda: ecj, 8)] if list(jdk_homes(None)) else [])]
+def builders(toolbox: Toolbox) -> list[Builder]:
+    return [*reversed(compilers_at_hand(BuildHost(toolbox, 8, lambda _: None)))]
 
 
 @pytest.fixture(scope="module")

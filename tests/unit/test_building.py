@@ -3,6 +3,8 @@
 import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.base.json import from_json
-from harness.building import build, builders
+from harness.building import build
 from harness.building.build import (
     Bench,
     Toolchain,
@@ -22,7 +24,19 @@ from harness.building.build import (
     release_build,
     source_files,
 )
-from harness.building.builders import Compilation, Ecj, Javac, choose_builder, first_errors, jdk_homes
+from harness.building.builders import base
+from harness.building.builders.base import (
+    BuilderKind,
+    BuildHost,
+    Compilation,
+    builders,
+    compilers_at_hand,
+    first_errors,
+    host_compiler,
+    open_builder,
+)
+from harness.building.builders.ecj import Ecj
+from harness.building.builders.javac import Javac, jdk_homes
 from harness.building.configdef import Probe, failure_in, parse_keys, prepare_probe
 from harness.building.given import check_raft_jar
 from harness.building.jars import classes_in, resources_of, write_jar
@@ -34,6 +48,7 @@ from harness.model.arms import Build, Flag
 from harness.rundir.directory import RunDirectory
 from harness.rundir.parts import BuildFolder
 from harness.toolbox.java import JavaRuntime
+from harness.toolbox.toolbox import Toolbox
 
 quickly = settings(deadline=None, max_examples=40)  # a busy machine is no failure
 CLIENT = "org/apache/kafka/raft/KafkaRaftClient.class"
@@ -308,8 +323,9 @@ def jdk(folder: Path, *programs: str) -> Path:
     return folder
 
 
-def no_ecj() -> Path:
-    raise AssertionError("ecj was fetched though it is not needed")
+def host_of(tmp_path: Path, java_home: Path | None = None) -> BuildHost:
+    """A host whose toolbox has ecj in its cache and no network."""
+    return BuildHost(Toolbox(tmp_path / "cache", tmp_path / "runtime", True, java_home), 8, lambda _: None)
 
 
 def test_a_jdk_that_was_named_goes_before_those_of_the_environment(tmp_path, monkeypatch):
@@ -326,35 +342,62 @@ def test_a_runtime_without_a_compiler_is_no_jdk(tmp_path, monkeypatch):
     assert list(jdk_homes(None)) == []
 
 
-def test_auto_takes_a_javac_that_compiles(tmp_path, monkeypatch):
+@pytest.fixture
+def no_jdk(tmp_path, monkeypatch):
+    """No JDK, and no container engine."""
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
+
+
+@pytest.mark.usefixtures("no_jdk")
+def test_auto_takes_a_javac_that_compiles(tmp_path):
     home = jdk(tmp_path / "jdk", "java", "javac")
-    assert choose_builder("auto", no_ecj, 8, home) == Javac(JavaRuntime(home, "17.0.15"))
+    host = host_of(tmp_path, home)
+    with ExitStack() as held:
+        assert open_builder("auto", host, held) == Javac(JavaRuntime(home, "17.0.15"))
+    assert host_compiler("auto", host) == host_compiler("gradle-full", host) == Javac(JavaRuntime(home, "17.0.15"))
 
 
+@pytest.mark.usefixtures("no_jdk")
 def test_auto_falls_back_to_ecj_where_javac_does_not_work(tmp_path, monkeypatch):
     home = jdk(tmp_path / "jdk", "java", "javac")
     (home / "bin" / "javac").write_text("#!/bin/sh\nexit 1\n")
-    monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(home / "bin"))
-    ecj = Ecj(tmp_path / "ecj-3.46.100.jar", RUNTIME)
-    chosen = choose_builder("auto", lambda: ecj, 8)
-    assert chosen == ecj
+    there = Ecj(tmp_path / "ecj-3.46.100.jar", RUNTIME)
+    monkeypatch.setattr("harness.building.builders.ecj.ecj_of", lambda _: there)
+    chosen = host_compiler("auto", host_of(tmp_path))
+    assert chosen == there
+    assert compilers_at_hand(host_of(tmp_path)) == (there,)
     assert chosen.label == "ecj 3.46.100 on Java 21.0.8"
     assert "differ from javac's" in chosen.note
     with pytest.raises(HarnessError, match=f"do not compile for Java 8: {home}.*--builder ecj"):
-        choose_builder("javac", no_ecj, 8)
+        host_compiler("javac", host_of(tmp_path))
 
 
-def test_javac_is_missed_where_there_is_none(tmp_path, monkeypatch):
-    monkeypatch.delenv("JAVA_HOME", raising=False)
-    monkeypatch.setenv("PATH", str(tmp_path))
+@pytest.mark.usefixtures("no_jdk")
+def test_javac_is_missed_where_there_is_none(tmp_path):
     with pytest.raises(HarnessError, match="No JDK was found"):
-        choose_builder("javac", no_ecj, 8)
+        host_compiler("javac", host_of(tmp_path))
 
 
-def test_an_unknown_builder_is_answered_with_the_known_ones():
-    with pytest.raises(HarnessError, match=r"no builder 'maven'.*auto, javac, ecj"):
-        choose_builder("maven", no_ecj, 8)
+def test_an_unknown_builder_is_answered_with_the_known_ones(tmp_path):
+    with pytest.raises(HarnessError, match=r"no builder 'maven'.*auto, gradle-container, javac, ecj, gradle-full"):
+        host_compiler("maven", host_of(tmp_path))
+
+
+@pytest.mark.usefixtures("no_jdk")
+def test_a_builder_that_fails_is_named_before_another_is_taken_and_one_that_is_absent_is_not(tmp_path, monkeypatch):
+    def broken(_host, _held):
+        raise HarnessError("The image is gone.")
+
+    said = []
+    monkeypatch.setattr("harness.building.builders.ecj.ecj_of", lambda _: Ecj(tmp_path / "ecj-1.jar", RUNTIME))
+    kinds = {"first": BuilderKind("first", broken, 0, in_container=True), **builders()}
+    monkeypatch.setattr(base, "builders", lambda: kinds)
+    with ExitStack() as held:
+        open_builder("auto", replace(host_of(tmp_path), say=said.append), held)
+    assert said == ["not built by first: The image is gone."]
 
 
 def test_a_compiler_that_is_not_there_is_a_failed_compilation(tmp_path):
@@ -366,7 +409,7 @@ def test_a_compiler_that_is_not_there_is_a_failed_compilation(tmp_path):
 def test_a_compiler_that_hangs_is_a_failed_compilation(tmp_path, monkeypatch):
     home = jdk(tmp_path / "jdk", "java", "javac")
     (home / "bin" / "javac").write_text("#!/bin/sh\nexec sleep 60\n")
-    monkeypatch.setattr(builders, "_TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr(base, "_TIMEOUT_SECONDS", 0.05)
     made = Javac(JavaRuntime(home, "17")).compile(tmp_path, ["A.java"], (), tmp_path / "out", 8)
     assert (made.succeeded, "did not end" in made.output) == (False, True)
 

@@ -15,8 +15,10 @@ import pytest
 
 from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment
-from harness.building import builders, configdef
-from harness.building.builders import Ecj, Javac
+from harness.building import configdef
+from harness.building.builders.base import first_errors
+from harness.building.builders.ecj import Ecj
+from harness.building.builders.javac import Javac
 from harness.building.configdef import Probe, read_keys
 from harness.cluster import formatting, jvm
 from harness.cluster.config import NodeConfig
@@ -121,7 +123,7 @@ def test_a_compiler_that_complains_on_either_output_is_heard(tmp_path):
     java = fake_java(tmp_path / "home", "echo one; echo A.java:1: error: two >&2; exit 1")
     made = Javac(java).compile(tmp_path, ["A.java"], (), tmp_path / "out", 8)
     assert (made.succeeded, made.output) == (False, "one\nA.java:1: error: two\n")
-    assert builders.first_errors(made.output) == "A.java:1: error: two"
+    assert first_errors(made.output) == "A.java:1: error: two"
 
 
 if __name__ == "__main__":

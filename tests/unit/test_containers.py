@@ -2,6 +2,7 @@
 
 import os
 import tarfile
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,8 +12,7 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
-from harness.building.builders import Builder, first_errors
-from harness.building.containers.choosing import gradle_builder
+from harness.building.builders.base import Builder, BuildHost, first_errors, open_builder
 from harness.building.containers.engine import Engine, why_unreachable
 from harness.building.containers.failures import Ended, refused, why_failed
 from harness.building.containers.gradle import (
@@ -30,6 +30,7 @@ from harness.building.containers.images import Image
 from harness.building.containers.lines import Lines
 from harness.building.containers.owners import Owner, is_gone, parse_owner, this_process
 from harness.kafka.lock import read_lock
+from harness.toolbox.toolbox import Toolbox
 
 GIB = 2**30
 ME = Owner("machine", "pid:[1]", "boot", 10, 500)
@@ -156,17 +157,9 @@ def test_why_an_engine_cannot_be_reached_is_found_deep_in_the_causes(cause, said
 
 
 def test_a_full_build_is_refused_offline_before_an_engine_is_asked(tmp_path):
-    with (
-        pytest.raises(HarnessError, match="which --offline forbids"),
-        gradle_builder("gradle-full", tmp_path, offline=True, hear=nobody),
-    ):
-        pass
-
-
-@pytest.mark.parametrize("name", ["javac", "ecj"])
-def test_a_compiler_of_the_host_needs_no_engine(name, tmp_path):
-    with gradle_builder(name, tmp_path, offline=False, hear=nobody) as builder:
-        assert builder is None
+    host = BuildHost(Toolbox(tmp_path, tmp_path, offline=True), 8, nobody)
+    with pytest.raises(HarnessError, match="which --offline forbids"), ExitStack() as held:
+        open_builder("gradle-full", host, held)
 
 
 def test_a_full_build_of_sources_without_a_build_of_their_own_names_the_option(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
 from harness.base.waiting import wait_until
-from harness.building.builders import Ecj
+from harness.building.builders.ecj import Ecj
 from harness.cli import app as cli
 from harness.cluster.address import Address
 from harness.cluster.config import LOG_PATTERN, NodeConfig

@@ -16,6 +16,7 @@ from testcontainers.core.docker_client import DockerClient, get_docker_host
 from urllib3.exceptions import HTTPError
 
 from harness.base.errors import HarnessError
+from harness.building.builders.base import NotOnThisHostError
 from harness.building.containers.owners import is_gone, parse_owner, this_process
 
 LABEL = "io.kafka-patch-harness"
@@ -51,13 +52,17 @@ class Engine:
 
 @contextmanager
 def reach_engine() -> Iterator[Engine]:
-    """Give the engine that DOCKER_HOST or Docker's context names. Raises HarnessError when it cannot be reached."""
+    """Give the engine that DOCKER_HOST or Docker's context names.
+
+    Raises NotOnThisHostError where there is none, HarnessError when it cannot be reached.
+    """
     address = get_docker_host() or _DEFAULT_ADDRESS
     try:
         _knock(address)
         client = DockerClient().client
     except ENGINE_ERRORS as error:
-        raise HarnessError(why_unreachable(address, error), _HELP) from error
+        kind = HarnessError if may_answer(address) else NotOnThisHostError
+        raise kind(why_unreachable(address, error), _HELP) from error
     with closing(client):
         engine = Engine(client, address)
         if not engine.answers():
@@ -72,9 +77,8 @@ def _knock(address: str) -> None:
             door.connect(address.removeprefix("unix://"))
 
 
-def may_answer() -> bool:
-    """Whether it is worth asking: a socket that is not there tells quickly that no engine is."""
-    address = get_docker_host() or _DEFAULT_ADDRESS
+def may_answer(address: str) -> bool:
+    """Whether there is a socket that this user may use: without one this host has no engine."""
     return not address.startswith("unix://") or os.access(address.removeprefix("unix://"), os.R_OK | os.W_OK)
 
 

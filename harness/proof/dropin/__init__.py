@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.building.builders import Ecj
+from harness.building.builders.ecj import Ecj
 from harness.building.configdef import Probe, prepare_probe, read_keys
 from harness.kafka.distribution import Distribution
 from harness.kafka.patching import Series

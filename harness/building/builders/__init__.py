@@ -1,0 +1,1 @@
+"""What makes classes of sources: a file each, registered under the name that `--builder` takes."""
