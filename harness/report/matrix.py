@@ -142,7 +142,7 @@ def _evidence(runs: Sequence[JudgedRun]) -> tuple[list[Evidence], list[Evidence]
 
 
 def _links(runs: Sequence[JudgedRun], evidence: list[Evidence]) -> tuple[Link, ...]:
-    """Return the journal of every repeat and the places that show what was refuted."""
+    """Return the journal of every repeat and the places that show what failed."""
     journals = [
         Link(journal_link(r.key.folder).href, "journal" if len(runs) == 1 else f"journal {r.repeat}") for r in runs
     ]
