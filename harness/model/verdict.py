@@ -157,6 +157,11 @@ class Cell(CellOutcome):
     rerun: str
 
     @property
+    def is_expected_failure(self) -> bool:
+        """Whether it failed as the claims say."""
+        return self.state is CellState.FAILED and self.standing is Standing.AS_CLAIMED and bool(self.expected)
+
+    @property
     def shown(self) -> str:
         """Its state as it is written everywhere: `FAILED(observer_recovers)`, `INCONCLUSIVE(follows_leader)`."""
         return f"{self.state}({self.expectation})" if self.expectation else str(self.state)

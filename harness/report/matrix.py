@@ -129,7 +129,9 @@ def _cell(record: VerdictRecord, scenario: Scenario, arm: Arm, text: int) -> Cel
 
 
 def _standing(cell: Cell) -> str:
-    """Return how a cell stands, in other words where nothing is claimed of it."""
+    """Return how a cell stands, in other words where nothing is claimed of it and where its failure is claimed."""
+    if cell.is_expected_failure:
+        return "expected failure"
     unclaimed = {Standing.AS_CLAIMED: "no claim", Standing.NOT_AS_CLAIMED: "worse than base"}
     return cell.standing.value if cell.expected else unclaimed.get(cell.standing, cell.standing.value)
 
