@@ -53,8 +53,8 @@ def decide(
 
     What was declared and has no result, or was claimed and could not be asked, is INCONCLUSIVE by name. Results of
     what was not declared, such as repeats that an earlier plan left in the folder, do not count. `evidence` are the
-    files that are judged, `logged` log lines that claims expect, by claim; both are only shown. Commands that ask a
-    cell again are made from `request`, or from the command that was given.
+    files that are judged, `logged` log lines that claims expect, by claim; both are only shown. Commands that run
+    a cell again are made from `request`, or from the command that was given.
     """
     request = request or record_of(Request, declaration.argv)
     results = [result for result in results if declaration.declares(result)]

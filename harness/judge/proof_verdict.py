@@ -64,7 +64,8 @@ def _held(answers: int, tests: int) -> str:
 
 
 def _gap(silent: list[AuditAnswer], not_run: int) -> str:
-    return " ".join((*(answer.detail for answer in silent), *([f"{not_run} tests were not run."] if not_run else [])))
+    missing = "One test was not run." if not_run == 1 else f"{not_run} tests were not run."
+    return " ".join((*(answer.detail for answer in silent), *([missing] if not_run else [])))
 
 
 def refuted_by_source(claim: Claim, proof: Proof | None) -> str:

@@ -1,4 +1,4 @@
-"""The one-line command that asks one cell of the matrix again; pure."""
+"""The one-line command that runs one cell of the matrix again; pure."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from harness.model.request import Request
 
 
 def rerun_command(request: Request, scenario: str, arm: str) -> str:
-    """Return a `harness verify` line that asks what `request` asks, for one scenario on one arm."""
-    asked = replace(request, scenarios=(scenario,), arms=(arm,), suite=Request().suite)
-    return shlex.join(["harness", "verify", *words_of(asked)])
+    """Return the `harness verify` line of `request`, for one scenario on one arm."""
+    narrowed = replace(request, scenarios=(scenario,), arms=(arm,), suite=Request().suite)
+    return shlex.join(["harness", "verify", *words_of(narrowed)])

@@ -100,7 +100,7 @@ def _effect(name: str, claim: str, ruling: Ruling, base: str, on: str) -> str:
         case Effect.UNSTABLE:
             return f"{name}: {on_does}, so it cannot be relied on{why_on}."
         case Effect.BLIND:
-            return f"{name}: {base_does} where the claim {claim} says that it fails, so that {on_does} proves nothing."
+            return f"{name}: {base_does} where the claim {claim} says that it fails, so a pass on {on} proves nothing."
         case Effect.CONTROL_UNDECIDED:
             return f"{name}: the control is undecided: {base_does}{why_base}; {on_does}."
         case Effect.CANDIDATE_UNDECIDED:

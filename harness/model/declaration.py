@@ -1,4 +1,4 @@
-"""What a verification was asked to do: the content of run.json (docs/run-directory.md)."""
+"""What a verification declares before its first run: the content of run.json (docs/run-directory.md)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Declaration:
         return arms[0] if arms else None
 
     def declares(self, result: RunResult) -> bool:
-        """Return whether a result belongs to what was asked; a folder may hold others, from before it was narrowed."""
+        """Return whether a result is of what is declared; a folder may hold others, from before it was narrowed."""
         return (
             any(scenario.name == result.scenario for scenario in self.scenarios)
             and any(arm.name == result.arm for arm in self.arms)

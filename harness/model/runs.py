@@ -15,9 +15,9 @@ class Outcome(StrEnum):
 
     PASSED = "PASSED"
     FAILED = "FAILED"
-    INCONCLUSIVE = "INCONCLUSIVE"  # a guard was unmet or the host starved: the question was not asked
+    INCONCLUSIVE = "INCONCLUSIVE"  # a guard was unmet or the host starved: nothing was tested
     BROKEN = "BROKEN"  # the harness or the host failed
-    UNSUPPORTED = "UNSUPPORTED"  # this host cannot ask the question
+    UNSUPPORTED = "UNSUPPORTED"  # this host cannot run the scenario
 
 
 class Verdict(StrEnum):
@@ -60,7 +60,7 @@ class Evidence:
 class RunResult:
     """The outcome of one run.
 
-    `expectation` names what was refuted (or the guard that was unmet); empty when held.
+    `expectation` names what failed (or the guard that was unmet); empty when the run passed.
     `measures` are figures by name, the unit in the name (`longest_stall_seconds`, `acked_records`).
     """
 

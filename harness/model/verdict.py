@@ -101,7 +101,7 @@ class ReasonSource(StrEnum):
     FLAG = "flag"  # base and off in a scenario
     ARM = "arm"  # one that is not there
     CLAIM = "claim"  # one that could not be asked
-    NOTHING = "nothing"  # nothing at all could be asked
+    NOTHING = "nothing"  # nothing at all could be tested
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +148,18 @@ class CellOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell(CellOutcome):
-    """A judged cell: what is claimed of it, how it compares with that, and the command that asks it again."""
+    """A judged cell: what is claimed of it, how it compares with that, and the command that runs it again."""
 
     role: Role
     arm: str
     expected: tuple[Expected, ...]
     standing: Standing
     rerun: str
+
+    @property
+    def is_expected_failure(self) -> bool:
+        """Whether it failed as the claims say."""
+        return self.state is CellState.FAILED and self.standing is Standing.AS_CLAIMED and bool(self.expected)
 
     @property
     def shown(self) -> str:

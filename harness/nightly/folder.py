@@ -23,7 +23,7 @@ class NightFolder:
 
     @property
     def night(self) -> RecordFile[Night]:
-        """What is to be asked, and how each verification ended."""
+        """What is declared, and how each verification ended."""
         return RecordFile(
             self.path / "night.json",
             Night,
@@ -59,7 +59,7 @@ class NightFolder:
 
     @property
     def retries(self) -> Path:
-        """A command line for each verification that should be asked again."""
+        """A command line for each verification that should be run again."""
         return self.path / "retry.txt"
 
     @property

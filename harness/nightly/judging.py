@@ -145,7 +145,7 @@ def _is_waived(verification: str, record: VerdictRecord, reason: Reason, waived:
 
 
 def _retries(concluded: Sequence[Concluded], verdicts: Mapping[str, VerdictRecord]) -> list[str]:
-    """Return a command line per verification that should be asked again: never what was decided."""
+    """Return a command line per verification that should be run again: never what was decided."""
     lines = []
     for each in concluded:
         if each.planned.id in verdicts:
@@ -167,7 +167,7 @@ def _undecided(record: VerdictRecord) -> list[str]:
 
 
 def _line(planned: Planned, scenarios: Sequence[str]) -> str:
-    """Return the line that asks a verification again: these scenarios of it, or everything."""
+    """Return the line that runs a verification again: these scenarios of it, or everything."""
     request = planned.request
     if scenarios:
         request = replace(request, scenarios=tuple(scenarios), suite=Request().suite)

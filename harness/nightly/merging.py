@@ -100,7 +100,7 @@ def _copy_sparse(source: str, target: str) -> None:
 
 
 def _question(planned: Planned) -> Request:
-    """Return what a verification asks, without what concerns only the machine that it runs on."""
+    """Return what a verification runs, without what concerns only the machine that it runs on."""
     here = Request()
     return replace(planned.request, jobs=here.jobs, java_home=here.java_home, offline=here.offline)
 
@@ -119,10 +119,10 @@ def _merged(nights: Sequence[Night], parts: dict[str, Part]) -> Night:
 
 
 def _same_question(planned: Planned, part: Part) -> None:
-    """Raise HarnessError when a run directory bears the name of a verification that asks something else."""
+    """Raise HarnessError when a run directory has the name of a verification that ran something else."""
     if _question(planned) != _question(part.planned):
         raise HarnessError(
-            f"{part.run_dir} asks something else than {planned.id}: harness verify {' '.join(part.planned.words)}.",
+            f"{part.run_dir} ran something else than {planned.id}: harness verify {' '.join(part.planned.words)}.",
             "Merge shards of one commit, each run from the top folder; give another run another folder's name.",
         )
 
@@ -151,7 +151,7 @@ def _distinct(parts: Sequence[Part]) -> dict[str, Part]:
         if where:
             raise HarnessError(
                 f"{other.run_dir} and {part.run_dir} are both {part.planned.id} and differ in {where}.",
-                "A verification counts once: leave one of them out. What was asked again goes in under another name.",
+                "A verification counts once: leave one of them out. What was run again goes in under another name.",
             )
     return found
 

@@ -1,4 +1,4 @@
-"""A night in records: what is to be asked and how each verification ended (night.json); no I/O.
+"""A night in records: what is declared and how each verification ended (night.json); no I/O.
 
 A *verification* is one combination of the matrix: one `harness verify`, in its own run directory.
 """

@@ -58,7 +58,7 @@ def _lines(report: NightReport) -> Iterator[str]:
     yield from _verifications(report.verifications)
     for trend in (Trend.NEW, Trend.FLAKY, Trend.RECURRING, Trend.FIXED, Trend.UNDECIDED):
         yield from _listed(f"Outcomes: {trend}", [_cell(report, each) for each in report.cells if each.trend is trend])
-    yield from _listed("Ask again", [f"`{line}`" for line in report.retries])
+    yield from _listed("Run again", [f"`{line}`" for line in report.retries])
     for trend in (Trend.NEW, Trend.FLAKY, Trend.FIXED):
         found = [_finding(report, each) for each in report.findings if each.trend is trend]
         yield from _listed(f"Findings: {'gone' if trend is Trend.FIXED else trend}", found)

@@ -1,6 +1,6 @@
 """What is new tonight: each cell and finding against the nights before it; pure.
 
-A night that could not ask says nothing: INCONCLUSIVE, BROKEN and MISSING neither mend anything nor break it.
+An undecided night is passed over: INCONCLUSIVE, BROKEN and MISSING neither fix nor break anything.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ def finding_trends(
     tonight: Sequence[NightFinding], cells: Sequence[NightCell], history: Sequence[PastNight]
 ) -> tuple[FindingTrend, ...]:
     """Return the trends of tonight's findings, then of earlier ones that tonight looked for and did not find."""
-    today, asked = {each.id for each in tonight}, _by_key(cells)
+    today, tonights = {each.id for each in tonight}, _by_key(cells)
     nights = [(_by_key(night.cells), {each.id: each for each in night.findings}) for night in history]
     earlier = {each.id: each for _, found in nights[-_WINDOW:] for each in found.values()}
-    gone = [each for name, each in sorted(earlier.items()) if name not in today and compared(asked, each)]
+    gone = [each for name, each in sorted(earlier.items()) if name not in today and compared(tonights, each)]
     trends = []
     for found in (*tonight, *gone):
         past = tuple(found.id in seen if compared(there, found) or found.id in seen else None for there, seen in nights)

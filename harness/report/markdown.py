@@ -49,7 +49,8 @@ def _cell(cell: CellView | None) -> str:
     if cell is None:
         return "no such arm"
     name = f"({plain(cell.expectation)})" if cell.expectation else ""
-    return f"{cell.sign} {cell.state}{name}, {cell.counted}"
+    expected = ", expected failure" if cell.standing == "expected failure" else ""
+    return f"{cell.sign} {cell.state}{name}{expected}, {cell.counted}"
 
 
 def _effect(effect: str, discriminates: bool) -> str:

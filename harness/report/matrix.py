@@ -129,7 +129,9 @@ def _cell(record: VerdictRecord, scenario: Scenario, arm: Arm, text: int) -> Cel
 
 
 def _standing(cell: Cell) -> str:
-    """Return how a cell stands, in other words where nothing is claimed of it."""
+    """Return how a cell stands, in other words where nothing is claimed of it and where its failure is claimed."""
+    if cell.is_expected_failure:
+        return "expected failure"
     unclaimed = {Standing.AS_CLAIMED: "no claim", Standing.NOT_AS_CLAIMED: "worse than base"}
     return cell.standing.value if cell.expected else unclaimed.get(cell.standing, cell.standing.value)
 
@@ -142,7 +144,7 @@ def _evidence(runs: Sequence[JudgedRun]) -> tuple[list[Evidence], list[Evidence]
 
 
 def _links(runs: Sequence[JudgedRun], evidence: list[Evidence]) -> tuple[Link, ...]:
-    """Return the journal of every repeat and the places that show what was refuted."""
+    """Return the journal of every repeat and the places that show what failed."""
     journals = [
         Link(journal_link(r.key.folder).href, "journal" if len(runs) == 1 else f"journal {r.repeat}") for r in runs
     ]

@@ -26,10 +26,10 @@ _SHOWN = 20
 def diff(run_dir: Path, toolbox: Toolbox, reporter: Reporter, master: str = "") -> tuple[Contrast, ...]:
     """Compare the arms' node logs, on a Spark cluster if one is named; writes logs/ in the run directory."""
     directory = RunDirectory(run_dir)
-    asked = directory.declaration.read()
+    arms = directory.declaration.read().arms
     reporter.stage("comparing node logs on Spark")
     with timed(directory, "diff"):
-        contrasts = diff_run(directory, asked.arms, toolbox, reporter.say, master)
+        contrasts = diff_run(directory, arms, toolbox, reporter.say, master)
     for contrast in contrasts:
         reporter.say(f"{contrast.base} against {contrast.candidate}: {describe(contrast.findings)}")
     return contrasts

@@ -13,7 +13,7 @@ from harness.base.progress import Reporter, duration
 from harness.base.text import visible
 from harness.judge.reasons import rests_on
 from harness.model.runs import Verdict
-from harness.model.verdict import VerdictRecord
+from harness.model.verdict import Cell, VerdictRecord
 from harness.rundir.directory import RunDirectory
 from harness.stages import diff as diff_stage
 from harness.stages import judge as judge_stage
@@ -60,7 +60,7 @@ def _compare(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
 def print_verdict(console: Console, record: VerdictRecord, timings: Mapping[str, float], page: Path) -> None:
     """Print the matrix, where the time went, the verdict with its reasons, and where the report is."""
     for scenario in record.scenarios:
-        cells = "  ".join(f"{cell.arm} {cell}" for cell in scenario.cells)
+        cells = "  ".join(f"{cell.arm} {cell}{_expected(cell)}" for cell in scenario.cells)
         mark = "" if scenario.discriminates else "  (no evidence)"
         console.print(Text(f"  {scenario.name:<15} {cells}{mark}"))
     spent = ", ".join(f"{stage} {duration(seconds)}" for stage, seconds in timings.items())
@@ -73,3 +73,7 @@ def print_verdict(console: Console, record: VerdictRecord, timings: Mapping[str,
         console.print(Text(f"  · {visible(reason)}"))
     console.print(Text(f"  strongest reason against it: {visible(record.against)}", style="italic"))
     console.print(Text(f"\nreport: {page}"))
+
+
+def _expected(cell: Cell) -> str:
+    return " as expected" if cell.is_expected_failure else ""

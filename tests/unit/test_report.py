@@ -468,6 +468,7 @@ def test_markdown_gives_verdict_matrix_and_claims() -> None:
     assert summary.startswith("# HOLD: Not a drop-in: config-default: The default of")
     assert r"| turn1 | ✓ PASSED, 1 of 1 | ✓ PASSED, 1 of 1 | ✓ PASSED, 1 of 1 | no difference; no evidence |" in summary
     assert "- **held** learns-unconfigured-voters" in summary
+    assert r"| turn2 | ✕ FAILED(observer\_recovers), expected failure, 1 of 1 |" in summary
 
 
 def test_markdown_takes_log_text_literally() -> None:

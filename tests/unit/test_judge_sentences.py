@@ -1,0 +1,260 @@
+"""The judge's sentences, word for word: what a release engineer reads first."""
+
+from dataclasses import replace
+
+import pytest
+from test_judge import (
+    ARMS,
+    BROKEN,
+    CRASH,
+    FIX,
+    GUARD,
+    PATCHED,
+    STARVED,
+    UNSUPPORTED,
+    WITHOUT_FLAG,
+    H,
+    R,
+    asked,
+    decide,
+    ran,
+    rests,
+)
+
+from harness.model.arms import Role
+from harness.model.claims import Claim, Expected
+from harness.model.runs import Outcome, RunResult, Verdict
+
+GIVEN = (ARMS[0], *(replace(arm, build=replace(PATCHED, builder="given")) for arm in ARMS[1:]))
+
+
+def sentences(*shown, claims=(), scenario="turn2", **plan):
+    """What a verdict rests on where one scenario shows this on base, off and on."""
+    return rests(decide(asked(scenario, claims=claims, **plan), ran(scenario, *shown)))
+
+
+@pytest.mark.parametrize(
+    ("scenarios", "repeats", "arms", "sentence"),
+    [
+        (["a"], 1, ARMS, "a passed with the patch on."),
+        (["a", "b"], 1, ARMS, "All 2 scenarios passed with the patch on."),
+        (["a", "b"], 2, ARMS, "All 2 scenarios passed with the patch on, 2 times each."),
+        (["a", "b", "c"], 3, GIVEN, "All 3 scenarios passed on the given jar, 3 times each."),
+    ],
+)
+def test_a_ship_says_how_many_scenarios_passed_how_often_and_on_what(scenarios, repeats, arms, sentence):
+    results = [each for name in scenarios for each in ran(name, *[[H] * repeats] * 3, arms=arms)]
+    record = decide(asked(*scenarios, repeats=repeats, arms=arms), results)
+    assert (record.verdict, record.sentence) == (Verdict.SHIP, sentence)
+
+
+def test_a_ship_that_leaves_a_defect_names_where_both_fail():
+    results = ran("a", H, H, H) + ran("b", R, R, R) + ran("c", R, R, R)
+    record = decide(asked("a", "b", "c"), results)
+    assert record.sentence == "No scenario of 3 went worse with the patch on than on base; b and c failed on both."
+    assert record.against == "The defect that base shows in b and c is not fixed: the candidate shows it too."
+    assert rests(record)[:1] == (
+        "b: stock fails observer_recovers and so does patched-on: not fixed by this candidate.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("shown", "claims", "sentence"),
+    [
+        (
+            (R, R, H),
+            (FIX,),
+            "turn2: stock fails observer_recovers and patched-on passes, as the claim follows-moved-voters says.",
+        ),
+        (
+            (R, R, H),
+            (),
+            "turn2: stock fails observer_recovers and patched-on passes: an improvement that no claim mentions.",
+        ),
+        ((H, H, H), (), "turn2 passes on stock too, so it is no evidence for the patch."),
+        (
+            (R, R, R),
+            (FIX,),
+            "turn2: the claim follows-moved-voters is refuted: patched-on fails observer_recovers (no progress in "
+            "15 s); stock fails observer_recovers.",
+        ),
+        (
+            (H, H, CRASH),
+            (),
+            "turn2: regression: patched-on fails node_alive (node 1 exited with 1); stock passes.",
+        ),
+        (
+            (H, H, H),
+            (FIX,),
+            "turn2: stock passes where the claim follows-moved-voters says that it fails, so a pass on patched-on "
+            "proves nothing.",
+        ),
+        ((BROKEN, H, H), (), "turn2: the control is undecided: stock is BROKEN (port taken); patched-on passes."),
+        (
+            (H, H, STARVED),
+            (),
+            "turn2: the candidate is undecided: patched-on is INCONCLUSIVE (guard unmet: 2 s stall of node 3).",
+        ),
+        (
+            (H, H, GUARD),
+            (),
+            "turn2: regression: patched-on fails question_reachable (the base meets the guard has_new_leader, this arm "
+            "never does: guard unmet: has_new_leader in 30 s); stock passes.",
+        ),
+    ],
+)
+def test_what_base_and_on_mean_together_is_said_with_the_reason(shown, claims, sentence):
+    assert sentences(*shown, claims=claims)[0] == sentence
+
+
+def test_a_scenario_that_this_host_does_not_support_was_not_run():
+    record = decide(asked("partition"), ran("partition", UNSUPPORTED, UNSUPPORTED, UNSUPPORTED))
+    assert record.not_tested == ("partition was not run: this host does not support it (needs root).",)
+    assert rests(record) == ("No scenario has a result that this host could decide.",)
+    assert record.sentence == "Too little could be tested. No scenario has a result that this host could decide."
+    assert record.against == "None: nothing was decided in the candidate's favour."
+
+
+def test_a_missing_result_is_named_for_the_arm_that_lacks_it():
+    base = [each for each in ran("turn2", R, R, H) if each.role is not Role.BASE]
+    assert rests(decide(asked("turn2"), base))[0] == (
+        "turn2: stock has no result and patched-on passes (no result for repeat 1 of 1)."
+    )
+    on = [each for each in ran("turn2", R, R, H) if each.role is not Role.ON]
+    assert rests(decide(asked("turn2"), on))[0] == (
+        "turn2: stock fails observer_recovers and patched-on has no result (no result for repeat 1 of 1)."
+    )
+
+
+def test_repeats_that_differ_are_counted_the_most_frequent_first():
+    mixed = [R, H, CRASH, H]
+    record = decide(asked("turn2", repeats=4), ran("turn2", [R] * 4, [R] * 4, mixed))
+    assert rests(record) == (
+        "turn2: patched-on is UNSTABLE, so it cannot be relied on "
+        "(repeats differ: 2 × PASSED, 1 × FAILED(node_alive), 1 × FAILED(observer_recovers)).",
+    )
+    cell = record.scenarios[0].cell("patched-on")
+    assert (cell.expectation, cell.agreeing, cell.declared, cell.contradicts) == ("", 2, 4, True)
+    spoiled = decide(asked("turn2", repeats=3), ran("turn2", [H] * 3, [H] * 3, [H, BROKEN, H]))
+    cell = spoiled.scenarios[0].cell("patched-on")
+    assert (cell.reason, cell.declared, cell.contradicts) == ("repeats differ: 2 × PASSED, 1 × BROKEN", 3, False)
+
+
+def test_missing_repeats_are_listed():
+    record = decide(asked("turn2", repeats=4), ran("turn2", [R] * 4, [R] * 4, [H, H]))
+    cell = record.scenarios[0].cell("patched-on")
+    assert (cell.reason, cell.declared) == ("no result for repeat 3, 4 of 4", 4)
+
+
+@pytest.mark.parametrize(
+    ("off", "sentence"),
+    [
+        (H, "turn2: the flag is not inert: patched-off passes where stock fails observer_recovers."),
+        (
+            CRASH,
+            "turn2: the flag is not inert: patched-off fails node_alive where stock fails observer_recovers "
+            "(node 1 exited with 1).",
+        ),
+        (BROKEN, "turn2: whether the flag is inert is not known: patched-off is BROKEN (port taken)."),
+    ],
+)
+def test_what_the_flag_does_when_it_is_off_is_said_where_it_matters(off, sentence):
+    record = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, off, H))
+    assert record.about("turn2")[1] == sentence
+    assert sentence in rests(record)
+
+
+def test_a_claim_that_the_flag_refutes_is_refuted_with_what_the_flag_does():
+    record = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, H, H))
+    assert record.claims[0].why == (
+        "turn2: the flag is not inert: patched-off passes where stock fails observer_recovers."
+    )
+    both = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, H, R))
+    assert both.claims[0].why.startswith("turn2: the claim follows-moved-voters is refuted: patched-on fails")
+
+
+@pytest.mark.parametrize(
+    ("role", "sentence"),
+    [
+        (Role.BASE, "There is no base arm, so nothing shows what happens without the patch."),
+        (Role.OFF, "There is no off arm, so nothing shows whether the flag, switched off, is inert."),
+        (Role.ON, "There is no on arm, so the candidate was not tested."),
+    ],
+)
+def test_an_arm_that_is_left_out_is_missed_by_name(role, sentence):
+    arms = tuple(arm for arm in ARMS if arm.role is not role)
+    shown = {Role.BASE: R, Role.OFF: R, Role.ON: H}
+    record = decide(asked("turn2", arms=arms), ran("turn2", *(shown[arm.role] for arm in arms), arms=arms))
+    assert rests(record)[0] == sentence
+
+
+@pytest.mark.parametrize(
+    ("repeats", "sentence"),
+    [
+        (1, "Each scenario ran once per arm: a fault that shows only in some runs can have been missed."),
+        (
+            3,
+            "Each scenario ran 3 times per arm: at 95 % confidence, that rules out only faults that show in more than "
+            "63 % of runs.",
+        ),
+    ],
+)
+def test_against_a_ship_with_evidence_speaks_how_often_it_ran(repeats, sentence):
+    shown = ([R] * repeats, [R] * repeats, [H] * repeats)
+    assert decide(asked("turn2", repeats=repeats), ran("turn2", *shown)).against == sentence
+
+
+def test_against_a_ship_speaks_what_is_no_evidence():
+    nothing = decide(asked("turn1"), ran("turn1", H, H, H))
+    assert nothing.against == "No scenario fails on base, so a jar that does nothing would pass too."
+    results = ran("turn2", R, R, H) + ran("a", H, H, H) + ran("b", H, H, H) + ran("c", H, H, H)
+    some = decide(asked("turn2", "a", "b", "c"), results)
+    assert some.against.endswith(" a, b and c would have passed without the patch.")
+
+
+def test_for_a_candidate_that_is_held_back_speaks_what_went_well_and_how_often_it_ran():
+    once = "Each scenario ran once per arm, so a single unlucky run would look the same."
+    assert decide(asked("turn2"), ran("turn2", H, H, R)).against == once
+    good = decide(asked("turn2", "turn1"), ran("turn2", H, H, R) + ran("turn1", H, H, H))
+    assert good.against == f"Nothing speaks against the candidate in turn1. {once}"
+    thrice = decide(asked("turn2", repeats=3), ran("turn2", [H] * 3, [H] * 3, [R] * 3))
+    assert thrice.against == "None: no scenario speaks for it."
+    both = decide(
+        asked("turn2", "turn1", repeats=3),
+        ran("turn2", [H] * 3, [H] * 3, [R] * 3) + ran("turn1", [H] * 3, [H] * 3, [H] * 3),
+    )
+    assert both.against == "Nothing speaks against the candidate in turn1."
+
+
+def test_against_an_inconclusive_verdict_speaks_what_was_decided():
+    results = ran("turn2", H, H, BROKEN) + ran("turn1", H, H, H)
+    assert decide(asked("turn2", "turn1"), results).against == (
+        "Nothing that could be decided speaks against the candidate: turn1."
+    )
+
+
+def test_a_long_reason_is_cut_and_its_full_stop_is_not_doubled():
+    def why(reason):
+        return sentences(H, H, (Outcome.FAILED, "x", reason))[0]
+
+    assert why("it broke.") == "turn2: regression: patched-on fails x (it broke); stock passes."
+    assert f"({'a' * 300})" in why("a" * 300)
+    assert f"({'a' * 300}…)" in why("a" * 301)
+    assert why(".5 s late").endswith("(.5 s late); stock passes.")
+
+
+def test_claims_that_could_not_be_asked_are_gaps_in_a_sentence():
+    record = decide(asked("turn2", claims=(FIX,), arms=WITHOUT_FLAG), ran("turn2", R, H, arms=WITHOUT_FLAG))
+    assert record.claims[0].why == (
+        "The claim follows-moved-voters is about the flag switched off, but the candidate does not have the flag "
+        "controller.quorum.dynamic.bootstrap.servers.enable."
+    )
+    unrun = decide(asked("turn1", claims=(FIX,)), ran("turn1", H, H, H))
+    assert unrun.claims[0].why == "The scenario turn2 was not run."
+
+
+def test_a_claim_that_keeps_what_works_says_so():
+    keeps = Claim("keeps", "…", "turn2", {Role.ON: Expected(Outcome.PASSED)})
+    assert sentences(H, H, H, claims=(keeps,)) == ("turn2 passes on stock too, so it is no evidence for the patch.",)
+    failing = RunResult("turn2", "patched-on", Role.ON, 1, *R)
+    assert decide(asked("turn2", claims=(keeps,)), [*ran("turn2", H, H, R)[:2], failing]).verdict is Verdict.HOLD
