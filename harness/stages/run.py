@@ -11,6 +11,7 @@ from harness.base.progress import Reporter
 from harness.cluster.install import Install
 from harness.cluster.prepare import Ground, prepare_ground
 from harness.engine.cell import Cell
+from harness.engine.run_board import RunBoard
 from harness.engine.schedule import run_cells
 from harness.engine.seal import mismatch
 from harness.kafka.distribution import distribution_of
@@ -47,7 +48,7 @@ def carry_out(cells: Sequence[Cell], root: Path, jobs: int, reporter: Reporter, 
     jobs = min(jobs, len(todo)) or 1
     if what:
         reporter.stage(f"{len(todo)} {what}, {jobs} at a time")
-    with reporter.runs([cell.key for cell in todo], jobs) as board:
+    with RunBoard(reporter.console, [cell.key for cell in todo], jobs) as board:
         return run_cells(todo, root, jobs, board)
 
 
