@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.files import write_bytes, write_text
-from harness.building.builders.base import Builder, Compilation, first_errors
+from harness.building.compiling import Builder, Compilation, first_errors
 from harness.building.configdef import Probe, read_flag
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.kafka.distribution import Distribution

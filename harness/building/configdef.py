@@ -12,7 +12,7 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
 from harness.base.text import visible
-from harness.building.builders.base import Builder
+from harness.building.compiling import Builder
 from harness.building.probes import QUICK, compiled_probe
 from harness.model.arms import Flag
 from harness.toolbox.java import JavaRuntime

@@ -12,7 +12,7 @@ from harness.base.archives import open_archive, read_entry
 from harness.base.errors import HarnessError
 from harness.base.files import write_with
 from harness.building.build import source_files
-from harness.building.builders.base import Builder, first_errors
+from harness.building.compiling import Builder, first_errors
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.kafka.distribution import Distribution
 from harness.kafka.maven import MavenSources

@@ -14,7 +14,7 @@ from harness.base.errors import HarnessError
 from harness.base.files import move_folder
 from harness.base.locks import scratch
 from harness.base.processes import bare_environment, run
-from harness.building.builders.base import Compilation, run_compiler
+from harness.building.compiling import Compilation, run_compiler
 from harness.building.containers.aptsources import AptSource, host_sources
 from harness.toolbox.java import JavaRuntime
 

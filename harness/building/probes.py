@@ -9,7 +9,7 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.files import move_folder
 from harness.base.locks import scratch
-from harness.building.builders.base import Builder, first_errors
+from harness.building.compiling import Builder, first_errors
 
 _TARGET = 8  # every Java that nodes run on loads it
 QUICK = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")

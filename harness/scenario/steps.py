@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 from harness.scenario.bounds import Settings, Within, seconds_of
 
 if TYPE_CHECKING:
-    from harness.scenario.loads.client import Client
+    from harness.scenario.client import Client
     from harness.scenario.refs import NodeRef
     from harness.scenario.world import World
 

@@ -13,7 +13,7 @@ from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
 from harness.cluster.watch import Look, Watcher
 from harness.model.events import Event, Noted
-from harness.scenario.loads.client import Client
+from harness.scenario.client import Client
 from harness.scenario.monitors.base import Monitor
 
 _TOPIC_SECONDS = 15.0

@@ -17,8 +17,9 @@ from harness.base.json import to_json
 from harness.base.progress import Reporter
 from harness.base.text import visible
 from harness.building.build import Bench, Toolchain, build_series
-from harness.building.builders.base import Builder, BuildHost, usual_builders
+from harness.building.builders.base import BuildHost, usual_builders
 from harness.building.builders.ecj import Ecj, ecj_of
+from harness.building.compiling import Builder
 from harness.building.configdef import prepare_probe
 from harness.building.crosscheck import Built, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jars
 from harness.building.jdk8 import Javac8, debian_javac8

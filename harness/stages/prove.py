@@ -15,8 +15,9 @@ from harness.audit.claims_file import Chain, ClaimSet, load_claims
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.base.text import visible
-from harness.building.builders.base import Builder, BuildHost, compilers_at_hand
+from harness.building.builders.base import BuildHost, compilers_at_hand
 from harness.building.builders.ecj import ecj_of
+from harness.building.compiling import Builder
 from harness.building.crosscheck import unpatched_jars
 from harness.kafka.distribution import Distribution, distribution_of
 from harness.kafka.lines import Line, line_of

@@ -12,8 +12,9 @@ from harness.base import paths
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
 from harness.building.build import Bench, Toolchain, build_series, given_jar, release_build
-from harness.building.builders.base import Builder, BuildHost, host_compiler
+from harness.building.builders.base import BuildHost, host_compiler
 from harness.building.builders.javac import jdk_homes
+from harness.building.compiling import Builder
 from harness.building.configdef import prepare_probe, read_keys
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.kafka.distribution import Distribution, locked_distribution, unpacked_distribution

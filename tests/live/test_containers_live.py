@@ -19,7 +19,8 @@ import pytest
 from harness.base.errors import HarnessError
 from harness.base.waiting import wait_until
 from harness.building.build import source_files
-from harness.building.builders.base import BuildHost, NotOnThisHostError, first_errors, open_builder
+from harness.building.builders.base import BuildHost, open_builder
+from harness.building.compiling import NotOnThisHostError, first_errors
 from harness.building.containers import jobs
 from harness.building.containers.debian import make_image
 from harness.building.containers.engine import OWNER_LABEL, Engine, reach_engine, sweep

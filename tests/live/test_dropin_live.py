@@ -13,8 +13,9 @@ from harness.audit.claims_file import load_claims
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
 from harness.building.build import source_files
-from harness.building.builders.base import Builder, BuildHost, compilers_at_hand
+from harness.building.builders.base import BuildHost, compilers_at_hand
 from harness.building.builders.ecj import Ecj, ecj_of
+from harness.building.compiling import Builder
 from harness.building.crosscheck import unpatched_jar
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.kafka.distribution import Distribution

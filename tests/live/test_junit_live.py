@@ -9,8 +9,8 @@ import pytest
 
 from harness.base.paths import data_root
 from harness.building.build import Bench, Toolchain, build_series
-from harness.building.builders.base import Builder
 from harness.building.builders.ecj import ecj_of
+from harness.building.compiling import Builder
 from harness.building.configdef import prepare_probe
 from harness.building.jars import write_jar
 from harness.kafka.distribution import Distribution

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.base.json import from_json
-from harness.building import build
+from harness.building import build, compiling
 from harness.building.build import (
     Bench,
     Toolchain,
@@ -24,19 +24,17 @@ from harness.building.build import (
     release_build,
     source_files,
 )
-from harness.building.builders import base
 from harness.building.builders.base import (
     BuilderKind,
     BuildHost,
-    Compilation,
     builders,
     compilers_at_hand,
-    first_errors,
     host_compiler,
     open_builder,
 )
 from harness.building.builders.ecj import Ecj
 from harness.building.builders.javac import Javac, jdk_homes
+from harness.building.compiling import Compilation, first_errors
 from harness.building.configdef import Probe, failure_in, parse_keys, prepare_probe
 from harness.building.given import check_raft_jar
 from harness.building.jars import classes_in, resources_of, write_jar
@@ -409,7 +407,7 @@ def test_a_compiler_that_is_not_there_is_a_failed_compilation(tmp_path):
 def test_a_compiler_that_hangs_is_a_failed_compilation(tmp_path, monkeypatch):
     home = jdk(tmp_path / "jdk", "java", "javac")
     (home / "bin" / "javac").write_text("#!/bin/sh\nexec sleep 60\n")
-    monkeypatch.setattr(base, "_TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr(compiling, "_TIMEOUT_SECONDS", 0.05)
     made = Javac(JavaRuntime(home, "17")).compile(tmp_path, ["A.java"], (), tmp_path / "out", 8)
     assert (made.succeeded, "did not end" in made.output) == (False, True)
 

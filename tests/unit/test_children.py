@@ -16,9 +16,9 @@ import pytest
 from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment
 from harness.building import configdef
-from harness.building.builders.base import first_errors
 from harness.building.builders.ecj import Ecj
 from harness.building.builders.javac import Javac
+from harness.building.compiling import first_errors
 from harness.building.configdef import Probe, read_keys
 from harness.cluster import formatting, jvm
 from harness.cluster.config import NodeConfig

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
-from harness.building.builders.base import Builder, BuildHost, first_errors, open_builder
+from harness.building.builders.base import BuildHost, open_builder
+from harness.building.compiling import Builder, first_errors
 from harness.building.containers.engine import Engine, why_unreachable
 from harness.building.containers.failures import Ended, refused, why_failed
 from harness.building.containers.gradle import (

@@ -9,10 +9,10 @@ from harness.cluster.topology import Topology
 from harness.model.clients import ClientReport, broken_promises
 from harness.scenario.loads.compacted import stale_keys
 from harness.scenario.loads.group import GroupPosition
-from harness.scenario.loads.pauses import Pauses
 from harness.scenario.loads.readback import Stored
 from harness.scenario.loads.topics import Placement, spread
 from harness.scenario.loads.transactions import Ended, compare_transactions
+from harness.scenario.pauses import Pauses
 
 GOOD = ClientReport("orders", "records", 100, 0, 0, 1.0)
 LOST = ClientReport("orders", "records", 100, 2, 0, 1.0)

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from harness.base.errors import HarnessError
-from harness.building.builders.base import Compilation
+from harness.building.compiling import Compilation
 from harness.building.containers.aptsources import AptSource
 from harness.building.crosscheck import Built, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jar
 from harness.building.jars import write_jar

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.building.builders.base import Compilation
+from harness.building.compiling import Compilation
 from harness.kafka.lines import line_of
 from harness.model.proof import TestScope, TestSuite
 from harness.proof.junit import TestBench, forks, run_tests

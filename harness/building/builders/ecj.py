@@ -7,7 +7,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.building.builders.base import BuildHost, Compilation, builder, run_compiler
+from harness.building.builders.base import BuildHost, builder
+from harness.building.compiling import Compilation, run_compiler
 from harness.toolbox.java import JavaRuntime
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from harness.building.builders.base import Builder, BuildHost, builder
+from harness.building.builders.base import BuildHost, builder
+from harness.building.compiling import Builder
 
 
 @builder(auto=1, in_container=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from harness.base.errors import HarnessError
-from harness.building.builders.base import Builder, BuildHost, builder
+from harness.building.builders.base import BuildHost, builder
+from harness.building.compiling import Builder
 
 
 @builder(in_container=True)

@@ -10,7 +10,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.building.builders.base import Builder, BuildHost, Compilation, NotOnThisHostError, builder, run_compiler
+from harness.building.builders.base import BuildHost, builder
+from harness.building.compiling import Builder, Compilation, NotOnThisHostError, run_compiler
 from harness.toolbox.java import JavaRuntime, runtime_at
 
 

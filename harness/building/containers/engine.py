@@ -16,7 +16,7 @@ from testcontainers.core.docker_client import DockerClient, get_docker_host
 from urllib3.exceptions import HTTPError
 
 from harness.base.errors import HarnessError
-from harness.building.builders.base import NotOnThisHostError
+from harness.building.compiling import NotOnThisHostError
 from harness.building.containers.owners import is_gone, parse_owner, this_process
 
 LABEL = "io.kafka-patch-harness"

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from harness.base.archives import open_archive, read_entry
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
-from harness.building.builders.base import Compilation
+from harness.building.compiling import Compilation
 from harness.building.containers.engine import Engine
 from harness.building.containers.failures import why_failed
 from harness.building.containers.images import Image

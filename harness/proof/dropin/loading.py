@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
-from harness.building.builders.base import Builder
+from harness.building.compiling import Builder
 from harness.building.configdef import failure_in
 from harness.building.probes import QUICK, compiled_probe
 from harness.model.proof import Difference

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.building.builders.base import Builder
+from harness.building.compiling import Builder
 from harness.kafka.lines import Line
 from harness.toolbox.java import JavaRuntime
 

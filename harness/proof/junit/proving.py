@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.text import cut
-from harness.building.builders.base import first_errors
+from harness.building.compiling import first_errors
 from harness.model.proof import FailedTest, TestScope, TestsProof, TestSuite
 from harness.proof.junit.bench import TestBench
 from harness.proof.junit.cases import Case, Status

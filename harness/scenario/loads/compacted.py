@@ -9,7 +9,7 @@ from confluent_kafka import KafkaError, Message, Producer
 
 from harness.cluster.address import Address
 from harness.model.clients import ClientReport
-from harness.scenario.loads.client import Client
+from harness.scenario.client import Client
 from harness.scenario.loads.readback import Stored, client_settings, read_back
 from harness.scenario.loads.topics import Placement
 from harness.scenario.verbs import load

@@ -10,7 +10,7 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from harness.cluster.address import Address
 from harness.model.clients import ClientReport
-from harness.scenario.loads.client import Client
+from harness.scenario.client import Client
 from harness.scenario.loads.readback import READ_SECONDS, client_settings, high_watermarks
 from harness.scenario.loads.topics import Placement
 from harness.scenario.verbs import load

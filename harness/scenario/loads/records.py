@@ -11,7 +11,7 @@ from confluent_kafka import KafkaError, Message, Producer
 
 from harness.cluster.address import Address
 from harness.model.clients import ClientReport
-from harness.scenario.loads.client import Client
+from harness.scenario.client import Client
 from harness.scenario.loads.readback import client_settings, read_back
 from harness.scenario.loads.topics import OFFSETS_TOPIC, Placement
 from harness.scenario.verbs import load

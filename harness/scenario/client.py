@@ -11,7 +11,7 @@ from confluent_kafka import KafkaException
 
 from harness.cluster.address import Address
 from harness.model.clients import ClientReport
-from harness.scenario.loads.pauses import Pauses
+from harness.scenario.pauses import Pauses
 
 PATIENCE_SECONDS = 15.0
 _JOIN_SECONDS = 5.0
