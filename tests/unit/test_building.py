@@ -24,6 +24,7 @@ from harness.building.build import (
     release_build,
     source_files,
 )
+from harness.building.builders import base
 from harness.building.builders.base import (
     BuilderKind,
     BuildHost,
