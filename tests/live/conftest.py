@@ -21,6 +21,7 @@ from harness.kafka.patching import Patch, load_series
 from harness.logs.read.spark import shim
 from harness.model.request import Request
 from harness.rundir.directory import RunDirectory
+from harness.stages.build import build
 from harness.stages.run import lay_ground
 from harness.toolbox.downloads import sha256_of
 from harness.toolbox.lockfile import Purpose
@@ -51,6 +52,15 @@ def ground(toolbox: Toolbox, quiet: Reporter) -> Ground:
 
 
 @pytest.fixture(scope="session")
+def built(toolbox: Toolbox, quiet: Reporter, tmp_path_factory) -> Path:
+    """Return the run directory of the shipped series, built, with one scenario declared; not to be written to."""
+    folder = tmp_path_factory.mktemp("built")
+    RunDirectory(folder).request.write(Request(kafka_version=KAFKA, builder="ecj", scenarios=("new-mechanism",)))
+    build(folder, toolbox, quiet)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def stock(kafka: Distribution) -> Install:
     return Install("stock", kafka.raft_jar, sha256_of(kafka.raft_jar), "absent")
 
@@ -74,7 +84,7 @@ def mutants() -> Path:
 def broken_jar(toolbox, kafka, mutants, quiet, tmp_path_factory):
     """Return a function that builds the shipped series with a mutant on top."""
 
-    def build(name) -> Path:
+    def broken(name) -> Path:
         lock = read_lock(KAFKA)
         builder = host_compiler("auto", BuildHost(toolbox, 8, quiet.say))
         sources = toolbox.downloads.fetch(lock.one(Purpose.SOURCES))
@@ -82,14 +92,14 @@ def broken_jar(toolbox, kafka, mutants, quiet, tmp_path_factory):
         folder = tmp_path_factory.mktemp(name)
         series = load_series(SERIES)
         mutant = Patch(name, mutants / f"{name}.patch", {})
-        broken = replace(series, patches=(*series.patches, mutant))
+        with_mutant = replace(series, patches=(*series.patches, mutant))
         made = build_series(
             Bench(RunDirectory(folder), probe, ""),
             Toolchain(builder, kafka, sources, 8),
             name,
             MavenSources(KAFKA, sources),
-            broken,
+            with_mutant,
         )
         return folder / made.jar
 
-    return build
+    return broken

@@ -86,6 +86,11 @@ def test_the_patched_jar_knows_the_flag_with_its_claimed_default(patched, tools)
     assert patched.builder == tools.builder.label
 
 
+def asking(folder, request):
+    RunDirectory(folder).request.write(request)
+    return folder
+
+
 def test_a_second_series_beside_the_first_is_built_when_it_is_named(toolbox, quiet, mutants, tmp_path, monkeypatch):
     for name in ("builds", "scenarios", "reports"):
         (tmp_path / "data" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -98,8 +103,8 @@ def test_a_second_series_beside_the_first_is_built_when_it_is_named(toolbox, qui
         listed.write("logs-an-error.patch\n")
     monkeypatch.setattr(paths, "_INSTALLED", tmp_path / "data")
     with pytest.raises(HarnessError, match="several patch series"):
-        build(Request(builder="ecj"), tmp_path / "unclear", toolbox, quiet)
-    build(Request(series="second", builder="ecj"), tmp_path / "run", toolbox, quiet)
+        build(asking(tmp_path / "unclear", Request(builder="ecj")), toolbox, quiet)
+    build(asking(tmp_path / "run", Request(series="second", builder="ecj")), toolbox, quiet)
     (on,) = (arm for arm in RunDirectory(tmp_path / "run").declaration.read().arms if arm.role is Role.ON)
     assert on.build.series[-1] == "logs-an-error.patch"
     assert len(on.build.series) == len(load_series(SERIES).patches) + 1

@@ -1,5 +1,6 @@
 """JaCoCo's agent in real nodes: what a killed and a stopped one tell, and the changed lines that a scenario reaches."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,11 +25,9 @@ from harness.kafka.patching import load_series
 from harness.model.arms import Role
 from harness.model.events import HostStalled
 from harness.model.proof import Coverage
-from harness.model.request import Request
 from harness.proof.bytecode import prepare_bytecode
 from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import read_journal
-from harness.stages.build import build
 from harness.stages.coverage import coverage
 from harness.toolbox.lockfile import Purpose
 
@@ -93,10 +92,8 @@ def test_data_of_another_jar_are_refused(node, jacoco, kafka, run_dir, tmp_path)
 
 
 @pytest.fixture(scope="module")
-def run_dir(toolbox, quiet, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("run")
-    build(Request(kafka_version=KAFKA, scenarios=("new-mechanism",)), folder, toolbox, quiet)
-    return folder
+def run_dir(built, tmp_path_factory):
+    return shutil.copytree(built, tmp_path_factory.mktemp("covered") / "run")
 
 
 def covered(run_dir, role, toolbox, quiet):

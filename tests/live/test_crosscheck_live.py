@@ -1,6 +1,7 @@
 """Every builder at hand held against the others, and the release's own compiler against the release."""
 
 import json
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.building.jdk8 import debian_javac8
 from harness.model.request import Request
+from harness.rundir.directory import RunDirectory
 from harness.stages.crosscheck import cross_check
 from harness.toolbox.toolbox import Toolbox
 
@@ -21,9 +23,9 @@ CLASSES = 123  # in the released jar of 3.9.1
 
 
 @pytest.fixture(scope="module")
-def checked(toolbox: Toolbox, quiet: Reporter, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("cross")
-    check = cross_check(Request(), "3.9.1", folder, toolbox, quiet)
+def checked(built: Path, toolbox: Toolbox, quiet: Reporter, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = shutil.copytree(built, tmp_path_factory.mktemp("cross") / "run")
+    check = cross_check(folder, toolbox, quiet)
     assert check.problems == ()
     return folder
 
@@ -69,5 +71,6 @@ def test_javac_8_is_fetched_into_an_empty_cache_and_nothing_else_stays_there(too
 
 
 def test_a_given_jar_has_no_sources_to_build(toolbox, quiet, tmp_path):
+    RunDirectory(tmp_path).request.write(Request(jar=tmp_path / "a.jar"))
     with pytest.raises(HarnessError, match="a given jar has no sources"):
-        cross_check(Request(jar=tmp_path / "a.jar"), "3.9.1", tmp_path, toolbox, quiet)
+        cross_check(tmp_path, toolbox, quiet)

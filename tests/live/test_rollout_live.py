@@ -212,7 +212,7 @@ def test_reading_back_waits_for_the_markers_of_a_transaction(ground, stock, tmp_
         def created():
             with suppress(Unreachable, StopIteration):
                 broker = next(iter(cluster.brokers.values()))
-                return create_topic(broker, "payments", [(0,)], {}) in ("", "topic_already_exists")
+                return create_topic(cluster.wire, broker, "payments", [(0,)], {}) in ("", "topic_already_exists")
             return False
 
         assert wait_until(created, 60)
@@ -247,5 +247,5 @@ def test_ctrl_c_in_a_rehearsal_ends_every_node(tmp_path):
     assert process.returncode == 130
     assert time.monotonic() - began < 10
     assert "Traceback" not in errors
-    assert "--resume" not in errors, "a rehearsal is begun anew"
+    assert "harness rollout --resume run" in errors
     assert not nodes_of(tmp_path)
