@@ -33,7 +33,7 @@ WELL = Health(
 )
 
 
-@pytest.mark.parametrize("check", {*BEFORE, *AFTER}, ids=lambda check: check.name)
+@pytest.mark.parametrize("check", dict.fromkeys((*BEFORE, *AFTER)), ids=lambda check: check.name)
 @pytest.mark.parametrize("node", range(6))
 def test_a_cluster_that_is_well_lets_any_node_go(check, node):
     assert problem_of(check, WELL, node) == ""
