@@ -156,7 +156,7 @@ def test_asked_to_end_it_ends_within_ten_seconds_and_says_how_to_resume(start, t
     began = time.monotonic()
     told, _ = process.communicate(timeout=30)
     assert time.monotonic() - began < 10
-    assert (process.returncode, "Traceback" in told) == (130, False)
+    assert (process.returncode, "Traceback" in told) == (130, False), told
     kept = (tmp_path / "run").exists()
     assert kept == (moment != "building")
     assert ("harness verify --resume run" in told) == kept
