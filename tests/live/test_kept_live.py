@@ -9,6 +9,7 @@ from harness.base.progress import Reporter
 from harness.rundir.directory import RunDirectory
 from harness.stages.convert import convert
 from harness.stages.diff import diff
+from harness.toolbox.toolbox import local_toolbox
 
 pytestmark = pytest.mark.live
 QUIET = Reporter(Console(quiet=True))
@@ -19,4 +20,4 @@ def test_the_logs_of_a_kept_folder_differ_as_they_did(kept_folders, tmp_path, na
     shutil.copytree(kept_folders / name, tmp_path / name)
     convert(tmp_path / name, QUIET)
     before = RunDirectory(tmp_path / name).logs.findings.read()
-    assert diff(tmp_path / name, QUIET) == before
+    assert diff(tmp_path / name, local_toolbox(), QUIET) == before
