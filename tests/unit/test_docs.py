@@ -1,6 +1,7 @@
 """What pages name is there: commands with their options, events with their fields, files, links."""
 
 import re
+import tomllib
 from dataclasses import fields
 from pathlib import Path
 from typing import get_args
@@ -8,8 +9,11 @@ from typing import get_args
 import pytest
 import typer
 
+from harness.audit.questions import ASKS
 from harness.cli.app import app
 from harness.model.events import Event, Unknown
+from harness.proof.dropin import rules
+from harness.proof.waivers import WAIVER_RULES
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
@@ -75,3 +79,23 @@ def test_the_page_about_the_run_directory_has_every_event_of_a_journal_with_its_
     assert table.keys() == known.keys()
     missing = [(kind, field.name) for kind in known for field in fields(known[kind]) if field.name not in table[kind]]
     assert missing == []
+
+
+def test_the_page_about_the_drop_in_proof_has_every_rule_with_what_it_weighs():
+    table = re.findall(r"^\| `([\w-]+)` \| (\w+) \| ", (ROOT / "docs/drop-in.md").read_text("utf-8"), re.MULTILINE)
+    known = [each for each in vars(rules).values() if isinstance(each, rules.Rule)]
+    of_waivers = dict.fromkeys(WAIVER_RULES, "fail")
+    assert dict(table) == {rule.name: str(rule.severity) for rule in known} | of_waivers
+
+
+def test_the_page_about_the_audit_has_every_kind_of_question_with_its_keys():
+    rows = re.findall(r"^\| `([\w-]+)` \| (.*?) \| .* \|$", (ROOT / "docs/audit.md").read_text("utf-8"), re.MULTILINE)
+    found = {kind: re.findall(r"`(\w+)`", keys) for kind, keys in rows if kind in ASKS}
+    assert found == {kind: [field.name for field in fields(ask)] for kind, ask in ASKS.items()}
+
+
+def test_every_fragment_of_the_changelog_has_a_kind_that_the_changelog_shows():
+    towncrier = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["towncrier"]
+    kinds = {each["directory"] for each in towncrier["type"]}
+    fragments = [path for path in (ROOT / towncrier["directory"]).iterdir() if not path.name.startswith(".")]
+    assert [path.name for path in fragments if path.name.split(".")[1:] not in [[kind, "md"] for kind in kinds]] == []
