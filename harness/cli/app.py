@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -69,6 +70,7 @@ def main() -> None:
     for ending in _ENDING_SIGNALS:  # a shell's background jobs start with SIGINT ignored
         signal.signal(ending, _terminate)
     sys.unraisablehook = _raise_again
+    logging.getLogger().addHandler(logging.NullHandler())  # py4j would print an interruption's traceback
     sys.exit(_run())
 
 
