@@ -276,7 +276,9 @@ def test_an_interruption_in_a_callback_where_python_loses_it_is_raised_again():
 
 def test_what_a_library_logs_of_an_interruption_is_not_printed():
     program = "import logging\nfrom harness.cli import app\n"
-    program += "def act():\n    try: raise KeyboardInterrupt\n    except KeyboardInterrupt: logging.exception('sending')\n"
+    program += (
+        "def act():\n    try: raise KeyboardInterrupt\n    except KeyboardInterrupt: logging.exception('sending')\n"
+    )
     program += "    return 130\napp._run = act\napp.main()\n"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False)
     assert (done.returncode, done.stderr) == (130, "")
