@@ -16,8 +16,9 @@ from still_cluster import StillCluster, run_still, take_place_of_live_ones
 
 import harness.building.builders as own_builders
 from harness.base import paths
+from harness.base.waiting import wait_until
 from harness.building.builders import base as builder_registry
-from harness.building.builders.base import BuildHost, builders, open_builder
+from harness.building.builders.base import BuildHost, builders, open_builder, usual_builders
 from harness.cluster.node import NodeState
 from harness.cluster.probes import Quorum
 from harness.cluster.watch import Look
@@ -219,6 +220,25 @@ def test_a_node_that_does_not_run_is_not_signalled(scenarios, monkeypatch, name,
         verb(name)(SimpleNamespace(find=lambda _: 0)).perform(world)
 
 
+def test_a_held_node_is_excused_from_starvation_for_as_long_as_it_is_held(scenarios):
+    load_all([scenarios])
+    node, calls = Sleeper(0), []
+
+    def heard(name):
+        return lambda number: calls.append((name, number, is_held(node.pid)))
+
+    starvation = SimpleNamespace(allow=heard("allow"), disallow=heard("disallow"))
+    world = SimpleNamespace(cluster=SimpleNamespace(nodes={0: node}), monitor=lambda _: starvation)
+    try:
+        verb("pause")(SimpleNamespace(find=lambda _: 0)).perform(world)
+        assert wait_until(lambda: is_held(node.pid), 10)
+        verb("resume")(SimpleNamespace(find=lambda _: 0)).perform(world)
+    finally:
+        node.process.kill()
+        node.process.wait()
+    assert calls == [("allow", 0, False), ("disallow", 0, False)]
+
+
 def test_the_load_misses_what_was_acknowledged_and_is_gone(written):
     world = SimpleNamespace(
         cluster=SimpleNamespace(brokers={}, topology=SimpleNamespace(combined=True, voter_ids=VOTERS)),
@@ -310,6 +330,7 @@ def test_the_pages_builder_is_one_file_among_the_builders(shown_files, jdk, tmp_
     assert found.label == "javac 17.0.15 -parameters"
     done = found.compile(tmp_path, ["A.java"], (), tmp_path / "out", 8)
     assert done.succeeded
+    assert "javac-parameters" not in [kind.name for kind in usual_builders()]
     assert "--release 8 -Xlint:-options -parameters" in done.output
 
 
