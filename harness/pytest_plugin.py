@@ -21,9 +21,7 @@ from harness.model.arms import Role
 from harness.model.verdict import Check, JudgedRun
 from harness.rundir.directory import RunDirectory
 from harness.scenario.plan import Scenario
-from harness.scenario.registry import load_file
-
-_MARK = b"@scenario("
+from harness.scenario.registry import holds_scenarios, load_file
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -36,13 +34,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Collect Python files that hold scenarios, and no others."""
-    if file_path.suffix == ".py" and not file_path.name.startswith("test_") and _holds_scenarios(file_path):
+    if file_path.suffix == ".py" and not file_path.name.startswith("test_") and holds_scenarios(file_path):
         return ScenarioFile.from_parent(parent, path=file_path)
     return None
-
-
-def _holds_scenarios(path: Path) -> bool:
-    return any(line.startswith(_MARK) for line in path.read_bytes().splitlines())
 
 
 class ScenarioFile(pytest.File):

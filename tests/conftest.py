@@ -1,5 +1,6 @@
 """What all tests share: properties are asked without a time limit for each example, since hosts are slow at times."""
 
+import re
 import tarfile
 from pathlib import Path
 
@@ -10,6 +11,7 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 _KEPT_BYTES = 64 << 20
+_PAGE = Path(__file__).parent.parent / "CONTRIBUTING.md"
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +23,23 @@ def kept_folders(tmp_path_factory) -> Path:
             assert sum(member.size for member in packed) < _KEPT_BYTES
             packed.extractall(folder, filter="data")
     return folder
+
+
+@pytest.fixture(scope="session")
+def page_files() -> dict[str, str]:
+    """Return the files that CONTRIBUTING.md shows: the first block below each heading that ends with a path."""
+    sections = re.split(r"^### ", _PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    block = re.compile(r"^```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+    blocks = {section.partition("\n")[0]: block.search(section) for section in sections}
+    named = {re.search(r"`([^`]+)`$", heading): block for heading, block in blocks.items()}
+    return {path[1]: block[1] for path, block in named.items() if path and block}
+
+
+@pytest.fixture
+def shown_files(page_files: dict[str, str], tmp_path: Path) -> Path:
+    """Write every file that CONTRIBUTING.md shows below a folder; return the folder."""
+    for name, text in page_files.items():
+        path = tmp_path / "page" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tmp_path / "page"

@@ -1,12 +1,18 @@
-"""Find scenarios: every file of the scenarios folder and of folders of the user's own."""
+"""Find scenarios: every file of the scenarios folder and of folders of the user's own.
+
+Each folder is imported as a package of its own, so that a file is imported once, may import its neighbours
+(`from .pause import pause`), and may bear any name. Files without a scenario come first: their verbs then stand in
+`harness.scenario`, whatever the files are called.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 
 from harness.base.errors import HarnessError, unknown
 from harness.base.paths import data_root
@@ -14,40 +20,25 @@ from harness.scenario.capabilities.base import known
 from harness.scenario.plan import Scenario
 from harness.scenario.verbs import verbs
 
+_MARK = b"@scenario("
+_FILES = "[!_]*.py"
+
+
+def holds_scenarios(path: Path) -> bool:
+    """Whether a line of the file begins with `@scenario(`."""
+    return any(line.startswith(_MARK) for line in path.read_bytes().splitlines())
+
 
 def load_file(path: Path) -> list[Scenario]:
     """Import a scenario file and return its scenarios in the order in which they are written.
 
-    Raises HarnessError when the file cannot be imported.
+    The verbs of the files beside it are imported first. Raises HarnessError when a file cannot be imported.
     """
-    verbs()  # so that capabilities are known
-    name = f"kafka_scenarios.{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise HarnessError(f"{path} is no Python file.")
-    module = importlib.util.module_from_spec(spec)
-    try:
-        with _importable(path.parent):
-            spec.loader.exec_module(module)
-    except HarnessError:
-        raise
-    except Exception as error:
-        story = f"The scenario file {path} cannot be imported: {type(error).__name__}: {error}."
-        raise HarnessError(story, "See docs/scenarios.md for how a scenario is written.") from error
-    found = [value for value in vars(module).values() if isinstance(value, Scenario) and Path(value.file) == path]
-    for scenario in found:
-        known(scenario.needs)
-    return found
-
-
-@contextmanager
-def _importable(folder: Path) -> Iterator[None]:
-    """Let files of a folder import each other, behind everything that is installed."""
-    sys.path.append(str(folder))
-    try:
-        yield
-    finally:
-        sys.path.remove(str(folder))
+    path = path.absolute()
+    for other in sorted(path.parent.glob(_FILES)):
+        if not holds_scenarios(other):
+            _import(other)
+    return _scenarios_of(path)
 
 
 def load_all(folders: Sequence[Path] = ()) -> dict[str, Scenario]:
@@ -56,8 +47,9 @@ def load_all(folders: Sequence[Path] = ()) -> dict[str, Scenario]:
     for folder in (data_root() / "scenarios", *folders):
         if not folder.is_dir():
             raise HarnessError(f"{folder} is no folder of scenarios.", "Name a folder that holds scenario files.")
-        for path in sorted(folder.glob("[!_]*.py")):
-            for scenario in load_file(path.absolute()):
+        files = sorted(folder.absolute().glob(_FILES))
+        for path in sorted(files, key=holds_scenarios):
+            for scenario in _scenarios_of(path):
                 if scenario.name in found:
                     other = found[scenario.name].file
                     raise HarnessError(f"Two scenarios are named {scenario.name}: {other} and {path}.")
@@ -76,3 +68,41 @@ def select(known: dict[str, Scenario], names: Sequence[str], suite: str) -> list
     if suite not in suites:
         raise HarnessError(unknown("suite", suite, suites))
     return [scenario for scenario in known.values() if scenario.suite == suite]
+
+
+def _scenarios_of(path: Path) -> list[Scenario]:
+    module = _import(path)
+    found = [value for value in vars(module).values() if isinstance(value, Scenario) and Path(value.file) == path]
+    for scenario in found:
+        known(scenario.needs)
+    return found
+
+
+def _import(path: Path) -> ModuleType:
+    """Return a file's module, imported at the first call. Raises HarnessError when it cannot be imported."""
+    verbs()  # so that the harness's own are there first, and capabilities are known
+    name = f"{_package_of(path.parent)}.{path.stem}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None  # it ends in .py
+    assert spec.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException as error:
+        del sys.modules[name]
+        if isinstance(error, HarnessError) or not isinstance(error, Exception):
+            raise
+        story = f"The scenario file {path} cannot be imported: {type(error).__name__}: {error}."
+        raise HarnessError(story, "See docs/scenarios.md for how a scenario is written.") from error
+    return module
+
+
+def _package_of(folder: Path) -> str:
+    """Return the name of the package that a folder's files are imported as, made at the first call."""
+    name = f"kafka_scenarios_{hashlib.sha256(bytes(folder)).hexdigest()[:12]}"
+    if name not in sys.modules:
+        package = sys.modules[name] = ModuleType(name)
+        package.__path__ = [str(folder)]
+    return name

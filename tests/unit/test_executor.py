@@ -3,26 +3,19 @@
 import signal
 import subprocess
 from dataclasses import replace
-from pathlib import Path
-from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
+from still_cluster import ShutEyes, StillCluster, run_still, take_place_of_live_ones
 
 from harness.base.processes import bare_environment
 from harness.base.processes.leftovers import marked
-from harness.cluster.install import Install
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
-from harness.engine import executor, walk
 from harness.engine.cancel import Cancellation, RunCancelled
-from harness.engine.cell import Cell
-from harness.kafka.lines import line_of
-from harness.model.arms import Role
 from harness.model.events import OutcomeDecided, PhaseStarted, Sampled, StepChanged
 from harness.model.incidents import Incident, IncidentKind
-from harness.model.runs import Outcome, RunKey
-from harness.rundir.journal import read_journal
+from harness.model.runs import Outcome
 from harness.scenario import kraft
 from harness.scenario.capabilities.base import capability
 from harness.scenario.monitors.base import Monitor
@@ -30,53 +23,10 @@ from harness.scenario.plan import Plan, Scenario
 from harness.scenario.steps import Fault, Sample
 from harness.scenario.world import ActionFailed
 
-STOCK = Install("stock", Path("x.jar"), "a" * 64, "absent")
-
-
-class StillCluster:
-    """A cluster without nodes: enough to walk a plan."""
-
-    def __init__(self, topology, *_):
-        self.topology, self.nodes, self.running, self.voters = topology, {}, [], []
-        self.brokers, self.is_closed = {}, False
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_): ...
-
-    def close(self): ...
-
-    def quorum(self):
-        return Quorum()
-
-    def names(self):
-        return {}
-
-    def cpu_seconds(self):
-        return 1.5
-
-
-class ShutEyes:
-    """A watcher that sees nothing, and may fail."""
-
-    fault = ""
-
-    def __init__(self, _cluster, _look, on_fault):
-        self.on_fault = on_fault
-
-    def start(self):
-        if self.fault:
-            self.on_fault(self.fault)
-
-    def stop(self): ...
-
 
 @pytest.fixture(autouse=True)
 def no_cluster(monkeypatch):
-    monkeypatch.setattr(executor, "Cluster", StillCluster)
-    monkeypatch.setattr(executor, "Watcher", ShutEyes)
-    monkeypatch.setattr(walk, "POLL_SECONDS", 0.01)
+    take_place_of_live_ones(monkeypatch)
 
 
 class Looks:
@@ -110,13 +60,7 @@ def run(tmp_path, *build, budget=60.0, cancellation=None, **changes):
             add(plan)
 
     scenario = Scenario("s", "?", kraft(controllers=1, observers=0), "suite", budget, plan_it, __file__)
-    scenario = replace(scenario, **changes)
-    ground = SimpleNamespace(launch=lambda *_: None, template=None, profile="fast", line=line_of("3.9.1"))
-    cell = Cell(RunKey("s", "stock", 1), scenario, Role.BASE, ground, STOCK)
-    said = []
-    result = executor.run_cell(cell, tmp_path, said.append, cancellation or Cancellation())
-    events = [entry.event for entry in read_journal(tmp_path / "runs/s/stock/1/journal.jsonl")]
-    return result, events, said
+    return run_still(replace(scenario, **changes), tmp_path, cancellation)
 
 
 def guard(condition, within="100ms"):

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from harness.base.waiting import wait_until
 from harness.cluster.install import Install
 from harness.cluster.live_proof import LiveProof, mismatch
 from harness.cluster.node import NodeState
@@ -14,8 +15,9 @@ from harness.cluster.watch import Look
 from harness.model.events import ErrorLogged, HostStalled, NodeProved, Noted, ThreadsDumped
 from harness.model.incidents import IncidentKind
 from harness.rundir.parts import RunFolder
+from harness.scenario.monitors import host_not_starved
 from harness.scenario.monitors.error_lines import ErrorLines
-from harness.scenario.monitors.host_not_starved import HostNotStarved
+from harness.scenario.monitors.host_not_starved import HostNotStarved, RunQueueWaits
 from harness.scenario.monitors.live_proof import LiveProof as ProofMonitor
 from harness.scenario.monitors.node_alive import NodeAlive, last_words
 from harness.scenario.monitors.one_leader_per_epoch import OneLeaderPerEpoch
@@ -212,6 +214,23 @@ def test_a_stall_names_the_node_or_the_harness(record, node, who):
 def test_a_short_wait_is_no_stall(record):
     HostNotStarved(record, cluster_of())._note(1, 0.9)
     assert (record.events, record.incidents) == ([], [])
+
+
+def test_a_node_that_a_fault_stops_on_purpose_is_not_starved_until_it_is_watched_again(record, monkeypatch):
+    looks = []
+    monkeypatch.setattr(RunQueueWaits, "since_last", lambda *_: looks.append(1) or 5.0)
+    monkeypatch.setattr(host_not_starved, "_LOOK_EVERY_SECONDS", 0.001)
+    monitor = HostNotStarved(record, cluster_of(SomeNode(NodeState.READY)))
+    monitor.allow(1)
+    monitor.start()
+    try:
+        assert wait_until(lambda: len(looks) > 3, 10)
+        assert record.incidents == []
+        monitor.disallow(1)
+        assert wait_until(lambda: record.incidents, 10)
+    finally:
+        monitor.stop()
+    assert record.stories[0] == (IncidentKind.HOST_STALLED, "the host gave node 1 no processor for 5.0 s")
 
 
 def figures(record, *looks):

@@ -7,6 +7,7 @@ import pytest
 from harness.base.errors import HarnessError
 from harness.kafka.lines import line_of
 from harness.scenario import kraft, scenario
+from harness.scenario import verbs as registered
 from harness.scenario.bounds import in_force, seconds
 from harness.scenario.registry import load_all, load_file, select
 from harness.scenario.steps import Expect, Guard, Phase, describe_step
@@ -96,6 +97,56 @@ def test_a_scenario_file_that_cannot_be_imported_is_named(tmp_path):
     broken.write_text("import nothing_of_that_name\n")
     with pytest.raises(HarnessError, match=r"broken\.py cannot be imported: ModuleNotFoundError"):
         load_file(broken)
+
+
+ACTION = """
+from harness.scenario.verbs import action
+
+MADE = object()
+
+@action
+def wave():
+    '''Wave.'''
+    return MADE
+"""
+SCENARIO = """
+from harness.scenario import kraft, scenario, wave
+from .zebra import MADE
+
+assert wave() is MADE
+
+@scenario(kraft(controllers=1, observers=0), suite="s", budget="1m")
+def greets(plan, cluster):
+    '''Does it greet?'''
+"""
+
+
+@pytest.fixture
+def own_folder(tmp_path, monkeypatch):
+    """Return a folder with a scenario and, in a file that sorts behind it, the verb that it takes."""
+    monkeypatch.setattr(registered, "_verbs", dict(registered.verbs()))
+    (tmp_path / "zebra.py").write_text(ACTION)
+    (tmp_path / "greets.py").write_text(SCENARIO)
+    return tmp_path
+
+
+def test_a_scenario_takes_verbs_of_files_beside_it_whatever_they_are_called_and_each_is_imported_once(own_folder):
+    assert load_all([own_folder])["greets"].question == "Does it greet?"
+
+
+def test_a_scenario_file_that_is_named_alone_takes_them_too(own_folder):
+    assert [each.name for each in load_file(own_folder / "greets.py")] == ["greets"]
+
+
+def test_a_file_of_ones_own_may_bear_the_name_of_an_installed_module(own_folder):
+    (own_folder / "greets.py").rename(own_folder / "json.py")
+    assert "greets" in load_all([own_folder])
+
+
+def test_two_files_that_define_one_verb_are_named(own_folder):
+    (own_folder / "again.py").write_text(ACTION)
+    with pytest.raises(HarnessError, match=r"zebra\.py and .*again\.py both define wave"):
+        load_all([own_folder])
 
 
 def test_a_folder_of_scenarios_that_is_not_there_is_named(tmp_path):

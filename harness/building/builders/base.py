@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
+from typing import TypeVar
 
 from harness.base.errors import HarnessError
 from harness.building.compiling import Builder, NotOnThisHostError
@@ -27,6 +28,7 @@ class BuildHost:
 
 
 Open = Callable[[BuildHost, ExitStack], Builder]
+_Open = TypeVar("_Open", bound=Open)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +48,10 @@ class BuilderKind:
 _kinds: dict[str, BuilderKind] = {}
 
 
-def builder(*, auto: int | None = None, in_container: bool = False) -> Callable[[Open], Open]:
+def builder(*, auto: int | None = None, in_container: bool = False) -> Callable[[_Open], _Open]:
     """Register a builder under the name of its function, with hyphens."""
 
-    def decorate(open_it: Open) -> Open:
+    def decorate(open_it: _Open) -> _Open:
         name = open_it.__name__.replace("_", "-")
         _kinds[name] = BuilderKind(name, open_it, auto, in_container)
         return open_it

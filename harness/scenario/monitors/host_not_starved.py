@@ -28,8 +28,17 @@ class HostNotStarved(Monitor):
 
     def __init__(self, record: RunRecord, cluster: Cluster) -> None:
         super().__init__(record, cluster)
+        self._allowed: set[int] = set()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._watch, name=self.name, daemon=True)
+
+    def allow(self, node: int) -> None:
+        """Let a node be kept from running from here on: a fault stops it on purpose."""
+        self._allowed.add(node)
+
+    def disallow(self, node: int) -> None:
+        """End what `allow` began; the node runs again."""
+        self._allowed.discard(node)
 
     def start(self) -> None:
         """Begin to look."""
@@ -54,7 +63,10 @@ class HostNotStarved(Monitor):
             self._note(-1, now - last - _LOOK_EVERY_SECONDS)
             last = now
             for node in self.cluster.running:
-                self._note(node.id, waits.since_last(node))
+                allowed = node.id in self._allowed  # as it was before the look, which may see the end of the stop
+                waited = waits.since_last(node)
+                if not allowed:
+                    self._note(node.id, waited)
 
     def _note(self, node: int, seconds: float) -> None:
         if seconds <= STALL_LIMIT_SECONDS:

@@ -1,0 +1,75 @@
+"""A cluster that does nothing by itself, and a run of a scenario on it: no JVM, no waiting."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from harness.cluster.install import Install
+from harness.cluster.probes import Quorum
+from harness.engine import executor, walk
+from harness.engine.cancel import Cancellation
+from harness.engine.cell import Cell
+from harness.kafka.lines import line_of
+from harness.model.arms import Role
+from harness.model.runs import RunKey
+from harness.rundir.directory import RunDirectory
+from harness.rundir.journal import read_journal
+
+STOCK = Install("stock", Path("x.jar"), "a" * 64, "absent")
+
+
+class StillCluster:
+    """A cluster without nodes: enough to walk a plan."""
+
+    def __init__(self, topology, *_):
+        self.topology, self.nodes, self.running, self.voters = topology, {}, [], []
+        self.brokers, self.is_closed = {}, False
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_): ...
+
+    def close(self): ...
+
+    def quorum(self):
+        return Quorum()
+
+    def names(self):
+        return {}
+
+    def cpu_seconds(self):
+        return 1.5
+
+
+class ShutEyes:
+    """A watcher that sees nothing, and may fail."""
+
+    fault = ""
+
+    def __init__(self, _cluster, _look, on_fault):
+        self.on_fault = on_fault
+
+    def start(self):
+        if self.fault:
+            self.on_fault(self.fault)
+
+    def stop(self): ...
+
+
+def take_place_of_live_ones(monkeypatch: pytest.MonkeyPatch, cluster=StillCluster, watcher=ShutEyes) -> None:
+    """Have the executor make these, and wait as little as it can between looks."""
+    monkeypatch.setattr(executor, "Cluster", cluster)
+    monkeypatch.setattr(executor, "Watcher", watcher)
+    monkeypatch.setattr(walk, "POLL_SECONDS", 0.01)
+
+
+def run_still(scenario, folder: Path, cancellation: Cancellation | None = None):
+    """Run a scenario on stock; return its result, the events of its journal, and the phases that were announced."""
+    ground = SimpleNamespace(launch=lambda *_: None, template=None, profile="fast", line=line_of("3.9.1"))
+    cell = Cell(RunKey(scenario.name, "stock", 1), scenario, Role.BASE, ground, STOCK)
+    said = []
+    result = executor.run_cell(cell, folder, said.append, cancellation or Cancellation())
+    events = [entry.event for entry in read_journal(RunDirectory(folder).run(cell.key).journal)]
+    return result, events, said
