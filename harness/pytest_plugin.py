@@ -79,7 +79,7 @@ class ScenarioItem(pytest.Item):
         if run and run.check is Check.FAILED:
             raise NotAsClaimed(self._sentence(run, "not as claimed"))
         if run and run.check is Check.EXPECTED_FAILURE:
-            pytest.xfail(f"{_shown(run)}, as claimed: {run.reason}")
+            pytest.xfail(f"{run.label}, as claimed: {run.reason}")
 
     def _run(self) -> JudgedRun | None:
         return self.session.stash[_RUNS].get((self.scenario.name, self.role))
@@ -91,7 +91,7 @@ class ScenarioItem(pytest.Item):
 
     def _sentence(self, run: JudgedRun, means: str) -> str:
         folder = self.session.stash[_RUN_DIR].run(run.key).path
-        return f"{_shown(run)}, {means}: {run.reason or 'it passed'}\nevidence: {folder}"
+        return f"{run.label}, {means}: {run.reason or 'it passed'}\nevidence: {folder}"
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:
         """Show a sentence, not a traceback, for what a run showed."""
@@ -102,10 +102,6 @@ class ScenarioItem(pytest.Item):
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Name the item as the report does."""
         return self.path, None, self.name
-
-
-def _shown(run: JudgedRun) -> str:
-    return f"{run.outcome}({run.expectation})" if run.expectation else str(run.outcome)
 
 
 class NotAsClaimed(Exception):  # noqa: N818 - read by people as the first word of a failure

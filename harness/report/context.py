@@ -211,15 +211,14 @@ def _in_order(record: VerdictRecord) -> list[JudgedRun]:
 def _timeline(record: VerdictRecord, run: JudgedRun, events: Sequence[Entry], limits: Limits) -> TimelineView:
     timeline = timeline_of(events)
     steps = tuple(step for step in timeline.steps if step.notable)
-    outcome = f"{run.outcome}({run.expectation})" if run.outcome == "FAILED" else str(run.outcome)
     return TimelineView(
         f"timeline-{matrix.slug(run.scenario, run.arm, str(run.repeat))}",
         run.scenario,
         run.arm,
         run.repeat,
-        outcome,
+        run.label,
         _is_open_at_first(record, run),
-        f"{run.scenario} on {run.arm}, repeat {run.repeat}: {outcome} after {timeline.seconds:.1f} s, "
+        f"{run.scenario} on {run.arm}, repeat {run.repeat}: {run.label} after {timeline.seconds:.1f} s, "
         f"{len(timeline.lanes)} nodes, {len(steps)} numbered steps listed below.",
         draw(timeline),
         steps[: limits.steps],

@@ -89,7 +89,7 @@ def _rehearsal(found: Rehearsal, entries: Sequence[Entry]) -> RehearsalView:
     return RehearsalView(
         found,
         str(outcome_of(found)),
-        f"{result.outcome}({result.expectation})" if result.expectation else str(result.outcome),
+        result.label,
         cut(result.reason, _TEXT),
         _slowest(found.turns),
         sum(len(turn.before) + len(turn.after) for turn in found.turns),

@@ -138,7 +138,7 @@ class RunDirectory:
 
     @property
     def junit(self) -> Path:
-        """The runs as JUnit XML."""
+        """The runs, or the rehearsals of a rollout, as JUnit XML."""
         return self.path / "junit.xml"
 
     @property

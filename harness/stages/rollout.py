@@ -28,6 +28,7 @@ from harness.model.request import Request
 from harness.model.rollout import SCHEMA, Rehearsal, RolloutOutcome, RolloutVerdict, RollPlan
 from harness.model.runs import RunKey
 from harness.model.setup import Setup
+from harness.report.rollout_cases import render_rehearsals
 from harness.report.rolloutpage import render_rollout
 from harness.rollout.baseline import Baseline, baseline_of, stall_budget
 from harness.rollout.commands import Tools
@@ -218,9 +219,10 @@ def report_again(directory: RunDirectory) -> Path:
 
 
 def report(directory: RunDirectory, found: RolloutVerdict, contrast: Contrast | None) -> None:
-    """Write report.html and runbook.md."""
+    """Write report.html, junit.xml and runbook.md."""
     journals = {each.name: list(read_journal(directory.run(each.result.key).journal)) for each in found.rehearsals}
     write_text(directory.report, render_rollout(found, journals, contrast, directory.declaration.read().argv))
+    write_text(directory.junit, render_rehearsals(found))
     write_text(directory.runbook, markdown(runbook(found)))
 
 

@@ -4,6 +4,7 @@ import json
 import shutil
 import sys
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from rich.console import Console
@@ -19,6 +20,7 @@ from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import read_journal
 from harness.stages import convert as stage
 from harness.stages.convert import convert
+from harness.stages.judge import report_either
 
 QUIET = Reporter(Console(quiet=True))
 STOCK = RunKey("turn2", "stock", 1)
@@ -123,6 +125,14 @@ def test_a_rehearsal_of_before_is_a_run_with_its_plan_and_its_evidence(kept_fold
     logs = [path for node in directory.run(result.key).logs.read() for path in node.files]
     assert all((directory.path / path).is_file() for path in logs)
     assert not (directory.path / "rehearsals").exists()
+
+
+def test_a_rollout_of_before_that_is_reported_again_has_its_rehearsals_as_junit_too(kept_folders, tmp_path):
+    shutil.copytree(kept_folders / "rollout-stopped", tmp_path / "rollout")
+    convert(tmp_path / "rollout", QUIET)
+    report_either(tmp_path / "rollout", QUIET)
+    (suite,) = ET.parse(tmp_path / "rollout" / "junit.xml").getroot()
+    assert {case.get("name"): case[0].tag for case in suite} == {"control": "system-out", "forward-and-back": "failure"}
 
 
 def test_a_verdict_whose_logs_are_gone_is_taken_back_and_its_report_stays(kept_folders, tmp_path):

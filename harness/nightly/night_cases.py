@@ -8,7 +8,7 @@ from dataclasses import replace
 from harness.model.verdict import JudgedRun, Scenario, VerdictRecord
 from harness.nightly.judging import Concluded, NightReport
 from harness.nightly.night import VerificationStatus
-from harness.report.junit import Case, CaseResult, Suite, render_junit
+from harness.report.junit_xml import Case, CaseResult, Suite, render_junit
 from harness.report.run_cases import case_of
 
 
