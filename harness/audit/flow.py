@@ -66,7 +66,7 @@ def value_of(condition: Condition, decide: Decide) -> bool | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class FlowWalk:
     """A walk that goes every way which `decide` leaves open, and ends at the acts that `stops` names.
 
     `seen` collects the acts that it met.

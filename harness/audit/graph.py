@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from harness.audit.code import Access, Act, Atom, Call, Code, Method
-from harness.audit.flow import ENDS, Decide, Walk, acts_in, value_of
+from harness.audit.flow import ENDS, Decide, FlowWalk, acts_in, value_of
 
 Acts = Callable[[Act], bool]
 _LEVELS = ("trace", "debug", "info", "warn", "error")
@@ -76,7 +76,7 @@ class Graph:
         """Return the methods that may come to such an act, themselves or by what they call."""
 
         def does(method: Method, reached: frozenset[Method]) -> bool:
-            walk = Walk(self.looking_through(decide))
+            walk = FlowWalk(self.looking_through(decide))
             walk.exits(method.body)
             return any(acts(act) or self.leads(act, reached) for act in walk.seen)
 
@@ -86,7 +86,7 @@ class Graph:
         """Return the methods that come to such an act on every way which `decide` leaves open and nothing throws on."""
 
         def does(method: Method, reached: frozenset[Method]) -> bool:
-            walk = Walk(self.looking_through(decide), lambda act: acts(act) or self.leads(act, reached))
+            walk = FlowWalk(self.looking_through(decide), lambda act: acts(act) or self.leads(act, reached))
             return not walk.exits(method.body) & ENDS
 
         return self._closed(acts, does)

@@ -16,7 +16,7 @@ from harness.audit.questions import (
     Default,
     FollowedBy,
     GuardedByFlag,
-    Kept,
+    KeepsConstructor,
     LoggedAt,
     OnlyWhenChanged,
     Question,
@@ -85,7 +85,7 @@ def _asked(question: Question, jar: _Jar) -> Said:
             return _read_once(ask, jar)
         case GuardedByFlag() as ask:
             return _guarded_by_flag(ask, jar)
-        case Kept() as ask:
+        case KeepsConstructor() as ask:
             return _kept(ask, jar)
         case OnlyWhenChanged() | LoggedAt() | Default():
             return untested(NO_SOURCES)
@@ -152,7 +152,7 @@ def _callers_ask(method: _Method, flag: str, jar: _Jar) -> bool:
     return bool(sites) and all(_asked_before(site, flag) for site in sites)
 
 
-def _kept(ask: Kept, jar: _Jar) -> Said:
+def _kept(ask: KeepsConstructor, jar: _Jar) -> Said:
     owner = ask.constructor.partition("(")[0]
     made = [each for each in jar.classes[owner].methods if each.name == "<init>" and each.access & _PUBLIC]
     found = [f"{owner}({', '.join(parameters_of(each.descriptor))})" for each in made]

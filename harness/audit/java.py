@@ -12,7 +12,7 @@ from tree_sitter import Language, Node, Parser
 from harness.audit.bodies import class_of
 from harness.audit.code import Code, JavaClass
 from harness.audit.declared import SourceFile, names_in
-from harness.audit.flow import Walk
+from harness.audit.flow import FlowWalk
 from harness.base.errors import HarnessError
 
 _JAVA = Language(tree_sitter_java.language())
@@ -64,7 +64,7 @@ def _code(files: list[SourceFile], unread: list[str]) -> Code:
 def _walked(made: JavaClass) -> JavaClass:
     """Return a class whose steps can be walked through. Raises RecursionError for one that goes too deep."""
     for step in (made.initial, *(method.body for method in made.methods)):
-        Walk().exits(step)
+        FlowWalk().exits(step)
     return made
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from harness.audit.code import Act, Atom, Call, Exit, Method
-from harness.audit.flow import ENDS, Decide, Walk, acts_in, most_of, undecided
+from harness.audit.flow import ENDS, Decide, FlowWalk, acts_in, most_of, undecided
 from harness.audit.graph import Acts, Graph, calls, logs, named, reads, writes
 from harness.audit.questions import (
     LEVELS,
@@ -15,7 +15,7 @@ from harness.audit.questions import (
     Default,
     FollowedBy,
     GuardedByFlag,
-    Kept,
+    KeepsConstructor,
     LoggedAt,
     OnlyWhenChanged,
     Question,
@@ -75,7 +75,7 @@ def subjects(ask: Ask) -> tuple[str, ...]:
             return _owners((flag, field))
         case OnlyWhenChanged(members, field):
             return _owners((*members, field))
-        case Kept(constructor):
+        case KeepsConstructor(constructor):
             return (constructor.partition("(")[0],)
         case LoggedAt() | Default():
             return ()
@@ -107,7 +107,7 @@ def _asked(ask: Ask, graph: Graph) -> Said:
             return _only_when_changed(ask, graph)
         case LoggedAt():
             return _logged_at(ask, graph)
-        case Kept():
+        case KeepsConstructor():
             return _kept(ask, graph)
         case Default():
             return _default(ask, graph)
@@ -141,7 +141,7 @@ class _Follows:
 
     def after(self, method: Method, act: Act, passed: frozenset[Method] = frozenset()) -> bool:
         """Whether one follows `act` on every way to the end; a private method may leave it to its callers."""
-        exits = Walk(self.decide, self.stops).exits_after(method.body, act)
+        exits = FlowWalk(self.decide, self.stops).exits_after(method.body, act)
         if exits is not None and not exits & ENDS:
             return True
         callers = self.graph.callers.get(method, ()) if "private" in method.modifiers else ()
@@ -220,7 +220,7 @@ def _guarded_by_flag(ask: GuardedByFlag, graph: Graph) -> Said:
 
 
 def _met(method: Method, decide: Decide) -> list[Act]:
-    walk = Walk(decide)
+    walk = FlowWalk(decide)
     walk.exits(method.body)
     return walk.seen
 
@@ -267,7 +267,7 @@ def _levels(sites: Iterable[tuple[Method, Act]]) -> str:
     return f" at {' and '.join(levels)}" if levels else ""
 
 
-def _kept(ask: Kept, graph: Graph) -> Said:
+def _kept(ask: KeepsConstructor, graph: Graph) -> Said:
     owner = ask.constructor.partition("(")[0]
     declared = graph.code.classes[owner]
     found = {_signature(m): m.at for m in declared.methods if not m.returns and "public" in m.modifiers}

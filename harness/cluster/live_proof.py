@@ -15,7 +15,7 @@ _DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class LiveProof:
+class ObservedArm:
     """The digest of the one raft jar that process `pid` holds open (empty for none or several), and its flag value."""
 
     pid: int
@@ -24,7 +24,7 @@ class LiveProof:
     flag: str
 
 
-def prove(wire: Wire, pid: int, node: int, address: Address, jar: str, flag_key: str) -> LiveProof:
+def prove(wire: Wire, pid: int, node: int, address: Address, jar: str, flag_key: str) -> ObservedArm:
     """Look at a live process.
 
     The digest is of the open file itself (through the process's descriptor), not of whatever the path names now. An
@@ -32,10 +32,10 @@ def prove(wire: Wire, pid: int, node: int, address: Address, jar: str, flag_key:
     """
     path, digest = _open_jar(pid, jar)
     values = probes.broker_config(wire, address, node)
-    return LiveProof(pid, path, digest, values.get(flag_key, "absent") if flag_key else "absent")
+    return ObservedArm(pid, path, digest, values.get(flag_key, "absent") if flag_key else "absent")
 
 
-def mismatch(proof: LiveProof, install: Install) -> str:
+def mismatch(proof: ObservedArm, install: Install) -> str:
     """Return how a live node differs from what was installed on it, empty when it does not. Pure."""
     if proof.sha256 != install.sha256:
         seen = f"a raft jar {proof.sha256[:_DIGITS]}" if proof.sha256 else "no single raft jar"

@@ -21,7 +21,7 @@ from harness.base.processes.leftovers import marked
 from harness.cluster import config, jvm, probes
 from harness.cluster.config import NodeConfig
 from harness.cluster.install import Install
-from harness.cluster.live_proof import LiveProof, prove
+from harness.cluster.live_proof import ObservedArm, prove
 from harness.cluster.protocol import Wire
 from harness.cluster.threads import dump_threads
 from harness.kafka.lines import Line
@@ -265,7 +265,7 @@ class Node:
             return
         self.cpu_seconds += times.user + times.system
 
-    def prove(self, flag_key: str) -> LiveProof:
+    def prove(self, flag_key: str) -> ObservedArm:
         """Look at what the live process runs. Raises Unreachable, OSError."""
         return prove(self._wire, self.pid, self.id, self.config.listeners[0], self.install.jar.name, flag_key)
 

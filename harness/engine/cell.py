@@ -20,7 +20,7 @@ Instrument = Callable[[Launch, Path], AbstractContextManager[Launch]]
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PlannedRun:
     """What is needed to run one scenario on one arm, once.
 
     Every node starts with `install`; `others` are builds that the plan may install on nodes, by name. `overlay` are the

@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.cluster.node import Node
 from harness.cluster.watch import Look
-from harness.engine.cell import Cell
+from harness.engine.cell import PlannedRun
 from harness.engine.outcome import Facts
 from harness.model.clients import ClientReport
 from harness.model.events import ClientSettled, Event, NodeChanged, QuorumSeen, Sampled, StepChanged
@@ -28,7 +28,7 @@ _BY_THE_ARM = (IncidentKind.NODE_DIED, IncidentKind.EXPECTATION_UNMET)
 class Recorder:
     """Hears of everything in a run; the first incident of a kind is kept, those of the aftermath all are."""
 
-    def __init__(self, cell: Cell, journal: Journal, folder: RunFolder) -> None:
+    def __init__(self, cell: PlannedRun, journal: Journal, folder: RunFolder) -> None:
         self.folder = folder
         self.evidence: list[Evidence] = []
         self.clients: list[ClientReport] = []

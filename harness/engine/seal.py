@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.json import to_json
-from harness.engine.cell import Cell
+from harness.engine.cell import PlannedRun
 from harness.model.events import OutcomeDecided
 from harness.model.seal import RunInputs, Seal
 from harness.rundir.directory import RunDirectory
@@ -19,7 +19,7 @@ from harness.scenario.steps import described
 _DIGITS = 12
 
 
-def inputs_of(cell: Cell) -> RunInputs:
+def inputs_of(cell: PlannedRun) -> RunInputs:
     """Return what a cell is declared to be run with."""
     return RunInputs(
         plan=_plan_digest(cell),
@@ -31,7 +31,7 @@ def inputs_of(cell: Cell) -> RunInputs:
     )
 
 
-def seal_of(cell: Cell, folder: RunFolder) -> Seal:
+def seal_of(cell: PlannedRun, folder: RunFolder) -> Seal:
     """Return the seal of a run that has ended in `folder`."""
     return Seal(inputs_of(cell), _digest(folder.journal.read_bytes()))
 
@@ -46,7 +46,7 @@ def differences(inputs: RunInputs, declared: RunInputs) -> str:
     )
 
 
-def mismatch(root: Path, cell: Cell) -> str:
+def mismatch(root: Path, cell: PlannedRun) -> str:
     """Return why the result that lies below `root` cannot stand for a cell; empty when it can."""
     try:
         return differences(check_result(RunDirectory(root).run(cell.key)).inputs, inputs_of(cell))
@@ -83,7 +83,7 @@ def recorded_outcome(journal: Path) -> tuple[str, str, str]:
     return last.outcome, last.expectation, last.reason
 
 
-def _plan_digest(cell: Cell) -> str:
+def _plan_digest(cell: PlannedRun) -> str:
     scenario = cell.scenario
     steps = tuple(described(scenario.plan().everything, cell.settings_in_force))
     text = to_json((steps, scenario.topology, scenario.budget, dict(cell.settings)))

@@ -9,7 +9,7 @@ from itertools import pairwise
 from harness.base.waiting import wait_until
 from harness.cluster.protocol import Unreachable
 from harness.engine.cancel import RunCancelled
-from harness.engine.cell import Cell
+from harness.engine.cell import PlannedRun
 from harness.engine.recorder import Recorder
 from harness.model.events import PhaseStarted, StepChanged
 from harness.model.incidents import Incident, IncidentKind
@@ -41,10 +41,10 @@ class PlanEnded(Exception):  # noqa: N818 - ends the walk, whatever the reason; 
     """The plan cannot or need not go on."""
 
 
-class Walk:
+class StepRunner:
     """Carries steps out on a live world; `waits` are the seconds that each expectation took to be met."""
 
-    def __init__(self, cell: Cell, recorder: Recorder, world: World, say: Callable[[str], None]) -> None:
+    def __init__(self, cell: PlannedRun, recorder: Recorder, world: World, say: Callable[[str], None]) -> None:
         self.waits: dict[str, float] = {}
         self._cell = cell
         self._recorder = recorder

@@ -17,7 +17,7 @@ from harness.logs.compare import clocks
 from harness.logs.compare.contrasts import comparable, contrast, learned
 from harness.logs.compare.counts import Count, Where
 from harness.logs.compare.families import family, unordered
-from harness.logs.kept import Kept, kept, run_folder
+from harness.logs.kept import CachedCounts, kept, run_folder
 from harness.logs.read.events import OUTSIDE, WHOLE_LOG, Reading
 from harness.logs.read.layout import compile_layout
 from harness.logs.read.library import Origins, library, named_version, overlaid
@@ -148,7 +148,7 @@ def _counted(
     return {name: gone[name].counts if name in gone else read_now[name] for name in readings}, _gone(gone)
 
 
-def _gone(logs: Mapping[str, Kept]) -> list[str]:
+def _gone(logs: Mapping[str, CachedCounts]) -> list[str]:
     first = min(logs, default="")
     what = f"{first} is gone" if len(logs) == 1 else f"{len(logs)} logs are gone, {first} first"
     masked = "" if all(log.is_masked_alike for log in logs.values()) else "; it was masked by other rules than today's"

@@ -40,7 +40,7 @@ _PLACE = pl.Schema({"repeat": pl.Int32, "node": pl.Int32, "node_role": pl.String
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CachedCounts:
     """What an earlier diff counted of a log; whether it masked lines as is done today."""
 
     counts: FileCounts
@@ -99,12 +99,12 @@ def parquet_files(folder: Path) -> list[Path]:
     return sorted(folder.glob(f"*/*/{_FILE}"))
 
 
-def kept(folder: Path, nodes: Iterable[NodeLogs], gone: Sequence[str]) -> dict[str, Kept]:
+def kept(folder: Path, nodes: Iterable[NodeLogs], gone: Sequence[str]) -> dict[str, CachedCounts]:
     """Return what an earlier diff counted, in a run's folder, of those of the nodes' logs that are gone.
 
     Counts that are no Parquet, of another schema, or of other logs than the nodes' are a HarnessError.
     """
-    found: dict[str, Kept] = {}
+    found: dict[str, CachedCounts] = {}
     for node in nodes:
         names = [name for name in node.files if name in gone]
         path = folder.joinpath(*_folders(node.scenario, node.arm), _FILE)
@@ -113,7 +113,7 @@ def kept(folder: Path, nodes: Iterable[NodeLogs], gone: Sequence[str]) -> dict[s
     return found
 
 
-def _of_node(path: Path, node: NodeLogs, names: Sequence[str]) -> Iterator[tuple[str, Kept]]:
+def _of_node(path: Path, node: NodeLogs, names: Sequence[str]) -> Iterator[tuple[str, CachedCounts]]:
     rows, said = _read(path)
     if node not in from_json(tuple[NodeLogs, ...], said["nodes"]):
         raise HarnessError(
@@ -123,7 +123,7 @@ def _of_node(path: Path, node: NodeLogs, names: Sequence[str]) -> Iterator[tuple
     totals = {total.file: total for total in from_json(tuple[FileTotal, ...], said["totals"])}
     for name in names:
         counts = rows.filter(pl.col("file") == name).select(COUNTED.names())
-        yield name, Kept(FileCounts(counts, totals[name], ()), said["masks"] == _MASKS)
+        yield name, CachedCounts(FileCounts(counts, totals[name], ()), said["masks"] == _MASKS)
 
 
 def _read(path: Path) -> tuple[pl.DataFrame, dict[str, str]]:

@@ -147,7 +147,7 @@ class CellOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell(CellOutcome):
+class JudgedCell(CellOutcome):
     """A judged cell: what is claimed of it, how it compares with that, and the command that runs it again."""
 
     role: Role
@@ -168,7 +168,7 @@ class Cell(CellOutcome):
 
 
 @dataclass(frozen=True, slots=True)
-class Scenario:
+class JudgedScenario:
     """A row of the matrix: its weight in the verdict (None when nothing was asked) and what it means.
 
     `discriminates` tells whether base fails for the named reason; a scenario that does not proves nothing.
@@ -180,9 +180,9 @@ class Scenario:
     effect: Effect
     inertness: Inertness
     discriminates: bool
-    cells: tuple[Cell, ...]
+    cells: tuple[JudgedCell, ...]
 
-    def cell(self, arm: str) -> Cell | None:
+    def cell(self, arm: str) -> JudgedCell | None:
         """Return the cell of an arm, None for one that cannot exist."""
         return next((cell for cell in self.cells if cell.arm == arm), None)
 
@@ -241,7 +241,7 @@ class VerdictRecord:
     host: Mapping[str, str]
     repeats: Positive
     arms: tuple[Arm, ...]
-    scenarios: tuple[Scenario, ...]
+    scenarios: tuple[JudgedScenario, ...]
     claims: tuple[JudgedClaim, ...]
     runs: tuple[JudgedRun, ...]
     contrasts: tuple[Contrast, ...]

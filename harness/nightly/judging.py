@@ -14,7 +14,7 @@ from harness.model.verdict import ClaimStatus, Reason, ReasonSource, Standing, V
 from harness.model.waivers import Waiver
 from harness.nightly.cell_history import cells_of, findings_of
 from harness.nightly.history import SCHEMA, PastNight, Verified, before
-from harness.nightly.night import Ended, Night, Planned, VerificationStatus
+from harness.nightly.night import EndedVerification, Night, Planned, VerificationStatus
 from harness.nightly.night_waivers import Waived, apply_waivers
 from harness.nightly.trend import CellTrend, FindingTrend, cell_trends, finding_trends
 
@@ -108,7 +108,9 @@ def judge_night(
     )
 
 
-def _concluded(planned: Planned, ended: Ended | None, record: VerdictRecord | None, waived: Waived) -> Concluded:
+def _concluded(
+    planned: Planned, ended: EndedVerification | None, record: VerdictRecord | None, waived: Waived
+) -> Concluded:
     if ended is None:
         missing = VerificationStatus.MISSING
         return Concluded(planned, missing, missing, "It was declared and nobody ran it.", 0.0)

@@ -15,7 +15,7 @@ from harness.base.locks import MARKER
 from harness.model.options import record_of, words_of
 from harness.model.request import Request
 from harness.nightly.folder import NightFolder, is_night, read_night
-from harness.nightly.night import SCHEMA, Ended, Night, Planned, VerificationStatus
+from harness.nightly.night import SCHEMA, EndedVerification, Night, Planned, VerificationStatus
 from harness.rundir.directory import RunDirectory
 
 _BLOCK_BYTES = 1 << 16
@@ -26,7 +26,7 @@ class Part:
     """A verification that one of the folders brings; `run_dir` may be missing where it ended in an error."""
 
     planned: Planned
-    ended: Ended
+    ended: EndedVerification
     run_dir: Path
 
 
@@ -85,7 +85,7 @@ def _of_run(folder: Path) -> Part:
     name = folder.absolute().name
     seconds = round(sum(declaration.timings.values()), 1)
     planned = Planned(name, words, 1, max(seconds, 1.0))
-    return Part(planned, Ended(name, VerificationStatus(record.verdict.value), seconds), folder)
+    return Part(planned, EndedVerification(name, VerificationStatus(record.verdict.value), seconds), folder)
 
 
 def _copy_sparse(source: str, target: str) -> None:

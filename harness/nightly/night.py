@@ -43,7 +43,7 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedVerification:
     """A verification that was run; `seconds` is wall time, `error` a sentence when the outcome is ERROR."""
 
     id: str
@@ -67,7 +67,7 @@ class Night:
     shard: int
     shards: int
     planned: tuple[Planned, ...]
-    ended: tuple[Ended, ...] = ()
+    ended: tuple[EndedVerification, ...] = ()
 
     @property
     def label(self) -> str:

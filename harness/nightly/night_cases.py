@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from harness.model.verdict import JudgedRun, Scenario, VerdictRecord
+from harness.model.verdict import JudgedRun, JudgedScenario, VerdictRecord
 from harness.nightly.judging import Concluded, NightReport
 from harness.nightly.night import VerificationStatus
 from harness.report.junit_xml import Case, CaseResult, Suite, render_junit
@@ -29,7 +29,7 @@ def _suites(report: NightReport, concluded: Concluded, record: VerdictRecord | N
         yield Suite(f"{name}/{scenario.name}", tuple(_case(report, name, scenario, run) for run in runs))
 
 
-def _case(report: NightReport, verification: str, scenario: Scenario, run: JudgedRun) -> Case:
+def _case(report: NightReport, verification: str, scenario: JudgedScenario, run: JudgedRun) -> Case:
     case = replace(case_of(scenario, run), classname=f"{verification}.{scenario.name}")
     waiver = report.waived.cells.get((verification, scenario.name, run.arm))
     if waiver is None or case.result is not CaseResult.FAILED:

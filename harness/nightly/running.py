@@ -15,7 +15,7 @@ from harness.model.request import Request, as_typed
 from harness.model.runs import Verdict
 from harness.nightly.folder import NightFolder
 from harness.nightly.matrix import Verification
-from harness.nightly.night import SCHEMA, Ended, Night, Planned, VerificationStatus
+from harness.nightly.night import SCHEMA, EndedVerification, Night, Planned, VerificationStatus
 from harness.nightly.shards import assign, estimate
 from harness.scenario.plan import Scenario
 from harness.scenario.registry import select
@@ -60,7 +60,7 @@ def run_shard(night: Night, requests: dict[str, Request], folder: Path, reporter
     return night
 
 
-def _ask(ask: Verify, name: str, request: Request, place: NightFolder, reporter: Reporter) -> Ended:
+def _ask(ask: Verify, name: str, request: Request, place: NightFolder, reporter: Reporter) -> EndedVerification:
     """Return how a verification ended; whatever goes wrong in it is printed and ends nothing else."""
     run_dir = place.run(name).path
     run_dir.mkdir()
@@ -75,4 +75,4 @@ def _ask(ask: Verify, name: str, request: Request, place: NightFolder, reporter:
         outcome, error = VerificationStatus.ERROR, f"{type(failure).__name__}: {failure}"[:500]
     if error:
         reporter.say(error)
-    return Ended(name, outcome, round(time.monotonic() - began, 1), error)
+    return EndedVerification(name, outcome, round(time.monotonic() - began, 1), error)

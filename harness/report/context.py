@@ -15,7 +15,7 @@ from harness.report import matrix
 from harness.report.differences import ContrastView, causes_of, contrast_view, known_of, meaning_of
 from harness.report.drawing import Drawing, draw
 from harness.report.links import Link, evidence_link, journal_link
-from harness.report.matrix import InertnessView, Row
+from harness.report.matrix import InertnessView, MatrixRow
 from harness.report.measures import Measures, measures_of
 from harness.report.proving import (
     ClaimView,
@@ -96,7 +96,7 @@ class ReportContext:
     runs_summary: str
     arms: tuple[Arm, ...]
     claims: tuple[ClaimView, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[MatrixRow, ...]
     contrasts: tuple[ContrastView, ...]
     repeated: bool
     proof: ProofView | None

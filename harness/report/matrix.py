@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from harness.base.text import cut
 from harness.model.arms import Arm, Role
 from harness.model.runs import Evidence
-from harness.model.verdict import Cell, CellState, JudgedRun, Scenario, Standing, VerdictRecord
+from harness.model.verdict import CellState, JudgedCell, JudgedRun, JudgedScenario, Standing, VerdictRecord
 from harness.report.figures import inline_figures
 from harness.report.links import Link, Quote, evidence_link, journal_link, quote_of
 
@@ -47,7 +47,7 @@ class CellView:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MatrixRow:
     """One scenario; a cell is None where an arm cannot exist or was not declared."""
 
     id: str
@@ -76,7 +76,7 @@ def slug(*words: str) -> str:
     return "-".join(re.sub(r"[^A-Za-z0-9]+", "-", word).strip("-").lower() for word in words)
 
 
-def rows(record: VerdictRecord, text: int) -> tuple[Row, ...]:
+def rows(record: VerdictRecord, text: int) -> tuple[MatrixRow, ...]:
     """Return a row per scenario, in the order in which they were asked."""
     return tuple(_row(record, scenario, text) for scenario in record.scenarios)
 
@@ -93,8 +93,8 @@ def inertness(record: VerdictRecord) -> tuple[InertnessView, ...]:
     return tuple(found)
 
 
-def _row(record: VerdictRecord, scenario: Scenario, text: int) -> Row:
-    return Row(
+def _row(record: VerdictRecord, scenario: JudgedScenario, text: int) -> MatrixRow:
+    return MatrixRow(
         id=f"scenario-{slug(scenario.name)}",
         name=scenario.name,
         question=scenario.question,
@@ -106,7 +106,7 @@ def _row(record: VerdictRecord, scenario: Scenario, text: int) -> Row:
     )
 
 
-def _cell(record: VerdictRecord, scenario: Scenario, arm: Arm, text: int) -> CellView | None:
+def _cell(record: VerdictRecord, scenario: JudgedScenario, arm: Arm, text: int) -> CellView | None:
     cell = scenario.cell(arm.name)
     if cell is None:
         return None
@@ -128,7 +128,7 @@ def _cell(record: VerdictRecord, scenario: Scenario, arm: Arm, text: int) -> Cel
     )
 
 
-def _standing(cell: Cell) -> str:
+def _standing(cell: JudgedCell) -> str:
     """Return how a cell stands, in other words where nothing is claimed of it and where its failure is claimed."""
     if cell.is_expected_failure:
         return "expected failure"

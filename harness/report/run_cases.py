@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.model.verdict import Check, JudgedRun, Scenario, VerdictRecord
+from harness.model.verdict import Check, JudgedRun, JudgedScenario, VerdictRecord
 from harness.report.junit_xml import Case, CaseResult, Suite, render_junit
 
 _RESULTS = {
@@ -19,12 +19,12 @@ def render_runs(record: VerdictRecord) -> str:
     return render_junit(f"verdict {record.verdict}", [suite_of(record, scenario) for scenario in record.scenarios])
 
 
-def suite_of(record: VerdictRecord, scenario: Scenario) -> Suite:
+def suite_of(record: VerdictRecord, scenario: JudgedScenario) -> Suite:
     """Return the runs of a scenario as a suite."""
     return Suite(scenario.name, tuple(case_of(scenario, run) for run in record.runs if run.scenario == scenario.name))
 
 
-def case_of(scenario: Scenario, run: JudgedRun) -> Case:
+def case_of(scenario: JudgedScenario, run: JudgedRun) -> Case:
     """Return a run as a case; one that failed as the claims say passes and says so."""
     expected = "expected failure: " if run.check is Check.EXPECTED_FAILURE else ""
     return Case(
@@ -37,7 +37,7 @@ def case_of(scenario: Scenario, run: JudgedRun) -> Case:
     )
 
 
-def _story(scenario: Scenario, run: JudgedRun) -> str:
+def _story(scenario: JudgedScenario, run: JudgedRun) -> str:
     cell = scenario.cell(run.arm)
     expected = f"claimed: {' and '.join(map(str, cell.expected))}" if cell and cell.expected else ""
     places = [f"see {each.place}" for each in run.evidence]

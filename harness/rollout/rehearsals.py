@@ -39,7 +39,7 @@ _INTERNAL_TOPICS = {"offsets.topic.num.partitions": "3", "transaction.state.log.
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class RehearsalKind:
     """A rehearsal: its question and what it adds to a plan; `kills` says that clients wait for a session to end."""
 
     question: str
@@ -121,19 +121,19 @@ def _install_what_dies(plan: Plan, node: NodeRef) -> None:
     plan.do(allow_death(node), stop(node), install(node, DIES_ON_LOAD), start(node))
 
 
-KINDS: Mapping[str, Kind] = {
-    CONTROL: Kind("Does base itself survive being restarted node by node under load?", _control),
-    FORWARD_AND_BACK: Kind(
+KINDS: Mapping[str, RehearsalKind] = {
+    CONTROL: RehearsalKind("Does base itself survive being restarted node by node under load?", _control),
+    FORWARD_AND_BACK: RehearsalKind(
         "Does the candidate replace base node by node, and base the candidate again?", _forward_and_back
     ),
-    "half-way-and-back": Kind(
+    "half-way-and-back": RehearsalKind(
         "Do both versions work side by side, whichever leads, and is there a way back from half-way?",
         _half_way_and_back,
     ),
-    "killed-in-step": Kind(
+    "killed-in-step": RehearsalKind(
         "Does a node that is killed in the middle of its turn come back?", _killed_in_step, kills=True
     ),
-    "dies-on-load": Kind(
+    "dies-on-load": RehearsalKind(
         "Is a candidate that dies on load noticed at the first node, with the cluster serving and a way back?",
         _dies_on_load,
     ),

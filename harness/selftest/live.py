@@ -17,7 +17,7 @@ from harness.cluster.install import Install
 from harness.cluster.node import Node, NodeState
 from harness.cluster.prepare import Ground
 from harness.cluster.topology import Topology
-from harness.engine.cell import Cell
+from harness.engine.cell import PlannedRun
 from harness.engine.outcome import Facts, decide
 from harness.model.arms import ABSENT, Role
 from harness.model.clients import ClientReport
@@ -70,7 +70,7 @@ class Stand:
         self, run_dir: Path, topology: Topology, build: Callable[..., None], settings: Mapping[str, str]
     ) -> RunResult:
         key, scenario = RunKey("canary", "stock", 1), plan_of("canary", topology, build)
-        return carry_out(Cell(key, scenario, Role.BASE, self.ground, self._stock(), settings), run_dir)
+        return carry_out(PlannedRun(key, scenario, Role.BASE, self.ground, self._stock(), settings), run_dir)
 
     def _stock(self) -> Install:
         return Install("stock", self.raft_jar, sha256_of(self.raft_jar), ABSENT)

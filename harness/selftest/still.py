@@ -18,7 +18,7 @@ from harness.cluster.install import Install
 from harness.cluster.prepare import Ground
 from harness.cluster.topology import Topology
 from harness.engine.cancel import Cancellation
-from harness.engine.cell import Cell
+from harness.engine.cell import PlannedRun
 from harness.engine.executor import run_cell
 from harness.engine.seal import check_results
 from harness.kafka.lines import line_of
@@ -47,7 +47,7 @@ def still_canaries() -> tuple[Canary, ...]:
     )
 
 
-def carry_out(cell: Cell, run_dir: Path) -> RunResult:
+def carry_out(cell: PlannedRun, run_dir: Path) -> RunResult:
     """Run a cell as any other is run, and say nothing of its phases."""
     return run_cell(cell, run_dir, lambda _: None, Cancellation())
 
@@ -81,7 +81,7 @@ def _failing(plan: Plan, _cluster: ClusterRef) -> None:
 def _empty_run(run_dir: Path, build: Callable[..., None] = _nothing) -> RunResult:
     ground = Ground(Path("java"), (), Path("template"), None, Profile.FAST, line_of(DEFAULT_KAFKA))
     scenario = plan_of("empty", _NO_NODES, build)
-    return carry_out(Cell(RunKey("empty", "none", 1), scenario, Role.BASE, ground, _NO_JAR), run_dir)
+    return carry_out(PlannedRun(RunKey("empty", "none", 1), scenario, Role.BASE, ground, _NO_JAR), run_dir)
 
 
 def _checked_run(run_dir: Path) -> RunFolder:

@@ -16,7 +16,7 @@ from harness.base.text import visible
 from harness.cluster.install import Install
 from harness.cluster.prepare import Ground
 from harness.cluster.topology import describe_topology
-from harness.engine.cell import Cell
+from harness.engine.cell import PlannedRun
 from harness.engine.seal import check_result
 from harness.kafka.distribution import distribution_of
 from harness.kafka.lock import read_lock
@@ -126,7 +126,7 @@ def _stand(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> _St
     return _Stand(directory, directory.roll_plan.read(), declared, directory.setup.read(), ground, tools)
 
 
-def _cell(stand: _Stand, name: str, baseline: Baseline | None) -> Cell:
+def _cell(stand: _Stand, name: str, baseline: Baseline | None) -> PlannedRun:
     base, candidate, key = stand.install(Role.BASE, BASE), stand.install(Role.ON, CANDIDATE), stand.setup.flag_key
     with_key = _with_key(candidate, key)
     key_left = _with_key_left(base, with_key, key)
@@ -148,7 +148,7 @@ def _cell(stand: _Stand, name: str, baseline: Baseline | None) -> Cell:
         DIES_ON_LOAD: _dying(candidate, stand.directory.build("dies-on-load").path.absolute() / base.jar.name),
     }
     run, java = RunKey(name, ARM, 1), stand.arm(Role.BASE).java
-    return Cell(run, rehearsal(name, config), Role.ON, stand.ground, base, stand.setup.overlay, key, java, others)
+    return PlannedRun(run, rehearsal(name, config), Role.ON, stand.ground, base, stand.setup.overlay, key, java, others)
 
 
 def _dying(candidate: Install, jar: Path) -> Install:

@@ -10,7 +10,7 @@ from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.cluster.install import Install
 from harness.cluster.prepare import Ground, prepare_ground
-from harness.engine.cell import Cell
+from harness.engine.cell import PlannedRun
 from harness.engine.run_board import RunBoard
 from harness.engine.schedule import run_cells
 from harness.engine.seal import mismatch
@@ -40,7 +40,7 @@ def run(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> list[RunResult]:
         return carry_out(cells, run_dir, request.jobs, reporter, "runs on live clusters")
 
 
-def carry_out(cells: Sequence[Cell], root: Path, jobs: int, reporter: Reporter, what: str) -> list[RunResult]:
+def carry_out(cells: Sequence[PlannedRun], root: Path, jobs: int, reporter: Reporter, what: str) -> list[RunResult]:
     """Run the cells for which no result below `root` stands; return the new results. With `what`, say so."""
     todo = [cell for cell in cells if not _stands(root, cell, reporter)]
     for cell in todo:  # what an interrupted run left says nothing
@@ -66,14 +66,14 @@ def lay_ground(request: Request, kafka_version: str, toolbox: Toolbox, say: Call
     )
 
 
-def declared_cells(declared: Declaration, directory: RunDirectory, ground: Ground) -> list[Cell]:
+def declared_cells(declared: Declaration, directory: RunDirectory, ground: Ground) -> list[PlannedRun]:
     """Return every declared cell, arms side by side, so that a drifting host meets all arms of a scenario alike."""
     setup, known = directory.setup.read(), load_all(directory.request.read().scenario_folders)
     missing = [scenario.name for scenario in declared.scenarios if scenario.name not in known]
     if missing:
         raise HarnessError(f"This run declares scenarios that are not there any more: {', '.join(missing)}.")
     return [
-        Cell(
+        PlannedRun(
             RunKey(scenario.name, arm.name, repeat),
             known[scenario.name],
             arm.role,
@@ -95,7 +95,7 @@ def installed(arm: Arm, name: str, setup: Setup, run_dir: Path) -> Install:
     return Install(name, jar, arm.build.jar_sha256, arm.flag or ABSENT, setup.settings.get(arm.name, {}))
 
 
-def _stands(root: Path, cell: Cell, reporter: Reporter) -> bool:
+def _stands(root: Path, cell: PlannedRun, reporter: Reporter) -> bool:
     """Return whether a cell has a result that was made with what is declared now; say why one is not used."""
     if not RunDirectory(root).run(cell.key).result.exists:
         return False

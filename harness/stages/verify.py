@@ -13,7 +13,7 @@ from harness.base.progress import Reporter, duration
 from harness.base.text import visible
 from harness.judge.reasons import rests_on
 from harness.model.runs import Verdict
-from harness.model.verdict import Cell, VerdictRecord
+from harness.model.verdict import JudgedCell, VerdictRecord
 from harness.rundir.directory import RunDirectory
 from harness.stages import diff as diff_stage
 from harness.stages import judge as judge_stage
@@ -75,5 +75,5 @@ def print_verdict(console: Console, record: VerdictRecord, timings: Mapping[str,
     console.print(Text(f"\nreport: {page}"))
 
 
-def _expected(cell: Cell) -> str:
+def _expected(cell: JudgedCell) -> str:
     return " as expected" if cell.is_expected_failure else ""

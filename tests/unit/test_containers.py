@@ -15,7 +15,7 @@ from harness.base.processes import bare_environment, run
 from harness.building.builders.base import BuildHost, open_builder
 from harness.building.compiling import Builder, first_errors
 from harness.building.containers.engine import Engine, why_unreachable
-from harness.building.containers.failures import Ended, refused, why_failed
+from harness.building.containers.failures import CommandEnd, refused, why_failed
 from harness.building.containers.gradle import (
     GradleFull,
     Workshop,
@@ -42,7 +42,7 @@ def nobody(line: str) -> None:
 
 
 def why(exit_code: int, output: str = "", *, oom: bool = False, late: bool = False) -> str:
-    error = why_failed(Ended(exit_code, oom, late, output), 2 * GIB, 600)
+    error = why_failed(CommandEnd(exit_code, oom, late, output), 2 * GIB, 600)
     return error.message if error else ""
 
 

@@ -16,7 +16,7 @@ from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
 from harness.engine import executor, walk
 from harness.engine.cancel import Cancellation, RunCancelled
-from harness.engine.cell import Cell
+from harness.engine.cell import PlannedRun
 from harness.kafka.lines import line_of
 from harness.model.arms import Role
 from harness.model.events import OutcomeDecided, PhaseStarted, Sampled, StepChanged
@@ -112,7 +112,7 @@ def run(tmp_path, *build, budget=60.0, cancellation=None, **changes):
     scenario = Scenario("s", "?", kraft(controllers=1, observers=0), "suite", budget, plan_it, __file__)
     scenario = replace(scenario, **changes)
     ground = SimpleNamespace(launch=lambda *_: None, template=None, profile="fast", line=line_of("3.9.1"))
-    cell = Cell(RunKey("s", "stock", 1), scenario, Role.BASE, ground, STOCK)
+    cell = PlannedRun(RunKey("s", "stock", 1), scenario, Role.BASE, ground, STOCK)
     said = []
     result = executor.run_cell(cell, tmp_path, said.append, cancellation or Cancellation())
     events = [entry.event for entry in read_journal(tmp_path / "runs/s/stock/1/journal.jsonl")]

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.cluster.install import Install
-from harness.cluster.live_proof import LiveProof, mismatch
+from harness.cluster.live_proof import ObservedArm, mismatch
 from harness.cluster.node import NodeState
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
@@ -77,7 +77,7 @@ def record():
 
 
 def ready(sha256=JAR, flag="true"):
-    return SomeNode(NodeState.READY, proof=LiveProof(42, "/x/kafka-raft.jar", sha256, flag))
+    return SomeNode(NodeState.READY, proof=ObservedArm(42, "/x/kafka-raft.jar", sha256, flag))
 
 
 def test_every_run_is_watched_for_deaths_leaders_starvation_proofs_progress_and_threads():
@@ -146,7 +146,7 @@ def test_a_node_that_was_started_and_never_proved_is_reported(record):
 
 
 def test_a_proof_of_the_install_has_no_mismatch():
-    assert mismatch(LiveProof(1, "j", JAR, "true"), INSTALL) == ""
+    assert mismatch(ObservedArm(1, "j", JAR, "true"), INSTALL) == ""
 
 
 def test_a_death_is_reported_with_the_nodes_last_words(record, tmp_path):

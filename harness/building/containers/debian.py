@@ -42,7 +42,7 @@ class Recipe:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ImageInputs:
     """What the last image was made of, kept outside the engine: suites with their mirrors, packages, its bytes."""
 
     sources: tuple[str, ...]
@@ -72,7 +72,7 @@ def make_image(engine: Engine, hear: Callable[[str], None]) -> tuple[Image, list
         labels = {PACKAGES_LABEL: " ".join(packages), f"{LABEL}.sources": ", ".join(public)}
         hear("handing it to the engine")
         image = import_image(engine, tar, DEBIAN, labels)
-    return image, _remembered(Made(public, packages, image.content))
+    return image, _remembered(ImageInputs(public, packages, image.content))
 
 
 def read_recipe() -> Recipe:
@@ -104,7 +104,7 @@ def packages_in(tar: Path) -> tuple[str, ...]:
         return tuple(stream.read().decode("utf-8").split()) if stream else ()
 
 
-def moved(before: Made, now: Made) -> list[str]:
+def moved(before: ImageInputs, now: ImageInputs) -> list[str]:
     """Return in sentences how an image differs from the one before: the mirror moved, or the bytes did alone."""
     told = []
     if before.sources != now.sources:
@@ -180,9 +180,9 @@ def _end(process: subprocess.Popen[bytes]) -> None:
                 process.wait(_GRACE_SECONDS)
 
 
-def _remembered(now: Made) -> list[str]:
+def _remembered(now: ImageInputs) -> list[str]:
     """Return how `now` differs from what is remembered, and remember it instead."""
     file = user_data_root() / "images" / "debian.json"
-    before = from_json(Made, file.read_text(encoding="utf-8")) if file.is_file() else now
+    before = from_json(ImageInputs, file.read_text(encoding="utf-8")) if file.is_file() else now
     write_text(file, to_json(now))
     return moved(before, now)

@@ -19,7 +19,7 @@ from testcontainers.core.container import DockerContainer
 
 from harness.base.errors import HarnessError
 from harness.building.containers.engine import BUILD_LABEL, ENGINE_ERRORS, OWNER_LABEL, Engine, remove_build
-from harness.building.containers.failures import Ended, engine_lost, refused
+from harness.building.containers.failures import CommandEnd, engine_lost, refused
 from harness.building.containers.lines import Lines
 from harness.building.containers.owners import this_process
 
@@ -59,7 +59,7 @@ class Job:
 class Done:
     """A job that has ended, in its container, which is still there."""
 
-    ended: Ended
+    ended: CommandEnd
     engine: Engine
     container: Any
 
@@ -155,7 +155,7 @@ def _docker_mount(mount: Mount) -> DockerMount:
     return DockerMount(mount.target, str(mount.source.absolute()), type="bind", read_only=not mount.writable)
 
 
-def _watched(container: Any, job: Job, hear: Callable[[str], None]) -> Ended:
+def _watched(container: Any, job: Job, hear: Callable[[str], None]) -> CommandEnd:
     late = threading.Event()
 
     def end() -> None:
@@ -175,7 +175,7 @@ def _watched(container: Any, job: Job, hear: Callable[[str], None]) -> Ended:
         container.reload()
     finally:
         watchdog.cancel()
-    return Ended(
+    return CommandEnd(
         exit_code=int(status["StatusCode"]),
         out_of_memory=bool(container.attrs["State"]["OOMKilled"]),
         timed_out=late.is_set(),

@@ -16,8 +16,8 @@ from harness.logs.compare.noise import Noise
 from harness.logs.compare.order import Order, Swap
 from harness.logs.compare.rates import Rates
 from harness.logs.compare.shifts import Shift, Shifts
-from harness.logs.compare.tables import Key, Place, Told
-from harness.logs.compare.values import Change, Side, Values
+from harness.logs.compare.tables import Assessment, Key, Place
+from harness.logs.compare.values import Side, ValueChange, Values
 from harness.logs.read.layout import LEVELS
 from harness.logs.read.text import excerpt
 from harness.model.findings import Contrast, Finding, FindingKind, Significance
@@ -127,7 +127,7 @@ def _finding(
     candidate: str,
     seconds: Mapping[Where, float],
     noise: Noise,
-    rates: Mapping[tuple[Place, Key], Told],
+    rates: Mapping[tuple[Place, Key], Assessment],
 ) -> Finding | None:
     place, key = Place(pair.scenario, pair.node_role), Key(pair.logger, pair.family)
     runs = (noise.runs(place, key, base), noise.runs(place, key, candidate))
@@ -140,7 +140,7 @@ def _finding(
         told = noise.presence(place, changed, base, candidate)
         at_level = (noise.runs(place, changed, base), noise.runs(place, changed, candidate))
         return _told(pair, FindingKind.LEVEL, _busiest(pair.candidate), told, at_level)
-    told = rates.get((place, key), Told(Significance.UNKNOWN))
+    told = rates.get((place, key), Assessment(Significance.UNKNOWN))
     phase = told.phase if told.significance is Significance.BEYOND and told.phase else ""
     other = _other_rate(pair, base, candidate, seconds)
     return None if other is None else _told(pair, FindingKind.RATE, phase or other, told, runs)
@@ -154,7 +154,7 @@ def _moved(pairs: Iterable[_Pair], swaps: Iterable[Swap], arms: tuple[str, str],
         if pair is not None and pair.base and pair.candidate:
             key = Key(pair.logger, pair.family)
             base_runs, candidate_runs = (noise.runs(swap.place, key, arm) for arm in arms)
-            told = Told(Significance.BEYOND)
+            told = Assessment(Significance.BEYOND)
             plain = _told(pair, FindingKind.ORDER, pair.candidate[0].where.phase, told, (base_runs, candidate_runs))
             was, now = ("before", "after") if swap.was_first else ("after", "before")
             says = f"first logged {was} this line, now {now} it: {excerpt(swap.neighbour)}"
@@ -168,7 +168,7 @@ def _shifted(pairs: Iterable[_Pair], shifts: Iterable[Shift], arms: tuple[str, s
     for shift in shifts:
         pair = known[shift.place.scenario, shift.place.node_role, shift.key.logger, shift.key.family]
         base_runs, candidate_runs = (noise.runs(shift.place, shift.key, arm) for arm in arms)
-        told = Told(Significance.BEYOND, shift.phase, shift.q)
+        told = Assessment(Significance.BEYOND, shift.phase, shift.q)
         plain = _told(pair, FindingKind.SHIFT, shift.phase, told, (base_runs, candidate_runs))
         says = f"first logged {shift.now:.1f} s after the phase begins, not {shift.was:.1f} s"
         others = f"; {shift.others} more shift alike" if shift.others else ""
@@ -176,7 +176,7 @@ def _shifted(pairs: Iterable[_Pair], shifts: Iterable[Shift], arms: tuple[str, s
     return found
 
 
-def _not_told_by(changes: Iterable[Change], findings: Iterable[Finding]) -> list[Finding]:
+def _not_told_by(changes: Iterable[ValueChange], findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings without new and vanished lines that are new or gone because of a value that is told."""
     told: dict[tuple[str, ...], int] = {}
     for change in changes:
@@ -192,12 +192,12 @@ def _not_told_by(changes: Iterable[Change], findings: Iterable[Finding]) -> list
     return left
 
 
-def _changed(change: Change) -> Finding:
+def _changed(change: ValueChange) -> Finding:
     slot, place = change.slot, change.place
     pair = _Pair(place.scenario, place.node_role, slot.logger, slot.text, change.base.shown, change.candidate.shown)
     runs = (change.base.runs, change.candidate.runs)
     phase = _busiest(change.candidate.logged or change.base.logged)
-    plain = _told(pair, FindingKind.VALUE, phase, Told(change.significance), runs)
+    plain = _told(pair, FindingKind.VALUE, phase, Assessment(change.significance), runs)
     return replace(
         plain,
         base_count=sum(change.base.runs),
@@ -256,7 +256,7 @@ def _other_rate(pair: _Pair, base: str, candidate: str, seconds: Mapping[Where, 
     return min(excess, key=lambda phase: (-excess[phase], phase), default=None)
 
 
-def _told(pair: _Pair, kind: FindingKind, phase: str, told: Told, runs: tuple[tuple[int, ...], ...]) -> Finding:
+def _told(pair: _Pair, kind: FindingKind, phase: str, told: Assessment, runs: tuple[tuple[int, ...], ...]) -> Finding:
     shown = [_shown(counts, phase) for counts in (pair.base, pair.candidate)]
     evidence = [Evidence(c.file, c.line, excerpt(c.excerpt)) for c in shown if c is not None]
     same = _levels(pair.base) == _levels(pair.candidate)

@@ -19,7 +19,7 @@ from scipy import special
 
 from harness.logs.compare.counts import Count, Where
 from harness.logs.compare.moderation import Array
-from harness.logs.compare.tables import WHOLE, Key, Place, Told, tables
+from harness.logs.compare.tables import WHOLE, Assessment, Key, Place, tables
 from harness.logs.compare.witnesses import Witnesses
 from harness.model.findings import Significance
 
@@ -45,10 +45,10 @@ class Noise:
         table = self.tables[place]
         return tuple(int(each) for each in table.row(key)[table.of(arm)])
 
-    def presence(self, place: Place, key: Key, base: str, candidate: str) -> Told:
+    def presence(self, place: Place, key: Key, base: str, candidate: str) -> Assessment:
         """Say whether what only one of two arms logs is more than something that comes and goes."""
         if not self.repeated:
-            return Told(Significance.UNKNOWN)
+            return Assessment(Significance.UNKNOWN)
         table = self.tables[place]
         row = table.row(key)
         seen = row > 0
@@ -59,9 +59,9 @@ class Noise:
         # of a kind logs is no incident there, though it be one elsewhere.
         coming = self._coming_and_going.get(key, ())
         if any(arm != candidate and (at == place or not by_all) for at, arm in coming):
-            return Told(Significance.WITHIN)
+            return Assessment(Significance.WITHIN)
         if not (seen[table.of(base)].all() or seen[table.of(candidate)].all()):
-            return Told(Significance.UNKNOWN)
+            return Assessment(Significance.UNKNOWN)
         # Either way round, if how likely an incident is in a run may be anything.
         chance = 2 * self._incidents[place] * float(special.beta(seen.sum() + 1, (~seen).sum() + 1))
         if self._unsteady.get(key, set()) - {candidate}:
@@ -69,7 +69,7 @@ class Noise:
             chance = max(chance, 2 * float(seen.mean()) ** row.sum())
         replicated = by_all or self._is_replicated(place, key, base, candidate)
         told = chance < MOST_CHANCE and replicated
-        return Told(Significance.BEYOND if told else Significance.UNKNOWN)
+        return Assessment(Significance.BEYOND if told else Significance.UNKNOWN)
 
     def _is_replicated(self, place: Place, key: Key, base: str, candidate: str) -> bool:
         """Say whether a difference is seen more than once: in another scenario, or in runs enough."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from harness.logs.compare.moderation import Array, Prior, fit, moderated
-from harness.logs.compare.tables import WHOLE, Key, Place, Table, Told
+from harness.logs.compare.tables import WHOLE, Assessment, Key, Place, Table
 from harness.model.findings import Significance
 
 MIN_EFFECT = 1.5  # times as often
@@ -36,16 +36,16 @@ class Rates:
         """Learn from all arms' counts."""
         self._tables = tables
 
-    def told(self, base: str, candidate: str) -> dict[tuple[Place, Key], Told]:
+    def told(self, base: str, candidate: str) -> dict[tuple[Place, Key], Assessment]:
         """Return, for everything that both arms log, the phase whose rate differs most surely."""
         from scipy import stats  # a second that nobody without repeats need wait
 
         tests = [test for place, table in self._tables.items() for test in self._tests(place, table, base, candidate)]
         qs = stats.false_discovery_control([test.p for test in tests]).tolist() if tests else []
-        best: dict[tuple[Place, Key], Told] = {}
+        best: dict[tuple[Place, Key], Assessment] = {}
         for test, q in sorted(zip(tests, qs, strict=True), key=lambda pair: pair[0].p):
             beyond = q < (_MOST_FALSE_APART if test.apart else _MOST_FALSE) and test.effect >= np.log2(MIN_EFFECT)
-            told = Told(Significance.BEYOND if beyond else Significance.WITHIN, test.phase, q)
+            told = Assessment(Significance.BEYOND if beyond else Significance.WITHIN, test.phase, q)
             before = best.setdefault((test.place, test.key), told)
             if beyond and before.significance is Significance.WITHIN:
                 best[test.place, test.key] = told

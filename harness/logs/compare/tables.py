@@ -33,7 +33,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Assessment:
     """The answer to one question: how it compares with the noise; of a rate also its phase and false discovery rate."""
 
     significance: Significance

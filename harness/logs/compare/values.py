@@ -69,7 +69,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ValueChange:
     """A slot in which two arms wrote different words, at one place; how surely these words differ."""
 
     place: Place
@@ -106,12 +106,12 @@ class Values:
                     where = Where(arm, place.scenario, place.node_role, "", repeat)
                     yield Count(where, "any", slot.logger, _name(slot, word), number, "", 0, "", node=node)
 
-    def changes(self, base: str, candidate: str, places: Collection[tuple[str, str]]) -> list[Change]:
+    def changes(self, base: str, candidate: str, places: Collection[tuple[str, str]]) -> list[ValueChange]:
         """Return the slots in which one arm wrote words that the other did not, at (scenario, kind of node) `places`.
 
         Of slots that changed in the same lines the first is told: the lines are shown.
         """
-        found: dict[tuple[Place, str, frozenset[tuple[str, int]]], Change] = {}
+        found: dict[tuple[Place, str, frozenset[tuple[str, int]]], ValueChange] = {}
         for place, slot in sorted(self._logged, key=lambda each: (each[1].hidden, each[1].text)):
             if (place.scenario, place.node_role) in places:
                 change = self._change(place, slot, base, candidate)
@@ -120,7 +120,7 @@ class Values:
                     found.setdefault((place, slot.logger, lines), change)
         return list(found.values())
 
-    def _change(self, place: Place, slot: Slot, base: str, candidate: str) -> Change | None:
+    def _change(self, place: Place, slot: Slot, base: str, candidate: str) -> ValueChange | None:
         by_arm = {arm: self._of(place, slot, arm) for arm in (base, candidate)}
         differing = by_arm[base].keys() ^ by_arm[candidate].keys()
         if not all(by_arm.values()) or not differing:
@@ -132,7 +132,7 @@ class Values:
             return None
         told = {word for word, significance in known.items() if significance is best}
         of_base, of_candidate = (self._side(place, slot, arm, told, logged) for arm, logged in by_arm.items())
-        return Change(place, slot, best, of_base, of_candidate)
+        return ValueChange(place, slot, best, of_base, of_candidate)
 
     def _of(self, place: Place, slot: Slot, arm: str) -> dict[Word, list[Count]]:
         found = {w: [c for c in counts if c.where.arm == arm] for w, counts in self._logged[place, slot].items()}

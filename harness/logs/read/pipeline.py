@@ -16,7 +16,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from harness.base.errors import HarnessError
-from harness.logs.read.blocks import HEAD, PARTIAL, PIECE, TAIL, Source, joined, partials, path_of, whole
+from harness.logs.read.blocks import HEAD, PARTIAL, PIECE, TAIL, LogFile, joined, partials, path_of, whole
 from harness.logs.read.events import COUNTS, Reading, count, merge
 from harness.logs.read.places import check_readable, is_address, reason, size
 from harness.logs.read.proposals import misfit
@@ -75,7 +75,7 @@ def _pieces(spark: SparkSession, readings: dict[str, Reading]) -> pl.DataFrame:
     found = [PARTIAL.to_frame()]
     if small:
         spark.conf.set(_BATCH_BYTES, 4 << 20)  # about a file at once: a buffer that grows is copied each time
-        sources = {place: Source(place, readings[place]) for place in small}
+        sources = {place: LogFile(place, readings[place]) for place in small}
         with _spark_told():
             rows = contents(spark, small)
         found.append(_job(rows, lambda batches: _of_files(batches, sources)))
@@ -84,7 +84,7 @@ def _pieces(spark: SparkSession, readings: dict[str, Reading]) -> pl.DataFrame:
         with _spark_told():
             rows = lines(spark, split)
             uris = rows.inputFiles()
-        numbered = {_number(uri): Source(path_of(uri), readings[path_of(uri)]) for uri in uris}
+        numbered = {_number(uri): LogFile(path_of(uri), readings[path_of(uri)]) for uri in uris}
         found.append(_job(rows, lambda batches: _of_lines(batches, numbered)))
     return pl.concat(found)
 
@@ -99,13 +99,13 @@ def _job(rows: DataFrame, counter: Callable[[Iterable[pa.RecordBatch]], Iterator
     return pl.DataFrame(pl.from_arrow(table), schema=PARTIAL)
 
 
-def _of_files(batches: Iterable[pa.RecordBatch], sources: Mapping[str, Source]) -> Iterator[pl.DataFrame]:
+def _of_files(batches: Iterable[pa.RecordBatch], sources: Mapping[str, LogFile]) -> Iterator[pl.DataFrame]:
     for batch in batches:
         for path, content in zip(batch["path"].to_pylist(), batch["content"], strict=True):
             yield whole(content, sources[re.sub("^file:/+", "/", path)])
 
 
-def _of_lines(batches: Iterable[pa.RecordBatch], sources: Mapping[int, Source]) -> Iterator[pl.DataFrame]:
+def _of_lines(batches: Iterable[pa.RecordBatch], sources: Mapping[int, LogFile]) -> Iterator[pl.DataFrame]:
     return partials((pl.DataFrame(pl.from_arrow(batch)) for batch in batches), sources)
 
 

@@ -37,7 +37,7 @@ _BLOCKS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Baseline:
+class CompiledBaseline:
     """Classes of the sources that base was made from, compiled by `label`; base's own are one of them."""
 
     label: str
@@ -70,7 +70,7 @@ def compare_members(base: Classes, candidate: Classes) -> Iterator[Difference]:
 
 
 def compare_nests(
-    base: Classes, candidate: Classes, baselines: Sequence[Baseline], named: frozenset[str]
+    base: Classes, candidate: Classes, baselines: Sequence[CompiledBaseline], named: frozenset[str]
 ) -> Iterator[Difference]:
     """Yield, for each top-level class with all that is nested in it, what it declares, calls and does differently.
 
@@ -88,7 +88,7 @@ def compare_nests(
         yield rule.broken(_dotted(top), f"{_dotted(top)} {_changes(apis, calling[top], called)}")
 
 
-def compare_blocking(candidate: Classes, baselines: Sequence[Baseline]) -> Iterator[Difference]:
+def compare_blocking(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> Iterator[Difference]:
     """Yield the calls that no baseline has and that a thread which drives Raft must not make, by top-level class."""
     calling, calls = _calls_of(candidate), [_calls_of(each.classes) for each in baselines]
     for top in sorted(changed_nests(candidate, baselines) & calling.keys()):
@@ -99,7 +99,7 @@ def compare_blocking(candidate: Classes, baselines: Sequence[Baseline]) -> Itera
             yield rules.BLOCKS_OR_ENDS.broken(_dotted(top), f"{_dotted(top)} newly calls {called}", "", called)
 
 
-def changed_nests(candidate: Classes, baselines: Sequence[Baseline]) -> frozenset[str]:
+def changed_nests(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> frozenset[str]:
     """Return the top-level classes that are the same, with all that is nested in them, in no baseline."""
     made = [nests(each.classes) for each in baselines]
     new = nests(candidate)
@@ -119,7 +119,7 @@ def compare_levels(base: Classes, candidate: Classes) -> Iterator[Difference]:
         yield rules.BYTECODE_LEVEL.broken(min(names), says, java_of(most), java_of(major))
 
 
-def closest(candidate: Classes, baselines: Sequence[Baseline]) -> tuple[Baseline, int]:
+def closest(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> tuple[CompiledBaseline, int]:
     """Return the baseline with the most classes identical to the candidate's, the first of equals, and how many."""
     counted = [(each, identical(candidate, each.classes)) for each in baselines]
     return max(counted, key=lambda pair: pair[1])

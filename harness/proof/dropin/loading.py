@@ -43,7 +43,7 @@ def check_loading(
     return read_answer(answer, questions, jar)
 
 
-class Question:
+class LinkQuestion:
     """One line put to the probe: a class to load, or a use with the class that has it."""
 
     def __init__(self, user: str, use: Use | None = None) -> None:
@@ -66,18 +66,18 @@ class Question:
         return rules.REFERENCE_UNRESOLVED.broken(used, f"{self.user} uses {used}, line {self.use.line}: {why}")
 
 
-def questions_about(classes: Mapping[str, ClassFacts]) -> list[Question]:
+def questions_about(classes: Mapping[str, ClassFacts]) -> list[LinkQuestion]:
     """Return what to ask about classes: each of them, and each thing that they use, once."""
-    uses: dict[tuple[str, ...], Question] = {}
+    uses: dict[tuple[str, ...], LinkQuestion] = {}
     for facts in classes.values():
         for use in (each for method in facts.methods for each in method.uses):
-            uses.setdefault((use.kind, use.owner, use.name, use.descriptor), Question(facts.name, use))
-    found = [*(Question(name) for name in classes), *uses.values()]
+            uses.setdefault((use.kind, use.owner, use.name, use.descriptor), LinkQuestion(facts.name, use))
+    found = [*(LinkQuestion(name) for name in classes), *uses.values()]
     # A name with a tab or a new line in it would forge a question; no Java source can write one.
     return [each for each in found if each.line.replace("\t", "").isprintable()]
 
 
-def read_answer(answer: str, questions: Sequence[Question], jar: Path) -> tuple[Difference, ...]:
+def read_answer(answer: str, questions: Sequence[LinkQuestion], jar: Path) -> tuple[Difference, ...]:
     """Return what the probe complained of. Raises HarnessError for an answer that is not whole."""
     lines = answer.splitlines()
     if not lines or lines[-1] != "end":

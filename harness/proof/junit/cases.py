@@ -26,7 +26,7 @@ class Status(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class JUnitTest:
     """One test, or one invocation of a parameterized one.
 
     `engine` is what ran it (`junit-jupiter`, `jqwik`), `name` is unique in its class (`fetches(boolean)[2]`), `method`
@@ -53,7 +53,7 @@ class BadReport(Exception):  # noqa: N818 - a finding about the run, told as suc
     """A file that is no report of JUnit, or none to be read; its text says why."""
 
 
-def read_report(path: Path) -> tuple[Case, ...]:
+def read_report(path: Path) -> tuple[JUnitTest, ...]:
     """Return the tests in `TEST-<engine>.xml`. Raises BadReport."""
     size = path.stat().st_size
     if size > _MOST_BYTES:
@@ -61,7 +61,7 @@ def read_report(path: Path) -> tuple[Case, ...]:
     return parse_report(path.read_bytes(), path.stem.removeprefix("TEST-"))
 
 
-def parse_report(content: bytes, engine: str) -> tuple[Case, ...]:
+def parse_report(content: bytes, engine: str) -> tuple[JUnitTest, ...]:
     """Return the tests in an engine's XML, in its order. Raises BadReport for what is not plain, whole XML."""
     reader = _Reader(engine)
     try:
@@ -78,7 +78,7 @@ class _Reader:
 
     def __init__(self, engine: str) -> None:
         self._engine = engine
-        self.cases: list[Case] = []
+        self.cases: list[JUnitTest] = []
         self.parser = expat.ParserCreate("utf-8")  # whatever it declares: JUnit writes nothing else
         self.parser.StartDoctypeDeclHandler = self._refuse
         self.parser.StartElementHandler = self._start
@@ -115,10 +115,10 @@ class _Reader:
             self.cases.append(self._case(self._attributes))
             self._attributes = None
 
-    def _case(self, attributes: dict[str, str]) -> Case:
+    def _case(self, attributes: dict[str, str]) -> JUnitTest:
         status, message = self._problem
         method = _METHOD.search(self._texts.get("system-out", ""))
-        return Case(
+        return JUnitTest(
             engine=self._engine,
             class_name=visible(attributes.get("classname", "")[:_NAME]),
             name=visible(attributes.get("name", "")[:_NAME]),

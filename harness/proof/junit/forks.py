@@ -51,7 +51,7 @@ class Jvm:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedFork:
     """A fork that ended: its exit code, its reports, and in a sentence what was wrong with it, empty if nothing was."""
 
     exit_code: int
@@ -108,12 +108,12 @@ class _Fork:
 
 def run_launchers(
     jvm: Jvm, arguments: Sequence[Sequence[str]], scratch: Path, forks: int, heard: Heard
-) -> tuple[Ended, ...]:
+) -> tuple[EndedFork, ...]:
     """Run the launcher in a JVM of its own for each list of arguments, `forks` at a time; the results keep the order.
 
     `heard` is told how many tests have ended so far. Whatever way this is left, no fork is.
     """
-    ended: dict[int, Ended] = {}
+    ended: dict[int, EndedFork] = {}
     waiting = list(enumerate(arguments))
     running: dict[int, _Fork] = {}
     before = 0
@@ -160,7 +160,7 @@ def _start(jvm: Jvm, arguments: Sequence[str], folder: Path) -> _Fork:
     return _Fork(spawn(command, cwd=folder, output=folder / "output.log", env=bare_environment()), folder)
 
 
-def _look(fork: _Fork) -> Ended | None:
+def _look(fork: _Fork) -> EndedFork | None:
     """Return the result of a fork that has ended or must end now."""
     over = fork.process.poll() is not None  # asked first, so that all it wrote is heard
     fork.listen()
@@ -173,9 +173,9 @@ def _look(fork: _Fork) -> Ended | None:
     return None
 
 
-def _ended(fork: _Fork, problem: str, dump: str = "") -> Ended:
+def _ended(fork: _Fork, problem: str, dump: str = "") -> EndedFork:
     reports = tuple(sorted((fork.folder / "reports").glob("TEST-*.xml")))
-    return Ended(fork.process.returncode, reports, fork.output, problem, dump)
+    return EndedFork(fork.process.returncode, reports, fork.output, problem, dump)
 
 
 def _thread_dump(fork: _Fork) -> str:

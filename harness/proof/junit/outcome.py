@@ -7,18 +7,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from harness.model.proof import FailedTest, TestClass, TestSuite
-from harness.proof.junit.cases import Case, Status
+from harness.proof.junit.cases import JUnitTest, Status
 
 Key = tuple[str, str]
 _RAN = (Status.PASSED, Status.FAILED)
 
 
-def settle(expected: Sequence[Case], seen: Sequence[Case], reason: str, trace: str = "") -> tuple[Case, ...]:
+def settle(
+    expected: Sequence[JUnitTest], seen: Sequence[JUnitTest], reason: str, trace: str = ""
+) -> tuple[JUnitTest, ...]:
     """Return every test that was seen and every one that was expected and was not: MISSING, for this reason.
 
     A test that the report names twice counts as failed if either did.
     """
-    by_key: dict[Key, Case] = {}
+    by_key: dict[Key, JUnitTest] = {}
     for case in seen:
         known = by_key.get(case.key)
         by_key[case.key] = known if known and known.status is Status.FAILED else case
@@ -30,21 +32,21 @@ def settle(expected: Sequence[Case], seen: Sequence[Case], reason: str, trace: s
     )
 
 
-def classes_of(suite: TestSuite, cases: Iterable[Case]) -> tuple[TestClass, ...]:
+def classes_of(suite: TestSuite, cases: Iterable[JUnitTest]) -> tuple[TestClass, ...]:
     """Return the figures of each class, by name; a test of which nothing was heard is one of its failures."""
-    groups: dict[str, list[Case]] = defaultdict(list)
+    groups: dict[str, list[JUnitTest]] = defaultdict(list)
     for case in cases:
         groups[case.class_name].append(case)
     return tuple(_class(suite, name, groups[name]) for name in sorted(groups))
 
 
-def failed_tests(suite: TestSuite, cases: Sequence[Case], on_base: Mapping[Key, Status]) -> tuple[FailedTest, ...]:
+def failed_tests(suite: TestSuite, cases: Sequence[JUnitTest], on_base: Mapping[Key, Status]) -> tuple[FailedTest, ...]:
     """Return what failed, in order; the missing tests of a class make one entry, told by their number.
 
     `on_base` is how the same tests ended on base; what it does not name was not asked there.
     """
     failed = [_failed(suite, case, _verdict([case], on_base)) for case in cases if case.status is Status.FAILED]
-    missing: dict[str, list[Case]] = defaultdict(list)
+    missing: dict[str, list[JUnitTest]] = defaultdict(list)
     for case in cases:
         if case.status is Status.MISSING:
             missing[case.class_name].append(case)
@@ -54,12 +56,12 @@ def failed_tests(suite: TestSuite, cases: Sequence[Case], on_base: Mapping[Key, 
     return tuple(failed)
 
 
-def unhappy(cases: Iterable[Case]) -> tuple[Case, ...]:
+def unhappy(cases: Iterable[JUnitTest]) -> tuple[JUnitTest, ...]:
     """Return the tests that failed or are missing."""
     return tuple(case for case in cases if case.status in (Status.FAILED, Status.MISSING))
 
 
-def gap_of(cases: Iterable[Case]) -> str:
+def gap_of(cases: Iterable[JUnitTest]) -> str:
     """Return in a sentence which tests chose not to run; those are no pass."""
     skipped = Counter(case.class_name for case in cases if case.status is Status.SKIPPED)
     if not skipped:
@@ -67,7 +69,7 @@ def gap_of(cases: Iterable[Case]) -> str:
     return f"{skipped.total()} tests were skipped by their own conditions: {', '.join(sorted(skipped))}"
 
 
-def _class(suite: TestSuite, name: str, cases: Sequence[Case]) -> TestClass:
+def _class(suite: TestSuite, name: str, cases: Sequence[JUnitTest]) -> TestClass:
     return TestClass(
         suite=suite,
         name=name,
@@ -79,11 +81,11 @@ def _class(suite: TestSuite, name: str, cases: Sequence[Case]) -> TestClass:
     )
 
 
-def _failed(suite: TestSuite, case: Case, fails_on_base: bool | None) -> FailedTest:
+def _failed(suite: TestSuite, case: JUnitTest, fails_on_base: bool | None) -> FailedTest:
     return FailedTest(suite, case.class_name, case.name, case.message, case.trace, fails_on_base)
 
 
-def _verdict(cases: Sequence[Case], on_base: Mapping[Key, Status]) -> bool | None:
+def _verdict(cases: Sequence[JUnitTest], on_base: Mapping[Key, Status]) -> bool | None:
     """Whether base fails all of these too; None where base, too, left no answer: that excuses nobody."""
     answers = [on_base.get(case.key, Status.MISSING) for case in cases]
     if Status.PASSED in answers:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from harness.proof.junit.cases import Case
+from harness.proof.junit.cases import JUnitTest
 from harness.proof.junit.related import outermost
 
 JUPITER, PROPERTIES = "junit-jupiter", "jqwik"
@@ -23,10 +23,10 @@ class Unit:
 
     engine: str
     selectors: tuple[str, ...]
-    expected: tuple[Case, ...]
+    expected: tuple[JUnitTest, ...]
 
 
-def units_of(cases: Sequence[Case], seconds: Mapping[str, float]) -> tuple[Unit, ...]:
+def units_of(cases: Sequence[JUnitTest], seconds: Mapping[str, float]) -> tuple[Unit, ...]:
     """Share out tests, the longest unit first; `seconds` are those of slow properties, by their names.
 
     A slow property gets a fork of its own, and so do the two halves of many Jupiter tests, which mostly wait; the rest
@@ -44,27 +44,27 @@ def _weight(unit: Unit, seconds: Mapping[str, float]) -> float:
     return sum(seconds.get(case.name, _USUAL.get(case.engine, 0)) for case in unit.expected)
 
 
-def _halves(cases: Sequence[Case]) -> list[tuple[Case, ...]]:
+def _halves(cases: Sequence[JUnitTest]) -> list[tuple[JUnitTest, ...]]:
     """Return the cases in two parts of about as many; a class stays whole."""
-    classes: dict[str, list[Case]] = {}
+    classes: dict[str, list[JUnitTest]] = {}
     for case in cases:
         classes.setdefault(case.class_name, []).append(case)
-    halves: tuple[list[Case], list[Case]] = ([], [])
+    halves: tuple[list[JUnitTest], list[JUnitTest]] = ([], [])
     for group in sorted(classes.values(), key=lambda group: (-len(group), group[0].class_name)):
         min(halves, key=len).extend(group)
     return [tuple(half) for half in halves]
 
 
-def only_classes(cases: Sequence[Case], classes: Set[str]) -> tuple[Case, ...]:
+def only_classes(cases: Sequence[JUnitTest], classes: Set[str]) -> tuple[JUnitTest, ...]:
     """Return the tests of these classes without the properties, which are simulations of minutes."""
     return tuple(case for case in cases if case.engine == JUPITER and outermost(case.class_name) in classes)
 
 
-def _unit(cases: Sequence[Case]) -> Unit:
+def _unit(cases: Sequence[JUnitTest]) -> Unit:
     return Unit(cases[0].engine, tuple(dict.fromkeys(map(_selector, cases))), tuple(cases))
 
 
-def _selector(case: Case) -> str:
+def _selector(case: JUnitTest) -> str:
     """Return what selects the test; a method that the report names oddly takes its whole class along."""
     if _SAFE.fullmatch(case.method):
         return f"--select-method={case.class_name}#{case.method}"

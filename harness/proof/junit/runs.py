@@ -12,8 +12,8 @@ from harness.base.files import write_bytes
 from harness.base.text import cut, visible
 from harness.building.probes import compiled_probe
 from harness.proof.junit.bench import TestBench
-from harness.proof.junit.cases import BadReport, Case, Status, read_report
-from harness.proof.junit.forks import COUNT_HOOKS, RUN_HOOKS, Ended, Jvm, run_launchers
+from harness.proof.junit.cases import BadReport, JUnitTest, Status, read_report
+from harness.proof.junit.forks import COUNT_HOOKS, RUN_HOOKS, EndedFork, Jvm, run_launchers
 from harness.proof.junit.outcome import settle
 from harness.proof.junit.plan import ENGINES, Unit
 
@@ -40,7 +40,7 @@ class Runs:
     out: Path
     _numbers: count[int] = field(default_factory=count)
 
-    def count(self, tested: Tested, root: Path) -> tuple[Case, ...]:
+    def count(self, tested: Tested, root: Path) -> tuple[JUnitTest, ...]:
         """Return the tests below `root`, a jar or folder of test classes: parameters expanded, and none run.
 
         Raises HarnessError when the launcher cannot tell.
@@ -56,7 +56,7 @@ class Runs:
             raise _uncounted(tested, ended.problem or f"the launcher ended with exit {ended.exit_code}", ended)
         return found
 
-    def run(self, tested: Tested, units: Sequence[Unit], heard: Heard) -> tuple[Case, ...]:
+    def run(self, tested: Tested, units: Sequence[Unit], heard: Heard) -> tuple[JUnitTest, ...]:
         """Return how each expected test ended, whatever became of its fork."""
         arguments = [(f"--include-engine={unit.engine}", *unit.selectors) for unit in units]
         jvm = self._jvm(tested, RUN_HOOKS)
@@ -74,10 +74,10 @@ class Runs:
     def _folder(self) -> Path:
         return self.scratch / f"launch-{next(self._numbers)}"
 
-    def _told(self, tested: Tested, unit: Unit, ended: Ended) -> tuple[Case, ...]:
+    def _told(self, tested: Tested, unit: Unit, ended: EndedFork) -> tuple[JUnitTest, ...]:
         """Keep a fork's reports, and return its tests with those that it left out."""
         problem = ended.problem
-        seen: list[Case] = []
+        seen: list[JUnitTest] = []
         for report in ended.reports:
             self._keep(tested, report)
             try:
@@ -97,13 +97,13 @@ class Runs:
         write_bytes(kept, report.read_bytes())
 
 
-def _unnamed(unit: Unit, problem: str) -> Case:
+def _unnamed(unit: Unit, problem: str) -> JUnitTest:
     """Return the failure of a fork whose tests all passed by its report, and which did not end as such a fork does."""
     told = problem or "the launcher says that something failed, and its report names nothing"
-    return Case(unit.engine, unit.expected[0].class_name, "launcher", "", Status.FAILED, message=told)
+    return JUnitTest(unit.engine, unit.expected[0].class_name, "launcher", "", Status.FAILED, message=told)
 
 
-def _uncounted(tested: Tested, why: str, ended: Ended) -> HarnessError:
+def _uncounted(tested: Tested, why: str, ended: EndedFork) -> HarnessError:
     told = _tail(ended.output).strip().splitlines()
     last = f": {cut(told[-1], 300)}" if told else ""
     return HarnessError(
