@@ -27,9 +27,9 @@ import pyarrow as pa
 
 from harness.logs.compare.contrasts import contrast
 from harness.logs.compare.families import family
-from harness.logs.diff import counts_of, exposures, node_logs
+from harness.logs.log_diff import counts_of, exposures, node_logs
 from harness.logs.read.blocks import LogFile, whole
-from harness.logs.read.events import Reading
+from harness.logs.read.event_counts import Reading
 from harness.logs.read.layout import compile_layout
 from harness.logs.read.library import Origins, library
 from harness.logs.read.masks import template_of

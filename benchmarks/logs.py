@@ -28,7 +28,7 @@ from drain3 import TemplateMiner
 from drain3.template_miner_config import TemplateMinerConfig
 
 from harness.logs.read.blocks import LINES, LogFile, partials
-from harness.logs.read.events import WHOLE_LOG, Reading
+from harness.logs.read.event_counts import WHOLE_LOG, Reading
 from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
 from harness.logs.read.masks import MASKS, template
 from harness.logs.read.pipeline import read

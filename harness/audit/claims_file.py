@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.audit.asking import parse_ask
+from harness.audit.question_tables import parse_ask
 from harness.audit.questions import Question
 from harness.base.errors import HarnessError
 from harness.base.toml import name, no_twins, only_keys, tables, text, texts

@@ -13,7 +13,7 @@ from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
 from harness.base.text import visible
 from harness.building.compiling import Builder
-from harness.building.probes import QUICK, compiled_probe
+from harness.building.java_programs import QUICK, compiled_probe
 from harness.model.arms import Flag
 from harness.toolbox.java import JavaRuntime
 

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 
-from harness.building.build import Bench, Toolchain, build_series, given_jar, keep_sources, release_build
 from harness.building.builders.base import BuildHost, host_compiler, open_builder
 from harness.building.configdef import prepare_probe
+from harness.building.raft_builds import Bench, Toolchain, build_series, given_jar, keep_sources, release_build
 from harness.kafka.distribution import distribution_of, locked_distribution
 from harness.kafka.git import GitSource, url_and_ref
-from harness.kafka.lines import line_of
 from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import Series, load_patch, load_series
+from harness.kafka.release_lines import line_of
 from harness.kafka.series import series_folder
 from harness.kafka.tree import Source
 from harness.model.arms import Build

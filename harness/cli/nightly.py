@@ -80,7 +80,7 @@ def nightly(
     from harness.model.request import located
     from harness.model.waivers import load_waivers
     from harness.nightly.concluding import conclude, keep_waivers
-    from harness.nightly.matrix import load_matrix
+    from harness.nightly.night_matrix import load_matrix
     from harness.nightly.running import plan_night, run_shard
     from harness.nightly.shards import parse_shard
     from harness.scenario.registry import load_all
@@ -207,7 +207,7 @@ def _list(night: Night) -> None:
 
 def _print_night(report: NightReport, folder: Path) -> int:
     from harness.nightly.folder import NightFolder
-    from harness.nightly.summary import headline
+    from harness.nightly.night_summary import headline
 
     out = common.console()
     for each in report.verifications:

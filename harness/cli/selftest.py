@@ -25,8 +25,8 @@ def selftest() -> int:
     Takes about a minute, on live nodes of the default Kafka.
     """
     from harness.base.text import cut, visible
-    from harness.selftest.asking import canaries
-    from harness.selftest.cases import ask_all
+    from harness.selftest.all_canaries import canaries
+    from harness.selftest.canary import ask_all
 
     out, reporter = common.console(), common.reporter()
     table = Table("canary", "alarm", "raised by", "seconds", box=None, header_style="bold")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.cluster.address import Address, listed
-from harness.kafka.lines import Line
+from harness.kafka.release_lines import Line
 
 _FOUR_DIGITS = re.compile("[0-9a-fA-F]{4}")
 BROKER_LISTENER = "BROKER"

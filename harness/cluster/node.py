@@ -21,10 +21,10 @@ from harness.base.processes.leftovers import marked
 from harness.cluster import config, jvm, probes
 from harness.cluster.config import NodeConfig
 from harness.cluster.install import Install
-from harness.cluster.live_proof import ObservedArm, prove
+from harness.cluster.observed_arm import ObservedArm, prove
 from harness.cluster.protocol import Wire
 from harness.cluster.threads import dump_threads
-from harness.kafka.lines import Line
+from harness.kafka.release_lines import Line
 from harness.model.setup import Profile
 from harness.rundir.parts import NODE_LOG, NODE_OUTPUT
 

@@ -16,7 +16,7 @@ from harness.cluster.install import Install
 from harness.cluster.loopback import Loopback
 from harness.cluster.node import Launch, NodeState
 from harness.cluster.topology import Topology
-from harness.kafka.lines import Line
+from harness.kafka.release_lines import Line
 from harness.model.setup import Profile
 
 _TRAINING_SECONDS = 60.0

@@ -13,7 +13,7 @@ from harness.base.archives import extract, open_archive
 from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
 from harness.building.configdef import failure_in
-from harness.building.probes import QUICK
+from harness.building.java_programs import QUICK
 from harness.coverage.agent import outermost_class
 from harness.toolbox.java import JavaRuntime
 

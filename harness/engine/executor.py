@@ -13,13 +13,13 @@ from harness.cluster.cluster import Cluster
 from harness.cluster.node import Launch, Node
 from harness.cluster.watch import Look, Watcher
 from harness.engine.cancel import Cancellation, RunCancelled
-from harness.engine.cell import PlannedRun
 from harness.engine.outcome import decide, measures
 from harness.engine.phase_roles import roles
+from harness.engine.planned_run import PlannedRun
 from harness.engine.recorder import Recorder
 from harness.engine.run_logs import node_logs
-from harness.engine.seal import seal_of
-from harness.engine.walk import StepRunner
+from harness.engine.sealing import seal_of
+from harness.engine.step_runner import StepRunner
 from harness.model.events import OutcomeDecided, RunStarted
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.node_logs import PhaseSpan

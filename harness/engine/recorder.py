@@ -10,8 +10,8 @@ from typing import Any
 
 from harness.cluster.node import Node
 from harness.cluster.watch import Look
-from harness.engine.cell import PlannedRun
 from harness.engine.outcome import Facts
+from harness.engine.planned_run import PlannedRun
 from harness.model.clients import ClientReport
 from harness.model.events import ClientSettled, Event, NodeChanged, QuorumSeen, Sampled, StepChanged
 from harness.model.incidents import Incident, IncidentKind

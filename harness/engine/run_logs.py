@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from harness.cluster.config import LOG_PATTERN
-from harness.engine.cell import PlannedRun
+from harness.engine.planned_run import PlannedRun
 from harness.model.node_logs import NodeLogs, PhaseSpan
 from harness.rundir.parts import RunFolder
 

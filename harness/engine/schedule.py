@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from harness.engine.cancel import Cancellation
-from harness.engine.cell import PlannedRun
 from harness.engine.executor import run_cell
+from harness.engine.planned_run import PlannedRun
 from harness.model.runs import RunKey, RunResult
 
 _WAKE_SECONDS = 0.3

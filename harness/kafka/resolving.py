@@ -5,8 +5,8 @@ from __future__ import annotations
 from jgo.maven import MavenContext
 
 from harness.base.errors import HarnessError
-from harness.kafka.lines import Pins
 from harness.kafka.lock import checked_version
+from harness.kafka.release_lines import Pins
 from harness.toolbox.downloads import Downloads
 from harness.toolbox.lockfile import Lock, Purpose
 

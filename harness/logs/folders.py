@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.base.errors import HarnessError
-from harness.logs.diff import Counted, Progress, compare, opened, read_nodes, silent
-from harness.logs.read.events import WHOLE_LOG
+from harness.logs.log_diff import Counted, Progress, compare, opened, read_nodes, silent
+from harness.logs.read.event_counts import WHOLE_LOG
 from harness.logs.read.layout import COMMON, KAFKA_DEFAULT, Layout, compile_layout, detect
 from harness.logs.read.places import first_lines, folders_in, here_if_file, is_address, is_hidden, logs_below
 from harness.logs.read.proposals import misfit

@@ -9,8 +9,8 @@ from urllib.parse import quote
 from harness.base.progress import duration
 from harness.base.text import cut
 from harness.nightly.judging import Concluded, NightReport
+from harness.nightly.night_summary import counted, part
 from harness.nightly.sparkline import LEGEND, signs_of, spoken
-from harness.nightly.summary import counted, part
 from harness.nightly.trend import CellTrend, Trend
 from harness.report.page import render_page
 

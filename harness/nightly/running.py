@@ -14,8 +14,8 @@ from harness.model.options import words_of
 from harness.model.request import Request, as_typed
 from harness.model.runs import Verdict
 from harness.nightly.folder import NightFolder
-from harness.nightly.matrix import Verification
 from harness.nightly.night import SCHEMA, EndedVerification, Night, Planned, VerificationStatus
+from harness.nightly.night_matrix import Verification
 from harness.nightly.shards import assign, estimate
 from harness.scenario.plan import Scenario
 from harness.scenario.registry import select

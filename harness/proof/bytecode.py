@@ -15,7 +15,7 @@ from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
 from harness.building.builders.ecj import Ecj
 from harness.building.configdef import failure_in
-from harness.building.probes import QUICK, compiled_probe
+from harness.building.java_programs import QUICK, compiled_probe
 from harness.toolbox.java import JavaRuntime
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox

@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.model.rollout import Rehearsal, RolloutOutcome, RolloutVerdict, Turn
 from harness.model.runs import Outcome
 from harness.report.junit_xml import Case, CaseResult, Suite, render_junit
-from harness.rollout.verdict import outcome_of
+from harness.rollout.rollout_verdict import outcome_of
 
 SUITE = "rollout"
 _RESULTS = {

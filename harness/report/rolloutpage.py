@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.base.text import cut
-from harness.logs.read.events import OUTSIDE
+from harness.logs.read.event_counts import OUTSIDE
 from harness.model.findings import Contrast
 from harness.model.rollout import Rehearsal, RolloutOutcome, RolloutVerdict, Turn
 from harness.report.context import Limits, TimelineView
@@ -16,8 +16,8 @@ from harness.report.links import Quote, evidence_link, journal_link, quote_of
 from harness.report.page import render_page
 from harness.report.timeline import timeline_of
 from harness.rollout.rehearsals import FORWARD_AND_BACK
+from harness.rollout.rollout_verdict import outcome_of
 from harness.rollout.runbook import Runbook, runbook
-from harness.rollout.verdict import outcome_of
 from harness.rundir.journal import Entry
 
 _TEXT = 700

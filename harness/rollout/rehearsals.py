@@ -18,7 +18,7 @@ from harness.rollout.roll import (
     last_rolled,
     last_rolled_controller,
 )
-from harness.rollout.steps import BeginTurn, EndTurn, TryCommands, WarnOfKeyLeft
+from harness.rollout.roll_steps import BeginTurn, EndTurn, TryCommands, WarnOfKeyLeft
 from harness.scenario.actions.allow_death import allow_death
 from harness.scenario.actions.install import install
 from harness.scenario.actions.start import start

@@ -21,7 +21,7 @@ from harness.rollout.checks import (
 )
 from harness.rollout.commands import Tools
 from harness.rollout.nodes import next_node
-from harness.rollout.steps import BeginTurn, CountPausesFromHere, EndTurn, Soak
+from harness.rollout.roll_steps import BeginTurn, CountPausesFromHere, EndTurn, Soak
 from harness.scenario.actions.install import install
 from harness.scenario.actions.kill import kill
 from harness.scenario.actions.start import start, start_all

@@ -25,7 +25,7 @@ from harness.model.proof import Coverage
 from harness.model.runs import RunKey
 from harness.model.setup import Setup
 from harness.proof.bytecode import prepare_bytecode
-from harness.proof.summary import describe_reach
+from harness.proof.proof_summary import describe_reach
 from harness.rundir.directory import RunDirectory
 from harness.stages.run import carry_out, declared_cells, lay_ground
 from harness.stages.timing import timed

@@ -16,20 +16,20 @@ from harness.base.files import write_text
 from harness.base.json import to_json
 from harness.base.progress import Reporter
 from harness.base.text import visible
-from harness.building.build import Bench, Toolchain, build_series
+from harness.building.build_comparison import Built, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jars
 from harness.building.builders.base import BuildHost, usual_builders
 from harness.building.builders.ecj import Ecj, ecj_of
 from harness.building.compiling import Builder
 from harness.building.configdef import prepare_probe
-from harness.building.crosscheck import Built, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jars
 from harness.building.jdk8 import Javac8, debian_javac8
 from harness.building.pair import series_to_build, source_of
+from harness.building.raft_builds import Bench, Toolchain, build_series
 from harness.kafka.distribution import Distribution, locked_distribution
-from harness.kafka.lines import line_of
 from harness.kafka.lock import read_lock
+from harness.kafka.release_lines import line_of
 from harness.model.request import Request
 from harness.proof.bytecode import prepare_bytecode, read_each
-from harness.proof.dropin.classes import api_of, code_of, nests
+from harness.proof.dropin.class_changes import api_of, code_of, nests
 from harness.rundir.directory import RunDirectory
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox

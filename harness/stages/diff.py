@@ -11,8 +11,8 @@ from rich.text import Text
 
 from harness.base.files import write_text
 from harness.base.progress import Reporter
-from harness.logs.diff import diff_run
 from harness.logs.folders import diff_folders as compare_folders
+from harness.logs.log_diff import diff_run
 from harness.model.findings import Contrast, Finding, Significance
 from harness.report.diffpage import render_diff
 from harness.rundir.directory import RunDirectory

@@ -12,7 +12,7 @@ from harness.base.files import write_text
 from harness.base.json import to_json
 from harness.base.progress import Reporter
 from harness.base.text import cut
-from harness.building.build import CompileError
+from harness.building.raft_builds import CompileError
 from harness.judge.reasons import rests_on
 from harness.kafka.patching import Patch, load_patch
 from harness.model.proof import Proof

@@ -15,14 +15,14 @@ from harness.audit.claims_file import Chain, ClaimSet, load_claims
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.base.text import visible
+from harness.building.build_comparison import unpatched_jars
 from harness.building.builders.base import BuildHost, compilers_at_hand
 from harness.building.builders.ecj import ecj_of
 from harness.building.compiling import Builder
-from harness.building.crosscheck import unpatched_jars
 from harness.kafka.distribution import Distribution, distribution_of
-from harness.kafka.lines import Line, line_of
 from harness.kafka.lock import locked_versions, read_lock
 from harness.kafka.patching import load_series
+from harness.kafka.release_lines import Line, line_of
 from harness.model.arms import Build, Role
 from harness.model.declaration import Declaration
 from harness.model.proof import (
@@ -50,8 +50,8 @@ from harness.proof.dropin import (
 )
 from harness.proof.junit.bench import TestBench
 from harness.proof.junit.proving import NOT_COMPILED, run_tests
-from harness.proof.summary import describe_audit, describe_differences, describe_tests, headline
-from harness.proof.waivers import waive_differences
+from harness.proof.proof_summary import describe_audit, describe_differences, describe_tests, headline
+from harness.proof.waived_differences import waive_differences
 from harness.rundir.directory import RunDirectory
 from harness.stages.timing import timed
 from harness.toolbox.java import JavaRuntime

@@ -16,8 +16,8 @@ from harness.base.text import visible
 from harness.cluster.install import Install
 from harness.cluster.prepare import Ground
 from harness.cluster.topology import describe_topology
-from harness.engine.cell import PlannedRun
-from harness.engine.seal import check_result
+from harness.engine.planned_run import PlannedRun
+from harness.engine.sealing import check_result
 from harness.kafka.distribution import distribution_of
 from harness.kafka.lock import read_lock
 from harness.model.arms import ABSENT, Arm, Role
@@ -35,10 +35,10 @@ from harness.rollout.commands import Tools
 from harness.rollout.nodes import parse_topology
 from harness.rollout.rehearsals import CONTROL, FORWARD, FORWARD_AND_BACK, KINDS, RESTART, rehearsal
 from harness.rollout.roll import BASE, CANDIDATE, DIES_ON_LOAD, WITH_KEY, WITH_KEY_LEFT, RollConfig
+from harness.rollout.rollout_verdict import decide_rollout, outcome_of
 from harness.rollout.runbook import markdown, runbook
 from harness.rollout.torn import without_class
 from harness.rollout.turns import rehearsal_of
-from harness.rollout.verdict import decide_rollout, outcome_of
 from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import read_journal
 from harness.stages.build import build
@@ -230,7 +230,7 @@ def _compare(
     rehearsals: Sequence[Rehearsal], directory: RunDirectory, toolbox: Toolbox, reporter: Reporter
 ) -> Contrast | None:
     """Compare the logs of versions mixed with those of one version; they are shown and do not decide."""
-    from harness.logs.diff import compare, opened, read_nodes
+    from harness.logs.log_diff import compare, opened, read_nodes
 
     compared = (CONTROL, FORWARD_AND_BACK)
     by_name = {each.name: each for each in rehearsals}

@@ -10,12 +10,12 @@ from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.cluster.install import Install
 from harness.cluster.prepare import Ground, prepare_ground
-from harness.engine.cell import PlannedRun
+from harness.engine.planned_run import PlannedRun
 from harness.engine.run_board import RunBoard
 from harness.engine.schedule import run_cells
-from harness.engine.seal import mismatch
+from harness.engine.sealing import mismatch
 from harness.kafka.distribution import distribution_of
-from harness.kafka.lines import line_of
+from harness.kafka.release_lines import line_of
 from harness.model.arms import ABSENT, Arm
 from harness.model.declaration import Declaration
 from harness.model.request import Request

@@ -9,9 +9,9 @@ from rich.console import Console
 
 from harness.base.paths import data_root
 from harness.base.progress import Reporter
-from harness.building.build import Bench, Toolchain, build_series
 from harness.building.builders.base import BuildHost, host_compiler
 from harness.building.configdef import prepare_probe
+from harness.building.raft_builds import Bench, Toolchain, build_series
 from harness.cluster.install import Install
 from harness.cluster.prepare import Ground
 from harness.kafka.distribution import Distribution, distribution_of

@@ -20,8 +20,8 @@ from harness.cluster.partitions import create_topic
 from harness.cluster.protocol import Unreachable
 from harness.cluster.topology import Topology
 from harness.engine.cancel import Cancellation
-from harness.engine.cell import PlannedRun
 from harness.engine.executor import run_cell
+from harness.engine.planned_run import PlannedRun
 from harness.model.arms import Role
 from harness.model.events import NodeChanged
 from harness.model.runs import Outcome, RunKey

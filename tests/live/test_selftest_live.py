@@ -8,8 +8,8 @@ import pytest
 
 from harness.scenario.conditions import follows_leader
 from harness.scenario.steps import Sample
-from harness.selftest.cases import ask
-from harness.selftest.live import Stand
+from harness.selftest.canary import ask
+from harness.selftest.live_canaries import Stand
 
 pytestmark = pytest.mark.live
 

@@ -13,17 +13,7 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.base.json import from_json
-from harness.building import build, compiling
-from harness.building.build import (
-    Bench,
-    Toolchain,
-    build_series,
-    changed_resources,
-    given_jar,
-    keep_sources,
-    release_build,
-    source_files,
-)
+from harness.building import compiling, raft_builds
 from harness.building.builders import base
 from harness.building.builders.base import (
     BuilderKind,
@@ -39,6 +29,16 @@ from harness.building.compiling import Compilation, first_errors
 from harness.building.configdef import Probe, failure_in, parse_keys, prepare_probe
 from harness.building.given import check_raft_jar
 from harness.building.jars import classes_in, resources_of, write_jar
+from harness.building.raft_builds import (
+    Bench,
+    Toolchain,
+    build_series,
+    changed_resources,
+    given_jar,
+    keep_sources,
+    release_build,
+    source_files,
+)
 from harness.kafka.distribution import Distribution
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
@@ -105,7 +105,7 @@ def sources(tmp_path: Path) -> MavenSources:
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     """A bench that finds the flag unknown in every jar: asking one needs a JVM, which the live tests start."""
-    monkeypatch.setattr(build, "read_flag", lambda probe, jar, class_path, key: Flag(key, False))
+    monkeypatch.setattr(raft_builds, "read_flag", lambda probe, jar, class_path, key: Flag(key, False))
     return Bench(RunDirectory(tmp_path / "run"), Probe(tmp_path, RUNTIME), "some.key")
 
 

@@ -28,7 +28,7 @@ from harness.building.containers.gradle import (
 )
 from harness.building.containers.hostbind import lent, write_skeleton
 from harness.building.containers.images import Image
-from harness.building.containers.lines import Lines
+from harness.building.containers.line_stream import Lines
 from harness.building.containers.owners import Owner, is_gone, parse_owner, this_process
 from harness.kafka.lock import read_lock
 from harness.toolbox.toolbox import Toolbox

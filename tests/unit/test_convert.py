@@ -12,7 +12,7 @@ from rich.console import Console
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.cli import app as cli
-from harness.engine.seal import check_results
+from harness.engine.sealing import check_results
 from harness.model.events import Unknown
 from harness.model.runs import Outcome, RunKey
 from harness.nightly.history import read_history

@@ -14,10 +14,10 @@ from harness.base.processes.leftovers import marked
 from harness.cluster.install import Install
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
-from harness.engine import executor, walk
+from harness.engine import executor, step_runner
 from harness.engine.cancel import Cancellation, RunCancelled
-from harness.engine.cell import PlannedRun
-from harness.kafka.lines import line_of
+from harness.engine.planned_run import PlannedRun
+from harness.kafka.release_lines import line_of
 from harness.model.arms import Role
 from harness.model.events import OutcomeDecided, PhaseStarted, Sampled, StepChanged
 from harness.model.incidents import Incident, IncidentKind
@@ -76,7 +76,7 @@ class ShutEyes:
 def no_cluster(monkeypatch):
     monkeypatch.setattr(executor, "Cluster", StillCluster)
     monkeypatch.setattr(executor, "Watcher", ShutEyes)
-    monkeypatch.setattr(walk, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(step_runner, "POLL_SECONDS", 0.01)
 
 
 class Looks:

@@ -4,7 +4,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.logs.read.events import WHOLE_LOG, Reading, count
+from harness.logs.read.event_counts import WHOLE_LOG, Reading, count
 from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
 from harness.logs.read.library import Origins
 from harness.logs.read.statements import Library, Statement

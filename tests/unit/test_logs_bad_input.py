@@ -9,10 +9,10 @@ import pytest
 from harness.base.errors import HarnessError
 from harness.base.json import to_json
 from harness.logs.compare import clocks
-from harness.logs.diff import node_logs
+from harness.logs.count_cache import COUNTED
 from harness.logs.folders import log_files
-from harness.logs.kept import COUNTED
-from harness.logs.read.events import COUNTS, WHOLE_LOG
+from harness.logs.log_diff import node_logs
+from harness.logs.read.event_counts import COUNTS, WHOLE_LOG
 from harness.logs.read.layout import KAFKA_DEFAULT
 from harness.logs.read.pipeline import FileCounts
 from harness.logs.read.places import here_if_file, is_address

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.logs.read.blocks import LINES, PARTIAL, LogFile, cut, decoded, partials, path_of, whole
-from harness.logs.read.events import MAX_EVENT, OUTSIDE, Reading, count, zeroed
+from harness.logs.read.event_counts import MAX_EVENT, OUTSIDE, Reading, count, zeroed
 from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
 from harness.logs.read.masks import template_of
 from harness.logs.read.pipeline import FileCounts, join

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
-from harness.logs.read.events import COUNTS, WHOLE_LOG, Reading
+from harness.logs.read.event_counts import COUNTS, WHOLE_LOG, Reading
 from harness.logs.read.extraction import families, statements
 from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
 from harness.logs.read.library import Origins, formatted, known_versions, library, named_version, overlaid

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from harness.cluster.install import Install
-from harness.cluster.live_proof import ObservedArm, mismatch
 from harness.cluster.node import NodeState
+from harness.cluster.observed_arm import ObservedArm, mismatch
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
 from harness.cluster.watch import Look

@@ -15,8 +15,8 @@ from harness.nightly.history import PastNight
 from harness.nightly.judging import judge_night
 from harness.nightly.night import VerificationStatus
 from harness.nightly.night_cases import render_night_junit
+from harness.nightly.night_summary import render_summary
 from harness.nightly.nightpage import render_night
-from harness.nightly.summary import render_summary
 from harness.nightly.trend import Trend
 
 TODAY = date(2026, 3, 5)

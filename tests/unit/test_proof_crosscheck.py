@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 
 from harness.base.errors import HarnessError
+from harness.building.build_comparison import Built, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jar
 from harness.building.compiling import Compilation
 from harness.building.containers.aptsources import AptSource
-from harness.building.crosscheck import Built, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jar
 from harness.building.jars import write_jar
 from harness.building.jdk8 import Javac8, debian_javac8, debian_unstable
 from harness.kafka.distribution import Distribution

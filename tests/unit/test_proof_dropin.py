@@ -15,7 +15,7 @@ from harness.model.proof import Difference, Severity
 from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts, Reference, Use, parse_class
 from harness.proof.dropin import named_classes, rules, worst_first
 from harness.proof.dropin.api import parse_report
-from harness.proof.dropin.classes import (
+from harness.proof.dropin.class_changes import (
     CompiledBaseline,
     closest,
     compare_blocking,
@@ -24,7 +24,7 @@ from harness.proof.dropin.classes import (
     compare_nests,
     compare_presence,
 )
-from harness.proof.dropin.config import compare_keys
+from harness.proof.dropin.config_keys import compare_keys
 from harness.proof.dropin.entries import (
     JarFacts,
     compare_entries,

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.proof.junit import cases
-from harness.proof.junit.cases import BadReport, JUnitTest, Status, parse_report, read_report
+from harness.proof.junit import junit_tests
+from harness.proof.junit.junit_tests import BadReport, JUnitTest, Status, parse_report, read_report
 
 ID = "unique-id: [engine:junit-jupiter]/[class:a.BTest]/"
 
@@ -75,10 +75,10 @@ def test_xml_that_is_cut_or_none_is_refused(content):
 def test_a_report_of_too_many_bytes_or_tests_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "TEST-jqwik.xml"
     path.write_bytes(report(xml_case("one"), xml_case("two")))
-    monkeypatch.setattr(cases, "_MOST_CASES", 1)
+    monkeypatch.setattr(junit_tests, "_MOST_CASES", 1)
     with pytest.raises(BadReport, match="more than 1 tests"):
         read_report(path)
-    monkeypatch.setattr(cases, "_MOST_BYTES", 10)
+    monkeypatch.setattr(junit_tests, "_MOST_BYTES", 10)
     with pytest.raises(BadReport, match="bytes"):
         read_report(path)
 

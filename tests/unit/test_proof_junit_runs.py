@@ -14,7 +14,7 @@ import pytest
 
 from harness.base.errors import HarnessError
 from harness.building.compiling import Compilation
-from harness.kafka.lines import line_of
+from harness.kafka.release_lines import line_of
 from harness.model.proof import TestScope, TestSuite
 from harness.proof.junit import TestBench, forks, run_tests
 from harness.toolbox.java import JavaRuntime
@@ -275,7 +275,7 @@ def test_the_forks_die_when_the_harness_is_interrupted(bench, tmp_path):
     script = f"""
 import sys
 from pathlib import Path
-from harness.kafka.lines import line_of
+from harness.kafka.release_lines import line_of
 from harness.toolbox.java import JavaRuntime
 from harness.proof.junit.forks import Jvm, run_launchers
 java, jar = JavaRuntime(Path({str(tmp_path / "java")!r}), "21"), Path({str(tmp_path / "candidate.jar")!r})

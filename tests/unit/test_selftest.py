@@ -8,9 +8,9 @@ import pytest
 from harness.base.errors import HarnessError
 from harness.cli import app as cli
 from harness.engine import executor
-from harness.selftest import asking, still
-from harness.selftest.cases import Canary, Silent, alarm, ask, ask_all
-from harness.selftest.still import still_canaries
+from harness.selftest import all_canaries, canaries_without_nodes
+from harness.selftest.canaries_without_nodes import still_canaries
+from harness.selftest.canary import Canary, Silent, alarm, ask, ask_all
 
 CANARIES = {canary.name: canary for canary in still_canaries()}
 
@@ -25,7 +25,7 @@ def test_each_alarm_is_raised_and_says_by_what(name, tmp_path):
 
 @pytest.mark.parametrize("name", ["corrupt result", "forged result", "forged journal"])
 def test_a_check_of_results_that_sees_nothing_is_found_out(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(still, "check_results", lambda _: None)
+    monkeypatch.setattr(canaries_without_nodes, "check_results", lambda _: None)
     assert (ask(CANARIES[name], tmp_path).raised, ask(CANARIES[name], tmp_path / "b").told) == (
         False,
         "it was taken as it is",
@@ -36,7 +36,7 @@ def test_a_check_of_results_that_always_rings_is_found_out(tmp_path, monkeypatch
     def ring(_run_dir):
         raise HarnessError("wolf")
 
-    monkeypatch.setattr(still, "check_results", ring)
+    monkeypatch.setattr(canaries_without_nodes, "check_results", ring)
     assert not ask(CANARIES["forged journal"], tmp_path).raised
 
 
@@ -78,7 +78,7 @@ def silent(_folder: Path) -> str:
     ],
 )
 def test_the_exit_code_and_the_table_tell_whether_an_alarm_stayed_silent(sing, code, words, monkeypatch, capsys):
-    monkeypatch.setattr(asking, "canaries", lambda *_: (Canary("bird", "a fault", sing),))
+    monkeypatch.setattr(all_canaries, "canaries", lambda *_: (Canary("bird", "a fault", sing),))
     monkeypatch.setattr(sys, "argv", ["harness", "selftest"])
     assert cli._run() == code
     told = capsys.readouterr().out

@@ -24,7 +24,7 @@ from harness.base.processes import spawn
 from harness.building.containers.aptsources import AptSource, host_sources
 from harness.building.containers.engine import LABEL, Engine
 from harness.building.containers.images import DEBIAN, PACKAGES_LABEL, Image, import_image
-from harness.building.containers.lines import Lines
+from harness.building.containers.line_stream import Lines
 
 _PACKAGES_FILE = "./usr/share/kafka-patch-harness/packages"
 _TIMEOUT_SECONDS = 1800.0

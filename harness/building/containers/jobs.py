@@ -20,7 +20,7 @@ from testcontainers.core.container import DockerContainer
 from harness.base.errors import HarnessError
 from harness.building.containers.engine import BUILD_LABEL, ENGINE_ERRORS, OWNER_LABEL, Engine, remove_build
 from harness.building.containers.failures import CommandEnd, engine_lost, refused
-from harness.building.containers.lines import Lines
+from harness.building.containers.line_stream import Lines
 from harness.building.containers.owners import this_process
 
 _MOST_PROCESSES = 1000

@@ -18,8 +18,8 @@ from harness.logs.compare.rates import Rates
 from harness.logs.compare.shifts import Shift, Shifts
 from harness.logs.compare.tables import Assessment, Key, Place
 from harness.logs.compare.values import Side, ValueChange, Values
+from harness.logs.read.excerpts import excerpt
 from harness.logs.read.layout import LEVELS
-from harness.logs.read.text import excerpt
 from harness.model.findings import Contrast, Finding, FindingKind, Significance
 from harness.model.runs import Evidence
 

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from harness.logs.read.events import COUNTS, MAX_EVENT, Reading, count, merge
+from harness.logs.read.event_counts import COUNTS, MAX_EVENT, Reading, count, merge
 
 # What a worker returns: rows of COUNTS, and for each block one row `block` (what it held), at most one `head`
 # and at most one `tail`, whose text is in `excerpt`, whose number of lines or place of the first is in `line`.

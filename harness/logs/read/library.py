@@ -21,7 +21,7 @@ from harness.base.errors import HarnessError
 from harness.base.files import write_bytes
 from harness.base.paths import data_root, user_data_root
 from harness.kafka.lock import checked_version
-from harness.logs.read.events import Reading
+from harness.logs.read.event_counts import Reading
 from harness.logs.read.masks import template
 from harness.logs.read.statements import Family, Library, Statement, Statements, written
 from harness.toolbox.downloads import Downloads

@@ -17,7 +17,7 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from harness.base.errors import HarnessError
 from harness.logs.read.blocks import HEAD, PARTIAL, PIECE, TAIL, LogFile, joined, partials, path_of, whole
-from harness.logs.read.events import COUNTS, Reading, count, merge
+from harness.logs.read.event_counts import COUNTS, Reading, count, merge
 from harness.logs.read.places import check_readable, is_address, reason, size
 from harness.logs.read.proposals import misfit
 from harness.model.log_totals import FileTotal

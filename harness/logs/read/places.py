@@ -17,7 +17,7 @@ import polars as pl
 
 from harness.base.errors import HarnessError
 from harness.logs.read.blocks import decoded, path_of
-from harness.logs.read.events import MAX_EVENT
+from harness.logs.read.event_counts import MAX_EVENT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -25,7 +25,7 @@ from pyspark.sql import SparkSession
 from harness.base.errors import HarnessError
 from harness.base.processes import mortal
 from harness.logs.read.blocks import AT_ONCE
-from harness.logs.read.classes import classes
+from harness.logs.read.class_archive import classes
 from harness.logs.read.gateway import ABSENT_MODULE, SHORT_LIFE, class_path, end, gateway
 from harness.toolbox.toolbox import Toolbox
 

@@ -18,7 +18,7 @@ from harness.model.proof import Difference, Severity
 from harness.proof.bytecode import BytecodeTools, Reference, prepare_bytecode, read_each, read_references
 from harness.proof.dropin import rules
 from harness.proof.dropin.api import compare_apis
-from harness.proof.dropin.classes import (
+from harness.proof.dropin.class_changes import (
     Classes,
     CompiledBaseline,
     closest,
@@ -30,7 +30,7 @@ from harness.proof.dropin.classes import (
     compare_presence,
     nests,
 )
-from harness.proof.dropin.config import compare_keys
+from harness.proof.dropin.config_keys import compare_keys
 from harness.proof.dropin.entries import (
     JarFacts,
     compare_entries,

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
 from harness.building.configdef import failure_in
-from harness.building.probes import QUICK
+from harness.building.java_programs import QUICK
 from harness.model.proof import Difference
 from harness.proof.dropin import rules
 from harness.toolbox.java import JavaRuntime

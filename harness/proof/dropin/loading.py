@@ -12,7 +12,7 @@ from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
 from harness.building.compiling import Builder
 from harness.building.configdef import failure_in
-from harness.building.probes import QUICK, compiled_probe
+from harness.building.java_programs import QUICK, compiled_probe
 from harness.model.proof import Difference
 from harness.proof.bytecode import ClassFacts, Use
 from harness.proof.dropin import rules

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from harness.base.processes import bare_environment, spawn
 from harness.base.text import cut, visible
-from harness.kafka.lines import NodeLogging
+from harness.kafka.release_lines import NodeLogging
 from harness.toolbox.java import JavaRuntime
 
 SEED = 391  # of every property: any fixed number does; this one's tries are neither the shortest nor the longest

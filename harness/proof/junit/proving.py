@@ -14,11 +14,11 @@ from harness.base.text import cut
 from harness.building.compiling import first_errors
 from harness.model.proof import FailedTest, TestScope, TestsProof, TestSuite
 from harness.proof.junit.bench import TestBench
-from harness.proof.junit.cases import JUnitTest, Status
-from harness.proof.junit.outcome import Key, classes_of, failed_tests, gap_of, unhappy
-from harness.proof.junit.plan import only_classes, units_of
+from harness.proof.junit.fork_plan import only_classes, units_of
+from harness.proof.junit.junit_tests import JUnitTest, Status
 from harness.proof.junit.related import changed_classes, related_tests
-from harness.proof.junit.runs import Runs, Tested
+from harness.proof.junit.test_outcomes import Key, classes_of, failed_tests, gap_of, unhappy
+from harness.proof.junit.test_runs import Runs, Tested
 
 Cases = tuple[JUnitTest, ...]
 NOT_COMPILED = "tests of the series"  # stands for the class of tests that could not even be compiled or found

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from harness.cluster.cluster import Cluster
-from harness.cluster.live_proof import mismatch
 from harness.cluster.node import Node, NodeState
+from harness.cluster.observed_arm import mismatch
 from harness.cluster.protocol import Unreachable
 from harness.model.events import NodeProved
 from harness.model.incidents import Incident, IncidentKind

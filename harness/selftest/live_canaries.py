@@ -17,8 +17,8 @@ from harness.cluster.install import Install
 from harness.cluster.node import Node, NodeState
 from harness.cluster.prepare import Ground
 from harness.cluster.topology import Topology
-from harness.engine.cell import PlannedRun
 from harness.engine.outcome import Facts, decide
+from harness.engine.planned_run import PlannedRun
 from harness.model.arms import ABSENT, Role
 from harness.model.clients import ClientReport
 from harness.model.events import QuorumSeen
@@ -36,8 +36,8 @@ from harness.scenario.loads.records import RecordsClient, produce
 from harness.scenario.plan import ClusterRef, Plan
 from harness.scenario.refs import NodeRef
 from harness.scenario.world import World
-from harness.selftest.cases import Canary, Silent, require
-from harness.selftest.still import carry_out, plan_of
+from harness.selftest.canaries_without_nodes import carry_out, plan_of
+from harness.selftest.canary import Canary, Silent, require
 from harness.toolbox.downloads import sha256_of
 
 _UP = "60s"

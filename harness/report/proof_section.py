@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from harness.base.text import cut
 from harness.model.proof import AuditAnswer, ClaimedTest, Coverage, Difference, FailedTest, TestClass
 from harness.model.verdict import JudgedClaim, VerdictRecord
-from harness.proof.summary import describe_audit, describe_differences, describe_reach, describe_tests, headline
+from harness.proof.proof_summary import describe_audit, describe_differences, describe_reach, describe_tests, headline
 from harness.report.links import HERE, Link, Quote, evidence_link, quote_of
 
 

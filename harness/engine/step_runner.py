@@ -9,7 +9,7 @@ from itertools import pairwise
 from harness.base.waiting import wait_until
 from harness.cluster.protocol import Unreachable
 from harness.engine.cancel import RunCancelled
-from harness.engine.cell import PlannedRun
+from harness.engine.planned_run import PlannedRun
 from harness.engine.recorder import Recorder
 from harness.model.events import PhaseStarted, StepChanged
 from harness.model.incidents import Incident, IncidentKind

@@ -17,8 +17,8 @@ from harness.logs.compare import clocks
 from harness.logs.compare.contrasts import comparable, contrast, learned
 from harness.logs.compare.counts import Count, Where
 from harness.logs.compare.families import family, unordered
-from harness.logs.kept import CachedCounts, kept, run_folder
-from harness.logs.read.events import OUTSIDE, WHOLE_LOG, Reading
+from harness.logs.count_cache import CachedCounts, kept, run_folder
+from harness.logs.read.event_counts import OUTSIDE, WHOLE_LOG, Reading
 from harness.logs.read.layout import compile_layout
 from harness.logs.read.library import Origins, library, named_version, overlaid
 from harness.logs.read.pipeline import FileCounts, read

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from harness.proof.junit.cases import JUnitTest
+from harness.proof.junit.junit_tests import JUnitTest
 from harness.proof.junit.related import outermost
 
 JUPITER, PROPERTIES = "junit-jupiter", "jqwik"

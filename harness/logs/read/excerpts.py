@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.base.text import visible
-from harness.logs.read.events import MAX_EXCERPT
+from harness.logs.read.event_counts import MAX_EXCERPT
 
 
 def excerpt(text: str) -> str:

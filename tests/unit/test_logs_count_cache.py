@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.logs.kept import COUNTED, SCHEMA, kept, run_folder
-from harness.logs.read.events import WHOLE_LOG
+from harness.logs.count_cache import COUNTED, SCHEMA, kept, run_folder
+from harness.logs.read.event_counts import WHOLE_LOG
 from harness.logs.read.layout import KAFKA_DEFAULT
 from harness.logs.read.pipeline import FileCounts
 from harness.logs.results import write
@@ -102,7 +102,7 @@ def test_a_run_directory_that_was_renamed_keeps_its_counts_in_one_place(tmp_path
 
 def test_counts_that_were_masked_by_other_rules_say_so(tmp_path, monkeypatch):
     nodes = [node("stock", "a.log")]
-    monkeypatch.setattr("harness.logs.kept._MASKS", "of another day")
+    monkeypatch.setattr("harness.logs.count_cache._MASKS", "of another day")
     written(tmp_path, *nodes)
     monkeypatch.undo()
     assert not earlier(tmp_path, nodes, "a.log")["a.log"].is_masked_alike

@@ -18,10 +18,10 @@ from harness.cluster.install import Install
 from harness.cluster.prepare import Ground
 from harness.cluster.topology import Topology
 from harness.engine.cancel import Cancellation
-from harness.engine.cell import PlannedRun
 from harness.engine.executor import run_cell
-from harness.engine.seal import check_results
-from harness.kafka.lines import line_of
+from harness.engine.planned_run import PlannedRun
+from harness.engine.sealing import check_results
+from harness.kafka.release_lines import line_of
 from harness.model.arms import Role
 from harness.model.request import DEFAULT_KAFKA
 from harness.model.runs import Outcome, RunKey, RunResult
@@ -31,7 +31,7 @@ from harness.rundir.parts import RunFolder
 from harness.scenario.plan import ClusterRef, Plan, Scenario
 from harness.scenario.steps import Sample
 from harness.scenario.world import World
-from harness.selftest.cases import Canary, alarm, require
+from harness.selftest.canary import Canary, alarm, require
 
 _NO_NODES = Topology(0, 0)
 _NO_JAR = Install("none", Path("none.jar"), "0" * 64, "absent")

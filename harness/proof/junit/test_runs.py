@@ -10,12 +10,12 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.files import write_bytes
 from harness.base.text import cut, visible
-from harness.building.probes import compiled_probe
+from harness.building.java_programs import compiled_probe
 from harness.proof.junit.bench import TestBench
-from harness.proof.junit.cases import BadReport, JUnitTest, Status, read_report
+from harness.proof.junit.fork_plan import ENGINES, Unit
 from harness.proof.junit.forks import COUNT_HOOKS, RUN_HOOKS, EndedFork, Jvm, run_launchers
-from harness.proof.junit.outcome import settle
-from harness.proof.junit.plan import ENGINES, Unit
+from harness.proof.junit.junit_tests import BadReport, JUnitTest, Status, read_report
+from harness.proof.junit.test_outcomes import settle
 
 _HOOKS = Path(__file__).with_name("Hooks.java")
 _TAIL = 4_000

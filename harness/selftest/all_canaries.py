@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from harness.kafka.distribution import distribution_of
 from harness.model.request import DEFAULT_KAFKA, Request
-from harness.selftest.cases import Canary
-from harness.selftest.live import Stand
-from harness.selftest.still import still_canaries
+from harness.selftest.canaries_without_nodes import still_canaries
+from harness.selftest.canary import Canary
+from harness.selftest.live_canaries import Stand
 from harness.stages.run import lay_ground
 from harness.toolbox.toolbox import Toolbox
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.json import to_json
-from harness.engine.cell import PlannedRun
+from harness.engine.planned_run import PlannedRun
 from harness.model.events import OutcomeDecided
 from harness.model.seal import RunInputs, Seal
 from harness.rundir.directory import RunDirectory

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from harness.model.proof import FailedTest, TestClass, TestSuite
-from harness.proof.junit.cases import JUnitTest, Status
+from harness.proof.junit.junit_tests import JUnitTest, Status
 
 Key = tuple[str, str]
 _RAN = (Status.PASSED, Status.FAILED)

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from harness.base.errors import HarnessError
 from harness.base.json import from_json, to_json
-from harness.logs.read.events import COUNTS
+from harness.logs.read.event_counts import COUNTS
 from harness.logs.read.library import TOLD
 from harness.logs.read.masks import MASKS
 from harness.logs.read.pipeline import FileCounts

@@ -22,7 +22,7 @@ from harness.audit.questions import (
     Question,
     ReadOnce,
 )
-from harness.audit.rules import Said, answered, holds_or_not, subjects, untested
+from harness.audit.source_answers import Said, answered, holds_or_not, subjects, untested
 from harness.model.proof import Answer, AuditAnswer
 from harness.model.runs import Evidence
 from harness.proof.bytecode import ClassFacts, MethodFacts, Use
