@@ -47,7 +47,7 @@ def nowhere(_act: Act) -> bool:
 
 
 def value_of(condition: Condition, decide: Decide) -> bool | None:
-    """Return what a condition comes to when its atoms are decided by `decide`; None when that does not tell."""
+    """Return what a condition comes to when its atoms are decided by `decide`; None when that does not decide it."""
     match condition:
         case Atom():
             return decide(condition)

@@ -23,9 +23,9 @@ _MOST_BYTES_IN_ALL = 20 * 2**20
 
 
 def read_sources(tree: Path, module: str) -> Code:
-    """Read a module's own Java below a Kafka checkout; paths are told relative to `tree`.
+    """Read a module's own Java below a Kafka checkout; paths are relative to `tree`.
 
-    Raises HarnessError when there is none, or far too much. A file that is no Java is told in `unread`.
+    Raises HarnessError when there is none, or far too much. A file that is no Java is named in `unread`.
     """
     top = tree / module / "src" / "main" / "java"
     if not top.is_dir():

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from harness.audit.code import Act, Atom, Call, Exit, Method
 from harness.audit.flow import ENDS, Decide, FlowWalk, acts_in, most_of, undecided
-from harness.audit.graph import Acts, Graph, calls, logs, named, reads, writes
+from harness.audit.graph import Acts, Graph, calls, logs, reads, split_member, writes
 from harness.audit.questions import (
     LEVELS,
     Ask,
@@ -28,40 +28,40 @@ _DEFINES = {"define": 5, "defineInternal": 4}  # by the fewest arguments among w
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """An answer before it is put to its question."""
+class Reply:
+    """An answer without the question that it belongs to."""
 
     answer: Answer
-    says: str
+    detail: str
     evidence: tuple[Evidence, ...] = ()
 
 
 def answer(question: Question, graph: Graph) -> AuditAnswer:
-    """Answer a question from sources; what cannot be told is UNTESTED, with the reason."""
+    """Answer a question from sources; what the sources do not show is UNTESTED, with the reason."""
     try:
-        said = _missing(question.ask, graph) or _asked(question.ask, graph)
+        reply = _missing(question.ask, graph) or _reply(question.ask, graph)
     except RecursionError:
-        said = untested("What it asks about is nested too deeply.")
+        reply = untested("What it asks about is nested too deeply.")
     unread = graph.code.unread
-    if unread and said.answer is Answer.HOLDS:
+    if unread and reply.answer is Answer.HOLDS:
         # What holds everywhere that could be read may not hold where it could not.
-        said = Said(Answer.UNTESTED, f"{said.says} But not everything could be read: {unread[0]}.", said.evidence)
-    return answered(question, said)
+        reply = Reply(Answer.UNTESTED, f"{reply.detail} But not everything could be read: {unread[0]}.", reply.evidence)
+    return answered(question, reply)
 
 
-def answered(question: Question, said: Said) -> AuditAnswer:
+def answered(question: Question, reply: Reply) -> AuditAnswer:
     """Return what was said as the answer to a question."""
-    return AuditAnswer(question.id, said.answer, said.says, question.claim, said.evidence)
+    return AuditAnswer(question.id, reply.answer, reply.detail, question.claim, reply.evidence)
 
 
-def untested(says: str) -> Said:
+def untested(detail: str) -> Reply:
     """Return that a question could not be answered, and why."""
-    return Said(Answer.UNTESTED, says)
+    return Reply(Answer.UNTESTED, detail)
 
 
-def holds_or_not(holds: bool, says: str, evidence: Iterable[Evidence] = ()) -> Said:
+def holds_or_not(holds: bool, detail: str, evidence: Iterable[Evidence] = ()) -> Reply:
     """Return a definite answer."""
-    return Said(Answer.HOLDS if holds else Answer.DOES_NOT_HOLD, says, tuple(evidence))
+    return Reply(Answer.HOLDS if holds else Answer.DOES_NOT_HOLD, detail, tuple(evidence))
 
 
 def subjects(ask: Ask) -> tuple[str, ...]:
@@ -84,10 +84,10 @@ def subjects(ask: Ask) -> tuple[str, ...]:
 
 
 def _owners(members: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(named(member)[0] for member in members))
+    return tuple(dict.fromkeys(split_member(member)[0] for member in members))
 
 
-def _missing(ask: Ask, graph: Graph) -> Said | None:
+def _missing(ask: Ask, graph: Graph) -> Reply | None:
     lacking = [name for name in subjects(ask) if name not in graph.code.classes]
     if not lacking:
         return None
@@ -95,7 +95,7 @@ def _missing(ask: Ask, graph: Graph) -> Said | None:
     return untested(f"{reasons[0]}." if reasons else f"The sources have no class {lacking[0]}, or several.")
 
 
-def _asked(ask: Ask, graph: Graph) -> Said:
+def _reply(ask: Ask, graph: Graph) -> Reply:
     match ask:
         case FollowedBy():
             return _followed_by(ask, graph)
@@ -108,14 +108,14 @@ def _asked(ask: Ask, graph: Graph) -> Said:
         case LoggedAt():
             return _logged_at(ask, graph)
         case KeepsConstructor():
-            return _kept(ask, graph)
+            return _keeps_constructor(ask, graph)
         case Default():
             return _default(ask, graph)
         case _:
             assert_never(ask)
 
 
-def _followed_by(ask: FollowedBy, graph: Graph) -> Said:
+def _followed_by(ask: FollowedBy, graph: Graph) -> Reply:
     within = [method for method in graph.acts if not ask.within or method.title in ask.within]
     sites = list(graph.sites(calls(ask.calls), within))
     silent = [title for title in ask.within if not any(method.title == title for method, _ in sites)]
@@ -124,16 +124,16 @@ def _followed_by(ask: FollowedBy, graph: Graph) -> Said:
         return untested(f"{silent[0] if silent else 'Nothing'} calls {called}{' no more' if silent else ''}.")
     follows = _follows(graph, writes(ask.then), _with_news(ask.given), _in_place(ask.given))
     unfollowed = [(method, act) for method, act in sites if not follows.after(method, act)]
-    told = unfollowed or sites
+    shown = unfollowed or sites
     count = f"{len(unfollowed)} of {len(sites)} calls of {called} " if unfollowed else f"Every call of {called} "
     verb = ("are not" if len(unfollowed) > 1 else "is not") if unfollowed else "is"
-    says = f"{count}{verb} followed by a write of {ask.then}: in {places(told)}."
-    return holds_or_not(not unfollowed, says, (act.at for _, act in told))
+    detail = f"{count}{verb} followed by a write of {ask.then}: in {places(shown)}."
+    return holds_or_not(not unfollowed, detail, (act.at for _, act in shown))
 
 
 @dataclass(frozen=True, slots=True)
 class _Follows:
-    """Whether acts that `stops` tells come after another, in its method or in all that call it."""
+    """Whether acts that `stops` is true of come after another, in its method or in all that call it."""
 
     graph: Graph
     stops: Acts
@@ -152,8 +152,8 @@ class _Follows:
 
 
 def _follows(graph: Graph, acts: Acts, there: Decide, here: Decide) -> _Follows:
-    """Return what tells whether such acts follow; `there` decides in what is called, `here` in the method itself."""
-    return _Follows(graph, _either(acts, graph.surely(acts, there), graph), graph.looking_through(here))
+    """Return the test whether such acts follow; `there` decides in what is called, `here` in the method itself."""
+    return _Follows(graph, _either(acts, graph.surely(acts, there), graph), graph.through_predicates(here))
 
 
 def _with_news(given: Sequence[str]) -> Decide:
@@ -177,8 +177,8 @@ def _either(acts: Acts, methods: frozenset[Method], graph: Graph) -> Acts:
     return lambda act: acts(act) or graph.leads(act, methods)
 
 
-def _read_once(ask: ReadOnce, graph: Graph) -> Said:
-    owner, name = named(ask.field)
+def _read_once(ask: ReadOnce, graph: Graph) -> Reply:
+    owner, name = split_member(ask.field)
     field = graph.code.classes[owner].fields.get(name)
     if field is None:
         return untested(f"{owner} has no field {name}.")
@@ -189,34 +189,34 @@ def _read_once(ask: ReadOnce, graph: Graph) -> Said:
     is_read = reads(ask.field)
     sites = list(graph.sites(is_read))
     again = [(method, act) for method, act in sites if _reads_of(method, is_read) > 1]
-    says = f"{ask.field} is volatile, and no method reads it more than once: it is read in {places(sites)}."
+    detail = f"{ask.field} is volatile, and no method reads it more than once: it is read in {places(sites)}."
     if again:
-        says = f"{ask.field} is read more than once in one method, between which it may be replaced: {places(again)}."
-    return holds_or_not(not again, says, (act.at for _, act in again or sites))
+        detail = f"{ask.field} is read more than once in one method, between which it may be replaced: {places(again)}."
+    return holds_or_not(not again, detail, (act.at for _, act in again or sites))
 
 
 def _reads_of(method: Method, is_read: Acts) -> int:
     return max((many for way, many in most_of(method.body, is_read).items() if way is not Exit.THROWS), default=0)
 
 
-def _guarded_by_flag(ask: GuardedByFlag, graph: Graph) -> Said:
+def _guarded_by_flag(ask: GuardedByFlag, graph: Graph) -> Reply:
     effect, asks_flag = _effect(ask.field, ask.log), calls((ask.flag,))
-    inner = frozenset(method for method in graph.acts if method.owner == named(ask.field)[0])
+    inner = frozenset(method for method in graph.acts if method.owner == split_member(ask.field)[0])
     able = graph.reaching(effect, undecided) - inner
     if not able:
-        return untested(f"Nothing outside of {named(ask.field)[0]} brings about a write of {ask.field}.")
-    off = graph.looking_through(lambda atom: False if atom.call and asks_flag(atom.call) else None)
+        return untested(f"Nothing outside of {split_member(ask.field)[0]} brings about a write of {ask.field}.")
+    off = graph.through_predicates(lambda atom: False if atom.call and asks_flag(atom.call) else None)
     unguarded = graph.reaching(effect, off) - inner
     begun = [m for m in unguarded if "private" not in m.modifiers or not graph.callers.get(m)]
     what = f"a write of {ask.field}" + (f" or the line {ask.log!r}" if ask.log else "")
     if not begun:
         guards = list(graph.sites(asks_flag, _in_order(able, graph)))
-        says = f"While {ask.flag} is false there is no way to {what}: it is asked in {places(guards)}."
-        return holds_or_not(True, says, (act.at for _, act in guards))
+        detail = f"While {ask.flag} is false there is no way to {what}: it is asked in {places(guards)}."
+        return holds_or_not(True, detail, (act.at for _, act in guards))
     direct = _either(effect, graph.reaching(effect, off) & inner, graph)
     met = [(method, act) for method in _in_order(unguarded, graph) for act in _met(method, off) if direct(act)]
-    says = f"Even while {ask.flag} is false there is a way to {what}: {places(met)}."
-    return holds_or_not(False, says, (act.at for _, act in met))
+    detail = f"Even while {ask.flag} is false there is a way to {what}: {places(met)}."
+    return holds_or_not(False, detail, (act.at for _, act in met))
 
 
 def _met(method: Method, decide: Decide) -> list[Act]:
@@ -230,7 +230,7 @@ def _effect(field: str, log: str) -> Acts:
     return lambda act: is_write(act) or (bool(log) and is_line(act))
 
 
-def _only_when_changed(ask: OnlyWhenChanged, graph: Graph) -> Said:
+def _only_when_changed(ask: OnlyWhenChanged, graph: Graph) -> Reply:
     effect = logs(ask.log) if ask.log else writes(ask.field)
     here, sites = _in_place(ask.given), list(graph.sites(calls(ask.calls)))
     always = _follows(graph, effect, here, here)
@@ -240,22 +240,22 @@ def _only_when_changed(ask: OnlyWhenChanged, graph: Graph) -> Said:
     called = " or ".join(ask.calls)
     if each_time:
         count = f"{len(each_time)} of {len(sites)} calls"
-        says = f"{what} after {count} of {called}, whether anything changed or not: {places(acts + each_time)}."
-        return holds_or_not(False, says, (act.at for _, act in (*acts, *each_time)))
+        detail = f"{what} after {count} of {called}, whether anything changed or not: {places(acts + each_time)}."
+        return holds_or_not(False, detail, (act.at for _, act in (*acts, *each_time)))
     sometimes = _follows(graph, effect, _with_news(ask.given), here)
     if any(sometimes.after(method, act) for method, act in sites):
-        says = f"{what} after a call of {called} only where a comparison tells a change: {places(acts)}."
-        return holds_or_not(True, says, (act.at for _, act in acts))
-    return untested(f"It cannot be told when, after a call of {called}, {what}.")
+        detail = f"{what} after a call of {called} only where a comparison shows a change: {places(acts)}."
+        return holds_or_not(True, detail, (act.at for _, act in acts))
+    return untested(f"It is not clear when, after a call of {called}, {what}.")
 
 
-def _logged_at(ask: LoggedAt, graph: Graph) -> Said:
+def _logged_at(ask: LoggedAt, graph: Graph) -> Reply:
     sites = list(graph.sites(logs(ask.log)))
     if not sites:
         return untested(f"No line with {ask.log!r} is logged.")
     louder = [(m, act) for m, act in sites if isinstance(act, Call) and _rank(act.name) > _rank(ask.most)]
-    says = f"{ask.log!r} is logged{_levels(sites)}, and {ask.most.upper()} is the most: {places(louder or sites)}."
-    return holds_or_not(not louder, says, (act.at for _, act in louder or sites))
+    detail = f"{ask.log!r} is logged{_levels(sites)}, and {ask.most.upper()} is the most: {places(louder or sites)}."
+    return holds_or_not(not louder, detail, (act.at for _, act in louder or sites))
 
 
 def _rank(level: str) -> int:
@@ -267,7 +267,7 @@ def _levels(sites: Iterable[tuple[Method, Act]]) -> str:
     return f" at {' and '.join(levels)}" if levels else ""
 
 
-def _kept(ask: KeepsConstructor, graph: Graph) -> Said:
+def _keeps_constructor(ask: KeepsConstructor, graph: Graph) -> Reply:
     owner = ask.constructor.partition("(")[0]
     declared = graph.code.classes[owner]
     found = {_signature(m): m.at for m in declared.methods if not m.returns and "public" in m.modifiers}
@@ -275,15 +275,15 @@ def _kept(ask: KeepsConstructor, graph: Graph) -> Said:
     wanted = ask.constructor.replace(" ", "").replace(",", ", ")
     if wanted in found:
         return holds_or_not(True, f"The public constructor {wanted} is there; {owner} has {has}.", (found[wanted],))
-    says = f"There is no public constructor {wanted}: what calls it does not link any more. {owner} has {has}."
-    return holds_or_not(False, says, tuple(found.values()) or (declared.at,))
+    detail = f"There is no public constructor {wanted}: what calls it does not link any more. {owner} has {has}."
+    return holds_or_not(False, detail, tuple(found.values()) or (declared.at,))
 
 
 def _signature(method: Method) -> str:
     return f"{method.owner}({', '.join(method.parameters)})"
 
 
-def _default(ask: Default, graph: Graph) -> Said:
+def _default(ask: Default, graph: Graph) -> Reply:
     steps = [step for each in graph.code.classes.values() for step in (each.initial, *(m.body for m in each.methods))]
     made = [act for step in steps for act in acts_in(step) if isinstance(act, Call) and act.name in _DEFINES]
     defined = [call for call in made if call.constants and call.constants[0] == ask.key]
@@ -293,14 +293,14 @@ def _default(ask: Default, graph: Graph) -> Said:
     default = call.constants[2] if call.arity >= _DEFINES[call.name] else ""
     if default is None:
         return untested(f"The key {ask.key} is defined with a default that is no constant: {spot(call.at)}.")
-    says = f"The key {ask.key} is defined with the default {default or '(none)'}: {spot(call.at)}."
-    return holds_or_not(default == ask.default, says, (call.at,))
+    detail = f"The key {ask.key} is defined with the default {default or '(none)'}: {spot(call.at)}."
+    return holds_or_not(default == ask.default, detail, (call.at,))
 
 
 def places(sites: Sequence[tuple[Method, Act]], most: int = 6) -> str:
     """Return where acts stand, in words: `Class.method (File.java:12)`."""
-    told = [f"{method.title} ({spot(act.at)})" for method, act in sites[:most]] or ["nowhere"]
-    return ", ".join(told) + (f" and {len(sites) - most} more" if len(sites) > most else "")
+    shown = [f"{method.title} ({spot(act.at)})" for method, act in sites[:most]] or ["nowhere"]
+    return ", ".join(shown) + (f" and {len(sites) - most} more" if len(sites) > most else "")
 
 
 def spot(at: Evidence) -> str:

@@ -85,8 +85,8 @@ class CrossCheck:
     @property
     def problems(self) -> tuple[str, ...]:
         """Return everything that is not as expected."""
-        told = (*(each.problem for each in self.repeats), *(each.problem for each in self.comparisons))
-        return tuple(filter(None, told))
+        problems = (*(each.problem for each in self.repeats), *(each.problem for each in self.comparisons))
+        return tuple(filter(None, problems))
 
 
 def compare_builds(one: Built, other: Built, exact: bool = False) -> Comparison:

@@ -25,13 +25,18 @@ from harness.toolbox.toolbox import Toolbox
 
 
 def build_pair(
-    request: Request, version: str, flag_key: str, directory: RunDirectory, toolbox: Toolbox, say: Callable[[str], None]
+    request: Request,
+    version: str,
+    flag_key: str,
+    directory: RunDirectory,
+    toolbox: Toolbox,
+    report: Callable[[str], None],
 ) -> tuple[Build, Build]:
     """Make the control and the candidate of a request; both are asked for the key `flag_key`.
 
     Raises HarnessError for a jar that is none of this Kafka, and for sources that do not compile.
     """
-    host = BuildHost(toolbox, line_of(version).class_files, say)
+    host = BuildHost(toolbox, line_of(version).class_files, report)
     kafka = distribution_of(request.base_dist, version, toolbox.downloads)
     compiler = host_compiler(request.builder, host)  # which a probe needs whatever builds the jar
     bench = Bench(directory, prepare_probe(compiler, toolbox.node_java(), kafka.jars, toolbox.cache), flag_key)

@@ -34,7 +34,7 @@ from harness.scenario.verbs import monitors_of_every_run
 from harness.scenario.world import World
 
 
-def run_cell(cell: PlannedRun, run_dir: Path, say: Callable[[str], None], cancellation: Cancellation) -> RunResult:
+def run_cell(cell: PlannedRun, run_dir: Path, report: Callable[[str], None], cancellation: Cancellation) -> RunResult:
     """Run a scenario on an arm and write its folder; a cluster's misbehaviour is a result, not an exception.
 
     `say` hears of each phase. Raises RunCancelled, after every node has been ended and without a result.
@@ -48,7 +48,7 @@ def run_cell(cell: PlannedRun, run_dir: Path, say: Callable[[str], None], cancel
         recorder = Recorder(cell, journal, folder)
         key = cell.key
         journal.write(RunStarted(key.scenario, key.arm, str(cell.role), key.repeat))
-        run = Run(cell, recorder, say, cancellation)
+        run = Run(cell, recorder, report, cancellation)
         run.carry_out(plan)
         if cancellation.is_set:  # whatever it looks like: what was ended by us says nothing about the build
             raise RunCancelled
@@ -78,14 +78,14 @@ class Run:
     """One run: all cluster state lives in here and ends with it; what it leaves is in the recorder and below."""
 
     def __init__(
-        self, cell: PlannedRun, recorder: Recorder, say: Callable[[str], None], cancellation: Cancellation
+        self, cell: PlannedRun, recorder: Recorder, report: Callable[[str], None], cancellation: Cancellation
     ) -> None:
         self.measures: dict[str, float] = {}
         self.cpu_seconds = 0.0
         self.names: dict[str, str] = {}
         self._cell = cell
         self._recorder = recorder
-        self._say = say
+        self._report = report
         self._cancellation = cancellation
         self._monitors: list[Monitor] = []
         self._runner: StepRunner | None = None
@@ -141,7 +141,7 @@ class Run:
                 recorder.write,
                 lambda: self._cancellation.is_set,
             )
-            self._runner = StepRunner(cell, recorder, world, self._say)
+            self._runner = StepRunner(cell, recorder, world, self._report)
             with self._cancellation.ending(cluster.close):
                 self._watched(self._runner, plan, cluster, watcher)
 

@@ -44,12 +44,12 @@ class PlanEnded(Exception):  # noqa: N818 - ends the walk, whatever the reason; 
 class StepRunner:
     """Carries steps out on a live world; `waits` are the seconds that each expectation took to be met."""
 
-    def __init__(self, cell: PlannedRun, recorder: Recorder, world: World, say: Callable[[str], None]) -> None:
+    def __init__(self, cell: PlannedRun, recorder: Recorder, world: World, report: Callable[[str], None]) -> None:
         self.waits: dict[str, float] = {}
         self._cell = cell
         self._recorder = recorder
         self._world = world
-        self._say = say
+        self._report = report
         self._phases: list[tuple[str, float]] = []
         self._deaths_known = 0
         self._deadline = 0.0
@@ -124,7 +124,7 @@ class StepRunner:
     def _enter_phase(self, name: str) -> None:
         self._phases.append((name, time.time()))
         self._recorder.write(PhaseStarted(name))
-        self._say(name)
+        self._report(name)
 
     def _perform(self, action: Action) -> None:
         if isinstance(action, Fault):
@@ -202,7 +202,7 @@ class StepRunner:
             client.stop()
         brokers = list(self._world.cluster.brokers.values())
         if clients and brokers and not self._node_died:
-            self._say("reading back what clients were promised")
+            self._report("reading back what clients were promised")
             for client in clients:
                 self._recorder.on_client(client.report(brokers))
 

@@ -57,10 +57,10 @@ def answered(ask: Callable[[], T]) -> T:
     except git.GitCommandNotFound as error:
         raise HarnessError("git is not installed, or not on PATH.", "Install git.") from error
     except git.GitCommandError as error:
-        raise HarnessError(f"git failed: {said(error)}.") from error
+        raise HarnessError(f"git failed: {error_text(error)}.") from error
 
 
-def said(error: git.GitCommandError) -> str:
+def error_text(error: git.GitCommandError) -> str:
     """Return why git failed, in its own words: its fatal line, or else all it wrote on its error output."""
     text = str(error.stderr).strip().removeprefix("stderr: '").removesuffix("'").strip()
     fatal = [line.removeprefix("fatal: ") for line in text.splitlines() if line.startswith("fatal: ")]

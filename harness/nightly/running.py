@@ -74,5 +74,5 @@ def _ask(ask: Verify, name: str, request: Request, place: NightFolder, reporter:
         place.traceback(name).write_text(traceback.format_exc(), encoding="utf-8")
         outcome, error = VerificationStatus.ERROR, f"{type(failure).__name__}: {failure}"[:500]
     if error:
-        reporter.say(error)
+        reporter.report(error)
     return EndedVerification(name, outcome, round(time.monotonic() - began, 1), error)

@@ -13,8 +13,8 @@ from harness.stages.run import lay_ground
 from harness.toolbox.toolbox import Toolbox
 
 
-def canaries(toolbox: Toolbox, say: Callable[[str], None]) -> tuple[Canary, ...]:
+def canaries(toolbox: Toolbox, report: Callable[[str], None]) -> tuple[Canary, ...]:
     """Return every canary, those without nodes first. Raises HarnessError when Kafka cannot be had."""
     kafka = distribution_of(None, DEFAULT_KAFKA, toolbox.downloads)
-    stand = Stand(lay_ground(Request(), DEFAULT_KAFKA, toolbox, say), kafka.raft_jar, kafka.version)
+    stand = Stand(lay_ground(Request(), DEFAULT_KAFKA, toolbox, report), kafka.raft_jar, kafka.version)
     return (*still_canaries(), *stand.canaries())

@@ -37,7 +37,7 @@ from harness.scenario.plan import ClusterRef, Plan
 from harness.scenario.refs import NodeRef
 from harness.scenario.world import World
 from harness.selftest.canaries_without_nodes import carry_out, plan_of
-from harness.selftest.canary import Canary, Silent, require
+from harness.selftest.canary import Canary, NotDetected, require
 from harness.toolbox.downloads import sha256_of
 
 _UP = "60s"
@@ -80,16 +80,16 @@ class Stand:
         journal = read_journal(RunDirectory(run_dir).run(result.key).journal)
         listed = [entry.event.observers for entry in journal if isinstance(entry.event, QuorumSeen)]
         require(1 in listed[-1], "the quorum does not list it any more, which would show it too")
-        return _told(result, Outcome.FAILED, "observer_recovers")
+        return _alarm_sentence(result, Outcome.FAILED, "observer_recovers")
 
     def _starved(self, run_dir: Path) -> str:
         result = self._run(run_dir, Topology(1, 1), _starve, {})
-        return _told(result, Outcome.INCONCLUSIVE, "host_not_starved")
+        return _alarm_sentence(result, Outcome.INCONCLUSIVE, "host_not_starved")
 
     def _unhealed(self, run_dir: Path) -> str:
         result = self._run(run_dir, Topology(3, 0), _move_without_registering, _SLOW_TO_ANNOUNCE)
         require("the second" in result.reason, f"{result.outcome}: {result.reason}")
-        return _told(result, Outcome.INCONCLUSIVE, "voter_set_knows")
+        return _alarm_sentence(result, Outcome.INCONCLUSIVE, "voter_set_knows")
 
     def _forgotten(self, folder: Path) -> str:
         launch, stock = self.ground.launch({}), self._stock()
@@ -98,12 +98,12 @@ class Stand:
         require(before.acknowledged > 0 and not before.lost and not before.unread, f"before the cut: {before}")
         decision = decide(Facts(clients=(after,)))
         if (decision.outcome, decision.expectation) != (Outcome.FAILED, "nothing_lost"):
-            raise Silent(f"{decision.outcome}: {decision.reason}")
+            raise NotDetected(f"{decision.outcome}: {decision.reason}")
         return f"{decision.outcome}({decision.expectation}): {decision.reason}"
 
 
-def _told(result: RunResult, outcome: Outcome, expectation: str) -> str:
-    """Return a result in words when it is the alarm; raise Silent when it is another."""
+def _alarm_sentence(result: RunResult, outcome: Outcome, expectation: str) -> str:
+    """Return a result in words when it is the alarm; raise NotDetected when it is another."""
     words = f"{result.outcome}({result.expectation}): {result.reason}"
     require((result.outcome, result.expectation) == (outcome, expectation), words)
     return words

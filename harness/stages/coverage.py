@@ -78,7 +78,7 @@ def coverage(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
         except HarnessError as error:
             found = Coverage((), str(error))
     directory.proof(arm.build.name).coverage.write(found)
-    reporter.say(describe_reach(found) if found.lines else found.gap)
+    reporter.report(describe_reach(found) if found.lines else found.gap)
 
 
 def _cover(question: _Question) -> Coverage:
@@ -94,7 +94,7 @@ def _cover(question: _Question) -> Coverage:
 def _run_with_agent(question: _Question, classes: tuple[str, ...]) -> tuple[RunKey, ...]:
     asked, request, reporter = question.asked, question.directory.request.read(), question.reporter
     agent = Agent(question.toolbox.tool(Purpose.COVERAGE_AGENT), classes)
-    ground = lay_ground(request, asked.kafka_version, question.toolbox, reporter.say)
+    ground = lay_ground(request, asked.kafka_version, question.toolbox, reporter.report)
     once = replace(asked, arms=(question.arm,), repeats=1)
     declared = declared_cells(once, question.directory, ground)
     cells = [replace(cell, instrument=partial(collecting, agent)) for cell in declared]

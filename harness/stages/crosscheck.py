@@ -60,7 +60,7 @@ def cross_check(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> CrossChe
     reporter.stage("cross-check: every builder at hand, twice each")
     parts = _parts(directory.declaration.read().kafka_version, toolbox)
     with ExitStack() as held:
-        builders, gaps = _builders(parts, reporter.say, held)
+        builders, gaps = _builders(parts, reporter.report, held)
         made = [_twice(request, parts, builder, directory.crosscheck_builds, reporter) for builder in builders]
         older = _javac8(parts, gaps)
         again = unpatched_jars([*builders, *older], parts.released, parts.sources, parts.target, parts.toolbox.cache)
@@ -110,9 +110,9 @@ def _parts(version: str, toolbox: Toolbox) -> _Parts:
     )
 
 
-def _builders(parts: _Parts, say: Callable[[str], None], held: ExitStack) -> tuple[list[Builder], list[str]]:
+def _builders(parts: _Parts, report: Callable[[str], None], held: ExitStack) -> tuple[list[Builder], list[str]]:
     """Return every builder that works here, and a sentence for each that does not."""
-    host, found, gaps = BuildHost(parts.toolbox, parts.target, say), list[Builder](), list[str]()
+    host, found, gaps = BuildHost(parts.toolbox, parts.target, report), list[Builder](), list[str]()
     for kind in reversed(usual_builders()):
         try:
             found.append(kind.open(host, held))
@@ -137,7 +137,7 @@ def _twice(
     request: Request, parts: _Parts, builder: Builder, directory: RunDirectory, reporter: Reporter
 ) -> tuple[Repeat, Path]:
     """Build the series two times in a row; return the digests and the first jar."""
-    reporter.say(builder.label)
+    reporter.report(builder.label)
     bench = Bench(directory, prepare_probe(parts.ecj, parts.ecj.runtime, parts.released.jars, parts.toolbox.cache), "")
     tools = Toolchain(builder, parts.released, parts.sources, parts.target)
     series, source = series_to_build(request, parts.released.version), source_of(request.git, tools)

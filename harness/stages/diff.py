@@ -29,9 +29,9 @@ def diff(run_dir: Path, toolbox: Toolbox, reporter: Reporter, master: str = "") 
     arms = directory.declaration.read().arms
     reporter.stage("comparing node logs on Spark")
     with timed(directory, "diff"):
-        contrasts = diff_run(directory, arms, toolbox, reporter.say, master)
+        contrasts = diff_run(directory, arms, toolbox, reporter.report, master)
     for contrast in contrasts:
-        reporter.say(f"{contrast.base} against {contrast.candidate}: {describe(contrast.findings)}")
+        reporter.report(f"{contrast.base} against {contrast.candidate}: {describe(contrast.findings)}")
     return contrasts
 
 
@@ -67,7 +67,7 @@ def diff_folders(
     """
     reporter.stage(f"comparing {base} with {candidate} on Spark")
     logs = LogsFolder(out)
-    contrast = compare_folders(base, candidate, logs, layout, toolbox, reporter.say, repeats, master)
+    contrast = compare_folders(base, candidate, logs, layout, toolbox, reporter.report, repeats, master)
     found = contrast.findings
     table = Table("kind", "level", "base", "candidate", "template", box=None, header_style="bold")
     apart = [finding for finding in found if finding.significance is not Significance.WITHIN]

@@ -64,7 +64,7 @@ def detect(folder: Path, request: Request, out: Path, toolbox: Toolbox, reporter
         name = patch.path.stem
         about = Detection(name, patch.subject, (), excuses.get(name, ""))
         found.append(_judged(about, replace(request, patches=(patch.path,)), out / name, toolbox, reporter))
-        reporter.say(_told(found[-1]))
+        reporter.report(_told(found[-1]))
     write_text(out / "mutants.json", to_json(found))
     write_text(out / "mutants.md", table(found))
     return tuple(found)

@@ -187,7 +187,7 @@ def _case(
         candidate=candidate,
         distribution=distribution,
         claims=load_claims(Path(setup.claims)) if setup.claims else ClaimSet("kafka-raft", "", "", ()),
-        compilers=compilers_at_hand(BuildHost(toolbox, line.class_files, reporter.say)),
+        compilers=compilers_at_hand(BuildHost(toolbox, line.class_files, reporter.report)),
         tools=prepare_tools(ecj, toolbox, distribution),
         release=downloads.fetch(released.one(Purpose.SOURCES)) if released else None,
         tests=downloads.fetch_all(lock.of(Purpose.TESTS)) if lock and request.tests is not TestScope.NONE else (),
@@ -266,7 +266,7 @@ def _tests(case: _Case, changed: frozenset[str], reporter: Reporter) -> TestsPro
         changed=changed,
     )
     out = case.directory.proof(case.candidate.name).junit
-    reporter.say(f"upstream's raft tests on the jar ({scope})")
+    reporter.report(f"upstream's raft tests on the jar ({scope})")
     with reporter.counted("tests") as progress:
         found = run_tests(bench, case.jar, case.base_jar, scope, out, progress)
     found = replace(found, report=out.relative_to(case.directory.path).as_posix())

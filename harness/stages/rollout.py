@@ -105,7 +105,7 @@ def rehearse(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> l
     found: list[Rehearsal] = []
     with timed(directory, "rehearse"):
         for number, name in enumerate(names, 1):
-            reporter.say(f"[{number}/{len(names)}] {name}: {KINDS[name].question}")
+            reporter.report(f"[{number}/{len(names)}] {name}: {KINDS[name].question}")
             cell = _cell(stand, name, baseline)
             carry_out([cell], directory.path, 1, reporter, "")
             run = directory.run(cell.key)
@@ -121,7 +121,7 @@ def rehearse(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> l
 def _stand(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> _Stand:
     declared, request = directory.declaration.read(), directory.request.read()
     with timed(directory, "ground"):
-        ground = lay_ground(request, declared.kafka_version, toolbox, reporter.say)
+        ground = lay_ground(request, declared.kafka_version, toolbox, reporter.report)
     tools = _tools(request, declared, ground, toolbox.downloads)
     return _Stand(directory, directory.roll_plan.read(), declared, directory.setup.read(), ground, tools)
 
@@ -241,11 +241,11 @@ def _compare(
     logs = directory.logs
     try:
         with timed(directory, "diff"):
-            with opened(logs.path, toolbox, reporter.say) as spark:
-                counted = read_nodes(spark, directory.path, nodes, logs, reporter.say)
-            (contrast,) = compare(counted, [compared], logs, reporter.say)
+            with opened(logs.path, toolbox, reporter.report) as spark:
+                counted = read_nodes(spark, directory.path, nodes, logs, reporter.report)
+            (contrast,) = compare(counted, [compared], logs, reporter.report)
     except HarnessError as error:
-        reporter.say(f"the log diff failed: {error}")
+        reporter.report(f"the log diff failed: {error}")
         return None
     return contrast
 

@@ -34,7 +34,7 @@ def run(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> list[RunResult]:
     declared, request = directory.declaration.read(), directory.request.read()
     check_ground(run_dir, declared, toolbox)
     with timed(directory, "ground"):
-        ground = lay_ground(request, declared.kafka_version, toolbox, reporter.say)
+        ground = lay_ground(request, declared.kafka_version, toolbox, reporter.report)
     cells = declared_cells(declared, directory, ground)
     with timed(directory, "run"):
         return carry_out(cells, run_dir, request.jobs, reporter, "runs on live clusters")
@@ -52,7 +52,7 @@ def carry_out(cells: Sequence[PlannedRun], root: Path, jobs: int, reporter: Repo
         return run_cells(todo, root, jobs, board)
 
 
-def lay_ground(request: Request, kafka_version: str, toolbox: Toolbox, say: Callable[[str], None]) -> Ground:
+def lay_ground(request: Request, kafka_version: str, toolbox: Toolbox, report: Callable[[str], None]) -> Ground:
     """Prepare what the clusters of a request stand on."""
     distribution = distribution_of(request.base_dist, kafka_version, toolbox.downloads)
     return prepare_ground(
@@ -62,7 +62,7 @@ def lay_ground(request: Request, kafka_version: str, toolbox: Toolbox, say: Call
         request.profile,
         line_of(kafka_version),
         toolbox.cache,
-        say,
+        report,
     )
 
 
@@ -101,5 +101,5 @@ def _stands(root: Path, cell: PlannedRun, reporter: Reporter) -> bool:
         return False
     why = mismatch(root, cell)
     if why:
-        reporter.say(f"{cell.key.folder} is run again: {why}")
+        reporter.report(f"{cell.key.folder} is run again: {why}")
     return not why

@@ -54,7 +54,7 @@ def _compare(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
     try:
         diff_stage.diff(run_dir, toolbox, reporter)
     except HarnessError as error:  # findings are shown and never decide: the runs are still worth their verdict
-        reporter.say(f"the log diff failed, so the report shows no log findings: {error}")
+        reporter.report(f"the log diff failed, so the report shows no log findings: {error}")
 
 
 def print_verdict(console: Console, record: VerdictRecord, timings: Mapping[str, float], page: Path) -> None:

@@ -48,7 +48,7 @@ def kafka(toolbox: Toolbox) -> Distribution:
 
 @pytest.fixture(scope="session")
 def ground(toolbox: Toolbox, quiet: Reporter) -> Ground:
-    return lay_ground(Request(), KAFKA, toolbox, quiet.say)
+    return lay_ground(Request(), KAFKA, toolbox, quiet.report)
 
 
 @pytest.fixture(scope="session")
@@ -86,7 +86,7 @@ def broken_jar(toolbox, kafka, mutants, quiet, tmp_path_factory):
 
     def broken(name) -> Path:
         lock = read_lock(KAFKA)
-        builder = host_compiler("auto", BuildHost(toolbox, 8, quiet.say))
+        builder = host_compiler("auto", BuildHost(toolbox, 8, quiet.report))
         sources = toolbox.downloads.fetch(lock.one(Purpose.SOURCES))
         probe = prepare_probe(builder, toolbox.java(), kafka.jars, toolbox.cache)
         folder = tmp_path_factory.mktemp(name)

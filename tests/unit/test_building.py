@@ -395,7 +395,7 @@ def test_a_builder_that_fails_is_named_before_another_is_taken_and_one_that_is_a
     kinds = {"first": BuilderKind("first", broken, 0, in_container=True), **builders()}
     monkeypatch.setattr(base, "builders", lambda: kinds)
     with ExitStack() as held:
-        open_builder("auto", replace(host_of(tmp_path), say=said.append), held)
+        open_builder("auto", replace(host_of(tmp_path), report=said.append), held)
     assert said == ["not built by first: The image is gone."]
 
 

@@ -130,10 +130,10 @@ def test_a_sound_jar_passes_every_test_and_leaves_reports(prove, tmp_path):
 
 
 def test_progress_tells_how_many_of_all_have_ended(prove):
-    heard = []
-    prove(SOUND, progress=lambda done, total: heard.append((done, total)))
-    assert heard[-1] == (2, 2)
-    assert heard == sorted(heard)
+    on_progress = []
+    prove(SOUND, progress=lambda done, total: on_progress.append((done, total)))
+    assert on_progress[-1] == (2, 2)
+    assert on_progress == sorted(on_progress)
 
 
 def test_a_failure_that_base_does_not_have_blocks(prove):

@@ -23,7 +23,7 @@ class BuildHost:
 
     toolbox: Toolbox
     target: int
-    say: Callable[[str], None]
+    report: Callable[[str], None]
 
 
 Open = Callable[[BuildHost, ExitStack], Builder]
@@ -107,7 +107,7 @@ def _tried(kind: BuilderKind, host: BuildHost, held: ExitStack) -> Builder | Non
     except NotOnThisHostError:
         return None
     except HarnessError as error:
-        host.say(f"not built by {kind.name}: {error.message}")
+        host.report(f"not built by {kind.name}: {error.message}")
         return None
 
 

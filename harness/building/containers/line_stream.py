@@ -12,8 +12,8 @@ _LONGEST_LINE = 10_000
 class Lines:
     """Collects text that comes in pieces and tells each whole line at once; of a flood it keeps the beginning."""
 
-    def __init__(self, hear: Callable[[str], None], most: int = _MOST_CHARACTERS) -> None:
-        self._hear = hear
+    def __init__(self, on_line: Callable[[str], None], most: int = _MOST_CHARACTERS) -> None:
+        self._on_line = on_line
         self._left = most
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._kept: list[str] = []
@@ -27,7 +27,7 @@ class Lines:
         *whole, begun = (self._begun + text).split("\n")
         self._begun = begun[:_LONGEST_LINE]
         for line in whole:
-            self._hear(line[:_LONGEST_LINE].rstrip("\r"))
+            self._on_line(line[:_LONGEST_LINE].rstrip("\r"))
 
     def text(self) -> str:
         """Return everything that was kept, and whether something was left out."""

@@ -202,6 +202,6 @@ def _changed(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> froze
 
 def _notes(subject: Subject, candidate: Classes, baselines: Sequence[CompiledBaseline]) -> tuple[str, ...]:
     nearest, same = closest(candidate, baselines)
-    told = f"closest baseline: {nearest.label}, with {same} of {len(candidate)} classes identical"
+    nearest_baseline = f"closest baseline: {nearest.label}, with {same} of {len(candidate)} classes identical"
     named = f"{len(subject.named)} of {len(nests(candidate))} top-level classes are named by the series"
-    return told, named if subject.named else "no series is known: every class is one that nothing names"
+    return nearest_baseline, named if subject.named else "no series is known: every class is one that nothing names"

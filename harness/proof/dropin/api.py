@@ -72,8 +72,8 @@ def _broken(within: ElementTree.Element, where: str, element: ElementTree.Elemen
         binary, source = (change.get(f"{level}Compatible") == "true" for level in ("binary", "source"))
         if not binary or not source:
             rule = rules.API_SOURCE if binary else rules.API_BINARY
-            says = change.get("type", "changed").lower().replace("_", " ")
-            yield rule.broken(where, f"{where}: {says}", _side(element, "old"), _side(element, "new"))
+            detail = change.get("type", "changed").lower().replace("_", " ")
+            yield rule.broken(where, f"{where}: {detail}", _side(element, "old"), _side(element, "new"))
 
 
 def _named(owner: str, member: ElementTree.Element) -> str:

@@ -65,8 +65,8 @@ def compare_members(base: Classes, candidate: Classes) -> Iterator[Difference]:
         for member in sorted(old.keys() & new.keys()):
             before, after = _constant(old[member]), _constant(new[member])
             if before != after:
-                says = f"the constant {_dotted(name)}.{member} is {after or 'no constant'}, was {before or 'none'}"
-                yield rules.CONSTANT_CHANGED.broken(f"{_dotted(name)}.{member}", says, before, after)
+                detail = f"the constant {_dotted(name)}.{member} is {after or 'no constant'}, was {before or 'none'}"
+                yield rules.CONSTANT_CHANGED.broken(f"{_dotted(name)}.{member}", detail, before, after)
 
 
 def compare_nests(
@@ -115,8 +115,8 @@ def compare_levels(base: Classes, candidate: Classes) -> Iterator[Difference]:
         if facts.major > most:
             newer[facts.major].append(_dotted(name))
     for major, names in sorted(newer.items()):
-        says = f"{len(names)} classes are compiled for {java_of(major)}, base's for {java_of(most)} at most"
-        yield rules.BYTECODE_LEVEL.broken(min(names), says, java_of(most), java_of(major))
+        detail = f"{len(names)} classes are compiled for {java_of(major)}, base's for {java_of(most)} at most"
+        yield rules.BYTECODE_LEVEL.broken(min(names), detail, java_of(most), java_of(major))
 
 
 def closest(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> tuple[CompiledBaseline, int]:

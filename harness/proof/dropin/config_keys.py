@@ -18,15 +18,15 @@ def compare_keys(
     """
     old, new = ({each.name: each for each in keys} for keys in (base, candidate))
     for name in sorted(old.keys() - new.keys()):
-        yield rules.CONFIG_REMOVED.broken(name, f"the key {name} is no longer declared", _told(old[name]))
+        yield rules.CONFIG_REMOVED.broken(name, f"the key {name} is no longer declared", _described(old[name]))
     for name in sorted(new.keys() - old.keys()):
         rule = rules.CONFIG_ADDED if name == flag else rules.CONFIG_UNCLAIMED
-        yield rule.broken(name, f"the key {name} is new: {_told(new[name])}", "", _told(new[name]))
+        yield rule.broken(name, f"the key {name} is new: {_described(new[name])}", "", _described(new[name]))
     for name in sorted(old.keys() & new.keys()):
         yield from _compare(old[name], new[name])
     if flag in new and new[flag].default != flag_default:
-        says = f"{flag} is {new[flag].default or 'without a default'}; the claims say {flag_default}"
-        yield rules.DEFAULT_CHANGED.broken(flag, says, flag_default, new[flag].default)
+        detail = f"{flag} is {new[flag].default or 'without a default'}; the claims say {flag_default}"
+        yield rules.DEFAULT_CHANGED.broken(flag, detail, flag_default, new[flag].default)
 
 
 def _compare(old: ConfigKey, new: ConfigKey) -> Iterator[Difference]:
@@ -37,10 +37,10 @@ def _compare(old: ConfigKey, new: ConfigKey) -> Iterator[Difference]:
         (rules.IMPORTANCE_CHANGED, "importance", old.importance, new.importance),
     ):
         if before != after:
-            says = f"the {part} of {old.name} is {after or 'none'}, was {before or 'none'}"
-            yield rule.broken(old.name, says, before, after)
+            detail = f"the {part} of {old.name} is {after or 'none'}, was {before or 'none'}"
+            yield rule.broken(old.name, detail, before, after)
 
 
-def _told(key: ConfigKey) -> str:
+def _described(key: ConfigKey) -> str:
     validated = f", valid {key.validator}" if key.validator else ""
     return f"{key.type}, default {key.default or 'none'}{validated}, {key.importance}"

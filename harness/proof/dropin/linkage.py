@@ -40,8 +40,8 @@ def compare_linkage(
             if problem:
                 # A class that is missing is told once a jar, not once a member.
                 target = _target(reference) if reference.owner in candidate else reference.owner.replace("/", ".")
-                says = f"{reference.user.replace('/', '.')} of {jar} uses {target}: {problem}"
-                found.setdefault(target, rules.LINKAGE_BROKEN.broken(target, says))
+                detail = f"{reference.user.replace('/', '.')} of {jar} uses {target}: {problem}"
+                found.setdefault(target, rules.LINKAGE_BROKEN.broken(target, detail))
         yield from found.values()
 
 

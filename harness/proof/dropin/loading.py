@@ -37,9 +37,9 @@ def check_loading(
     """
     questions = questions_about(classes)
     with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as folder:
-        asked = Path(folder) / "questions"
-        asked.write_text("".join(f"{each.line}\n" for each in questions), encoding="utf-8")
-        answer = _ask(java, loader, jar, others, asked)
+        request = Path(folder) / "questions"
+        request.write_text("".join(f"{each.line}\n" for each in questions), encoding="utf-8")
+        answer = _run_probe(java, loader, jar, others, request)
     return read_answer(answer, questions, jar)
 
 
@@ -82,14 +82,14 @@ def read_answer(answer: str, questions: Sequence[LinkQuestion], jar: Path) -> tu
     lines = answer.splitlines()
     if not lines or lines[-1] != "end":
         raise _failed(jar, "the answer is not whole")
-    told = (line.split("\t", 1) for line in lines[:-1])
-    found = (questions[int(number)].broken(why) for number, why in told)
+    answers = (line.split("\t", 1) for line in lines[:-1])
+    found = (questions[int(number)].broken(why) for number, why in answers)
     return tuple({(each.rule, each.where): each for each in found}.values())
 
 
-def _ask(java: JavaRuntime, loader: Path, jar: Path, others: Sequence[Path], asked: Path) -> str:
+def _run_probe(java: JavaRuntime, loader: Path, jar: Path, others: Sequence[Path], request: Path) -> str:
     path = os.pathsep.join(str(each.absolute()) for each in (jar, *others, loader))
-    command = [str(java.java), *QUICK, "-Xshare:auto", "-cp", path, "LoadProbe", str(asked)]
+    command = [str(java.java), *QUICK, "-Xshare:auto", "-cp", path, "LoadProbe", str(request)]
     try:
         done = run(command, env=bare_environment(), timeout=_TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired as error:

@@ -12,7 +12,7 @@ from harness.base.text import cut, visible
 
 _MOST_BYTES = 64 * 2**20  # all of upstream's tests make 0.4 MB
 _MOST_CASES = 20_000
-_NAME, _MESSAGE, _TRACE, _TOLD = 300, 500, 8_000, 10_000  # characters that are kept
+_NAME, _MESSAGE, _TRACE, _MOST_TEXT = 300, 500, 8_000, 10_000  # characters that are kept
 _METHOD = re.compile(r"^unique-id: \S*?/\[(?:method|test-template|property|test-factory):([^\]]+)\]", re.MULTILINE)
 
 
@@ -97,15 +97,15 @@ class _Reader:
         if name == "testcase":
             self._attributes, self._problem, self._texts = attributes, (Status.PASSED, ""), {}
         elif name in ("failure", "error"):
-            told = attributes.get("message") or attributes.get("type") or "it says nothing"
-            self._problem = (Status.FAILED, told)
+            text = attributes.get("message") or attributes.get("type") or "it says nothing"
+            self._problem = (Status.FAILED, text)
         elif name == "skipped":
             self._problem = (Status.SKIPPED, "")
 
     def _text(self, data: str) -> None:
-        told = self._texts.get(self._element, "")
-        if self._attributes is not None and len(told) < _TOLD:
-            self._texts[self._element] = told + data
+        text = self._texts.get(self._element, "")
+        if self._attributes is not None and len(text) < _MOST_TEXT:
+            self._texts[self._element] = text + data
 
     def _end(self, name: str) -> None:
         self._element = ""

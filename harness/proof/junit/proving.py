@@ -90,8 +90,8 @@ def _series(runs: Runs, tested: Tested) -> tuple[Tested, Cases, tuple[FailedTest
 
 def _again(runs: Runs, control: Tested, cases: Sequence[JUnitTest]) -> Mapping[Key, Status]:
     """Run on base what failed on the candidate, and return how it ended there."""
-    told = runs.run(control, units_of(unhappy(cases), runs.bench.line.slow_tests), lambda _: None)
-    return {case.key: case.status for case in told}
+    rerun = runs.run(control, units_of(unhappy(cases), runs.bench.line.slow_tests), lambda _: None)
+    return {case.key: case.status for case in rerun}
 
 
 def _series_again(runs: Runs, control: Tested, cases: Sequence[JUnitTest]) -> Mapping[Key, Status]:

@@ -19,7 +19,7 @@ from harness.proof.junit.test_outcomes import settle
 
 _HOOKS = Path(__file__).with_name("Hooks.java")
 _TAIL = 4_000
-Heard = Callable[[int], None]
+OnProgress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Runs:
     def count(self, tested: Tested, root: Path) -> tuple[JUnitTest, ...]:
         """Return the tests below `root`, a jar or folder of test classes: parameters expanded, and none run.
 
-        Raises HarnessError when the launcher cannot tell.
+        Raises HarnessError when the launcher cannot count them.
         """
         arguments = (*(f"--include-engine={engine}" for engine in ENGINES), f"--scan-classpath={root}")
         jvm = self._jvm(tested, COUNT_HOOKS)
@@ -56,13 +56,13 @@ class Runs:
             raise _uncounted(tested, ended.problem or f"the launcher ended with exit {ended.exit_code}", ended)
         return found
 
-    def run(self, tested: Tested, units: Sequence[Unit], heard: Heard) -> tuple[JUnitTest, ...]:
+    def run(self, tested: Tested, units: Sequence[Unit], on_progress: OnProgress) -> tuple[JUnitTest, ...]:
         """Return how each expected test ended, whatever became of its fork."""
         arguments = [(f"--include-engine={unit.engine}", *unit.selectors) for unit in units]
         jvm = self._jvm(tested, RUN_HOOKS)
-        ended = run_launchers(jvm, arguments, self._folder(), self.bench.forks, heard)
-        told = [self._told(tested, *each) for each in zip(units, ended, strict=True)]
-        return tuple(case for cases in told for case in cases)
+        ended = run_launchers(jvm, arguments, self._folder(), self.bench.forks, on_progress)
+        tests = [self._tests_of(tested, *each) for each in zip(units, ended, strict=True)]
+        return tuple(case for cases in tests for case in cases)
 
     def _jvm(self, tested: Tested, hooks: dict[str, str]) -> Jvm:
         bench = self.bench
@@ -74,7 +74,7 @@ class Runs:
     def _folder(self) -> Path:
         return self.scratch / f"launch-{next(self._numbers)}"
 
-    def _told(self, tested: Tested, unit: Unit, ended: EndedFork) -> tuple[JUnitTest, ...]:
+    def _tests_of(self, tested: Tested, unit: Unit, ended: EndedFork) -> tuple[JUnitTest, ...]:
         """Keep a fork's reports, and return its tests with those that it left out."""
         problem = ended.problem
         seen: list[JUnitTest] = []
@@ -99,13 +99,13 @@ class Runs:
 
 def _unnamed(unit: Unit, problem: str) -> JUnitTest:
     """Return the failure of a fork whose tests all passed by its report, and which did not end as such a fork does."""
-    told = problem or "the launcher says that something failed, and its report names nothing"
-    return JUnitTest(unit.engine, unit.expected[0].class_name, "launcher", "", Status.FAILED, message=told)
+    message = problem or "the launcher says that something failed, and its report names nothing"
+    return JUnitTest(unit.engine, unit.expected[0].class_name, "launcher", "", Status.FAILED, message=message)
 
 
 def _uncounted(tested: Tested, why: str, ended: EndedFork) -> HarnessError:
-    told = _tail(ended.output).strip().splitlines()
-    last = f": {cut(told[-1], 300)}" if told else ""
+    output = _tail(ended.output).strip().splitlines()
+    last = f": {cut(output[-1], 300)}" if output else ""
     return HarnessError(
         f"The tests cannot be counted on {tested.jar}: {why}{last}.",
         "Is this a raft jar of this Kafka version, and does it run on this Java?",
