@@ -119,7 +119,7 @@ def read(nodes: Iterable[NodeLogs], texts: Texts, origins: Origins) -> dict[str,
         for name in node.files:
             data = pa.scalar("".join(f"{line}\n" for line in texts[name]).encode(), pa.large_binary())
             counted = join(name, whole(data, LogFile(name, reading)), reading)
-            files[name] = replace(counted, counts=origins.told(counted.counts, reading))
+            files[name] = replace(counted, counts=origins.with_origins(counted.counts, reading))
     return files
 
 

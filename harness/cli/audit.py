@@ -65,11 +65,11 @@ def audit(
         answers = stage.audit_jar(claimed, jar, common.toolbox(offline=offline))
     else:
         answers = stage.audit_series(claimed, folder, common.toolbox(offline=offline).downloads)
-    _tell(answers)
+    _print_answers(answers)
     return 1 if any(each.blocks for each in answers) else 0
 
 
-def _tell(answers: Iterable[AuditAnswer]) -> None:
+def _print_answers(answers: Iterable[AuditAnswer]) -> None:
     out = common.console()
     counts = dict.fromkeys(_STYLES, 0)
     for each in answers:

@@ -89,12 +89,12 @@ def nightly(
     part, parts = parse_shard(shard)
     read = load_matrix(matrix or data_root() / "builds" / "matrix.toml")
     file = waivers or read.waivers
-    asked = [
+    selected = [
         replace(each, request=located(replace(each.request, jobs=jobs, offline=offline, waivers=file)))
         for each in read.verifications
     ]
     planned = plan_night(
-        asked,
+        selected,
         load_all(),
         name=night,
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -116,7 +116,7 @@ def nightly(
         RunDirectory(run_dir).request.write(request)
         return verify(run_dir, common.toolbox_of(run_dir), reporter)
 
-    run_shard(planned, {each.id: each.request for each in asked}, folder, common.reporter(), ask)
+    run_shard(planned, {each.id: each.request for each in selected}, folder, common.reporter(), ask)
     return _print_night(conclude(folder, history), folder)
 
 

@@ -82,9 +82,11 @@ def _value(option: Option, value: Any) -> Any:
 
 def _parameter(name: str, option: Option) -> inspect.Parameter:
     words = f"{option.name}/{option.off}" if option.off else option.name
-    told = typer.Option(words, help=option.help, show_default=bool(option.default), min=option.least, max=option.most)
+    declared = typer.Option(
+        words, help=option.help, show_default=bool(option.default), min=option.least, max=option.most
+    )
     kind, default = _kind(option)
-    return own_option(name, Annotated[kind, told], default)
+    return own_option(name, Annotated[kind, declared], default)
 
 
 def _kind(option: Option) -> tuple[Any, Any]:

@@ -165,8 +165,8 @@ class StepRunner:
         story = f"{condition.description}: not within {within:g} s{_because(last)}"
         if not condition.sample(self._world).askable:  # a lost quorum must not pass for a lost observer
             self._unmet_guard("askable", f"{story}, and at its end there was nothing to ask", line)
-        asked = condition.node.find(self._world) if isinstance(condition, AboutNode) else None
-        self._recorder.expectation_unmet(Incident(IncidentKind.EXPECTATION_UNMET, named, story), line, asked)
+        node = condition.node.find(self._world) if isinstance(condition, AboutNode) else None
+        self._recorder.expectation_unmet(Incident(IncidentKind.EXPECTATION_UNMET, named, story), line, node)
         raise PlanEnded
 
     def _unmet_guard(self, name: str, story: str, line: int) -> None:

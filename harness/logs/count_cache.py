@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from harness.base.errors import HarnessError
 from harness.base.json import from_json, to_json
 from harness.logs.read.event_counts import COUNTS
-from harness.logs.read.library import TOLD
+from harness.logs.read.library import ORIGIN
 from harness.logs.read.masks import MASKS
 from harness.logs.read.pipeline import FileCounts
 from harness.model.log_totals import FileTotal
@@ -28,7 +28,7 @@ from harness.model.node_logs import NodeLogs
 from harness.rundir.parts import LogsFolder
 
 SCHEMA = 4  # of the counts and of totals.json; in the metadata of each Parquet file as `harness.schema`
-COUNTED = pl.Schema({**COUNTS, **TOLD})
+COUNTED = pl.Schema({**COUNTS, **ORIGIN})
 
 _FILE = "counts.parquet"
 _MUST_BE_THERE = "The logs that it was counted from are gone: get it, or them, from a copy of the run directory."
@@ -60,8 +60,8 @@ def write_counts(folder: Path, nodes: Sequence[NodeLogs], files: Mapping[str, Fi
         path = folder.joinpath(*_folders(scenario, arm), _FILE)
         path.parent.mkdir(parents=True, exist_ok=True)
         totals = tuple(files[name].total for node in of_arm for name in node.files)
-        said = {"schema": str(SCHEMA), "masks": _MASKS, "nodes": to_json(of_arm), "totals": to_json(totals)}
-        schema = _arrow([], files).schema.with_metadata({f"harness.{key}": value for key, value in said.items()})
+        metadata = {"schema": str(SCHEMA), "masks": _MASKS, "nodes": to_json(of_arm), "totals": to_json(totals)}
+        schema = _arrow([], files).schema.with_metadata({f"harness.{key}": value for key, value in metadata.items()})
         with pq.ParquetWriter(path, schema) as writer:
             for at in range(0, len(of_arm), _NODES_AT_ONCE):
                 writer.write_table(_arrow(of_arm[at : at + _NODES_AT_ONCE], files).cast(schema))
@@ -99,7 +99,7 @@ def parquet_files(folder: Path) -> list[Path]:
     return sorted(folder.glob(f"*/*/{_FILE}"))
 
 
-def kept(folder: Path, nodes: Iterable[NodeLogs], gone: Sequence[str]) -> dict[str, CachedCounts]:
+def cached_counts(folder: Path, nodes: Iterable[NodeLogs], gone: Sequence[str]) -> dict[str, CachedCounts]:
     """Return what an earlier diff counted, in a run's folder, of those of the nodes' logs that are gone.
 
     Counts that are no Parquet, of another schema, or of other logs than the nodes' are a HarnessError.
@@ -114,26 +114,26 @@ def kept(folder: Path, nodes: Iterable[NodeLogs], gone: Sequence[str]) -> dict[s
 
 
 def _of_node(path: Path, node: NodeLogs, names: Sequence[str]) -> Iterator[tuple[str, CachedCounts]]:
-    rows, said = _read(path)
-    if node not in from_json(tuple[NodeLogs, ...], said["nodes"]):
+    rows, metadata = _read(path)
+    if node not in from_json(tuple[NodeLogs, ...], metadata["nodes"]):
         raise HarnessError(
             f"{path} was not counted from the log {names[0]} of which logs.json speaks, and that is gone.",
             "Was this scenario run again since? Run it once more.",
         )
-    totals = {total.file: total for total in from_json(tuple[FileTotal, ...], said["totals"])}
+    totals = {total.file: total for total in from_json(tuple[FileTotal, ...], metadata["totals"])}
     for name in names:
         counts = rows.filter(pl.col("file") == name).select(COUNTED.names())
-        yield name, CachedCounts(FileCounts(counts, totals[name], ()), said["masks"] == _MASKS)
+        yield name, CachedCounts(FileCounts(counts, totals[name], ()), metadata["masks"] == _MASKS)
 
 
 def _read(path: Path) -> tuple[pl.DataFrame, dict[str, str]]:
     try:
         table = pq.read_table(path, partitioning=None)
-        metadata = table.schema.metadata or {}
-        said = {key.decode().removeprefix("harness."): value.decode() for key, value in metadata.items()}
-        if said.get("schema") == str(SCHEMA):
-            return pl.DataFrame(pl.from_arrow(table)).select(*_PLACE.names(), *COUNTED.names()), said
+        raw = table.schema.metadata or {}
+        metadata = {key.decode().removeprefix("harness."): value.decode() for key, value in raw.items()}
+        if metadata.get("schema") == str(SCHEMA):
+            return pl.DataFrame(pl.from_arrow(table)).select(*_PLACE.names(), *COUNTED.names()), metadata
     except (OSError, ValueError, pa.ArrowException, pl.exceptions.PolarsError) as error:
         raise HarnessError(f"{path} cannot be read as counts of logs: {error}.", _MUST_BE_THERE) from error
-    schema = said.get("schema", "none")
+    schema = metadata.get("schema", "none")
     raise HarnessError(f"{path} has schema {schema}, and this harness reads {SCHEMA}.", _MUST_BE_THERE)

@@ -17,7 +17,7 @@ from harness.logs.compare import clocks
 from harness.logs.compare.contrasts import comparable, contrast, learned
 from harness.logs.compare.counts import Count, Where
 from harness.logs.compare.families import family, unordered
-from harness.logs.count_cache import CachedCounts, kept, run_folder
+from harness.logs.count_cache import CachedCounts, cached_counts, run_folder
 from harness.logs.read.event_counts import OUTSIDE, WHOLE_LOG, Reading
 from harness.logs.read.layout import compile_layout
 from harness.logs.read.library import Origins, library, named_version, overlaid
@@ -126,7 +126,7 @@ def compare(
     progress(f"Comparing {len(counts)} template counts")
     known_runs = learned(counts, seconds)
     found = tuple(contrast(base, candidate, counts, seconds, known_runs) for base, candidate in contrasts)
-    set_back = clocks.told((name, file.counts) for name, file in logs.files.items())
+    set_back = clocks.set_back_sentences((name, file.counts) for name, file in logs.files.items())
     not_compared = (sentence for pair in contrasts for sentence in missing(*pair, seconds))
     left_out = (*logs.left_out, *set_back, *not_compared)
     for sentence in left_out:
@@ -142,9 +142,9 @@ def _counted(
     readings = {
         file: Reading(compile_layout(node.pattern), node.phases, node.names) for node in nodes for file in node.files
     }
-    gone = kept(run, nodes, [name for name in readings if is_gone(root / name)])
+    gone = cached_counts(run, nodes, [name for name in readings if is_gone(root / name)])
     here = {name: reading for name, reading in readings.items() if name not in gone}
-    read_now = _told(nodes, read(spark, root, here), here, known)
+    read_now = _with_origins(nodes, read(spark, root, here), here, known)
     return {name: gone[name].counts if name in gone else read_now[name] for name in readings}, _gone(gone)
 
 
@@ -155,23 +155,26 @@ def _gone(logs: Mapping[str, CachedCounts]) -> list[str]:
     return [f"{what}: what an earlier diff counted is compared{masked}."] if logs else []
 
 
-def _told(
+def _with_origins(
     nodes: Sequence[NodeLogs],
     files: Mapping[str, FileCounts],
     readings: Mapping[str, Reading],
     known: Mapping[str, Library],
 ) -> dict[str, FileCounts]:
-    """Say of every template of every file where in the sources it comes from."""
+    """Return the counts with the place in the sources that each template comes from."""
     of_arm: dict[str, list[str]] = defaultdict(list)
     for node in nodes:
         of_arm[node.arm] += [name for name in node.files if name in files]
-    told: dict[str, FileCounts] = {}
+    placed: dict[str, FileCounts] = {}
     for arm, names in of_arm.items():
         counts = [files[name].counts for name in names]
         version = "" if arm in known else named_version(counts)
         origins = Origins(known.get(arm) or (library(version) if version else Library()))
-        told |= {name: replace(files[name], counts=origins.told(files[name].counts, readings[name])) for name in names}
-    return told
+        placed |= {
+            name: replace(files[name], counts=origins.with_origins(files[name].counts, readings[name]))
+            for name in names
+        }
+    return placed
 
 
 def exposures(nodes: Iterable[NodeLogs], files: Mapping[str, FileCounts]) -> dict[Where, float]:

@@ -49,9 +49,9 @@ class Option:
         return tuple(map(self.kind, words)) if self.several else self.kind(words[-1])
 
 
-def option(default: T, name: str, says: str, **more: Any) -> T:
+def option(default: T, name: str, help: str, **more: Any) -> T:
     """Return a dataclass field that an option gives; `more` are further fields of its Option."""
-    return field(default=default, metadata={_DECLARED: {"name": name, "help": says, **more}})
+    return field(default=default, metadata={_DECLARED: {"name": name, "help": help, **more}})
 
 
 def options_of(record: type) -> Mapping[str, Option]:
@@ -87,7 +87,7 @@ def record_of(record: type[R], words: Sequence[str]) -> R:
             values.__setitem__(*switches[name])
         elif name in named:
             given.setdefault(named[name], []).append(value if attached else next(rest, ""))
-    return record(**values, **{name: _value(options[name], said) for name, said in given.items()})
+    return record(**values, **{name: _value(options[name], value) for name, value in given.items()})
 
 
 def _switches(each: Option) -> Iterator[tuple[str, bool]]:

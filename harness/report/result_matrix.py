@@ -56,7 +56,7 @@ class MatrixRow:
     verdict: str
     effect: str
     discriminates: bool
-    says: tuple[str, ...]
+    sentences: tuple[str, ...]
     cells: tuple[CellView | None, ...]
 
 
@@ -101,7 +101,7 @@ def _row(record: VerdictRecord, scenario: JudgedScenario, text: int) -> MatrixRo
         verdict=scenario.verdict.value if scenario.verdict else "",
         effect=scenario.effect,
         discriminates=scenario.discriminates,
-        says=tuple(cut(sentence, text) for sentence in record.about(scenario.name)),
+        sentences=tuple(cut(sentence, text) for sentence in record.about(scenario.name)),
         cells=tuple(_cell(record, scenario, arm, text) for arm in record.arms),
     )
 

@@ -99,8 +99,8 @@ def timeline_of(entries: Sequence[Entry]) -> Timeline:
 
 def _plan_ended(entries: Sequence[Entry]) -> float:
     """Return when the plan had nothing more to do or to look at; what follows is the harness tidying up."""
-    asked = [entry.t for entry in entries if is_of_the_plan(entry.event)]
-    return max(asked or [entry.t for entry in entries], default=0.0)
+    of_the_plan = [entry.t for entry in entries if is_of_the_plan(entry.event)]
+    return max(of_the_plan or [entry.t for entry in entries], default=0.0)
 
 
 def _of(entries: Iterable[Entry], kind: type[_E]) -> list[tuple[float, _E]]:

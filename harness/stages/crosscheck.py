@@ -64,12 +64,12 @@ def cross_check(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> CrossChe
         made = [_twice(request, parts, builder, directory.crosscheck_builds, reporter) for builder in builders]
         older = _javac8(parts, gaps)
         again = unpatched_jars([*builders, *older], parts.released, parts.sources, parts.target, parts.toolbox.cache)
-    told = [
+    labelled = [
         ("the release", parts.released.raft_jar),
         *((f"{label}, unpatched", jar) for label, jar in again),
         *((repeat.label, jar) for repeat, jar in made),
     ]
-    release, *rest = _read(parts, told)
+    release, *rest = _read(parts, labelled)
     unpatched, patched = rest[: len(again)], rest[len(again) :]
     check = CrossCheck(
         repeats=tuple(repeat for repeat, _ in made),
@@ -80,11 +80,11 @@ def cross_check(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> CrossChe
         gaps=tuple(gaps),
     )
     write_text(directory.crosscheck, to_json(check))
-    tell(reporter.console, check)
+    print_crosscheck(reporter.console, check)
     return check
 
 
-def tell(console: Console, check: CrossCheck) -> None:
+def print_crosscheck(console: Console, check: CrossCheck) -> None:
     """Print the comparisons as a table, then what could not be asked and what is not as expected."""
     table = Table("built by", "held against", "classes", "identical", "same instructions", "differ")
     for each in check.comparisons:
@@ -146,9 +146,9 @@ def _twice(
     return Repeat(builder.label, first.jar_sha256, second.jar_sha256), directory.path / first.jar
 
 
-def _read(parts: _Parts, told: Sequence[tuple[str, Path]]) -> list[Built]:
+def _read(parts: _Parts, labelled: Sequence[tuple[str, Path]]) -> list[Built]:
     tools = prepare_bytecode(parts.ecj, parts.toolbox)
-    facts = read_each(tools, [jar for _, jar in told])
+    facts = read_each(tools, [jar for _, jar in labelled])
     return [
         Built(
             label=label,
@@ -156,5 +156,5 @@ def _read(parts: _Parts, told: Sequence[tuple[str, Path]]) -> list[Built]:
             code={name: code_of(each) for name, each in classes.items()},
             api={top: api_of(nest) for top, nest in nests(classes).items()},
         )
-        for (label, jar), classes in zip(told, facts, strict=True)
+        for (label, jar), classes in zip(labelled, facts, strict=True)
     ]

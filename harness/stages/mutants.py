@@ -26,7 +26,7 @@ from harness.stages.prove import prove
 from harness.toolbox.toolbox import Toolbox
 
 _SURVIVORS = "survivors.toml"
-_SAID = 200
+_MOST_DETAIL = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,8 @@ def detect(folder: Path, request: Request, out: Path, toolbox: Toolbox, reporter
         reporter.stage(f"mutant {number} of {len(mutants)}: {patch.subject}")
         name = patch.path.stem
         about = Detection(name, patch.subject, (), excuses.get(name, ""))
-        found.append(_judged(about, replace(request, patches=(patch.path,)), out / name, toolbox, reporter))
-        reporter.report(_told(found[-1]))
+        found.append(_detect(about, replace(request, patches=(patch.path,)), out / name, toolbox, reporter))
+        reporter.report(_sentence(found[-1]))
     write_text(out / "mutants.json", to_json(found))
     write_text(out / "mutants.md", table(found))
     return tuple(found)
@@ -93,7 +93,7 @@ def load_excuses(folder: Path, mutants: Sequence[str]) -> Mapping[str, str]:
 
 def table(found: Sequence[Detection]) -> str:
     """Return the detection table as Markdown."""
-    rows = [f"| {each.name} | {_cell(each.does)} | {_stage(each)} | {_words(each)} |" for each in found]
+    rows = [f"| {each.name} | {_cell(each.does)} | {_stage(each)} | {_detail_cell(each)} |" for each in found]
     return "\n".join(("| mutant | what is wrong | caught by | what was said |", "|---|---|---|---|", *rows)) + "\n"
 
 
@@ -106,7 +106,7 @@ def _see_that_the_series_passes(request: Request, run_dir: Path, toolbox: Toolbo
         raise HarnessError(f"The series itself is caught by {caught[0][0]}: {caught[0][1]}.", "Mend that first.")
 
 
-def _judged(about: Detection, request: Request, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Detection:
+def _detect(about: Detection, request: Request, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Detection:
     RunDirectory(run_dir).request.write(request)
     try:
         build(run_dir, toolbox, reporter)
@@ -123,7 +123,7 @@ def catching(proof: Proof) -> tuple[tuple[str, str], ...]:
         ("source", [f"{a.question}: {a.detail}" for a in proof.audit if a.blocks]),
         ("tests", [f"{f.class_name}.{f.name}" for f in proof.tests.failed if f.blocks]),
     )
-    return tuple((stage, said[0]) for stage, said in stages if said)
+    return tuple((stage, detail[0]) for stage, detail in stages if detail)
 
 
 def _by_scenarios(about: Detection, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Detection:
@@ -144,7 +144,7 @@ def with_verdict(about: Detection, verdict: Verdict, reason: str) -> Detection:
             return about
 
 
-def _told(each: Detection) -> str:
+def _sentence(each: Detection) -> str:
     return f"{each.name}: caught by {_stage(each)}" if each.caught else f"{each.name}: {_stage(each)}"
 
 
@@ -154,9 +154,9 @@ def _stage(each: Detection) -> str:
     return ", ".join(stage for stage, _ in each.caught) or "**nothing**"
 
 
-def _words(each: Detection) -> str:
-    said = each.undecided or (each.caught[0][1] if each.caught else each.excuse)
-    return _cell(cut(" ".join(said.split()), _SAID))
+def _detail_cell(each: Detection) -> str:
+    detail = each.undecided or (each.caught[0][1] if each.caught else each.excuse)
+    return _cell(cut(" ".join(detail.split()), _MOST_DETAIL))
 
 
 def _cell(text: str) -> str:

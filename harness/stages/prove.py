@@ -106,11 +106,11 @@ def prove(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Proof:
     Raises HarnessError when the jar cannot be judged at all, or what judges it cannot be had.
     """
     directory = RunDirectory(run_dir)
-    asked, setup = directory.declaration.read(), directory.setup.read()
-    base, candidate = _builds(asked)
+    declaration, setup = directory.declaration.read(), directory.setup.read()
+    base, candidate = _builds(declaration)
     reporter.stage(f"proving {candidate.name} against {base.name}, without a cluster")
     with timed(directory, "prove"):
-        case = _case(directory, asked, setup, base, candidate, toolbox, reporter)
+        case = _case(directory, declaration, setup, base, candidate, toolbox, reporter)
         proof = _prove(case, reporter)
         directory.proof(candidate.name).proof.write(proof)
     return proof
@@ -118,8 +118,8 @@ def prove(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Proof:
 
 def has_candidate(run_dir: Path) -> bool:
     """Return whether there is a base and something to prove against it; arms may have been narrowed to one."""
-    asked = RunDirectory(run_dir).declaration.read()
-    return asked.arm(Role.BASE) is not None and bool(asked.candidate)
+    declaration = RunDirectory(run_dir).declaration.read()
+    return declaration.arm(Role.BASE) is not None and bool(declaration.candidate)
 
 
 def print_proof(console: Console, proof: Proof, run_dir: Path) -> None:
@@ -152,9 +152,9 @@ def _colour(proof: Proof) -> str:
     return ("green", "red", "", "yellow")[exit_code(proof)]
 
 
-def _builds(asked: Declaration) -> tuple[Build, Build]:
-    base = asked.arm(Role.BASE)
-    candidate = next((arm.build for arm in asked.arms if arm.build.name == asked.candidate), None)
+def _builds(declaration: Declaration) -> tuple[Build, Build]:
+    base = declaration.arm(Role.BASE)
+    candidate = next((arm.build for arm in declaration.arms if arm.build.name == declaration.candidate), None)
     if base is None or candidate is None:
         raise HarnessError("There is no candidate beside base, so that there is nothing to prove.", "Leave out --arms.")
     return base.build, candidate
@@ -162,7 +162,7 @@ def _builds(asked: Declaration) -> tuple[Build, Build]:
 
 def _case(
     directory: RunDirectory,
-    asked: Declaration,
+    declaration: Declaration,
     setup: Setup,
     base: Build,
     candidate: Build,
@@ -170,12 +170,12 @@ def _case(
     reporter: Reporter,
 ) -> _Case:
     """Fetch everything first: what may wait for the network does so before anything is judged."""
-    lock = read_lock(asked.kafka_version) if asked.kafka_version in locked_versions() else None
+    lock = read_lock(declaration.kafka_version) if declaration.kafka_version in locked_versions() else None
     downloads = toolbox.downloads
     request = directory.request.read()
     released = lock if base.builder == "release" and not request.base_dist else None
-    distribution = distribution_of(request.base_dist, asked.kafka_version, downloads)
-    ecj, line = ecj_of(toolbox), line_of(asked.kafka_version)
+    distribution = distribution_of(request.base_dist, declaration.kafka_version, downloads)
+    ecj, line = ecj_of(toolbox), line_of(declaration.kafka_version)
     return _Case(
         directory=directory,
         line=line,

@@ -41,7 +41,7 @@ def runtime_at(home: Path) -> JavaRuntime:
             f"{home} is not a Java home: there is no program {home / 'bin' / 'java'}.",
             "Name the folder that holds bin/java, or leave --java-home out to use the bundled runtime.",
         )
-    return JavaRuntime(home, _version_in_release_file(home) or _version_told_by(home / "bin" / "java"))
+    return JavaRuntime(home, _version_in_release_file(home) or _version_printed_by(home / "bin" / "java"))
 
 
 def version_in(text: str) -> str:
@@ -57,7 +57,7 @@ def _version_in_release_file(home: Path) -> str:
         return ""
 
 
-def _version_told_by(java: Path) -> str:
+def _version_printed_by(java: Path) -> str:
     try:
         done = run([str(java), "-version"], env=bare_environment(), timeout=_VERSION_TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired as error:

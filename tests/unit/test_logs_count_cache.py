@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.logs.count_cache import COUNTED, SCHEMA, kept, run_folder
+from harness.logs.count_cache import COUNTED, SCHEMA, cached_counts, run_folder
 from harness.logs.read.event_counts import WHOLE_LOG
 from harness.logs.read.layout import KAFKA_DEFAULT
 from harness.logs.read.pipeline import FileCounts
@@ -45,7 +45,7 @@ def written(out, *nodes):
 
 
 def earlier(out, nodes, *gone):
-    return kept(run_folder(LogsFolder(out), "another name"), nodes, gone)
+    return cached_counts(run_folder(LogsFolder(out), "another name"), nodes, gone)
 
 
 def parts(out):

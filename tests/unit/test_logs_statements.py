@@ -218,7 +218,7 @@ def test_counts_are_told_where_they_come_from_items_are_not():
     row = {"level": "INFO", "logger": "a.B", "template": "Node <n> disconnected.", "excerpt": excerpt}
     counts = pl.DataFrame([{**row, "part": "event"}, {**row, "part": "item"}], schema=COUNTS)
     origins = Origins(Library((Statement("a/B.java", 3, "INFO", ("Node ", " disconnected."), "B"),)))
-    told = origins.told(counts, Reading(compile_layout(KAFKA_DEFAULT), (WHOLE_LOG,)))
+    told = origins.with_origins(counts, Reading(compile_layout(KAFKA_DEFAULT), (WHOLE_LOG,)))
     assert told["statement"].to_list() == ["a/B.java:3", ""]
     assert told["wording"].to_list() == ["Node {} disconnected.", ""]
     assert told["values"].to_list() == [["<n>"], []]

@@ -15,7 +15,7 @@ from harness.building.containers.aptsources import AptSource
 from harness.building.jars import write_jar
 from harness.building.jdk8 import Javac8, debian_javac8, debian_unstable
 from harness.kafka.distribution import Distribution
-from harness.stages.crosscheck import tell
+from harness.stages.crosscheck import print_crosscheck
 from harness.toolbox.java import JavaRuntime
 
 RUNTIME = JavaRuntime(Path("/java"), "21")
@@ -57,7 +57,7 @@ def test_two_builds_with_other_bytes_are_a_problem():
 def test_the_table_names_what_differs_and_what_could_not_be_asked():
     console = Console(file=io.StringIO(), width=200)
     comparison = compare_builds(built("ecj", {"A": (b"1", "x")}), built("the release", {"A": (b"2", "y")}), exact=True)
-    tell(console, CrossCheck((Repeat("ecj", "a", "a"),), (comparison,), ("javac 8 cannot be had\x1b[2J",)))
+    print_crosscheck(console, CrossCheck((Repeat("ecj", "a", "a"),), (comparison,), ("javac 8 cannot be had\x1b[2J",)))
     told = console.file.getvalue()
     assert "twice by ecj: identical bytes" in told
     assert "not asked: javac 8 cannot be had\\x1b[2J" in told

@@ -71,7 +71,7 @@ def silent(_folder: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("sing", "code", "words"),
+    ("run", "code", "words"),
     [
         (lambda _: "FAILED(asked)", 0, ["raised", "FAILED(asked)", "Every alarm was raised."]),
         (silent, 1, ["SILENT", "nobody rang", "1 alarms stayed silent."]),

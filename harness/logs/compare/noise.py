@@ -68,8 +68,8 @@ class Noise:
             # What is logged as often as it pleases may well have fallen on these runs alone.
             chance = max(chance, 2 * float(seen.mean()) ** row.sum())
         replicated = by_all or self._is_replicated(place, key, base, candidate)
-        told = chance < MOST_CHANCE and replicated
-        return Assessment(Significance.BEYOND if told else Significance.UNKNOWN)
+        is_beyond = chance < MOST_CHANCE and replicated
+        return Assessment(Significance.BEYOND if is_beyond else Significance.UNKNOWN)
 
     def _is_replicated(self, place: Place, key: Key, base: str, candidate: str) -> bool:
         """Say whether a difference is seen more than once: in another scenario, or in runs enough."""

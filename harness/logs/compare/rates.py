@@ -36,7 +36,7 @@ class Rates:
         """Learn from all arms' counts."""
         self._tables = tables
 
-    def told(self, base: str, candidate: str) -> dict[tuple[Place, Key], Assessment]:
+    def assess(self, base: str, candidate: str) -> dict[tuple[Place, Key], Assessment]:
         """Return, for everything that both arms log, the phase whose rate differs most surely."""
         from scipy import stats  # a second that nobody without repeats need wait
 
@@ -45,10 +45,10 @@ class Rates:
         best: dict[tuple[Place, Key], Assessment] = {}
         for test, q in sorted(zip(tests, qs, strict=True), key=lambda pair: pair[0].p):
             beyond = q < (_MOST_FALSE_APART if test.apart else _MOST_FALSE) and test.effect >= np.log2(MIN_EFFECT)
-            told = Assessment(Significance.BEYOND if beyond else Significance.WITHIN, test.phase, q)
-            before = best.setdefault((test.place, test.key), told)
+            assessment = Assessment(Significance.BEYOND if beyond else Significance.WITHIN, test.phase, q)
+            before = best.setdefault((test.place, test.key), assessment)
             if beyond and before.significance is Significance.WITHIN:
-                best[test.place, test.key] = told
+                best[test.place, test.key] = assessment
         return best
 
     def _tests(self, place: Place, table: Table, base: str, candidate: str) -> list[_Test]:

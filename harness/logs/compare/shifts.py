@@ -116,10 +116,10 @@ class _Block:
         shift = theirs.mean(1) - mine.mean(1)
         gap = np.maximum(theirs.min(1) - mine.max(1), mine.min(1) - theirs.max(1))
         size = 1 / len(one) + 1 / len(other)
-        told = np.column_stack(
+        rows = np.column_stack(
             [was, now, shift, gap, np.full(len(known), size), squares[known], dofs[known], widest[known]]
         )
-        for at, figures in zip(known, told.tolist(), strict=True):
+        for at, figures in zip(known, rows.tolist(), strict=True):
             yield _Test(*self.rows[at], self.phase, *figures)
 
 
@@ -130,7 +130,7 @@ class Shifts:
         """Learn from all arms' counts."""
         self._blocks = _blocks(counts)
 
-    def told(self, base: str, candidate: str, is_enough: Callable[[int, int], bool]) -> list[Shift]:
+    def find(self, base: str, candidate: str, is_enough: Callable[[int, int], bool]) -> list[Shift]:
         """Return what shifted beyond the noise; of lines that shift together the first.
 
         What shifts in one scenario only is told where `is_enough` says so of the candidate's runs and all others.

@@ -130,8 +130,8 @@ class Values:
         best = min(known.values(), key=_WORST.index)
         if slot.hidden and best is not Significance.BEYOND:
             return None
-        told = {word for word, significance in known.items() if significance is best}
-        of_base, of_candidate = (self._side(place, slot, arm, told, logged) for arm, logged in by_arm.items())
+        surest = {word for word, significance in known.items() if significance is best}
+        of_base, of_candidate = (self._side(place, slot, arm, surest, logged) for arm, logged in by_arm.items())
         return ValueChange(place, slot, best, of_base, of_candidate)
 
     def _of(self, place: Place, slot: Slot, arm: str) -> dict[Word, list[Count]]:
@@ -139,14 +139,14 @@ class Values:
         return {word: counts for word, counts in found.items() if counts}
 
     def _side(
-        self, place: Place, slot: Slot, arm: str, told: Collection[Word], logged: Mapping[Word, list[Count]]
+        self, place: Place, slot: Slot, arm: str, surest: Collection[Word], logged: Mapping[Word, list[Count]]
     ) -> Side:
-        own = sorted(logged.keys() & told)
+        own = sorted(logged.keys() & surest)
         keys = [Key("", ""), *(Key(slot.logger, _name(slot, word)) for word in own)]  # the first was never logged
         runs = zip(*(self._noise.runs(place, key, arm) for key in keys), strict=True)
         with_own = tuple(count for word in own for count in logged[word])
         shown = with_own or tuple(count for counts in logged.values() for count in counts)
-        return Side((*own, *sorted(logged.keys() - told)), with_own, shown, tuple(map(sum, runs)))
+        return Side((*own, *sorted(logged.keys() - surest)), with_own, shown, tuple(map(sum, runs)))
 
 
 def _name(slot: Slot, word: Word) -> str:

@@ -115,9 +115,9 @@ def _listening(jvm: subprocess.Popen[bytes], folder: Path) -> dict[str, str]:
     written = folder / "gateway"
     while not written.exists():
         if jvm.poll() is not None:
-            said = (folder / "jvm.log").read_text("utf-8", "replace").strip() or f"its JVM ended with {jvm.returncode}"
+            log = (folder / "jvm.log").read_text("utf-8", "replace").strip() or f"its JVM ended with {jvm.returncode}"
             raise HarnessError(
-                f"Spark did not start: {said.splitlines()[0][:300]}", "`harness doctor` says what this host lacks."
+                f"Spark did not start: {log.splitlines()[0][:300]}", "`harness doctor` says what this host lacks."
             )
         time.sleep(_POLL_SECONDS)
     with written.open("rb") as file:

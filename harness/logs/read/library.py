@@ -30,7 +30,7 @@ from harness.toolbox.lockfile import Artifact, Lock, Purpose
 MAX_ENTRY = 4_000_000  # bytes of a source file in a jar; none of Kafka's is a tenth of it
 MAX_LIBRARY = 64_000_000  # bytes of a library, unpacked
 # What `Origins` tells of each template, beside events.COUNTS.
-TOLD = pl.Schema([("statement", pl.String()), ("wording", pl.String()), ("values", pl.List(pl.String))])
+ORIGIN = pl.Schema([("statement", pl.String()), ("wording", pl.String()), ("values", pl.List(pl.String))])
 
 _KEY = ["part", "level", "logger", "template"]
 _FOLDER = "statements"
@@ -158,7 +158,7 @@ class Origins:
         self._statements = Statements(known)
         self._known: dict[tuple[str, ...], Origin] = {}
 
-    def told(self, counts: pl.DataFrame, reading: Reading) -> pl.DataFrame:
+    def with_origins(self, counts: pl.DataFrame, reading: Reading) -> pl.DataFrame:
         """Return counts (events.COUNTS) with the columns of TOLD, empty where nothing is known.
 
         `statement` is a file and line, `wording` what it writes with `{}` for each value, `values` what stood there,
@@ -174,7 +174,7 @@ class Origins:
             "wording": [each.wording for each in origins],
             "values": [each.values for each in origins],
         }
-        return counts.hstack(pl.DataFrame(columns, schema=TOLD))
+        return counts.hstack(pl.DataFrame(columns, schema=ORIGIN))
 
     def _learn(self, counts: pl.DataFrame, reading: Reading) -> None:
         """Look up the templates of rows that are not known yet."""

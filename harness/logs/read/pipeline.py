@@ -76,12 +76,12 @@ def _pieces(spark: SparkSession, readings: dict[str, Reading]) -> pl.DataFrame:
     if small:
         spark.conf.set(_BATCH_BYTES, 4 << 20)  # about a file at once: a buffer that grows is copied each time
         sources = {place: LogFile(place, readings[place]) for place in small}
-        with _spark_told():
+        with _as_harness_error():
             rows = contents(spark, small)
         found.append(_job(rows, lambda batches: _of_files(batches, sources)))
     if split:
         spark.conf.set(_BATCH_BYTES, 32 << 20)  # many lines at once, but fewer of those that are long
-        with _spark_told():
+        with _as_harness_error():
             rows = lines(spark, split)
             uris = rows.inputFiles()
         numbered = {_number(uri): LogFile(path_of(uri), readings[path_of(uri)]) for uri in uris}
@@ -94,7 +94,7 @@ def _job(rows: DataFrame, counter: Callable[[Iterable[pa.RecordBatch]], Iterator
         for counts in counter(batches):
             yield from counts.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(_ARROW_SCHEMA).to_batches()
 
-    with _spark_told():
+    with _as_harness_error():
         table = rows.mapInArrow(work, _SPARK_SCHEMA).toArrow()
     return pl.DataFrame(pl.from_arrow(table), schema=PARTIAL)
 
@@ -116,7 +116,7 @@ def _number(uri: str) -> int:
 
 
 @contextmanager
-def _spark_told() -> Iterator[None]:
+def _as_harness_error() -> Iterator[None]:
     try:
         yield
     except Exception as error:  # py4j and pyspark raise whatever the JVM or a worker made of it

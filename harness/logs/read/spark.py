@@ -67,7 +67,7 @@ def session(folder: Path, toolbox: Toolbox, master: str = "") -> Iterator[SparkS
             with _environment(_prepare(scratch, toolbox.java().java, master), ()):
                 spark = _start(SparkSession.builder.master(master), settings(scratch, master))
             stack.callback(_stop, spark)
-            stack.enter_context(_told_when_the_jvm_ends())
+            stack.enter_context(_reported_when_the_jvm_ends())
         else:
             spark = stack.enter_context(_here(scratch, toolbox.java().java, toolbox.cache))
         if master or _SUBMITTED in os.environ:
@@ -92,7 +92,7 @@ def _here(scratch: Path, java: Path, cache: Path) -> Iterator[SparkSession]:
         connected: Any = SparkContext._gateway
         connected.proc = started.jvm
         stack.callback(_disconnect, spark)
-        stack.enter_context(_told_when_the_jvm_ends())
+        stack.enter_context(_reported_when_the_jvm_ends())
         yield spark
 
 
@@ -103,7 +103,7 @@ def _bytecode(cache: Path) -> dict[str, str]:
 
 
 @contextmanager
-def _told_when_the_jvm_ends() -> Iterator[None]:
+def _reported_when_the_jvm_ends() -> Iterator[None]:
     """Say what became of Spark, whatever its absence makes py4j and sockets say."""
     gateway: Any = SparkContext._gateway
     try:
