@@ -76,7 +76,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class CrossCheck:
-    """Content of `crosscheck.json`; `gaps` say in sentences what could not be asked here."""
+    """Content of `crosscheck.json`; `gaps` are sentences about what could not be compared here."""
 
     repeats: tuple[Repeat, ...]
     comparisons: tuple[Comparison, ...]

@@ -1,4 +1,4 @@
-"""What a raft jar itself declares to be configurable: asked of its own ConfigDef, in a JVM."""
+"""What a raft jar itself declares to be configurable: its own ConfigDef, read in a JVM."""
 
 from __future__ import annotations
 

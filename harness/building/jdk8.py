@@ -105,7 +105,7 @@ def _host_sources() -> list[AptSource]:
     try:
         return host_sources(platform.freedesktop_os_release().get("VERSION_CODENAME", ""))
     except OSError as error:
-        raise _not_to_be_had("this host does not tell which distribution it is") from error
+        raise _not_to_be_had("this host does not say which distribution it is") from error
 
 
 def _fetch(unstable: AptSource, staging: Path, target: Path) -> Path:

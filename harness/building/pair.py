@@ -32,7 +32,7 @@ def build_pair(
     toolbox: Toolbox,
     report: Callable[[str], None],
 ) -> tuple[Build, Build]:
-    """Make the control and the candidate of a request; both are asked for the key `flag_key`.
+    """Make the control and the candidate of a request; the flag `flag_key` is looked up in both.
 
     Raises HarnessError for a jar that is none of this Kafka, and for sources that do not compile.
     """

@@ -32,7 +32,7 @@ class CompileError(HarnessError):
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """Where builds are put (in `directory`), and how each jar is asked for the key `flag_key`."""
+    """Where builds are put (in `directory`), and the key of the flag, `flag_key`, that is looked up in each jar."""
 
     directory: RunDirectory
     probe: Probe
@@ -174,7 +174,7 @@ def _folder(bench: Bench, name: str) -> BuildFolder:
 
 
 def _keep(bench: Bench, made: _Made, jar: Path, distribution: Distribution) -> Build:
-    """Copy the jar into the run directory, ask it for the flag, and write build.json, the sign of a whole build."""
+    """Copy the jar into the run directory, look up its flag, and write build.json, the sign of a whole build."""
     folder = _folder(bench, made.name)
     kept = folder.jar(distribution.version)
     write_text(folder.log, made.log)

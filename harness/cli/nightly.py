@@ -154,7 +154,7 @@ def compare(
 ) -> int:
     """Tell what changed between two runs or two nights; exit code 0 when nothing did, 1 otherwise.
 
-    Verdicts, outcomes, the proof and log findings count; other jars and other times are told and do not.
+    Verdicts, outcomes, the proof and log findings count; other jars and other times are shown and do not count.
 
     Example: harness compare out/20260301-010000-night out/20260302-010000-night
     """
@@ -175,7 +175,7 @@ def compare(
 
 
 def open_report(run_dir: Annotated[Path, typer.Argument(help="A run directory or a night.")]) -> int:
-    """Show a report in the browser; without a display, tell where it is.
+    """Show a report in the browser; without a display, print where it is.
 
     Example: harness open out/20260301-120000-verify
     """

@@ -32,7 +32,7 @@ from harness.rundir.parts import NODE_LOG, NODE_OUTPUT
 STOP_TIMEOUT_SECONDS = 20.0
 # A node is ready in 2 to 11 s; and a JVM younger than a second would die of being asked for its threads.
 HANGS_AFTER_SECONDS = 15.0
-# A JVM that ends by SIGTERM runs its shutdown hooks and tells 143; the kernel tells -15 if it came too early for them.
+# A JVM that ends by SIGTERM runs its shutdown hooks and exits with 143; killed before them it shows as -15.
 _CLEAN_EXITS = (0, 143, -signal.SIGTERM)
 
 
@@ -67,7 +67,7 @@ class Launch:
 
 
 class Node:
-    """A node with its folder; all times monotonic. `observe` hears of every change of state."""
+    """A node with its folder; all times monotonic. `observe` gets every change of state."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class Node:
 
     @property
     def is_running(self) -> bool:
-        """Whether a process is there and was not told to go."""
+        """Whether a process is there and was not stopped."""
         return self.state in (NodeState.STARTING, NodeState.READY)
 
     @property

@@ -25,7 +25,7 @@ class Look:
 
 
 class Watcher:
-    """Looks at the cluster in a thread of its own until stopped; `on_fault` hears when the watch itself fails."""
+    """Looks at the cluster in a thread of its own until stopped; `on_fault` is called when the watch itself fails."""
 
     def __init__(self, cluster: Cluster, on_look: Callable[[Look], None], on_fault: Callable[[str], None]) -> None:
         self._cluster = cluster

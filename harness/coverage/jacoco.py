@@ -106,4 +106,4 @@ def _content_of(report: Path) -> bytes:
 
 
 def _failed(why: str) -> HarnessError:
-    return HarnessError(f"JaCoCo could not tell which lines were run: {why}.")
+    return HarnessError(f"JaCoCo could not say which lines were run: {why}.")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 class RunCancelled(Exception):  # noqa: N818 - the user's wish, not a fault
-    """The run was told to end; it has no result."""
+    """The run was cancelled; it has no result."""
 
 
 class Cancellation:

@@ -37,7 +37,7 @@ from harness.scenario.world import World
 def run_cell(cell: PlannedRun, run_dir: Path, report: Callable[[str], None], cancellation: Cancellation) -> RunResult:
     """Run a scenario on an arm and write its folder; a cluster's misbehaviour is a result, not an exception.
 
-    `say` hears of each phase. Raises RunCancelled, after every node has been ended and without a result.
+    `report` gets each phase. Raises RunCancelled, after every node has been ended and without a result.
     """
     folder = RunDirectory(run_dir.absolute()).run(cell.key)  # nodes run in folders of their own
     folder.path.mkdir(parents=True)

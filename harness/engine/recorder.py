@@ -44,7 +44,7 @@ class Recorder:
 
     @property
     def flag_key(self) -> str:
-        """The feature flag that live nodes are asked for."""
+        """The feature flag whose value live nodes must report."""
         return self._cell.flag_key
 
     @property
@@ -88,7 +88,7 @@ class Recorder:
         return any(kind in self._incidents for kind in _BY_THE_ARM)
 
     def begin_aftermath(self) -> None:
-        """What the arm does from here on is told beside what ended the plan."""
+        """What the arm does from here on is recorded beside what ended the plan."""
         self._aftermath = []
 
     def facts(self) -> Facts:
@@ -127,7 +127,7 @@ class Recorder:
         self.write(Sampled(description, ok, dict(detail)))
 
     def on_client(self, report: ClientReport) -> None:
-        """Journal a client's report; records that are gone or were never asked for are evidence."""
+        """Journal a client's report; records that are lost or were not checked are evidence."""
         line = self.write(ClientSettled(report))
         self.clients.append(report)
         if report.lost or report.unread or report.violations or not report.acknowledged:
@@ -138,7 +138,7 @@ class Recorder:
         self.report(Incident(IncidentKind.HARNESS_FAILED, "", story))
 
     def expectation_unmet(self, incident: Incident, line: int, node: int | None) -> None:
-        """An expectation was not met; the log of the node that was asked says most about why."""
+        """An expectation was not met; the log of the node that it is about says most about why."""
         self.report(incident, line)
         if node is not None:
             log = self.folder.node_log(node)

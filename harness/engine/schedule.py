@@ -1,4 +1,4 @@
-"""Run many cells, a few side by side, and stop all of them at once when told to."""
+"""Run many cells, a few side by side, and stop all of them at once when cancelled."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def check_run(result: RunResult, claims: Sequence[Claim], base: CellOutcome, cel
         case Outcome.INCONCLUSIVE:
             return Check.FAILED if cell.expectation == QUESTION_REACHABLE else Check.ERROR
         case Outcome.FAILED if result.role is Role.BASE and not was_asked(base):
-            return Check.ERROR  # a control that crashed was never asked
+            return Check.ERROR  # a control that crashed shows nothing
         case Outcome.PASSED | Outcome.FAILED:
             return _check_decided(result, expected_of(result.role, claims), base)
 

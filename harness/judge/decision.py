@@ -51,7 +51,7 @@ def decide(
 ) -> VerdictRecord:
     """Judge scenarios and claims, the jar itself, its figures and its logs: HOLD beats INCONCLUSIVE beats SHIP.
 
-    What was declared and has no result, or was claimed and could not be asked, is INCONCLUSIVE by name. Results of
+    What was declared and has no result, or was claimed and could not be tested, is INCONCLUSIVE by name. Results of
     what was not declared, such as repeats that an earlier plan left in the folder, do not count. `evidence` are the
     files that are judged, `logged` log lines that claims expect, by claim; both are only shown. Commands that run
     a cell again are made from `request`, or from the command that was given.
@@ -121,7 +121,7 @@ def _absent_arms(declaration: Declaration) -> Iterable[Reason]:
 
 
 def _unasked(reasons: Sequence[Reason], ruled: Mapping[str, RuledScenario]) -> tuple[str, ...]:
-    """Return what could not be asked: arms, claims and the proof, then scenarios in their order."""
+    """Return what could not be tested: arms, claims and the proof, then scenarios in their order."""
     gaps = [each for source in GAPS for each in reasons if each.source is source and not is_blocker(each)]
     effects = {each.cell.scenario: each for each in reasons if each.source is ReasonSource.EFFECT and each.cell}
     unasked = [effects[name] for name, each in ruled.items() if each.ruling.effect in _UNASKED]

@@ -28,7 +28,7 @@ from harness.model.verdict import CellOutcome, CellState, Effect, Inertness
 class Ruling:
     """What one scenario means under one claim (or none); cells are those that were judged.
 
-    `off` is None where the jar does not know the flag. `discriminates` tells whether the base arm fails for the named
+    `off` is None where the jar does not know the flag. `discriminates` says whether the base arm fails for the named
     reason, so that a pass on the candidate proves something.
     """
 
@@ -42,7 +42,7 @@ class Ruling:
 
     @property
     def verdict(self) -> Verdict | None:
-        """The weight of this scenario in the verdict; None when nothing was asked."""
+        """The weight of this scenario in the verdict; None when nothing was tested."""
         weights = (weight_of_effect(self.effect), weight_of_inertness(self.inertness))
         for verdict in (Verdict.HOLD, Verdict.INCONCLUSIVE, Verdict.SHIP):
             if verdict in weights:
@@ -192,7 +192,7 @@ def _not_comparable(base: CellOutcome, off: CellOutcome) -> Inertness:
 
 
 def weight_of_effect(effect: Effect) -> Verdict | None:
-    """Return what an effect adds to the verdict; None where nothing was asked."""
+    """Return what an effect adds to the verdict; None where nothing was tested."""
     match effect:
         case Effect.CLAIM_REFUTED | Effect.REGRESSION | Effect.UNSTABLE:
             return Verdict.HOLD

@@ -25,7 +25,7 @@ class MainClasses:
 
 @dataclass(frozen=True, slots=True)
 class NodeLogging:
-    """How a JVM is told what to log: the `option` that names a `file` ({file}: its path), and what stands in it.
+    """How a JVM's logging is configured: the `option` that names a `file` ({file}: its path), and what stands in it.
 
     In `text`, a node's, {pattern} is the layout of a line; `silent` turns everything off.
     """

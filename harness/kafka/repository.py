@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from harness.base.errors import HarnessError
 
-# Without this GitPython cannot even be imported where git is missing; with it, the first command tells.
+# Without this GitPython cannot even be imported where git is missing; with it, the first command fails.
 os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 import git
 
@@ -51,7 +51,7 @@ def head(repository: git.Repo) -> str:
 
 
 def answered(ask: Callable[[], T]) -> T:
-    """Return `ask()`; where git is missing or refuses, raise a HarnessError with git's own last words."""
+    """Return `ask()`; where git is missing or refuses, raise a HarnessError with git's own message."""
     try:
         return ask()
     except git.GitCommandNotFound as error:

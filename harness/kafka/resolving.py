@@ -1,4 +1,4 @@
-"""What a Kafka version is made of, asked of a Maven repository once and then locked."""
+"""What a Kafka version is made of, resolved in a Maven repository once and then locked."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def diff_folders(
     Folders are paths, or addresses in a file system that Spark knows. `pattern` is the log4j conversion pattern of all
     files; without it each file's layout is recognised. Files that fit no layout are left out and listed in totals.json;
     a folder with none that fits is a HarnessError. Each folder in `repeats` holds the logs of one more run of what
-    wrote `a`: they tell what is noise.
+    wrote `a`: they show what is noise.
     """
     patterns = COMMON if pattern is None else (compile_layout(pattern).pattern,)
     a, b = here_if_file(a), here_if_file(b)
@@ -56,7 +56,7 @@ def diff_folders(
         raise HarnessError(f"{a} and {b} are the same folder.", "Name two folders of logs.")
     for place in (a, b):
         if not is_address(place):
-            log_files(Path(place))  # what lacks here is told before Spark starts
+            log_files(Path(place))  # what lacks here fails before Spark starts
     with opened(out.path, toolbox, progress, master) as spark:
         further = [] if repeats is None else _further(spark, here_if_file(repeats))
         runs = [(a, a, 1), (b, b, 1), *((a, more, number) for number, more in enumerate(further, 2))]

@@ -203,7 +203,7 @@ def missing(base: str, candidate: str, seconds: Iterable[Where]) -> list[str]:
 
 
 def counts_of(node: NodeLogs, files: Mapping[str, FileCounts]) -> Iterator[Count]:
-    """Yield what a node logged, from the counts of its files; COUNTS with what `Origins` tells of each."""
+    """Yield what a node logged, from the counts of its files; COUNTS with what `Origins` adds to each."""
     starts = {phase.name: phase.start for phase in node.phases if phase != WHOLE_LOG}
     places = {
         name: Where(node.arm, node.scenario, node.node_role, name, node.repeat)

@@ -12,12 +12,12 @@ class IncidentKind(StrEnum):
     HARNESS_FAILED = "the harness or the host failed"
     HOST_STALLED = "the host did not let a process run"
     WRONG_BUILD = "a node ran something else than was installed"
-    NODE_DIED = "a node ended by itself"
-    NOT_PROVED = "a node could not be asked what it ran"
-    NEVER_PROVED = "a node was never ready to be asked what it ran"
+    NODE_DIED = "a node crashed"
+    NOT_PROVED = "what a node runs could not be checked"
+    NEVER_PROVED = "what a node runs was never checked"
     INVARIANT_BROKEN = "what must always hold did not"
-    GUARD_UNMET = "the question could not be asked"
-    EXPECTATION_UNMET = "the arm did not do what it was asked"
+    GUARD_UNMET = "a guard was not met"
+    EXPECTATION_UNMET = "an expectation was not met"
     UNSUPPORTED = "this host lacks what the scenario needs"
 
 

@@ -1,4 +1,4 @@
-"""The verdict: everything that was asked, shown and concluded; the content of verdict.json.
+"""The verdict: everything that was declared, observed and concluded; the content of verdict.json.
 
 The judge makes it, and reports, JUnit, the night and the terminal read it: nobody judges again.
 """
@@ -100,7 +100,7 @@ class ReasonSource(StrEnum):
     EFFECT = "effect"  # base and on in a scenario
     FLAG = "flag"  # base and off in a scenario
     ARM = "arm"  # one that is not there
-    CLAIM = "claim"  # one that could not be asked
+    CLAIM = "claim"  # one that could not be tested
     NOTHING = "nothing"  # nothing at all could be tested
 
 
@@ -114,7 +114,7 @@ class CellName:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One thing that speaks for a verdict: its `weight`, None where nothing was asked, and the cell it is about."""
+    """One thing that speaks for a verdict: its `weight`, None where nothing was tested, and the cell it is about."""
 
     source: ReasonSource
     weight: Verdict | None
@@ -131,7 +131,7 @@ class CellOutcome:
 
     `expectation` names what failed, or the guard that was unmet, where every repeat names the same one.
     `agreeing` of `declared` repeats show the most frequent outcome. `contradicts` is True when repeats differ
-    in something the build itself did, rather than only in what harness or host failed to ask.
+    in something the build itself did, rather than only in what harness or host failed to test.
     """
 
     state: CellState
@@ -169,9 +169,9 @@ class JudgedCell(CellOutcome):
 
 @dataclass(frozen=True, slots=True)
 class JudgedScenario:
-    """A row of the matrix: its weight in the verdict (None when nothing was asked) and what it means.
+    """A row of the matrix: its weight in the verdict (None when nothing was tested) and what it means.
 
-    `discriminates` tells whether base fails for the named reason; a scenario that does not proves nothing.
+    `discriminates` says whether base fails for the named reason; a scenario that does not proves nothing.
     """
 
     name: Text
@@ -200,7 +200,7 @@ class JudgedRun(RunResult):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedClaim(Claim):
-    """A claim with what runs, source and tests say of it and `why`; no scenario is asked about some.
+    """A claim with what runs, source and tests say of it and `why`; some have no scenario.
 
     `expected_log` is the pattern of a log line on the `on` arm, `logged` such a line; empty and None where the claim
     expects none, or none was found.

@@ -127,7 +127,7 @@ def _after_waivers(verification: str, record: VerdictRecord, waived: Waived) -> 
     left = {reason.weight for reason in record.reasons if not _is_waived(verification, record, reason, waived)}
     if Verdict.HOLD in left:
         return Verdict.HOLD
-    # Claims that no scenario asks are settled, or left open, by the proof: they weigh nothing here.
+    # Claims without a scenario are settled, or left open, by the proof: they weigh nothing here.
     untested = any(claim.scenario and claim.status is ClaimStatus.UNTESTED for claim in record.claims)
     return Verdict.INCONCLUSIVE if untested or Verdict.INCONCLUSIVE in left else Verdict.SHIP
 
@@ -160,7 +160,7 @@ def _retries(concluded: Sequence[Concluded], verdicts: Mapping[str, VerdictRecor
 
 
 def _undecided(record: VerdictRecord) -> list[str]:
-    """Return the scenarios with a cell that could not be asked; one that is held back is decided all the same."""
+    """Return the scenarios with a cell that could not be tested; one that is a HOLD is decided all the same."""
     return [
         scenario.name
         for scenario in record.scenarios

@@ -38,7 +38,7 @@ class Planned:
 
     @property
     def request(self) -> Request:
-        """What the words ask for. Raises HarnessError for words that no harness wrote."""
+        """The request of these arguments. Raises HarnessError for arguments that no harness wrote."""
         return record_of(Request, self.words)
 
 

@@ -1,4 +1,4 @@
-"""builds/matrix.toml: what a night asks, expanded into verifications; pure but for reading the files."""
+"""builds/matrix.toml: the verifications of a night, expanded; pure but for reading the files."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ def load_matrix(path: Path, environment: Mapping[str, str] = os.environ) -> Matr
 
 
 def expand(document: Mapping[str, Any], folder: Path, environment: Mapping[str, str]) -> tuple[Verification, ...]:
-    """Return every combination that the asks name, in their order; `folder` is what paths are relative to.
+    """Return every combination that the `[[ask]]` tables name, in their order; `folder` is what paths are relative to.
 
-    Raises ValueError for a name that stands for nothing and for two asks that come to the same verification.
+    Raises ValueError for a name that stands for nothing and for two tables that make the same verification.
     """
     found = tuple(
         itertools.chain.from_iterable(_combinations(document, ask, folder, environment) for ask in document["ask"])
@@ -125,7 +125,7 @@ def _of_build(table: Mapping[str, Any], folder: Path) -> Request:
 
 
 def _java_home(document: Mapping[str, Any], jvm: str, environment: Mapping[str, str]) -> Path | None:
-    """Return the home that a JVM's name stands for; a variable that is not set stays as it is, and is told later."""
+    """Return the home that a JVM's name stands for; a variable that is not set stays as it is, and fails later."""
     jvms = document.get("jvms", {})
     if jvm == BUNDLED and jvm not in jvms:
         return None

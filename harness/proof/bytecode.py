@@ -28,7 +28,7 @@ _BROKEN = "!"  # in place of a class's name: this entry cannot be read
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One instruction that refers to a member or class, at a source line (0 when the class file tells none).
+    """One instruction that refers to a member or class, at a source line (0 when the class file has none).
 
     `kind` is `call` (any invoke, and what a lambda or method reference stands for), `get` or `put` (a field), `new`,
     or `type` (cast, instanceof, catch, class constant). `name` and `descriptor` are empty for `new` and `type`.

@@ -18,7 +18,7 @@ def headline(proof: Proof) -> str:
 def describe_tests(tests: TestsProof) -> str:
     """Return the count of tests: `889 tests, 0 failed`."""
     if tests.scope is TestScope.NONE:
-        return "no tests were asked for"
+        return "no tests were selected"
     skipped = sum(each.skipped for each in tests.classes)
     failed = sum(each.failures for each in tests.classes)
     return f"{tests.count} tests, {failed} failed" + (f", {skipped} skipped" if skipped else "")
@@ -42,7 +42,7 @@ def describe_audit(proof: Proof) -> str:
     A gap does not hold and was promised by no claim, so that it speaks against nothing.
     """
     if not proof.audit:
-        return "no question was asked"
+        return "there were no questions"
     standings = [answer.standing for answer in proof.audit]
     refuted, gaps = standings.count("refuted"), _counted(standings.count("gap"), "gap")
     return f"{standings.count('holds')} hold, {refuted} refuted, {gaps}, {standings.count('untested')} untested"

@@ -1,4 +1,4 @@
-"""Figures of runs in words: those that a cell of the matrix tells at a glance, and the table of all; pure."""
+"""Figures of runs in words: those that a cell of the matrix shows at a glance, and the table of all; pure."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class DifferenceView:
 
 @dataclass(frozen=True, slots=True)
 class FailureView:
-    """A failed test; `whose` tells whether it is the candidate's doing."""
+    """A failed test; `whose` says whether it is the candidate's doing."""
 
     name: str
     message: str
@@ -48,7 +48,7 @@ class AnswerView:
 
 @dataclass(frozen=True, slots=True)
 class ClaimView:
-    """A claim with everything that it rests on; `expected` is a sentence, empty where no scenario is asked."""
+    """A claim with everything that it rests on; `expected` is a sentence, empty where it has no scenario."""
 
     id: str
     text: str
@@ -187,7 +187,7 @@ def _difference(each: Difference, text: int) -> DifferenceView:
 
 
 def _failure(each: FailedTest, text: int) -> FailureView:
-    whose = {True: "base fails it too", False: "base passes it", None: "base cannot be asked"}[each.fails_on_base]
+    whose = {True: "base fails it too", False: "base passes it", None: "it cannot run on base"}[each.fails_on_base]
     return FailureView(
         cut(f"{each.class_name}.{each.name}", text), cut(each.message, text), cut(each.trace, text), whose
     )

@@ -77,7 +77,7 @@ def slug(*words: str) -> str:
 
 
 def rows(record: VerdictRecord, text: int) -> tuple[MatrixRow, ...]:
-    """Return a row per scenario, in the order in which they were asked."""
+    """Return a row per scenario, in the order of the declaration."""
     return tuple(_row(record, scenario, text) for scenario in record.scenarios)
 
 

@@ -69,7 +69,7 @@ class Step:
 
     @property
     def notable(self) -> bool:
-        """Whether a reader of the timeline looks for it: what was done, asked, or did not succeed."""
+        """Whether a reader of the timeline looks for it: what was done, expected, or did not succeed."""
         if self.status == "skipped":
             return False
         return self.kind in ("do", "expect", "background", "host") or self.status in ("unmet", "failed")

@@ -189,7 +189,7 @@ class RunsAnother:
 
 @dataclass(frozen=True, slots=True)
 class IsWell:
-    """A node is up, so that it may be asked to stop."""
+    """A node is up, so that it can be stopped."""
 
     name: ClassVar[str] = "is_well"
     node: NodeRef

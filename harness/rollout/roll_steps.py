@@ -1,4 +1,4 @@
-"""What a roll does beside stopping and starting nodes."""
+"""The steps of a roll other than stopping and starting nodes."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def _sentence(outcome: RolloutOutcome, rehearsals: Sequence[Rehearsal]) -> str:
         case RolloutOutcome.STOPPED:
             return _where(rehearsals)
         case RolloutOutcome.INCONCLUSIVE:
-            return "Too little could be asked."
+            return "Too little could be tested."
         case never:
             assert_never(never)
 

@@ -148,7 +148,7 @@ class RunDirectory:
 
     @property
     def roll_plan(self) -> RecordFile[RollPlan]:
-        """What is asked of a rollout beside its builds; a verification has none."""
+        """The options of a rollout beyond its builds; a verification has none."""
         return RecordFile(self.path / "roll-plan.json", RollPlan)
 
     @property

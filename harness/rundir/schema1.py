@@ -278,7 +278,7 @@ def _renamed(document: Mapping[str, Any], **names: str) -> dict[str, Any]:
     return {names.get(name, name): value for name, value in document.items()}
 
 
-# The files of a run directory beside those of its runs, in the order in which they are converted: run.json, which tells
+# The files of a run directory beside those of its runs, in the order in which they are converted: run.json, which says
 # the schema of all, comes last.
 RECORDS: Mapping[str, Callable[[Any], Any]] = {
     "proof/*/proof.json": proof,

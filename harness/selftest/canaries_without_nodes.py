@@ -38,7 +38,7 @@ _NO_JAR = Install("none", Path("none.jar"), "0" * 64, "absent")
 
 
 def still_canaries() -> tuple[Canary, ...]:
-    """Return the canaries that are asked without starting a node."""
+    """Return the canaries that need no node."""
     return (
         Canary("corrupt result", "a result file that is cut in its middle", _corrupt_result),
         Canary("forged result", "a result that says PASSED where its journal says FAILED", _forged_result),

@@ -58,7 +58,7 @@ class Stand:
     version: str
 
     def canaries(self) -> tuple[Canary, ...]:
-        """Return the canaries that are asked of real nodes."""
+        """Return the canaries that need real nodes."""
         return (
             Canary("deaf observer", "an observer that lives, stays listed and fetches nothing", self._deaf),
             Canary("starved host", "an observer that the host does not let run", self._starved),

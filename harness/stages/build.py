@@ -25,7 +25,7 @@ from harness.toolbox.toolbox import Toolbox
 
 
 def build(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
-    """Make the builds that request.json asks for, and declare every run.
+    """Make the builds of request.json, and declare every run.
 
     Raises HarnessError for whatever does not fit together.
     """

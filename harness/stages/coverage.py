@@ -35,7 +35,7 @@ from harness.toolbox.toolbox import Toolbox
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """What is looked into: a candidate's arm, and what was asked of it and how."""
+    """What is looked into: a candidate's arm, with its declaration."""
 
     directory: RunDirectory
     declaration: Declaration
@@ -117,7 +117,7 @@ def _data_of(question: _Question, key: RunKey) -> list[Path]:
 
 
 def _changed_lines(question: _Question) -> tuple[ChangedLines, str]:
-    """Return the changed lines, and a sentence where they could not be told from the sources that are there."""
+    """Return the changed lines, and a sentence where the sources that are there do not show them."""
     why = ""
     if question.setup.series and question.sources.is_dir():
         try:
@@ -126,7 +126,7 @@ def _changed_lines(question: _Question) -> tuple[ChangedLines, str]:
             why = f"The lines are those of methods whose code differs, since the series is not in the sources: {error}"
     base = question.declaration.arm(Role.BASE)
     if base is None:
-        raise HarnessError("There is no base arm, so that nothing tells what changed.")
+        raise HarnessError("There is no base arm, so that nothing shows what changed.")
     return in_tree(_lines_by_bytecode(question, question.directory.path / base.build.jar), question.sources), why
 
 

@@ -85,7 +85,7 @@ def cross_check(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> CrossChe
 
 
 def print_crosscheck(console: Console, check: CrossCheck) -> None:
-    """Print the comparisons as a table, then what could not be asked and what is not as expected."""
+    """Print the comparisons as a table, then what could not be compared and what is not as expected."""
     table = Table("built by", "held against", "classes", "identical", "same instructions", "differ")
     for each in check.comparisons:
         counts = (each.classes, each.identical, each.alike, len(each.differ))
@@ -94,7 +94,7 @@ def print_crosscheck(console: Console, check: CrossCheck) -> None:
     for repeat in check.repeats:
         console.print(f"  twice by {visible(repeat.label)}: {visible(repeat.problem) or 'identical bytes'}")
     for gap in check.gaps:
-        console.print(f"  not asked: {visible(gap)}")
+        console.print(f"  not compared: {visible(gap)}")
     for problem in check.problems:
         console.print(f"  NOT AS EXPECTED: {visible(problem)}")
 

@@ -63,7 +63,7 @@ def diff_folders(
 ) -> None:
     """Compare two folders of logs, or addresses of some; write the results and diff.html into `out`, print the worst.
 
-    `repeats` holds folders of further runs of what wrote `base`: they tell what is noise.
+    `repeats` holds folders of further runs of what wrote `base`: they show what is noise.
     """
     reporter.stage(f"comparing {base} with {candidate} on Spark")
     logs = LogsFolder(out)

@@ -33,7 +33,7 @@ _MOST_DETAIL = 200
 class Detection:
     """What became of one mutant; `caught` pairs a stage with what it said, in the order of the stages.
 
-    `excuse` is the written reason why it may survive, `undecided` why it could not be asked; both mostly empty.
+    `excuse` is the written reason why it may survive, `undecided` why it could not be tested; both mostly empty.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Detection:
 def detect(folder: Path, request: Request, out: Path, toolbox: Toolbox, reporter: Reporter) -> tuple[Detection, ...]:
     """Build and judge every mutant of a folder, write mutants.json and mutants.md into `out`.
 
-    Live clusters are asked about a mutant only when nothing before them has caught it. Raises HarnessError for a
+    Live clusters run a mutant only when nothing before them has caught it. Raises HarnessError for a
     folder without mutants, for an excuse of a mutant that is not there, and when the series itself is held back:
     then every mutant would look caught.
     """

@@ -142,7 +142,7 @@ def print_proof(console: Console, proof: Proof, run_dir: Path) -> None:
 
 
 def exit_code(proof: Proof) -> int:
-    """Return how `harness prove` ends: 0 a sound drop-in, 1 something speaks against it, 3 not everything was asked."""
+    """Return the exit code of `harness prove`: 0 a sound drop-in, 1 it is none, 3 too little could be tested."""
     if proof.blockers:
         return 1
     return 3 if proof.tests.missing else 0

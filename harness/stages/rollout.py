@@ -55,7 +55,7 @@ _SET_TO_SOMETHING = "None"
 
 
 def rollout(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> RolloutVerdict:
-    """Build, rehearse, compare and report as request.json and roll-plan.json ask; return what rollout.json holds.
+    """Build, rehearse, compare and report as request.json and roll-plan.json say; return what rollout.json holds.
 
     What is there already is used: one that was cut short goes on.
     """

@@ -29,7 +29,7 @@ _COLOURS = {Verdict.SHIP: "green", Verdict.HOLD: "red", Verdict.INCONCLUSIVE: "m
 
 
 def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
-    """Build, prove, run, diff, judge and report as request.json asks; print and return the verdict.
+    """Build, prove, run, diff, judge and report as request.json says; print and return the verdict.
 
     What is there already is used: one that was cut short goes on.
     """

@@ -1,4 +1,4 @@
-"""What hears of downloads as they arrive."""
+"""The display of downloads as they arrive."""
 
 from __future__ import annotations
 

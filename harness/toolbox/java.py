@@ -17,7 +17,7 @@ _OTHER = "Name another runtime by --java-home."
 
 @dataclass(frozen=True, slots=True)
 class JavaRuntime:
-    """An installed Java: its home folder and its version as it tells it (`21.0.8`)."""
+    """An installed Java: its home folder and its version (`21.0.8`)."""
 
     home: Path
     version: str
@@ -65,7 +65,7 @@ def _version_printed_by(java: Path) -> str:
     version = version_in(done.stderr + done.stdout)
     if not version:
         raise HarnessError(
-            f"{java} -version did not tell a version (exit {done.returncode}): {done.stderr.strip()[:200]}",
+            f"{java} -version printed no version (exit {done.returncode}): {done.stderr.strip()[:200]}",
             _OTHER,
         )
     return version

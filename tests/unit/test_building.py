@@ -286,7 +286,7 @@ def test_a_given_jar_of_another_version_is_refused(tmp_path):
 def test_a_given_jar_without_a_version_file_is_known_by_its_name(tmp_path):
     entries = without("kafka/kafka-version.properties")
     check_raft_jar(jar_of(tmp_path / "kafka-raft-3.9.1.jar", entries), "3.9.1")
-    with pytest.raises(HarnessError, match="tells its Kafka version neither inside nor by its name"):
+    with pytest.raises(HarnessError, match="names its Kafka version neither inside nor in its file name"):
         check_raft_jar(jar_of(tmp_path / "mine.jar", entries), "3.9.1")
 
 

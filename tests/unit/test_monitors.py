@@ -127,7 +127,7 @@ def test_a_node_that_runs_what_was_installed_proves_it(record):
         (
             SomeNode(NodeState.READY),
             IncidentKind.NOT_PROVED,
-            "node 1 could not be asked what it runs: no answer",
+            "what node 1 runs could not be checked: no answer",
         ),
     ],
 )
@@ -142,7 +142,9 @@ def test_a_node_that_was_started_and_never_proved_is_reported(record):
     monitor = ProofMonitor(record, cluster_of(one, two))
     monitor.on_node(one, 1)
     monitor.after()
-    assert record.stories == [(IncidentKind.NEVER_PROVED, "nodes [2] were never ready to be asked what they run")]
+    assert record.stories == [
+        (IncidentKind.NEVER_PROVED, "nodes [2] were never ready, so what they run was not checked")
+    ]
 
 
 def test_a_proof_of_the_install_has_no_mismatch():

@@ -54,13 +54,13 @@ def test_two_builds_with_other_bytes_are_a_problem():
     assert check.problems == ("javac built twice gives different bytes",)
 
 
-def test_the_table_names_what_differs_and_what_could_not_be_asked():
+def test_the_table_names_what_differs_and_what_could_not_be_compared():
     console = Console(file=io.StringIO(), width=200)
     comparison = compare_builds(built("ecj", {"A": (b"1", "x")}), built("the release", {"A": (b"2", "y")}), exact=True)
     print_crosscheck(console, CrossCheck((Repeat("ecj", "a", "a"),), (comparison,), ("javac 8 cannot be had\x1b[2J",)))
     told = console.file.getvalue()
     assert "twice by ecj: identical bytes" in told
-    assert "not asked: javac 8 cannot be had\\x1b[2J" in told
+    assert "not compared: javac 8 cannot be had\\x1b[2J" in told
     assert "NOT AS EXPECTED: ecj gives 0 of 1 classes of the release, not all" in told
 
 

@@ -70,9 +70,9 @@ def names(differences):
 BASE = classes(facts(STATE, method()), facts(CONFIG, method()), facts(MESSAGE, method()))
 
 
-def test_every_rule_has_a_name_of_its_own_and_says_what_it_asks():
+def test_every_rule_has_a_name_of_its_own_and_says_what_breaks_it():
     assert len({rule.name for rule in rules.ALL}) == len(rules.ALL) > 30
-    assert all(rule.asks for rule in rules.ALL)
+    assert all(rule.description for rule in rules.ALL)
 
 
 def test_what_a_jar_names_itself_can_be_written_and_does_nothing_to_a_terminal():

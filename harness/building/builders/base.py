@@ -19,7 +19,7 @@ AUTO = "auto"
 
 @dataclass(frozen=True, slots=True)
 class BuildHost:
-    """What builders are looked for on; `target` is the Java release that class files are for, `say` hears progress."""
+    """What builders are looked for on; `target` is the Java release of class files, `report` gets progress."""
 
     toolbox: Toolbox
     target: int

@@ -1,4 +1,4 @@
-"""Kafka's own build in a container, with network: minutes, and only where it is asked for."""
+"""Kafka's own build in a container, with network: minutes, and only where it is requested."""
 
 from __future__ import annotations
 

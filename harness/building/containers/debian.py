@@ -156,7 +156,7 @@ def reason_in(log: str) -> str:
 def _followed(
     command: list[str], folder: Path, environment: Mapping[str, str], on_line: Callable[[str], None]
 ) -> tuple[int, str]:
-    """Run a command to its end, telling each line; on any other way out it is asked to end, and tidies up."""
+    """Run a command to its end, passing on each line; on any other way out it is asked to end, and tidies up."""
     log, lines = folder / "log", Lines(on_line)
     process = spawn(command, cwd=folder, output=log, env=environment)
     deadline = time.monotonic() + _TIMEOUT_SECONDS

@@ -34,7 +34,7 @@ OnLine = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """An engine, an image on it, and what that image holds; `hear` is told what a user wants to see of a log."""
+    """An engine, an image on it, and what that image holds; `on_line` gets what a user wants to see of a log."""
 
     engine: Engine
     image: Image

@@ -29,7 +29,7 @@ _MAKE = (
 class Image:
     """An image that the engine has.
 
-    `id` is the engine's and tells its making too; `content` is the digest of the files alone, `sha256:…`, the same
+    `id` is the engine's and depends on its making; `content` is the digest of the files alone, `sha256:…`, the same
     for the same bytes. `mounts` are what it needs from this host. `packages` are
     `name=version`, where it was made of packages.
     """

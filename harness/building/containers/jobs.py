@@ -80,7 +80,7 @@ class Done:
 def run_job(engine: Engine, job: Job, on_line: Callable[[str], None]) -> Iterator[Done]:
     """Run a job to its end and give it; its container is removed on every way out.
 
-    `hear` is told each line of output as it comes. Raises HarnessError when a mount's source is missing, or when
+    `on_line` gets each line of output as it comes. Raises HarnessError when a mount's source is missing, or when
     the engine refuses or goes away; how the command ended is no exception.
     """
     _check_sources(job.mounts)

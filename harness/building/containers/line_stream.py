@@ -10,7 +10,7 @@ _LONGEST_LINE = 10_000
 
 
 class Lines:
-    """Collects text that comes in pieces and tells each whole line at once; of a flood it keeps the beginning."""
+    """Collects text that comes in pieces and passes on each whole line at once; of a flood it keeps the beginning."""
 
     def __init__(self, on_line: Callable[[str], None], most: int = _MOST_CHARACTERS) -> None:
         self._on_line = on_line

@@ -1,4 +1,4 @@
-"""Clocks that were set back, told from the counts of a log: who compares times should know; pure."""
+"""Clocks that were set back, by the counts of a log: who compares times should know; pure."""
 
 from __future__ import annotations
 

@@ -245,7 +245,7 @@ def _busiest(counts: Sequence[Count]) -> str:
 
 
 def _other_rate(pair: _Pair, base: str, candidate: str, seconds: Mapping[Where, float]) -> str | None:
-    """Return the phase whose rates differ most, among those whose rates differ enough to be told."""
+    """Return the phase whose rates differ most, among those whose rates differ enough to count."""
     of_base, of_candidate = _by_phase(pair.base), _by_phase(pair.candidate)
     excess: dict[str, float] = {}
     for phase in of_base.keys() | of_candidate.keys():

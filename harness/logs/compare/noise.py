@@ -3,7 +3,7 @@
 Much of what a cluster logs comes and goes: whether an election had to be repeated, whether a topic was made by this
 node. Such lines come in incidents, several templates together. A template that is in every run of one arm and in no run
 of the other is a difference only when it is not known to come and go within any arm (in any scenario, by any kind of
-node), and when so many runs agree that an incident would hardly fall on the arms' border. docs/log-diff.md tells the
+node), and when so many runs agree that an incident would hardly fall on the arms' border. docs/log-diff.md has the
 method and its limits; how often a line is logged is the question of `rates`.
 """
 

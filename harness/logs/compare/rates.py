@@ -2,7 +2,7 @@
 
 The variance is that of the template within arms, over all scenarios, drawn towards what templates vary in general. Both
 the count and the count per second must differ, since a longer phase makes more of what is logged all the time, and no
-more of what is logged once. Many questions are asked at once: what is told has a false discovery rate (Benjamini and
+more of what is logged once. Many rates are tested at once: what counts has a false discovery rate (Benjamini and
 Hochberg). Thousands of questions of which hardly one is true make it severe, and so it may be higher where a gap lies
 between the arms that is much wider than the runs of any arm ever lay apart.
 """
@@ -23,7 +23,7 @@ from harness.logs.compare.tables import WHOLE, Assessment, Key, Place, Table
 from harness.model.findings import Significance
 
 MIN_EFFECT = 1.5  # times as often
-# Of false ones among the rates that are told. With 0.05 for all, two of 20 splits of runs of one build told of a rate.
+# Of false ones among the rates that count. With 0.05 for all, two of 20 splits of runs of one build showed a rate.
 _MOST_FALSE = 0.01
 _MOST_FALSE_APART = 0.05
 _APART = 3.0  # times the widest spread of a line within an arm

@@ -24,7 +24,7 @@ _BASE_SECONDS = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Classes:
-    """How a JVM is told of its archive: options to use one, or to write `made` as it ends."""
+    """How a JVM finds its archive: options to use one, or to write `made` as it ends."""
 
     options: tuple[str, ...] = ()
     made: Path | None = None

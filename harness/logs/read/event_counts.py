@@ -67,7 +67,7 @@ def count(events: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     events = events.with_columns(named=reading.named(pl.col("text")))
     alike = zeroed(events["named"])
     kinds = _kinds(events, alike, reading)
-    # A logger is a name: those with digits in them are told apart by the digits too.
+    # A logger is a name: those with digits in them are distinguished by the digits too.
     named = kinds["logger"].str.contains(r"\d")
     if named.any():
         exact = events.filter(alike.is_in(kinds["alike"].filter(named).implode()))

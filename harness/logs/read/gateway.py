@@ -59,7 +59,7 @@ _POLL_SECONDS = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """A JVM that PySpark can talk to, and the variables that tell PySpark where it listens."""
+    """A JVM that PySpark can talk to, and the variables by which PySpark finds it."""
 
     jvm: subprocess.Popen[bytes]
     variables: Mapping[str, str]

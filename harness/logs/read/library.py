@@ -29,7 +29,7 @@ from harness.toolbox.lockfile import Artifact, Lock, Purpose
 
 MAX_ENTRY = 4_000_000  # bytes of a source file in a jar; none of Kafka's is a tenth of it
 MAX_LIBRARY = 64_000_000  # bytes of a library, unpacked
-# What `Origins` tells of each template, beside events.COUNTS.
+# What `Origins` adds to each template's COUNTS.
 ORIGIN = pl.Schema([("statement", pl.String()), ("wording", pl.String()), ("values", pl.List(pl.String))])
 
 _KEY = ["part", "level", "logger", "template"]

@@ -3,7 +3,7 @@
 Each mask is one regular expression, applied in order to the whole message, so a template depends on nothing but
 the message itself: not on other messages, their order or how Spark split the file. Words are never masked:
 `Leader` and `Follower`, `true` and `false`, `-1` and `1` stay different. What each mask takes, and what is known
-to slip through, is told in docs/log-diff.md.
+to slip through, is described in docs/log-diff.md.
 """
 
 from __future__ import annotations

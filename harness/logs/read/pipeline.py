@@ -143,7 +143,7 @@ def contents(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
 
 
 def _named(path: str) -> str:
-    """Return a path as Spark wants to be told it: as it is written, and of this machine if it is no address."""
+    """Return a path as Spark wants it: as it is written, and of this machine if it is no address."""
     plain = re.sub(r"([][{}*?\\])", r"\\\1", path)
     return plain if is_address(path) else f"file:{plain}"
 

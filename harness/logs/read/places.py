@@ -43,7 +43,7 @@ def is_hidden(place: str) -> bool:
 
 
 def is_gone(path: Path) -> bool:
-    """Whether there is no such file of this machine; one that may not be asked for is there."""
+    """Whether there is no such file of this machine; one that may not be looked up is there."""
     if is_address(str(path)):
         return False
     try:

@@ -39,7 +39,7 @@ _SUBMITTED = "PYSPARK_GATEWAY_PORT"  # set by spark-submit, whose JVM is there a
 _LOG4J = """\
 rootLogger.level = error
 rootLogger.appenderRef.file.ref = file
-# Spark tells the terminal that it changes the level, unless this logger has the root's already.
+# Spark prints that it changes the level, unless this logger has the root's already.
 logger.repl.name = org.apache.spark.api.python.PythonGatewayServer
 logger.repl.level = error
 appender.file.type = File
@@ -153,7 +153,7 @@ def _prepare(scratch: Path, runtime: Path, master: str) -> dict[str, str]:
 
 
 def _own(scratch: Path, master: str) -> dict[str, str]:
-    """Return what every JVM of Spark is told by its environment."""
+    """Return the environment of every JVM of Spark."""
     return {
         "SPARK_LOCAL_DIRS": str(scratch),
         "PYSPARK_PYTHON": (os.environ.get("PYSPARK_PYTHON") if master else None) or sys.executable,
@@ -216,7 +216,7 @@ def _stop(spark: SparkSession) -> None:
 
 def _disconnect(spark: SparkSession) -> None:
     connected: Any = SparkContext._gateway
-    with suppress(Exception):  # a JVM that has died cannot be asked to stop, and what ended it is the error to tell
+    with suppress(Exception):  # a JVM that has died cannot be asked to stop, and what ended it is the error to report
         spark.stop()
     SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
     connected.shutdown()

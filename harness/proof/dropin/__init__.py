@@ -53,7 +53,7 @@ _JAVA = re.compile(r"[^/]+/raft/src/main/java/(.+)\.java")
 
 @dataclass(frozen=True, slots=True)
 class ProofTools:
-    """What proves a jar: the Java that nodes run on, programs and jars that ask, and the Kafka that is asked about."""
+    """What proves a jar: the Java that nodes run on, programs and jars that compare, and the Kafka that is meant."""
 
     java: JavaRuntime
     bytecode: BytecodeTools
@@ -87,7 +87,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class DropIn:
-    """The names of all rules that were asked, the differences they found, worst first, and notes for the reader.
+    """The names of all rules that were checked, the differences they found, worst first, and notes for the reader.
 
     `changed` are the candidate's classes, with dots, that are not those of the closest baseline.
     """

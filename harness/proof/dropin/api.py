@@ -82,7 +82,7 @@ def _named(owner: str, member: ElementTree.Element) -> str:
 
 
 def _side(element: ElementTree.Element, side: str) -> str:
-    """Return an element's modifiers in one of the two jars; empty where japicmp tells none."""
+    """Return an element's modifiers in one of the two jars; empty where japicmp names none."""
     values = (each.get(f"{side}Value", "") for each in element.iterfind("modifiers/modifier"))
     return " ".join(value.lower() for value in values if value and not value.startswith(("NON_", "n.a.")))
 

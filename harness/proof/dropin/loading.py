@@ -67,7 +67,7 @@ class LinkQuestion:
 
 
 def questions_about(classes: Mapping[str, ClassFacts]) -> list[LinkQuestion]:
-    """Return what to ask about classes: each of them, and each thing that they use, once."""
+    """Return what to load and resolve: each class, and each thing that one uses, once."""
     uses: dict[tuple[str, ...], LinkQuestion] = {}
     for facts in classes.values():
         for use in (each for method in facts.methods for each in method.uses):

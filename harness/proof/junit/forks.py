@@ -162,7 +162,7 @@ def _start(jvm: Jvm, arguments: Sequence[str], folder: Path) -> _Fork:
 
 def _look(fork: _Fork) -> EndedFork | None:
     """Return the result of a fork that has ended or must end now."""
-    over = fork.process.poll() is not None  # asked first, so that all it wrote is heard
+    over = fork.process.poll() is not None  # polled first, so that all it wrote is read
     fork.listen()
     if over:
         return _ended(fork, fork.after())

@@ -1,4 +1,4 @@
-"""Single tests as JUnit's XML tells of them. The XML comes from a JVM that ran a foreign jar: it is distrusted."""
+"""Single tests as JUnit's XML reports them. The XML comes from a JVM that ran a foreign jar: it is distrusted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _METHOD = re.compile(r"^unique-id: \S*?/\[(?:method|test-template|property|test-
 
 
 class Status(Enum):
-    """How a test ended; MISSING: it was expected and nothing was heard of it."""
+    """How a test ended; MISSING: it was expected and has no result."""
 
     PASSED = auto()
     FAILED = auto()
@@ -30,7 +30,7 @@ class JUnitTest:
     """One test, or one invocation of a parameterized one.
 
     `engine` is what ran it (`junit-jupiter`, `jqwik`), `name` is unique in its class (`fetches(boolean)[2]`), `method`
-    what the launcher selects it by, with parameter types (`fetches(boolean)`), empty when the report does not tell;
+    what the launcher selects it by, with parameter types (`fetches(boolean)`), empty when the report does not say;
     `seconds` is wall time.
     """
 

@@ -1,4 +1,4 @@
-"""The tests on a jar: counted on base, run on the candidate, and what fails there asked of base again."""
+"""The tests on a jar: counted on base, run on the candidate, and what fails there run on base again."""
 
 from __future__ import annotations
 

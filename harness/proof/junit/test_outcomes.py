@@ -33,7 +33,7 @@ def settle(
 
 
 def classes_of(suite: TestSuite, cases: Iterable[JUnitTest]) -> tuple[TestClass, ...]:
-    """Return the figures of each class, by name; a test of which nothing was heard is one of its failures."""
+    """Return the figures of each class, by name; a test without a result is one of its failures."""
     groups: dict[str, list[JUnitTest]] = defaultdict(list)
     for case in cases:
         groups[case.class_name].append(case)
@@ -41,9 +41,9 @@ def classes_of(suite: TestSuite, cases: Iterable[JUnitTest]) -> tuple[TestClass,
 
 
 def failed_tests(suite: TestSuite, cases: Sequence[JUnitTest], on_base: Mapping[Key, Status]) -> tuple[FailedTest, ...]:
-    """Return what failed, in order; the missing tests of a class make one entry, told by their number.
+    """Return what failed, in order; the missing tests of a class make one entry with their number.
 
-    `on_base` is how the same tests ended on base; what it does not name was not asked there.
+    `on_base` is how the same tests ended on base; what it does not name did not run there.
     """
     failed = [_failed(suite, case, _verdict([case], on_base)) for case in cases if case.status is Status.FAILED]
     missing: dict[str, list[JUnitTest]] = defaultdict(list)

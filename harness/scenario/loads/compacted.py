@@ -55,7 +55,7 @@ class CompactedClient(Client):
         self._acknowledged = 0
 
     def work(self) -> None:
-        """Write until told to stop."""
+        """Write until stopped."""
         producer = Producer(client_settings(self.brokers) | {"acks": "all", "enable.idempotence": True})
         number = 0
         while not self.stopping.is_set():

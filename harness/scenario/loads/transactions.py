@@ -53,7 +53,7 @@ class TransactionsClient(Client):
         self._unknown: list[int] = []
 
     def work(self) -> None:
-        """Commit and abort until told to stop."""
+        """Commit and abort until stopped."""
         number = 0
         while not self.stopping.is_set():  # a producer that met a fatal error is replaced, and fences the old one
             producer = self._producer()
@@ -111,7 +111,7 @@ class TransactionsClient(Client):
         self.failures[str(error.args[0].name())] += 1
 
     def _insist(self, act: Callable[[], None]) -> bool:
-        """Do it again as long as the error says that this may help; return False when told to stop meanwhile."""
+        """Do it again as long as the error says that this may help; return False when stopped meanwhile."""
         deadline = float("inf")
         while time.monotonic() < deadline:
             if self.stopping.is_set() and deadline == float("inf"):

@@ -51,7 +51,7 @@ class NodeAlive(Monitor):
 
 
 def last_words(folder: Path) -> tuple[str, list[tuple[Path, int]]]:
-    """Return a dead node's last telling line as `: …`, and (file, line number) of each log's end."""
+    """Return a dead node's last line about why, as `: …`, and (file, line number) of each log's end."""
     words, shown = "", []
     for path in (folder / NODE_LOG, folder / NODE_OUTPUT):
         if not path.exists():
