@@ -204,7 +204,7 @@ class Node:
     def stop(self) -> bool:
         """Ask the node to stop (SIGTERM) and wait; return False (and note it) when it had to be killed.
 
-        A node that ended by itself before, or with another exit code than a clean end's, has died.
+        A node that crashed before, or with another exit code than a clean end's, has died.
         """
         if not self._begin_end():
             return True

@@ -35,7 +35,7 @@ def _case(rehearsal: Rehearsal) -> Case:
 
 
 def _expected_stops(rehearsal: Rehearsal) -> list[str]:
-    """Return the stops that a rehearsal passed by: a jar that dies on load must stop its turn."""
+    """Return the stops that a rehearsal passed by: the sabotaged jar must stop its turn."""
     passed = rehearsal.result.outcome is Outcome.PASSED
     return [f"expected failure: {_stop(turn)}" for turn in _stopped(rehearsal) if passed]
 

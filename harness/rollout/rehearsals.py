@@ -28,13 +28,13 @@ from harness.scenario.refs import NodeRef
 from harness.scenario.world import World
 
 SUITE = "rollout"
-# Rehearsals and stretches of them that others know by name: what the others are measured by; what the runbook is made
-# of; whose logs are compared while every node is stopped and started once.
+# Rehearsals and phases that other modules use by name: the one that sets the limits for the others; the one that the
+# runbook is made of; those whose logs are compared while every node is stopped and started once.
 CONTROL, FORWARD_AND_BACK = "control", "forward-and-back"
 RESTART, FORWARD, BACK = "restart base node by node", "forward", "back from complete"
 _SOAK_SECONDS = 10.0
 _BUDGET_SECONDS = 1800.0
-# Every broker would make 50 partitions for each: what they hold is rehearsed with a few as well, and sooner.
+# Kafka's default of 50 partitions each takes longer and shows no more than a few.
 _INTERNAL_TOPICS = {"offsets.topic.num.partitions": "3", "transaction.state.log.num.partitions": "3"}
 
 
@@ -103,9 +103,9 @@ def _a_follower(world: World) -> int:
 
 def _dies_on_load(roll: Roll) -> None:
     plan = roll.plan
-    with plan.phase("forward with a jar that dies on load"):
-        node = roll.next_node((), "node with a jar that dies on load")
-        _install_what_dies(plan, node)
+    with plan.phase("install the sabotaged jar"):
+        node = roll.next_node((), "node for the sabotaged jar")
+        _install_sabotaged(plan, node)
         plan.guard(HasDied(node), within="120s")
         plan.guard(RefusedByChecks(node), within="0s")
         plan.do(EndTurn())
@@ -115,7 +115,7 @@ def _dies_on_load(roll: Roll) -> None:
         roll.bring_back(node, BASE)
 
 
-def _install_what_dies(plan: Plan, node: NodeRef) -> None:
+def _install_sabotaged(plan: Plan, node: NodeRef) -> None:
     plan.do(BeginTurn(node, DIES_ON_LOAD))
     plan.guard(safe_to_stop(node), within="60s")
     plan.do(allow_death(node), stop(node), install(node, DIES_ON_LOAD), start(node))

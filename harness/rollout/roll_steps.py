@@ -31,8 +31,8 @@ class BeginTurn:
     @property
     def description(self) -> str:
         """The action as a clause."""
-        what = f"replace the raft jar by that of {self.build}" if self.build else "restart"
-        return f"the turn of {self.node.description}: {what}"
+        what = f"install {self.build}" if self.build else "restart"
+        return f"begin the turn of {self.node.description}: {what}"
 
     def perform(self, world: World) -> None:
         """Mark the moment, and write down what the node is."""
@@ -51,7 +51,7 @@ class BeginTurn:
 class EndTurn:
     """A node's turn ends, in order or because the roll was stopped."""
 
-    description: str = "the end of the turn"
+    description: str = "end the turn"
 
     def perform(self, world: World) -> None:
         """Write down how long clients waited in it."""
@@ -64,7 +64,7 @@ class EndTurn:
 class CountPausesFromHere:
     """Forget the pauses so far: those of the first connection say nothing of a roll."""
 
-    description: str = "count the clients' pauses from here on"
+    description: str = "start measuring the clients' pauses"
 
     def perform(self, world: World) -> None:
         """Begin anew."""
@@ -74,14 +74,14 @@ class CountPausesFromHere:
 
 @dataclass(frozen=True, slots=True)
 class Soak:
-    """Let both versions work side by side."""
+    """Run both versions side by side."""
 
     seconds: float
 
     @property
     def description(self) -> str:
         """The action as a clause."""
-        return f"let both versions work side by side for {self.seconds:g} s"
+        return f"run both versions side by side for {self.seconds:g} s"
 
     def perform(self, world: World) -> None:
         """Wait, unless the run is over or a node dies."""
@@ -110,10 +110,10 @@ class TryCommands:
 
 @dataclass(frozen=True, slots=True)
 class WarnOfKeyLeft:
-    """Say so if base keeps silent about a key of the candidate's that is still in server.properties."""
+    """Warn if base logs nothing about a key of the candidate's that is still in server.properties."""
 
     key: str
-    description: str = "see whether base says a word about the key that is left in server.properties"
+    description: str = "check whether base warns about the key left in server.properties"
 
     def perform(self, world: World) -> None:
         """Look for the key in what the nodes have logged since their last start."""

@@ -37,7 +37,7 @@ from harness.rollout.rehearsals import CONTROL, FORWARD, FORWARD_AND_BACK, KINDS
 from harness.rollout.roll import BASE, CANDIDATE, DIES_ON_LOAD, WITH_KEY, WITH_KEY_LEFT, RollConfig
 from harness.rollout.rollout_verdict import decide_rollout, outcome_of
 from harness.rollout.runbook import markdown, runbook
-from harness.rollout.torn import without_class
+from harness.rollout.sabotage import without_class
 from harness.rollout.turns import rehearsal_of
 from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import read_journal
@@ -145,15 +145,15 @@ def _cell(stand: _Stand, name: str, baseline: Baseline | None) -> PlannedRun:
         CANDIDATE: candidate,
         WITH_KEY: with_key,
         WITH_KEY_LEFT: key_left,
-        DIES_ON_LOAD: _dying(candidate, stand.directory.build("dies-on-load").path.absolute() / base.jar.name),
+        DIES_ON_LOAD: _sabotaged(candidate, stand.directory.build("dies-on-load").path.absolute() / base.jar.name),
     }
     run, java = RunKey(name, ARM, 1), stand.arm(Role.BASE).java
     return PlannedRun(run, rehearsal(name, config), Role.ON, stand.ground, base, stand.setup.overlay, key, java, others)
 
 
-def _dying(candidate: Install, jar: Path) -> Install:
-    torn = without_class(candidate.jar, jar)
-    return replace(candidate, name=DIES_ON_LOAD, jar=torn, sha256=sha256_of(torn), settings={})
+def _sabotaged(candidate: Install, jar: Path) -> Install:
+    sabotaged = without_class(candidate.jar, jar)
+    return replace(candidate, name=DIES_ON_LOAD, jar=sabotaged, sha256=sha256_of(sabotaged), settings={})
 
 
 def _with_key(candidate: Install, key: str) -> Install:

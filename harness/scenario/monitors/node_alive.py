@@ -1,4 +1,4 @@
-"""No node may end by itself."""
+"""No node may crash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A jar that dies on load: the candidate's own, without the one class that no node can do without."""
+"""The sabotaged jar: the candidate's own without a class that every node needs, so that it dies on load."""
 
 from __future__ import annotations
 
