@@ -134,7 +134,7 @@ def pytest_runtestloop(session: pytest.Session) -> None:
 def _verify(session: pytest.Session, items: list[ScenarioItem]) -> None:
     # The stages import everything that a verification needs; a session without scenarios must not wait for that.
     from harness.cli.common import new_run_dir, reporter, toolbox_of
-    from harness.model.options import words_of
+    from harness.model.options import arguments_of
     from harness.model.request import Request, located
     from harness.stages import run as run_stage
     from harness.stages.build import build
@@ -145,7 +145,7 @@ def _verify(session: pytest.Session, items: list[ScenarioItem]) -> None:
     jar, series = (session.config.getoption(f"--kafka-{each}") for each in ("jar", "series"))
     request = Request(jar=jar, series=series, scenarios=names, scenario_folders=_folders_of_ones_own(items))
     directory = session.stash[_RUN_DIR] = RunDirectory(run_dir)
-    directory.request.write(located(replace(request, argv=("verify", *words_of(request)))))
+    directory.request.write(located(replace(request, argv=("verify", *arguments_of(request)))))
     tools = toolbox_of(run_dir)
     build(run_dir, tools, reporter())
     run_stage.run(run_dir, tools, reporter())

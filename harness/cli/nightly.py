@@ -202,7 +202,7 @@ def _list(night: Night) -> None:
     out = common.console()
     for each in night.mine:
         out.print(Text(f"{each.shard}/{night.shards}  {each.id}, about {duration(each.seconds)}", style="bold"))
-        out.print(f"     {shlex.join(['harness', 'verify', *each.words])}")
+        out.print(f"     {shlex.join(['harness', 'verify', *each.arguments])}")
 
 
 def _print_night(report: NightReport, folder: Path) -> int:

@@ -90,7 +90,7 @@ def _status(claim: Claim, ruling: Ruling) -> ClaimStatus:
             return ClaimStatus.HELD
         case Effect.CLAIM_REFUTED | Effect.REGRESSION | Effect.UNSTABLE:
             return ClaimStatus.REFUTED
-        case Effect.BLIND | Effect.CONTROL_UNDECIDED | Effect.CANDIDATE_UNDECIDED | Effect.NOT_RUN | Effect.NOT_ASKED:
+        case Effect.BLIND | Effect.CONTROL_UNDECIDED | Effect.CANDIDATE_UNDECIDED | Effect.NOT_RUN | Effect.UNSUPPORTED:
             return ClaimStatus.UNTESTED
         case _:
             assert_never(ruling.effect)
@@ -101,7 +101,7 @@ def _gap(declaration: Declaration, claim: Claim, ruled: Ruled) -> str:
     ruling = _ruling_on(claim, ruled)
     if ruling is None:
         return sentences.unrun_claim(claim)
-    if ruling.effect is Effect.NOT_ASKED:
+    if ruling.effect is Effect.UNSUPPORTED:
         return sentences.unsupported_claim(claim, ruling)
     return sentences.claim_without_flag(claim, declaration.flag_key) if _lacks_flag(declaration, claim) else ""
 

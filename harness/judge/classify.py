@@ -114,7 +114,7 @@ def candidate_of(base: CellOutcome, cell: CellOutcome) -> Candidate:
             assert_never(cell.state)
 
 
-def was_asked(base: CellOutcome) -> bool:
+def was_decided(base: CellOutcome) -> bool:
     """Return whether the base arm was decided, so that a candidate can be measured by it."""
     return control_of(None, base) in (Control.PASSED, Control.FAILED)
 
@@ -124,7 +124,7 @@ def as_candidate(cell: CellOutcome, base: CellOutcome) -> CellOutcome:
 
     What harness or host failed to test (`cells.SAYS_NOTHING_OF_THE_BUILD`) stays INCONCLUSIVE.
     """
-    if not (was_asked(base) and missed_its_guard(cell)):
+    if not (was_decided(base) and missed_its_guard(cell)):
         return cell
     reason = f"the base meets the guard {cell.expectation}, this arm never does: {cell.reason}"
     return replace(cell, state=CellState.FAILED, expectation=QUESTION_REACHABLE, reason=reason)

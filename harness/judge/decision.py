@@ -34,7 +34,7 @@ from harness.model.verdict import (
     VerdictRecord,
 )
 
-_UNASKED = (Effect.NOT_ASKED, Effect.NOT_RUN, Effect.CONTROL_UNDECIDED, Effect.CANDIDATE_UNDECIDED)
+_UNTESTED = (Effect.UNSUPPORTED, Effect.NOT_RUN, Effect.CONTROL_UNDECIDED, Effect.CANDIDATE_UNDECIDED)
 _NOTHING = "No scenario has a result that this host could decide."
 
 
@@ -82,7 +82,7 @@ def decide(
         proof=proof,
         coverage=coverage,
         evidence=tuple(evidence),
-        not_tested=(*_unasked(reasons, ruled), *untested(proof)),
+        not_tested=(*_untested(reasons, ruled), *untested(proof)),
         timings=declaration.timings,
         cpu_seconds=declaration.cpu_seconds,
     )
@@ -120,9 +120,9 @@ def _absent_arms(declaration: Declaration) -> Iterable[Reason]:
             yield Reason(ReasonSource.ARM, Verdict.INCONCLUSIVE, None, sentences.absent_arm(role))
 
 
-def _unasked(reasons: Sequence[Reason], ruled: Mapping[str, RuledScenario]) -> tuple[str, ...]:
+def _untested(reasons: Sequence[Reason], ruled: Mapping[str, RuledScenario]) -> tuple[str, ...]:
     """Return what could not be tested: arms, claims and the proof, then scenarios in their order."""
     gaps = [each for source in GAPS for each in reasons if each.source is source and not is_blocker(each)]
     effects = {each.cell.scenario: each for each in reasons if each.source is ReasonSource.EFFECT and each.cell}
-    unasked = [effects[name] for name, each in ruled.items() if each.ruling.effect in _UNASKED]
+    unasked = [effects[name] for name, each in ruled.items() if each.ruling.effect in _UNTESTED]
     return tuple(each.sentence for each in (*gaps, *unasked))

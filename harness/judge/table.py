@@ -17,7 +17,7 @@ from harness.judge.classify import (
     candidate_of,
     control_of,
     promise_of,
-    was_asked,
+    was_decided,
 )
 from harness.model.arms import Role
 from harness.model.runs import Verdict
@@ -153,7 +153,7 @@ def _both_failed(promise: Promise) -> Effect:
 def _beside_an_unsupported_base(on: Candidate) -> Effect:
     match on:
         case Candidate.UNSUPPORTED:
-            return Effect.NOT_ASKED
+            return Effect.UNSUPPORTED
         case Candidate.MISSING:
             return Effect.NOT_RUN
         case (
@@ -171,7 +171,7 @@ def _beside_an_unsupported_base(on: Candidate) -> Effect:
 
 def inertness_of(base: CellOutcome, off: CellOutcome) -> Inertness:
     """Return whether the flag, switched off, leaves the candidate behaving as the base does."""
-    if not was_asked(base):
+    if not was_decided(base):
         return _not_comparable(base, off)
     match candidate_of(base, off):
         case Candidate.PASSED:
@@ -188,7 +188,7 @@ def inertness_of(base: CellOutcome, off: CellOutcome) -> Inertness:
 
 def _not_comparable(base: CellOutcome, off: CellOutcome) -> Inertness:
     both_unsupported = base.state is off.state is CellState.UNSUPPORTED
-    return Inertness.NOT_ASKED if both_unsupported else Inertness.UNDECIDED
+    return Inertness.UNSUPPORTED if both_unsupported else Inertness.UNDECIDED
 
 
 def weight_of_effect(effect: Effect) -> Verdict | None:
@@ -200,7 +200,7 @@ def weight_of_effect(effect: Effect) -> Verdict | None:
             return Verdict.INCONCLUSIVE
         case Effect.SUPPORTS | Effect.IMPROVES | Effect.SAME | Effect.NOT_FIXED:
             return Verdict.SHIP
-        case Effect.NOT_ASKED:
+        case Effect.UNSUPPORTED:
             return None
         case _:
             assert_never(effect)
@@ -213,7 +213,7 @@ def weight_of_inertness(inertness: Inertness) -> Verdict | None:
             return Verdict.HOLD
         case Inertness.UNDECIDED:
             return Verdict.INCONCLUSIVE
-        case Inertness.INERT | Inertness.NOT_ASKED | Inertness.NO_FLAG:
+        case Inertness.INERT | Inertness.UNSUPPORTED | Inertness.NO_FLAG:
             return None
         case _:
             assert_never(inertness)

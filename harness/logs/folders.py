@@ -12,7 +12,7 @@ from harness.logs.log_diff import Counted, Progress, compare, opened, read_nodes
 from harness.logs.read.event_counts import WHOLE_LOG
 from harness.logs.read.layout import COMMON, KAFKA_DEFAULT, Layout, compile_layout, detect
 from harness.logs.read.places import first_lines, folders_in, here_if_file, is_address, is_hidden, logs_below
-from harness.logs.read.proposals import misfit
+from harness.logs.read.proposals import layout_mismatch
 from harness.model.findings import Contrast
 from harness.model.node_logs import NodeLogs
 from harness.rundir.parts import LogsFolder
@@ -99,7 +99,7 @@ def read_files(
         known = {place: _layout(samples[place], patterns) if place in samples else None for place in folder.files}
         fitting = {place: layout for place, layout in known.items() if layout is not None}
         if not fitting:
-            raise misfit(folder.files[0], " or ".join(patterns), samples.get(folder.files[0], []))
+            raise layout_mismatch(folder.files[0], " or ".join(patterns), samples.get(folder.files[0], []))
         nodes += [_node(folder, number, *item) for number, item in enumerate(fitting.items())]
         unread += [f"{place} was not read: {_why(place)}." for place in folder.files if place not in fitting]
     return read_nodes(spark, Path(), nodes, out, progress, unread)

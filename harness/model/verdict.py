@@ -41,7 +41,7 @@ class Standing(StrEnum):
     AS_CLAIMED = "as claimed"
     NOT_AS_CLAIMED = "not as claimed"
     UNDECIDED = "undecided"  # INCONCLUSIVE, BROKEN or MISSING: says nothing of the build
-    NOT_ASKED = "not asked"  # this host does not support it
+    UNSUPPORTED = "unsupported"  # this host does not support it
 
 
 class CellState(StrEnum):
@@ -63,7 +63,7 @@ class Effect(StrEnum):
     IMPROVES = "improvement"
     SAME = "no difference"
     NOT_FIXED = "not fixed"
-    NOT_ASKED = "not asked"
+    UNSUPPORTED = "unsupported"
     CLAIM_REFUTED = "claim refuted"
     REGRESSION = "regression"
     UNSTABLE = "unstable"
@@ -79,7 +79,7 @@ class Inertness(StrEnum):
     INERT = "inert"
     NOT_INERT = "not inert"
     UNDECIDED = "undecided"
-    NOT_ASKED = "not asked"
+    UNSUPPORTED = "unsupported"
     NO_FLAG = "no flag"  # the jar does not know the flag, so there is no such arm
 
 

@@ -108,5 +108,5 @@ def _of_proof(verification: str, proof: Proof) -> Iterator[NightFinding]:
             yield NightFinding(*identity, cut(each.where, _TEMPLATE), _digest(*identity, each.where))
 
 
-def _digest(*words: str) -> str:
-    return hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from harness.model.options import words_of
+from harness.model.options import arguments_of
 from harness.model.request import Request
 from harness.model.runs import Verdict
 from harness.model.verdict import ClaimStatus, Reason, ReasonSource, Standing, VerdictRecord
@@ -173,4 +173,4 @@ def _line(planned: Planned, scenarios: Sequence[str]) -> str:
     request = planned.request
     if scenarios:
         request = replace(request, scenarios=tuple(scenarios), suite=Request().suite)
-    return shlex.join(["harness", "verify", *words_of(request)])
+    return shlex.join(["harness", "verify", *arguments_of(request)])

@@ -26,20 +26,20 @@ class VerificationStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A verification of the matrix: the words after `harness verify`, and who runs it.
+    """A verification of the matrix: the arguments of `harness verify`, and who runs it.
 
     `id` names its run directory below the night; `shard` counts from 1; `seconds` is how long it is expected to take.
     """
 
     id: str
-    words: tuple[str, ...]
+    arguments: tuple[str, ...]
     shard: int
     seconds: float
 
     @property
     def request(self) -> Request:
         """The request of these arguments. Raises HarnessError for arguments that no harness wrote."""
-        return record_of(Request, self.words)
+        return record_of(Request, self.arguments)
 
 
 @dataclass(frozen=True, slots=True)

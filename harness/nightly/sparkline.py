@@ -13,7 +13,7 @@ _SIGNS: Mapping[Standing | None, str] = {
     Standing.AS_CLAIMED: "✓",
     Standing.NOT_AS_CLAIMED: "✕",
     Standing.UNDECIDED: "?",
-    Standing.NOT_ASKED: "–",
+    Standing.UNSUPPORTED: "–",
     None: "·",
 }
 LEGEND = "✓ as claimed, ✕ not as claimed, ? undecided, – unsupported, · not part of that night"

@@ -12,7 +12,6 @@ from harness.model.waivers import Waiver, WaiverKind
 
 WAIVER_EXPIRED = "waiver-expired"
 WAIVER_STALE = "waiver-stale"
-WAIVER_RULES = (WAIVER_EXPIRED, WAIVER_STALE)
 
 
 def waive_differences(

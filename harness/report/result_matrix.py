@@ -71,9 +71,9 @@ class InertnessView:
     means: str
 
 
-def slug(*words: str) -> str:
+def slug(*parts: str) -> str:
     """Return words as an id that is stable and safe in an address."""
-    return "-".join(re.sub(r"[^A-Za-z0-9]+", "-", word).strip("-").lower() for word in words)
+    return "-".join(re.sub(r"[^A-Za-z0-9]+", "-", part).strip("-").lower() for part in parts)
 
 
 def rows(record: VerdictRecord, text: int) -> tuple[MatrixRow, ...]:

@@ -104,9 +104,9 @@ class Stand:
 
 def _alarm_sentence(result: RunResult, outcome: Outcome, expectation: str) -> str:
     """Return a result in words when it is the alarm; raise NotDetected when it is another."""
-    words = f"{result.outcome}({result.expectation}): {result.reason}"
-    require((result.outcome, result.expectation) == (outcome, expectation), words)
-    return words
+    sentence = f"{result.outcome}({result.expectation}): {result.reason}"
+    require((result.outcome, result.expectation) == (outcome, expectation), sentence)
+    return sentence
 
 
 def _both_up(plan: Plan, observer: NodeRef) -> None:

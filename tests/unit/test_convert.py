@@ -164,9 +164,14 @@ def test_what_cannot_be_converted_is_named_and_left_as_it_is(tmp_path, file, con
 
 def test_a_history_of_nights_is_converted_line_by_line(tmp_path):
     cells = [
-        {"verification": "v", "scenario": "turn2", "arm": "on", "shown": shown, "standing": "as claimed"}
+        {"verification": "v", "scenario": "turn2", "arm": "on", "shown": shown, "standing": standing}
         | {"unstable": False, "jars": "j"}
-        for shown in ("HELD", "REFUTED(observer_recovers)", "UNSTABLE")
+        for shown, standing in (
+            ("HELD", "as claimed"),
+            ("REFUTED(observer_recovers)", "not as claimed"),
+            ("UNSTABLE", "undecided"),
+            ("UNSUPPORTED", "not asked"),
+        )
     ]
     verified = [{"id": "v", "ending": "HOLD", "seconds": 61.0}]
     finding = dict.fromkeys(("verification", "scenario", "base", "candidate", "kind", "template", "id"), "x")
@@ -178,7 +183,8 @@ def test_a_history_of_nights_is_converted_line_by_line(tmp_path):
         read_history(path)
     convert(path, QUIET)
     first, second = read_history(path)
-    assert [cell.outcome for cell in first.cells] == ["PASSED", "FAILED(observer_recovers)", "UNSTABLE"]
+    assert [cell.outcome for cell in first.cells] == ["PASSED", "FAILED(observer_recovers)", "UNSTABLE", "UNSUPPORTED"]
+    assert [str(cell.standing) for cell in first.cells] == ["as claimed", "not as claimed", "undecided", "unsupported"]
     assert [str(each.outcome) for each in first.verified] == ["HOLD"]
     assert [finding.node_kind for finding in first.findings] == ["voter"]
     assert second.label == "m"

@@ -17,7 +17,7 @@ from harness.rundir.parts import RunFolder
 from harness.scenario.monitors.error_lines import ErrorLines
 from harness.scenario.monitors.host_not_starved import HostNotStarved
 from harness.scenario.monitors.live_proof import LiveProof as ProofMonitor
-from harness.scenario.monitors.node_alive import NodeAlive, last_words
+from harness.scenario.monitors.node_alive import NodeAlive, last_line
 from harness.scenario.monitors.one_leader_per_epoch import OneLeaderPerEpoch
 from harness.scenario.monitors.quorum_progress import QuorumProgress
 from harness.scenario.monitors.thread_dumps import ThreadDumps
@@ -180,12 +180,12 @@ def test_a_node_that_may_die_is_noted_and_not_reported(record):
 
 
 def test_a_node_without_logs_has_no_last_words(tmp_path):
-    assert last_words(tmp_path) == ("", [])
+    assert last_line(tmp_path) == ("", [])
 
 
 def test_last_words_are_read_of_a_log_that_is_larger_than_what_is_kept_of_it(tmp_path):
     (tmp_path / "server.log").write_text("ERROR at first (x)\n" + "INFO calm (x)\n" * 5000 + "FATAL at last (x)\n")
-    assert last_words(tmp_path) == (": FATAL at last (x)", [(tmp_path / "server.log", 5002)])
+    assert last_line(tmp_path) == (": FATAL at last (x)", [(tmp_path / "server.log", 5002)])
 
 
 def test_two_leaders_of_one_epoch_break_an_invariant_even_in_different_looks(record):

@@ -46,14 +46,6 @@ def library(version: str) -> Library:
     return Library()
 
 
-def known_versions() -> tuple[str, ...]:
-    """Return the versions of which a library is known."""
-    folders = (data_root() / "builds" / _FOLDER, user_data_root() / _FOLDER)
-    return tuple(
-        sorted({path.name.removesuffix(".json.gz") for folder in folders for path in folder.glob("*.json.gz")})
-    )
-
-
 def make_library(lock: Lock, downloads: Downloads, folder: Path) -> Path:
     """Read the released sources of all of Kafka's modules in a lock, write their statements, return the file.
 

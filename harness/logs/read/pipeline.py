@@ -19,7 +19,7 @@ from harness.base.errors import HarnessError
 from harness.logs.read.blocks import HEAD, PARTIAL, PIECE, TAIL, LogFile, joined, partials, path_of, whole
 from harness.logs.read.event_counts import COUNTS, Reading, count, merge
 from harness.logs.read.places import check_readable, is_address, reason, size
-from harness.logs.read.proposals import misfit
+from harness.logs.read.proposals import layout_mismatch
 from harness.model.log_totals import FileTotal
 
 if TYPE_CHECKING:
@@ -213,4 +213,4 @@ def _check(file: FileCounts, size: int) -> None:
             "Was it being written to? Run the diff again.",
         )
     if total.lines and not total.events:
-        raise misfit(total.file, total.pattern, file.unparsed)
+        raise layout_mismatch(total.file, total.pattern, file.unparsed)

@@ -14,7 +14,6 @@ from harness.proof.dropin import rules
 from harness.proof.dropin.idioms import is_accessor, is_compilers_own, is_switch_table
 
 Classes = Mapping[str, ClassFacts]
-Members = Mapping[str, FieldFacts | MethodFacts]
 
 _PRIVATE, _STATIC, _SYNTHETIC = 0x2, 0x8, 0x1000
 _MODIFIERS = {

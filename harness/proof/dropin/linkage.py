@@ -81,11 +81,6 @@ def why_broken(old: Resolved, new: Resolved, reference: Reference) -> str:
     return ""
 
 
-def packages_of(classes: Classes) -> frozenset[str]:
-    """Return the packages that a jar's classes are in, with slashes."""
-    return frozenset(name.rpartition("/")[0] for name in classes)
-
-
 def _ancestors(classes: Classes, owner: ClassFacts, outside: set[str]) -> Iterator[ClassFacts]:
     """Yield a class, its superclasses, then all interfaces; names that this jar does not have go to `outside`."""
     waiting, seen = [owner.name], set()
