@@ -1,4 +1,4 @@
-"""What this host can and cannot do, and how to mend what it cannot."""
+"""Checks of this host: what it can do, what it lacks, and how to fix that."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def declare(node: Node, scope: Scope) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """Tells what stands in the body of the class `inside` means."""
+    """Resolves names and conditions in the body of the class `inside`."""
 
     inside: Declared
     names: Names
@@ -122,7 +122,7 @@ class Meaning:
         return self.condition(parts_of(statements[0])[-1], scope)
 
     def condition(self, node: Node, scope: Scope) -> Condition:
-        """Return what a condition asks."""
+        """Return the meaning of a condition."""
         match node.type:
             case "parenthesized_expression":
                 return self.condition(parts_of(node)[-1], scope)

@@ -50,7 +50,7 @@ def answer(question: Question, graph: Graph) -> AuditAnswer:
 
 
 def answered(question: Question, reply: Reply) -> AuditAnswer:
-    """Return what was said as the answer to a question."""
+    """Return a reply as the answer to a question."""
     return AuditAnswer(question.id, reply.answer, reply.detail, question.claim, reply.evidence)
 
 
@@ -168,7 +168,7 @@ def _with_news(given: Sequence[str]) -> Decide:
 
 
 def _in_place(given: Sequence[str]) -> Decide:
-    """Decide that what is asked for exists and is not empty, and that the getters in `given` say true."""
+    """Decide that what `given` names exists and is not empty, and that the getters in `given` say true."""
     asked = calls(given)
     return lambda atom: True if atom.call and asked(atom.call) else atom.exists
 

@@ -1,4 +1,4 @@
-"""Builders held against each other: the same sources, their classes compared one by one, and twice the same bytes."""
+"""Builders compared: their classes of the same sources one by one, and whether each gives the same bytes twice."""
 
 from __future__ import annotations
 

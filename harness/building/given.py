@@ -1,4 +1,4 @@
-"""Jars that somebody hands over: looked at closely before a cluster is started on one."""
+"""Given jars: checked before a cluster is started on one."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ NightOut = Annotated[
     Path | None, typer.Option("--out", help="Folder to make; `out/<time>-night` if not given.", show_default=False)
 ]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, max=16, help="Clusters side by side.")]
-OnlyList = Annotated[bool, typer.Option("--list", help="Tell what would run, and where; start nothing.")]
+OnlyList = Annotated[bool, typer.Option("--list", help="List what would run, and where; start nothing.")]
 
 _HISTORY = Path("out/history.jsonl")
 _DIFFERENT = 1
@@ -152,7 +152,7 @@ def compare(
     after: Annotated[Path, typer.Argument(help="Another of the same kind.")],
     markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
 ) -> int:
-    """Tell what changed between two runs or two nights; exit code 0 when nothing did, 1 otherwise.
+    """Show what changed between two runs or two nights; exit code 0 when nothing did, 1 otherwise.
 
     Verdicts, outcomes, the proof and log findings count; other jars and other times are shown and do not count.
 

@@ -64,7 +64,7 @@ def new_uuid() -> uuid.UUID:
 def make_template(java: Path, class_path: Sequence[Path], tool: str, into: Path) -> None:
     """Have StorageTool (main class `tool`) format one voter's directory, and keep it as the template.
 
-    Two harnesses may do it at once. Raises HarnessError with the tool's last words when it fails.
+    Two harnesses may do it at once. Raises HarnessError with the tool's last line when it fails.
     """
     with scratch(into.parent) as folder:
         directory = folder / "template"

@@ -37,7 +37,7 @@ _CLEAN_EXITS = (0, 143, -signal.SIGTERM)
 
 
 class NodeState(StrEnum):
-    """Where a node is in its life; `died` is an end that nobody asked for."""
+    """Where a node is in its life; `died` is a crash."""
 
     STARTING = "starting"
     READY = "ready"
@@ -184,13 +184,13 @@ class Node:
         ]
 
     def look(self) -> None:
-        """Notice that the process ended unasked, or that it has become ready."""
+        """Notice that the process has crashed, or that it has become ready."""
         self.look_for_death()
         if self.state is NodeState.STARTING and self._listens():
             self._enter(NodeState.READY, only_from=NodeState.STARTING)
 
     def look_for_death(self) -> None:
-        """Notice that the process ended unasked."""
+        """Notice that the process has crashed."""
         with self._life:
             died = self.is_running and self.exit_code is not None
             if died:

@@ -1,4 +1,4 @@
-"""Eyes on a running cluster: every node's state and the quorum, several times a second."""
+"""The watch of a running cluster: every node's state and the quorum, several times a second."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Watcher:
         return [look for look in list(self._looks) if look.at > since]
 
     def _watch(self) -> None:
-        """Look until stopped; closed eyes must not look like an observer that is lost."""
+        """Look until stopped; a watch that failed must not pass for a lost observer."""
         try:
             while not self._stop.wait(LOOK_EVERY_SECONDS):
                 self._look()

@@ -71,7 +71,7 @@ def parse_report(xml: bytes) -> LineHits:
 
 
 class _Lines:
-    """Hears of the elements of a report."""
+    """Collects the lines from the elements of a report."""
 
     def __init__(self) -> None:
         self.files: dict[str, dict[int, bool]] = {}

@@ -12,7 +12,7 @@ class RunCancelled(Exception):  # noqa: N818 - the user's wish, not a fault
 
 
 class Cancellation:
-    """Tells runs to end; each registers how to end it at once."""
+    """Cancels runs; each registers how to end it at once."""
 
     def __init__(self) -> None:
         self._event = threading.Event()

@@ -158,7 +158,7 @@ class Run:
             self.measures |= monitor.measures()
 
     def _wind_up(self, runner: StepRunner, cluster: Cluster, watcher: Watcher) -> None:
-        """Stop clients and eyes, after a last look for nodes that died meanwhile; then end every node."""
+        """Stop clients and the watch, after a last look for nodes that died meanwhile; then end every node."""
         runner.abandon_clients()
         watcher.stop()
         for node in cluster.nodes.values():

@@ -26,7 +26,7 @@ _BY_THE_ARM = (IncidentKind.NODE_DIED, IncidentKind.EXPECTATION_UNMET)
 
 
 class Recorder:
-    """Hears of everything in a run; the first incident of a kind is kept, those of the aftermath all are."""
+    """Records everything in a run; the first incident of a kind is kept, those of the aftermath all are."""
 
     def __init__(self, cell: PlannedRun, journal: Journal, folder: RunFolder) -> None:
         self.folder = folder
@@ -79,7 +79,7 @@ class Recorder:
 
     @property
     def deaths(self) -> int:
-        """How many nodes ended by themselves that were not to."""
+        """How many nodes crashed that were not allowed to."""
         return self._deaths
 
     @property

@@ -16,7 +16,7 @@ _WAKE_SECONDS = 0.3
 
 
 class RunListener(Protocol):
-    """Hears how runs get on; called from several threads."""
+    """Takes the progress of runs; called from several threads."""
 
     def begin(self, key: RunKey) -> None:
         """Call when a run begins."""

@@ -155,7 +155,7 @@ def _because(cell: CellOutcome) -> str:
 
 
 def against(verdict: Verdict, declaration: Declaration, rows: Rows) -> str:
-    """Return the strongest reason against the verdict, for the reader who would rather not believe it."""
+    """Return the strongest reason against the verdict."""
     match verdict:
         case Verdict.SHIP:
             return _against_shipping(declaration, rows)

@@ -51,7 +51,7 @@ class Ruling:
 
 
 def rule(expected: Expectations | None, base: CellOutcome, off: CellOutcome | None, on: CellOutcome) -> Ruling:
-    """Decide one scenario; `expected` is a claim's word per role, or None without a claim."""
+    """Decide one scenario; `expected` is what a claim expects per role, or None without a claim."""
     promise = promise_of(expected)
     control = control_of(None if expected is None else expected.get(Role.BASE), base)
     on_read = as_candidate(on, base)

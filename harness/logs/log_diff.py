@@ -44,7 +44,7 @@ _CONTRASTS = ((Role.BASE, Role.OFF), (Role.OFF, Role.ON), (Role.BASE, Role.ON))
 
 
 def silent(stage: str) -> None:
-    """Tell nobody about the progress."""
+    """Report no progress."""
 
 
 def diff_run(

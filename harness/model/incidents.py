@@ -1,4 +1,4 @@
-"""What can come in the way of a plan, or end it: kinds of incidents, each with a name and a story."""
+"""What can go wrong in a run: kinds of incidents, each with a name and a reason."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class IncidentKind(StrEnum):
-    """Whose doing an incident is; harness.engine.outcome says what a run is worth after each."""
+    """What went wrong; harness.engine.outcome says what a run is worth after each."""
 
     HARNESS_FAILED = "the harness or the host failed"
     HOST_STALLED = "the host did not let a process run"

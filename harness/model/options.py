@@ -33,7 +33,7 @@ class Option:
     most: int | None = None
 
     def arguments(self, value: Any) -> Iterator[str]:
-        """Yield the words that give `value`; none for the default."""
+        """Yield the arguments that give `value`; none for the default."""
         if value == self.default:
             return
         if self.kind is bool:
@@ -43,7 +43,7 @@ class Option:
             yield from (self.name, str(each))
 
     def value(self, arguments: Sequence[str]) -> Any:
-        """Return what `words` stand for, one for each time that the option was given. Raises ValueError."""
+        """Return the value of `arguments`, one for each time that the option was given. Raises ValueError."""
         if self.commas:
             return tuple(part for part in arguments[-1].split(",") if part)
         return tuple(map(self.kind, arguments)) if self.several else self.kind(arguments[-1])
@@ -65,13 +65,13 @@ def options_of(record: type) -> Mapping[str, Option]:
 
 
 def arguments_of(record: Any) -> tuple[str, ...]:
-    """Return the words that give a record on a command line: what differs from the defaults, in the fields' order."""
+    """Return a record as arguments of a command line: what differs from the defaults, in the fields' order."""
     options = options_of(type(record))
     return tuple(argument for name, option in options.items() for argument in option.arguments(getattr(record, name)))
 
 
 def record_of(record: type[R], arguments: Sequence[str]) -> R:
-    """Return the record that a command line's words give; words that have to do with none of its options are skipped.
+    """Return the record that a command line's arguments give; those of none of its options are skipped.
 
     Raises HarnessError for a value that is not of its option's kind.
     """

@@ -31,7 +31,7 @@ class Check(StrEnum):
 
     @property
     def is_fine(self) -> bool:
-        """Whether it speaks neither against the build nor for nothing: it is as claimed, or no worse than base."""
+        """Whether the run is as claimed, or no worse than base where nothing is claimed."""
         return self in (Check.PASSED, Check.EXPECTED_FAILURE)
 
 

@@ -1,4 +1,4 @@
-"""report.html of a rollout: the answer, every rehearsal with its steps and accounts, log differences, the runbook."""
+"""report.html of a rollout: the answer, the rehearsals with turns and clients, log differences, the runbook."""
 
 from __future__ import annotations
 

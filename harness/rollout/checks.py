@@ -58,10 +58,10 @@ class RefusedByChecks:
 
 
 @dataclass(frozen=True, slots=True)
-class HasDied:
+class HasCrashed:
     """A node has crashed."""
 
-    name: ClassVar[str] = "has_died"
+    name: ClassVar[str] = "has_crashed"
     node: NodeRef
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.base.errors import HarnessError, unknown
-from harness.rollout.checks import HasDied, RefusedByChecks, safe_to_stop
+from harness.rollout.checks import HasCrashed, RefusedByChecks, safe_to_stop
 from harness.rollout.roll import (
     BASE,
     CANDIDATE,
@@ -106,7 +106,7 @@ def _dies_on_load(roll: Roll) -> None:
     with plan.phase("install the sabotaged jar"):
         node = roll.next_node((), "node for the sabotaged jar")
         _install_sabotaged(plan, node)
-        plan.guard(HasDied(node), within="120s")
+        plan.guard(HasCrashed(node), within="120s")
         plan.guard(RefusedByChecks(node), within="0s")
         plan.do(EndTurn())
     with plan.phase("stopped"):

@@ -53,7 +53,7 @@ class Workshop:
         return f"image {self.image.name} ({self.image.content[:19]})"
 
     def report_progress(self, line: str) -> None:
-        """Tell of a line when it is a task's begin."""
+        """Report a line that begins a task."""
         if line.startswith((":", "> Task ")):
             self.on_line(f"gradle {line.removeprefix('> Task ')}")
 

@@ -44,7 +44,7 @@ class _Pair:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What all arms' runs tell of chance, of the order, the times and the values of what they log."""
+    """What all arms' runs show of chance, of the order, the times and the values of what they log."""
 
     noise: Noise
     rates: Rates | None

@@ -19,8 +19,8 @@ from scipy import special
 
 from harness.logs.compare.counts import Count, Where
 from harness.logs.compare.moderation import Array
+from harness.logs.compare.node_coverage import NodeCoverage
 from harness.logs.compare.tables import WHOLE, Assessment, Key, Place, tables
-from harness.logs.compare.witnesses import Witnesses
 from harness.model.findings import Significance
 
 MOST_CHANCE = 0.05  # of an incident that looks like a difference
@@ -33,7 +33,7 @@ class Noise:
         """Learn from all arms' counts; `seconds` says which runs there are, and how long their phases were."""
         known = list(counts)
         self.tables = tables(known, seconds)
-        self._witnesses = Witnesses(known)
+        self._node_coverage = NodeCoverage(known)
 
     @cached_property
     def repeated(self) -> bool:
@@ -54,9 +54,9 @@ class Noise:
         seen = row > 0
         logging = [run for run, has in zip(table.runs, seen, strict=True) if has]
         names = (place.scenario, place.node_role), (key.logger, key.family, key.level)
-        by_all = self._witnesses.are_all(*names, logging)
-        # The candidate itself is no witness: what it logs in some runs only may be its very fault. And what every node
-        # of a kind logs is no incident there, though it be one elsewhere.
+        by_all = self._node_coverage.are_all(*names, logging)
+        # The candidate's own runs do not count as noise: what it logs in some runs only may be its very fault. And what
+        # every node of a kind logs is no incident there, even if it is one elsewhere.
         coming = self._coming_and_going.get(key, ())
         if any(arm != candidate and (at == place or not by_all) for at, arm in coming):
             return Assessment(Significance.WITHIN)

@@ -1,13 +1,13 @@
-"""What stands in the gaps of log statements: the words that tell, without the ports, ids and times that every run has.
+"""What stands in the gaps of log statements: the words that matter, without ports, ids and times, which every run has.
 
 A *slot* is a place where a statement writes a value: a gap of its text (`Completed transition to {} from …`), a
 `key=word` or a known address in brackets, the exception below a message, or a key of a configuration dump. Its *words*
 are what stood there. Numbers, addresses and ids are masked in them as in templates, because they differ in every run,
 but a known address says whose it is; only the plain numbers of a configuration dump are kept, but for those of keys
-that are a port or an id. The word that a node wrote last into a gap is asked for by itself: it is the state that the
+that are a port or an id. The word that a node wrote last into a gap is compared by itself: it is the state that the
 node was left in.
 
-A word that is in the runs of one arm and in none of the other is told from noise as a line is (`noise`): words are
+A word that is in the runs of one arm and in none of the other is set apart from noise as a line is (`noise`): words are
 counted as lines are, run by run, and what comes and goes within an arm is noise.
 """
 
@@ -45,7 +45,7 @@ Word = str
 class Slot:
     """A place where a statement of a logger writes a value; in `text`, `{}` stands for it and `…` for other values.
 
-    `hidden` is one whose words no family of lines shows: it is told only beyond the noise. `last` is one that asks
+    `hidden` is one whose words no family of lines shows: it counts only beyond the noise. `last` is one that holds
     only for what each node wrote last, in the phases of its run.
     """
 
@@ -109,7 +109,7 @@ class Values:
     def changes(self, base: str, candidate: str, places: Collection[tuple[str, str]]) -> list[ValueChange]:
         """Return the slots in which one arm wrote words that the other did not, at (scenario, kind of node) `places`.
 
-        Of slots that changed in the same lines the first is told: the lines are shown.
+        Of slots that changed in the same lines only the first is a finding: it shows the lines.
         """
         found: dict[tuple[Place, str, frozenset[tuple[str, int]]], ValueChange] = {}
         for place, slot in sorted(self._logged, key=lambda each: (each[1].hidden, each[1].text)):

@@ -151,7 +151,7 @@ class Origins:
         self._known: dict[tuple[str, ...], Origin] = {}
 
     def with_origins(self, counts: pl.DataFrame, reading: Reading) -> pl.DataFrame:
-        """Return counts (events.COUNTS) with the columns of TOLD, empty where nothing is known.
+        """Return counts (events.COUNTS) with the columns of ORIGIN, empty where nothing is known.
 
         `statement` is a file and line, `wording` what it writes with `{}` for each value, `values` what stood there,
         masked as templates are.

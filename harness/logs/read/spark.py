@@ -1,7 +1,7 @@
 """A quiet Spark that needs no Java on the machine, and leaves neither files nor processes behind.
 
 It runs on this machine's processors, on a cluster that is named (`spark://host:7077`), or, started by spark-submit, on
-whatever that was told. On a cluster the harness goes with the job as a zip; the libraries that it needs must be in the
+the master named there. On a cluster the harness goes with the job as a zip; the libraries that it needs must be in the
 Python that the workers run (PYSPARK_PYTHON), and the logs where workers see them under the same paths.
 """
 
@@ -104,7 +104,7 @@ def _bytecode(cache: Path) -> dict[str, str]:
 
 @contextmanager
 def _reported_when_the_jvm_ends() -> Iterator[None]:
-    """Say what became of Spark, whatever its absence makes py4j and sockets say."""
+    """Raise one clear error when Spark's JVM has ended, in place of those of py4j and sockets."""
     gateway: Any = SparkContext._gateway
     try:
         yield

@@ -36,7 +36,7 @@ class NodeAlive(Monitor):
         self._allowed.add(node)
 
     def on_node(self, node: Node, line: int) -> None:
-        """Report a death with the node's last words."""
+        """Report a death with the node's last line about why."""
         if node.state is not NodeState.DIED:
             return
         last, shown = last_line(node.folder)

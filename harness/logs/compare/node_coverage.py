@@ -10,7 +10,7 @@ from harness.logs.compare.counts import Count
 Run = tuple[str, int]  # arm and repeat
 
 
-class Witnesses:
+class NodeCoverage:
     """The nodes of each kind in each run, and those of them that logged something, each a bit of a number."""
 
     def __init__(self, counts: Iterable[Count]) -> None:
