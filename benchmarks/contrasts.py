@@ -27,9 +27,9 @@ import pyarrow as pa
 
 from harness.logs.compare.contrasts import contrast
 from harness.logs.compare.families import family
-from harness.logs.diff import counts_of, exposures, node_logs
-from harness.logs.read.blocks import Source, whole
-from harness.logs.read.events import Reading
+from harness.logs.log_diff import counts_of, exposures, node_logs
+from harness.logs.read.blocks import LogFile, whole
+from harness.logs.read.event_counts import Reading
 from harness.logs.read.layout import compile_layout
 from harness.logs.read.library import Origins, library
 from harness.logs.read.masks import template_of
@@ -118,8 +118,8 @@ def read(nodes: Iterable[NodeLogs], texts: Texts, origins: Origins) -> dict[str,
         reading = Reading(compile_layout(node.pattern), node.phases, node.names)
         for name in node.files:
             data = pa.scalar("".join(f"{line}\n" for line in texts[name]).encode(), pa.large_binary())
-            counted = join(name, whole(data, Source(name, reading)), reading)
-            files[name] = replace(counted, counts=origins.told(counted.counts, reading))
+            counted = join(name, whole(data, LogFile(name, reading)), reading)
+            files[name] = replace(counted, counts=origins.with_origins(counted.counts, reading))
     return files
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from harness.building.builders.ecj import ecj_of
 from harness.kafka.distribution import distribution_of
-from harness.kafka.lines import line_of
 from harness.kafka.lock import read_lock
+from harness.kafka.release_lines import line_of
 from harness.model.proof import TestScope
 from harness.proof.junit import TestBench, run_tests
 from harness.toolbox.lockfile import Purpose

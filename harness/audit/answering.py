@@ -7,9 +7,9 @@ from pathlib import Path
 
 from harness.audit.claims_file import ClaimSet
 from harness.audit.graph import graph_of
-from harness.audit.jar import answer_from_jar
-from harness.audit.java import read_sources
-from harness.audit.rules import answer, answered, untested
+from harness.audit.jar_answers import answer_from_jar
+from harness.audit.java_sources import read_sources
+from harness.audit.source_answers import answer, answered, untested
 from harness.model.proof import AuditAnswer
 from harness.proof.bytecode import ClassFacts
 

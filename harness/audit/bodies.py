@@ -78,7 +78,7 @@ def _method(node: Node, declared: Declared, names: Names) -> Method:
         returns=simple_type(returns),
         modifiers=modifiers_of(node),
         body=steps,
-        tells=Meaning(declared, names).told(block, scope) if block else None,
+        returned=Meaning(declared, names).returned_by(block, scope) if block else None,
         at=declared.file.at(node.child_by_field_name("name") or node),
     )
 
@@ -153,10 +153,10 @@ class _Body:
         return value
 
     def _if(self, node: Node, scope: Scope) -> Step:
-        asked = node.child_by_field_name("condition")
-        assert asked is not None, "Java's grammar gives every branch a condition"
+        condition = node.child_by_field_name("condition")
+        assert condition is not None, "Java's grammar gives every branch a condition"
         ways = [self._all((node.child_by_field_name(name),), scope.inner()) for name in ("consequence", "alternative")]
-        return sequence(self.step(asked, scope), If(self._meaning.condition(asked, scope), *ways))
+        return sequence(self.step(condition, scope), If(self._meaning.condition(condition, scope), *ways))
 
     def _repeated(self, node: Node, scope: Scope) -> Step:
         first = self._all(node.children_by_field_name("init"), scope)
@@ -204,8 +204,8 @@ class _Body:
             return self._all(parts, scope)
         step = self.step(parts[-1], scope)
         for part in reversed(parts[:-1]):
-            asked = self._meaning.condition(part, scope)
-            go_on = If(asked, step, NOTHING) if sign == "&&" else If(asked, NOTHING, step)
+            condition = self._meaning.condition(part, scope)
+            go_on = If(condition, step, NOTHING) if sign == "&&" else If(condition, NOTHING, step)
             step = sequence(self.step(part, scope), go_on)
         return step
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.audit.asking import parse_ask
+from harness.audit.question_tables import parse_ask
 from harness.audit.questions import Question
 from harness.base.errors import HarnessError
 from harness.base.toml import name, no_twins, only_keys, tables, text, texts
@@ -179,10 +179,12 @@ def _questions(document: Mapping[str, Any], chains: tuple[Chain, ...]) -> tuple[
     promised = [query for chain in chains for query in chain.queries]
     no_twins(promised, "the question")
     by = {query: chain.claim for chain in chains for query in chain.queries}
-    asked = [(table, f"question {number}") for number, table in enumerate(tables(document, "question"), 1)]
-    ids = [name(table, "id", where) for table, where in asked]
+    numbered = [(table, f"question {number}") for number, table in enumerate(tables(document, "question"), 1)]
+    ids = [name(table, "id", where) for table, where in numbered]
     no_twins(ids, "question id")
     unknown = [query for query in promised if query not in ids]
     if unknown:
         raise ValueError(f"claim {by[unknown[0]]}, queries: there is no question {unknown[0]}")
-    return tuple(Question(id, parse_ask(t, where), by.get(id, "")) for id, (t, where) in zip(ids, asked, strict=True))
+    return tuple(
+        Question(id, parse_ask(t, where), by.get(id, "")) for id, (t, where) in zip(ids, numbered, strict=True)
+    )

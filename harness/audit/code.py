@@ -16,7 +16,7 @@ from harness.model.runs import Evidence
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Call:
-    """A call of `owner.name`; the owner is empty where it cannot be told. `new X()` has the name `<init>`.
+    """A call of `owner.name`; the owner is empty where it is not known. `new X()` has the name `<init>`.
 
     `constants` are the arguments' values as text, None for what is no constant; a text that is joined with something
     unknown has `{}` in its place. `arity` is -1 for a method reference.
@@ -141,15 +141,15 @@ NOTHING = Sequence(())
 
 def sequence(*steps: Step) -> Step:
     """Return steps one after the other as one, without those that do nothing."""
-    told = tuple(step for step in steps if step != NOTHING)
-    return told[0] if len(told) == 1 else Sequence(told)
+    steps_left = tuple(step for step in steps if step != NOTHING)
+    return steps_left[0] if len(steps_left) == 1 else Sequence(steps_left)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Method:
     """A method or, by the name `<init>`, a constructor; `parameters` are simple types.
 
-    `tells` is the condition that a method stands for which does nothing but return one.
+    `returned` is the condition of a method that does nothing but return one.
     """
 
     owner: str
@@ -158,7 +158,7 @@ class Method:
     returns: str
     modifiers: frozenset[str]
     body: Step
-    tells: Condition | None
+    returned: Condition | None
     at: Evidence
 
     @property

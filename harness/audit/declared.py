@@ -53,7 +53,7 @@ class Declared:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """All classes by simple name; two classes of one name are unknown, since no name can tell them apart."""
+    """All classes by simple name; two classes of one name are unknown, since the name does not say which is meant."""
 
     classes: Mapping[str, Declared] = field(default_factory=dict)
     _values: dict[tuple[str, str], str | None] = field(default_factory=dict)  # constants that were worked out before

@@ -47,7 +47,7 @@ def nowhere(_act: Act) -> bool:
 
 
 def value_of(condition: Condition, decide: Decide) -> bool | None:
-    """Return what a condition comes to when its atoms are decided by `decide`; None when that does not tell."""
+    """Return what a condition comes to when its atoms are decided by `decide`; None when that does not decide it."""
     match condition:
         case Atom():
             return decide(condition)
@@ -66,7 +66,7 @@ def value_of(condition: Condition, decide: Decide) -> bool | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class FlowWalk:
     """A walk that goes every way which `decide` leaves open, and ends at the acts that `stops` names.
 
     `seen` collects the acts that it met.

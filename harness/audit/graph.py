@@ -6,36 +6,36 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from harness.audit.code import Access, Act, Atom, Call, Code, Method
-from harness.audit.flow import ENDS, Decide, Walk, acts_in, value_of
+from harness.audit.flow import ENDS, Decide, FlowWalk, acts_in, value_of
 
 Acts = Callable[[Act], bool]
 _LEVELS = ("trace", "debug", "info", "warn", "error")
 
 
-def named(member: str) -> tuple[str, str]:
+def split_member(member: str) -> tuple[str, str]:
     """Return class and name of `Class.member`."""
     owner, _, name = member.partition(".")
     return owner, name
 
 
 def writes(field: str) -> Acts:
-    """Return what tells a write of a field."""
-    return lambda act: isinstance(act, Access) and act.writes and (act.owner, act.name) == named(field)
+    """Return the predicate for writes of a field."""
+    return lambda act: isinstance(act, Access) and act.writes and (act.owner, act.name) == split_member(field)
 
 
 def reads(field: str) -> Acts:
-    """Return what tells a read of a field."""
-    return lambda act: isinstance(act, Access) and not act.writes and (act.owner, act.name) == named(field)
+    """Return the predicate for reads of a field."""
+    return lambda act: isinstance(act, Access) and not act.writes and (act.owner, act.name) == split_member(field)
 
 
 def calls(members: Iterable[str]) -> Acts:
-    """Return what tells a call of one of some methods."""
-    wanted = {named(member) for member in members}
+    """Return the predicate for calls of any of some methods."""
+    wanted = {split_member(member) for member in members}
     return lambda act: isinstance(act, Call) and (act.owner, act.name) in wanted
 
 
 def logs(text: str) -> Acts:
-    """Return what tells a line logged that holds `text`."""
+    """Return the predicate for log calls whose text has `text` in it."""
     return lambda act: (
         isinstance(act, Call)
         and act.name in _LEVELS
@@ -57,12 +57,12 @@ class Graph:
         return _called(self.code, call)
 
     def sites(self, acts: Acts, within: Iterable[Method] | None = None) -> Iterator[tuple[Method, Act]]:
-        """Give every act that `acts` tells, with the method that does it."""
+        """Yield every act that `acts` is true of, with the method that does it."""
         for method in self.acts if within is None else within:
             yield from ((method, act) for act in self.acts[method] if acts(act))
 
     def spread(self, start: Iterable[Method], joins: Callable[[Method, frozenset[Method]], bool]) -> frozenset[Method]:
-        """Return `start` and every method that joins it, asked again whenever one that it calls has joined."""
+        """Return `start` and every method that joins it, tested again whenever one that it calls has joined."""
         reached = frozenset(start)
         todo = list(reached)
         while todo:
@@ -76,7 +76,7 @@ class Graph:
         """Return the methods that may come to such an act, themselves or by what they call."""
 
         def does(method: Method, reached: frozenset[Method]) -> bool:
-            walk = Walk(self.looking_through(decide))
+            walk = FlowWalk(self.through_predicates(decide))
             walk.exits(method.body)
             return any(acts(act) or self.leads(act, reached) for act in walk.seen)
 
@@ -86,28 +86,28 @@ class Graph:
         """Return the methods that come to such an act on every way which `decide` leaves open and nothing throws on."""
 
         def does(method: Method, reached: frozenset[Method]) -> bool:
-            walk = Walk(self.looking_through(decide), lambda act: acts(act) or self.leads(act, reached))
+            walk = FlowWalk(self.through_predicates(decide), lambda act: acts(act) or self.leads(act, reached))
             return not walk.exits(method.body) & ENDS
 
         return self._closed(acts, does)
 
-    def looking_through(self, decide: Decide) -> Decide:
+    def through_predicates(self, decide: Decide) -> Decide:
         """Return `decide` for conditions that also stand in small methods of their own, such as `isEnabled()`."""
 
         known: dict[Method, bool | None] = {}
 
-        def told(method: Method) -> bool | None:
+        def decided(method: Method) -> bool | None:
             if method not in known:
-                known[method] = None  # for a method that asks itself
-                known[method] = value_of(method.tells, looking) if method.tells else None
+                known[method] = None  # for a method that calls itself
+                known[method] = value_of(method.returned, decide_deeply) if method.returned else None
             return known[method]
 
-        def looking(atom: Atom) -> bool | None:
+        def decide_deeply(atom: Atom) -> bool | None:
             value = decide(atom)
             methods = self.called(atom.call) if value is None and atom.call else ()
-            return told(methods[0]) if len(methods) == 1 else value
+            return decided(methods[0]) if len(methods) == 1 else value
 
-        return looking
+        return decide_deeply
 
     def _closed(self, acts: Acts, does: Callable[[Method, frozenset[Method]], bool]) -> frozenset[Method]:
         own = dict.fromkeys(method for method, _ in self.sites(acts))

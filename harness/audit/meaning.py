@@ -53,7 +53,7 @@ def declare(node: Node, scope: Scope) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """Tells what stands in the body of the class `inside` means."""
+    """Resolves names and conditions in the body of the class `inside`."""
 
     inside: Declared
     names: Names
@@ -88,7 +88,7 @@ class Meaning:
         return None
 
     def type_of(self, node: Node, scope: Scope) -> str:
-        """Return the declared simple type of an expression; empty where it cannot be told."""
+        """Return the declared simple type of an expression; empty where it is not known."""
         match node.type:
             case "this":
                 return self.inside.name
@@ -114,7 +114,7 @@ class Meaning:
             case _:
                 return ""
 
-    def told(self, block: Node, scope: Scope) -> Condition | None:
+    def returned_by(self, block: Node, scope: Scope) -> Condition | None:
         """Return the condition that a method's block is: one `return` and no more; else None."""
         statements = parts_of(block)
         if len(statements) != 1 or statements[0].type != "return_statement" or not parts_of(statements[0]):
@@ -122,7 +122,7 @@ class Meaning:
         return self.condition(parts_of(statements[0])[-1], scope)
 
     def condition(self, node: Node, scope: Scope) -> Condition:
-        """Return what a condition asks."""
+        """Return the meaning of a condition."""
         match node.type:
             case "parenthesized_expression":
                 return self.condition(parts_of(node)[-1], scope)
@@ -155,11 +155,11 @@ class Meaning:
         others = [each for each in parts if not _is_constant(each)]
         if sign in ("==", "!=") and len(others) == 1 and literals.keys() & {"true", "false"}:
             same = ("true" in literals) == (sign == "==")
-            asked = self.condition(others[0], scope)
-            return asked if same else Not(asked)
+            inner = self.condition(others[0], scope)
+            return inner if same else Not(inner)
         if sign in ("==", "!=") and "null_literal" in literals:
             return Atom(exists=sign == "!=")
-        if _tells_size(node, parts):
+        if _compares_size(node, parts):
             return Atom(exists=sign != "==")
         return Atom(equal=self._equality(node))
 
@@ -177,7 +177,7 @@ def _is_constant(node: Node) -> bool:
     return node.type.endswith("_literal") or node.type in ("true", "false") or (name.isupper() and "(" not in name)
 
 
-def _tells_size(node: Node, parts: tuple[Node, ...]) -> bool:
+def _compares_size(node: Node, parts: tuple[Node, ...]) -> bool:
     """Whether a comparison is `x.size() == 0`, or its opposite with `!=` or `>`."""
     sized = text_of(parts[0].child_by_field_name("name")) if parts[0].type == "method_invocation" else ""
     return sized == "size" and text_of(parts[-1]) == "0" and text_of(operator(node)) in ("==", "!=", ">")

@@ -61,7 +61,7 @@ class LoggedAt:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeepsConstructor:
     """Is there still a public constructor of exactly these parameters?"""
 
     constructor: str
@@ -75,7 +75,7 @@ class Default:
     default: str
 
 
-Ask = FollowedBy | ReadOnce | GuardedByFlag | OnlyWhenChanged | LoggedAt | Kept | Default
+Ask = FollowedBy | ReadOnce | GuardedByFlag | OnlyWhenChanged | LoggedAt | KeepsConstructor | Default
 
 LEVELS = ("trace", "debug", "info", "warn", "error")
 ASKS: dict[str, type[Ask]] = {
@@ -84,7 +84,7 @@ ASKS: dict[str, type[Ask]] = {
     "guarded-by-flag": GuardedByFlag,
     "only-when-changed": OnlyWhenChanged,
     "logged-at": LoggedAt,
-    "kept": Kept,
+    "kept": KeepsConstructor,
     "default": Default,
 }
 

@@ -9,7 +9,7 @@ from harness.base.text import visible
 
 
 class HarnessError(Exception):
-    """A usage or harness error, told in one or two sentences; the command line prints it and exits 2.
+    """A usage or harness error, in one or two sentences; the command line prints it and exits 2.
 
     The message says what, where and why; `hint` says what to do now. Both may quote what others wrote (a jar's
     entry names, a compiler's output), so that control characters and the like are shown as escapes. `keeps` is

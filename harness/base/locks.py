@@ -1,4 +1,4 @@
-"""Locks that die with their holder, by which what a killed harness left is told from what a living one uses.
+"""Locks that die with their holder, which distinguish what a killed harness left from what a living one uses.
 
 The kernel lets go of a lock (flock) when its holder ends, however it ends: no lock is ever stale.
 """
@@ -28,7 +28,7 @@ _MARKER_BYTES = 500
 
 @contextmanager
 def owned(folder: Path) -> Iterator[None]:
-    """Hold a folder for this process; its marker tells others whose it is.
+    """Hold a folder for this process; its marker names the owner to others.
 
     Raises HarnessError when another process holds it, or when the file system keeps no locks.
     """

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from harness.base.text import visible
 
-_SAY_EVERY_SECONDS = 10.0
+_REPORT_EVERY_SECONDS = 10.0
 
 
 def duration(seconds: float) -> str:
@@ -32,7 +32,7 @@ class Reporter:
         """Say what begins now."""
         self.console.print(Text(f"• {text}", style="bold"))
 
-    def say(self, text: str) -> None:
+    def report(self, text: str) -> None:
         """Say a detail of the stage."""
         self.console.print(Text(f"  {visible(text)}", style="dim"))
 
@@ -47,14 +47,14 @@ class Reporter:
         """Give a function to call with how many of how many are done; without a terminal it says so now and then."""
         columns = (TextColumn("  {task.description}"), BarColumn(), MofNCompleteColumn())
         with Progress(*columns, console=self.console, transient=True, disable=not self.console.is_terminal) as bar:
-            task, said = bar.add_task(what), time.monotonic()
+            task, reported = bar.add_task(what), time.monotonic()
 
             def advance(done: int, total: int) -> None:
-                nonlocal said
+                nonlocal reported
                 bar.update(task, completed=done, total=total)
-                if not self.console.is_terminal and time.monotonic() - said > _SAY_EVERY_SECONDS:
-                    said = time.monotonic()
-                    self.say(f"{done} of {total} {what}")
+                if not self.console.is_terminal and time.monotonic() - reported > _REPORT_EVERY_SECONDS:
+                    reported = time.monotonic()
+                    self.report(f"{done} of {total} {what}")
 
             yield advance
 

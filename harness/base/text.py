@@ -6,6 +6,7 @@ import re
 import unicodedata
 
 _KEPT = "\n\t"
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _SUSPECT = re.compile(r"[^\x20-\x7e\n\t\xa1-\xac\xae-\u02ff]")
 _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
@@ -24,6 +25,14 @@ def _sign(char: str) -> str:
     if char in _KEPT or unicodedata.category(char) not in _INVISIBLE:
         return char
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def ordinal(number: int) -> str:
+    """Return the ordinal of `number`, from 1: first, second, …, tenth, 11th, …, 21st."""
+    if number <= len(_ORDINALS):
+        return _ORDINALS[number - 1]
+    suffix = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th") if number % 100 not in (11, 12, 13) else "th"
+    return f"{number}{suffix}"
 
 
 def cut(text: str, limit: int) -> str:

@@ -50,7 +50,7 @@ class Builder(Protocol):
 
 
 class NotOnThisHostError(HarnessError):
-    """This host has no such builder at all; where none was named, another is taken without a word."""
+    """This host has no such builder at all; where none was named, another is tried silently."""
 
 
 def first_errors(output: str, most: int = 3) -> str:

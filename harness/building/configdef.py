@@ -1,4 +1,4 @@
-"""What a raft jar itself declares to be configurable: asked of its own ConfigDef, in a JVM."""
+"""What a raft jar itself declares to be configurable: its own ConfigDef, read in a JVM."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
 from harness.base.text import visible
 from harness.building.compiling import Builder
-from harness.building.probes import QUICK, compiled_probe
+from harness.building.java_programs import QUICK, compiled_probe
 from harness.model.arms import Flag
 from harness.toolbox.java import JavaRuntime
 

@@ -1,4 +1,4 @@
-"""Jars that somebody hands over: looked at closely before a cluster is started on one."""
+"""Given jars: checked before a cluster is started on one."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def _check_content(archive: ZipFile, path: Path) -> None:
 def _check_version(path: Path, version: str) -> None:
     found = jar_version(path)
     if found != version:
-        tells = f"is of Kafka {found}" if found else "tells its Kafka version neither inside nor by its name"
+        claim = f"is of Kafka {found}" if found else "names its Kafka version neither inside nor in its file name"
         raise HarnessError(
-            f"{path} {tells}, but the nodes run Kafka {version}.",
+            f"{path} {claim}, but the nodes run Kafka {version}.",
             "A raft jar runs with its own version only: name one of this version, or its Kafka by --base-dist.",
         )

@@ -105,7 +105,7 @@ def _host_sources() -> list[AptSource]:
     try:
         return host_sources(platform.freedesktop_os_release().get("VERSION_CODENAME", ""))
     except OSError as error:
-        raise _not_to_be_had("this host does not tell which distribution it is") from error
+        raise _not_to_be_had("this host does not say which distribution it is") from error
 
 
 def _fetch(unstable: AptSource, staging: Path, target: Path) -> Path:
@@ -142,11 +142,11 @@ def _apt_of_its_own(unstable: AptSource, folder: Path) -> list[str]:
         "Acquire::Check-Valid-Until": "false",  # a mirror may be a frozen one
         "APT::Sandbox::User": "root",
     }
-    return [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
+    return [part for name, value in options.items() for part in ("-o", f"{name}={value}")]
 
 
-def _apt(words: Sequence[str], folder: Path) -> None:
-    _run([str(shutil.which("apt-get")), "-q", *words], folder)
+def _apt(parts: Sequence[str], folder: Path) -> None:
+    _run([str(shutil.which("apt-get")), "-q", *parts], folder)
 
 
 def _run(command: Sequence[str], folder: Path) -> None:

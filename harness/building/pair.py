@@ -6,15 +6,15 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 
-from harness.building.build import Bench, Toolchain, build_series, given_jar, keep_sources, release_build
 from harness.building.builders.base import BuildHost, host_compiler, open_builder
 from harness.building.configdef import prepare_probe
+from harness.building.raft_builds import Bench, Toolchain, build_series, given_jar, keep_sources, release_build
 from harness.kafka.distribution import distribution_of, locked_distribution
 from harness.kafka.git import GitSource, url_and_ref
-from harness.kafka.lines import line_of
 from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import Series, load_patch, load_series
+from harness.kafka.release_lines import line_of
 from harness.kafka.series import series_folder
 from harness.kafka.tree import Source
 from harness.model.arms import Build
@@ -25,13 +25,18 @@ from harness.toolbox.toolbox import Toolbox
 
 
 def build_pair(
-    request: Request, version: str, flag_key: str, directory: RunDirectory, toolbox: Toolbox, say: Callable[[str], None]
+    request: Request,
+    version: str,
+    flag_key: str,
+    directory: RunDirectory,
+    toolbox: Toolbox,
+    report: Callable[[str], None],
 ) -> tuple[Build, Build]:
-    """Make the control and the candidate of a request; both are asked for the key `flag_key`.
+    """Make the control and the candidate of a request; the flag `flag_key` is looked up in both.
 
     Raises HarnessError for a jar that is none of this Kafka, and for sources that do not compile.
     """
-    host = BuildHost(toolbox, line_of(version).class_files, say)
+    host = BuildHost(toolbox, line_of(version).class_files, report)
     kafka = distribution_of(request.base_dist, version, toolbox.downloads)
     compiler = host_compiler(request.builder, host)  # which a probe needs whatever builds the jar
     bench = Bench(directory, prepare_probe(compiler, toolbox.node_java(), kafka.jars, toolbox.cache), flag_key)

@@ -1,4 +1,4 @@
-"""The `harness` command: thin; every deed is in harness.stages."""
+"""The `harness` command: thin; everything is done in harness.stages."""
 
 from __future__ import annotations
 

@@ -110,11 +110,11 @@ def _run() -> int:
         error.show()  # type: ignore[attr-defined]  # its subclasses that reach us have it
         return USAGE_OR_HARNESS_ERROR
     except HarnessError as error:
-        _tell("error", error.message, error.hint)
+        _print_error("error", error.message, error.hint)
         return USAGE_OR_HARNESS_ERROR
     except Exception as error:  # a fault of ours: one sentence, and the traceback where it can be sent from
         kept = f"This is a fault of the harness; its traceback is in {_keep_traceback()}."
-        _tell("internal error", f"{type(error).__name__}: {error}"[:500], kept)
+        _print_error("internal error", f"{type(error).__name__}: {error}"[:500], kept)
         return USAGE_OR_HARNESS_ERROR
     if code == _INTERRUPTED:  # what typer makes of KeyboardInterrupt
         errors().print(f"\nStopped; nothing is left running. {how_to_go_on()}".rstrip())
@@ -128,7 +128,7 @@ def _keep_traceback() -> Path:
     return Path(name)
 
 
-def _tell(kind: str, message: str, hint: str) -> None:
+def _print_error(kind: str, message: str, hint: str) -> None:
     """Print an error's sentence; what stands in it may come from a hostile file."""
     errors().print(Text.assemble((f"{kind}: ", "bold red"), visible(message)))
     if hint:

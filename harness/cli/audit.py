@@ -1,4 +1,4 @@
-"""`harness audit`: what the claims ask of the candidate's source, answered in seconds and before any experiment."""
+"""`harness audit`: the claims' questions to the candidate's source, answered in seconds and before any experiment."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
 def audit(
     sources: Annotated[
         Path | None,
-        typer.Option("--sources", help="A Kafka checkout, already patched, to be asked.", show_default=False),
+        typer.Option("--sources", help="A Kafka checkout, already patched.", show_default=False),
     ] = None,
     jar: Annotated[
         Path | None, typer.Option("--jar", help="A raft jar, where there are no sources.", show_default=False)
@@ -56,7 +56,7 @@ def audit(
     from harness.stages import audit as stage
 
     if sources and jar:
-        raise HarnessError("--sources and --jar do not go together.", "Sources tell more: give them alone.")
+        raise HarnessError("--sources and --jar do not go together.", "Sources show more: give them alone.")
     folder = series or series_folder(DEFAULT_KAFKA)
     claimed = load_claims(claims or folder / "claims.toml")
     if sources:
@@ -65,11 +65,11 @@ def audit(
         answers = stage.audit_jar(claimed, jar, common.toolbox(offline=offline))
     else:
         answers = stage.audit_series(claimed, folder, common.toolbox(offline=offline).downloads)
-    _tell(answers)
+    _print_answers(answers)
     return 1 if any(each.blocks for each in answers) else 0
 
 
-def _tell(answers: Iterable[AuditAnswer]) -> None:
+def _print_answers(answers: Iterable[AuditAnswer]) -> None:
     out = common.console()
     counts = dict.fromkeys(_STYLES, 0)
     for each in answers:

@@ -34,7 +34,7 @@ OutCopy = Annotated[
     typer.Option("--out", help="Work in a copy of the run directory, made there.", show_default=False),
 ]
 RunDir = Annotated[Path, typer.Argument(help="A run directory, as `harness verify` or `harness build` made it.")]
-Offline = Annotated[bool, typer.Option("--offline", help="Use only what the cache holds; never ask the network.")]
+Offline = Annotated[bool, typer.Option("--offline", help="Use only what the cache holds; never use the network.")]
 
 
 def console() -> Console:
@@ -48,7 +48,7 @@ def errors() -> Console:
 
 
 def reporter() -> Reporter:
-    """Return what tells of progress."""
+    """Return what reports progress."""
     return Reporter(console())
 
 

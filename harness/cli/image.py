@@ -44,14 +44,14 @@ def build(host_bind: HostBind = False, pull: Pull = "") -> int:
     with reach_engine() as engine, tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as scratch:
         sweep(engine)
         if pull:
-            image = pull_image(engine, pull, reporter.say)
+            image = pull_image(engine, pull, reporter.report)
         elif host_bind:
             image = bind_host(engine, Path(scratch))
         else:
-            image, differs = make_image(engine, reporter.say)
-        shop = open_workshop(engine, image, reporter.say)
+            image, differs = make_image(engine, reporter.report)
+        shop = open_workshop(engine, image, reporter.report)
     for sentence in differs:
-        reporter.say(f"note: {sentence}")
+        reporter.report(f"note: {sentence}")
     common.console().print(f"{image.name}: Gradle {shop.gradle}, Java {shop.java}, {image.content}")
     return 0
 

@@ -80,7 +80,7 @@ def plan(
     Examples: harness plan turn2 · harness plan forward-and-back
     """
     from harness.cluster.topology import describe_topology
-    from harness.kafka.lines import line_of
+    from harness.kafka.release_lines import line_of
     from harness.model.request import DEFAULT_KAFKA
     from harness.scenario.bounds import in_force
     from harness.scenario.steps import described
@@ -149,8 +149,8 @@ def lock(
 
     if version == tools.NAME:
         return _lock_tools(out)
-    from harness.kafka.lines import line_of
     from harness.kafka.lock import checked_version, lock_folder_for_writing, write_lock
+    from harness.kafka.release_lines import line_of
     from harness.kafka.resolving import resolve_lock
     from harness.logs.read.library import libraries_beside, make_library
 

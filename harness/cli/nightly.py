@@ -46,7 +46,7 @@ NightOut = Annotated[
     Path | None, typer.Option("--out", help="Folder to make; `out/<time>-night` if not given.", show_default=False)
 ]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, max=16, help="Clusters side by side.")]
-OnlyList = Annotated[bool, typer.Option("--list", help="Tell what would run, and where; start nothing.")]
+OnlyList = Annotated[bool, typer.Option("--list", help="List what would run, and where; start nothing.")]
 
 _HISTORY = Path("out/history.jsonl")
 _DIFFERENT = 1
@@ -80,7 +80,7 @@ def nightly(
     from harness.model.request import located
     from harness.model.waivers import load_waivers
     from harness.nightly.concluding import conclude, keep_waivers
-    from harness.nightly.matrix import load_matrix
+    from harness.nightly.night_matrix import load_matrix
     from harness.nightly.running import plan_night, run_shard
     from harness.nightly.shards import parse_shard
     from harness.scenario.registry import load_all
@@ -89,12 +89,12 @@ def nightly(
     part, parts = parse_shard(shard)
     read = load_matrix(matrix or data_root() / "builds" / "matrix.toml")
     file = waivers or read.waivers
-    asked = [
+    selected = [
         replace(each, request=located(replace(each.request, jobs=jobs, offline=offline, waivers=file)))
         for each in read.verifications
     ]
     planned = plan_night(
-        asked,
+        selected,
         load_all(),
         name=night,
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -116,7 +116,7 @@ def nightly(
         RunDirectory(run_dir).request.write(request)
         return verify(run_dir, common.toolbox_of(run_dir), reporter)
 
-    run_shard(planned, {each.id: each.request for each in asked}, folder, common.reporter(), ask)
+    run_shard(planned, {each.id: each.request for each in selected}, folder, common.reporter(), ask)
     return _print_night(conclude(folder, history), folder)
 
 
@@ -152,9 +152,9 @@ def compare(
     after: Annotated[Path, typer.Argument(help="Another of the same kind.")],
     markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
 ) -> int:
-    """Tell what changed between two runs or two nights; exit code 0 when nothing did, 1 otherwise.
+    """Show what changed between two runs or two nights; exit code 0 when nothing did, 1 otherwise.
 
-    Verdicts, outcomes, the proof and log findings count; other jars and other times are told and do not.
+    Verdicts, outcomes, the proof and log findings count; other jars and other times are shown and do not count.
 
     Example: harness compare out/20260301-010000-night out/20260302-010000-night
     """
@@ -175,7 +175,7 @@ def compare(
 
 
 def open_report(run_dir: Annotated[Path, typer.Argument(help="A run directory or a night.")]) -> int:
-    """Show a report in the browser; without a display, tell where it is.
+    """Show a report in the browser; without a display, print where it is.
 
     Example: harness open out/20260301-120000-verify
     """
@@ -202,12 +202,12 @@ def _list(night: Night) -> None:
     out = common.console()
     for each in night.mine:
         out.print(Text(f"{each.shard}/{night.shards}  {each.id}, about {duration(each.seconds)}", style="bold"))
-        out.print(f"     {shlex.join(['harness', 'verify', *each.words])}")
+        out.print(f"     {shlex.join(['harness', 'verify', *each.arguments])}")
 
 
 def _print_night(report: NightReport, folder: Path) -> int:
     from harness.nightly.folder import NightFolder
-    from harness.nightly.summary import headline
+    from harness.nightly.night_summary import headline
 
     out = common.console()
     for each in report.verifications:

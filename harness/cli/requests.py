@@ -11,7 +11,7 @@ import typer
 
 from harness.base.errors import HarnessError
 from harness.cli import common
-from harness.model.options import Option, options_of, words_of
+from harness.model.options import Option, arguments_of, options_of
 from harness.model.request import Request, located
 
 _OPTIONS = options_of(Request)
@@ -53,7 +53,7 @@ def taking_request(
         if folder is None or resume is None:
             return act(located(request), **mine)
         named = [_option_name(each.name) for each in own if mine[each.name] not in (each.default, [])]
-        if others := [*words_of(request), *named]:
+        if others := [*arguments_of(request), *named]:
             raise HarnessError(f"--resume takes its options from {folder}, not {others[0]}.", "Leave the others out.")
         return resume(folder)
 
@@ -82,9 +82,11 @@ def _value(option: Option, value: Any) -> Any:
 
 def _parameter(name: str, option: Option) -> inspect.Parameter:
     words = f"{option.name}/{option.off}" if option.off else option.name
-    told = typer.Option(words, help=option.help, show_default=bool(option.default), min=option.least, max=option.most)
+    declared = typer.Option(
+        words, help=option.help, show_default=bool(option.default), min=option.least, max=option.most
+    )
     kind, default = _kind(option)
-    return own_option(name, Annotated[kind, told], default)
+    return own_option(name, Annotated[kind, declared], default)
 
 
 def _kind(option: Option) -> tuple[Any, Any]:

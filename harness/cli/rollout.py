@@ -20,8 +20,9 @@ _HELP = help_text(
     "Rehearse the rollout: swap the jar node by node under load, and back.",
     "Brings a cluster up on base under load and replaces the jar node by node, with checks before and after each step; "
     "then soaks on mixed versions, rolls back from complete and from half-way, kills a node in the middle of its step, "
-    "and sees that a jar which dies on load is stopped at the first node. Ends with report.html and runbook.md.",
-    "Exit codes: 0 it passed, 1 the roll was stopped, 2 usage or harness error, 3 too little could be asked.",
+    "and sees that a jar which dies on load is stopped at the first node. "
+    "Ends with report.html, junit.xml and runbook.md.",
+    "Exit codes: 0 it passed, 1 the roll was stopped, 2 usage or harness error, 3 too little could be tested.",
     examples=(
         ("harness rollout", "the shipped series over stock 3.9.1"),
         ("harness rollout --jar kafka-raft-3.9.1.jar --base-dist /opt/kafka --config my.properties", "your own Kafka"),

@@ -25,17 +25,17 @@ def selftest() -> int:
     Takes about a minute, on live nodes of the default Kafka.
     """
     from harness.base.text import cut, visible
-    from harness.selftest.asking import canaries
-    from harness.selftest.cases import ask_all
+    from harness.selftest.all_canaries import canaries
+    from harness.selftest.canary import run_all
 
     out, reporter = common.console(), common.reporter()
     table = Table("canary", "alarm", "raised by", "seconds", box=None, header_style="bold")
     silent = 0
-    for heard in ask_all(canaries(common.toolbox(), reporter.say), Path(tempfile.gettempdir())):
-        silent += not heard.raised
-        mark = Text("raised", style="green") if heard.raised else Text("SILENT", style="bold red")
-        reporter.say(f"{heard.name}: {mark.plain} in {heard.seconds:g} s")
-        table.add_row(heard.name, mark, Text(cut(visible(heard.told), 200)), f"{heard.seconds:.1f}")
+    for result in run_all(canaries(common.toolbox(), reporter.report), Path(tempfile.gettempdir())):
+        silent += not result.raised
+        mark = Text("raised", style="green") if result.raised else Text("SILENT", style="bold red")
+        reporter.report(f"{result.name}: {mark.plain} in {result.seconds:g} s")
+        table.add_row(result.name, mark, Text(cut(visible(result.seen), 200)), f"{result.seconds:.1f}")
     out.print(table)
     out.print(f"\n{silent} alarms stayed silent." if silent else "\nEvery alarm was raised.")
     return _SILENT if silent else 0

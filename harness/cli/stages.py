@@ -53,7 +53,7 @@ def diff(
         ),
     ],
     other: Annotated[
-        str | None, typer.Argument(help="A second folder of logs: tells what differs.", show_default=False)
+        str | None, typer.Argument(help="A second folder of logs: shows what differs.", show_default=False)
     ] = None,
     layout: Annotated[
         str, typer.Option("--layout", help="log4j conversion pattern of foreign logs; found out if not given.")
@@ -62,7 +62,7 @@ def diff(
         str | None,
         typer.Option(
             "--repeats-dir",
-            help="A folder of folders: logs of further runs of what wrote the first, which tell what is noise.",
+            help="A folder of folders: logs of further runs of what wrote the first, which show what is noise.",
             show_default=False,
         ),
     ] = None,

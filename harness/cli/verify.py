@@ -25,14 +25,14 @@ _VERIFY_HELP = help_text(
         ("harness verify", "the shipped series against stock 3.9.1"),
         ("harness verify --jar kafka-raft-3.9.1.jar", "somebody's finished jar"),
         ("harness verify --jar new.jar --base-dist /opt/kafka --config my.properties", "on top of your own Kafka"),
-        ("harness verify --scenario turn2 --arms base,on --repeats 3", "one question, asked three times"),
+        ("harness verify --scenario turn2 --arms base,on --repeats 3", "one scenario, three times"),
         ("harness verify --resume out/20260101-120000-verify", "go on where it was cut short"),
     ),
 )
 _PROVE_HELP = help_text(
     "Is the jar a drop-in? Differences from base, JUnit tests, the source.",
     "Exit codes: 0 a sound drop-in, 1 a difference that nothing waives, a refuted claim or a failing test, 2 no jar "
-    "to judge, 3 tests were asked for and could not be run.",
+    "to judge, 3 tests were selected and could not be run.",
     examples=(
         ("harness prove", "the shipped series, with the tests that touch what it changes"),
         ("harness prove --jar kafka-raft-3.9.1.jar --sources ~/kafka --tests all", "a jar and what it was built from"),

@@ -79,7 +79,7 @@ class Cluster:
         self.close()
 
     def close(self) -> None:
-        """Kill what still runs and let go of the addresses; nothing is learned from a graceful end here."""
+        """Kill what still runs and release the addresses; a graceful end would show nothing more."""
         self._closed = True
         for node in self.nodes.values():
             node.kill()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.cluster.address import Address, listed
-from harness.kafka.lines import Line
+from harness.kafka.release_lines import Line
 
 _FOUR_DIGITS = re.compile("[0-9a-fA-F]{4}")
 BROKER_LISTENER = "BROKER"
@@ -160,7 +160,7 @@ def _unescape(text: str) -> str:
 def load_overlay(path: Path, arm_keys: frozenset[str]) -> dict[str, str]:
     """Read a user's `--config` file to lay over server.properties.
 
-    `arm_keys` are the keys that tell the arms apart (the feature flag). Raises HarnessError naming every key
+    `arm_keys` are the keys in which the arms differ (the feature flag). Raises HarnessError naming every key
     that the cluster or the arms own, or when the file cannot be read.
     """
     try:

@@ -64,7 +64,7 @@ def new_uuid() -> uuid.UUID:
 def make_template(java: Path, class_path: Sequence[Path], tool: str, into: Path) -> None:
     """Have StorageTool (main class `tool`) format one voter's directory, and keep it as the template.
 
-    Two harnesses may do it at once. Raises HarnessError with the tool's last words when it fails.
+    Two harnesses may do it at once. Raises HarnessError with the tool's last line when it fails.
     """
     with scratch(into.parent) as folder:
         directory = folder / "template"
@@ -104,12 +104,12 @@ def format_with_storage_tool(
         properties.unlink()
     if done.returncode != 0:
         raise HarnessError(
-            f"Kafka's StorageTool could not format a node (exit {done.returncode}): {_last_words(done)}",
+            f"Kafka's StorageTool could not format a node (exit {done.returncode}): {_last_line(done)}",
             "Check that the distribution is complete (--base-dist) and of the version it says.",
         )
 
 
-def _last_words(done: subprocess.CompletedProcess[str]) -> str:
+def _last_line(done: subprocess.CompletedProcess[str]) -> str:
     return " ".join((done.stdout + done.stderr).split())[-400:]
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.locks import scratch
 from harness.base.processes import bare_environment, run
-from harness.kafka.lines import Line
+from harness.kafka.release_lines import Line
 from harness.model.setup import Profile
 
 _ARCHIVE_TIMEOUT_SECONDS = 120

@@ -21,10 +21,10 @@ from harness.base.processes.leftovers import marked
 from harness.cluster import config, jvm, probes
 from harness.cluster.config import NodeConfig
 from harness.cluster.install import Install
-from harness.cluster.live_proof import LiveProof, prove
+from harness.cluster.observed_arm import ObservedArm, prove
 from harness.cluster.protocol import Wire
 from harness.cluster.threads import dump_threads
-from harness.kafka.lines import Line
+from harness.kafka.release_lines import Line
 from harness.model.setup import Profile
 from harness.rundir.parts import NODE_LOG, NODE_OUTPUT
 
@@ -32,12 +32,12 @@ from harness.rundir.parts import NODE_LOG, NODE_OUTPUT
 STOP_TIMEOUT_SECONDS = 20.0
 # A node is ready in 2 to 11 s; and a JVM younger than a second would die of being asked for its threads.
 HANGS_AFTER_SECONDS = 15.0
-# A JVM that ends by SIGTERM runs its shutdown hooks and tells 143; the kernel tells -15 if it came too early for them.
+# A JVM that ends by SIGTERM runs its shutdown hooks and exits with 143; killed before them it shows as -15.
 _CLEAN_EXITS = (0, 143, -signal.SIGTERM)
 
 
 class NodeState(StrEnum):
-    """Where a node is in its life; `died` is an end that nobody asked for."""
+    """Where a node is in its life; `died` is a crash."""
 
     STARTING = "starting"
     READY = "ready"
@@ -67,7 +67,7 @@ class Launch:
 
 
 class Node:
-    """A node with its folder; all times monotonic. `observe` hears of every change of state."""
+    """A node with its folder; all times monotonic. `observe` gets every change of state."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class Node:
 
     @property
     def is_running(self) -> bool:
-        """Whether a process is there and was not told to go."""
+        """Whether a process is there and was not stopped."""
         return self.state in (NodeState.STARTING, NodeState.READY)
 
     @property
@@ -184,13 +184,13 @@ class Node:
         ]
 
     def look(self) -> None:
-        """Notice that the process ended unasked, or that it has become ready."""
+        """Notice that the process has crashed, or that it has become ready."""
         self.look_for_death()
         if self.state is NodeState.STARTING and self._listens():
             self._enter(NodeState.READY, only_from=NodeState.STARTING)
 
     def look_for_death(self) -> None:
-        """Notice that the process ended unasked."""
+        """Notice that the process has crashed."""
         with self._life:
             died = self.is_running and self.exit_code is not None
             if died:
@@ -204,7 +204,7 @@ class Node:
     def stop(self) -> bool:
         """Ask the node to stop (SIGTERM) and wait; return False (and note it) when it had to be killed.
 
-        A node that ended by itself before, or with another exit code than a clean end's, has died.
+        A node that crashed before, or with another exit code than a clean end's, has died.
         """
         if not self._begin_end():
             return True
@@ -265,7 +265,7 @@ class Node:
             return
         self.cpu_seconds += times.user + times.system
 
-    def prove(self, flag_key: str) -> LiveProof:
+    def prove(self, flag_key: str) -> ObservedArm:
         """Look at what the live process runs. Raises Unreachable, OSError."""
         return prove(self._wire, self.pid, self.id, self.config.listeners[0], self.install.jar.name, flag_key)
 

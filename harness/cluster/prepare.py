@@ -16,7 +16,7 @@ from harness.cluster.install import Install
 from harness.cluster.loopback import Loopback
 from harness.cluster.node import Launch, NodeState
 from harness.cluster.topology import Topology
-from harness.kafka.lines import Line
+from harness.kafka.release_lines import Line
 from harness.model.setup import Profile
 
 _TRAINING_SECONDS = 60.0
@@ -45,21 +45,21 @@ def prepare_ground(
     profile: Profile,
     line: Line,
     cache: Path,
-    say: Callable[[str], None],
+    report: Callable[[str], None],
 ) -> Ground:
     """Make or find the template and, for the fast profile, the class archive. Raises HarnessError."""
     jars = tuple(class_path)
     key = jvm.archive_key(java, (*jars, stock_raft_jar), profile)
     template = cache / "templates" / key
     if not template.exists():
-        say("formatting a storage template with Kafka's StorageTool")
+        report("formatting a storage template with Kafka's StorageTool")
         make_template(java, (*jars, stock_raft_jar), line.main_classes.storage, template)
     bare = Ground(java, jars, template, None, profile, line)
     if profile is not Profile.FAST:
         return bare
     archive = cache / "class-archives" / f"{key}.jsa"
     if not archive.exists():
-        say("writing a class archive, once for this distribution and Java")
+        report("writing a class archive, once for this distribution and Java")
         _write_archive(bare, stock_raft_jar, archive)
     return replace(bare, archive=archive)
 

@@ -1,6 +1,6 @@
 """Questions put to live nodes over the protocol, each returning a small frozen answer.
 
-The quorum is asked of the voters' controller ports, never through the observer: DescribeQuorum sent through a
+The quorum is read from the voters' controller ports, never through the observer: DescribeQuorum sent through a
 lost observer hangs, and `CurrentObservers` keeps a dead one for five minutes.
 """
 

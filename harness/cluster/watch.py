@@ -1,4 +1,4 @@
-"""Eyes on a running cluster: every node's state and the quorum, several times a second."""
+"""The watch of a running cluster: every node's state and the quorum, several times a second."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Look:
 
 
 class Watcher:
-    """Looks at the cluster in a thread of its own until stopped; `on_fault` hears when the watch itself fails."""
+    """Looks at the cluster in a thread of its own until stopped; `on_fault` is called when the watch itself fails."""
 
     def __init__(self, cluster: Cluster, on_look: Callable[[Look], None], on_fault: Callable[[str], None]) -> None:
         self._cluster = cluster
@@ -49,7 +49,7 @@ class Watcher:
         return [look for look in list(self._looks) if look.at > since]
 
     def _watch(self) -> None:
-        """Look until stopped; closed eyes must not look like an observer that is lost."""
+        """Look until stopped; a watch that failed must not pass for a lost observer."""
         try:
             while not self._stop.wait(LOOK_EVERY_SECONDS):
                 self._look()

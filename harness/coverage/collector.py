@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from harness.cluster.address import Address
-from harness.coverage.protocol import DUMP_COMMAND, GREETING, read_dump
+from harness.coverage.jacoco_protocol import DUMP_COMMAND, GREETING, read_dump
 
 _DUMP_SECONDS = 1.0  # an idle node answers within a millisecond; one that is stopped (SIGSTOP) never does
 _CLOSE_SECONDS = 2.0

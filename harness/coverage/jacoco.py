@@ -13,7 +13,7 @@ from harness.base.archives import extract, open_archive
 from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
 from harness.building.configdef import failure_in
-from harness.building.probes import QUICK
+from harness.building.java_programs import QUICK
 from harness.coverage.agent import outermost_class
 from harness.toolbox.java import JavaRuntime
 
@@ -71,7 +71,7 @@ def parse_report(xml: bytes) -> LineHits:
 
 
 class _Lines:
-    """Hears of the elements of a report."""
+    """Collects the lines from the elements of a report."""
 
     def __init__(self) -> None:
         self.files: dict[str, dict[int, bool]] = {}
@@ -106,4 +106,4 @@ def _content_of(report: Path) -> bytes:
 
 
 def _failed(why: str) -> HarnessError:
-    return HarnessError(f"JaCoCo could not tell which lines were run: {why}.")
+    return HarnessError(f"JaCoCo could not say which lines were run: {why}.")

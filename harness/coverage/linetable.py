@@ -15,7 +15,7 @@ _TWO_PLACES = (5, 6)  # a long and a double take two places of the pool
 
 @dataclass(frozen=True, slots=True)
 class ClassLines:
-    """A class's source file (empty when it tells none), and each method's lines by name and descriptor."""
+    """A class's source file (empty when it names none), and each method's lines by name and descriptor."""
 
     source: str
     methods: Mapping[tuple[str, str], frozenset[int]]

@@ -43,19 +43,15 @@ def _text(lines: Sequence[str], line: int) -> str:
 
 def gap_in(results: Sequence[RunResult], without_data: Sequence[str]) -> str:
     """Return in a sentence which scenarios may have run more than is known; empty when none. Pure."""
-    told = [f"{name} gave no execution data" for name in without_data]
+    gaps = [f"{name} gave no execution data" for name in without_data]
     cut_short = [result for result in results if _is_cut_short(result) and result.scenario not in without_data]
-    told += [f"{result.scenario} ended {_outcome(result)}" for result in cut_short]
-    return f"{'; '.join(told)}: what it would have reached besides is not known." if told else ""
+    gaps += [f"{result.scenario} ended {result.label}" for result in cut_short]
+    return f"{'; '.join(gaps)}: what else it would have reached is not known." if gaps else ""
 
 
 def _is_cut_short(result: RunResult) -> bool:
-    """Whether a run did not get to its end, or a JVM ended without a chance to tell what it had run."""
+    """Whether a run did not get to its end, or a JVM ended without a chance to send what it had run."""
     return result.outcome not in (Outcome.PASSED, Outcome.FAILED) or result.expectation == "node_alive"
-
-
-def _outcome(result: RunResult) -> str:
-    return f"{result.outcome}({result.expectation})" if result.expectation else str(result.outcome)
 
 
 def read_texts(sources: Path, paths: Sequence[str]) -> dict[str, tuple[str, ...]]:

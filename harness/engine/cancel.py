@@ -8,11 +8,11 @@ from contextlib import contextmanager
 
 
 class RunCancelled(Exception):  # noqa: N818 - the user's wish, not a fault
-    """The run was told to end; it has no result."""
+    """The run was cancelled; it has no result."""
 
 
 class Cancellation:
-    """Tells runs to end; each registers how to end it at once."""
+    """Cancels runs; each registers how to end it at once."""
 
     def __init__(self) -> None:
         self._event = threading.Event()

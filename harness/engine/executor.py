@@ -13,13 +13,13 @@ from harness.cluster.cluster import Cluster
 from harness.cluster.node import Launch, Node
 from harness.cluster.watch import Look, Watcher
 from harness.engine.cancel import Cancellation, RunCancelled
-from harness.engine.cell import Cell
 from harness.engine.outcome import decide, measures
 from harness.engine.phase_roles import roles
+from harness.engine.planned_run import PlannedRun
 from harness.engine.recorder import Recorder
 from harness.engine.run_logs import node_logs
-from harness.engine.seal import seal_of
-from harness.engine.walk import Walk
+from harness.engine.sealing import seal_of
+from harness.engine.step_runner import StepRunner
 from harness.model.events import OutcomeDecided, RunStarted
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.node_logs import PhaseSpan
@@ -34,10 +34,10 @@ from harness.scenario.verbs import monitors_of_every_run
 from harness.scenario.world import World
 
 
-def run_cell(cell: Cell, run_dir: Path, say: Callable[[str], None], cancellation: Cancellation) -> RunResult:
+def run_cell(cell: PlannedRun, run_dir: Path, report: Callable[[str], None], cancellation: Cancellation) -> RunResult:
     """Run a scenario on an arm and write its folder; a cluster's misbehaviour is a result, not an exception.
 
-    `say` hears of each phase. Raises RunCancelled, after every node has been ended and without a result.
+    `report` gets each phase. Raises RunCancelled, after every node has been ended and without a result.
     """
     folder = RunDirectory(run_dir.absolute()).run(cell.key)  # nodes run in folders of their own
     folder.path.mkdir(parents=True)
@@ -48,7 +48,7 @@ def run_cell(cell: Cell, run_dir: Path, say: Callable[[str], None], cancellation
         recorder = Recorder(cell, journal, folder)
         key = cell.key
         journal.write(RunStarted(key.scenario, key.arm, str(cell.role), key.repeat))
-        run = Run(cell, recorder, say, cancellation)
+        run = Run(cell, recorder, report, cancellation)
         run.carry_out(plan)
         if cancellation.is_set:  # whatever it looks like: what was ended by us says nothing about the build
             raise RunCancelled
@@ -77,26 +77,28 @@ def run_cell(cell: Cell, run_dir: Path, say: Callable[[str], None], cancellation
 class Run:
     """One run: all cluster state lives in here and ends with it; what it leaves is in the recorder and below."""
 
-    def __init__(self, cell: Cell, recorder: Recorder, say: Callable[[str], None], cancellation: Cancellation) -> None:
+    def __init__(
+        self, cell: PlannedRun, recorder: Recorder, report: Callable[[str], None], cancellation: Cancellation
+    ) -> None:
         self.measures: dict[str, float] = {}
         self.cpu_seconds = 0.0
         self.names: dict[str, str] = {}
         self._cell = cell
         self._recorder = recorder
-        self._say = say
+        self._report = report
         self._cancellation = cancellation
         self._monitors: list[Monitor] = []
-        self._walk: Walk | None = None
+        self._runner: StepRunner | None = None
 
     @property
     def phases(self) -> tuple[PhaseSpan, ...]:
         """The phases that the plan went through, the last one until now."""
-        return self._walk.spans() if self._walk else ()
+        return self._runner.spans() if self._runner else ()
 
     @property
     def waits(self) -> dict[str, float]:
         """Seconds that each expectation took to be met."""
-        return self._walk.waits if self._walk else {}
+        return self._runner.waits if self._runner else {}
 
     def carry_out(self, plan: Plan) -> None:
         """Carry the plan out if this host can; then end everything and look for what was left."""
@@ -139,25 +141,25 @@ class Run:
                 recorder.write,
                 lambda: self._cancellation.is_set,
             )
-            self._walk = Walk(cell, recorder, world, self._say)
+            self._runner = StepRunner(cell, recorder, world, self._report)
             with self._cancellation.ending(cluster.close):
-                self._watched(self._walk, plan, cluster, watcher)
+                self._watched(self._runner, plan, cluster, watcher)
 
-    def _watched(self, walk: Walk, plan: Plan, cluster: Cluster, watcher: Watcher) -> None:
+    def _watched(self, runner: StepRunner, plan: Plan, cluster: Cluster, watcher: Watcher) -> None:
         for monitor in self._monitors:
             monitor.start()
         watcher.start()
         try:
-            walk.through(plan)
+            runner.through(plan)
         finally:
-            self._wind_up(walk, cluster, watcher)
+            self._wind_up(runner, cluster, watcher)
         for monitor in self._monitors:
             monitor.after()
             self.measures |= monitor.measures()
 
-    def _wind_up(self, walk: Walk, cluster: Cluster, watcher: Watcher) -> None:
-        """Stop clients and eyes, after a last look for nodes that died meanwhile; then end every node."""
-        walk.abandon_clients()
+    def _wind_up(self, runner: StepRunner, cluster: Cluster, watcher: Watcher) -> None:
+        """Stop clients and the watch, after a last look for nodes that died meanwhile; then end every node."""
+        runner.abandon_clients()
         watcher.stop()
         for node in cluster.nodes.values():
             node.look_for_death()

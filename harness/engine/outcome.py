@@ -43,7 +43,7 @@ def decide(facts: Facts) -> Decision:
     """Decide a run's outcome.
 
     The order is the order of trust: a run that the harness or the host spoiled says nothing about the build; a
-    death explains an unmet guard after it; an unmet guard means that the expectations were never asked.
+    death explains an unmet guard after it; an unmet guard means that the expectations were never tested.
     """
     if (unsupported := facts.of(IncidentKind.UNSUPPORTED)) is not None:
         return Decision(Outcome.UNSUPPORTED, "", unsupported.reason)
@@ -88,7 +88,7 @@ def _ended_by_the_arm(incident: Incident, facts: Facts) -> Decision:
 
 
 def _of_clients(clients: Sequence[ClientReport]) -> Decision:
-    """Decide a run against which nothing else speaks: a client that was not asked keeps it from passing."""
+    """Decide a run against which nothing else speaks: a client whose records were not checked keeps it from passing."""
     if unread := [f"{each.name}: {each.unread}" for each in clients if each.unread]:
         return Decision(
             Outcome.INCONCLUSIVE, "ledger_read", f"it could not be checked what was lost: {'; '.join(unread)}"

@@ -1,4 +1,4 @@
-"""What each node was in each phase of a run, as its journal tells: who led, was restarted, or was stopped; pure."""
+"""What each node was in each phase of a run, by its journal: who led, was restarted, or was stopped; pure."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from harness.cluster.node import Node
 from harness.cluster.watch import Look
-from harness.engine.cell import Cell
 from harness.engine.outcome import Facts
+from harness.engine.planned_run import PlannedRun
 from harness.model.clients import ClientReport
 from harness.model.events import ClientSettled, Event, NodeChanged, QuorumSeen, Sampled, StepChanged
 from harness.model.incidents import Incident, IncidentKind
@@ -26,9 +26,9 @@ _BY_THE_ARM = (IncidentKind.NODE_DIED, IncidentKind.EXPECTATION_UNMET)
 
 
 class Recorder:
-    """Hears of everything in a run; the first incident of a kind is kept, those of the aftermath all are."""
+    """Records everything in a run; the first incident of a kind is kept, those of the aftermath all are."""
 
-    def __init__(self, cell: Cell, journal: Journal, folder: RunFolder) -> None:
+    def __init__(self, cell: PlannedRun, journal: Journal, folder: RunFolder) -> None:
         self.folder = folder
         self.evidence: list[Evidence] = []
         self.clients: list[ClientReport] = []
@@ -44,7 +44,7 @@ class Recorder:
 
     @property
     def flag_key(self) -> str:
-        """The feature flag that live nodes are asked for."""
+        """The feature flag whose value live nodes must report."""
         return self._cell.flag_key
 
     @property
@@ -79,7 +79,7 @@ class Recorder:
 
     @property
     def deaths(self) -> int:
-        """How many nodes ended by themselves that were not to."""
+        """How many nodes crashed that were not allowed to."""
         return self._deaths
 
     @property
@@ -88,7 +88,7 @@ class Recorder:
         return any(kind in self._incidents for kind in _BY_THE_ARM)
 
     def begin_aftermath(self) -> None:
-        """What the arm does from here on is told beside what ended the plan."""
+        """What the arm does from here on is recorded beside what ended the plan."""
         self._aftermath = []
 
     def facts(self) -> Facts:
@@ -127,7 +127,7 @@ class Recorder:
         self.write(Sampled(description, ok, dict(detail)))
 
     def on_client(self, report: ClientReport) -> None:
-        """Journal a client's report; records that are gone or were never asked for are evidence."""
+        """Journal a client's report; records that are lost or were not checked are evidence."""
         line = self.write(ClientSettled(report))
         self.clients.append(report)
         if report.lost or report.unread or report.violations or not report.acknowledged:
@@ -138,7 +138,7 @@ class Recorder:
         self.report(Incident(IncidentKind.HARNESS_FAILED, "", story))
 
     def expectation_unmet(self, incident: Incident, line: int, node: int | None) -> None:
-        """An expectation was not met; the log of the node that was asked says most about why."""
+        """An expectation was not met; the log of the node that it is about says most about why."""
         self.report(incident, line)
         if node is not None:
             log = self.folder.node_log(node)

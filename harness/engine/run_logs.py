@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from harness.cluster.config import LOG_PATTERN
-from harness.engine.cell import Cell
+from harness.engine.planned_run import PlannedRun
 from harness.model.node_logs import NodeLogs, PhaseSpan
 from harness.rundir.parts import RunFolder
 
 
 def node_logs(
-    cell: Cell,
+    cell: PlannedRun,
     folder: RunFolder,
     phases: Sequence[PhaseSpan],
     names: Mapping[str, str],

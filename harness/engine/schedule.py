@@ -1,4 +1,4 @@
-"""Run many cells, a few side by side, and stop all of them at once when told to."""
+"""Run many cells, a few side by side, and stop all of them at once when cancelled."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from harness.engine.cancel import Cancellation
-from harness.engine.cell import Cell
 from harness.engine.executor import run_cell
+from harness.engine.planned_run import PlannedRun
 from harness.model.runs import RunKey, RunResult
 
 _WAKE_SECONDS = 0.3
 
 
 class RunListener(Protocol):
-    """Hears how runs get on; called from several threads."""
+    """Takes the progress of runs; called from several threads."""
 
     def begin(self, key: RunKey) -> None:
         """Call when a run begins."""
@@ -28,14 +28,14 @@ class RunListener(Protocol):
         """Call when a run has its result."""
 
 
-def run_cells(cells: Sequence[Cell], run_dir: Path, jobs: int, listener: RunListener) -> list[RunResult]:
+def run_cells(cells: Sequence[PlannedRun], run_dir: Path, jobs: int, listener: RunListener) -> list[RunResult]:
     """Run the cells, `jobs` clusters at a time; results come in the order of the cells.
 
     On Ctrl-C every node is ended before KeyboardInterrupt goes on.
     """
     cancellation = Cancellation()
 
-    def run(cell: Cell) -> RunResult:
+    def run(cell: PlannedRun) -> RunResult:
         listener.begin(cell.key)
         result = run_cell(cell, run_dir, lambda phase: listener.phase(cell.key, phase), cancellation)
         listener.end(result)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from harness.judge.cells import QUESTION_REACHABLE
-from harness.judge.classify import was_asked
+from harness.judge.classify import was_decided
 from harness.model.arms import Role
 from harness.model.claims import Claim, Expected
 from harness.model.runs import Outcome, RunResult
@@ -25,8 +25,8 @@ def check_run(result: RunResult, claims: Sequence[Claim], base: CellOutcome, cel
             return Check.ERROR
         case Outcome.INCONCLUSIVE:
             return Check.FAILED if cell.expectation == QUESTION_REACHABLE else Check.ERROR
-        case Outcome.FAILED if result.role is Role.BASE and not was_asked(base):
-            return Check.ERROR  # a control that crashed was never asked
+        case Outcome.FAILED if result.role is Role.BASE and not was_decided(base):
+            return Check.ERROR  # a control that crashed shows nothing
         case Outcome.PASSED | Outcome.FAILED:
             return _check_decided(result, expected_of(result.role, claims), base)
 
@@ -42,7 +42,7 @@ def standing_of(state: CellState, checks: Collection[Check]) -> Standing:
         return Standing.NOT_AS_CLAIMED
     if not checks or Check.ERROR in checks or state in (CellState.MISSING, CellState.UNSTABLE):
         return Standing.UNDECIDED
-    return Standing.NOT_ASKED if Check.SKIPPED in checks else Standing.AS_CLAIMED
+    return Standing.UNSUPPORTED if Check.SKIPPED in checks else Standing.AS_CLAIMED
 
 
 def _check_decided(result: RunResult, expected: Sequence[Expected], base: CellOutcome) -> Check:
@@ -61,6 +61,6 @@ def _no_worse(role: Role, shown: Expected, base: CellOutcome) -> bool:
         case Role.BASE:
             return True
         case Role.OFF:
-            return as_base if was_asked(base) else shown.outcome is Outcome.PASSED
+            return as_base if was_decided(base) else shown.outcome is Outcome.PASSED
         case Role.ON:
-            return shown.outcome is Outcome.PASSED or (as_base and was_asked(base))
+            return shown.outcome is Outcome.PASSED or (as_base and was_decided(base))

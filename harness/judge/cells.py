@@ -10,8 +10,8 @@ from harness.model.verdict import CellOutcome, CellState
 
 NODE_ALIVE = "node_alive"
 QUESTION_REACHABLE = "question_reachable"
-# What an INCONCLUSIVE run names when harness or host could not ask: the host starved the nodes, the plan took longer
-# than its budget, the ledger could not be read back or had nothing to ask. None of it says anything about the build;
+# What an INCONCLUSIVE run names when harness or host failed: the host starved the nodes, the plan took longer
+# than its budget, the ledger could not be read back or had nothing to check. None of it says anything about the build;
 # every other name is a guard of the scenario, or an action that failed, and the build can be the cause of it.
 SAYS_NOTHING_OF_THE_BUILD = frozenset({"host_not_starved", "within_budget", "ledger_read", "ledger_asked"})
 
@@ -45,12 +45,12 @@ def missed_its_guard(cell: CellOutcome) -> bool:
 
 
 def _is_of_the_scenario(name: str) -> bool:
-    """Return whether `name` is a guard or an action of the scenario, rather than harness or host failing to ask."""
+    """Return whether `name` is a guard or an action of the scenario, rather than harness or host failing."""
     return name != "" and name not in SAYS_NOTHING_OF_THE_BUILD
 
 
 def _name(result: RunResult) -> str:
-    """Return what tells this result from others of the same outcome."""
+    """Return what distinguishes this result from others of the same outcome."""
     match result.outcome:
         case Outcome.FAILED | Outcome.INCONCLUSIVE:
             return result.expectation
@@ -63,7 +63,7 @@ def _contradict(results: Iterable[RunResult]) -> bool:
 
 
 def _speaks_of_the_build(result: RunResult) -> bool:
-    """Return whether the build can be the cause of the result; what harness or host failed to ask says nothing."""
+    """Return whether the build can be the cause of the result; what harness or host failed to test says nothing."""
     match result.outcome:
         case Outcome.PASSED | Outcome.FAILED:
             return True

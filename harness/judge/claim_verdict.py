@@ -1,4 +1,4 @@
-"""What runs, source and tests say of each claim, and which claims could not be asked; pure."""
+"""What runs, source and tests say of each claim, and which claims could not be tested; pure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Ruled = Mapping[str, RuledScenario]
 def judged_claims(
     declaration: Declaration, ruled: Ruled, proof: Proof | None, logged: Mapping[str, Evidence]
 ) -> tuple[JudgedClaim, ...]:
-    """Return every claim with its status: those that a scenario asks, then those that source and tests settle.
+    """Return every claim with its status: those with a scenario, then those that source and tests settle.
 
     `ruled` are the scenarios by name, `logged` log lines that claims expect, by claim.
     """
@@ -53,7 +53,7 @@ def judged_claims(
 
 
 def reasons_of_claims(declaration: Declaration, ruled: Ruled) -> tuple[Reason, ...]:
-    """Return what of the claims could not be asked at all, however well the rest went."""
+    """Return what of the claims could not be tested at all, however well the rest went."""
     gaps = ((claim, _gap(declaration, claim, ruled)) for claim in declaration.claims)
     return tuple(
         Reason(ReasonSource.CLAIM, Verdict.INCONCLUSIVE, CellName(claim.scenario, ""), sentence)
@@ -63,7 +63,7 @@ def reasons_of_claims(declaration: Declaration, ruled: Ruled) -> tuple[Reason, .
 
 
 def _claim(chain: ClaimChain) -> Claim:
-    """Return a claim that no scenario is asked about."""
+    """Return a claim without a scenario."""
     return Claim(chain.claim, chain.text, "", {}, chain.source)
 
 
@@ -90,18 +90,18 @@ def _status(claim: Claim, ruling: Ruling) -> ClaimStatus:
             return ClaimStatus.HELD
         case Effect.CLAIM_REFUTED | Effect.REGRESSION | Effect.UNSTABLE:
             return ClaimStatus.REFUTED
-        case Effect.BLIND | Effect.CONTROL_UNDECIDED | Effect.CANDIDATE_UNDECIDED | Effect.NOT_RUN | Effect.NOT_ASKED:
+        case Effect.BLIND | Effect.CONTROL_UNDECIDED | Effect.CANDIDATE_UNDECIDED | Effect.NOT_RUN | Effect.UNSUPPORTED:
             return ClaimStatus.UNTESTED
         case _:
             assert_never(ruling.effect)
 
 
 def _gap(declaration: Declaration, claim: Claim, ruled: Ruled) -> str:
-    """Return why a claim could not be asked, empty when it was."""
+    """Return why a claim could not be tested, empty when it was."""
     ruling = _ruling_on(claim, ruled)
     if ruling is None:
         return sentences.unrun_claim(claim)
-    if ruling.effect is Effect.NOT_ASKED:
+    if ruling.effect is Effect.UNSUPPORTED:
         return sentences.unsupported_claim(claim, ruling)
     return sentences.claim_without_flag(claim, declaration.flag_key) if _lacks_flag(declaration, claim) else ""
 

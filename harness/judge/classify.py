@@ -92,7 +92,7 @@ def _as_named(expected: Expected | None, name: str) -> bool:
 
 
 def candidate_of(base: CellOutcome, cell: CellOutcome) -> Candidate:
-    """Return how a candidate's cell stands beside the base's."""
+    """Return how a candidate's cell compares with base's."""
     match cell.state:
         case CellState.PASSED:
             return Candidate.PASSED
@@ -106,7 +106,7 @@ def candidate_of(base: CellOutcome, cell: CellOutcome) -> Candidate:
         case CellState.UNSUPPORTED:
             return Candidate.UNSUPPORTED
         case CellState.UNSTABLE:
-            # Repeats that only host or harness failed to ask say nothing against the build.
+            # Repeats that only host or harness failed to test say nothing against the build.
             return Candidate.UNSTABLE if cell.contradicts else Candidate.INCONCLUSIVE
         case CellState.MISSING:
             return Candidate.MISSING
@@ -114,17 +114,17 @@ def candidate_of(base: CellOutcome, cell: CellOutcome) -> Candidate:
             assert_never(cell.state)
 
 
-def was_asked(base: CellOutcome) -> bool:
-    """Return whether the base arm was asked and answered, so that a candidate can be measured by it."""
+def was_decided(base: CellOutcome) -> bool:
+    """Return whether the base arm was decided, so that a candidate can be measured by it."""
     return control_of(None, base) in (Control.PASSED, Control.FAILED)
 
 
 def as_candidate(cell: CellOutcome, base: CellOutcome) -> CellOutcome:
     """Read a candidate's cell: a guard that base meets and the candidate never does is a failure.
 
-    What harness or host failed to ask (`cells.SAYS_NOTHING_OF_THE_BUILD`) stays INCONCLUSIVE.
+    What harness or host failed to test (`cells.SAYS_NOTHING_OF_THE_BUILD`) stays INCONCLUSIVE.
     """
-    if not (was_asked(base) and missed_its_guard(cell)):
+    if not (was_decided(base) and missed_its_guard(cell)):
         return cell
     reason = f"the base meets the guard {cell.expectation}, this arm never does: {cell.reason}"
     return replace(cell, state=CellState.FAILED, expectation=QUESTION_REACHABLE, reason=reason)

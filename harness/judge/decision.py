@@ -34,7 +34,7 @@ from harness.model.verdict import (
     VerdictRecord,
 )
 
-_UNASKED = (Effect.NOT_ASKED, Effect.NOT_RUN, Effect.CONTROL_UNDECIDED, Effect.CANDIDATE_UNDECIDED)
+_UNTESTED = (Effect.UNSUPPORTED, Effect.NOT_RUN, Effect.CONTROL_UNDECIDED, Effect.CANDIDATE_UNDECIDED)
 _NOTHING = "No scenario has a result that this host could decide."
 
 
@@ -51,7 +51,7 @@ def decide(
 ) -> VerdictRecord:
     """Judge scenarios and claims, the jar itself, its figures and its logs: HOLD beats INCONCLUSIVE beats SHIP.
 
-    What was declared and has no result, or was claimed and could not be asked, is INCONCLUSIVE by name. Results of
+    What was declared and has no result, or was claimed and could not be tested, is INCONCLUSIVE by name. Results of
     what was not declared, such as repeats that an earlier plan left in the folder, do not count. `evidence` are the
     files that are judged, `logged` log lines that claims expect, by claim; both are only shown. Commands that run
     a cell again are made from `request`, or from the command that was given.
@@ -82,7 +82,7 @@ def decide(
         proof=proof,
         coverage=coverage,
         evidence=tuple(evidence),
-        not_tested=(*_unasked(reasons, ruled), *untested(proof)),
+        not_tested=(*_untested(reasons, ruled), *untested(proof)),
         timings=declaration.timings,
         cpu_seconds=declaration.cpu_seconds,
     )
@@ -120,9 +120,9 @@ def _absent_arms(declaration: Declaration) -> Iterable[Reason]:
             yield Reason(ReasonSource.ARM, Verdict.INCONCLUSIVE, None, sentences.absent_arm(role))
 
 
-def _unasked(reasons: Sequence[Reason], ruled: Mapping[str, RuledScenario]) -> tuple[str, ...]:
-    """Return what could not be asked: arms, claims and the proof, then scenarios in their order."""
+def _untested(reasons: Sequence[Reason], ruled: Mapping[str, RuledScenario]) -> tuple[str, ...]:
+    """Return what could not be tested: arms, claims and the proof, then scenarios in their order."""
     gaps = [each for source in GAPS for each in reasons if each.source is source and not is_blocker(each)]
     effects = {each.cell.scenario: each for each in reasons if each.source is ReasonSource.EFFECT and each.cell}
-    unasked = [effects[name] for name, each in ruled.items() if each.ruling.effect in _UNASKED]
+    unasked = [effects[name] for name, each in ruled.items() if each.ruling.effect in _UNTESTED]
     return tuple(each.sentence for each in (*gaps, *unasked))

@@ -28,7 +28,7 @@ def _reason(weight: Verdict, sentence: str) -> Reason:
 
 
 def untested(proof: Proof | None) -> tuple[str, ...]:
-    """Return what of the proof could not be asked; shown, and no obstacle."""
+    """Return what the proof could not test; shown, and no obstacle."""
     if proof is None:
         return ()
     silent = [f"{a.question}: {a.detail}" for a in proof.audit if a.answer is Answer.UNTESTED]
@@ -37,7 +37,7 @@ def untested(proof: Proof | None) -> tuple[str, ...]:
 
 
 def settled_without_clusters(proof: Proof | None) -> tuple[tuple[ClaimChain, ClaimStatus, str], ...]:
-    """Return the claims that no scenario asks, each with its status and why."""
+    """Return the claims without a scenario, each with its status and why."""
     if proof is None:
         return ()
     return tuple((chain, *_status(chain, proof)) for chain in proof.chains if not chain.scenario)

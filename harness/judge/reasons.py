@@ -20,7 +20,7 @@ GAPS = (ReasonSource.ARM, ReasonSource.CLAIM, ReasonSource.PROOF)
 
 
 def worst(weights: Iterable[Verdict | None]) -> Verdict:
-    """Return the weightiest verdict; when nothing could be asked, that is INCONCLUSIVE and never SHIP."""
+    """Return the weightiest verdict; when nothing could be tested, that is INCONCLUSIVE and never SHIP."""
     known = set(weights)
     return next((verdict for verdict in _WORST_FIRST if verdict in known), Verdict.INCONCLUSIVE)
 
@@ -38,7 +38,7 @@ def is_blocker(reason: Reason) -> bool:
 def rests_on(verdict: Verdict, reasons: Sequence[Reason]) -> tuple[str, ...]:
     """Return the sentences that a verdict rests on, the weightiest first; what is lighter is shown elsewhere.
 
-    What could not be asked at all is named beside a HOLD as well, and comes first where it is what decides.
+    What could not be tested at all is named with a HOLD as well, and comes first where it is what decides.
     """
     blockers = [sentence for source in _OF_THE_JAR for sentence in _few(source, reasons)]
     weighty = [each.sentence for each in reasons if each.source in _OF_SCENARIOS and each.weight is verdict]

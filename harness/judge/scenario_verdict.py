@@ -17,7 +17,7 @@ from harness.model.claims import Claim
 from harness.model.declaration import Declaration, DeclaredScenario
 from harness.model.request import Request
 from harness.model.runs import RunResult
-from harness.model.verdict import Cell, CellName, CellOutcome, JudgedRun, Reason, ReasonSource, Scenario
+from harness.model.verdict import CellName, CellOutcome, JudgedCell, JudgedRun, JudgedScenario, Reason, ReasonSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +89,10 @@ def judged_runs(ruled: RuledScenario, results: Sequence[RunResult]) -> list[Judg
 
 def judged_scenario(
     declaration: Declaration, request: Request, ruled: RuledScenario, runs: Sequence[JudgedRun]
-) -> Scenario:
+) -> JudgedScenario:
     """Return the scenario as the verdict has it; `runs` are all judged runs."""
     ruling = ruled.ruling
-    return Scenario(
+    return JudgedScenario(
         name=ruled.declared.name,
         question=ruled.declared.question,
         verdict=ruling.verdict,
@@ -107,10 +107,12 @@ def judged_scenario(
     )
 
 
-def _cell(request: Request, ruled: RuledScenario, arm: Arm, outcome: CellOutcome, runs: Sequence[JudgedRun]) -> Cell:
+def _cell(
+    request: Request, ruled: RuledScenario, arm: Arm, outcome: CellOutcome, runs: Sequence[JudgedRun]
+) -> JudgedCell:
     name = (ruled.declared.name, arm.name)
     return extended(
-        Cell,
+        JudgedCell,
         outcome,
         role=arm.role,
         arm=arm.name,

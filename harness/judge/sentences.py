@@ -31,7 +31,7 @@ def headline(verdict: Verdict, reasons: Sequence[str], declaration: Declaration,
 
 
 def _what_passed(declaration: Declaration, rows: Rows) -> str:
-    run = [(name, ruling) for name, ruling in rows if ruling.effect is not Effect.NOT_ASKED]
+    run = [(name, ruling) for name, ruling in rows if ruling.effect is not Effect.UNSUPPORTED]
     left = [name for name, ruling in run if ruling.effect is Effect.NOT_FIXED]
     on = "on the given jar" if _is_given(declaration.arm(Role.ON)) else "with the patch on"
     times = f", {declaration.repeats} times each" if declaration.repeats > 1 else ""
@@ -91,7 +91,7 @@ def _effect(name: str, claim: str, ruling: Ruling, base: str, on: str) -> str:
             return f"{name} passes on {base} too, so it is no evidence for the patch."
         case Effect.NOT_FIXED:
             return f"{name}: {base_does} and so does {on}: not fixed by this candidate."
-        case Effect.NOT_ASKED:
+        case Effect.UNSUPPORTED:
             return f"{name} was not run: this host does not support it{why_base}."
         case Effect.CLAIM_REFUTED:
             return f"{name}: the claim {claim} is refuted: {on_does}{why_on}; {base_does}."
@@ -123,7 +123,7 @@ def flag(declaration: Declaration, name: str, ruling: Ruling) -> str:
             return f"{name}: the flag is not inert: {off_does} where {base_does}{_because(ruling.off)}."
         case Inertness.UNDECIDED:
             return f"{name}: whether the flag is inert is not known: {off_does}{_because(ruling.off)}."
-        case Inertness.INERT | Inertness.NOT_ASKED | Inertness.NO_FLAG:
+        case Inertness.INERT | Inertness.UNSUPPORTED | Inertness.NO_FLAG:
             return ""
         case _:
             assert_never(ruling.inertness)
@@ -155,7 +155,7 @@ def _because(cell: CellOutcome) -> str:
 
 
 def against(verdict: Verdict, declaration: Declaration, rows: Rows) -> str:
-    """Return the strongest reason against the verdict, for the reader who would rather not believe it."""
+    """Return the strongest reason against the verdict."""
     match verdict:
         case Verdict.SHIP:
             return _against_shipping(declaration, rows)
@@ -169,7 +169,7 @@ def against(verdict: Verdict, declaration: Declaration, rows: Rows) -> str:
 
 def _against_shipping(declaration: Declaration, rows: Rows) -> str:
     left = [name for name, ruling in rows if ruling.effect is Effect.NOT_FIXED]
-    silent = [name for name, ruling in rows if ruling.effect is Effect.NOT_ASKED]
+    silent = [name for name, ruling in rows if ruling.effect is Effect.UNSUPPORTED]
     if not any(ruling.discriminates for _, ruling in rows):
         return "No scenario fails on base, so a jar that does nothing would pass too."
     if left:

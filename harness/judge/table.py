@@ -17,7 +17,7 @@ from harness.judge.classify import (
     candidate_of,
     control_of,
     promise_of,
-    was_asked,
+    was_decided,
 )
 from harness.model.arms import Role
 from harness.model.runs import Verdict
@@ -28,7 +28,7 @@ from harness.model.verdict import CellOutcome, CellState, Effect, Inertness
 class Ruling:
     """What one scenario means under one claim (or none); cells are those that were judged.
 
-    `off` is None where the jar does not know the flag. `discriminates` tells whether the base arm fails for the named
+    `off` is None where the jar does not know the flag. `discriminates` says whether the base arm fails for the named
     reason, so that a pass on the candidate proves something.
     """
 
@@ -42,7 +42,7 @@ class Ruling:
 
     @property
     def verdict(self) -> Verdict | None:
-        """The weight of this scenario in the verdict; None when nothing was asked."""
+        """The weight of this scenario in the verdict; None when nothing was tested."""
         weights = (weight_of_effect(self.effect), weight_of_inertness(self.inertness))
         for verdict in (Verdict.HOLD, Verdict.INCONCLUSIVE, Verdict.SHIP):
             if verdict in weights:
@@ -51,7 +51,7 @@ class Ruling:
 
 
 def rule(expected: Expectations | None, base: CellOutcome, off: CellOutcome | None, on: CellOutcome) -> Ruling:
-    """Decide one scenario; `expected` is a claim's word per role, or None without a claim."""
+    """Decide one scenario; `expected` is what a claim expects per role, or None without a claim."""
     promise = promise_of(expected)
     control = control_of(None if expected is None else expected.get(Role.BASE), base)
     on_read = as_candidate(on, base)
@@ -153,7 +153,7 @@ def _both_failed(promise: Promise) -> Effect:
 def _beside_an_unsupported_base(on: Candidate) -> Effect:
     match on:
         case Candidate.UNSUPPORTED:
-            return Effect.NOT_ASKED
+            return Effect.UNSUPPORTED
         case Candidate.MISSING:
             return Effect.NOT_RUN
         case (
@@ -171,7 +171,7 @@ def _beside_an_unsupported_base(on: Candidate) -> Effect:
 
 def inertness_of(base: CellOutcome, off: CellOutcome) -> Inertness:
     """Return whether the flag, switched off, leaves the candidate behaving as the base does."""
-    if not was_asked(base):
+    if not was_decided(base):
         return _not_comparable(base, off)
     match candidate_of(base, off):
         case Candidate.PASSED:
@@ -188,11 +188,11 @@ def inertness_of(base: CellOutcome, off: CellOutcome) -> Inertness:
 
 def _not_comparable(base: CellOutcome, off: CellOutcome) -> Inertness:
     both_unsupported = base.state is off.state is CellState.UNSUPPORTED
-    return Inertness.NOT_ASKED if both_unsupported else Inertness.UNDECIDED
+    return Inertness.UNSUPPORTED if both_unsupported else Inertness.UNDECIDED
 
 
 def weight_of_effect(effect: Effect) -> Verdict | None:
-    """Return what an effect adds to the verdict; None where nothing was asked."""
+    """Return what an effect adds to the verdict; None where nothing was tested."""
     match effect:
         case Effect.CLAIM_REFUTED | Effect.REGRESSION | Effect.UNSTABLE:
             return Verdict.HOLD
@@ -200,7 +200,7 @@ def weight_of_effect(effect: Effect) -> Verdict | None:
             return Verdict.INCONCLUSIVE
         case Effect.SUPPORTS | Effect.IMPROVES | Effect.SAME | Effect.NOT_FIXED:
             return Verdict.SHIP
-        case Effect.NOT_ASKED:
+        case Effect.UNSUPPORTED:
             return None
         case _:
             assert_never(effect)
@@ -213,7 +213,7 @@ def weight_of_inertness(inertness: Inertness) -> Verdict | None:
             return Verdict.HOLD
         case Inertness.UNDECIDED:
             return Verdict.INCONCLUSIVE
-        case Inertness.INERT | Inertness.NOT_ASKED | Inertness.NO_FLAG:
+        case Inertness.INERT | Inertness.UNSUPPORTED | Inertness.NO_FLAG:
             return None
         case _:
             assert_never(inertness)

@@ -66,7 +66,7 @@ def unpacked_distribution(folder: Path) -> Distribution:
 
 
 def jar_version(jar: Path) -> str:
-    """Return the Kafka version that a jar says it is of, or that its file name does; empty when neither tells."""
+    """Return the Kafka version that a jar says it is of, or that its file name does; empty when neither does."""
     with open_archive(jar) as archive:
         if VERSION_ENTRY in archive.namelist():
             return version_in_properties(read_entry(archive, VERSION_ENTRY).decode("utf-8", "replace"))

@@ -12,7 +12,7 @@ from pathlib import Path
 import git
 
 from harness.base.errors import HarnessError
-from harness.kafka.repository import answered, create_repository, head, open_repository, said
+from harness.kafka.repository import answered, create_repository, error_text, head, open_repository
 from harness.kafka.tree import SourceTree
 
 _TIMEOUT_SECONDS = {"ls-remote": 60, "fetch": 900}  # the latter for all of Kafka's history over a slow line
@@ -123,7 +123,7 @@ def _remote(url: str, command: str, arguments: Sequence[str], into: Path | None 
         raise HarnessError("git is not installed, or not on PATH.", "Install git.") from error
     except git.GitCommandError as error:
         raise HarnessError(
-            f"{_without_password(url)} cannot be read with git: {_without_password(said(error))}.",
+            f"{_without_password(url)} cannot be read with git: {_without_password(error_text(error))}.",
             "Check the address, the network and your access to it.",
         ) from error
 

@@ -42,7 +42,7 @@ def checked_version(version: str) -> str:
 def read_lock(version: str, folders: Sequence[Path] = ()) -> Lock:
     """Return the lock of a Kafka version from the first of `folders` (the shipped ones, then the user's) that has it.
 
-    Raises HarnessError when there is none (telling which exist) or the file is malformed.
+    Raises HarnessError when there is none (naming those that exist) or the file is malformed.
     """
     for folder in folders or _searched():
         path = folder / f"{checked_version(version)}.lock"

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from harness.base.errors import HarnessError
 
-# Without this GitPython cannot even be imported where git is missing; with it, the first command tells.
+# Without this GitPython cannot even be imported where git is missing; with it, the first command fails.
 os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 import git
 
@@ -51,16 +51,16 @@ def head(repository: git.Repo) -> str:
 
 
 def answered(ask: Callable[[], T]) -> T:
-    """Return `ask()`; where git is missing or refuses, raise a HarnessError with git's own last words."""
+    """Return `ask()`; where git is missing or refuses, raise a HarnessError with git's own message."""
     try:
         return ask()
     except git.GitCommandNotFound as error:
         raise HarnessError("git is not installed, or not on PATH.", "Install git.") from error
     except git.GitCommandError as error:
-        raise HarnessError(f"git failed: {said(error)}.") from error
+        raise HarnessError(f"git failed: {error_text(error)}.") from error
 
 
-def said(error: git.GitCommandError) -> str:
+def error_text(error: git.GitCommandError) -> str:
     """Return why git failed, in its own words: its fatal line, or else all it wrote on its error output."""
     text = str(error.stderr).strip().removeprefix("stderr: '").removesuffix("'").strip()
     fatal = [line.removeprefix("fatal: ") for line in text.splitlines() if line.startswith("fatal: ")]

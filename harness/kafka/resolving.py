@@ -1,12 +1,12 @@
-"""What a Kafka version is made of, asked of a Maven repository once and then locked."""
+"""What a Kafka version is made of, resolved in a Maven repository once and then locked."""
 
 from __future__ import annotations
 
 from jgo.maven import MavenContext
 
 from harness.base.errors import HarnessError
-from harness.kafka.lines import Pins
 from harness.kafka.lock import checked_version
+from harness.kafka.release_lines import Pins
 from harness.toolbox.downloads import Downloads
 from harness.toolbox.lockfile import Lock, Purpose
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.base.errors import HarnessError
-from harness.logs.diff import Counted, Progress, compare, opened, read_nodes, silent
-from harness.logs.read.events import WHOLE_LOG
+from harness.logs.log_diff import Counted, Progress, compare, opened, read_nodes, silent
+from harness.logs.read.event_counts import WHOLE_LOG
 from harness.logs.read.layout import COMMON, KAFKA_DEFAULT, Layout, compile_layout, detect
 from harness.logs.read.places import first_lines, folders_in, here_if_file, is_address, is_hidden, logs_below
-from harness.logs.read.proposals import misfit
+from harness.logs.read.proposals import layout_mismatch
 from harness.model.findings import Contrast
 from harness.model.node_logs import NodeLogs
 from harness.rundir.parts import LogsFolder
@@ -48,7 +48,7 @@ def diff_folders(
     Folders are paths, or addresses in a file system that Spark knows. `pattern` is the log4j conversion pattern of all
     files; without it each file's layout is recognised. Files that fit no layout are left out and listed in totals.json;
     a folder with none that fits is a HarnessError. Each folder in `repeats` holds the logs of one more run of what
-    wrote `a`: they tell what is noise.
+    wrote `a`: they show what is noise.
     """
     patterns = COMMON if pattern is None else (compile_layout(pattern).pattern,)
     a, b = here_if_file(a), here_if_file(b)
@@ -56,7 +56,7 @@ def diff_folders(
         raise HarnessError(f"{a} and {b} are the same folder.", "Name two folders of logs.")
     for place in (a, b):
         if not is_address(place):
-            log_files(Path(place))  # what lacks here is told before Spark starts
+            log_files(Path(place))  # what lacks here fails before Spark starts
     with opened(out.path, toolbox, progress, master) as spark:
         further = [] if repeats is None else _further(spark, here_if_file(repeats))
         runs = [(a, a, 1), (b, b, 1), *((a, more, number) for number, more in enumerate(further, 2))]
@@ -99,7 +99,7 @@ def read_files(
         known = {place: _layout(samples[place], patterns) if place in samples else None for place in folder.files}
         fitting = {place: layout for place, layout in known.items() if layout is not None}
         if not fitting:
-            raise misfit(folder.files[0], " or ".join(patterns), samples.get(folder.files[0], []))
+            raise layout_mismatch(folder.files[0], " or ".join(patterns), samples.get(folder.files[0], []))
         nodes += [_node(folder, number, *item) for number, item in enumerate(fitting.items())]
         unread += [f"{place} was not read: {_why(place)}." for place in folder.files if place not in fitting]
     return read_nodes(spark, Path(), nodes, out, progress, unread)

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from harness.base.errors import HarnessError
 from harness.base.files import PARTIAL
-from harness.logs.kept import SCHEMA, parquet_files, write_counts
+from harness.logs.count_cache import SCHEMA, parquet_files, write_counts
 from harness.logs.read.pipeline import FileCounts
 from harness.model.findings import Contrast
 from harness.model.log_totals import Totals

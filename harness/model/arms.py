@@ -66,7 +66,7 @@ class Arm:
 
 @dataclass(frozen=True, slots=True)
 class Flagged:
-    """The feature flag as the claims tell it: its key (empty without claims) and claimed default."""
+    """The feature flag as the claims state it: its key (empty without claims) and claimed default."""
 
     key: str
     claimed_default: bool

@@ -1,4 +1,4 @@
-"""What became of everything that clients were promised during a run; pure."""
+"""What clients were promised during a run, and what was there at its end; pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class ClientReport:
-    """One client's account. `acknowledged` are records, transactions or deliveries, as `description` says.
+    """One client's report. `acknowledged` are records, transactions or deliveries, as `description` says.
 
     `failures` counts errors by their name. `lost` was acknowledged and is gone, `duplicates` is there more than once;
     `violations` are sentences about what else must not be. `binding` says whether a loss counts against the build:

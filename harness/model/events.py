@@ -117,7 +117,7 @@ class ThreadsDumped:
 
 @dataclass(frozen=True, slots=True)
 class ErrorLogged:
-    """A node wrote an ERROR or FATAL line. `on_base` tells whether it ran the control's jar; `refused` whether the
+    """A node wrote an ERROR or FATAL line. `on_base` says whether it ran the control's jar; `refused` whether the
     line only says that a client's request was refused.
     """
 
@@ -221,7 +221,7 @@ ENDED = ("stopped", "killed", "died")  # states of a node that runs no more
 
 
 def is_of_the_plan(event: Event) -> bool:
-    """Whether the plan did or asked something, or a node died; after the last of these the harness tidies up.
+    """Whether it is a step of the plan, or a node died; after the last of these the harness tidies up.
 
     A death ends the plan at once, so no step need follow it.
     """

@@ -26,7 +26,7 @@ class Significance(StrEnum):
 
     BEYOND = "beyond the noise"
     WITHIN = "within the noise"
-    UNKNOWN = "unknown"  # too few runs to tell
+    UNKNOWN = "unknown"  # too few runs to know
 
 
 @dataclass(frozen=True, slots=True)

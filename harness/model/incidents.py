@@ -1,4 +1,4 @@
-"""What can come in the way of a plan, or end it: kinds of incidents, each with a name and a story."""
+"""What can go wrong in a run: kinds of incidents, each with a name and a reason."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from enum import StrEnum
 
 
 class IncidentKind(StrEnum):
-    """Whose doing an incident is; harness.engine.outcome says what a run is worth after each."""
+    """What went wrong; harness.engine.outcome says what a run is worth after each."""
 
     HARNESS_FAILED = "the harness or the host failed"
     HOST_STALLED = "the host did not let a process run"
     WRONG_BUILD = "a node ran something else than was installed"
-    NODE_DIED = "a node ended by itself"
-    NOT_PROVED = "a node could not be asked what it ran"
-    NEVER_PROVED = "a node was never ready to be asked what it ran"
+    NODE_DIED = "a node crashed"
+    NOT_PROVED = "what a node runs could not be checked"
+    NEVER_PROVED = "what a node runs was never checked"
     INVARIANT_BROKEN = "what must always hold did not"
-    GUARD_UNMET = "the question could not be asked"
-    EXPECTATION_UNMET = "the arm did not do what it was asked"
+    GUARD_UNMET = "a guard was not met"
+    EXPECTATION_UNMET = "an expectation was not met"
     UNSUPPORTED = "this host lacks what the scenario needs"
 
 

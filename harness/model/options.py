@@ -32,8 +32,8 @@ class Option:
     least: int | None = None
     most: int | None = None
 
-    def words(self, value: Any) -> Iterator[str]:
-        """Yield the words that give `value`; none for the default."""
+    def arguments(self, value: Any) -> Iterator[str]:
+        """Yield the arguments that give `value`; none for the default."""
         if value == self.default:
             return
         if self.kind is bool:
@@ -42,16 +42,16 @@ class Option:
         for each in [",".join(value)] if self.commas else value if self.several else [value]:
             yield from (self.name, str(each))
 
-    def value(self, words: Sequence[str]) -> Any:
-        """Return what `words` stand for, one for each time that the option was given. Raises ValueError."""
+    def value(self, arguments: Sequence[str]) -> Any:
+        """Return the value of `arguments`, one for each time that the option was given. Raises ValueError."""
         if self.commas:
-            return tuple(part for part in words[-1].split(",") if part)
-        return tuple(map(self.kind, words)) if self.several else self.kind(words[-1])
+            return tuple(part for part in arguments[-1].split(",") if part)
+        return tuple(map(self.kind, arguments)) if self.several else self.kind(arguments[-1])
 
 
-def option(default: T, name: str, says: str, **more: Any) -> T:
+def option(default: T, name: str, help: str, **more: Any) -> T:
     """Return a dataclass field that an option gives; `more` are further fields of its Option."""
-    return field(default=default, metadata={_DECLARED: {"name": name, "help": says, **more}})
+    return field(default=default, metadata={_DECLARED: {"name": name, "help": help, **more}})
 
 
 def options_of(record: type) -> Mapping[str, Option]:
@@ -64,30 +64,30 @@ def options_of(record: type) -> Mapping[str, Option]:
     }
 
 
-def words_of(record: Any) -> tuple[str, ...]:
-    """Return the words that give a record on a command line: what differs from the defaults, in the fields' order."""
+def arguments_of(record: Any) -> tuple[str, ...]:
+    """Return a record as arguments of a command line: what differs from the defaults, in the fields' order."""
     options = options_of(type(record))
-    return tuple(word for name, option in options.items() for word in option.words(getattr(record, name)))
+    return tuple(argument for name, option in options.items() for argument in option.arguments(getattr(record, name)))
 
 
-def record_of(record: type[R], words: Sequence[str]) -> R:
-    """Return the record that a command line's words give; words that have to do with none of its options are skipped.
+def record_of(record: type[R], arguments: Sequence[str]) -> R:
+    """Return the record that a command line's arguments give; those of none of its options are skipped.
 
     Raises HarnessError for a value that is not of its option's kind.
     """
     options = options_of(record)
-    switches = {word: (name, on) for name, each in options.items() for word, on in _switches(each)}
+    switches = {argument: (name, on) for name, each in options.items() for argument, on in _switches(each)}
     named = {each.name: name for name, each in options.items() if each.kind is not bool}
     values: dict[str, Any] = {}
     given: dict[str, list[str]] = {}
-    rest = iter(words)
-    for word in rest:
-        name, attached, value = word.partition("=")
+    rest = iter(arguments)
+    for argument in rest:
+        name, attached, value = argument.partition("=")
         if name in switches:
             values.__setitem__(*switches[name])
         elif name in named:
             given.setdefault(named[name], []).append(value if attached else next(rest, ""))
-    return record(**values, **{name: _value(options[name], said) for name, said in given.items()})
+    return record(**values, **{name: _value(options[name], value) for name, value in given.items()})
 
 
 def _switches(each: Option) -> Iterator[tuple[str, bool]]:
@@ -96,11 +96,11 @@ def _switches(each: Option) -> Iterator[tuple[str, bool]]:
         yield each.off, False
 
 
-def _value(each: Option, words: Sequence[str]) -> Any:
+def _value(each: Option, arguments: Sequence[str]) -> Any:
     try:
-        return each.value(words)
+        return each.value(arguments)
     except ValueError as error:
-        raise HarnessError(f"{' '.join((each.name, *words))} is not an option's value: {error}.") from error
+        raise HarnessError(f"{' '.join((each.name, *arguments))} is not an option's value: {error}.") from error
 
 
 def _kind(hint: Any) -> dict[str, Any]:

@@ -76,7 +76,7 @@ class TestClass:
 
 @dataclass(frozen=True, slots=True)
 class FailedTest:
-    """A test that failed on the candidate; `fails_on_base` is None when base was not asked (or cannot be)."""
+    """A test that failed on the candidate; `fails_on_base` is None when it was not run on base (or cannot be)."""
 
     suite: TestSuite
     class_name: str
@@ -97,7 +97,7 @@ class TestsProof:
     directory.
 
     `gap` says in a sentence what of them could not be run, empty when everything in scope was; `missing` why they
-    could not be run at all though they were asked for.
+    could not be run at all though they were selected.
     """
 
     __test__ = False
@@ -218,7 +218,7 @@ class Proof:
     """Everything that was proved of one build against base, without a cluster.
 
     `base` and `candidate` are SHA-256 digests of the jars. `differences` are worst first. `looked_at` are the names of
-    all rules that were applied, so that a rule without a difference is known to have been asked. `chains` are the
+    all rules that were applied, so that a rule without a difference is known to have been checked. `chains` are the
     claims in the order of their file.
     """
 

@@ -1,4 +1,4 @@
-"""What a user asked for on the command line, as one record."""
+"""What a user requested on the command line, as one record."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Request:
     builder: str = option("auto", "--builder", "auto, javac, ecj, gradle-container or gradle-full.")
     profile: Profile = option(Profile.FAST, "--profile", "JVM settings of the nodes.")
     kafka_version: str = option("", "--kafka", f"Kafka version: that of --base-dist, or {DEFAULT_KAFKA}, if not given.")
-    offline: bool = option(False, "--offline", "Use only what the cache holds; never ask the network.")
+    offline: bool = option(False, "--offline", "Use only what the cache holds; never use the network.")
     patches: tuple[Path, ...] = ()
     argv: tuple[str, ...] = ()
 

@@ -29,7 +29,7 @@ class RolloutOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RollPlan:
-    """What was asked of a rollout beside its builds.
+    """The options of a rollout beyond its builds.
 
     `topology` is as the user writes it (`3+3`), `order` the node ids in the order of the roll (empty for brokers first
     and the active controller last). `stall_budget` is how many seconds a client may wait, 0 for twice what base shows.
@@ -108,7 +108,7 @@ class Rehearsal:
 
 @dataclass(frozen=True, slots=True)
 class RolloutVerdict:
-    """All that was asked and found: rollout.json."""
+    """What was rehearsed and what that showed: rollout.json."""
 
     schema: int
     kafka_version: str

@@ -55,6 +55,11 @@ class Evidence:
     line: Count = 0
     excerpt: str = ""
 
+    @property
+    def place(self) -> str:
+        """File and line, as compilers write them."""
+        return f"{self.path}:{self.line}" if self.line else self.path
+
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
@@ -79,3 +84,13 @@ class RunResult:
     def key(self) -> RunKey:
         """The run's name."""
         return RunKey(self.scenario, self.arm, self.repeat)
+
+    @property
+    def label(self) -> str:
+        """The outcome as it is written everywhere: `FAILED(observer_recovers)`, `INCONCLUSIVE(follows_leader)`."""
+        return f"{self.outcome}({self.expectation})" if self.expectation else str(self.outcome)
+
+    @property
+    def summary(self) -> str:
+        """The outcome with its reason, where there is one."""
+        return f"{self.label}: {self.reason}" if self.reason else self.label

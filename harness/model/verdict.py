@@ -1,4 +1,4 @@
-"""The verdict: everything that was asked, shown and concluded; the content of verdict.json.
+"""The verdict: everything that was declared, observed and concluded; the content of verdict.json.
 
 The judge makes it, and reports, JUnit, the night and the terminal read it: nobody judges again.
 """
@@ -31,7 +31,7 @@ class Check(StrEnum):
 
     @property
     def is_fine(self) -> bool:
-        """Whether it speaks neither against the build nor for nothing: it is as claimed, or no worse than base."""
+        """Whether the run is as claimed, or no worse than base where nothing is claimed."""
         return self in (Check.PASSED, Check.EXPECTED_FAILURE)
 
 
@@ -41,7 +41,7 @@ class Standing(StrEnum):
     AS_CLAIMED = "as claimed"
     NOT_AS_CLAIMED = "not as claimed"
     UNDECIDED = "undecided"  # INCONCLUSIVE, BROKEN or MISSING: says nothing of the build
-    NOT_ASKED = "not asked"  # this host does not support it
+    UNSUPPORTED = "unsupported"  # this host does not support it
 
 
 class CellState(StrEnum):
@@ -63,7 +63,7 @@ class Effect(StrEnum):
     IMPROVES = "improvement"
     SAME = "no difference"
     NOT_FIXED = "not fixed"
-    NOT_ASKED = "not asked"
+    UNSUPPORTED = "unsupported"
     CLAIM_REFUTED = "claim refuted"
     REGRESSION = "regression"
     UNSTABLE = "unstable"
@@ -79,7 +79,7 @@ class Inertness(StrEnum):
     INERT = "inert"
     NOT_INERT = "not inert"
     UNDECIDED = "undecided"
-    NOT_ASKED = "not asked"
+    UNSUPPORTED = "unsupported"
     NO_FLAG = "no flag"  # the jar does not know the flag, so there is no such arm
 
 
@@ -100,7 +100,7 @@ class ReasonSource(StrEnum):
     EFFECT = "effect"  # base and on in a scenario
     FLAG = "flag"  # base and off in a scenario
     ARM = "arm"  # one that is not there
-    CLAIM = "claim"  # one that could not be asked
+    CLAIM = "claim"  # one that could not be tested
     NOTHING = "nothing"  # nothing at all could be tested
 
 
@@ -114,7 +114,7 @@ class CellName:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One thing that speaks for a verdict: its `weight`, None where nothing was asked, and the cell it is about."""
+    """One thing that speaks for a verdict: its `weight`, None where nothing was tested, and the cell it is about."""
 
     source: ReasonSource
     weight: Verdict | None
@@ -131,7 +131,7 @@ class CellOutcome:
 
     `expectation` names what failed, or the guard that was unmet, where every repeat names the same one.
     `agreeing` of `declared` repeats show the most frequent outcome. `contradicts` is True when repeats differ
-    in something the build itself did, rather than only in what harness or host failed to ask.
+    in something the build itself did, rather than only in what harness or host failed to test.
     """
 
     state: CellState
@@ -147,7 +147,7 @@ class CellOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell(CellOutcome):
+class JudgedCell(CellOutcome):
     """A judged cell: what is claimed of it, how it compares with that, and the command that runs it again."""
 
     role: Role
@@ -168,10 +168,10 @@ class Cell(CellOutcome):
 
 
 @dataclass(frozen=True, slots=True)
-class Scenario:
-    """A row of the matrix: its weight in the verdict (None when nothing was asked) and what it means.
+class JudgedScenario:
+    """A row of the matrix: its weight in the verdict (None when nothing was tested) and what it means.
 
-    `discriminates` tells whether base fails for the named reason; a scenario that does not proves nothing.
+    `discriminates` says whether base fails for the named reason; a scenario that does not proves nothing.
     """
 
     name: Text
@@ -180,9 +180,9 @@ class Scenario:
     effect: Effect
     inertness: Inertness
     discriminates: bool
-    cells: tuple[Cell, ...]
+    cells: tuple[JudgedCell, ...]
 
-    def cell(self, arm: str) -> Cell | None:
+    def cell(self, arm: str) -> JudgedCell | None:
         """Return the cell of an arm, None for one that cannot exist."""
         return next((cell for cell in self.cells if cell.arm == arm), None)
 
@@ -200,7 +200,7 @@ class JudgedRun(RunResult):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedClaim(Claim):
-    """A claim with what runs, source and tests say of it and `why`; no scenario is asked about some.
+    """A claim with what runs, source and tests say of it and `why`; some have no scenario.
 
     `expected_log` is the pattern of a log line on the `on` arm, `logged` such a line; empty and None where the claim
     expects none, or none was found.
@@ -241,7 +241,7 @@ class VerdictRecord:
     host: Mapping[str, str]
     repeats: Positive
     arms: tuple[Arm, ...]
-    scenarios: tuple[Scenario, ...]
+    scenarios: tuple[JudgedScenario, ...]
     claims: tuple[JudgedClaim, ...]
     runs: tuple[JudgedRun, ...]
     contrasts: tuple[Contrast, ...]

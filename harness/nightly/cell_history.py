@@ -88,7 +88,7 @@ def findings_of(verification: str, record: VerdictRecord) -> tuple[NightFinding,
 
 
 def compared(cells: Mapping[tuple[str, str, str], NightCell], found: NightFinding) -> bool:
-    """Whether a night asked for what this finding would have shown; `cells` are those of the night, by key."""
+    """Whether a night ran what this finding would have shown in; `cells` are those of the night, by key."""
     if found.scenario == PROOF:
         return any(key[0] == found.verification for key in cells)
     ends = ((found.verification, found.scenario, found.base), (found.verification, found.scenario, found.candidate))
@@ -108,5 +108,5 @@ def _of_proof(verification: str, proof: Proof) -> Iterator[NightFinding]:
             yield NightFinding(*identity, cut(each.where, _TEMPLATE), _digest(*identity, each.where))
 
 
-def _digest(*words: str) -> str:
-    return hashlib.sha256("\0".join(words).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]

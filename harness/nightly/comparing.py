@@ -35,7 +35,7 @@ class ComparedSide:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RunDifference:
     """One thing that is not the same on both sides; `counts` is False for what is only shown beside."""
 
     what: str
@@ -85,7 +85,7 @@ def side_of(verdicts: Mapping[str, VerdictRecord], others: Mapping[str, str]) ->
     )
 
 
-def compare(before: ComparedSide, after: ComparedSide) -> tuple[Change, ...]:
+def compare(before: ComparedSide, after: ComparedSide) -> tuple[RunDifference, ...]:
     """Return everything that changed, what counts first. Pure; the other way round it gives the same, swapped."""
     pairs = (
         ("verdict", before.verdicts, after.verdicts, True),
@@ -95,7 +95,7 @@ def compare(before: ComparedSide, after: ComparedSide) -> tuple[Change, ...]:
         ("build", before.context, after.context, False),
     )
     changes = [
-        Change(what, where, one.get(where, ABSENT), other.get(where, ABSENT), counts)
+        RunDifference(what, where, one.get(where, ABSENT), other.get(where, ABSENT), counts)
         for what, one, other, counts in pairs
         for where in sorted(one.keys() | other.keys())
         if one.get(where) != other.get(where)
@@ -103,7 +103,7 @@ def compare(before: ComparedSide, after: ComparedSide) -> tuple[Change, ...]:
     return (*changes, *_times(before.seconds, after.seconds))
 
 
-def render_markdown(changes: Sequence[Change], before: str, after: str) -> str:
+def render_markdown(changes: Sequence[RunDifference], before: str, after: str) -> str:
     """Return the changes as a Markdown table. Pure."""
     lines = [f"| | where | {plain(before)} | {plain(after)} |", "|---|---|---|---|"]
     lines += [
@@ -113,7 +113,7 @@ def render_markdown(changes: Sequence[Change], before: str, after: str) -> str:
     return "\n".join([*lines, "", f"**{sentence(changes)}**"]) + "\n"
 
 
-def sentence(changes: Sequence[Change]) -> str:
+def sentence(changes: Sequence[RunDifference]) -> str:
     """Return whether anything changed, and how much of what. Pure."""
     counted = [change.what for change in changes if change.counts]
     counts = ", ".join(f"{counted.count(what)} × {what}" for what in dict.fromkeys(counted))
@@ -139,8 +139,8 @@ def _builds(record: VerdictRecord) -> Iterator[tuple[str, str]]:
         yield arm.name, f"{arm.build.jar_sha256[:12]}, Kafka {arm.build.kafka_version}, Java {arm.java}"
 
 
-def _times(before: Mapping[str, float], after: Mapping[str, float]) -> Iterator[Change]:
+def _times(before: Mapping[str, float], after: Mapping[str, float]) -> Iterator[RunDifference]:
     for stage in sorted(before.keys() & after.keys()):
         small, large = sorted((before[stage], after[stage]))
         if large - small > _SECONDS and large > small * _RATIO:
-            yield Change("time", stage, duration(before[stage]), duration(after[stage]), counts=False)
+            yield RunDifference("time", stage, duration(before[stage]), duration(after[stage]), counts=False)

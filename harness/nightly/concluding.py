@@ -10,10 +10,10 @@ from harness.model.waivers import load_waivers
 from harness.nightly.folder import NightFolder, read_night, verdicts_of
 from harness.nightly.history import add_to_history, read_history
 from harness.nightly.judging import Concluded, NightReport, judge_night
-from harness.nightly.junit import render_night_junit
+from harness.nightly.night_cases import render_night_junit
+from harness.nightly.night_summary import render_summary
 from harness.nightly.nightpage import render_night
 from harness.nightly.sparkline import sparklines_of
-from harness.nightly.summary import render_summary
 from harness.report import write_reports
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.recordfile import RecordFile
 from harness.model.verdict import VerdictRecord
-from harness.nightly.night import SCHEMA, Ended, Night, VerificationStatus
+from harness.nightly.night import SCHEMA, EndedVerification, Night, VerificationStatus
 from harness.rundir.directory import RunDirectory
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,199}")  # a folder's name on any machine, and no way out of the night
@@ -93,6 +93,6 @@ def verdicts_of(folder: Path, night: Night) -> dict[str, VerdictRecord]:
     return {each.id: place.run(each.id).verdict.read() for each in night.ended if has_verdict(each)}
 
 
-def has_verdict(ended: Ended) -> bool:
+def has_verdict(ended: EndedVerification) -> bool:
     """Whether a verification ended with a verdict."""
     return ended.outcome not in (VerificationStatus.ERROR, VerificationStatus.MISSING)

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from harness.model.options import words_of
+from harness.model.options import arguments_of
 from harness.model.request import Request
 from harness.model.runs import Verdict
 from harness.model.verdict import ClaimStatus, Reason, ReasonSource, Standing, VerdictRecord
 from harness.model.waivers import Waiver
 from harness.nightly.cell_history import cells_of, findings_of
 from harness.nightly.history import SCHEMA, PastNight, Verified, before
-from harness.nightly.night import Ended, Night, Planned, VerificationStatus
+from harness.nightly.night import EndedVerification, Night, Planned, VerificationStatus
 from harness.nightly.night_waivers import Waived, apply_waivers
 from harness.nightly.trend import CellTrend, FindingTrend, cell_trends, finding_trends
 
@@ -108,7 +108,9 @@ def judge_night(
     )
 
 
-def _concluded(planned: Planned, ended: Ended | None, record: VerdictRecord | None, waived: Waived) -> Concluded:
+def _concluded(
+    planned: Planned, ended: EndedVerification | None, record: VerdictRecord | None, waived: Waived
+) -> Concluded:
     if ended is None:
         missing = VerificationStatus.MISSING
         return Concluded(planned, missing, missing, "It was declared and nobody ran it.", 0.0)
@@ -125,7 +127,7 @@ def _after_waivers(verification: str, record: VerdictRecord, waived: Waived) -> 
     left = {reason.weight for reason in record.reasons if not _is_waived(verification, record, reason, waived)}
     if Verdict.HOLD in left:
         return Verdict.HOLD
-    # Claims that no scenario asks are settled, or left open, by the proof: they weigh nothing here.
+    # Claims without a scenario are settled, or left open, by the proof: they weigh nothing here.
     untested = any(claim.scenario and claim.status is ClaimStatus.UNTESTED for claim in record.claims)
     return Verdict.INCONCLUSIVE if untested or Verdict.INCONCLUSIVE in left else Verdict.SHIP
 
@@ -158,7 +160,7 @@ def _retries(concluded: Sequence[Concluded], verdicts: Mapping[str, VerdictRecor
 
 
 def _undecided(record: VerdictRecord) -> list[str]:
-    """Return the scenarios with a cell that could not be asked; one that is held back is decided all the same."""
+    """Return the scenarios with a cell that could not be tested; one that is a HOLD is decided all the same."""
     return [
         scenario.name
         for scenario in record.scenarios
@@ -171,4 +173,4 @@ def _line(planned: Planned, scenarios: Sequence[str]) -> str:
     request = planned.request
     if scenarios:
         request = replace(request, scenarios=tuple(scenarios), suite=Request().suite)
-    return shlex.join(["harness", "verify", *words_of(request)])
+    return shlex.join(["harness", "verify", *arguments_of(request)])

@@ -12,10 +12,10 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.files import write_bytes
 from harness.base.locks import MARKER
-from harness.model.options import record_of, words_of
+from harness.model.options import arguments_of, record_of
 from harness.model.request import Request
 from harness.nightly.folder import NightFolder, is_night, read_night
-from harness.nightly.night import SCHEMA, Ended, Night, Planned, VerificationStatus
+from harness.nightly.night import SCHEMA, EndedVerification, Night, Planned, VerificationStatus
 from harness.rundir.directory import RunDirectory
 
 _BLOCK_BYTES = 1 << 16
@@ -26,7 +26,7 @@ class Part:
     """A verification that one of the folders brings; `run_dir` may be missing where it ended in an error."""
 
     planned: Planned
-    ended: Ended
+    ended: EndedVerification
     run_dir: Path
 
 
@@ -81,11 +81,11 @@ def _of_run(folder: Path) -> Part:
     """Return a run directory that no night made, under its folder's name."""
     directory = RunDirectory(folder)
     declaration, record = directory.declaration.read(), directory.verdict.read()
-    words = words_of(record_of(Request, declaration.argv))
+    arguments = arguments_of(record_of(Request, declaration.argv))
     name = folder.absolute().name
     seconds = round(sum(declaration.timings.values()), 1)
-    planned = Planned(name, words, 1, max(seconds, 1.0))
-    return Part(planned, Ended(name, VerificationStatus(record.verdict.value), seconds), folder)
+    planned = Planned(name, arguments, 1, max(seconds, 1.0))
+    return Part(planned, EndedVerification(name, VerificationStatus(record.verdict.value), seconds), folder)
 
 
 def _copy_sparse(source: str, target: str) -> None:
@@ -122,7 +122,7 @@ def _same_question(planned: Planned, part: Part) -> None:
     """Raise HarnessError when a run directory has the name of a verification that ran something else."""
     if _question(planned) != _question(part.planned):
         raise HarnessError(
-            f"{part.run_dir} ran something else than {planned.id}: harness verify {' '.join(part.planned.words)}.",
+            f"{part.run_dir} ran something else than {planned.id}: harness verify {' '.join(part.planned.arguments)}.",
             "Merge shards of one commit, each run from the top folder; give another run another folder's name.",
         )
 

@@ -26,24 +26,24 @@ class VerificationStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A verification of the matrix: the words after `harness verify`, and who runs it.
+    """A verification of the matrix: the arguments of `harness verify`, and who runs it.
 
     `id` names its run directory below the night; `shard` counts from 1; `seconds` is how long it is expected to take.
     """
 
     id: str
-    words: tuple[str, ...]
+    arguments: tuple[str, ...]
     shard: int
     seconds: float
 
     @property
     def request(self) -> Request:
-        """What the words ask for. Raises HarnessError for words that no harness wrote."""
-        return record_of(Request, self.words)
+        """The request of these arguments. Raises HarnessError for arguments that no harness wrote."""
+        return record_of(Request, self.arguments)
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedVerification:
     """A verification that was run; `seconds` is wall time, `error` a sentence when the outcome is ERROR."""
 
     id: str
@@ -67,7 +67,7 @@ class Night:
     shard: int
     shards: int
     planned: tuple[Planned, ...]
-    ended: tuple[Ended, ...] = ()
+    ended: tuple[EndedVerification, ...] = ()
 
     @property
     def label(self) -> str:

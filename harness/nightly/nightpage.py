@@ -9,8 +9,8 @@ from urllib.parse import quote
 from harness.base.progress import duration
 from harness.base.text import cut
 from harness.nightly.judging import Concluded, NightReport
+from harness.nightly.night_summary import counted, part
 from harness.nightly.sparkline import LEGEND, signs_of, spoken
-from harness.nightly.summary import counted, part
 from harness.nightly.trend import CellTrend, Trend
 from harness.report.page import render_page
 
@@ -20,7 +20,7 @@ _ORDER = (Trend.NEW, Trend.FLAKY, Trend.RECURRING, Trend.UNDECIDED, Trend.FIXED)
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class NightRow:
     """A verification on the page; `href` is its report, empty when it has none."""
 
     id: str
@@ -65,7 +65,7 @@ class NightPage:
     counted: str
     outcome: str
     earlier: int
-    rows: tuple[Row, ...]
+    rows: tuple[NightRow, ...]
     cells: tuple[CellRow, ...]
     findings: tuple[FindingRow, ...]
     faults: tuple[str, ...]
@@ -109,9 +109,9 @@ def _used(report: NightReport) -> Sequence[object]:
     return [*report.waived.cells.values(), *report.waived.findings.values()]
 
 
-def _row(each: Concluded) -> Row:
+def _row(each: Concluded) -> NightRow:
     has_report = each.outcome.value in ("SHIP", "HOLD", "INCONCLUSIVE")
-    return Row(
+    return NightRow(
         each.planned.id,
         _href(each.planned.id) if has_report else "",
         each.outcome.value,

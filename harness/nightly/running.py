@@ -10,12 +10,12 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter, duration
-from harness.model.options import words_of
+from harness.model.options import arguments_of
 from harness.model.request import Request, as_typed
 from harness.model.runs import Verdict
 from harness.nightly.folder import NightFolder
-from harness.nightly.matrix import Verification
-from harness.nightly.night import SCHEMA, Ended, Night, Planned, VerificationStatus
+from harness.nightly.night import SCHEMA, EndedVerification, Night, Planned, VerificationStatus
+from harness.nightly.night_matrix import Verification
 from harness.nightly.shards import assign, estimate
 from harness.scenario.plan import Scenario
 from harness.scenario.registry import select
@@ -40,7 +40,7 @@ def plan_night(
     seconds = {each.id: each.seconds or estimate(each.request, suites) for each in verifications}
     placed = assign(seconds, shards)
     planned = tuple(
-        Planned(each.id, words_of(as_typed(each.request)), placed[each.id], round(seconds[each.id], 1))
+        Planned(each.id, arguments_of(as_typed(each.request)), placed[each.id], round(seconds[each.id], 1))
         for each in verifications
     )
     return Night(SCHEMA, name, started_at, matrix, shard, shards, planned)
@@ -52,7 +52,7 @@ def run_shard(night: Night, requests: dict[str, Request], folder: Path, reporter
     place.night.write(night)
     for number, planned in enumerate(night.mine, 1):
         reporter.stage(f"[{number}/{len(night.mine)}] {planned.id}: about {duration(planned.seconds)}")
-        request = replace(requests[planned.id], argv=("verify", *planned.words))
+        request = replace(requests[planned.id], argv=("verify", *planned.arguments))
         ended = _ask(ask, planned.id, request, place, reporter)
         reporter.stage(f"{planned.id}: {ended.outcome} in {duration(ended.seconds)}")
         night = replace(night, ended=(*night.ended, ended))
@@ -60,7 +60,7 @@ def run_shard(night: Night, requests: dict[str, Request], folder: Path, reporter
     return night
 
 
-def _ask(ask: Verify, name: str, request: Request, place: NightFolder, reporter: Reporter) -> Ended:
+def _ask(ask: Verify, name: str, request: Request, place: NightFolder, reporter: Reporter) -> EndedVerification:
     """Return how a verification ended; whatever goes wrong in it is printed and ends nothing else."""
     run_dir = place.run(name).path
     run_dir.mkdir()
@@ -74,5 +74,5 @@ def _ask(ask: Verify, name: str, request: Request, place: NightFolder, reporter:
         place.traceback(name).write_text(traceback.format_exc(), encoding="utf-8")
         outcome, error = VerificationStatus.ERROR, f"{type(failure).__name__}: {failure}"[:500]
     if error:
-        reporter.say(error)
-    return Ended(name, outcome, round(time.monotonic() - began, 1), error)
+        reporter.report(error)
+    return EndedVerification(name, outcome, round(time.monotonic() - began, 1), error)

@@ -13,10 +13,10 @@ _SIGNS: Mapping[Standing | None, str] = {
     Standing.AS_CLAIMED: "✓",
     Standing.NOT_AS_CLAIMED: "✕",
     Standing.UNDECIDED: "?",
-    Standing.NOT_ASKED: "–",
+    Standing.UNSUPPORTED: "–",
     None: "·",
 }
-LEGEND = "✓ as claimed, ✕ not as claimed, ? undecided, – not asked, · not part of that night"
+LEGEND = "✓ as claimed, ✕ not as claimed, ? undecided, – unsupported, · not part of that night"
 
 
 def sparklines_of(verification: str, cells: Iterable[CellTrend], nights: tuple[str, ...]) -> Sparklines:
@@ -32,7 +32,7 @@ def signs_of(each: CellTrend) -> str:
 
 
 def spoken(each: CellTrend) -> str:
-    """Return the signs in words, for those who hear them."""
+    """Return the signs in words, for screen readers."""
     return ", ".join(str(standing) if standing else "not there" for standing in _recent(each))
 
 

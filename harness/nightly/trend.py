@@ -81,7 +81,7 @@ def _trend_of(cell: NightCell, decided: Sequence[NightCell]) -> Trend:
     """Return a cell's trend; `decided` are the nights that said something of it."""
     failed = decided[-1].outcome if decided and decided[-1].standing is Standing.NOT_AS_CLAIMED else ""
     match cell.standing:
-        case Standing.NOT_ASKED:
+        case Standing.UNSUPPORTED:
             return Trend.SAME
         case Standing.UNDECIDED:
             return Trend.UNDECIDED

@@ -15,7 +15,7 @@ from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
 from harness.building.builders.ecj import Ecj
 from harness.building.configdef import failure_in
-from harness.building.probes import QUICK, compiled_probe
+from harness.building.java_programs import QUICK, compiled_probe
 from harness.toolbox.java import JavaRuntime
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
@@ -28,7 +28,7 @@ _BROKEN = "!"  # in place of a class's name: this entry cannot be read
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One instruction that refers to a member or class, at a source line (0 when the class file tells none).
+    """One instruction that refers to a member or class, at a source line (0 when the class file has none).
 
     `kind` is `call` (any invoke, and what a lambda or method reference stands for), `get` or `put` (a field), `new`,
     or `type` (cast, instanceof, catch, class constant). `name` and `descriptor` are empty for `new` and `type`.

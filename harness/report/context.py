@@ -11,13 +11,12 @@ from harness.model.arms import Arm
 from harness.model.runs import Evidence, Outcome
 from harness.model.sparklines import Sparklines
 from harness.model.verdict import Check, FileDigest, JudgedClaim, JudgedRun, VerdictRecord
-from harness.report import matrix
+from harness.report import result_matrix
 from harness.report.differences import ContrastView, causes_of, contrast_view, known_of, meaning_of
 from harness.report.drawing import Drawing, draw
 from harness.report.links import Link, evidence_link, journal_link
-from harness.report.matrix import InertnessView, Row
 from harness.report.measures import Measures, measures_of
-from harness.report.proving import (
+from harness.report.proof_section import (
     ClaimView,
     DifferenceView,
     ProofView,
@@ -27,6 +26,7 @@ from harness.report.proving import (
     reach_view,
     waived_view,
 )
+from harness.report.result_matrix import InertnessView, MatrixRow
 from harness.report.timeline import Step, last_phase, timeline_of
 from harness.rundir.journal import Entry
 
@@ -96,7 +96,7 @@ class ReportContext:
     runs_summary: str
     arms: tuple[Arm, ...]
     claims: tuple[ClaimView, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[MatrixRow, ...]
     contrasts: tuple[ContrastView, ...]
     repeated: bool
     proof: ProofView | None
@@ -138,7 +138,7 @@ def report_context(
         runs_summary=_runs_summary(record),
         arms=record.arms,
         claims=claim_views(record, limits.text),
-        rows=matrix.rows(record, limits.text),
+        rows=result_matrix.rows(record, limits.text),
         contrasts=tuple(
             contrast_view(
                 each,
@@ -154,7 +154,7 @@ def report_context(
         repeated=record.repeats > 1,
         proof=proof_view(record, limits.findings, limits.text),
         reach=reach_view(record, limits.steps * 4, limits.text),
-        inertness=matrix.inertness(record),
+        inertness=result_matrix.inertness(record),
         history=history,
         waived=waived_view(record, limits.text),
         evidence=tuple(_evidence(file) for file in record.evidence[: limits.evidence]),
@@ -211,15 +211,14 @@ def _in_order(record: VerdictRecord) -> list[JudgedRun]:
 def _timeline(record: VerdictRecord, run: JudgedRun, events: Sequence[Entry], limits: Limits) -> TimelineView:
     timeline = timeline_of(events)
     steps = tuple(step for step in timeline.steps if step.notable)
-    outcome = f"{run.outcome}({run.expectation})" if run.outcome == "FAILED" else str(run.outcome)
     return TimelineView(
-        f"timeline-{matrix.slug(run.scenario, run.arm, str(run.repeat))}",
+        f"timeline-{result_matrix.slug(run.scenario, run.arm, str(run.repeat))}",
         run.scenario,
         run.arm,
         run.repeat,
-        outcome,
+        run.label,
         _is_open_at_first(record, run),
-        f"{run.scenario} on {run.arm}, repeat {run.repeat}: {outcome} after {timeline.seconds:.1f} s, "
+        f"{run.scenario} on {run.arm}, repeat {run.repeat}: {run.label} after {timeline.seconds:.1f} s, "
         f"{len(timeline.lanes)} nodes, {len(steps)} numbered steps listed below.",
         draw(timeline),
         steps[: limits.steps],

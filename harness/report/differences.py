@@ -170,7 +170,7 @@ def _cause(known: Known, cause: Cause, caused: Sequence[Sequence[Finding]], most
 
 
 def meaning_of(record: VerdictRecord, contrast: Contrast) -> str:
-    """Return what a contrast is asked for, in words."""
+    """Return in a sentence what a contrast is for."""
     role = {arm.name: arm.role.value for arm in record.arms}
     pair = (role.get(contrast.base, ""), role.get(contrast.candidate, ""))
     meanings = {

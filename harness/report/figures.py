@@ -1,4 +1,4 @@
-"""Figures of runs in words: those that a cell of the matrix tells at a glance, and the table of all; pure."""
+"""Figures of runs in words: those that a cell of the matrix shows at a glance, and the table of all; pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def inline_figures(runs: Sequence[Figures]) -> tuple[str, ...]:
     )
 
 
-def words(name: str) -> str:
+def describe(name: str) -> str:
     """Return a measure's name with its unit apart: `longest_stall_seconds` is `longest stall (s)`."""
     stem = name.removesuffix("_seconds")
     return _spaced(stem) + (" (s)" if stem != name else "")

@@ -6,7 +6,7 @@ import re
 
 from harness.base.text import cut, visible
 from harness.report.context import ReportContext
-from harness.report.matrix import CellView
+from harness.report.result_matrix import CellView
 
 _TEXT = 300
 _ROWS = 100

@@ -9,7 +9,7 @@ from statistics import mean, median, variance
 
 from harness.model.arms import Role
 from harness.model.verdict import JudgedRun, VerdictRecord
-from harness.report.figures import figure, words
+from harness.report.figures import describe, figure
 
 _LEVEL = 0.95
 
@@ -46,7 +46,7 @@ def measures_of(record: VerdictRecord, runs: Sequence[JudgedRun]) -> Measures:
     return Measures(
         tuple(arm.name for arm in record.arms),
         tuple(row for row in rows if any(each != "–" for each in row.arms)),
-        tuple(words(name) for name in names),
+        tuple(describe(name) for name in names),
         tuple(
             (f"{r.scenario} · {r.arm} · {r.repeat}", tuple(figure(r.measures.get(name)) for name in names))
             for r in runs
@@ -58,7 +58,7 @@ def _row(record: VerdictRecord, scenario: str, name: str, runs: Sequence[JudgedR
     values = {arm.name: [run.measures[name] for run in runs if run.arm == arm.name] for arm in record.arms}
     by_role = {arm.role: values[arm.name] for arm in record.arms}
     ratio = ratio_interval(by_role.get(Role.BASE, ()), by_role.get(Role.ON, ()))
-    return MeasureRow(scenario, words(name), tuple(map(_interval, values.values())), ratio)
+    return MeasureRow(scenario, describe(name), tuple(map(_interval, values.values())), ratio)
 
 
 def _interval(values: Sequence[float]) -> str:

@@ -43,12 +43,12 @@ def _environment(templates: Path) -> Environment:
         loader=FileSystemLoader(templates),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_shown,
+        finalize=_visible,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
 
 
-def _shown(value: object) -> object:
+def _visible(value: object) -> object:
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value

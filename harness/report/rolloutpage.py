@@ -1,4 +1,4 @@
-"""report.html of a rollout: the answer, every rehearsal with its steps and accounts, log differences, the runbook."""
+"""report.html of a rollout: the answer, the rehearsals with turns and clients, log differences, the runbook."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.base.text import cut
-from harness.logs.read.events import OUTSIDE
+from harness.logs.read.event_counts import OUTSIDE
 from harness.model.findings import Contrast
 from harness.model.rollout import Rehearsal, RolloutOutcome, RolloutVerdict, Turn
 from harness.report.context import Limits, TimelineView
@@ -16,8 +16,8 @@ from harness.report.links import Quote, evidence_link, journal_link, quote_of
 from harness.report.page import render_page
 from harness.report.timeline import timeline_of
 from harness.rollout.rehearsals import FORWARD_AND_BACK
+from harness.rollout.rollout_verdict import outcome_of
 from harness.rollout.runbook import Runbook, runbook
-from harness.rollout.verdict import outcome_of
 from harness.rundir.journal import Entry
 
 _TEXT = 700
@@ -89,7 +89,7 @@ def _rehearsal(found: Rehearsal, entries: Sequence[Entry]) -> RehearsalView:
     return RehearsalView(
         found,
         str(outcome_of(found)),
-        f"{result.outcome}({result.expectation})" if result.expectation else str(result.outcome),
+        result.label,
         cut(result.reason, _TEXT),
         _slowest(found.turns),
         sum(len(turn.before) + len(turn.after) for turn in found.turns),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.model.verdict import Check, JudgedRun, Scenario, VerdictRecord
-from harness.report.junit import Case, CaseResult, Suite, render_junit
+from harness.model.verdict import Check, JudgedRun, JudgedScenario, VerdictRecord
+from harness.report.junit_xml import Case, CaseResult, Suite, render_junit
 
 _RESULTS = {
     Check.PASSED: CaseResult.PASSED,
@@ -19,28 +19,27 @@ def render_runs(record: VerdictRecord) -> str:
     return render_junit(f"verdict {record.verdict}", [suite_of(record, scenario) for scenario in record.scenarios])
 
 
-def suite_of(record: VerdictRecord, scenario: Scenario) -> Suite:
+def suite_of(record: VerdictRecord, scenario: JudgedScenario) -> Suite:
     """Return the runs of a scenario as a suite."""
     return Suite(scenario.name, tuple(case_of(scenario, run) for run in record.runs if run.scenario == scenario.name))
 
 
-def case_of(scenario: Scenario, run: JudgedRun) -> Case:
+def case_of(scenario: JudgedScenario, run: JudgedRun) -> Case:
     """Return a run as a case; one that failed as the claims say passes and says so."""
-    shown = f"{run.outcome}({run.expectation})" if run.expectation else str(run.outcome)
     expected = "expected failure: " if run.check is Check.EXPECTED_FAILURE else ""
     return Case(
         classname=run.scenario,
         name=f"{run.scenario}[{run.arm}-{run.repeat}]",
         seconds=run.seconds,
         result=_RESULTS[run.check],
-        message=expected + (f"{shown}: {run.reason}" if run.reason else shown),
+        message=expected + run.summary,
         story=_story(scenario, run),
     )
 
 
-def _story(scenario: Scenario, run: JudgedRun) -> str:
+def _story(scenario: JudgedScenario, run: JudgedRun) -> str:
     cell = scenario.cell(run.arm)
     expected = f"claimed: {' and '.join(map(str, cell.expected))}" if cell and cell.expected else ""
-    places = [f"see {e.path}:{e.line}" if e.line else f"see {e.path}" for e in run.evidence]
+    places = [f"see {each.place}" for each in run.evidence]
     again = f"again: {cell.rerun}" if cell else ""
     return "\n".join(filter(None, (expected, *places, again)))

@@ -69,7 +69,7 @@ class Step:
 
     @property
     def notable(self) -> bool:
-        """Whether a reader of the timeline looks for it: what was done, asked, or did not succeed."""
+        """Whether a reader of the timeline looks for it: what was done, expected, or did not succeed."""
         if self.status == "skipped":
             return False
         return self.kind in ("do", "expect", "background", "host") or self.status in ("unmet", "failed")
@@ -99,8 +99,8 @@ def timeline_of(entries: Sequence[Entry]) -> Timeline:
 
 def _plan_ended(entries: Sequence[Entry]) -> float:
     """Return when the plan had nothing more to do or to look at; what follows is the harness tidying up."""
-    asked = [entry.t for entry in entries if is_of_the_plan(entry.event)]
-    return max(asked or [entry.t for entry in entries], default=0.0)
+    of_the_plan = [entry.t for entry in entries if is_of_the_plan(entry.event)]
+    return max(of_the_plan or [entry.t for entry in entries], default=0.0)
 
 
 def _of(entries: Iterable[Entry], kind: type[_E]) -> list[tuple[float, _E]]:

@@ -1,6 +1,6 @@
 """The rollout rehearsal: replace the raft jar node by node on a live cluster under load, and go back.
 
-`nodes` says in which order, `health` what must be true before and after each turn, `checks` asks it of the live
+`nodes` says in which order, `health` what must be true before and after each turn, `checks` tests it on the live
 cluster; `rehearsals` are plans for the engine that carries out every scenario; `turns` reads a rehearsal back from
-its journal, `verdict` decides, `runbook` writes what an operator does.
+its journal, `rollout_verdict` decides, `runbook` writes what an operator does.
 """

@@ -1,4 +1,4 @@
-"""What the control shows, by which the candidate is measured: how long clients wait, which ERROR lines come; pure."""
+"""The limits for the candidate, from the control: how long clients wait, which ERROR lines come; pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Baseline:
 
 
 def baseline_of(control: Rehearsal) -> Baseline | None:
-    """Return what the candidate is measured by, if the control passed."""
+    """Return the limits for the candidate, if the control passed."""
     if control.result.outcome is not Outcome.PASSED:
         return None
     return Baseline(frozenset(control.errors), control.longest_pause_seconds)

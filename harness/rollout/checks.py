@@ -58,16 +58,16 @@ class RefusedByChecks:
 
 
 @dataclass(frozen=True, slots=True)
-class HasDied:
-    """A node has ended by itself."""
+class HasCrashed:
+    """A node has crashed."""
 
-    name: ClassVar[str] = "has_died"
+    name: ClassVar[str] = "has_crashed"
     node: NodeRef
 
     @property
     def description(self) -> str:
         """The condition as a clause."""
-        return f"{self.node.description} has died"
+        return f"{self.node.description} has crashed"
 
     def sample(self, world: World) -> Sample:
         """Look at its process."""
@@ -78,7 +78,7 @@ class HasDied:
 
 @dataclass(frozen=True, slots=True)
 class StoppedGracefully:
-    """A node ended on SIGTERM, and did not have to be killed."""
+    """A node stopped on SIGTERM, and did not have to be killed."""
 
     name: ClassVar[str] = "stopped_gracefully"
     node: NodeRef
@@ -86,7 +86,7 @@ class StoppedGracefully:
     @property
     def description(self) -> str:
         """The condition as a clause."""
-        return f"{self.node.description} ended on SIGTERM"
+        return f"{self.node.description} stopped on SIGTERM"
 
     def sample(self, world: World) -> Sample:
         """Look how its last stop went."""
@@ -157,7 +157,7 @@ class LeaderRuns:
     @property
     def description(self) -> str:
         """The condition as a clause."""
-        return f"the active controller runs {self.build if self.wanted else f'something else than {self.build}'}"
+        return f"the active controller {'runs' if self.wanted else 'does not run'} {self.build}"
 
     def sample(self, world: World) -> Sample:
         """Look at what is installed on the leader."""
@@ -188,10 +188,10 @@ class RunsAnother:
 
 
 @dataclass(frozen=True, slots=True)
-class IsWell:
-    """A node is up, so that it may be asked to stop."""
+class IsReady:
+    """A node is up, so that it can be stopped."""
 
-    name: ClassVar[str] = "is_well"
+    name: ClassVar[str] = "is_ready"
     node: NodeRef
 
     @property

@@ -1,4 +1,4 @@
-"""The runbook's commands, really run: each once on a cluster at rest, its output held against the protocol's."""
+"""The runbook's commands, each run once on a cluster at rest, its output compared with the protocol's answer."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What must be true before a node may stop, and after it came back; pure.
 
-Before: what Strimzi's KafkaRoller and KafkaQuorumCheck ask, and the observers that they forget. A broker-only node is
+Before: what Strimzi's KafkaRoller and KafkaQuorumCheck require, and the observers as well. A broker-only node is
 an observer of the metadata quorum: it may have lost the quorum while every partition is still in sync.
 """
 
@@ -152,7 +152,7 @@ ONE_ACTIVE_CONTROLLER = RollCheck(
     "one controller is active",
     _one_active_controller,
     "bin/kafka-metadata-quorum.sh --bootstrap-controller {controllers} describe --status",
-    "one LeaderId, the same whichever controller you ask",
+    "one LeaderId, the same from every controller",
     _shows_leader,
 )
 QUORUM_SURVIVES = RollCheck(
@@ -216,7 +216,7 @@ OBSERVERS_FOLLOW = RollCheck(
     "every observer follows the active controller",
     _observers_follow,
     _QUORUM,
-    "asked twice, every Observer's LogEndOffset has grown (being listed says nothing: a dead one stays for 5 minutes)",
+    "on a second call every Observer's LogEndOffset is higher (one that died stays listed for 5 minutes)",
     _shows_replicas,
 )
 
@@ -234,7 +234,7 @@ AFTER = (ALL_ANSWER, ONE_ACTIVE_CONTROLLER, BROKERS_UNFENCED, VOTERS_CAUGHT_UP, 
 
 
 def problem_of(check: RollCheck, health: Health, node: int) -> str:
-    """Return what is in the way; where partitions could not be asked for, a check of them is not met."""
+    """Return what is in the way; where partitions could not be listed, a check of them is not met."""
     of_partitions = check in (BROKERS_UNFENCED, ISR_FULL, MIN_ISR_SURVIVES, NO_REASSIGNMENT)
     if of_partitions and health.unanswered:
         return health.unanswered

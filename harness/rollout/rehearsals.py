@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.base.errors import HarnessError, unknown
-from harness.rollout.checks import HasDied, RefusedByChecks, safe_to_stop
+from harness.rollout.checks import HasCrashed, RefusedByChecks, safe_to_stop
 from harness.rollout.roll import (
     BASE,
     CANDIDATE,
@@ -18,7 +18,7 @@ from harness.rollout.roll import (
     last_rolled,
     last_rolled_controller,
 )
-from harness.rollout.steps import BeginTurn, EndTurn, TryCommands, WarnOfKeyLeft
+from harness.rollout.roll_steps import BeginTurn, EndTurn, TryCommands, WarnOfKeyLeft
 from harness.scenario.actions.allow_death import allow_death
 from harness.scenario.actions.install import install
 from harness.scenario.actions.start import start
@@ -28,18 +28,18 @@ from harness.scenario.refs import NodeRef
 from harness.scenario.world import World
 
 SUITE = "rollout"
-# Rehearsals and stretches of them that others know by name: what the others are measured by; what the runbook is made
-# of; whose logs are compared while every node is stopped and started once.
+# Rehearsals and phases that other modules use by name: the one that sets the limits for the others; the one that the
+# runbook is made of; those whose logs are compared while every node is stopped and started once.
 CONTROL, FORWARD_AND_BACK = "control", "forward-and-back"
 RESTART, FORWARD, BACK = "restart base node by node", "forward", "back from complete"
 _SOAK_SECONDS = 10.0
 _BUDGET_SECONDS = 1800.0
-# Every broker would make 50 partitions for each: what they hold is rehearsed with a few as well, and sooner.
+# Kafka's default of 50 partitions each takes longer and shows no more than a few.
 _INTERNAL_TOPICS = {"offsets.topic.num.partitions": "3", "transaction.state.log.num.partitions": "3"}
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class RehearsalKind:
     """A rehearsal: its question and what it adds to a plan; `kills` says that clients wait for a session to end."""
 
     question: str
@@ -103,10 +103,10 @@ def _a_follower(world: World) -> int:
 
 def _dies_on_load(roll: Roll) -> None:
     plan = roll.plan
-    with plan.phase("forward with a jar that dies on load"):
-        node = roll.next_node((), "node with a jar that dies on load")
-        _install_what_dies(plan, node)
-        plan.guard(HasDied(node), within="120s")
+    with plan.phase("install the sabotaged jar"):
+        node = roll.next_node((), "node for the sabotaged jar")
+        _install_sabotaged(plan, node)
+        plan.guard(HasCrashed(node), within="120s")
         plan.guard(RefusedByChecks(node), within="0s")
         plan.do(EndTurn())
     with plan.phase("stopped"):
@@ -115,25 +115,25 @@ def _dies_on_load(roll: Roll) -> None:
         roll.bring_back(node, BASE)
 
 
-def _install_what_dies(plan: Plan, node: NodeRef) -> None:
+def _install_sabotaged(plan: Plan, node: NodeRef) -> None:
     plan.do(BeginTurn(node, DIES_ON_LOAD))
     plan.guard(safe_to_stop(node), within="60s")
     plan.do(allow_death(node), stop(node), install(node, DIES_ON_LOAD), start(node))
 
 
-KINDS: Mapping[str, Kind] = {
-    CONTROL: Kind("Does base itself survive being restarted node by node under load?", _control),
-    FORWARD_AND_BACK: Kind(
+KINDS: Mapping[str, RehearsalKind] = {
+    CONTROL: RehearsalKind("Does base itself survive being restarted node by node under load?", _control),
+    FORWARD_AND_BACK: RehearsalKind(
         "Does the candidate replace base node by node, and base the candidate again?", _forward_and_back
     ),
-    "half-way-and-back": Kind(
+    "half-way-and-back": RehearsalKind(
         "Do both versions work side by side, whichever leads, and is there a way back from half-way?",
         _half_way_and_back,
     ),
-    "killed-in-step": Kind(
+    "killed-in-step": RehearsalKind(
         "Does a node that is killed in the middle of its turn come back?", _killed_in_step, kills=True
     ),
-    "dies-on-load": Kind(
+    "dies-on-load": RehearsalKind(
         "Is a candidate that dies on load noticed at the first node, with the cluster serving and a way back?",
         _dies_on_load,
     ),

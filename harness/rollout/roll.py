@@ -1,4 +1,4 @@
-"""Stretches of plan that rehearsals are made of: a cluster under load, a node's turn, the way back."""
+"""The parts that rehearsals are made of: a cluster under load, a node's turn, the way back."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from harness.base.text import ordinal
 from harness.cluster.node import NodeState
 from harness.cluster.topology import Topology
 from harness.rollout.checks import (
     ClientsServed,
-    IsWell,
+    IsReady,
     LeaderRuns,
     NoNewErrors,
     PausesWithin,
@@ -21,7 +22,7 @@ from harness.rollout.checks import (
 )
 from harness.rollout.commands import Tools
 from harness.rollout.nodes import next_node
-from harness.rollout.steps import BeginTurn, CountPausesFromHere, EndTurn, Soak
+from harness.rollout.roll_steps import BeginTurn, CountPausesFromHere, EndTurn, Soak
 from harness.scenario.actions.install import install
 from harness.scenario.actions.kill import kill
 from harness.scenario.actions.start import start, start_all
@@ -39,7 +40,8 @@ from harness.scenario.world import World
 
 BASE, CANDIDATE = "base", "the candidate"
 # Keys of the builds that a rehearsal may install.
-WITH_KEY, WITH_KEY_LEFT, DIES_ON_LOAD = "the candidate, its key set", "base, the key left", "a jar that dies on load"
+WITH_KEY, WITH_KEY_LEFT = "the candidate with its flag set", "base with the flag left in place"
+DIES_ON_LOAD = "the sabotaged jar"
 _UP, _BEFORE, _AFTER, _SERVED = "120s", "60s", "120s", "30s"
 _KILLED_AFTER = "1s"
 _MOST_LEADER_CHANGES = 4
@@ -66,7 +68,7 @@ class RollConfig:
 
 
 class Roll:
-    """Adds stretches to one plan."""
+    """Adds these parts to one plan."""
 
     def __init__(self, plan: Plan, config: RollConfig) -> None:
         self.plan = plan
@@ -100,7 +102,7 @@ class Roll:
                 self.turn(node, build)
 
     def _in_order(self, phase: str, count: int) -> Iterator[NodeRef]:
-        names = [f"{number}. node of “{phase}”" for number in range(1, count + 1)]
+        names = [_name(number, phase) for number in range(1, count + 1)]
         for at, name in enumerate(names):  # bound one by one: each is chosen when its turn comes
             yield self.next_node(names[:at], name, skip_leader=count < len(self.config.topology.node_ids))
 
@@ -125,10 +127,10 @@ class Roll:
         self._back_in_service(node)
 
     def bring_back(self, node: NodeRef, build: str) -> None:
-        """Take a node's turn in which it need not be well: then there is nothing to wait for before it."""
+        """Take the turn of a node that may be down: then nothing is checked before it."""
         plan = self.plan
         plan.do(BeginTurn(node, build))
-        with plan.only_if(IsWell(node)):
+        with plan.only_if(IsReady(node)):
             plan.expect(safe_to_stop(node), within=_BEFORE, named="safe_to_stop")
         self._swap(node, build)
         self._back_in_service(node)
@@ -161,7 +163,7 @@ class Roll:
         plan.expect(NoNewErrors(config.judge_errors), within="0s", named="no_new_errors")
 
     def soak(self, seconds: float) -> None:
-        """Let both versions work side by side."""
+        """Run both versions side by side."""
         self.plan.do(Soak(seconds))
         self.plan.expect(in_service(), within=_AFTER, named="back_in_service")
         self.all_well()
@@ -172,7 +174,7 @@ class Roll:
         plan = self.plan
         for number in range(1, _MOST_LEADER_CHANGES + 1):
             with plan.only_if(LeaderRuns(build, wanted=False)):
-                name = f"{number}. leader before {build}"
+                name = f"{ordinal(number)} leader before {build}"
                 self.turn(plan.bind(name, f"choose the {name}", current_leader().find), "")
         plan.expect(LeaderRuns(build), within="30s", named="leadership_changes")
 
@@ -180,19 +182,19 @@ class Roll:
         """Take the turns of nodes as long as there is one to choose, at most every node's."""
         for number, _ in enumerate(self.config.topology.node_ids, 1):
             with self.plan.only_if(Left(choose, description)):
-                name = f"{number}. node of “{phase}”"
+                name = _name(number, phase)
                 node = self.plan.bind(name, f"choose the {name}: {description}", _certainly(choose))
                 self.bring_back(node, build)
 
     def way_back(self) -> None:
-        """When the roll was stopped: do clients still get answers? And does the way back lead back?"""
+        """When the roll was stopped: check that clients are still served, then put base back on every node."""
         plan = self.plan
         with plan.afterwards():
             plan.do(EndTurn())
             with plan.phase("stopped"):
                 self.still_serving()
         with plan.afterwards(), plan.phase("the way back"):
-            self.some("the way back", BASE, first_to_bring_back, "one that is not well, else the last one rolled")
+            self.some("the way back", BASE, first_to_bring_back, "one that is down, else the last one rolled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +211,10 @@ class Left:
         return Sample(node is not None, {"node": node})
 
 
+def _name(number: int, phase: str) -> str:
+    return f"{ordinal(number)} node of phase {phase}"
+
+
 def _certainly(choose: Callable[[World], int | None]) -> Callable[[World], int]:
     def chosen(world: World) -> int:
         node = choose(world)
@@ -219,10 +225,10 @@ def _certainly(choose: Callable[[World], int | None]) -> Callable[[World], int]:
 
 
 def first_to_bring_back(world: World) -> int | None:
-    """Return a node that is not well, else the last of those that run something else than base; None when all do."""
+    """Return a node that is down, else the last of those that run something else than base; None when all do."""
     nodes = world.cluster.nodes
-    unwell = [number for number, node in nodes.items() if node.state is not NodeState.READY]
-    return next(iter(unwell), None) if unwell else last_rolled(world)
+    down = [number for number, node in nodes.items() if node.state is not NodeState.READY]
+    return next(iter(down), None) if down else last_rolled(world)
 
 
 def last_rolled(world: World) -> int | None:

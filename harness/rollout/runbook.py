@@ -104,7 +104,7 @@ def _stops(rehearsed: Rehearsal | None) -> tuple[str, ...]:
     longest = f" (rehearsed: {rehearsed.budget_seconds:g} s)" if rehearsed and rehearsed.budget_seconds else ""
     return (
         "a check of list B is not met within a minute: the node is not touched",
-        "the node does not end within 20 s of SIGTERM, or ends by itself after its start",
+        "the node does not stop within 20 s of SIGTERM, or crashes after its start",
         "a check of list A is not met within two minutes",
         "the live process does not hold the right jar open (sha256 of /proc/PID/fd/N)",
         "the new jar writes an ERROR line that base's own restart does not write, unless it only refuses a request "

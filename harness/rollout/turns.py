@@ -143,7 +143,7 @@ class _Reader:
             turn.back_at = at
 
     def _checks(self, began: float) -> dict[str, CheckResult]:
-        """Return the checks of a list, by the looks at it; each tells when it was last unmet."""
+        """Return the checks of a list, by the looks at it; each with the time at which it was last unmet."""
         met_after: dict[str, float] = {}
         problems: dict[str, str] = {}
         for at, look in self._looks:

@@ -138,7 +138,7 @@ class RunDirectory:
 
     @property
     def junit(self) -> Path:
-        """The runs as JUnit XML."""
+        """The runs, or the rehearsals of a rollout, as JUnit XML."""
         return self.path / "junit.xml"
 
     @property
@@ -148,7 +148,7 @@ class RunDirectory:
 
     @property
     def roll_plan(self) -> RecordFile[RollPlan]:
-        """What is asked of a rollout beside its builds; a verification has none."""
+        """The options of a rollout beyond its builds; a verification has none."""
         return RecordFile(self.path / "roll-plan.json", RollPlan)
 
     @property

@@ -234,7 +234,9 @@ def sparklines(document: Any) -> Any:
 
 def night(document: Any) -> Any:
     """night.json."""
-    return {**document, "schema": SCHEMA, "ended": [_renamed(each, ending="outcome") for each in document["ended"]]}
+    planned = [_renamed(each, words="arguments") for each in document["planned"]]
+    ended = [_renamed(each, ending="outcome") for each in document["ended"]]
+    return {**document, "schema": SCHEMA, "planned": planned, "ended": ended}
 
 
 def past_night(document: Any) -> Any:
@@ -250,7 +252,9 @@ def past_night(document: Any) -> Any:
 
 def _past_cell(cell: Mapping[str, Any]) -> dict[str, Any]:
     renamed = _renamed(cell, shown="outcome")
-    return {**renamed, "outcome": _SHOWN.sub(lambda found: _OUTCOMES[found[0]], renamed["outcome"])}
+    outcome = _SHOWN.sub(lambda found: _OUTCOMES[found[0]], renamed["outcome"])
+    standing = renamed["standing"].replace("not asked", "unsupported")
+    return {**renamed, "outcome": outcome, "standing": standing}
 
 
 def waivers(text: str) -> str:
@@ -278,7 +282,7 @@ def _renamed(document: Mapping[str, Any], **names: str) -> dict[str, Any]:
     return {names.get(name, name): value for name, value in document.items()}
 
 
-# The files of a run directory beside those of its runs, in the order in which they are converted: run.json, which tells
+# The files of a run directory beside those of its runs, in the order in which they are converted: run.json, which says
 # the schema of all, comes last.
 RECORDS: Mapping[str, Callable[[Any], Any]] = {
     "proof/*/proof.json": proof,

@@ -18,7 +18,7 @@ _JOIN_SECONDS = 5.0
 
 
 class Client(ABC):
-    """One client: started, stopped, and then asked for its report; `keys` are what it asks for all the time."""
+    """One client: started, stopped, and then asked for its report; `keys` are what it uses all the time."""
 
     patience_seconds = PATIENCE_SECONDS
 
@@ -57,7 +57,7 @@ class Client(ABC):
 
     @abstractmethod
     def work(self) -> None:
-        """Ask until told to stop."""
+        """Ask until stopped."""
 
     @abstractmethod
     def compare(self, brokers: Sequence[Address]) -> ClientReport:

@@ -24,7 +24,7 @@ class Pause:
 
 
 class Pauses:
-    """Hears of every answer, from any thread; each key (a partition) is asked all the time from `begin` on."""
+    """Takes every answer, from any thread; each key (a partition) is asked all the time from `begin` on."""
 
     def __init__(self, keys: Iterable[Hashable] = (0,)) -> None:
         self._keys = tuple(keys)

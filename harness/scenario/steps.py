@@ -49,7 +49,7 @@ class AboutNode(Protocol):
 
     @property
     def node(self) -> NodeRef:
-        """The node that is asked."""
+        """The node that it is about."""
 
 
 class Action(Protocol):
@@ -105,7 +105,7 @@ class Bind:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """What must be true before the question can be asked."""
+    """What must be true before the scenario can go on."""
 
     condition: Condition
     within: float
@@ -121,7 +121,7 @@ class Do:
 
 @dataclass(frozen=True, slots=True)
 class Expect:
-    """What the arm is asked."""
+    """What the arm must do."""
 
     condition: Condition
     within: Within

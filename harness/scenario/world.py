@@ -22,7 +22,7 @@ _M = TypeVar("_M", bound=Monitor)
 
 
 class ActionFailed(Exception):  # noqa: N818 - named for what it means to the plan
-    """An action could not be carried out, so that the question cannot be asked."""
+    """An action could not be carried out, so that the scenario cannot go on."""
 
 
 class World:
@@ -64,7 +64,7 @@ class World:
         return self.cluster.quorum()
 
     def remember_leader(self) -> None:
-        """Remember who leads before a fault, so that `has_new_leader` can tell another from the same."""
+        """Remember who leads before a fault, so that `has_new_leader` can distinguish another."""
         quorum = self.quorum()
         if quorum.leader >= 0:
             self.leader_before = quorum

@@ -1,4 +1,4 @@
-"""The source audit as a stage of its own: where the code that is asked comes from."""
+"""The source audit as a stage of its own: where the code that is read comes from."""
 
 from __future__ import annotations
 

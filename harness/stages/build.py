@@ -25,7 +25,7 @@ from harness.toolbox.toolbox import Toolbox
 
 
 def build(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
-    """Make the builds that request.json asks for, and declare every run.
+    """Make the builds of request.json, and declare every run.
 
     Raises HarnessError for whatever does not fit together.
     """
@@ -34,9 +34,9 @@ def build(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
     check_host(request, run_dir, toolbox)
     inputs = read_inputs(request)
     reporter.stage(f"building for Kafka {inputs.kafka_version}")
-    pair = build_pair(request, inputs.kafka_version, inputs.claims.flag, directory, toolbox, reporter.say)
+    pair = build_pair(request, inputs.kafka_version, inputs.claims.flag, directory, toolbox, reporter.report)
     for made in pair:
-        reporter.say(f"{made.name}: {made.builder}, sha256 {made.jar_sha256[:12]}…")
+        reporter.report(f"{made.name}: {made.builder}, sha256 {made.jar_sha256[:12]}…")
     flag = Flagged(inputs.claims.flag, inputs.claims.flag_default == "true")
     arms = choose_arms(plan_arms(*pair, flag, describe_java(toolbox)), request.arms)
     settings = {arm.name: settings_of(arm, flag) for arm in arms}

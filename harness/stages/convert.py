@@ -36,7 +36,7 @@ def convert(folder: Path, reporter: Reporter) -> None:
         _convert_night(NightFolder(folder), reporter)
     else:
         _convert_run_directory(RunDirectory(folder), reporter)
-    reporter.say(f"{folder} has schema {schema1.SCHEMA}")
+    reporter.report(f"{folder} has schema {schema1.SCHEMA}")
 
 
 def _convert_night(place: NightFolder, reporter: Reporter) -> None:
@@ -48,7 +48,7 @@ def _convert_night(place: NightFolder, reporter: Reporter) -> None:
     if place.waivers.is_file():
         write_text(place.waivers, schema1.waivers(place.waivers.read_text(encoding="utf-8")))
     _convert_record(night, schema1.night)
-    reporter.say(f"The night's own pages are written by: harness merge {place.path} --out FOLDER")
+    reporter.report(f"The night's own pages are written by: harness merge {place.path} --out FOLDER")
 
 
 def _convert_run_directory(directory: RunDirectory, reporter: Reporter) -> None:
@@ -111,7 +111,7 @@ def _judge_again(directory: RunDirectory, reporter: Reporter) -> None:
         judge_stage.judge_either(directory.path, reporter)
         judge_stage.report_either(directory.path, reporter)
     except HarnessError as error:
-        reporter.say(f"{directory.path} was not judged again: {error}")
+        reporter.report(f"{directory.path} was not judged again: {error}")
 
 
 def _convert_history(path: Path) -> None:

@@ -25,7 +25,7 @@ from harness.model.proof import Coverage
 from harness.model.runs import RunKey
 from harness.model.setup import Setup
 from harness.proof.bytecode import prepare_bytecode
-from harness.proof.summary import describe_reach
+from harness.proof.proof_summary import describe_reach
 from harness.rundir.directory import RunDirectory
 from harness.stages.run import carry_out, declared_cells, lay_ground
 from harness.stages.timing import timed
@@ -35,10 +35,10 @@ from harness.toolbox.toolbox import Toolbox
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """What is looked into: a candidate's arm, and what was asked of it and how."""
+    """What is looked into: a candidate's arm, with its declaration."""
 
     directory: RunDirectory
-    asked: Declaration
+    declaration: Declaration
     setup: Setup
     arm: Arm
     toolbox: Toolbox
@@ -67,18 +67,18 @@ def coverage(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
     lines ran never decides anything, so that no failure in here ends a verification.
     """
     directory = RunDirectory(run_dir)
-    asked = directory.declaration.read()
-    arm = asked.arm(Role.ON) or asked.arm(Role.OFF)
+    declaration = directory.declaration.read()
+    arm = declaration.arm(Role.ON) or declaration.arm(Role.OFF)
     if arm is None:
         return
     reporter.stage("which changed lines are reached")
     with timed(directory, "coverage"):
         try:
-            found = _cover(_Question(directory, asked, directory.setup.read(), arm, toolbox, reporter))
+            found = _cover(_Question(directory, declaration, directory.setup.read(), arm, toolbox, reporter))
         except HarnessError as error:
             found = Coverage((), str(error))
     directory.proof(arm.build.name).coverage.write(found)
-    reporter.say(describe_reach(found) if found.lines else found.gap)
+    reporter.report(describe_reach(found) if found.lines else found.gap)
 
 
 def _cover(question: _Question) -> Coverage:
@@ -92,10 +92,10 @@ def _cover(question: _Question) -> Coverage:
 
 
 def _run_with_agent(question: _Question, classes: tuple[str, ...]) -> tuple[RunKey, ...]:
-    asked, request, reporter = question.asked, question.directory.request.read(), question.reporter
+    declaration, request, reporter = question.declaration, question.directory.request.read(), question.reporter
     agent = Agent(question.toolbox.tool(Purpose.COVERAGE_AGENT), classes)
-    ground = lay_ground(request, asked.kafka_version, question.toolbox, reporter.say)
-    once = replace(asked, arms=(question.arm,), repeats=1)
+    ground = lay_ground(request, declaration.kafka_version, question.toolbox, reporter.report)
+    once = replace(declaration, arms=(question.arm,), repeats=1)
     declared = declared_cells(once, question.directory, ground)
     cells = [replace(cell, instrument=partial(collecting, agent)) for cell in declared]
     carry_out(cells, question.runs.path, request.jobs, reporter, "runs with JaCoCo's agent, which judge nothing")
@@ -117,16 +117,16 @@ def _data_of(question: _Question, key: RunKey) -> list[Path]:
 
 
 def _changed_lines(question: _Question) -> tuple[ChangedLines, str]:
-    """Return the changed lines, and a sentence where they could not be told from the sources that are there."""
+    """Return the changed lines, and a sentence where the sources that are there do not show them."""
     why = ""
     if question.setup.series and question.sources.is_dir():
         try:
             return lines_of_series(question.sources, load_series(Path(question.setup.series))), ""
         except HarnessError as error:
             why = f"The lines are those of methods whose code differs, since the series is not in the sources: {error}"
-    base = question.asked.arm(Role.BASE)
+    base = question.declaration.arm(Role.BASE)
     if base is None:
-        raise HarnessError("There is no base arm, so that nothing tells what changed.")
+        raise HarnessError("There is no base arm, so that nothing shows what changed.")
     return in_tree(_lines_by_bytecode(question, question.directory.path / base.build.jar), question.sources), why
 
 

@@ -16,20 +16,20 @@ from harness.base.files import write_text
 from harness.base.json import to_json
 from harness.base.progress import Reporter
 from harness.base.text import visible
-from harness.building.build import Bench, Toolchain, build_series
+from harness.building.build_comparison import Built, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jars
 from harness.building.builders.base import BuildHost, usual_builders
 from harness.building.builders.ecj import Ecj, ecj_of
 from harness.building.compiling import Builder
 from harness.building.configdef import prepare_probe
-from harness.building.crosscheck import Built, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jars
 from harness.building.jdk8 import Javac8, debian_javac8
 from harness.building.pair import series_to_build, source_of
+from harness.building.raft_builds import Bench, Toolchain, build_series
 from harness.kafka.distribution import Distribution, locked_distribution
-from harness.kafka.lines import line_of
 from harness.kafka.lock import read_lock
+from harness.kafka.release_lines import line_of
 from harness.model.request import Request
 from harness.proof.bytecode import prepare_bytecode, read_each
-from harness.proof.dropin.classes import api_of, code_of, nests
+from harness.proof.dropin.class_changes import api_of, code_of, nests
 from harness.rundir.directory import RunDirectory
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
@@ -60,16 +60,16 @@ def cross_check(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> CrossChe
     reporter.stage("cross-check: every builder at hand, twice each")
     parts = _parts(directory.declaration.read().kafka_version, toolbox)
     with ExitStack() as held:
-        builders, gaps = _builders(parts, reporter.say, held)
+        builders, gaps = _builders(parts, reporter.report, held)
         made = [_twice(request, parts, builder, directory.crosscheck_builds, reporter) for builder in builders]
         older = _javac8(parts, gaps)
         again = unpatched_jars([*builders, *older], parts.released, parts.sources, parts.target, parts.toolbox.cache)
-    told = [
+    labelled = [
         ("the release", parts.released.raft_jar),
         *((f"{label}, unpatched", jar) for label, jar in again),
         *((repeat.label, jar) for repeat, jar in made),
     ]
-    release, *rest = _read(parts, told)
+    release, *rest = _read(parts, labelled)
     unpatched, patched = rest[: len(again)], rest[len(again) :]
     check = CrossCheck(
         repeats=tuple(repeat for repeat, _ in made),
@@ -80,12 +80,12 @@ def cross_check(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> CrossChe
         gaps=tuple(gaps),
     )
     write_text(directory.crosscheck, to_json(check))
-    tell(reporter.console, check)
+    print_crosscheck(reporter.console, check)
     return check
 
 
-def tell(console: Console, check: CrossCheck) -> None:
-    """Print the comparisons as a table, then what could not be asked and what is not as expected."""
+def print_crosscheck(console: Console, check: CrossCheck) -> None:
+    """Print the comparisons as a table, then what could not be compared and what is not as expected."""
     table = Table("built by", "held against", "classes", "identical", "same instructions", "differ")
     for each in check.comparisons:
         counts = (each.classes, each.identical, each.alike, len(each.differ))
@@ -94,7 +94,7 @@ def tell(console: Console, check: CrossCheck) -> None:
     for repeat in check.repeats:
         console.print(f"  twice by {visible(repeat.label)}: {visible(repeat.problem) or 'identical bytes'}")
     for gap in check.gaps:
-        console.print(f"  not asked: {visible(gap)}")
+        console.print(f"  not compared: {visible(gap)}")
     for problem in check.problems:
         console.print(f"  NOT AS EXPECTED: {visible(problem)}")
 
@@ -110,9 +110,9 @@ def _parts(version: str, toolbox: Toolbox) -> _Parts:
     )
 
 
-def _builders(parts: _Parts, say: Callable[[str], None], held: ExitStack) -> tuple[list[Builder], list[str]]:
+def _builders(parts: _Parts, report: Callable[[str], None], held: ExitStack) -> tuple[list[Builder], list[str]]:
     """Return every builder that works here, and a sentence for each that does not."""
-    host, found, gaps = BuildHost(parts.toolbox, parts.target, say), list[Builder](), list[str]()
+    host, found, gaps = BuildHost(parts.toolbox, parts.target, report), list[Builder](), list[str]()
     for kind in reversed(usual_builders()):
         try:
             found.append(kind.open(host, held))
@@ -137,7 +137,7 @@ def _twice(
     request: Request, parts: _Parts, builder: Builder, directory: RunDirectory, reporter: Reporter
 ) -> tuple[Repeat, Path]:
     """Build the series two times in a row; return the digests and the first jar."""
-    reporter.say(builder.label)
+    reporter.report(builder.label)
     bench = Bench(directory, prepare_probe(parts.ecj, parts.ecj.runtime, parts.released.jars, parts.toolbox.cache), "")
     tools = Toolchain(builder, parts.released, parts.sources, parts.target)
     series, source = series_to_build(request, parts.released.version), source_of(request.git, tools)
@@ -146,9 +146,9 @@ def _twice(
     return Repeat(builder.label, first.jar_sha256, second.jar_sha256), directory.path / first.jar
 
 
-def _read(parts: _Parts, told: Sequence[tuple[str, Path]]) -> list[Built]:
+def _read(parts: _Parts, labelled: Sequence[tuple[str, Path]]) -> list[Built]:
     tools = prepare_bytecode(parts.ecj, parts.toolbox)
-    facts = read_each(tools, [jar for _, jar in told])
+    facts = read_each(tools, [jar for _, jar in labelled])
     return [
         Built(
             label=label,
@@ -156,5 +156,5 @@ def _read(parts: _Parts, told: Sequence[tuple[str, Path]]) -> list[Built]:
             code={name: code_of(each) for name, each in classes.items()},
             api={top: api_of(nest) for top, nest in nests(classes).items()},
         )
-        for (label, jar), classes in zip(told, facts, strict=True)
+        for (label, jar), classes in zip(labelled, facts, strict=True)
     ]

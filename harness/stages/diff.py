@@ -11,8 +11,8 @@ from rich.text import Text
 
 from harness.base.files import write_text
 from harness.base.progress import Reporter
-from harness.logs.diff import diff_run
 from harness.logs.folders import diff_folders as compare_folders
+from harness.logs.log_diff import diff_run
 from harness.model.findings import Contrast, Finding, Significance
 from harness.report.diffpage import render_diff
 from harness.rundir.directory import RunDirectory
@@ -29,9 +29,9 @@ def diff(run_dir: Path, toolbox: Toolbox, reporter: Reporter, master: str = "") 
     arms = directory.declaration.read().arms
     reporter.stage("comparing node logs on Spark")
     with timed(directory, "diff"):
-        contrasts = diff_run(directory, arms, toolbox, reporter.say, master)
+        contrasts = diff_run(directory, arms, toolbox, reporter.report, master)
     for contrast in contrasts:
-        reporter.say(f"{contrast.base} against {contrast.candidate}: {describe(contrast.findings)}")
+        reporter.report(f"{contrast.base} against {contrast.candidate}: {describe(contrast.findings)}")
     return contrasts
 
 
@@ -63,11 +63,11 @@ def diff_folders(
 ) -> None:
     """Compare two folders of logs, or addresses of some; write the results and diff.html into `out`, print the worst.
 
-    `repeats` holds folders of further runs of what wrote `base`: they tell what is noise.
+    `repeats` holds folders of further runs of what wrote `base`: they show what is noise.
     """
     reporter.stage(f"comparing {base} with {candidate} on Spark")
     logs = LogsFolder(out)
-    contrast = compare_folders(base, candidate, logs, layout, toolbox, reporter.say, repeats, master)
+    contrast = compare_folders(base, candidate, logs, layout, toolbox, reporter.report, repeats, master)
     found = contrast.findings
     table = Table("kind", "level", "base", "candidate", "template", box=None, header_style="bold")
     apart = [finding for finding in found if finding.significance is not Significance.WITHIN]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
-from harness.engine.seal import check_results
+from harness.engine.sealing import check_results
 from harness.judge.decision import decide
 from harness.model.declaration import Declaration
 from harness.model.proof import Proof

@@ -12,7 +12,7 @@ from harness.base.files import write_text
 from harness.base.json import to_json
 from harness.base.progress import Reporter
 from harness.base.text import cut
-from harness.building.build import CompileError
+from harness.building.raft_builds import CompileError
 from harness.judge.reasons import rests_on
 from harness.kafka.patching import Patch, load_patch
 from harness.model.proof import Proof
@@ -26,14 +26,14 @@ from harness.stages.prove import prove
 from harness.toolbox.toolbox import Toolbox
 
 _SURVIVORS = "survivors.toml"
-_SAID = 200
+_MOST_DETAIL = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Detection:
     """What became of one mutant; `caught` pairs a stage with what it said, in the order of the stages.
 
-    `excuse` is the written reason why it may survive, `undecided` why it could not be asked; both mostly empty.
+    `excuse` is the written reason why it may survive, `undecided` why it could not be tested; both mostly empty.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Detection:
 def detect(folder: Path, request: Request, out: Path, toolbox: Toolbox, reporter: Reporter) -> tuple[Detection, ...]:
     """Build and judge every mutant of a folder, write mutants.json and mutants.md into `out`.
 
-    Live clusters are asked about a mutant only when nothing before them has caught it. Raises HarnessError for a
+    Live clusters run a mutant only when nothing before them has caught it. Raises HarnessError for a
     folder without mutants, for an excuse of a mutant that is not there, and when the series itself is held back:
     then every mutant would look caught.
     """
@@ -63,8 +63,8 @@ def detect(folder: Path, request: Request, out: Path, toolbox: Toolbox, reporter
         reporter.stage(f"mutant {number} of {len(mutants)}: {patch.subject}")
         name = patch.path.stem
         about = Detection(name, patch.subject, (), excuses.get(name, ""))
-        found.append(_judged(about, replace(request, patches=(patch.path,)), out / name, toolbox, reporter))
-        reporter.say(_told(found[-1]))
+        found.append(_detect(about, replace(request, patches=(patch.path,)), out / name, toolbox, reporter))
+        reporter.report(_sentence(found[-1]))
     write_text(out / "mutants.json", to_json(found))
     write_text(out / "mutants.md", table(found))
     return tuple(found)
@@ -93,7 +93,7 @@ def load_excuses(folder: Path, mutants: Sequence[str]) -> Mapping[str, str]:
 
 def table(found: Sequence[Detection]) -> str:
     """Return the detection table as Markdown."""
-    rows = [f"| {each.name} | {_cell(each.does)} | {_stage(each)} | {_words(each)} |" for each in found]
+    rows = [f"| {each.name} | {_cell(each.does)} | {_stage(each)} | {_detail_cell(each)} |" for each in found]
     return "\n".join(("| mutant | what is wrong | caught by | what was said |", "|---|---|---|---|", *rows)) + "\n"
 
 
@@ -106,7 +106,7 @@ def _see_that_the_series_passes(request: Request, run_dir: Path, toolbox: Toolbo
         raise HarnessError(f"The series itself is caught by {caught[0][0]}: {caught[0][1]}.", "Mend that first.")
 
 
-def _judged(about: Detection, request: Request, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Detection:
+def _detect(about: Detection, request: Request, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Detection:
     RunDirectory(run_dir).request.write(request)
     try:
         build(run_dir, toolbox, reporter)
@@ -123,7 +123,7 @@ def catching(proof: Proof) -> tuple[tuple[str, str], ...]:
         ("source", [f"{a.question}: {a.detail}" for a in proof.audit if a.blocks]),
         ("tests", [f"{f.class_name}.{f.name}" for f in proof.tests.failed if f.blocks]),
     )
-    return tuple((stage, said[0]) for stage, said in stages if said)
+    return tuple((stage, detail[0]) for stage, detail in stages if detail)
 
 
 def _by_scenarios(about: Detection, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Detection:
@@ -144,7 +144,7 @@ def with_verdict(about: Detection, verdict: Verdict, reason: str) -> Detection:
             return about
 
 
-def _told(each: Detection) -> str:
+def _sentence(each: Detection) -> str:
     return f"{each.name}: caught by {_stage(each)}" if each.caught else f"{each.name}: {_stage(each)}"
 
 
@@ -154,9 +154,9 @@ def _stage(each: Detection) -> str:
     return ", ".join(stage for stage, _ in each.caught) or "**nothing**"
 
 
-def _words(each: Detection) -> str:
-    said = each.undecided or (each.caught[0][1] if each.caught else each.excuse)
-    return _cell(cut(" ".join(said.split()), _SAID))
+def _detail_cell(each: Detection) -> str:
+    detail = each.undecided or (each.caught[0][1] if each.caught else each.excuse)
+    return _cell(cut(" ".join(detail.split()), _MOST_DETAIL))
 
 
 def _cell(text: str) -> str:

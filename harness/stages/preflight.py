@@ -109,7 +109,7 @@ def check_arms(request: Request) -> None:
     """Refuse an arm of a name that no build of this request gives. Raises HarnessError: did you mean …"""
     candidate = "jar" if request.jar else "patched"
     base = "base" if request.base_jar or request.base_dist else "stock"
-    words = {*map(str, Role), base, f"{candidate}-off", f"{candidate}-on"}
+    names = {*map(str, Role), base, f"{candidate}-off", f"{candidate}-on"}
     for name in request.arms:
-        if name not in words:
-            raise HarnessError(unknown("arm", name, words))
+        if name not in names:
+            raise HarnessError(unknown("arm", name, names))

@@ -15,14 +15,14 @@ from harness.audit.claims_file import Chain, ClaimSet, load_claims
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.base.text import visible
+from harness.building.build_comparison import unpatched_jars
 from harness.building.builders.base import BuildHost, compilers_at_hand
 from harness.building.builders.ecj import ecj_of
 from harness.building.compiling import Builder
-from harness.building.crosscheck import unpatched_jars
 from harness.kafka.distribution import Distribution, distribution_of
-from harness.kafka.lines import Line, line_of
 from harness.kafka.lock import locked_versions, read_lock
 from harness.kafka.patching import load_series
+from harness.kafka.release_lines import Line, line_of
 from harness.model.arms import Build, Role
 from harness.model.declaration import Declaration
 from harness.model.proof import (
@@ -50,8 +50,8 @@ from harness.proof.dropin import (
 )
 from harness.proof.junit.bench import TestBench
 from harness.proof.junit.proving import NOT_COMPILED, run_tests
-from harness.proof.summary import describe_audit, describe_differences, describe_tests, headline
-from harness.proof.waivers import waive_differences
+from harness.proof.proof_summary import describe_audit, describe_differences, describe_tests, headline
+from harness.proof.waived_differences import waive_differences
 from harness.rundir.directory import RunDirectory
 from harness.stages.timing import timed
 from harness.toolbox.java import JavaRuntime
@@ -106,11 +106,11 @@ def prove(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Proof:
     Raises HarnessError when the jar cannot be judged at all, or what judges it cannot be had.
     """
     directory = RunDirectory(run_dir)
-    asked, setup = directory.declaration.read(), directory.setup.read()
-    base, candidate = _builds(asked)
+    declaration, setup = directory.declaration.read(), directory.setup.read()
+    base, candidate = _builds(declaration)
     reporter.stage(f"proving {candidate.name} against {base.name}, without a cluster")
     with timed(directory, "prove"):
-        case = _case(directory, asked, setup, base, candidate, toolbox, reporter)
+        case = _case(directory, declaration, setup, base, candidate, toolbox, reporter)
         proof = _prove(case, reporter)
         directory.proof(candidate.name).proof.write(proof)
     return proof
@@ -118,8 +118,8 @@ def prove(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Proof:
 
 def has_candidate(run_dir: Path) -> bool:
     """Return whether there is a base and something to prove against it; arms may have been narrowed to one."""
-    asked = RunDirectory(run_dir).declaration.read()
-    return asked.arm(Role.BASE) is not None and bool(asked.candidate)
+    declaration = RunDirectory(run_dir).declaration.read()
+    return declaration.arm(Role.BASE) is not None and bool(declaration.candidate)
 
 
 def print_proof(console: Console, proof: Proof, run_dir: Path) -> None:
@@ -142,7 +142,7 @@ def print_proof(console: Console, proof: Proof, run_dir: Path) -> None:
 
 
 def exit_code(proof: Proof) -> int:
-    """Return how `harness prove` ends: 0 a sound drop-in, 1 something speaks against it, 3 not everything was asked."""
+    """Return the exit code of `harness prove`: 0 a sound drop-in, 1 it is none, 3 too little could be tested."""
     if proof.blockers:
         return 1
     return 3 if proof.tests.missing else 0
@@ -152,9 +152,9 @@ def _colour(proof: Proof) -> str:
     return ("green", "red", "", "yellow")[exit_code(proof)]
 
 
-def _builds(asked: Declaration) -> tuple[Build, Build]:
-    base = asked.arm(Role.BASE)
-    candidate = next((arm.build for arm in asked.arms if arm.build.name == asked.candidate), None)
+def _builds(declaration: Declaration) -> tuple[Build, Build]:
+    base = declaration.arm(Role.BASE)
+    candidate = next((arm.build for arm in declaration.arms if arm.build.name == declaration.candidate), None)
     if base is None or candidate is None:
         raise HarnessError("There is no candidate beside base, so that there is nothing to prove.", "Leave out --arms.")
     return base.build, candidate
@@ -162,7 +162,7 @@ def _builds(asked: Declaration) -> tuple[Build, Build]:
 
 def _case(
     directory: RunDirectory,
-    asked: Declaration,
+    declaration: Declaration,
     setup: Setup,
     base: Build,
     candidate: Build,
@@ -170,12 +170,12 @@ def _case(
     reporter: Reporter,
 ) -> _Case:
     """Fetch everything first: what may wait for the network does so before anything is judged."""
-    lock = read_lock(asked.kafka_version) if asked.kafka_version in locked_versions() else None
+    lock = read_lock(declaration.kafka_version) if declaration.kafka_version in locked_versions() else None
     downloads = toolbox.downloads
     request = directory.request.read()
     released = lock if base.builder == "release" and not request.base_dist else None
-    distribution = distribution_of(request.base_dist, asked.kafka_version, downloads)
-    ecj, line = ecj_of(toolbox), line_of(asked.kafka_version)
+    distribution = distribution_of(request.base_dist, declaration.kafka_version, downloads)
+    ecj, line = ecj_of(toolbox), line_of(declaration.kafka_version)
     return _Case(
         directory=directory,
         line=line,
@@ -187,7 +187,7 @@ def _case(
         candidate=candidate,
         distribution=distribution,
         claims=load_claims(Path(setup.claims)) if setup.claims else ClaimSet("kafka-raft", "", "", ()),
-        compilers=compilers_at_hand(BuildHost(toolbox, line.class_files, reporter.say)),
+        compilers=compilers_at_hand(BuildHost(toolbox, line.class_files, reporter.report)),
         tools=prepare_tools(ecj, toolbox, distribution),
         release=downloads.fetch(released.one(Purpose.SOURCES)) if released else None,
         tests=downloads.fetch_all(lock.of(Purpose.TESTS)) if lock and request.tests is not TestScope.NONE else (),
@@ -266,7 +266,7 @@ def _tests(case: _Case, changed: frozenset[str], reporter: Reporter) -> TestsPro
         changed=changed,
     )
     out = case.directory.proof(case.candidate.name).junit
-    reporter.say(f"upstream's raft tests on the jar ({scope})")
+    reporter.report(f"upstream's raft tests on the jar ({scope})")
     with reporter.counted("tests") as progress:
         found = run_tests(bench, case.jar, case.base_jar, scope, out, progress)
     found = replace(found, report=out.relative_to(case.directory.path).as_posix())

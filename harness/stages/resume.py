@@ -21,17 +21,17 @@ def is_compared(run_dir: Path) -> bool:
     return findings.is_file() and findings.stat().st_mtime_ns >= max(runs, default=0)
 
 
-def check_ground(run_dir: Path, asked: Declaration, toolbox: Toolbox) -> None:
+def check_ground(run_dir: Path, declaration: Declaration, toolbox: Toolbox) -> None:
     """See that jars and Java are still those that were declared: else results would be of something else.
 
     Raises HarnessError.
     """
-    for build in {arm.build.name: arm.build for arm in asked.arms}.values():
+    for build in {arm.build.name: arm.build for arm in declaration.arms}.values():
         jar = run_dir / build.jar
         if not jar.is_file() or sha256_of(jar) != build.jar_sha256:
             raise HarnessError(f"{jar} is not the jar that run.json declares ({build.jar_sha256[:12]}…).", _ANEW)
     java = describe_java(toolbox)
-    for arm in asked.arms:
+    for arm in declaration.arms:
         if arm.java not in ("", java):
             raise HarnessError(f"run.json declares Java {arm.java} for {arm.name}, and there is now {java}.", _ANEW)
 

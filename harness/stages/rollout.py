@@ -16,8 +16,8 @@ from harness.base.text import visible
 from harness.cluster.install import Install
 from harness.cluster.prepare import Ground
 from harness.cluster.topology import describe_topology
-from harness.engine.cell import Cell
-from harness.engine.seal import check_result
+from harness.engine.planned_run import PlannedRun
+from harness.engine.sealing import check_result
 from harness.kafka.distribution import distribution_of
 from harness.kafka.lock import read_lock
 from harness.model.arms import ABSENT, Arm, Role
@@ -28,16 +28,17 @@ from harness.model.request import Request
 from harness.model.rollout import SCHEMA, Rehearsal, RolloutOutcome, RolloutVerdict, RollPlan
 from harness.model.runs import RunKey
 from harness.model.setup import Setup
+from harness.report.rollout_cases import render_rehearsals
 from harness.report.rolloutpage import render_rollout
 from harness.rollout.baseline import Baseline, baseline_of, stall_budget
 from harness.rollout.commands import Tools
 from harness.rollout.nodes import parse_topology
 from harness.rollout.rehearsals import CONTROL, FORWARD, FORWARD_AND_BACK, KINDS, RESTART, rehearsal
 from harness.rollout.roll import BASE, CANDIDATE, DIES_ON_LOAD, WITH_KEY, WITH_KEY_LEFT, RollConfig
+from harness.rollout.rollout_verdict import decide_rollout, outcome_of
 from harness.rollout.runbook import markdown, runbook
-from harness.rollout.torn import without_class
+from harness.rollout.sabotage import without_class
 from harness.rollout.turns import rehearsal_of
-from harness.rollout.verdict import decide_rollout, outcome_of
 from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import read_journal
 from harness.stages.build import build
@@ -54,7 +55,7 @@ _SET_TO_SOMETHING = "None"
 
 
 def rollout(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> RolloutVerdict:
-    """Build, rehearse, compare and report as request.json and roll-plan.json ask; return what rollout.json holds.
+    """Build, rehearse, compare and report as request.json and roll-plan.json say; return what rollout.json holds.
 
     What is there already is used: one that was cut short goes on.
     """
@@ -104,7 +105,7 @@ def rehearse(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> l
     found: list[Rehearsal] = []
     with timed(directory, "rehearse"):
         for number, name in enumerate(names, 1):
-            reporter.say(f"[{number}/{len(names)}] {name}: {KINDS[name].question}")
+            reporter.report(f"[{number}/{len(names)}] {name}: {KINDS[name].question}")
             cell = _cell(stand, name, baseline)
             carry_out([cell], directory.path, 1, reporter, "")
             run = directory.run(cell.key)
@@ -120,12 +121,12 @@ def rehearse(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> l
 def _stand(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> _Stand:
     declared, request = directory.declaration.read(), directory.request.read()
     with timed(directory, "ground"):
-        ground = lay_ground(request, declared.kafka_version, toolbox, reporter.say)
+        ground = lay_ground(request, declared.kafka_version, toolbox, reporter.report)
     tools = _tools(request, declared, ground, toolbox.downloads)
     return _Stand(directory, directory.roll_plan.read(), declared, directory.setup.read(), ground, tools)
 
 
-def _cell(stand: _Stand, name: str, baseline: Baseline | None) -> Cell:
+def _cell(stand: _Stand, name: str, baseline: Baseline | None) -> PlannedRun:
     base, candidate, key = stand.install(Role.BASE, BASE), stand.install(Role.ON, CANDIDATE), stand.setup.flag_key
     with_key = _with_key(candidate, key)
     key_left = _with_key_left(base, with_key, key)
@@ -144,15 +145,15 @@ def _cell(stand: _Stand, name: str, baseline: Baseline | None) -> Cell:
         CANDIDATE: candidate,
         WITH_KEY: with_key,
         WITH_KEY_LEFT: key_left,
-        DIES_ON_LOAD: _dying(candidate, stand.directory.build("dies-on-load").path.absolute() / base.jar.name),
+        DIES_ON_LOAD: _sabotaged(candidate, stand.directory.build("dies-on-load").path.absolute() / base.jar.name),
     }
     run, java = RunKey(name, ARM, 1), stand.arm(Role.BASE).java
-    return Cell(run, rehearsal(name, config), Role.ON, stand.ground, base, stand.setup.overlay, key, java, others)
+    return PlannedRun(run, rehearsal(name, config), Role.ON, stand.ground, base, stand.setup.overlay, key, java, others)
 
 
-def _dying(candidate: Install, jar: Path) -> Install:
-    torn = without_class(candidate.jar, jar)
-    return replace(candidate, name=DIES_ON_LOAD, jar=torn, sha256=sha256_of(torn), settings={})
+def _sabotaged(candidate: Install, jar: Path) -> Install:
+    sabotaged = without_class(candidate.jar, jar)
+    return replace(candidate, name=DIES_ON_LOAD, jar=sabotaged, sha256=sha256_of(sabotaged), settings={})
 
 
 def _with_key(candidate: Install, key: str) -> Install:
@@ -218,9 +219,10 @@ def report_again(directory: RunDirectory) -> Path:
 
 
 def report(directory: RunDirectory, found: RolloutVerdict, contrast: Contrast | None) -> None:
-    """Write report.html and runbook.md."""
+    """Write report.html, junit.xml and runbook.md."""
     journals = {each.name: list(read_journal(directory.run(each.result.key).journal)) for each in found.rehearsals}
     write_text(directory.report, render_rollout(found, journals, contrast, directory.declaration.read().argv))
+    write_text(directory.junit, render_rehearsals(found))
     write_text(directory.runbook, markdown(runbook(found)))
 
 
@@ -228,7 +230,7 @@ def _compare(
     rehearsals: Sequence[Rehearsal], directory: RunDirectory, toolbox: Toolbox, reporter: Reporter
 ) -> Contrast | None:
     """Compare the logs of versions mixed with those of one version; they are shown and do not decide."""
-    from harness.logs.diff import compare, opened, read_nodes
+    from harness.logs.log_diff import compare, opened, read_nodes
 
     compared = (CONTROL, FORWARD_AND_BACK)
     by_name = {each.name: each for each in rehearsals}
@@ -239,11 +241,11 @@ def _compare(
     logs = directory.logs
     try:
         with timed(directory, "diff"):
-            with opened(logs.path, toolbox, reporter.say) as spark:
-                counted = read_nodes(spark, directory.path, nodes, logs, reporter.say)
-            (contrast,) = compare(counted, [compared], logs, reporter.say)
+            with opened(logs.path, toolbox, reporter.report) as spark:
+                counted = read_nodes(spark, directory.path, nodes, logs, reporter.report)
+            (contrast,) = compare(counted, [compared], logs, reporter.report)
     except HarnessError as error:
-        reporter.say(f"the log diff failed: {error}")
+        reporter.report(f"the log diff failed: {error}")
         return None
     return contrast
 

@@ -10,12 +10,12 @@ from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.cluster.install import Install
 from harness.cluster.prepare import Ground, prepare_ground
-from harness.engine.cell import Cell
+from harness.engine.planned_run import PlannedRun
 from harness.engine.run_board import RunBoard
 from harness.engine.schedule import run_cells
-from harness.engine.seal import mismatch
+from harness.engine.sealing import mismatch
 from harness.kafka.distribution import distribution_of
-from harness.kafka.lines import line_of
+from harness.kafka.release_lines import line_of
 from harness.model.arms import ABSENT, Arm
 from harness.model.declaration import Declaration
 from harness.model.request import Request
@@ -34,13 +34,13 @@ def run(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> list[RunResult]:
     declared, request = directory.declaration.read(), directory.request.read()
     check_ground(run_dir, declared, toolbox)
     with timed(directory, "ground"):
-        ground = lay_ground(request, declared.kafka_version, toolbox, reporter.say)
+        ground = lay_ground(request, declared.kafka_version, toolbox, reporter.report)
     cells = declared_cells(declared, directory, ground)
     with timed(directory, "run"):
         return carry_out(cells, run_dir, request.jobs, reporter, "runs on live clusters")
 
 
-def carry_out(cells: Sequence[Cell], root: Path, jobs: int, reporter: Reporter, what: str) -> list[RunResult]:
+def carry_out(cells: Sequence[PlannedRun], root: Path, jobs: int, reporter: Reporter, what: str) -> list[RunResult]:
     """Run the cells for which no result below `root` stands; return the new results. With `what`, say so."""
     todo = [cell for cell in cells if not _stands(root, cell, reporter)]
     for cell in todo:  # what an interrupted run left says nothing
@@ -52,7 +52,7 @@ def carry_out(cells: Sequence[Cell], root: Path, jobs: int, reporter: Reporter, 
         return run_cells(todo, root, jobs, board)
 
 
-def lay_ground(request: Request, kafka_version: str, toolbox: Toolbox, say: Callable[[str], None]) -> Ground:
+def lay_ground(request: Request, kafka_version: str, toolbox: Toolbox, report: Callable[[str], None]) -> Ground:
     """Prepare what the clusters of a request stand on."""
     distribution = distribution_of(request.base_dist, kafka_version, toolbox.downloads)
     return prepare_ground(
@@ -62,18 +62,18 @@ def lay_ground(request: Request, kafka_version: str, toolbox: Toolbox, say: Call
         request.profile,
         line_of(kafka_version),
         toolbox.cache,
-        say,
+        report,
     )
 
 
-def declared_cells(declared: Declaration, directory: RunDirectory, ground: Ground) -> list[Cell]:
+def declared_cells(declared: Declaration, directory: RunDirectory, ground: Ground) -> list[PlannedRun]:
     """Return every declared cell, arms side by side, so that a drifting host meets all arms of a scenario alike."""
     setup, known = directory.setup.read(), load_all(directory.request.read().scenario_folders)
     missing = [scenario.name for scenario in declared.scenarios if scenario.name not in known]
     if missing:
         raise HarnessError(f"This run declares scenarios that are not there any more: {', '.join(missing)}.")
     return [
-        Cell(
+        PlannedRun(
             RunKey(scenario.name, arm.name, repeat),
             known[scenario.name],
             arm.role,
@@ -95,11 +95,11 @@ def installed(arm: Arm, name: str, setup: Setup, run_dir: Path) -> Install:
     return Install(name, jar, arm.build.jar_sha256, arm.flag or ABSENT, setup.settings.get(arm.name, {}))
 
 
-def _stands(root: Path, cell: Cell, reporter: Reporter) -> bool:
+def _stands(root: Path, cell: PlannedRun, reporter: Reporter) -> bool:
     """Return whether a cell has a result that was made with what is declared now; say why one is not used."""
     if not RunDirectory(root).run(cell.key).result.exists:
         return False
     why = mismatch(root, cell)
     if why:
-        reporter.say(f"{cell.key.folder} is run again: {why}")
+        reporter.report(f"{cell.key.folder} is run again: {why}")
     return not why

@@ -13,7 +13,7 @@ from harness.base.progress import Reporter, duration
 from harness.base.text import visible
 from harness.judge.reasons import rests_on
 from harness.model.runs import Verdict
-from harness.model.verdict import Cell, VerdictRecord
+from harness.model.verdict import JudgedCell, VerdictRecord
 from harness.rundir.directory import RunDirectory
 from harness.stages import diff as diff_stage
 from harness.stages import judge as judge_stage
@@ -29,7 +29,7 @@ _COLOURS = {Verdict.SHIP: "green", Verdict.HOLD: "red", Verdict.INCONCLUSIVE: "m
 
 
 def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
-    """Build, prove, run, diff, judge and report as request.json asks; print and return the verdict.
+    """Build, prove, run, diff, judge and report as request.json says; print and return the verdict.
 
     What is there already is used: one that was cut short goes on.
     """
@@ -54,7 +54,7 @@ def _compare(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
     try:
         diff_stage.diff(run_dir, toolbox, reporter)
     except HarnessError as error:  # findings are shown and never decide: the runs are still worth their verdict
-        reporter.say(f"the log diff failed, so the report shows no log findings: {error}")
+        reporter.report(f"the log diff failed, so the report shows no log findings: {error}")
 
 
 def print_verdict(console: Console, record: VerdictRecord, timings: Mapping[str, float], page: Path) -> None:
@@ -75,5 +75,5 @@ def print_verdict(console: Console, record: VerdictRecord, timings: Mapping[str,
     console.print(Text(f"\nreport: {page}"))
 
 
-def _expected(cell: Cell) -> str:
+def _expected(cell: JudgedCell) -> str:
     return " as expected" if cell.is_expected_failure else ""

@@ -1,4 +1,4 @@
-"""What hears of downloads as they arrive."""
+"""The display of downloads as they arrive."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Hears of downloads as they come in; called from several threads."""
+    """Takes the progress of downloads; called from several threads."""
 
     def advance(self, name: str, done: int, total: int) -> None:
         """`done` of `total` bytes of the file `name` have arrived."""
@@ -18,7 +18,7 @@ Show = Callable[[], AbstractContextManager[Progress]]
 
 
 class Unwatched:
-    """A Progress that nobody watches."""
+    """A Progress that shows nothing."""
 
     def advance(self, name: str, done: int, total: int) -> None:
         """Do nothing."""

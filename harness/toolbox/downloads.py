@@ -35,7 +35,7 @@ class Downloads:
 
     `repository` is the base address of a Maven repository; without one the environment's
     HARNESS_MAVEN_REPOSITORY counts, then the resolver library's own default. `offline` forbids the network.
-    `show` opens what hears of the downloads of one call.
+    `show` opens the display of the downloads of one call.
     """
 
     def __init__(

@@ -17,7 +17,7 @@ _OTHER = "Name another runtime by --java-home."
 
 @dataclass(frozen=True, slots=True)
 class JavaRuntime:
-    """An installed Java: its home folder and its version as it tells it (`21.0.8`)."""
+    """An installed Java: its home folder and its version (`21.0.8`)."""
 
     home: Path
     version: str
@@ -41,7 +41,7 @@ def runtime_at(home: Path) -> JavaRuntime:
             f"{home} is not a Java home: there is no program {home / 'bin' / 'java'}.",
             "Name the folder that holds bin/java, or leave --java-home out to use the bundled runtime.",
         )
-    return JavaRuntime(home, _version_in_release_file(home) or _version_told_by(home / "bin" / "java"))
+    return JavaRuntime(home, _version_in_release_file(home) or _version_printed_by(home / "bin" / "java"))
 
 
 def version_in(text: str) -> str:
@@ -57,7 +57,7 @@ def _version_in_release_file(home: Path) -> str:
         return ""
 
 
-def _version_told_by(java: Path) -> str:
+def _version_printed_by(java: Path) -> str:
     try:
         done = run([str(java), "-version"], env=bare_environment(), timeout=_VERSION_TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired as error:
@@ -65,7 +65,7 @@ def _version_told_by(java: Path) -> str:
     version = version_in(done.stderr + done.stdout)
     if not version:
         raise HarnessError(
-            f"{java} -version did not tell a version (exit {done.returncode}): {done.stderr.strip()[:200]}",
+            f"{java} -version printed no version (exit {done.returncode}): {done.stderr.strip()[:200]}",
             _OTHER,
         )
     return version

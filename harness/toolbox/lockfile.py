@@ -24,7 +24,7 @@ class Purpose(StrEnum):
 
     BYTECODE = "bytecode"  # ASM, which reads class files
     COMMANDS = "commands"  # Kafka's command line, which no node needs: bin/kafka-topics.sh and its like
-    COMPARER = "comparer"  # japicmp, which tells whether two jars' APIs are compatible
+    COMPARER = "comparer"  # japicmp, which checks whether two jars' APIs are compatible
     COMPILER = "compiler"  # ecj, which compiles where there is no JDK
     COVERAGE_AGENT = "coverage-agent"  # JaCoCo in a node, which notes the lines that run
     COVERAGE_READER = "coverage-reader"  # JaCoCo's command line, which reads what the agent noted

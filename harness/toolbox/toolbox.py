@@ -22,7 +22,7 @@ class Toolbox:
     """`cache` is a folder whose content can be deleted at will, `bundled_java` the home of the bundled runtime.
 
     `offline` forbids the network; `java_home` is the Java of nodes and javac, None for the bundled runtime; `show`
-    opens what hears of downloads.
+    opens the display of downloads.
     """
 
     cache: Path

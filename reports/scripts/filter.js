@@ -31,7 +31,7 @@
     const kinds = new Set(findings.map(finding => finding.querySelector(".kind").textContent));
     kind.append(new Option("any", ""), ...[...kinds].map(each => new Option(each, each)));
     kind.value = kinds.has(state.get("kind")) ? state.get("kind") : "";
-    const told = Object.assign(document.createElement("output"), { htmlFor: text.id });
+    const shown = Object.assign(document.createElement("output"), { htmlFor: text.id });
     const show = () => {
       const wanted = text.value.toLowerCase();
       for (const finding of findings) {
@@ -39,13 +39,13 @@
         finding.hidden = !(fits && finding.textContent.toLowerCase().includes(wanted));
         if (!finding.hidden && (wanted || kind.value) && finding.closest(".more")) finding.closest(".more").open = true;
       }
-      told.textContent = findings.filter(finding => !finding.hidden).length + " of " + findings.length + " shown";
+      shown.textContent = findings.filter(finding => !finding.hidden).length + " of " + findings.length + " shown";
       keep("find", text.value);
       keep("kind", kind.value);
     };
     text.addEventListener("input", show);
     kind.addEventListener("change", show);
-    bar(title, [textLabel, text, kindLabel, kind, told]);
+    bar(title, [textLabel, text, kindLabel, kind, shown]);
     show();
   }
 

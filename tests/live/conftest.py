@@ -9,9 +9,9 @@ from rich.console import Console
 
 from harness.base.paths import data_root
 from harness.base.progress import Reporter
-from harness.building.build import Bench, Toolchain, build_series
 from harness.building.builders.base import BuildHost, host_compiler
 from harness.building.configdef import prepare_probe
+from harness.building.raft_builds import Bench, Toolchain, build_series
 from harness.cluster.install import Install
 from harness.cluster.prepare import Ground
 from harness.kafka.distribution import Distribution, distribution_of
@@ -48,7 +48,7 @@ def kafka(toolbox: Toolbox) -> Distribution:
 
 @pytest.fixture(scope="session")
 def ground(toolbox: Toolbox, quiet: Reporter) -> Ground:
-    return lay_ground(Request(), KAFKA, toolbox, quiet.say)
+    return lay_ground(Request(), KAFKA, toolbox, quiet.report)
 
 
 @pytest.fixture(scope="session")
@@ -86,7 +86,7 @@ def broken_jar(toolbox, kafka, mutants, quiet, tmp_path_factory):
 
     def broken(name) -> Path:
         lock = read_lock(KAFKA)
-        builder = host_compiler("auto", BuildHost(toolbox, 8, quiet.say))
+        builder = host_compiler("auto", BuildHost(toolbox, 8, quiet.report))
         sources = toolbox.downloads.fetch(lock.one(Purpose.SOURCES))
         probe = prepare_probe(builder, toolbox.java(), kafka.jars, toolbox.cache)
         folder = tmp_path_factory.mktemp(name)

@@ -11,12 +11,12 @@ from harness.audit.claims_file import load_claims
 from harness.base import paths
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
-from harness.building.build import Bench, Toolchain, build_series, given_jar, release_build
 from harness.building.builders.base import BuildHost, host_compiler
 from harness.building.builders.javac import jdk_homes
 from harness.building.compiling import Builder
 from harness.building.configdef import prepare_probe, read_keys
 from harness.building.jars import classes_in, resources_of, write_jar
+from harness.building.raft_builds import Bench, Toolchain, build_series, given_jar, release_build
 from harness.kafka.distribution import Distribution, locked_distribution, unpacked_distribution
 from harness.kafka.git import GitSource
 from harness.kafka.lock import read_lock

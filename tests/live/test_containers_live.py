@@ -18,7 +18,6 @@ import pytest
 
 from harness.base.errors import HarnessError
 from harness.base.waiting import wait_until
-from harness.building.build import source_files
 from harness.building.builders.base import BuildHost, open_builder
 from harness.building.compiling import NotOnThisHostError, first_errors
 from harness.building.containers import jobs
@@ -41,6 +40,7 @@ from harness.building.containers.images import (
 )
 from harness.building.containers.jobs import Job, Mount, run_job
 from harness.building.jars import classes_in
+from harness.building.raft_builds import source_files
 from harness.kafka.distribution import Distribution, locked_distribution
 from harness.kafka.git import GitSource
 from harness.kafka.lock import read_lock

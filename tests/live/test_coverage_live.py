@@ -10,9 +10,9 @@ from harness.base.errors import HarnessError
 from harness.base.json import from_json
 from harness.base.paths import data_root
 from harness.base.waiting import wait_until
-from harness.building.build import Bench, Toolchain, build_series
 from harness.building.builders.ecj import ecj_of
 from harness.building.configdef import prepare_probe
+from harness.building.raft_builds import Bench, Toolchain, build_series
 from harness.cluster.cluster import Cluster
 from harness.cluster.node import NodeState
 from harness.cluster.topology import Topology

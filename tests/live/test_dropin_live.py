@@ -12,12 +12,12 @@ import pytest
 from harness.audit.claims_file import load_claims
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
-from harness.building.build import source_files
+from harness.building.build_comparison import unpatched_jar
 from harness.building.builders.base import BuildHost, compilers_at_hand
 from harness.building.builders.ecj import Ecj, ecj_of
 from harness.building.compiling import Builder
-from harness.building.crosscheck import unpatched_jar
 from harness.building.jars import classes_in, resources_of, write_jar
+from harness.building.raft_builds import source_files
 from harness.kafka.distribution import Distribution
 from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from harness.base.paths import data_root
-from harness.building.build import Bench, Toolchain, build_series
 from harness.building.builders.ecj import ecj_of
 from harness.building.compiling import Builder
 from harness.building.configdef import prepare_probe
 from harness.building.jars import write_jar
+from harness.building.raft_builds import Bench, Toolchain, build_series
 from harness.kafka.distribution import Distribution
-from harness.kafka.lines import line_of
 from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
+from harness.kafka.release_lines import line_of
 from harness.model.proof import TestScope, TestsProof, TestSuite
 from harness.proof.junit import TestBench, run_tests
 from harness.rundir.directory import RunDirectory

@@ -20,8 +20,8 @@ from harness.cluster.partitions import create_topic
 from harness.cluster.protocol import Unreachable
 from harness.cluster.topology import Topology
 from harness.engine.cancel import Cancellation
-from harness.engine.cell import Cell
 from harness.engine.executor import run_cell
+from harness.engine.planned_run import PlannedRun
 from harness.model.arms import Role
 from harness.model.events import NodeChanged
 from harness.model.runs import Outcome, RunKey
@@ -174,7 +174,7 @@ def rehearsed(ground, base, folder, plan, **config):
         plan(made)
 
     scenario = replace(rehearsal(CONTROL, RollConfig(topology)), name="tried", build=build)
-    cell = Cell(RunKey("tried", "roll", 1), scenario, Role.ON, ground, replace(base, name="base"))
+    cell = PlannedRun(RunKey("tried", "roll", 1), scenario, Role.ON, ground, replace(base, name="base"))
     result = run_cell(cell, folder, lambda _: None, Cancellation())
     return result, list(events_of(read_journal(folder / cell.key.folder / "journal.jsonl")))
 

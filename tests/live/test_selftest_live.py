@@ -8,8 +8,8 @@ import pytest
 
 from harness.scenario.conditions import follows_leader
 from harness.scenario.steps import Sample
-from harness.selftest.cases import ask
-from harness.selftest.live import Stand
+from harness.selftest.canary import run_canary
+from harness.selftest.live_canaries import Stand
 
 pytestmark = pytest.mark.live
 
@@ -33,4 +33,4 @@ def test_an_oracle_that_takes_a_deaf_observer_for_a_follower_is_found_out(ground
     monkeypatch.setattr(follows_leader, "follows", lambda *_: Sample(True))
     (deaf,) = (each for each in Stand(ground, kafka.raft_jar, kafka.version).canaries() if each.name == "deaf observer")
     # What it says depends on how far the observer had come: this oracle waits for nothing.
-    assert not ask(deaf, tmp_path).raised
+    assert not run_canary(deaf, tmp_path).raised

@@ -14,8 +14,8 @@ import pyspark
 import pytest
 
 from harness.base.processes import mortal
-from harness.logs import diff
-from harness.logs.read.events import WHOLE_LOG
+from harness.logs import log_diff
+from harness.logs.read.event_counts import WHOLE_LOG
 from harness.logs.read.layout import KAFKA_DEFAULT
 from harness.logs.read.spark import session
 from harness.model.node_logs import NodeLogs
@@ -125,7 +125,7 @@ def results(out: Path) -> dict[str, bytes]:
 def compare(spark, root: Path, nodes: list[NodeLogs], out: str) -> dict[str, bytes]:
     (root / out).mkdir()
     logs = LogsFolder(root / out)
-    diff.compare(diff.read_nodes(spark, root, nodes, logs), [("a", "b")], logs)
+    log_diff.compare(log_diff.read_nodes(spark, root, nodes, logs), [("a", "b")], logs)
     return results(root / out)
 
 

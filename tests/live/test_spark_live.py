@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.base.json import to_json
-from harness.logs.diff import compare, node_logs, pairs, read_nodes
 from harness.logs.folders import Folder, log_files, read_files
-from harness.logs.read.blocks import LINES, Source, partials
-from harness.logs.read.events import WHOLE_LOG, Reading
+from harness.logs.log_diff import compare, node_logs, pairs, read_nodes
+from harness.logs.read.blocks import LINES, LogFile, partials
+from harness.logs.read.event_counts import WHOLE_LOG, Reading
 from harness.logs.read.gateway import ABSENT_MODULE, MODULE_OPTIONS
 from harness.logs.read.layout import COMMON, KAFKA_DEFAULT, compile_layout
 from harness.logs.read.pipeline import FileCounts, join, read
@@ -80,7 +80,7 @@ def in_one_piece(lines: list[bytes]) -> FileCounts:
     """Read lines without Spark, without cutting the file."""
     rows = [(7, 0, line) for line in lines]
     batch = pl.DataFrame(rows, schema=LINES, orient="row")
-    return join("f", pl.concat(partials([batch], {7: Source("f", READING)})), READING)
+    return join("f", pl.concat(partials([batch], {7: LogFile("f", READING)})), READING)
 
 
 def equal(one: FileCounts, other: FileCounts) -> bool:

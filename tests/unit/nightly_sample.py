@@ -13,7 +13,7 @@ from harness.judge.decision import decide
 from harness.model.runs import Outcome, Verdict
 from harness.model.verdict import Standing, VerdictRecord
 from harness.nightly.cell_history import NightCell, NightFinding
-from harness.nightly.night import SCHEMA, Ended, Night, Planned, VerificationStatus
+from harness.nightly.night import SCHEMA, EndedVerification, Night, Planned, VerificationStatus
 
 MATRIX = "a" * 64
 STARTED = "2026-03-05T01:00:00+00:00"
@@ -50,7 +50,7 @@ def night(*ids, shard=0, shards=1, ended=None, name="", started=STARTED):
     )
     mine = [each.id for each in planned if shard in (0, each.shard)]
     done = dict.fromkeys(mine, VerificationStatus.SHIP) if ended is None else ended
-    endings = tuple(Ended(each, ending, 61.0) for each, ending in done.items())
+    endings = tuple(EndedVerification(each, ending, 61.0) for each, ending in done.items())
     return Night(SCHEMA, name, started, MATRIX, shard, shards, planned, endings)
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from harness.cluster.install import Install
 from harness.cluster.probes import Quorum
-from harness.engine import executor, walk
+from harness.engine import executor, step_runner
 from harness.engine.cancel import Cancellation
-from harness.engine.cell import Cell
-from harness.kafka.lines import line_of
+from harness.engine.planned_run import PlannedRun
+from harness.kafka.release_lines import line_of
 from harness.model.arms import Role
 from harness.model.runs import RunKey
 from harness.rundir.directory import RunDirectory
@@ -62,13 +62,13 @@ def take_place_of_live_ones(monkeypatch: pytest.MonkeyPatch, cluster=StillCluste
     """Have the executor make these, and wait as little as it can between looks."""
     monkeypatch.setattr(executor, "Cluster", cluster)
     monkeypatch.setattr(executor, "Watcher", watcher)
-    monkeypatch.setattr(walk, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(step_runner, "POLL_SECONDS", 0.01)
 
 
 def run_still(scenario, folder: Path, cancellation: Cancellation | None = None):
     """Run a scenario on stock; return its result, the events of its journal, and the phases that were announced."""
     ground = SimpleNamespace(launch=lambda *_: None, template=None, profile="fast", line=line_of("3.9.1"))
-    cell = Cell(RunKey(scenario.name, "stock", 1), scenario, Role.BASE, ground, STOCK)
+    cell = PlannedRun(RunKey(scenario.name, "stock", 1), scenario, Role.BASE, ground, STOCK)
     said = []
     result = executor.run_cell(cell, folder, said.append, cancellation or Cancellation())
     events = [entry.event for entry in read_journal(RunDirectory(folder).run(cell.key).journal)]

@@ -13,9 +13,9 @@ from harness.audit.answering import audit
 from harness.audit.claims_file import load_claims
 from harness.audit.code import Code
 from harness.audit.graph import graph_of
-from harness.audit.java import parse, read_sources
+from harness.audit.java_sources import parse, read_sources
 from harness.audit.questions import FollowedBy, Question, ReadOnce
-from harness.audit.rules import answer
+from harness.audit.source_answers import answer
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
 from harness.model.proof import Answer

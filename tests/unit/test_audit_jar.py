@@ -6,7 +6,7 @@ import pytest
 
 from harness.audit.answering import audit
 from harness.audit.claims_file import load_claims
-from harness.audit.jar import parameters_of
+from harness.audit.jar_answers import parameters_of
 from harness.base.paths import data_root
 from harness.model.proof import Answer
 from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts, Use

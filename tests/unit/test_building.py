@@ -13,17 +13,7 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.base.json import from_json
-from harness.building import build, compiling
-from harness.building.build import (
-    Bench,
-    Toolchain,
-    build_series,
-    changed_resources,
-    given_jar,
-    keep_sources,
-    release_build,
-    source_files,
-)
+from harness.building import compiling, raft_builds
 from harness.building.builders import base
 from harness.building.builders.base import (
     BuilderKind,
@@ -39,6 +29,16 @@ from harness.building.compiling import Compilation, first_errors
 from harness.building.configdef import Probe, failure_in, parse_keys, prepare_probe
 from harness.building.given import check_raft_jar
 from harness.building.jars import classes_in, resources_of, write_jar
+from harness.building.raft_builds import (
+    Bench,
+    Toolchain,
+    build_series,
+    changed_resources,
+    given_jar,
+    keep_sources,
+    release_build,
+    source_files,
+)
 from harness.kafka.distribution import Distribution
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
@@ -105,7 +105,7 @@ def sources(tmp_path: Path) -> MavenSources:
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     """A bench that finds the flag unknown in every jar: asking one needs a JVM, which the live tests start."""
-    monkeypatch.setattr(build, "read_flag", lambda probe, jar, class_path, key: Flag(key, False))
+    monkeypatch.setattr(raft_builds, "read_flag", lambda probe, jar, class_path, key: Flag(key, False))
     return Bench(RunDirectory(tmp_path / "run"), Probe(tmp_path, RUNTIME), "some.key")
 
 
@@ -286,7 +286,7 @@ def test_a_given_jar_of_another_version_is_refused(tmp_path):
 def test_a_given_jar_without_a_version_file_is_known_by_its_name(tmp_path):
     entries = without("kafka/kafka-version.properties")
     check_raft_jar(jar_of(tmp_path / "kafka-raft-3.9.1.jar", entries), "3.9.1")
-    with pytest.raises(HarnessError, match="tells its Kafka version neither inside nor by its name"):
+    with pytest.raises(HarnessError, match="names its Kafka version neither inside nor in its file name"):
         check_raft_jar(jar_of(tmp_path / "mine.jar", entries), "3.9.1")
 
 
@@ -395,7 +395,7 @@ def test_a_builder_that_fails_is_named_before_another_is_taken_and_one_that_is_a
     kinds = {"first": BuilderKind("first", broken, 0, in_container=True), **builders()}
     monkeypatch.setattr(base, "builders", lambda: kinds)
     with ExitStack() as held:
-        open_builder("auto", replace(host_of(tmp_path), say=said.append), held)
+        open_builder("auto", replace(host_of(tmp_path), report=said.append), held)
     assert said == ["not built by first: The image is gone."]
 
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.audit.claims_file import Chain, load_claims, parse_claims, parse_expected
-from harness.audit.questions import FollowedBy, Kept, Question
+from harness.audit.questions import FollowedBy, KeepsConstructor, Question
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
 from harness.model.arms import Role
@@ -140,7 +140,7 @@ def test_a_claim_may_be_proved_by_the_source_and_by_tests_alone():
     assert claims.chains[1].tests == ("org.example.DynamicTest#works", "DynamicTest#works")
     assert claims.questions == (
         Question("q", FollowedBy(("A.b",), "C.d"), claim="two"),
-        Question("r", Kept("A(int, String[])"), claim=""),
+        Question("r", KeepsConstructor("A(int, String[])"), claim=""),
     )
 
 

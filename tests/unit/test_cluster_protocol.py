@@ -15,7 +15,7 @@ from kio.static.primitive import i16, i32Timedelta
 from harness.base.errors import HarnessError
 from harness.cluster.address import Address
 from harness.cluster.protocol import Unreachable, Wire, fitting, newest_request, understood
-from harness.kafka.lines import line_of
+from harness.kafka.release_lines import line_of
 
 QUORUM, METADATA = 55, 3
 

@@ -15,7 +15,7 @@ from harness.base.processes import bare_environment, run
 from harness.building.builders.base import BuildHost, open_builder
 from harness.building.compiling import Builder, first_errors
 from harness.building.containers.engine import Engine, why_unreachable
-from harness.building.containers.failures import Ended, refused, why_failed
+from harness.building.containers.failures import CommandEnd, refused, why_failed
 from harness.building.containers.gradle import (
     GradleFull,
     Workshop,
@@ -28,7 +28,7 @@ from harness.building.containers.gradle import (
 )
 from harness.building.containers.hostbind import lent, write_skeleton
 from harness.building.containers.images import Image
-from harness.building.containers.lines import Lines
+from harness.building.containers.line_stream import Lines
 from harness.building.containers.owners import Owner, is_gone, parse_owner, this_process
 from harness.kafka.lock import read_lock
 from harness.toolbox.toolbox import Toolbox
@@ -42,7 +42,7 @@ def nobody(line: str) -> None:
 
 
 def why(exit_code: int, output: str = "", *, oom: bool = False, late: bool = False) -> str:
-    error = why_failed(Ended(exit_code, oom, late, output), 2 * GIB, 600)
+    error = why_failed(CommandEnd(exit_code, oom, late, output), 2 * GIB, 600)
     return error.message if error else ""
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from harness.base.errors import HarnessError
 from harness.building.containers.aptsources import AptSource, host_sources, is_of, parse_deb822, parse_list
 from harness.building.containers.debian import (
-    Made,
+    ImageInputs,
     bootstrap_command,
     moved,
     packages_in,
@@ -38,7 +38,7 @@ Types: deb-src
 URIs: https://sources.example/
 Suites: bookworm
 """
-MADE = Made(("https://mirror.example/debian bookworm",), ("gradle=4.4.1-18", "libc6=2.36"), "sha256:1")
+MADE = ImageInputs(("https://mirror.example/debian bookworm",), ("gradle=4.4.1-18", "libc6=2.36"), "sha256:1")
 
 
 def test_both_formats_say_the_same():
@@ -120,16 +120,16 @@ def test_the_same_again_has_not_moved():
 
 
 def test_a_moved_mirror_is_told_with_what_changed():
-    now = Made(MADE.sources, ("gradle=4.4.1-19", "zlib=1"), "sha256:2")
+    now = ImageInputs(MADE.sources, ("gradle=4.4.1-19", "zlib=1"), "sha256:2")
     (sentence,) = moved(MADE, now)
     assert "3 packages differ" in sentence
     assert "gradle 4.4.1-18 → 4.4.1-19, libc6 2.36 → none, zlib none → 1" in sentence
 
 
 def test_other_bytes_of_the_same_packages_are_told_and_so_are_other_mirrors():
-    (sentence,) = moved(MADE, Made(MADE.sources, MADE.packages, "sha256:2"))
+    (sentence,) = moved(MADE, ImageInputs(MADE.sources, MADE.packages, "sha256:2"))
     assert "the same packages as in the last image, and yet other bytes" in sentence
-    (sentence,) = moved(MADE, Made(("https://b bookworm",), MADE.packages, MADE.content))
+    (sentence,) = moved(MADE, ImageInputs(("https://b bookworm",), MADE.packages, MADE.content))
     assert sentence.startswith("other mirrors: https://mirror.example/debian bookworm before, https://b bookworm now")
 
 

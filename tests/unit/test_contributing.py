@@ -22,8 +22,8 @@ from harness.building.builders.base import BuildHost, builders, open_builder, us
 from harness.cluster.node import NodeState
 from harness.cluster.probes import Quorum
 from harness.cluster.watch import Look
-from harness.kafka.lines import line_of
 from harness.kafka.patching import load_series
+from harness.kafka.release_lines import line_of
 from harness.kafka.series import series_folder
 from harness.model.arms import Role
 from harness.model.events import Noted, Sampled, StepChanged

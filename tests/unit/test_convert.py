@@ -4,6 +4,7 @@ import json
 import shutil
 import sys
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from rich.console import Console
@@ -11,7 +12,7 @@ from rich.console import Console
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.cli import app as cli
-from harness.engine.seal import check_results
+from harness.engine.sealing import check_results
 from harness.model.events import Unknown
 from harness.model.runs import Outcome, RunKey
 from harness.nightly.history import read_history
@@ -19,6 +20,7 @@ from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import read_journal
 from harness.stages import convert as stage
 from harness.stages.convert import convert
+from harness.stages.judge import report_either
 
 QUIET = Reporter(Console(quiet=True))
 STOCK = RunKey("turn2", "stock", 1)
@@ -125,6 +127,14 @@ def test_a_rehearsal_of_before_is_a_run_with_its_plan_and_its_evidence(kept_fold
     assert not (directory.path / "rehearsals").exists()
 
 
+def test_a_rollout_of_before_that_is_reported_again_has_its_rehearsals_as_junit_too(kept_folders, tmp_path):
+    shutil.copytree(kept_folders / "rollout-stopped", tmp_path / "rollout")
+    convert(tmp_path / "rollout", QUIET)
+    report_either(tmp_path / "rollout", QUIET)
+    (suite,) = ET.parse(tmp_path / "rollout" / "junit.xml").getroot()
+    assert {case.get("name"): case[0].tag for case in suite} == {"control": "system-out", "forward-and-back": "failure"}
+
+
 def test_a_verdict_whose_logs_are_gone_is_taken_back_and_its_report_stays(kept_folders, tmp_path):
     shutil.copytree(kept_folders / "ship", tmp_path / "ship")
     shutil.rmtree(tmp_path / "ship/runs/turn2/patched-on/1/nodes")
@@ -154,9 +164,14 @@ def test_what_cannot_be_converted_is_named_and_left_as_it_is(tmp_path, file, con
 
 def test_a_history_of_nights_is_converted_line_by_line(tmp_path):
     cells = [
-        {"verification": "v", "scenario": "turn2", "arm": "on", "shown": shown, "standing": "as claimed"}
+        {"verification": "v", "scenario": "turn2", "arm": "on", "shown": shown, "standing": standing}
         | {"unstable": False, "jars": "j"}
-        for shown in ("HELD", "REFUTED(observer_recovers)", "UNSTABLE")
+        for shown, standing in (
+            ("HELD", "as claimed"),
+            ("REFUTED(observer_recovers)", "not as claimed"),
+            ("UNSTABLE", "undecided"),
+            ("UNSUPPORTED", "not asked"),
+        )
     ]
     verified = [{"id": "v", "ending": "HOLD", "seconds": 61.0}]
     finding = dict.fromkeys(("verification", "scenario", "base", "candidate", "kind", "template", "id"), "x")
@@ -168,7 +183,8 @@ def test_a_history_of_nights_is_converted_line_by_line(tmp_path):
         read_history(path)
     convert(path, QUIET)
     first, second = read_history(path)
-    assert [cell.outcome for cell in first.cells] == ["PASSED", "FAILED(observer_recovers)", "UNSTABLE"]
+    assert [cell.outcome for cell in first.cells] == ["PASSED", "FAILED(observer_recovers)", "UNSTABLE", "UNSUPPORTED"]
+    assert [str(cell.standing) for cell in first.cells] == ["as claimed", "not as claimed", "undecided", "unsupported"]
     assert [str(each.outcome) for each in first.verified] == ["HOLD"]
     assert [finding.node_kind for finding in first.findings] == ["voter"]
     assert second.label == "m"

@@ -20,8 +20,8 @@ from harness.cluster.node import Launch, Node, NodeState
 from harness.cluster.protocol import Wire
 from harness.coverage.agent import Agent, collecting, outermost_class
 from harness.coverage.collector import Collector
-from harness.coverage.protocol import DUMP_COMMAND, GREETING, read_dump
-from harness.kafka.lines import line_of
+from harness.coverage.jacoco_protocol import DUMP_COMMAND, GREETING, read_dump
+from harness.kafka.release_lines import line_of
 from harness.model.setup import Profile
 
 SESSION = b"\x10" + b"\x00\x06node-3" + bytes(16)

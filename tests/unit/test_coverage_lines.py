@@ -209,7 +209,7 @@ def test_a_report_that_declares_entities_is_refused(declared):
     "content", [b"", b"no xml", b"<report>", b'<report><line nr="x" ci="1"/></report>', b"<report><line/></report>"]
 )
 def test_a_report_that_cannot_be_read_is_an_error_in_a_sentence(content):
-    with pytest.raises(HarnessError, match="JaCoCo could not tell which lines were run: its report cannot be read"):
+    with pytest.raises(HarnessError, match="JaCoCo could not say which lines were run: its report cannot be read"):
         parse_report(content)
 
 
@@ -257,5 +257,5 @@ def test_runs_that_were_cut_short_or_gave_no_data_are_named():
     ]
     assert gap_in(results, ["b"]) == (
         "b gave no execution data; a ended FAILED(node_alive); c ended INCONCLUSIVE(host_not_starved): "
-        "what it would have reached besides is not known."
+        "what else it would have reached is not known."
     )

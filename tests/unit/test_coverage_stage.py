@@ -109,7 +109,7 @@ def test_without_base_and_sources_nothing_tells_what_changed(run_dir, ran):
     RunDirectory(run_dir).declaration.write(replace(ASKED, arms=(ON,)))
     stage.coverage(run_dir, TOOLBOX, QUIET)
     assert not ran
-    assert written(run_dir) == Coverage((), "There is no base arm, so that nothing tells what changed.")
+    assert written(run_dir) == Coverage((), "There is no base arm, so that nothing shows what changed.")
 
 
 def test_a_candidate_that_changes_no_code_needs_no_run(run_dir, ran, monkeypatch):

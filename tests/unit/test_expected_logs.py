@@ -4,7 +4,7 @@ import pytest
 
 from harness.base.errors import HarnessError
 from harness.base.json import to_json
-from harness.logs.read.events import WHOLE_LOG
+from harness.logs.read.event_counts import WHOLE_LOG
 from harness.model.arms import Role
 from harness.model.node_logs import NodeLogs
 from harness.model.proof import ClaimChain

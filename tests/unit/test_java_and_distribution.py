@@ -99,7 +99,7 @@ def test_a_version_is_asked_for_where_no_file_tells_it(tmp_path):
 
 
 def test_a_java_that_fails_is_refused(tmp_path):
-    with pytest.raises(HarnessError, match=r"did not tell a version \(exit 3\): broken"):
+    with pytest.raises(HarnessError, match=r"printed no version \(exit 3\): broken"):
         runtime_at(home(tmp_path, "echo broken >&2; exit 3"))
 
 

@@ -78,7 +78,7 @@ def test_the_jar_its_figures_and_its_logs_hold_a_candidate_back_whatever_its_sce
         (CellState.UNSTABLE, {Check.PASSED}, Standing.UNDECIDED),
         (CellState.MISSING, set(), Standing.UNDECIDED),
         (CellState.PASSED, set(), Standing.UNDECIDED),
-        (CellState.UNSUPPORTED, {Check.SKIPPED}, Standing.NOT_ASKED),
+        (CellState.UNSUPPORTED, {Check.SKIPPED}, Standing.UNSUPPORTED),
     ],
 )
 def test_a_cell_stands_as_the_worst_of_its_runs(state, checks, standing):

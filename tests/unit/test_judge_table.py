@@ -75,7 +75,7 @@ LETTERS = {
     "b": Effect.CONTROL_UNDECIDED,
     "c": Effect.CANDIDATE_UNDECIDED,
     "m": Effect.NOT_RUN,
-    "-": Effect.NOT_ASKED,
+    "-": Effect.UNSUPPORTED,
 }
 
 
@@ -105,7 +105,7 @@ def test_every_pair_means_what_the_table_says(promise: Promise, base: Control, o
         (FIXES, UNSTABLE, UNSTABLE, Effect.CONTROL_UNDECIDED, Verdict.INCONCLUSIVE),
         (FIXES, FAILED, MISSING, Effect.NOT_RUN, Verdict.INCONCLUSIVE),
         (FIXES, MISSING, PASSED, Effect.NOT_RUN, Verdict.INCONCLUSIVE),
-        (FIXES, UNSUPPORTED, UNSUPPORTED, Effect.NOT_ASKED, None),
+        (FIXES, UNSUPPORTED, UNSUPPORTED, Effect.UNSUPPORTED, None),
         (None, PASSED, PASSED, Effect.SAME, Verdict.SHIP),
         (None, PASSED, GUARD, Effect.REGRESSION, Verdict.HOLD),
         (None, FAILED, PASSED, Effect.IMPROVES, Verdict.SHIP),
@@ -138,7 +138,7 @@ def test_cells_weigh_what_the_design_says(claim, base, on, effect, verdict) -> N
         (PASSED, UNSUPPORTED, Inertness.UNDECIDED),
         (BROKEN, PASSED, Inertness.UNDECIDED),
         (CRASHED, CRASHED, Inertness.UNDECIDED),
-        (UNSUPPORTED, UNSUPPORTED, Inertness.NOT_ASKED),
+        (UNSUPPORTED, UNSUPPORTED, Inertness.UNSUPPORTED),
         (PASSED, None, Inertness.NO_FLAG),
     ],
 )

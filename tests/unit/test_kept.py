@@ -288,7 +288,7 @@ def test_the_night_finds_as_much_new_as_it_found(night, kept_folders):
 def test_a_night_of_before_is_read_once_it_is_converted(folders, kept_folders):
     before = read(kept_folders / "night-kept" / "night.json")
     now = NightFolder(folders / "night-kept").night.read()
-    assert [(each.id, list(each.words), each.shard, each.seconds) for each in now.planned] == [
+    assert [(each.id, list(each.arguments), each.shard, each.seconds) for each in now.planned] == [
         tuple(each.values()) for each in before["planned"]
     ]
 

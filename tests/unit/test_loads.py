@@ -11,7 +11,7 @@ from harness.scenario.loads.compacted import stale_keys
 from harness.scenario.loads.group import GroupPosition
 from harness.scenario.loads.readback import Stored
 from harness.scenario.loads.topics import Placement, spread
-from harness.scenario.loads.transactions import Ended, compare_transactions
+from harness.scenario.loads.transactions import TransactionLedger, compare_transactions
 from harness.scenario.pauses import Pauses
 
 GOOD = ClientReport("orders", "records", 100, 0, 0, 1.0)
@@ -40,7 +40,7 @@ def test_a_key_is_stale_if_its_last_record_is_older_than_what_was_acknowledged()
 
 
 def test_a_transaction_is_there_wholly_or_not_at_all():
-    ended = Ended(3, committed=[0, 1], aborted=[4], unknown=[5, 6])
+    ended = TransactionLedger(3, committed=[0, 1], aborted=[4], unknown=[5, 6])
     assert compare_transactions(ended, [0, 0, 0, 1, 1, 1, 5, 5, 5]) == ([], 0, ())
     assert compare_transactions(ended, [0, 0, 0, 1, 1])[0] == [1]
     assert compare_transactions(ended, [0, 0, 0, 0, 1, 1, 1])[1] == 1

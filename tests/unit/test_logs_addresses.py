@@ -4,7 +4,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.logs.read.events import WHOLE_LOG, Reading, count
+from harness.logs.read.event_counts import WHOLE_LOG, Reading, count
 from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
 from harness.logs.read.library import Origins
 from harness.logs.read.statements import Library, Statement
@@ -69,7 +69,7 @@ def test_keys_of_a_dump_name_whose_addresses_they_hold():
 
 def test_what_stood_in_a_gap_of_a_statement_is_whose_address_it_was():
     reading = Reading(LAYOUT, (WHOLE_LOG,), WHOSE)
-    told = Origins(Library((TRIED,))).told(counted(tried(1, 22001), tried(1, 22002)), reading)
+    told = Origins(Library((TRIED,))).with_origins(counted(tried(1, 22001), tried(1, 22002)), reading)
     assert [values[1] for values in told["values"].to_list()] == [
         "localhost/<voter's controller>",
         "localhost/<voter's left controller>",

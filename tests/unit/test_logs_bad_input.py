@@ -9,10 +9,10 @@ import pytest
 from harness.base.errors import HarnessError
 from harness.base.json import to_json
 from harness.logs.compare import clocks
-from harness.logs.diff import node_logs
+from harness.logs.count_cache import COUNTED
 from harness.logs.folders import log_files
-from harness.logs.kept import COUNTED
-from harness.logs.read.events import COUNTS, WHOLE_LOG
+from harness.logs.log_diff import node_logs
+from harness.logs.read.event_counts import COUNTS, WHOLE_LOG
 from harness.logs.read.layout import KAFKA_DEFAULT
 from harness.logs.read.pipeline import FileCounts
 from harness.logs.read.places import here_if_file, is_address
@@ -32,7 +32,7 @@ def events(*rows: tuple[int, float, int]) -> pl.DataFrame:
 def test_a_clock_that_was_set_back_is_told_with_the_line_and_by_how_much():
     counts = events((1, 1000, 1), (5, 4600, 1), (9, 1003, 1), (12, 1010, 1))
     assert clocks.set_back(counts) == (9, 3597.0)
-    assert clocks.told([("b/server.log", counts)]) == [
+    assert clocks.set_back_sentences([("b/server.log", counts)]) == [
         "b/server.log: its clock is set back by 3597 s before line 9; its times mean little."
     ]
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.logs.read.blocks import LINES, PARTIAL, Source, cut, decoded, partials, path_of, whole
-from harness.logs.read.events import MAX_EVENT, OUTSIDE, Reading, count, zeroed
+from harness.logs.read.blocks import LINES, PARTIAL, LogFile, cut, decoded, partials, path_of, whole
+from harness.logs.read.event_counts import MAX_EVENT, OUTSIDE, Reading, count, zeroed
 from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
 from harness.logs.read.masks import template_of
 from harness.logs.read.pipeline import FileCounts, join
@@ -76,7 +76,7 @@ def in_pieces(lines: list[str], cuts: list[int], batch: int, reading: Reading = 
         for start, end in pairwise(edges)
     ]
     batches = [piece.slice(at, batch) for piece in reversed(blocks) for at in range(0, piece.height, batch)]
-    rows = list(partials(batches, {7: Source("f", reading)}))
+    rows = list(partials(batches, {7: LogFile("f", reading)}))
     return join("f", pl.concat(rows) if rows else PARTIAL.to_frame(), reading)
 
 
@@ -196,7 +196,7 @@ def test_a_whole_file_has_the_counts_of_its_pieces(lines, cuts, at_once, newline
     content = content if newline or not lines or not lines[-1] else content[:-1]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("harness.logs.read.blocks.AT_ONCE", at_once)
-        rows = whole(pa.scalar(content.encode(), pa.binary()), Source("f", READING))
+        rows = whole(pa.scalar(content.encode(), pa.binary()), LogFile("f", READING))
     file, pieces = join("f", rows, READING), in_pieces(lines, cuts, 40)
     assert file.counts.equals(pieces.counts)
     assert file.total == pieces.total

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.logs.read.classes import classes
+from harness.logs.read.class_archive import classes
 
 FLAGS = ("-XX:+UseSerialGC",)
 JAVA = """#!/bin/sh

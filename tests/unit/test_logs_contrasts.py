@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from harness.base.text import visible
 from harness.logs.compare.contrasts import contrast
 from harness.logs.compare.counts import Count, Where
-from harness.logs.read.text import excerpt
+from harness.logs.read.excerpts import excerpt
 from harness.model.findings import FindingKind
 
 SECONDS = {

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from harness.logs.diff import counts_of
-from harness.logs.read.events import COUNTS, WHOLE_LOG
+from harness.logs.log_diff import counts_of
+from harness.logs.read.event_counts import COUNTS, WHOLE_LOG
 from harness.logs.read.pipeline import FileCounts
 from harness.model.log_totals import FileTotal
 from harness.model.node_logs import NodeLogs, PhaseSpan

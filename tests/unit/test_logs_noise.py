@@ -1,4 +1,4 @@
-"""Differences against what runs of one arm differ by: beyond the noise, within it, or too few runs to tell."""
+"""Differences against what runs of one arm differ by: beyond the noise, within it, or too few runs to know."""
 
 import random
 from collections.abc import Iterable

@@ -22,10 +22,10 @@ def node(arm, repeat, number, words, logger="a.B", scenario="turn2", part=""):
     ]
 
 
-def logs(words_of):
+def logs(arguments_of):
     """Return the counts of all nodes; `words_of` says what each logs, in order."""
     every = [(arm, repeat, number) for arm in ARMS for repeat in REPEATS for number in NODES]
-    return [count for each in every for count in node(*each, words_of(*each))]
+    return [count for each in every for count in node(*each, arguments_of(*each))]
 
 
 def test_a_line_that_all_nodes_of_the_candidate_log_later_is_told_with_its_neighbour():
@@ -50,10 +50,10 @@ def test_threads_that_race_change_no_order(seed):
 
 
 def test_one_node_that_disagrees_is_enough_for_silence():
-    def words_of(arm, repeat, number):
+    def arguments_of(arm, repeat, number):
         return ["two", "one"] if arm == "on" or (arm, repeat, number) == ("off", 2, 1) else ["one", "two"]
 
-    assert Order(logs(words_of)).swaps("stock", "on") == []
+    assert Order(logs(arguments_of)).swaps("stock", "on") == []
 
 
 def test_a_pair_that_races_elsewhere_is_known_to_race():
@@ -75,22 +75,22 @@ def test_what_races_once_for_all_nodes_of_a_run_is_a_race_of_runs():
         for repeat in REPEATS
     }
 
-    def words_of(arm, repeat, number, raced):
+    def arguments_of(arm, repeat, number, raced):
         own = ["two", "one"] if arm == "on" else ["one", "two"]
         return [*own, *(name + word for name in raced for word in drawn[name, arm, repeat])]
 
-    few, many = (logs(lambda *at, raced=raced: words_of(*at, raced)) for raced in (list(pairs)[:2], pairs))
+    few, many = (logs(lambda *at, raced=raced: arguments_of(*at, raced)) for raced in (list(pairs)[:2], pairs))
     assert [swap.family for swap in Order(few).swaps("stock", "on")] == ["two"]
     assert Order(many).swaps("stock", "on") == []
 
 
 @pytest.mark.parametrize(("silent", "told"), [((), 1), ((0,), 1), ((0, 1), 0), ((0, 1, 2), 0)])
 def test_a_pair_is_told_if_two_nodes_of_each_run_log_it(silent, told):
-    def words_of(arm, repeat, number):
+    def arguments_of(arm, repeat, number):
         own = ["two", "one"] if arm == "on" else ["one", "two"]
         return own[:1] if (arm, repeat) == ("on", 2) and number in silent else own
 
-    assert len(Order(logs(words_of)).swaps("stock", "on")) == told
+    assert len(Order(logs(arguments_of)).swaps("stock", "on")) == told
 
 
 @pytest.mark.parametrize(("nodes", "told"), [((0,), 0), ((0, 1), 1)])

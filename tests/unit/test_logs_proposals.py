@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout, fitting
-from harness.logs.read.proposals import misfit, propose
+from harness.logs.read.proposals import layout_mismatch, propose
 
 MESSAGES = (
     ("INFO", "kafka.server.KafkaServer", "main", "started (kafka.server.Other) at 12:00"),
@@ -70,7 +70,7 @@ def test_lines_of_many_kinds_have_no_pattern():
 
 def test_a_misfit_names_the_file_the_pattern_the_first_lines_and_what_would_fit():
     told = lines(*[SHAPES[1][1]], DATES["%d"])
-    error = misfit("nodes/3/server.log", KAFKA_DEFAULT, told)
+    error = layout_mismatch("nodes/3/server.log", KAFKA_DEFAULT, told)
     assert "nodes/3/server.log" in error.message
     assert KAFKA_DEFAULT in error.message
     assert "1: 2026-01-02 03:04:05,678 INFO " in error.message
@@ -78,7 +78,7 @@ def test_a_misfit_names_the_file_the_pattern_the_first_lines_and_what_would_fit(
 
 
 def test_a_misfit_of_lines_without_any_pattern_asks_for_it():
-    error = misfit("nodes/3/server.log", KAFKA_DEFAULT, ["one", "two", "three", "four"])
+    error = layout_mismatch("nodes/3/server.log", KAFKA_DEFAULT, ["one", "two", "three", "four"])
     assert "1: one | 2: two | 3: three" in error.message
     assert "four" not in error.message
     assert "--layout" in error.hint

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.logs.read.events import WHOLE_LOG, Reading
+from harness.logs.read.event_counts import WHOLE_LOG, Reading
 from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
 
 

@@ -36,7 +36,7 @@ def late(times, name="recovered", **names):
 
 
 def told(counts, base="stock", candidate="on", is_enough=True):
-    shifts = Shifts(counts).told(base, candidate, lambda few, many: is_enough)
+    shifts = Shifts(counts).find(base, candidate, lambda few, many: is_enough)
     return [(shift.key.family, shift.others) for shift in shifts]
 
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
-from harness.logs.read.events import COUNTS, WHOLE_LOG, Reading
+from harness.logs.read.event_counts import COUNTS, WHOLE_LOG, Reading
 from harness.logs.read.extraction import families, statements
 from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
-from harness.logs.read.library import Origins, formatted, known_versions, library, named_version, overlaid
+from harness.logs.read.library import Origins, formatted, library, named_version, overlaid
 from harness.logs.read.statements import GAP, Family, Library, Statement, Statements, written
 
 JAVA = """
@@ -174,7 +174,6 @@ def test_a_message_that_no_statement_writes_has_none(level, logger, message):
 
 
 def test_the_shipped_library_knows_who_follows_the_leader():
-    assert "3.9.1" in known_versions()
     found = Statements(library("3.9.1"))
     text = "[RaftManager id=3] Connection to node 0 (/10.0.0.1:1) could not be established. Node may not be available."
     assert found.of("WARN", "org.apache.kafka.clients.NetworkClient", text).file.endswith("NetworkClient.java")
@@ -218,7 +217,7 @@ def test_counts_are_told_where_they_come_from_items_are_not():
     row = {"level": "INFO", "logger": "a.B", "template": "Node <n> disconnected.", "excerpt": excerpt}
     counts = pl.DataFrame([{**row, "part": "event"}, {**row, "part": "item"}], schema=COUNTS)
     origins = Origins(Library((Statement("a/B.java", 3, "INFO", ("Node ", " disconnected."), "B"),)))
-    told = origins.told(counts, Reading(compile_layout(KAFKA_DEFAULT), (WHOLE_LOG,)))
+    told = origins.with_origins(counts, Reading(compile_layout(KAFKA_DEFAULT), (WHOLE_LOG,)))
     assert told["statement"].to_list() == ["a/B.java:3", ""]
     assert told["wording"].to_list() == ["Node {} disconnected.", ""]
     assert told["values"].to_list() == [["<n>"], []]

@@ -7,8 +7,8 @@ import pytest
 
 from harness.base.waiting import wait_until
 from harness.cluster.install import Install
-from harness.cluster.live_proof import LiveProof, mismatch
 from harness.cluster.node import NodeState
+from harness.cluster.observed_arm import ObservedArm, mismatch
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
 from harness.cluster.watch import Look
@@ -19,7 +19,7 @@ from harness.scenario.monitors import host_not_starved
 from harness.scenario.monitors.error_lines import ErrorLines
 from harness.scenario.monitors.host_not_starved import HostNotStarved, RunQueueWaits
 from harness.scenario.monitors.live_proof import LiveProof as ProofMonitor
-from harness.scenario.monitors.node_alive import NodeAlive, last_words
+from harness.scenario.monitors.node_alive import NodeAlive, last_line
 from harness.scenario.monitors.one_leader_per_epoch import OneLeaderPerEpoch
 from harness.scenario.monitors.quorum_progress import QuorumProgress
 from harness.scenario.monitors.thread_dumps import ThreadDumps
@@ -79,7 +79,7 @@ def record():
 
 
 def ready(sha256=JAR, flag="true"):
-    return SomeNode(NodeState.READY, proof=LiveProof(42, "/x/kafka-raft.jar", sha256, flag))
+    return SomeNode(NodeState.READY, proof=ObservedArm(42, "/x/kafka-raft.jar", sha256, flag))
 
 
 def test_every_run_is_watched_for_deaths_leaders_starvation_proofs_progress_and_threads():
@@ -129,7 +129,7 @@ def test_a_node_that_runs_what_was_installed_proves_it(record):
         (
             SomeNode(NodeState.READY),
             IncidentKind.NOT_PROVED,
-            "node 1 could not be asked what it runs: no answer",
+            "what node 1 runs could not be checked: no answer",
         ),
     ],
 )
@@ -144,11 +144,13 @@ def test_a_node_that_was_started_and_never_proved_is_reported(record):
     monitor = ProofMonitor(record, cluster_of(one, two))
     monitor.on_node(one, 1)
     monitor.after()
-    assert record.stories == [(IncidentKind.NEVER_PROVED, "nodes [2] were never ready to be asked what they run")]
+    assert record.stories == [
+        (IncidentKind.NEVER_PROVED, "nodes [2] were never ready, so what they run was not checked")
+    ]
 
 
 def test_a_proof_of_the_install_has_no_mismatch():
-    assert mismatch(LiveProof(1, "j", JAR, "true"), INSTALL) == ""
+    assert mismatch(ObservedArm(1, "j", JAR, "true"), INSTALL) == ""
 
 
 def test_a_death_is_reported_with_the_nodes_last_words(record, tmp_path):
@@ -180,12 +182,12 @@ def test_a_node_that_may_die_is_noted_and_not_reported(record):
 
 
 def test_a_node_without_logs_has_no_last_words(tmp_path):
-    assert last_words(tmp_path) == ("", [])
+    assert last_line(tmp_path) == ("", [])
 
 
 def test_last_words_are_read_of_a_log_that_is_larger_than_what_is_kept_of_it(tmp_path):
     (tmp_path / "server.log").write_text("ERROR at first (x)\n" + "INFO calm (x)\n" * 5000 + "FATAL at last (x)\n")
-    assert last_words(tmp_path) == (": FATAL at last (x)", [(tmp_path / "server.log", 5002)])
+    assert last_line(tmp_path) == (": FATAL at last (x)", [(tmp_path / "server.log", 5002)])
 
 
 def test_two_leaders_of_one_epoch_break_an_invariant_even_in_different_looks(record):

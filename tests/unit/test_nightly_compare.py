@@ -11,7 +11,7 @@ from nightly_sample import FAILED, document, night, write_night_folder, write_ru
 
 from harness.cli import app as cli
 from harness.cli import nightly as commands
-from harness.nightly.comparing import ABSENT, Change, ComparedSide, compare, render_markdown, sentence, side_of
+from harness.nightly.comparing import ABSENT, ComparedSide, RunDifference, compare, render_markdown, sentence, side_of
 from harness.nightly.night import VerificationStatus
 
 SHIP, HELD_BACK = document("ship"), document("hold", FAILED)
@@ -68,7 +68,7 @@ def test_a_finding_that_is_gone_is_told_as_absent():
 
 
 def test_markdown_escapes_what_others_wrote():
-    told = render_markdown([Change("finding", "a | <script> `x`", "—", "new")], "one", "two")
+    told = render_markdown([RunDifference("finding", "a | <script> `x`", "—", "new")], "one", "two")
     assert "<script>" not in told
     assert "a \\| " in told
 

@@ -11,7 +11,7 @@ from ci_examples import JENKINSFILE, ROOT, WORKFLOW, filled, jenkins_commands, w
 from tree_sitter import Language, Parser
 
 from harness.cli.app import app
-from harness.nightly.matrix import _check
+from harness.nightly.night_matrix import _check
 
 VALUES = {"matrix.shard": 2, "github.run_id": 7, "github.run_attempt": 1}
 GUIDE = ROOT / "docs/operators.md"

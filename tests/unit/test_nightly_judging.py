@@ -13,10 +13,10 @@ from harness.model.runs import Outcome
 from harness.model.waivers import Waiver, WaiverKind, load_waivers
 from harness.nightly.history import PastNight
 from harness.nightly.judging import judge_night
-from harness.nightly.junit import render_night_junit
 from harness.nightly.night import VerificationStatus
+from harness.nightly.night_cases import render_night_junit
+from harness.nightly.night_summary import render_summary
 from harness.nightly.nightpage import render_night
-from harness.nightly.summary import render_summary
 from harness.nightly.trend import Trend
 
 TODAY = date(2026, 3, 5)

@@ -8,7 +8,7 @@ from harness.base.errors import HarnessError
 from harness.base.paths import data_root
 from harness.model.request import Request
 from harness.model.setup import Profile
-from harness.nightly.matrix import load_matrix
+from harness.nightly.night_matrix import load_matrix
 
 SMALL = """
 schema = 1

@@ -15,8 +15,8 @@ from harness.model.runs import Verdict
 from harness.nightly.concluding import conclude
 from harness.nightly.folder import read_night
 from harness.nightly.history import read_history
-from harness.nightly.matrix import Verification
 from harness.nightly.night import VerificationStatus
+from harness.nightly.night_matrix import Verification
 from harness.nightly.running import plan_night, run_shard
 from harness.scenario.registry import load_all
 

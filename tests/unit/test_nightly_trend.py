@@ -98,7 +98,7 @@ def test_a_cell_is_compared_with_itself_only():
         (FAILED, NOT),
         (STARVED, OPEN),
         (BROKEN, OPEN),
-        (UNABLE, Standing.NOT_ASKED),
+        (UNABLE, Standing.UNSUPPORTED),
     ],
 )
 def test_a_cell_stands_as_its_runs_were_judged(change, stands):

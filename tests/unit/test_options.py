@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.cli import app as cli
-from harness.model.options import options_of, record_of, words_of
+from harness.model.options import arguments_of, options_of, record_of
 from harness.model.proof import TestScope
 from harness.model.request import Request, as_typed, located
 from harness.model.setup import Profile
@@ -63,13 +63,13 @@ def shuffled(words, seed, attach):
 
 @given(requests)
 def test_the_words_of_a_request_are_read_as_that_request(request_):
-    assert record_of(Request, words_of(request_)) == request_
+    assert record_of(Request, arguments_of(request_)) == request_
 
 
 @given(requests, st.integers(), st.booleans())
 def test_a_command_line_is_read_whatever_its_order_and_written_in_one(request_, seed, attach):
-    typed = shuffled(words_of(request_), seed, attach)
-    assert words_of(record_of(Request, typed)) == words_of(request_)
+    typed = shuffled(arguments_of(request_), seed, attach)
+    assert arguments_of(record_of(Request, typed)) == arguments_of(request_)
 
 
 @settings(max_examples=25)
@@ -81,7 +81,7 @@ def test_a_command_makes_of_the_words_what_the_parser_makes_of_them(request_):
         made.append(request)
         raise HarnessError("That is enough.")
 
-    words = words_of(request_)
+    words = arguments_of(request_)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("harness.cli.common.fresh_run_dir", note)
         patch.setattr(sys, "argv", ["harness", "verify", *words])
@@ -101,7 +101,7 @@ def test_every_field_of_a_request_can_be_said():
 
 
 def test_a_request_that_says_nothing_has_no_words():
-    assert words_of(Request()) == ()
+    assert arguments_of(Request()) == ()
 
 
 @pytest.mark.parametrize("words", [["--repeats", "many"], ["--profile=turbo"], ["--jobs"]])

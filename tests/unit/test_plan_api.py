@@ -5,7 +5,7 @@ import time
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.kafka.lines import line_of
+from harness.kafka.release_lines import line_of
 from harness.scenario import kraft, scenario
 from harness.scenario import verbs as registered
 from harness.scenario.bounds import in_force, seconds

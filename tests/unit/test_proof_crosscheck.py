@@ -9,13 +9,13 @@ import pytest
 from rich.console import Console
 
 from harness.base.errors import HarnessError
+from harness.building.build_comparison import Built, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jar
 from harness.building.compiling import Compilation
 from harness.building.containers.aptsources import AptSource
-from harness.building.crosscheck import Built, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jar
 from harness.building.jars import write_jar
 from harness.building.jdk8 import Javac8, debian_javac8, debian_unstable
 from harness.kafka.distribution import Distribution
-from harness.stages.crosscheck import tell
+from harness.stages.crosscheck import print_crosscheck
 from harness.toolbox.java import JavaRuntime
 
 RUNTIME = JavaRuntime(Path("/java"), "21")
@@ -54,13 +54,13 @@ def test_two_builds_with_other_bytes_are_a_problem():
     assert check.problems == ("javac built twice gives different bytes",)
 
 
-def test_the_table_names_what_differs_and_what_could_not_be_asked():
+def test_the_table_names_what_differs_and_what_could_not_be_compared():
     console = Console(file=io.StringIO(), width=200)
     comparison = compare_builds(built("ecj", {"A": (b"1", "x")}), built("the release", {"A": (b"2", "y")}), exact=True)
-    tell(console, CrossCheck((Repeat("ecj", "a", "a"),), (comparison,), ("javac 8 cannot be had\x1b[2J",)))
+    print_crosscheck(console, CrossCheck((Repeat("ecj", "a", "a"),), (comparison,), ("javac 8 cannot be had\x1b[2J",)))
     told = console.file.getvalue()
     assert "twice by ecj: identical bytes" in told
-    assert "not asked: javac 8 cannot be had\\x1b[2J" in told
+    assert "not compared: javac 8 cannot be had\\x1b[2J" in told
     assert "NOT AS EXPECTED: ecj gives 0 of 1 classes of the release, not all" in told
 
 

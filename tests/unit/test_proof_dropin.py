@@ -15,8 +15,8 @@ from harness.model.proof import Difference, Severity
 from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts, Reference, Use, parse_class
 from harness.proof.dropin import named_classes, rules, worst_first
 from harness.proof.dropin.api import parse_report
-from harness.proof.dropin.classes import (
-    Baseline,
+from harness.proof.dropin.class_changes import (
+    CompiledBaseline,
     closest,
     compare_blocking,
     compare_levels,
@@ -24,7 +24,7 @@ from harness.proof.dropin.classes import (
     compare_nests,
     compare_presence,
 )
-from harness.proof.dropin.config import compare_keys
+from harness.proof.dropin.config_keys import compare_keys
 from harness.proof.dropin.entries import (
     JarFacts,
     compare_entries,
@@ -60,7 +60,7 @@ def classes(*every):
 
 
 def nests(base, candidate, named=frozenset(), *more):
-    return [d.rule for d in compare_nests(base, candidate, [Baseline("base", base), *more], named)]
+    return [d.rule for d in compare_nests(base, candidate, [CompiledBaseline("base", base), *more], named)]
 
 
 def names(differences):
@@ -70,9 +70,9 @@ def names(differences):
 BASE = classes(facts(STATE, method()), facts(CONFIG, method()), facts(MESSAGE, method()))
 
 
-def test_every_rule_has_a_name_of_its_own_and_says_what_it_asks():
+def test_every_rule_has_a_name_of_its_own_and_says_what_breaks_it():
     assert len({rule.name for rule in rules.ALL}) == len(rules.ALL) > 30
-    assert all(rule.asks for rule in rules.ALL)
+    assert all(rule.description for rule in rules.ALL)
 
 
 def test_what_a_jar_names_itself_can_be_written_and_does_nothing_to_a_terminal():
@@ -122,9 +122,11 @@ def test_a_class_that_newly_sleeps_waits_or_ends_the_jvm_fails_even_where_the_se
         classes(facts(STATE, method())),
         classes(facts(STATE, method(uses=(call(owner, name),), code="c2"))),
     )
-    found = names(compare_blocking(candidate, [Baseline("base", base)]))
+    found = names(compare_blocking(candidate, [CompiledBaseline("base", base)]))
     assert found == (["blocks-or-ends"] if fails else [])
-    assert names(compare_blocking(candidate, [Baseline("base", candidate)])) == [], "what base does too is not new"
+    assert names(compare_blocking(candidate, [CompiledBaseline("base", candidate)])) == [], (
+        "what base does too is not new"
+    )
 
 
 def test_a_nested_class_belongs_to_the_class_that_the_series_names():
@@ -136,12 +138,12 @@ def test_a_nested_class_belongs_to_the_class_that_the_series_names():
 def test_an_unnamed_class_that_equals_any_baseline_is_unchanged():
     by_ecj = {**BASE, STATE: facts(STATE, method(code="by ecj"))}
     assert nests(BASE, by_ecj) == ["unnamed-class-code"]
-    assert nests(BASE, by_ecj, frozenset(), Baseline("ecj", by_ecj)) == []
+    assert nests(BASE, by_ecj, frozenset(), CompiledBaseline("ecj", by_ecj)) == []
 
 
 def test_the_closest_baseline_is_the_one_with_most_classes_identical():
     by_ecj = {**BASE, STATE: facts(STATE, method(code="by ecj")), CONFIG: facts(CONFIG, method(code="by ecj"))}
-    nearest, same = closest(by_ecj, [Baseline("base", BASE), Baseline("ecj", by_ecj)])
+    nearest, same = closest(by_ecj, [CompiledBaseline("base", BASE), CompiledBaseline("ecj", by_ecj)])
     assert (nearest.label, same) == ("ecj", 3)
 
 

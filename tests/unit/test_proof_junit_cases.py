@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.proof.junit import cases
-from harness.proof.junit.cases import BadReport, Case, Status, parse_report, read_report
+from harness.proof.junit import junit_tests
+from harness.proof.junit.junit_tests import BadReport, JUnitTest, Status, parse_report, read_report
 
 ID = "unique-id: [engine:junit-jupiter]/[class:a.BTest]/"
 
@@ -19,13 +19,13 @@ def xml_case(name: str, inside: str = "", method: str = "") -> str:
     return f'<testcase name="{name}" classname="a.BTest" time="0.5">{inside}{told}</testcase>'
 
 
-def parsed(*inside: str) -> tuple[Case, ...]:
+def parsed(*inside: str) -> tuple[JUnitTest, ...]:
     return parse_report(report(*inside), "junit-jupiter")
 
 
 def test_a_test_without_anything_inside_has_passed():
     assert parsed(xml_case("fetches()")) == (
-        Case("junit-jupiter", "a.BTest", "fetches()", "", Status.PASSED, seconds=0.5),
+        JUnitTest("junit-jupiter", "a.BTest", "fetches()", "", Status.PASSED, seconds=0.5),
     )
 
 
@@ -75,10 +75,10 @@ def test_xml_that_is_cut_or_none_is_refused(content):
 def test_a_report_of_too_many_bytes_or_tests_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "TEST-jqwik.xml"
     path.write_bytes(report(xml_case("one"), xml_case("two")))
-    monkeypatch.setattr(cases, "_MOST_CASES", 1)
+    monkeypatch.setattr(junit_tests, "_MOST_CASES", 1)
     with pytest.raises(BadReport, match="more than 1 tests"):
         read_report(path)
-    monkeypatch.setattr(cases, "_MOST_BYTES", 10)
+    monkeypatch.setattr(junit_tests, "_MOST_BYTES", 10)
     with pytest.raises(BadReport, match="bytes"):
         read_report(path)
 
@@ -96,4 +96,4 @@ def test_damaged_reports_are_read_or_refused_and_nothing_else(noise, start, end)
         found = parse_report(whole[:start] + noise + whole[end:], "jqwik")
     except BadReport:
         return
-    assert all(isinstance(case, Case) for case in found)
+    assert all(isinstance(case, JUnitTest) for case in found)

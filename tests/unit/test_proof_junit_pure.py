@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.model.proof import FailedTest, TestClass, TestSuite
-from harness.proof.junit.cases import Case, Status
-from harness.proof.junit.outcome import classes_of, failed_tests, gap_of, settle, unhappy
-from harness.proof.junit.plan import JUPITER, PROPERTIES, only_classes, units_of
+from harness.proof.junit.fork_plan import JUPITER, PROPERTIES, only_classes, units_of
+from harness.proof.junit.junit_tests import JUnitTest, Status
 from harness.proof.junit.related import changed_classes, outermost, referred, related_tests
+from harness.proof.junit.test_outcomes import classes_of, failed_tests, gap_of, settle, unhappy
 
 SLOW = "canMakeProgressIfMajorityIsReachable"
 UPSTREAM = TestSuite.UPSTREAM
 
 
 def case(name, class_name="a.BTest", status=Status.PASSED, engine=JUPITER, method=None, **more):
-    return Case(engine, class_name, name, f"{name}()" if method is None else method, status, **more)
+    return JUnitTest(engine, class_name, name, f"{name}()" if method is None else method, status, **more)
 
 
 def test_every_test_is_in_exactly_one_unit_and_slow_properties_come_first_each_alone():

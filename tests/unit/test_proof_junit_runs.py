@@ -14,7 +14,7 @@ import pytest
 
 from harness.base.errors import HarnessError
 from harness.building.compiling import Compilation
-from harness.kafka.lines import line_of
+from harness.kafka.release_lines import line_of
 from harness.model.proof import TestScope, TestSuite
 from harness.proof.junit import TestBench, forks, run_tests
 from harness.toolbox.java import JavaRuntime
@@ -130,10 +130,10 @@ def test_a_sound_jar_passes_every_test_and_leaves_reports(prove, tmp_path):
 
 
 def test_progress_tells_how_many_of_all_have_ended(prove):
-    heard = []
-    prove(SOUND, progress=lambda done, total: heard.append((done, total)))
-    assert heard[-1] == (2, 2)
-    assert heard == sorted(heard)
+    on_progress = []
+    prove(SOUND, progress=lambda done, total: on_progress.append((done, total)))
+    assert on_progress[-1] == (2, 2)
+    assert on_progress == sorted(on_progress)
 
 
 def test_a_failure_that_base_does_not_have_blocks(prove):
@@ -275,7 +275,7 @@ def test_the_forks_die_when_the_harness_is_interrupted(bench, tmp_path):
     script = f"""
 import sys
 from pathlib import Path
-from harness.kafka.lines import line_of
+from harness.kafka.release_lines import line_of
 from harness.toolbox.java import JavaRuntime
 from harness.proof.junit.forks import Jvm, run_launchers
 java, jar = JavaRuntime(Path({str(tmp_path / "java")!r}), "21"), Path({str(tmp_path / "candidate.jar")!r})

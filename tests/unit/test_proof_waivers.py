@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from harness.base.errors import HarnessError
 from harness.model.proof import Difference, Severity
 from harness.model.waivers import load_waivers, parse_waivers
-from harness.proof.waivers import waive_differences
+from harness.proof.waived_differences import waive_differences
 
 TODAY = date(2026, 11, 21)
 RULES = ("class-missing", "member-removed")

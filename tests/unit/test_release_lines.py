@@ -18,7 +18,7 @@ from harness.cluster.formatting import new_uuid
 from harness.cluster.install import Install
 from harness.cluster.node import Launch, Node
 from harness.cluster.protocol import Wire
-from harness.kafka.lines import line_of
+from harness.kafka.release_lines import line_of
 from harness.model.setup import Profile
 from harness.scenario.bounds import RecoveryBound, in_force, seconds_of
 from harness.toolbox.java import JavaRuntime

@@ -35,7 +35,7 @@ from harness.report.figures import inline_figures
 from harness.report.html import render_html
 from harness.report.links import evidence_link
 from harness.report.markdown import render_markdown
-from harness.report.matrix import CellView
+from harness.report.result_matrix import CellView
 from harness.report.run_cases import render_runs
 from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import Entry

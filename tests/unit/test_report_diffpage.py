@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import sample_run
 
-from harness.logs.kept import SCHEMA
+from harness.logs.count_cache import SCHEMA
 from harness.model.findings import Contrast, Significance
 from harness.model.log_totals import FileTotal, Totals
 from harness.report.diffpage import diff_page, render_diff

@@ -57,7 +57,7 @@ def test_every_rehearsal_can_be_read_before_it_runs_and_ends_with_a_way_back(nam
 def test_every_node_has_its_turn(name, turns):
     steps = steps_of(name)
     before_the_end = steps[: steps.index(("phase", "stopped"))]
-    assert sum(text.startswith("the turn of") for _, text in before_the_end) == turns
+    assert sum(text.startswith("begin the turn of") for _, text in before_the_end) == turns
 
 
 def test_clients_may_wait_as_long_as_the_budget_and_without_one_it_is_only_measured():

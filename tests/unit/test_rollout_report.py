@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 import rollout_sample as sample
@@ -11,6 +12,8 @@ import sample_run
 from harness.base.json import from_json, to_json
 from harness.model.findings import Contrast
 from harness.model.rollout import RolloutVerdict
+from harness.model.runs import Outcome
+from harness.report.rollout_cases import render_rehearsals
 from harness.report.rolloutpage import render_rollout, rollout_page
 from harness.rollout.runbook import markdown, runbook
 
@@ -91,6 +94,43 @@ def test_what_stopped_is_open_and_shows_the_line_that_says_why():
     (quote,) = shown.rehearsals[1].quotes
     assert quote.link.href == "runs/forward-and-back/roll/1/nodes/3/server.log"
     assert shown.rehearsals[1].timeline.expanded
+
+
+def cases(found):
+    """Return the only suite of a rollout's JUnit XML and its cases by name."""
+    (suite,) = ET.fromstring(render_rehearsals(found))
+    return suite, {case.get("name"): case for case in suite}
+
+
+def test_junit_has_one_suite_with_a_case_per_rehearsal():
+    suite, by_name = cases(sample.rollout())
+    assert (suite.get("name"), suite.get("tests"), suite.get("failures")) == ("rollout", "2", "0")
+    assert list(by_name) == ["control", "forward-and-back"]
+    assert {case.findtext("system-out") for case in by_name.values()} == {"PASSED"}
+
+
+def test_junit_fails_the_rehearsal_that_stopped_and_names_the_node_and_the_evidence():
+    suite, by_name = cases(sample.rollout("stopped"))
+    failure = by_name["forward-and-back"].find("failure")
+    assert suite.get("failures") == "1"
+    assert failure.get("message").startswith("FAILED(node_alive): ")
+    assert failure.text.startswith("node 3 (broker) in “forward”: ")
+    assert failure.text.endswith("see runs/forward-and-back/roll/1/nodes/3/server.log:7")
+
+
+def test_junit_has_an_error_where_a_rehearsal_says_nothing_and_a_skip_where_the_host_cannot():
+    found = sample.rollout()
+    for outcome, tag in ((Outcome.INCONCLUSIVE, "error"), (Outcome.BROKEN, "error"), (Outcome.UNSUPPORTED, "skipped")):
+        undecided = sample.rehearsal("killed-in-step", (), (), outcome, "no leader")
+        _, by_name = cases(replace(found, rehearsals=(undecided,)))
+        assert by_name["killed-in-step"].find(tag).get("message") == f"{outcome}: no leader"
+
+
+def test_junit_passes_a_stop_that_a_rehearsal_is_there_to_see_and_calls_it_an_expected_failure():
+    stopped = sample.rehearsal("dies-on-load", (sample.turn(1, "forward", 3, stopped="node 3 crashed"),), ())
+    _, by_name = cases(replace(sample.rollout(), rehearsals=(stopped,)))
+    message = by_name["dies-on-load"].findtext("system-out")
+    assert message == "PASSED; expected failure: node 3 (broker) in “forward”: node 3 crashed"
 
 
 if __name__ == "__main__":

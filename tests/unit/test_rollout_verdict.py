@@ -11,8 +11,8 @@ from harness.model.rollout import RolloutOutcome
 from harness.model.runs import Outcome
 from harness.rollout.baseline import Baseline, baseline_of, stall_budget
 from harness.rollout.rehearsals import CONTROL
-from harness.rollout.torn import without_class
-from harness.rollout.verdict import decide_rollout, outcome_of
+from harness.rollout.rollout_verdict import decide_rollout, outcome_of
+from harness.rollout.sabotage import without_class
 from harness.stages.rollout import _with_key, _with_key_left
 
 PASSED, FAILED, UNCLEAR = Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE

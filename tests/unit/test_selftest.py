@@ -8,25 +8,25 @@ import pytest
 from harness.base.errors import HarnessError
 from harness.cli import app as cli
 from harness.engine import executor
-from harness.selftest import asking, still
-from harness.selftest.cases import Canary, Silent, alarm, ask, ask_all
-from harness.selftest.still import still_canaries
+from harness.selftest import all_canaries, canaries_without_nodes
+from harness.selftest.canaries_without_nodes import still_canaries
+from harness.selftest.canary import Canary, NotDetected, alarm, run_all, run_canary
 
 CANARIES = {canary.name: canary for canary in still_canaries()}
 
 
 @pytest.mark.parametrize("name", CANARIES)
 def test_each_alarm_is_raised_and_says_by_what(name, tmp_path):
-    heard = ask(CANARIES[name], tmp_path)
-    assert heard.raised, heard.told
-    assert str(tmp_path) not in heard.told
-    assert {"corrupt result": "damaged", "leaked process": "outlived the run"}.get(name, "journal") in heard.told
+    result = run_canary(CANARIES[name], tmp_path)
+    assert result.raised, result.seen
+    assert str(tmp_path) not in result.seen
+    assert {"corrupt result": "damaged", "leaked process": "outlived the run"}.get(name, "journal") in result.seen
 
 
 @pytest.mark.parametrize("name", ["corrupt result", "forged result", "forged journal"])
 def test_a_check_of_results_that_sees_nothing_is_found_out(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(still, "check_results", lambda _: None)
-    assert (ask(CANARIES[name], tmp_path).raised, ask(CANARIES[name], tmp_path / "b").told) == (
+    monkeypatch.setattr(canaries_without_nodes, "check_results", lambda _: None)
+    assert (run_canary(CANARIES[name], tmp_path).raised, run_canary(CANARIES[name], tmp_path / "b").seen) == (
         False,
         "it was taken as it is",
     )
@@ -36,15 +36,15 @@ def test_a_check_of_results_that_always_rings_is_found_out(tmp_path, monkeypatch
     def ring(_run_dir):
         raise HarnessError("wolf")
 
-    monkeypatch.setattr(still, "check_results", ring)
-    assert not ask(CANARIES["forged journal"], tmp_path).raised
+    monkeypatch.setattr(canaries_without_nodes, "check_results", ring)
+    assert not run_canary(CANARIES["forged journal"], tmp_path).raised
 
 
 def test_a_leak_that_nobody_looks_for_is_found_out(tmp_path, monkeypatch):
     ends = executor.end_leftovers
     monkeypatch.setattr(executor, "end_leftovers", lambda run: ends(run) and "")
-    heard = ask(CANARIES["leaked process"], tmp_path)
-    assert (heard.raised, heard.told) == (False, "the run was PASSED")
+    result = run_canary(CANARIES["leaked process"], tmp_path)
+    assert (result.raised, result.seen) == (False, "the run was PASSED")
 
 
 def test_an_alarm_is_a_sentence_of_the_harness_and_nothing_else():
@@ -52,34 +52,34 @@ def test_an_alarm_is_a_sentence_of_the_harness_and_nothing_else():
         raise HarnessError("no")
 
     assert alarm(fail) == "no"
-    with pytest.raises(Silent):
+    with pytest.raises(NotDetected):
         alarm(lambda: None)
 
 
 def test_a_canary_that_fails_itself_has_raised_no_alarm(tmp_path):
-    heard = ask(Canary("c", "f", lambda _: str(1 / 0)), tmp_path)
-    assert (heard.raised, heard.told) == (False, "the canary itself failed: ZeroDivisionError: division by zero")
+    result = run_canary(Canary("c", "f", lambda _: str(1 / 0)), tmp_path)
+    assert (result.raised, result.seen) == (False, "the canary itself failed: ZeroDivisionError: division by zero")
 
 
 def test_canaries_leave_nothing_behind(tmp_path):
-    assert all(heard.raised for heard in ask_all(still_canaries(), tmp_path))
+    assert all(result.raised for result in run_all(still_canaries(), tmp_path))
     assert list(tmp_path.iterdir()) == []
 
 
 def silent(_folder: Path) -> str:
-    raise Silent("nobody rang")
+    raise NotDetected("nobody rang")
 
 
 @pytest.mark.parametrize(
-    ("sing", "code", "words"),
+    ("run", "code", "words"),
     [
         (lambda _: "FAILED(asked)", 0, ["raised", "FAILED(asked)", "Every alarm was raised."]),
         (silent, 1, ["SILENT", "nobody rang", "1 alarms stayed silent."]),
     ],
 )
-def test_the_exit_code_and_the_table_tell_whether_an_alarm_stayed_silent(sing, code, words, monkeypatch, capsys):
-    monkeypatch.setattr(asking, "canaries", lambda *_: (Canary("bird", "a fault", sing),))
+def test_the_exit_code_and_the_table_tell_whether_an_alarm_stayed_silent(run, code, words, monkeypatch, capsys):
+    monkeypatch.setattr(all_canaries, "canaries", lambda *_: (Canary("bird", "a fault", run),))
     monkeypatch.setattr(sys, "argv", ["harness", "selftest"])
     assert cli._run() == code
-    told = capsys.readouterr().out
-    assert all(word in told for word in ["bird", *words])
+    seen = capsys.readouterr().out
+    assert all(word in seen for word in ["bird", *words])

@@ -13,9 +13,9 @@ from harness.base.errors import HarnessError
 from harness.base.files import write_bytes, write_text
 from harness.base.json import from_json, to_json
 from harness.base.progress import Reporter
-from harness.engine.seal import check_results, inputs_of, seal_of
+from harness.engine.sealing import check_results, inputs_of, seal_of
 from harness.judge.decision import decide
-from harness.kafka.lines import line_of
+from harness.kafka.release_lines import line_of
 from harness.model.arms import Arm, Build, Flag, Role
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.request import Request

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
-from harness.base.text import visible
+from harness.base.text import ordinal, visible
 
 
 @given(st.text())
@@ -37,3 +37,8 @@ def test_an_error_shows_what_it_quotes():
     assert (error.message, error.hint) == (r"The jar said \x1b]0;owned\x07.", r"Ask \u202eits maker.")
     assert str(error) == f"{error.message} {error.hint}"
     assert error.args == (error.message,)
+
+
+def test_ordinals_are_words_up_to_ten_and_figures_with_their_ending_from_there():
+    shown = [ordinal(number) for number in (1, 2, 3, 10, 11, 12, 20, 21, 22, 23, 111)]
+    assert shown == ["first", "second", "third", "tenth", "11th", "12th", "20th", "21st", "22nd", "23rd", "111th"]

@@ -35,5 +35,5 @@ def end_leftovers(run: Path) -> str:
     for pid in left:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    told = ", ".join(f"{name} ({pid})" for pid, name in sorted(left.items()))
-    return f"processes outlived the run and were killed: {told}" if left else ""
+    listed = ", ".join(f"{name} ({pid})" for pid, name in sorted(left.items()))
+    return f"processes outlived the run and were killed: {listed}" if left else ""

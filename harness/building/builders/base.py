@@ -20,11 +20,11 @@ AUTO = "auto"
 
 @dataclass(frozen=True, slots=True)
 class BuildHost:
-    """What builders are looked for on; `target` is the Java release that class files are for, `say` hears progress."""
+    """What builders are looked for on; `target` is the Java release of class files, `report` gets progress."""
 
     toolbox: Toolbox
     target: int
-    say: Callable[[str], None]
+    report: Callable[[str], None]
 
 
 Open = Callable[[BuildHost, ExitStack], Builder]
@@ -109,7 +109,7 @@ def _tried(kind: BuilderKind, host: BuildHost, held: ExitStack) -> Builder | Non
     except NotOnThisHostError:
         return None
     except HarnessError as error:
-        host.say(f"not built by {kind.name}: {error.message}")
+        host.report(f"not built by {kind.name}: {error.message}")
         return None
 
 

@@ -14,4 +14,4 @@ def gradle_container(host: BuildHost, held: ExitStack) -> Builder:
     from harness.building.containers.choosing import workshop  # takes half a second to load
     from harness.building.containers.gradle import GradleModule
 
-    return GradleModule(workshop(host.say, held), host.toolbox.cache / "maven")
+    return GradleModule(workshop(host.report, held), host.toolbox.cache / "maven")

@@ -1,4 +1,4 @@
-"""Kafka's own build in a container, with network: minutes, and only where it is asked for."""
+"""Kafka's own build in a container, with network: minutes, and only where it is requested."""
 
 from __future__ import annotations
 
@@ -20,4 +20,4 @@ def gradle_full(host: BuildHost, held: ExitStack) -> Builder:
     from harness.building.containers.choosing import workshop  # takes half a second to load
     from harness.building.containers.gradle import GradleFull
 
-    return GradleFull(workshop(host.say, held), host.toolbox.cache / "gradle-home")
+    return GradleFull(workshop(host.report, held), host.toolbox.cache / "gradle-home")

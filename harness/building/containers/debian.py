@@ -24,7 +24,7 @@ from harness.base.processes import spawn
 from harness.building.containers.aptsources import AptSource, host_sources
 from harness.building.containers.engine import LABEL, Engine
 from harness.building.containers.images import DEBIAN, PACKAGES_LABEL, Image, import_image
-from harness.building.containers.lines import Lines
+from harness.building.containers.line_stream import Lines
 
 _PACKAGES_FILE = "./usr/share/kafka-patch-harness/packages"
 _TIMEOUT_SECONDS = 1800.0
@@ -42,7 +42,7 @@ class Recipe:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ImageInputs:
     """What the last image was made of, kept outside the engine: suites with their mirrors, packages, its bytes."""
 
     sources: tuple[str, ...]
@@ -50,7 +50,7 @@ class Made:
     content: str
 
 
-def make_image(engine: Engine, hear: Callable[[str], None]) -> tuple[Image, list[str]]:
+def make_image(engine: Engine, on_line: Callable[[str], None]) -> tuple[Image, list[str]]:
     """Make the image and return it with what differs from the last one made on this host.
 
     Raises HarnessError when mmdebstrap is missing or fails, or the engine refuses.
@@ -66,13 +66,13 @@ def make_image(engine: Engine, hear: Callable[[str], None]) -> tuple[Image, list
     with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-", ignore_cleanup_errors=True) as folder:
         scratch = Path(folder)
         scratch.chmod(0o755)  # apt downloads as a user of its own
-        tar = _bootstrapped(program, recipe, codename, sources, scratch, hear)
+        tar = _bootstrapped(program, recipe, codename, sources, scratch, on_line)
         packages = packages_in(tar)
         public = tuple(source.public for source in sources)
         labels = {PACKAGES_LABEL: " ".join(packages), f"{LABEL}.sources": ", ".join(public)}
-        hear("handing it to the engine")
+        on_line("handing it to the engine")
         image = import_image(engine, tar, DEBIAN, labels)
-    return image, _remembered(Made(public, packages, image.content))
+    return image, _remembered(ImageInputs(public, packages, image.content))
 
 
 def read_recipe() -> Recipe:
@@ -104,21 +104,21 @@ def packages_in(tar: Path) -> tuple[str, ...]:
         return tuple(stream.read().decode("utf-8").split()) if stream else ()
 
 
-def moved(before: Made, now: Made) -> list[str]:
+def moved(before: ImageInputs, now: ImageInputs) -> list[str]:
     """Return in sentences how an image differs from the one before: the mirror moved, or the bytes did alone."""
-    told = []
+    changes = []
     if before.sources != now.sources:
-        told.append(f"other mirrors: {', '.join(before.sources)} before, {', '.join(now.sources)} now")
+        changes.append(f"other mirrors: {', '.join(before.sources)} before, {', '.join(now.sources)} now")
     old, new = (dict(each.split("=", 1) for each in made.packages) for made in (before, now))
     differ = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
     changed = [f"{name} {old.get(name, 'none')} → {new.get(name, 'none')}" for name in differ]
     if changed:
-        told.append(f"the mirror moved, {len(changed)} packages differ from the last image: {', '.join(changed)}")
+        changes.append(f"the mirror moved, {len(changed)} packages differ from the last image: {', '.join(changed)}")
     elif before.content != now.content:
-        told.append(
+        changes.append(
             "the same packages as in the last image, and yet other bytes: the recipe or a package's script did it"
         )
-    return told
+    return changes
 
 
 def _bootstrapped(
@@ -127,7 +127,7 @@ def _bootstrapped(
     codename: str,
     sources: Sequence[AptSource],
     scratch: Path,
-    hear: Callable[[str], None],
+    on_line: Callable[[str], None],
 ) -> Path:
     hooks, mirror, tar = scratch / "hooks", scratch / "mirror.list", scratch / "image.tar"
     shutil.copytree(data_root() / "builds" / "image", hooks, ignore=shutil.ignore_patterns("*.toml"))
@@ -141,7 +141,7 @@ def _bootstrapped(
         "SOURCE_DATE_EPOCH": str(recipe.epoch),
     }
     command = bootstrap_command(program, recipe, codename, mirror, hooks, tar)
-    code, log = _followed(command, scratch, environment, lambda line: hear(line[3:]) if line[:3] == "I: " else None)
+    code, log = _followed(command, scratch, environment, lambda line: on_line(line[3:]) if line[:3] == "I: " else None)
     if code != 0:
         raise HarnessError(f"mmdebstrap failed: {reason_in(log)}", "Check apt's sources, the network and the disk.")
     return tar
@@ -154,10 +154,10 @@ def reason_in(log: str) -> str:
 
 
 def _followed(
-    command: list[str], folder: Path, environment: Mapping[str, str], hear: Callable[[str], None]
+    command: list[str], folder: Path, environment: Mapping[str, str], on_line: Callable[[str], None]
 ) -> tuple[int, str]:
-    """Run a command to its end, telling each line; on any other way out it is asked to end, and tidies up."""
-    log, lines = folder / "log", Lines(hear)
+    """Run a command to its end, passing on each line; on any other way out it is asked to end, and tidies up."""
+    log, lines = folder / "log", Lines(on_line)
     process = spawn(command, cwd=folder, output=log, env=environment)
     deadline = time.monotonic() + _TIMEOUT_SECONDS
     try:
@@ -180,9 +180,9 @@ def _end(process: subprocess.Popen[bytes]) -> None:
                 process.wait(_GRACE_SECONDS)
 
 
-def _remembered(now: Made) -> list[str]:
+def _remembered(now: ImageInputs) -> list[str]:
     """Return how `now` differs from what is remembered, and remember it instead."""
     file = user_data_root() / "images" / "debian.json"
-    before = from_json(Made, file.read_text(encoding="utf-8")) if file.is_file() else now
+    before = from_json(ImageInputs, file.read_text(encoding="utf-8")) if file.is_file() else now
     write_text(file, to_json(now))
     return moved(before, now)

@@ -25,7 +25,7 @@ OWNER_LABEL = f"{LABEL}.owner"
 # Whatever the client library lets through when an engine refuses, is not there, or goes away meanwhile.
 ENGINE_ERRORS = (DockerException, RequestException, HTTPError, OSError)
 _DEFAULT_ADDRESS = "unix:///var/run/docker.sock"
-_HELP = "Start one or set DOCKER_HOST (`harness doctor` tells more), or use --builder javac or ecj, which need none."
+_HELP = "Start one or set DOCKER_HOST (`harness doctor` shows more), or use --builder javac or ecj, which need none."
 
 # Its reaper is a container of an image that would have to be pulled; ours are swept by label.
 testcontainers_config.ryuk_disabled = True
@@ -110,7 +110,7 @@ def sweep(engine: Engine) -> list[str]:
 def remove_build(engine: Engine, build: str) -> None:
     """Remove a build's containers, also one whose making was interrupted before its id was known here.
 
-    Says nothing when the engine cannot: an error that led here is the one to be told, and the next start sweeps.
+    Says nothing when the engine cannot: an error that led here is the one to report, and the next start sweeps.
     """
     with suppress(*ENGINE_ERRORS):
         chosen = {"label": f"{BUILD_LABEL}={build}"}

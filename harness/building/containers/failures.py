@@ -18,7 +18,7 @@ _MISSING = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class CommandEnd:
     """What is known of a command's end: exit code, whether the kernel or the time limit ended it, and its output."""
 
     exit_code: int
@@ -27,7 +27,7 @@ class Ended:
     output: str
 
 
-def why_failed(ended: Ended, memory: int, timeout: float) -> HarnessError | None:
+def why_failed(ended: CommandEnd, memory: int, timeout: float) -> HarnessError | None:
     """Return what ended the build other than its sources; None when it succeeded, or the compiler has the word.
 
     `memory` is the container's limit in bytes, `timeout` the time limit in seconds.

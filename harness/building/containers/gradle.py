@@ -29,18 +29,18 @@ _QUICK = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx1g"
 _VERSIONS = re.compile(r"^Gradle (\S+)$.*^JVM:\s+(\S+)", re.MULTILINE | re.DOTALL)
 _NOT_CLASSES = ("-sources.jar", "-javadoc.jar", "-test.jar", "-tests.jar", "-test-sources.jar")
 
-Hear = Callable[[str], None]
+OnLine = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """An engine, an image on it, and what that image holds; `hear` is told what a user wants to see of a log."""
+    """An engine, an image on it, and what that image holds; `on_line` gets what a user wants to see of a log."""
 
     engine: Engine
     image: Image
     gradle: str
     java: str
-    hear: Hear
+    on_line: OnLine
 
     @property
     def label(self) -> str:
@@ -52,13 +52,13 @@ class Workshop:
         """Which image."""
         return f"image {self.image.name} ({self.image.content[:19]})"
 
-    def hear_progress(self, line: str) -> None:
-        """Tell of a line when it is a task's begin."""
+    def report_progress(self, line: str) -> None:
+        """Report a line that begins a task."""
         if line.startswith((":", "> Task ")):
-            self.hear(f"gradle {line.removeprefix('> Task ')}")
+            self.on_line(f"gradle {line.removeprefix('> Task ')}")
 
 
-def open_workshop(engine: Engine, image: Image, hear: Hear) -> Workshop:
+def open_workshop(engine: Engine, image: Image, on_line: OnLine) -> Workshop:
     """Ask an image for its versions of Gradle and Java. Raises HarnessError when it has none that start."""
     job = _job(image, ("gradle", "--version"), _MODULE_MEMORY, 60)
     with run_job(engine, job, lambda _: None) as done:
@@ -68,7 +68,7 @@ def open_workshop(engine: Engine, image: Image, hear: Hear) -> Workshop:
                 f"There is no Gradle that starts in the image {image.name}: {done.ended.output.strip()[-300:]}",
                 "Make another with `harness image build`.",
             )
-    return Workshop(engine, image, found.group(1), found.group(2), hear)
+    return Workshop(engine, image, found.group(1), found.group(2), on_line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +216,7 @@ def order(sources: Sequence[str], places: Iterable[str], target: int) -> dict[st
 
 
 def _compiled(workshop: Workshop, job: Job, command: tuple[str, ...], libraries: str, out: Path) -> Compilation:
-    with run_job(workshop.engine, job, workshop.hear_progress) as done:
+    with run_job(workshop.engine, job, workshop.report_progress) as done:
         if done.ended.exit_code != 0:
             trouble = why_failed(done.ended, job.memory, job.timeout)
             if trouble:

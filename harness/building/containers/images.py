@@ -29,7 +29,7 @@ _MAKE = (
 class Image:
     """An image that the engine has.
 
-    `id` is the engine's and tells its making too; `content` is the digest of the files alone, `sha256:…`, the same
+    `id` is the engine's and depends on its making; `content` is the digest of the files alone, `sha256:…`, the same
     for the same bytes. `mounts` are what it needs from this host. `packages` are
     `name=version`, where it was made of packages.
     """
@@ -102,10 +102,10 @@ def import_image(engine: Engine, tar: Path, kind: str, labels: Mapping[str, str]
     return made
 
 
-def pull_image(engine: Engine, name: str, hear: Callable[[str], None]) -> Image:
+def pull_image(engine: Engine, name: str, on_line: Callable[[str], None]) -> Image:
     """Pull an image because the user said so, and give it our name. Raises HarnessError when it cannot be had."""
     repository, _, tag = name.rpartition(":") if ":" in name.rpartition("/")[2] else (name, "", "latest")
-    hear(f"pulling {repository}:{tag}")
+    on_line(f"pulling {repository}:{tag}")
     try:
         pulled = engine.client.images.pull(repository, tag=tag)
         pulled.tag(REPOSITORY, PULLED)

@@ -19,8 +19,8 @@ from testcontainers.core.container import DockerContainer
 
 from harness.base.errors import HarnessError
 from harness.building.containers.engine import BUILD_LABEL, ENGINE_ERRORS, OWNER_LABEL, Engine, remove_build
-from harness.building.containers.failures import Ended, engine_lost, refused
-from harness.building.containers.lines import Lines
+from harness.building.containers.failures import CommandEnd, engine_lost, refused
+from harness.building.containers.line_stream import Lines
 from harness.building.containers.owners import this_process
 
 _MOST_PROCESSES = 1000
@@ -59,7 +59,7 @@ class Job:
 class Done:
     """A job that has ended, in its container, which is still there."""
 
-    ended: Ended
+    ended: CommandEnd
     engine: Engine
     container: Any
 
@@ -68,7 +68,7 @@ class Done:
 
         Raises HarnessError when it is not there or too much.
         """
-        with _told(self.engine):
+        with _engine_errors(self.engine):
             try:
                 chunks, _ = self.container.get_archive(path)
             except NotFound as error:
@@ -77,20 +77,20 @@ class Done:
 
 
 @contextmanager
-def run_job(engine: Engine, job: Job, hear: Callable[[str], None]) -> Iterator[Done]:
+def run_job(engine: Engine, job: Job, on_line: Callable[[str], None]) -> Iterator[Done]:
     """Run a job to its end and give it; its container is removed on every way out.
 
-    `hear` is told each line of output as it comes. Raises HarnessError when a mount's source is missing, or when
+    `on_line` gets each line of output as it comes. Raises HarnessError when a mount's source is missing, or when
     the engine refuses or goes away; how the command ended is no exception.
     """
     _check_sources(job.mounts)
     build = uuid.uuid4().hex
     prepared = _prepared(job, build)
     try:
-        with _told(engine):
+        with _engine_errors(engine):
             _check_image(engine, job.image)
             container = prepared.start().get_wrapped_container()
-            ended = _watched(container, job, hear)
+            ended = _watched(container, job, on_line)
             if ended.exit_code > 128 and not engine.answers():  # an engine that ends kills what it runs first
                 raise engine_lost(engine.address)
         yield Done(ended, engine, container)
@@ -100,7 +100,7 @@ def run_job(engine: Engine, job: Job, hear: Callable[[str], None]) -> Iterator[D
 
 
 @contextmanager
-def _told(engine: Engine) -> Iterator[None]:
+def _engine_errors(engine: Engine) -> Iterator[None]:
     try:
         yield
     except APIError as error:
@@ -155,7 +155,7 @@ def _docker_mount(mount: Mount) -> DockerMount:
     return DockerMount(mount.target, str(mount.source.absolute()), type="bind", read_only=not mount.writable)
 
 
-def _watched(container: Any, job: Job, hear: Callable[[str], None]) -> Ended:
+def _watched(container: Any, job: Job, on_line: Callable[[str], None]) -> CommandEnd:
     late = threading.Event()
 
     def end() -> None:
@@ -167,7 +167,7 @@ def _watched(container: Any, job: Job, hear: Callable[[str], None]) -> Ended:
     watchdog.daemon = True
     watchdog.start()
     try:
-        lines = Lines(hear)
+        lines = Lines(on_line)
         with closing(container.logs(stream=True, follow=True)) as stream:
             for chunk in stream:
                 lines.feed(chunk)
@@ -175,7 +175,7 @@ def _watched(container: Any, job: Job, hear: Callable[[str], None]) -> Ended:
         container.reload()
     finally:
         watchdog.cancel()
-    return Ended(
+    return CommandEnd(
         exit_code=int(status["StatusCode"]),
         out_of_memory=bool(container.attrs["State"]["OOMKilled"]),
         timed_out=late.is_set(),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A process, told apart from every other that ever was: a number alone is given again.
+    """A process, distinguished from every other that ever was: pids are reused.
 
     `started` is in clock ticks since the boot, as in /proc/<pid>/stat. `namespace` is that of process numbers: in
     another one the same number is another process.

@@ -1,4 +1,4 @@
-"""Clocks that were set back, told from the counts of a log: who compares times should know; pure."""
+"""Clocks that were set back, by the counts of a log: who compares times should know; pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def set_back(counts: pl.DataFrame) -> tuple[int, float] | None:
     return next(((line, back) for line, back in worst.iter_rows() if back > JUMP), None)
 
 
-def told(files: Iterable[tuple[str, pl.DataFrame]]) -> list[str]:
+def set_back_sentences(files: Iterable[tuple[str, pl.DataFrame]]) -> list[str]:
     """Return a sentence for each file whose clock was set back."""
     found = ((name, set_back(counts)) for name, counts in files)
     return [

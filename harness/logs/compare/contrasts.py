@@ -1,6 +1,6 @@
 """Pure: the template counts of two arms to the findings of their contrast.
 
-A finding is a difference between two sums. What it is worth is told by `noise`, where an arm was run more than once:
+A finding is a difference between two sums. `noise` assesses it, where an arm was run more than once:
 beyond the noise, within it, or unknown. docs/log-diff.md says what that means.
 """
 
@@ -16,10 +16,10 @@ from harness.logs.compare.noise import Noise
 from harness.logs.compare.order import Order, Swap
 from harness.logs.compare.rates import Rates
 from harness.logs.compare.shifts import Shift, Shifts
-from harness.logs.compare.tables import Key, Place, Told
-from harness.logs.compare.values import Change, Side, Values
+from harness.logs.compare.tables import Assessment, Key, Place
+from harness.logs.compare.values import Side, ValueChange, Values
+from harness.logs.read.excerpts import excerpt
 from harness.logs.read.layout import LEVELS
-from harness.logs.read.text import excerpt
 from harness.model.findings import Contrast, Finding, FindingKind, Significance
 from harness.model.runs import Evidence
 
@@ -44,7 +44,7 @@ class _Pair:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What all arms' runs tell of chance, of the order, the times and the values of what they log."""
+    """What all arms' runs show of chance, of the order, the times and the values of what they log."""
 
     noise: Noise
     rates: Rates | None
@@ -79,16 +79,16 @@ def contrast(
     places = comparable(base, candidate, seconds)
     pairs = list(_pairs(base, candidate, counts, places))
     lengths = _lengths(seconds)
-    rates = known.rates.told(base, candidate) if known.rates else {}
+    rates = known.rates.assess(base, candidate) if known.rates else {}
     found = [
         finding
         for pair in pairs
         if (finding := _finding(pair, base, candidate, lengths, known.noise, rates)) is not None
     ]
     changes = known.values.changes(base, candidate, places)
-    found = [*_not_told_by(changes, found), *map(_changed, changes)]
+    found = [*_not_explained_by(changes, found), *map(_changed, changes)]
     found += _moved(pairs, known.order.swaps(base, candidate) if known.order else [], (base, candidate), known.noise)
-    shifts = known.shifts.told(base, candidate, known.noise.is_enough) if known.shifts else []
+    shifts = known.shifts.find(base, candidate, known.noise.is_enough) if known.shifts else []
     found += _shifted(pairs, shifts, (base, candidate), known.noise)
     return Contrast(base, candidate, tuple(sorted(found, key=_worst_first)))
 
@@ -127,23 +127,23 @@ def _finding(
     candidate: str,
     seconds: Mapping[Where, float],
     noise: Noise,
-    rates: Mapping[tuple[Place, Key], Told],
+    rates: Mapping[tuple[Place, Key], Assessment],
 ) -> Finding | None:
     place, key = Place(pair.scenario, pair.node_role), Key(pair.logger, pair.family)
     runs = (noise.runs(place, key, base), noise.runs(place, key, candidate))
     if not pair.base or not pair.candidate:
         kind = FindingKind.VANISHED if pair.base else FindingKind.NEW
-        told = noise.presence(place, key, base, candidate)
-        return _told(pair, kind, _busiest(pair.candidate or pair.base), told, runs)
+        assessment = noise.presence(place, key, base, candidate)
+        return _plain_finding(pair, kind, _busiest(pair.candidate or pair.base), assessment, runs)
     if _levels(pair.base) != _levels(pair.candidate):
         changed = replace(key, level=_changed_level(pair))
-        told = noise.presence(place, changed, base, candidate)
+        assessment = noise.presence(place, changed, base, candidate)
         at_level = (noise.runs(place, changed, base), noise.runs(place, changed, candidate))
-        return _told(pair, FindingKind.LEVEL, _busiest(pair.candidate), told, at_level)
-    told = rates.get((place, key), Told(Significance.UNKNOWN))
-    phase = told.phase if told.significance is Significance.BEYOND and told.phase else ""
+        return _plain_finding(pair, FindingKind.LEVEL, _busiest(pair.candidate), assessment, at_level)
+    assessment = rates.get((place, key), Assessment(Significance.UNKNOWN))
+    phase = assessment.phase if assessment.significance is Significance.BEYOND and assessment.phase else ""
     other = _other_rate(pair, base, candidate, seconds)
-    return None if other is None else _told(pair, FindingKind.RATE, phase or other, told, runs)
+    return None if other is None else _plain_finding(pair, FindingKind.RATE, phase or other, assessment, runs)
 
 
 def _moved(pairs: Iterable[_Pair], swaps: Iterable[Swap], arms: tuple[str, str], noise: Noise) -> list[Finding]:
@@ -154,11 +154,13 @@ def _moved(pairs: Iterable[_Pair], swaps: Iterable[Swap], arms: tuple[str, str],
         if pair is not None and pair.base and pair.candidate:
             key = Key(pair.logger, pair.family)
             base_runs, candidate_runs = (noise.runs(swap.place, key, arm) for arm in arms)
-            told = Told(Significance.BEYOND)
-            plain = _told(pair, FindingKind.ORDER, pair.candidate[0].where.phase, told, (base_runs, candidate_runs))
+            assessment = Assessment(Significance.BEYOND)
+            plain = _plain_finding(
+                pair, FindingKind.ORDER, pair.candidate[0].where.phase, assessment, (base_runs, candidate_runs)
+            )
             was, now = ("before", "after") if swap.was_first else ("after", "before")
-            says = f"first logged {was} this line, now {now} it: {excerpt(swap.neighbour)}"
-            found.append(replace(plain, detail=says))
+            detail = f"first logged {was} this line, now {now} it: {excerpt(swap.neighbour)}"
+            found.append(replace(plain, detail=detail))
     return found
 
 
@@ -168,47 +170,47 @@ def _shifted(pairs: Iterable[_Pair], shifts: Iterable[Shift], arms: tuple[str, s
     for shift in shifts:
         pair = known[shift.place.scenario, shift.place.node_role, shift.key.logger, shift.key.family]
         base_runs, candidate_runs = (noise.runs(shift.place, shift.key, arm) for arm in arms)
-        told = Told(Significance.BEYOND, shift.phase, shift.q)
-        plain = _told(pair, FindingKind.SHIFT, shift.phase, told, (base_runs, candidate_runs))
-        says = f"first logged {shift.now:.1f} s after the phase begins, not {shift.was:.1f} s"
+        assessment = Assessment(Significance.BEYOND, shift.phase, shift.q)
+        plain = _plain_finding(pair, FindingKind.SHIFT, shift.phase, assessment, (base_runs, candidate_runs))
+        detail = f"first logged {shift.now:.1f} s after the phase begins, not {shift.was:.1f} s"
         others = f"; {shift.others} more shift alike" if shift.others else ""
-        found.append(replace(plain, detail=says + others))
+        found.append(replace(plain, detail=detail + others))
     return found
 
 
-def _not_told_by(changes: Iterable[Change], findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings without new and vanished lines that are new or gone because of a value that is told."""
-    told: dict[tuple[str, ...], int] = {}
+def _not_explained_by(changes: Iterable[ValueChange], findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings without new and vanished lines that a changed value explains."""
+    explained: dict[tuple[str, ...], int] = {}
     for change in changes:
         for count in change.logged:
             line = (change.place.scenario, change.place.node_role, visible(count.logger), excerpt(count.key))
-            told[line] = min(told.get(line, len(_SIGNIFICANCES)), _SIGNIFICANCES.index(change.significance))
+            explained[line] = min(explained.get(line, len(_SIGNIFICANCES)), _SIGNIFICANCES.index(change.significance))
     left = []
     for finding in findings:
         line = (finding.scenario, finding.node_kind, finding.logger, finding.template)
-        as_sure = told.get(line, len(_SIGNIFICANCES)) <= _SIGNIFICANCES.index(finding.significance)
+        as_sure = explained.get(line, len(_SIGNIFICANCES)) <= _SIGNIFICANCES.index(finding.significance)
         if finding.kind not in (FindingKind.NEW, FindingKind.VANISHED) or not as_sure:
             left.append(finding)
     return left
 
 
-def _changed(change: Change) -> Finding:
+def _changed(change: ValueChange) -> Finding:
     slot, place = change.slot, change.place
     pair = _Pair(place.scenario, place.node_role, slot.logger, slot.text, change.base.shown, change.candidate.shown)
     runs = (change.base.runs, change.candidate.runs)
     phase = _busiest(change.candidate.logged or change.base.logged)
-    plain = _told(pair, FindingKind.VALUE, phase, Told(change.significance), runs)
+    plain = _plain_finding(pair, FindingKind.VALUE, phase, Assessment(change.significance), runs)
     return replace(
         plain,
         base_count=sum(change.base.runs),
         candidate_count=sum(change.candidate.runs),
-        detail=f"base: {_words(change.base)}; candidate: {_words(change.candidate)}",
+        detail=f"base: {_listed(change.base)}; candidate: {_listed(change.candidate)}",
         base_lasting=bool(change.base.logged) if slot.last else plain.base_lasting,
         candidate_lasting=bool(change.candidate.logged) if slot.last else plain.candidate_lasting,
     )
 
 
-def _words(side: Side) -> str:
+def _listed(side: Side) -> str:
     more = f" and {len(side.words) - MOST_WORDS} more" if len(side.words) > MOST_WORDS else ""
     return excerpt(", ".join(side.words[:MOST_WORDS])) + more
 
@@ -243,7 +245,7 @@ def _busiest(counts: Sequence[Count]) -> str:
 
 
 def _other_rate(pair: _Pair, base: str, candidate: str, seconds: Mapping[Where, float]) -> str | None:
-    """Return the phase whose rates differ most, among those whose rates differ enough to be told."""
+    """Return the phase whose rates differ most, among those whose rates differ enough to count."""
     of_base, of_candidate = _by_phase(pair.base), _by_phase(pair.candidate)
     excess: dict[str, float] = {}
     for phase in of_base.keys() | of_candidate.keys():
@@ -256,8 +258,10 @@ def _other_rate(pair: _Pair, base: str, candidate: str, seconds: Mapping[Where, 
     return min(excess, key=lambda phase: (-excess[phase], phase), default=None)
 
 
-def _told(pair: _Pair, kind: FindingKind, phase: str, told: Told, runs: tuple[tuple[int, ...], ...]) -> Finding:
-    shown = [_shown(counts, phase) for counts in (pair.base, pair.candidate)]
+def _plain_finding(
+    pair: _Pair, kind: FindingKind, phase: str, assessment: Assessment, runs: tuple[tuple[int, ...], ...]
+) -> Finding:
+    shown = [_example(counts, phase) for counts in (pair.base, pair.candidate)]
     evidence = [Evidence(c.file, c.line, excerpt(c.excerpt)) for c in shown if c is not None]
     same = _levels(pair.base) == _levels(pair.candidate)
     return Finding(
@@ -274,8 +278,8 @@ def _told(pair: _Pair, kind: FindingKind, phase: str, told: Told, runs: tuple[tu
         candidate_excerpt=excerpt(shown[1].excerpt) if shown[1] else "",
         evidence=tuple(evidence),
         statement=visible(next((c.statement for c in reversed(shown) if c is not None and c.statement), "")),
-        significance=told.significance,
-        fdr=told.q,
+        significance=assessment.significance,
+        fdr=assessment.q,
         base_runs=runs[0],
         candidate_runs=runs[1],
         base_lasting=_lasting(pair.base, runs[0]),
@@ -295,7 +299,7 @@ def _logged_by(pair: _Pair, phase: str) -> str:
     return of_candidate or of_base
 
 
-def _shown(counts: Sequence[Count], phase: str) -> Count | None:
+def _example(counts: Sequence[Count], phase: str) -> Count | None:
     """Return the event to show: the first in the phase, or the first at all; by file and line, so always the same."""
     if not counts:
         return None

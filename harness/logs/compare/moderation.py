@@ -1,6 +1,6 @@
 """Variances of a few runs each, drawn towards what variances are in general (Smyth 2004, "limma"); pure.
 
-Three runs tell little of how much one line varies. Hundreds of lines tell how much lines vary, and that is worth some
+Three runs show little of how much one line varies. Hundreds of lines show how much lines vary, and that is worth some
 more runs to each.
 """
 

@@ -3,7 +3,7 @@
 Much of what a cluster logs comes and goes: whether an election had to be repeated, whether a topic was made by this
 node. Such lines come in incidents, several templates together. A template that is in every run of one arm and in no run
 of the other is a difference only when it is not known to come and go within any arm (in any scenario, by any kind of
-node), and when so many runs agree that an incident would hardly fall on the arms' border. docs/log-diff.md tells the
+node), and when so many runs agree that an incident would hardly fall on the arms' border. docs/log-diff.md has the
 method and its limits; how often a line is logged is the question of `rates`.
 """
 
@@ -19,8 +19,8 @@ from scipy import special
 
 from harness.logs.compare.counts import Count, Where
 from harness.logs.compare.moderation import Array
-from harness.logs.compare.tables import WHOLE, Key, Place, Told, tables
-from harness.logs.compare.witnesses import Witnesses
+from harness.logs.compare.node_coverage import NodeCoverage
+from harness.logs.compare.tables import WHOLE, Assessment, Key, Place, tables
 from harness.model.findings import Significance
 
 MOST_CHANCE = 0.05  # of an incident that looks like a difference
@@ -33,7 +33,7 @@ class Noise:
         """Learn from all arms' counts; `seconds` says which runs there are, and how long their phases were."""
         known = list(counts)
         self.tables = tables(known, seconds)
-        self._witnesses = Witnesses(known)
+        self._node_coverage = NodeCoverage(known)
 
     @cached_property
     def repeated(self) -> bool:
@@ -45,31 +45,31 @@ class Noise:
         table = self.tables[place]
         return tuple(int(each) for each in table.row(key)[table.of(arm)])
 
-    def presence(self, place: Place, key: Key, base: str, candidate: str) -> Told:
+    def presence(self, place: Place, key: Key, base: str, candidate: str) -> Assessment:
         """Say whether what only one of two arms logs is more than something that comes and goes."""
         if not self.repeated:
-            return Told(Significance.UNKNOWN)
+            return Assessment(Significance.UNKNOWN)
         table = self.tables[place]
         row = table.row(key)
         seen = row > 0
         logging = [run for run, has in zip(table.runs, seen, strict=True) if has]
         names = (place.scenario, place.node_role), (key.logger, key.family, key.level)
-        by_all = self._witnesses.are_all(*names, logging)
-        # The candidate itself is no witness: what it logs in some runs only may be its very fault. And what every node
-        # of a kind logs is no incident there, though it be one elsewhere.
+        by_all = self._node_coverage.are_all(*names, logging)
+        # The candidate's own runs do not count as noise: what it logs in some runs only may be its very fault. And what
+        # every node of a kind logs is no incident there, even if it is one elsewhere.
         coming = self._coming_and_going.get(key, ())
         if any(arm != candidate and (at == place or not by_all) for at, arm in coming):
-            return Told(Significance.WITHIN)
+            return Assessment(Significance.WITHIN)
         if not (seen[table.of(base)].all() or seen[table.of(candidate)].all()):
-            return Told(Significance.UNKNOWN)
+            return Assessment(Significance.UNKNOWN)
         # Either way round, if how likely an incident is in a run may be anything.
         chance = 2 * self._incidents[place] * float(special.beta(seen.sum() + 1, (~seen).sum() + 1))
         if self._unsteady.get(key, set()) - {candidate}:
             # What is logged as often as it pleases may well have fallen on these runs alone.
             chance = max(chance, 2 * float(seen.mean()) ** row.sum())
         replicated = by_all or self._is_replicated(place, key, base, candidate)
-        told = chance < MOST_CHANCE and replicated
-        return Told(Significance.BEYOND if told else Significance.UNKNOWN)
+        is_beyond = chance < MOST_CHANCE and replicated
+        return Assessment(Significance.BEYOND if is_beyond else Significance.UNKNOWN)
 
     def _is_replicated(self, place: Place, key: Key, base: str, candidate: str) -> bool:
         """Say whether a difference is seen more than once: in another scenario, or in runs enough."""

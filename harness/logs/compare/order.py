@@ -2,9 +2,9 @@
 
 Two families of one logger are in order at a node by the lines where each is first logged. Much of that order is chance
 (threads race), so a pair counts only if in each run of the two arms two nodes or more log both, all of the candidate's
-agree, all of base's agree on the contrary, and no arm's nodes differ about it anywhere. How surely is told as for
+agree, all of base's agree on the contrary, and no arm's nodes differ about it anywhere. How surely is computed as for
 presence (`noise`): by Euler's beta function, times the number of orders that are chance and known from here alone. It
-is asked of the nodes and of the runs, because what races once for a whole run (which of two topics comes first) is in
+is tested over nodes and over runs, because what races once for a whole run (which of two topics comes first) is in
 the same order at all its nodes. Of the runs only such races are counted.
 """
 
@@ -58,10 +58,10 @@ class _Run(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Signs:
-    """The order of each pair at a place: 1 as named, -1 the other way round, 0 where it is not told.
+    """The order of each pair at a place: 1 as named, -1 the other way round, 0 where it is not known.
 
-    `by_node` has a column per node and run, `by_run` one per run of `runs`, in which two nodes must tell and all agree.
-    `varies` says whether the nodes of some arm differ about a pair, `races` whether those of some run do.
+    `by_node` has a column per node and run, `by_run` one per run of `runs`, in which two nodes must have it and all
+    agree. `varies` says whether the nodes of some arm differ about a pair, `races` whether those of some run do.
     """
 
     pairs: tuple[Pair, ...]

@@ -2,7 +2,7 @@
 
 The variance is that of the template within arms, over all scenarios, drawn towards what templates vary in general. Both
 the count and the count per second must differ, since a longer phase makes more of what is logged all the time, and no
-more of what is logged once. Many questions are asked at once: what is told has a false discovery rate (Benjamini and
+more of what is logged once. Many rates are tested at once: what counts has a false discovery rate (Benjamini and
 Hochberg). Thousands of questions of which hardly one is true make it severe, and so it may be higher where a gap lies
 between the arms that is much wider than the runs of any arm ever lay apart.
 """
@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from scipy import special
 
 from harness.logs.compare.moderation import Array, Prior, fit, moderated
-from harness.logs.compare.tables import WHOLE, Key, Place, Table, Told
+from harness.logs.compare.tables import WHOLE, Assessment, Key, Place, Table
 from harness.model.findings import Significance
 
 MIN_EFFECT = 1.5  # times as often
-# Of false ones among the rates that are told. With 0.05 for all, two of 20 splits of runs of one build told of a rate.
+# Of false ones among the rates that count. With 0.05 for all, two of 20 splits of runs of one build showed a rate.
 _MOST_FALSE = 0.01
 _MOST_FALSE_APART = 0.05
 _APART = 3.0  # times the widest spread of a line within an arm
@@ -36,19 +36,19 @@ class Rates:
         """Learn from all arms' counts."""
         self._tables = tables
 
-    def told(self, base: str, candidate: str) -> dict[tuple[Place, Key], Told]:
+    def assess(self, base: str, candidate: str) -> dict[tuple[Place, Key], Assessment]:
         """Return, for everything that both arms log, the phase whose rate differs most surely."""
         from scipy import stats  # a second that nobody without repeats need wait
 
         tests = [test for place, table in self._tables.items() for test in self._tests(place, table, base, candidate)]
         qs = stats.false_discovery_control([test.p for test in tests]).tolist() if tests else []
-        best: dict[tuple[Place, Key], Told] = {}
+        best: dict[tuple[Place, Key], Assessment] = {}
         for test, q in sorted(zip(tests, qs, strict=True), key=lambda pair: pair[0].p):
             beyond = q < (_MOST_FALSE_APART if test.apart else _MOST_FALSE) and test.effect >= np.log2(MIN_EFFECT)
-            told = Told(Significance.BEYOND if beyond else Significance.WITHIN, test.phase, q)
-            before = best.setdefault((test.place, test.key), told)
+            assessment = Assessment(Significance.BEYOND if beyond else Significance.WITHIN, test.phase, q)
+            before = best.setdefault((test.place, test.key), assessment)
             if beyond and before.significance is Significance.WITHIN:
-                best[test.place, test.key] = told
+                best[test.place, test.key] = assessment
         return best
 
     def _tests(self, place: Place, table: Table, base: str, candidate: str) -> list[_Test]:

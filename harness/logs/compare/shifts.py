@@ -2,7 +2,7 @@
 
 A phase begins with what is done to the cluster, so this is the time since the fault. Most of how it varies is the
 host's: a busy machine is late with everything. Each run's own pace is therefore taken away (the median over all lines
-of a phase), and a shift is told only when two things hold: a moderated t-test on log times has a false discovery rate
+of a phase), and a shift counts only when two things hold: a moderated t-test on log times has a false discovery rate
 below 0.05, and between all runs of one arm and all of the other there lies a gap wider than anything that this line's
 times differed by within any arm, in this phase of any scenario. Lines that shift together are one finding.
 """
@@ -116,10 +116,10 @@ class _Block:
         shift = theirs.mean(1) - mine.mean(1)
         gap = np.maximum(theirs.min(1) - mine.max(1), mine.min(1) - theirs.max(1))
         size = 1 / len(one) + 1 / len(other)
-        told = np.column_stack(
+        rows = np.column_stack(
             [was, now, shift, gap, np.full(len(known), size), squares[known], dofs[known], widest[known]]
         )
-        for at, figures in zip(known, told.tolist(), strict=True):
+        for at, figures in zip(known, rows.tolist(), strict=True):
             yield _Test(*self.rows[at], self.phase, *figures)
 
 
@@ -130,10 +130,10 @@ class Shifts:
         """Learn from all arms' counts."""
         self._blocks = _blocks(counts)
 
-    def told(self, base: str, candidate: str, is_enough: Callable[[int, int], bool]) -> list[Shift]:
+    def find(self, base: str, candidate: str, is_enough: Callable[[int, int], bool]) -> list[Shift]:
         """Return what shifted beyond the noise; of lines that shift together the first.
 
-        What shifts in one scenario only is told where `is_enough` says so of the candidate's runs and all others.
+        What shifts in one scenario only counts where `is_enough` says so of the candidate's runs and all others.
         """
         tests = [test for block in self._blocks for test in block.tests(base, candidate)]
         widest: dict[tuple[Key, str], float] = defaultdict(float)

@@ -1,4 +1,4 @@
-"""How often each run logged what, in a table for each kind of node in each scenario, and what is told of it; pure."""
+"""How often each run logged what, in a table for each kind of node in each scenario, and how that is assessed; pure."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """The answer to one question: how it compares with the noise; of a rate also its phase and false discovery rate."""
+class Assessment:
+    """How a difference compares with the noise; of a rate also its phase and false discovery rate."""
 
     significance: Significance
     phase: str = ""
@@ -45,7 +45,7 @@ class Told:
 class Table:
     """Counts of one place: a row per key and phase (WHOLE for all phases), a column per run (arm and repeat).
 
-    `seconds` is how long each row's phase was in each run; ones for the whole, whose length is not asked.
+    `seconds` is how long each row's phase was in each run; ones for the whole, whose length does not matter.
     """
 
     runs: tuple[tuple[str, int], ...]

@@ -1,13 +1,13 @@
-"""What stands in the gaps of log statements: the words that tell, without the ports, ids and times that every run has.
+"""What stands in the gaps of log statements: the words that matter, without ports, ids and times, which every run has.
 
 A *slot* is a place where a statement writes a value: a gap of its text (`Completed transition to {} from …`), a
 `key=word` or a known address in brackets, the exception below a message, or a key of a configuration dump. Its *words*
 are what stood there. Numbers, addresses and ids are masked in them as in templates, because they differ in every run,
 but a known address says whose it is; only the plain numbers of a configuration dump are kept, but for those of keys
-that are a port or an id. The word that a node wrote last into a gap is asked for by itself: it is the state that the
+that are a port or an id. The word that a node wrote last into a gap is compared by itself: it is the state that the
 node was left in.
 
-A word that is in the runs of one arm and in none of the other is told from noise as a line is (`noise`): words are
+A word that is in the runs of one arm and in none of the other is set apart from noise as a line is (`noise`): words are
 counted as lines are, run by run, and what comes and goes within an arm is noise.
 """
 
@@ -45,7 +45,7 @@ Word = str
 class Slot:
     """A place where a statement of a logger writes a value; in `text`, `{}` stands for it and `…` for other values.
 
-    `hidden` is one whose words no family of lines shows: it is told only beyond the noise. `last` is one that asks
+    `hidden` is one whose words no family of lines shows: it counts only beyond the noise. `last` is one that holds
     only for what each node wrote last, in the phases of its run.
     """
 
@@ -69,7 +69,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ValueChange:
     """A slot in which two arms wrote different words, at one place; how surely these words differ."""
 
     place: Place
@@ -106,12 +106,12 @@ class Values:
                     where = Where(arm, place.scenario, place.node_role, "", repeat)
                     yield Count(where, "any", slot.logger, _name(slot, word), number, "", 0, "", node=node)
 
-    def changes(self, base: str, candidate: str, places: Collection[tuple[str, str]]) -> list[Change]:
+    def changes(self, base: str, candidate: str, places: Collection[tuple[str, str]]) -> list[ValueChange]:
         """Return the slots in which one arm wrote words that the other did not, at (scenario, kind of node) `places`.
 
-        Of slots that changed in the same lines the first is told: the lines are shown.
+        Of slots that changed in the same lines only the first is a finding: it shows the lines.
         """
-        found: dict[tuple[Place, str, frozenset[tuple[str, int]]], Change] = {}
+        found: dict[tuple[Place, str, frozenset[tuple[str, int]]], ValueChange] = {}
         for place, slot in sorted(self._logged, key=lambda each: (each[1].hidden, each[1].text)):
             if (place.scenario, place.node_role) in places:
                 change = self._change(place, slot, base, candidate)
@@ -120,7 +120,7 @@ class Values:
                     found.setdefault((place, slot.logger, lines), change)
         return list(found.values())
 
-    def _change(self, place: Place, slot: Slot, base: str, candidate: str) -> Change | None:
+    def _change(self, place: Place, slot: Slot, base: str, candidate: str) -> ValueChange | None:
         by_arm = {arm: self._of(place, slot, arm) for arm in (base, candidate)}
         differing = by_arm[base].keys() ^ by_arm[candidate].keys()
         if not all(by_arm.values()) or not differing:
@@ -130,23 +130,23 @@ class Values:
         best = min(known.values(), key=_WORST.index)
         if slot.hidden and best is not Significance.BEYOND:
             return None
-        told = {word for word, significance in known.items() if significance is best}
-        of_base, of_candidate = (self._side(place, slot, arm, told, logged) for arm, logged in by_arm.items())
-        return Change(place, slot, best, of_base, of_candidate)
+        surest = {word for word, significance in known.items() if significance is best}
+        of_base, of_candidate = (self._side(place, slot, arm, surest, logged) for arm, logged in by_arm.items())
+        return ValueChange(place, slot, best, of_base, of_candidate)
 
     def _of(self, place: Place, slot: Slot, arm: str) -> dict[Word, list[Count]]:
         found = {w: [c for c in counts if c.where.arm == arm] for w, counts in self._logged[place, slot].items()}
         return {word: counts for word, counts in found.items() if counts}
 
     def _side(
-        self, place: Place, slot: Slot, arm: str, told: Collection[Word], logged: Mapping[Word, list[Count]]
+        self, place: Place, slot: Slot, arm: str, surest: Collection[Word], logged: Mapping[Word, list[Count]]
     ) -> Side:
-        own = sorted(logged.keys() & told)
+        own = sorted(logged.keys() & surest)
         keys = [Key("", ""), *(Key(slot.logger, _name(slot, word)) for word in own)]  # the first was never logged
         runs = zip(*(self._noise.runs(place, key, arm) for key in keys), strict=True)
         with_own = tuple(count for word in own for count in logged[word])
         shown = with_own or tuple(count for counts in logged.values() for count in counts)
-        return Side((*own, *sorted(logged.keys() - told)), with_own, shown, tuple(map(sum, runs)))
+        return Side((*own, *sorted(logged.keys() - surest)), with_own, shown, tuple(map(sum, runs)))
 
 
 def _name(slot: Slot, word: Word) -> str:

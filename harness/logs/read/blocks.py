@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from harness.logs.read.events import COUNTS, MAX_EVENT, Reading, count, merge
+from harness.logs.read.event_counts import COUNTS, MAX_EVENT, Reading, count, merge
 
 # What a worker returns: rows of COUNTS, and for each block one row `block` (what it held), at most one `head`
 # and at most one `tail`, whose text is in `excerpt`, whose number of lines or place of the first is in `line`.
@@ -126,14 +126,14 @@ def _event(line: int, text: str) -> pl.DataFrame:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class LogFile:
     """A file to be read: its name in the results, and how it is read."""
 
     name: str
     reading: Reading
 
 
-def partials(batches: Iterable[pl.DataFrame], sources: Mapping[int, Source]) -> Iterator[pl.DataFrame]:
+def partials(batches: Iterable[pl.DataFrame], sources: Mapping[int, LogFile]) -> Iterator[pl.DataFrame]:
     """Return PARTIAL rows of each block in `batches` of LINES, in which each block's lines are contiguous.
 
     The keys of `sources` are the numbers of the files.
@@ -159,7 +159,7 @@ def _runs(batch: pl.DataFrame) -> Iterator[tuple[tuple[int, int], pl.Series]]:
         yield (int(batch["file"][start]), int(batch["block"][start])), batch["line"][start:end]
 
 
-def whole(content: pa.BinaryScalar, source: Source) -> pl.DataFrame:
+def whole(content: pa.BinaryScalar, source: LogFile) -> pl.DataFrame:
     """Return the PARTIAL rows of a whole file as one block, in which every event ends."""
     block = _Block(source.name, 0, source.reading)
     frames = list(cut(content))

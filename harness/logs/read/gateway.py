@@ -59,7 +59,7 @@ _POLL_SECONDS = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """A JVM that PySpark can talk to, and the variables that tell PySpark where it listens."""
+    """A JVM that PySpark can talk to, and the variables by which PySpark finds it."""
 
     jvm: subprocess.Popen[bytes]
     variables: Mapping[str, str]
@@ -115,9 +115,9 @@ def _listening(jvm: subprocess.Popen[bytes], folder: Path) -> dict[str, str]:
     written = folder / "gateway"
     while not written.exists():
         if jvm.poll() is not None:
-            said = (folder / "jvm.log").read_text("utf-8", "replace").strip() or f"its JVM ended with {jvm.returncode}"
+            log = (folder / "jvm.log").read_text("utf-8", "replace").strip() or f"its JVM ended with {jvm.returncode}"
             raise HarnessError(
-                f"Spark did not start: {said.splitlines()[0][:300]}", "`harness doctor` says what this host lacks."
+                f"Spark did not start: {log.splitlines()[0][:300]}", "`harness doctor` says what this host lacks."
             )
         time.sleep(_POLL_SECONDS)
     with written.open("rb") as file:

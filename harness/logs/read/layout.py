@@ -16,7 +16,7 @@ from harness.base.errors import HarnessError
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 KAFKA_DEFAULT = "[%d] %p %m (%c)%n"
 
-# Tried in this order on logs from anywhere. Of two that fit equally well the one that tells more fields wins,
+# Tried in this order on logs from anywhere. Of two that fit equally well the one that yields more fields wins,
 # so that `[%t]` is not read as part of the message; see `detect`.
 COMMON = (
     KAFKA_DEFAULT,
@@ -156,7 +156,7 @@ class Layout:
 def compile_layout(pattern: str) -> Layout:
     """Return the layout of a conversion pattern of log4j 1, log4j 2 or logback.
 
-    A pattern whose events cannot be told from continuation lines (no date before the message, more than one
+    A pattern whose events cannot be distinguished from continuation lines (no date before the message, more than one
     line, no message) or with a conversion that is not known is a HarnessError.
     """
     whole = _TRACE.sub("", pattern)

@@ -21,7 +21,7 @@ from harness.base.errors import HarnessError
 from harness.base.files import write_bytes
 from harness.base.paths import data_root, user_data_root
 from harness.kafka.lock import checked_version
-from harness.logs.read.events import Reading
+from harness.logs.read.event_counts import Reading
 from harness.logs.read.masks import template
 from harness.logs.read.statements import Family, Library, Statement, Statements, written
 from harness.toolbox.downloads import Downloads
@@ -29,8 +29,8 @@ from harness.toolbox.lockfile import Artifact, Lock, Purpose
 
 MAX_ENTRY = 4_000_000  # bytes of a source file in a jar; none of Kafka's is a tenth of it
 MAX_LIBRARY = 64_000_000  # bytes of a library, unpacked
-# What `Origins` tells of each template, beside events.COUNTS.
-TOLD = pl.Schema([("statement", pl.String()), ("wording", pl.String()), ("values", pl.List(pl.String))])
+# What `Origins` adds to each template's COUNTS.
+ORIGIN = pl.Schema([("statement", pl.String()), ("wording", pl.String()), ("values", pl.List(pl.String))])
 
 _KEY = ["part", "level", "logger", "template"]
 _FOLDER = "statements"
@@ -44,14 +44,6 @@ def library(version: str) -> Library:
         if (folder / name).is_file():
             return _parsed(folder / name)
     return Library()
-
-
-def known_versions() -> tuple[str, ...]:
-    """Return the versions of which a library is known."""
-    folders = (data_root() / "builds" / _FOLDER, user_data_root() / _FOLDER)
-    return tuple(
-        sorted({path.name.removesuffix(".json.gz") for folder in folders for path in folder.glob("*.json.gz")})
-    )
 
 
 def make_library(lock: Lock, downloads: Downloads, folder: Path) -> Path:
@@ -158,8 +150,8 @@ class Origins:
         self._statements = Statements(known)
         self._known: dict[tuple[str, ...], Origin] = {}
 
-    def told(self, counts: pl.DataFrame, reading: Reading) -> pl.DataFrame:
-        """Return counts (events.COUNTS) with the columns of TOLD, empty where nothing is known.
+    def with_origins(self, counts: pl.DataFrame, reading: Reading) -> pl.DataFrame:
+        """Return counts (events.COUNTS) with the columns of ORIGIN, empty where nothing is known.
 
         `statement` is a file and line, `wording` what it writes with `{}` for each value, `values` what stood there,
         masked as templates are.
@@ -174,7 +166,7 @@ class Origins:
             "wording": [each.wording for each in origins],
             "values": [each.values for each in origins],
         }
-        return counts.hstack(pl.DataFrame(columns, schema=TOLD))
+        return counts.hstack(pl.DataFrame(columns, schema=ORIGIN))
 
     def _learn(self, counts: pl.DataFrame, reading: Reading) -> None:
         """Look up the templates of rows that are not known yet."""

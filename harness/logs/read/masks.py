@@ -3,7 +3,7 @@
 Each mask is one regular expression, applied in order to the whole message, so a template depends on nothing but
 the message itself: not on other messages, their order or how Spark split the file. Words are never masked:
 `Leader` and `Follower`, `true` and `false`, `-1` and `1` stay different. What each mask takes, and what is known
-to slip through, is told in docs/log-diff.md.
+to slip through, is described in docs/log-diff.md.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _B64 = "[A-Za-z0-9_-]"
 def _kafka_uuid() -> str:
     """Return a regex for Kafka's 22 character ids that leaves 22 letter words alone.
 
-    16 bytes in URL-safe base64 end in A, Q, g or w and never begin with a hyphen (Kafka draws again). To tell
-    `Zk9TwPbURzWQ3kSmBo3rKQ` from a class name, somewhere a letter must be followed by a digit, or case must
-    change as in no CamelCase name (`bUR`, `PbU`): true of all but about one in five thousand random ids.
+        16 bytes in URL-safe base64 end in A, Q, g or w and never begin with a hyphen (Kafka draws again). To tell
+    To distinguishTwPbURzWQ3kSmBo3rKQ` from a class name, somewhere a letter must be followed by a digit, or case must
+        change as in no CamelCase name (`bUR`, `PbU`): true of all but about one in five thousand random ids.
     """
     odd = ("[A-Za-z][0-9]", "[0-9][A-Za-z]", "[a-z][A-Z][A-Z]", "[A-Z][a-z][A-Z]", "[A-Z][_-][a-z]")
     widths = (2, 2, 3, 3, 3)

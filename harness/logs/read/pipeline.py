@@ -16,10 +16,10 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from harness.base.errors import HarnessError
-from harness.logs.read.blocks import HEAD, PARTIAL, PIECE, TAIL, Source, joined, partials, path_of, whole
-from harness.logs.read.events import COUNTS, Reading, count, merge
+from harness.logs.read.blocks import HEAD, PARTIAL, PIECE, TAIL, LogFile, joined, partials, path_of, whole
+from harness.logs.read.event_counts import COUNTS, Reading, count, merge
 from harness.logs.read.places import check_readable, is_address, reason, size
-from harness.logs.read.proposals import misfit
+from harness.logs.read.proposals import layout_mismatch
 from harness.model.log_totals import FileTotal
 
 if TYPE_CHECKING:
@@ -75,16 +75,16 @@ def _pieces(spark: SparkSession, readings: dict[str, Reading]) -> pl.DataFrame:
     found = [PARTIAL.to_frame()]
     if small:
         spark.conf.set(_BATCH_BYTES, 4 << 20)  # about a file at once: a buffer that grows is copied each time
-        sources = {place: Source(place, readings[place]) for place in small}
-        with _spark_told():
+        sources = {place: LogFile(place, readings[place]) for place in small}
+        with _as_harness_error():
             rows = contents(spark, small)
         found.append(_job(rows, lambda batches: _of_files(batches, sources)))
     if split:
         spark.conf.set(_BATCH_BYTES, 32 << 20)  # many lines at once, but fewer of those that are long
-        with _spark_told():
+        with _as_harness_error():
             rows = lines(spark, split)
             uris = rows.inputFiles()
-        numbered = {_number(uri): Source(path_of(uri), readings[path_of(uri)]) for uri in uris}
+        numbered = {_number(uri): LogFile(path_of(uri), readings[path_of(uri)]) for uri in uris}
         found.append(_job(rows, lambda batches: _of_lines(batches, numbered)))
     return pl.concat(found)
 
@@ -94,18 +94,18 @@ def _job(rows: DataFrame, counter: Callable[[Iterable[pa.RecordBatch]], Iterator
         for counts in counter(batches):
             yield from counts.to_arrow(compat_level=pl.CompatLevel.oldest()).cast(_ARROW_SCHEMA).to_batches()
 
-    with _spark_told():
+    with _as_harness_error():
         table = rows.mapInArrow(work, _SPARK_SCHEMA).toArrow()
     return pl.DataFrame(pl.from_arrow(table), schema=PARTIAL)
 
 
-def _of_files(batches: Iterable[pa.RecordBatch], sources: Mapping[str, Source]) -> Iterator[pl.DataFrame]:
+def _of_files(batches: Iterable[pa.RecordBatch], sources: Mapping[str, LogFile]) -> Iterator[pl.DataFrame]:
     for batch in batches:
         for path, content in zip(batch["path"].to_pylist(), batch["content"], strict=True):
             yield whole(content, sources[re.sub("^file:/+", "/", path)])
 
 
-def _of_lines(batches: Iterable[pa.RecordBatch], sources: Mapping[int, Source]) -> Iterator[pl.DataFrame]:
+def _of_lines(batches: Iterable[pa.RecordBatch], sources: Mapping[int, LogFile]) -> Iterator[pl.DataFrame]:
     return partials((pl.DataFrame(pl.from_arrow(batch)) for batch in batches), sources)
 
 
@@ -116,7 +116,7 @@ def _number(uri: str) -> int:
 
 
 @contextmanager
-def _spark_told() -> Iterator[None]:
+def _as_harness_error() -> Iterator[None]:
     try:
         yield
     except Exception as error:  # py4j and pyspark raise whatever the JVM or a worker made of it
@@ -143,7 +143,7 @@ def contents(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
 
 
 def _named(path: str) -> str:
-    """Return a path as Spark wants to be told it: as it is written, and of this machine if it is no address."""
+    """Return a path as Spark wants it: as it is written, and of this machine if it is no address."""
     plain = re.sub(r"([][{}*?\\])", r"\\\1", path)
     return plain if is_address(path) else f"file:{plain}"
 
@@ -213,4 +213,4 @@ def _check(file: FileCounts, size: int) -> None:
             "Was it being written to? Run the diff again.",
         )
     if total.lines and not total.events:
-        raise misfit(total.file, total.pattern, file.unparsed)
+        raise layout_mismatch(total.file, total.pattern, file.unparsed)

@@ -17,7 +17,7 @@ import polars as pl
 
 from harness.base.errors import HarnessError
 from harness.logs.read.blocks import decoded, path_of
-from harness.logs.read.events import MAX_EVENT
+from harness.logs.read.event_counts import MAX_EVENT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,7 +43,7 @@ def is_hidden(place: str) -> bool:
 
 
 def is_gone(path: Path) -> bool:
-    """Whether there is no such file of this machine; one that may not be asked for is there."""
+    """Whether there is no such file of this machine; one that may not be looked up is there."""
     if is_address(str(path)):
         return False
     try:
@@ -79,14 +79,14 @@ def size(spark: SparkSession, place: str) -> int:
     """Return the bytes that a file has now."""
     if not is_address(place):
         return Path(place).stat().st_size
-    with _told(place):
+    with _as_harness_error(place):
         system, path = _found(spark, place)
         return int(system.getFileStatus(path).getLen())
 
 
 def logs_below(spark: SparkSession, address: str) -> tuple[str, ...]:
     """Return the addresses of all files below one that have `.log` in their names; none is a HarnessError."""
-    with _told(address):
+    with _as_harness_error(address):
         system, path = _found(spark, address)
         listed = {str(each.getPath().toString()): each.getLen() for each in _each(system.listFiles(path, True))}
     logs = {place: length for place, length in listed.items() if ".log" in PurePosixPath(place).name}
@@ -98,7 +98,7 @@ def logs_below(spark: SparkSession, address: str) -> tuple[str, ...]:
 
 def folders_in(spark: SparkSession, address: str) -> list[str]:
     """Return the addresses of the folders in one."""
-    with _told(address):
+    with _as_harness_error(address):
         system, path = _found(spark, address)
         return sorted(str(each.getPath().toString()) for each in system.listStatus(path) if each.isDirectory())
 
@@ -122,7 +122,7 @@ def _heads(spark: SparkSession, places: Iterable[str]) -> list[bytes]:
     heads, ends = java.java.io.ByteArrayOutputStream(), [0]
     for place in places:
         check_readable(place)
-        with _told(place):
+        with _as_harness_error(place):
             system, path = _found(spark, place)
             opened, codec = system.open(path), codecs.getCodec(path)
             stream = codec.createInputStream(opened) if codec else opened
@@ -159,7 +159,7 @@ def _each(iterator: Any) -> Iterator[Any]:
 
 
 @contextmanager
-def _told(place: str) -> Iterator[None]:
+def _as_harness_error(place: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # py4j raises whatever the JVM made of it
@@ -171,7 +171,9 @@ def _told(place: str) -> Iterator[None]:
 def reason(error: Exception) -> str:
     """Return the line of a Spark error that says what happened and the file it happened in, without traces."""
     file = re.search(r"file (file:\S+?)\.? ", str(error))
-    told = [line.strip() for line in str(error).splitlines() if line.strip()]
-    causes = [line.removeprefix(": ") for line in told if re.match(r"(: |Caused by: )?[\w.]*(Error|Exception): ", line)]
-    why = (causes or told or [type(error).__name__])[-1][:500]
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    causes = [
+        line.removeprefix(": ") for line in lines if re.match(r"(: |Caused by: )?[\w.]*(Error|Exception): ", line)
+    ]
+    why = (causes or lines or [type(error).__name__])[-1][:500]
     return f"{path_of(file[1])}: {why}" if file else why

@@ -92,7 +92,7 @@ def _field(line: str, at: int, seen: set[str], *, opened: bool) -> tuple[str, in
     return "", at
 
 
-def misfit(file: str, pattern: str, lines: Sequence[str]) -> HarnessError:
+def layout_mismatch(file: str, pattern: str, lines: Sequence[str]) -> HarnessError:
     """Return the error for a file none of whose lines has the header that `pattern` describes."""
     shown = " | ".join(f"{number}: {line[:120]}" for number, line in enumerate(lines[:_SHOWN], 1))
     found = propose(lines)

@@ -1,7 +1,7 @@
 """A quiet Spark that needs no Java on the machine, and leaves neither files nor processes behind.
 
 It runs on this machine's processors, on a cluster that is named (`spark://host:7077`), or, started by spark-submit, on
-whatever that was told. On a cluster the harness goes with the job as a zip; the libraries that it needs must be in the
+the master named there. On a cluster the harness goes with the job as a zip; the libraries that it needs must be in the
 Python that the workers run (PYSPARK_PYTHON), and the logs where workers see them under the same paths.
 """
 
@@ -25,7 +25,7 @@ from pyspark.sql import SparkSession
 from harness.base.errors import HarnessError
 from harness.base.processes import mortal
 from harness.logs.read.blocks import AT_ONCE
-from harness.logs.read.classes import classes
+from harness.logs.read.class_archive import classes
 from harness.logs.read.gateway import ABSENT_MODULE, SHORT_LIFE, class_path, end, gateway
 from harness.toolbox.toolbox import Toolbox
 
@@ -39,7 +39,7 @@ _SUBMITTED = "PYSPARK_GATEWAY_PORT"  # set by spark-submit, whose JVM is there a
 _LOG4J = """\
 rootLogger.level = error
 rootLogger.appenderRef.file.ref = file
-# Spark tells the terminal that it changes the level, unless this logger has the root's already.
+# Spark prints that it changes the level, unless this logger has the root's already.
 logger.repl.name = org.apache.spark.api.python.PythonGatewayServer
 logger.repl.level = error
 appender.file.type = File
@@ -67,7 +67,7 @@ def session(folder: Path, toolbox: Toolbox, master: str = "") -> Iterator[SparkS
             with _environment(_prepare(scratch, toolbox.java().java, master), ()):
                 spark = _start(SparkSession.builder.master(master), settings(scratch, master))
             stack.callback(_stop, spark)
-            stack.enter_context(_told_when_the_jvm_ends())
+            stack.enter_context(_reported_when_the_jvm_ends())
         else:
             spark = stack.enter_context(_here(scratch, toolbox.java().java, toolbox.cache))
         if master or _SUBMITTED in os.environ:
@@ -92,7 +92,7 @@ def _here(scratch: Path, java: Path, cache: Path) -> Iterator[SparkSession]:
         connected: Any = SparkContext._gateway
         connected.proc = started.jvm
         stack.callback(_disconnect, spark)
-        stack.enter_context(_told_when_the_jvm_ends())
+        stack.enter_context(_reported_when_the_jvm_ends())
         yield spark
 
 
@@ -103,8 +103,8 @@ def _bytecode(cache: Path) -> dict[str, str]:
 
 
 @contextmanager
-def _told_when_the_jvm_ends() -> Iterator[None]:
-    """Say what became of Spark, whatever its absence makes py4j and sockets say."""
+def _reported_when_the_jvm_ends() -> Iterator[None]:
+    """Raise one clear error when Spark's JVM has ended, in place of those of py4j and sockets."""
     gateway: Any = SparkContext._gateway
     try:
         yield
@@ -153,7 +153,7 @@ def _prepare(scratch: Path, runtime: Path, master: str) -> dict[str, str]:
 
 
 def _own(scratch: Path, master: str) -> dict[str, str]:
-    """Return what every JVM of Spark is told by its environment."""
+    """Return the environment of every JVM of Spark."""
     return {
         "SPARK_LOCAL_DIRS": str(scratch),
         "PYSPARK_PYTHON": (os.environ.get("PYSPARK_PYTHON") if master else None) or sys.executable,
@@ -216,7 +216,7 @@ def _stop(spark: SparkSession) -> None:
 
 def _disconnect(spark: SparkSession) -> None:
     connected: Any = SparkContext._gateway
-    with suppress(Exception):  # a JVM that has died cannot be asked to stop, and what ended it is the error to tell
+    with suppress(Exception):  # a JVM that has died cannot be asked to stop, and what ended it is the error to report
         spark.stop()
     SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
     connected.shutdown()

@@ -18,9 +18,9 @@ from harness.model.proof import Difference, Severity
 from harness.proof.bytecode import BytecodeTools, Reference, prepare_bytecode, read_each, read_references
 from harness.proof.dropin import rules
 from harness.proof.dropin.api import compare_apis
-from harness.proof.dropin.classes import (
-    Baseline,
+from harness.proof.dropin.class_changes import (
     Classes,
+    CompiledBaseline,
     closest,
     code_of,
     compare_blocking,
@@ -30,7 +30,7 @@ from harness.proof.dropin.classes import (
     compare_presence,
     nests,
 )
-from harness.proof.dropin.config import compare_keys
+from harness.proof.dropin.config_keys import compare_keys
 from harness.proof.dropin.entries import (
     JarFacts,
     compare_entries,
@@ -53,7 +53,7 @@ _JAVA = re.compile(r"[^/]+/raft/src/main/java/(.+)\.java")
 
 @dataclass(frozen=True, slots=True)
 class ProofTools:
-    """What proves a jar: the Java that nodes run on, programs and jars that ask, and the Kafka that is asked about."""
+    """What proves a jar: the Java that nodes run on, programs and jars that compare, and the Kafka that is meant."""
 
     java: JavaRuntime
     bytecode: BytecodeTools
@@ -87,7 +87,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class DropIn:
-    """The names of all rules that were asked, the differences they found, worst first, and notes for the reader.
+    """The names of all rules that were checked, the differences they found, worst first, and notes for the reader.
 
     `changed` are the candidate's classes, with dots, that are not those of the closest baseline.
     """
@@ -133,7 +133,7 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
         keys = pool.submit(_compare_keys, tools, base, candidate, subject)
         old, new, *made = facts.result()
         loads = pool.submit(check_loading, tools.java, tools.loader, candidate, new, others)
-        baselines = (Baseline("base", old), *_baselines(subject, made))
+        baselines = (CompiledBaseline("base", old), *_baselines(subject, made))
         found = [
             *_compare_files(*entries),
             *_compare_classes(old, new, baselines, subject.named),
@@ -157,7 +157,7 @@ def _compare_files(base: JarFacts, candidate: JarFacts) -> Iterator[Difference]:
 
 
 def _compare_classes(
-    base: Classes, candidate: Classes, baselines: Sequence[Baseline], named: frozenset[str]
+    base: Classes, candidate: Classes, baselines: Sequence[CompiledBaseline], named: frozenset[str]
 ) -> Iterator[Difference]:
     yield from misplaced(candidate)
     yield from compare_levels(base, candidate)
@@ -186,22 +186,22 @@ def _compare_keys(tools: ProofTools, base: Path, candidate: Path, subject: Subje
     return tuple(compare_keys(old, new, subject.flag, subject.flag_default))
 
 
-def _baselines(subject: Subject, classes: Sequence[Classes]) -> list[Baseline]:
-    return [Baseline(each.label, made) for each, made in zip(subject.baselines, classes, strict=True)]
+def _baselines(subject: Subject, classes: Sequence[Classes]) -> list[CompiledBaseline]:
+    return [CompiledBaseline(each.label, made) for each, made in zip(subject.baselines, classes, strict=True)]
 
 
 def _by_jar(jars: Sequence[Path], found: Sequence[tuple[Reference, ...]]) -> Mapping[str, tuple[Reference, ...]]:
     return {jar.name: references for jar, references in zip(jars, found, strict=True)}
 
 
-def _changed(candidate: Classes, baselines: Sequence[Baseline]) -> frozenset[str]:
+def _changed(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> frozenset[str]:
     nearest, _ = closest(candidate, baselines)
     old = {name: code_of(each) for name, each in nearest.classes.items()}
     return frozenset(name.replace("/", ".") for name, each in candidate.items() if old.get(name) != code_of(each))
 
 
-def _notes(subject: Subject, candidate: Classes, baselines: Sequence[Baseline]) -> tuple[str, ...]:
+def _notes(subject: Subject, candidate: Classes, baselines: Sequence[CompiledBaseline]) -> tuple[str, ...]:
     nearest, same = closest(candidate, baselines)
-    told = f"closest baseline: {nearest.label}, with {same} of {len(candidate)} classes identical"
+    nearest_baseline = f"closest baseline: {nearest.label}, with {same} of {len(candidate)} classes identical"
     named = f"{len(subject.named)} of {len(nests(candidate))} top-level classes are named by the series"
-    return told, named if subject.named else "no series is known: every class is one that nothing names"
+    return nearest_baseline, named if subject.named else "no series is known: every class is one that nothing names"

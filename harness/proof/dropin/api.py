@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
 from harness.building.configdef import failure_in
-from harness.building.probes import QUICK
+from harness.building.java_programs import QUICK
 from harness.model.proof import Difference
 from harness.proof.dropin import rules
 from harness.toolbox.java import JavaRuntime
@@ -72,8 +72,8 @@ def _broken(within: ElementTree.Element, where: str, element: ElementTree.Elemen
         binary, source = (change.get(f"{level}Compatible") == "true" for level in ("binary", "source"))
         if not binary or not source:
             rule = rules.API_SOURCE if binary else rules.API_BINARY
-            says = change.get("type", "changed").lower().replace("_", " ")
-            yield rule.broken(where, f"{where}: {says}", _side(element, "old"), _side(element, "new"))
+            detail = change.get("type", "changed").lower().replace("_", " ")
+            yield rule.broken(where, f"{where}: {detail}", _side(element, "old"), _side(element, "new"))
 
 
 def _named(owner: str, member: ElementTree.Element) -> str:
@@ -82,7 +82,7 @@ def _named(owner: str, member: ElementTree.Element) -> str:
 
 
 def _side(element: ElementTree.Element, side: str) -> str:
-    """Return an element's modifiers in one of the two jars; empty where japicmp tells none."""
+    """Return an element's modifiers in one of the two jars; empty where japicmp names none."""
     values = (each.get(f"{side}Value", "") for each in element.iterfind("modifiers/modifier"))
     return " ".join(value.lower() for value in values if value and not value.startswith(("NON_", "n.a.")))
 

@@ -93,8 +93,8 @@ def compare_signatures(base: JarFacts, candidate: JarFacts) -> Iterator[Differen
     """Yield signature files that one jar has and the other lacks: one package cannot have two signers."""
     old, new = (tuple(filter(_SIGNATURE.fullmatch, jar.names)) for jar in (base, candidate))
     if bool(old) != bool(new):
-        says = "the jar is signed, base is not" if new else "base is signed, the jar is not"
-        yield rules.SIGNATURE_CHANGED.broken("META-INF", says, ", ".join(old), ", ".join(new))
+        detail = "the jar is signed, base is not" if new else "base is signed, the jar is not"
+        yield rules.SIGNATURE_CHANGED.broken("META-INF", detail, ", ".join(old), ", ".join(new))
 
 
 def misplaced(candidate: Mapping[str, ClassFacts]) -> Iterator[Difference]:

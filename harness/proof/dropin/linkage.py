@@ -38,10 +38,10 @@ def compare_linkage(
             old = resolve(base, reference)
             problem = why_broken(old, resolve(candidate, reference), reference) if old.found or old.outside else ""
             if problem:
-                # A class that is missing is told once a jar, not once a member.
+                # A class that is missing is reported once a jar, not once a member.
                 target = _target(reference) if reference.owner in candidate else reference.owner.replace("/", ".")
-                says = f"{reference.user.replace('/', '.')} of {jar} uses {target}: {problem}"
-                found.setdefault(target, rules.LINKAGE_BROKEN.broken(target, says))
+                detail = f"{reference.user.replace('/', '.')} of {jar} uses {target}: {problem}"
+                found.setdefault(target, rules.LINKAGE_BROKEN.broken(target, detail))
         yield from found.values()
 
 
@@ -75,15 +75,10 @@ def why_broken(old: Resolved, new: Resolved, reference: Reference) -> str:
         return "it is less accessible"
     if reference.name and (new.access ^ old.access) & _STATIC:
         return "it is static in one jar and not in the other"
-    # A method that became final breaks only who overrides it, which the comparison of APIs tells.
+    # A method that became final breaks only who overrides it, which the comparison of APIs shows.
     if reference.kind in ("put", "extends") and new.access & _FINAL and not old.access & _FINAL:
         return "it has become final"
     return ""
-
-
-def packages_of(classes: Classes) -> frozenset[str]:
-    """Return the packages that a jar's classes are in, with slashes."""
-    return frozenset(name.rpartition("/")[0] for name in classes)
 
 
 def _ancestors(classes: Classes, owner: ClassFacts, outside: set[str]) -> Iterator[ClassFacts]:

@@ -12,7 +12,7 @@ from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
 from harness.building.compiling import Builder
 from harness.building.configdef import failure_in
-from harness.building.probes import QUICK, compiled_probe
+from harness.building.java_programs import QUICK, compiled_probe
 from harness.model.proof import Difference
 from harness.proof.bytecode import ClassFacts, Use
 from harness.proof.dropin import rules
@@ -37,13 +37,13 @@ def check_loading(
     """
     questions = questions_about(classes)
     with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as folder:
-        asked = Path(folder) / "questions"
-        asked.write_text("".join(f"{each.line}\n" for each in questions), encoding="utf-8")
-        answer = _ask(java, loader, jar, others, asked)
+        request = Path(folder) / "questions"
+        request.write_text("".join(f"{each.line}\n" for each in questions), encoding="utf-8")
+        answer = _run_probe(java, loader, jar, others, request)
     return read_answer(answer, questions, jar)
 
 
-class Question:
+class LinkQuestion:
     """One line put to the probe: a class to load, or a use with the class that has it."""
 
     def __init__(self, user: str, use: Use | None = None) -> None:
@@ -66,30 +66,30 @@ class Question:
         return rules.REFERENCE_UNRESOLVED.broken(used, f"{self.user} uses {used}, line {self.use.line}: {why}")
 
 
-def questions_about(classes: Mapping[str, ClassFacts]) -> list[Question]:
-    """Return what to ask about classes: each of them, and each thing that they use, once."""
-    uses: dict[tuple[str, ...], Question] = {}
+def questions_about(classes: Mapping[str, ClassFacts]) -> list[LinkQuestion]:
+    """Return what to load and resolve: each class, and each thing that one uses, once."""
+    uses: dict[tuple[str, ...], LinkQuestion] = {}
     for facts in classes.values():
         for use in (each for method in facts.methods for each in method.uses):
-            uses.setdefault((use.kind, use.owner, use.name, use.descriptor), Question(facts.name, use))
-    found = [*(Question(name) for name in classes), *uses.values()]
+            uses.setdefault((use.kind, use.owner, use.name, use.descriptor), LinkQuestion(facts.name, use))
+    found = [*(LinkQuestion(name) for name in classes), *uses.values()]
     # A name with a tab or a new line in it would forge a question; no Java source can write one.
     return [each for each in found if each.line.replace("\t", "").isprintable()]
 
 
-def read_answer(answer: str, questions: Sequence[Question], jar: Path) -> tuple[Difference, ...]:
+def read_answer(answer: str, questions: Sequence[LinkQuestion], jar: Path) -> tuple[Difference, ...]:
     """Return what the probe complained of. Raises HarnessError for an answer that is not whole."""
     lines = answer.splitlines()
     if not lines or lines[-1] != "end":
         raise _failed(jar, "the answer is not whole")
-    told = (line.split("\t", 1) for line in lines[:-1])
-    found = (questions[int(number)].broken(why) for number, why in told)
+    answers = (line.split("\t", 1) for line in lines[:-1])
+    found = (questions[int(number)].broken(why) for number, why in answers)
     return tuple({(each.rule, each.where): each for each in found}.values())
 
 
-def _ask(java: JavaRuntime, loader: Path, jar: Path, others: Sequence[Path], asked: Path) -> str:
+def _run_probe(java: JavaRuntime, loader: Path, jar: Path, others: Sequence[Path], request: Path) -> str:
     path = os.pathsep.join(str(each.absolute()) for each in (jar, *others, loader))
-    command = [str(java.java), *QUICK, "-Xshare:auto", "-cp", path, "LoadProbe", str(asked)]
+    command = [str(java.java), *QUICK, "-Xshare:auto", "-cp", path, "LoadProbe", str(request)]
     try:
         done = run(command, env=bare_environment(), timeout=_TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired as error:

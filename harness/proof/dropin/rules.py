@@ -1,4 +1,4 @@
-"""The rules of the drop-in proof: a stable name, how much a difference weighs, and what is asked."""
+"""The rules of the drop-in proof: a stable name, how much a difference weighs, and what breaks it."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ _MOST_SHOWN = 600  # characters: a difference is a sentence, not a dump
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule; `asks` says in words what would break it."""
+    """One rule; `description` says what breaks it."""
 
     name: str
     severity: Severity
-    asks: str
+    description: str
 
-    def broken(self, where: str, says: str, base: str = "", candidate: str = "") -> Difference:
+    def broken(self, where: str, detail: str, base: str = "", candidate: str = "") -> Difference:
         """Return the difference that this rule found; what the jar's maker named cannot act on who reads it."""
-        where, says, base, candidate = (visible(text) for text in (where, says, base, candidate))
+        where, detail, base, candidate = (visible(text) for text in (where, detail, base, candidate))
         return Difference(
-            self.name, self.severity, where, *(cut(text, _MOST_SHOWN) for text in (says, base, candidate))
+            self.name, self.severity, where, *(cut(text, _MOST_SHOWN) for text in (detail, base, candidate))
         )
 
 
-def fail(name: str, asks: str) -> Rule:
+def fail(name: str, description: str) -> Rule:
     """Return a rule whose difference makes the jar no drop-in."""
-    return Rule(name, Severity.FAIL, asks)
+    return Rule(name, Severity.FAIL, description)
 
 
-def warn(name: str, asks: str) -> Rule:
+def warn(name: str, description: str) -> Rule:
     """Return a rule whose difference is to be read and does not decide."""
-    return Rule(name, Severity.WARNING, asks)
+    return Rule(name, Severity.WARNING, description)
 
 
-def note(name: str, asks: str) -> Rule:
+def note(name: str, description: str) -> Rule:
     """Return a rule whose difference is expected."""
-    return Rule(name, Severity.NOTE, asks)
+    return Rule(name, Severity.NOTE, description)
 
 
 ENTRY_DUPLICATE = fail("entry-duplicate", "two entries have one name: tools and the JVM may read different ones")

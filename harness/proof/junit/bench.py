@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.building.compiling import Builder
-from harness.kafka.lines import Line
+from harness.kafka.release_lines import Line
 from harness.toolbox.java import JavaRuntime
 
 

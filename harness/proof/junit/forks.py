@@ -14,7 +14,7 @@ from pathlib import Path
 
 from harness.base.processes import bare_environment, spawn
 from harness.base.text import cut, visible
-from harness.kafka.lines import NodeLogging
+from harness.kafka.release_lines import NodeLogging
 from harness.toolbox.java import JavaRuntime
 
 SEED = 391  # of every property: any fixed number does; this one's tries are neither the shortest nor the longest
@@ -30,7 +30,7 @@ RUN_HOOKS = {_PROPERTY_HOOK: "Hooks$Seed"}
 COUNT_HOOKS = {_PROPERTY_HOOK: "Hooks$CountProperties", _EXTENSION: "Hooks$CountTests"}
 _FEED = re.compile(rb"^(.*) :: (STARTED|SUCCESSFUL|FAILED|ABORTED|SKIPPED|DISABLED)\r?$", re.MULTILINE)
 
-Heard = Callable[[int], None]
+OnProgress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Jvm:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class EndedFork:
     """A fork that ended: its exit code, its reports, and in a sentence what was wrong with it, empty if nothing was."""
 
     exit_code: int
@@ -77,17 +77,17 @@ class _Fork:
         return self.folder / "output.log"
 
     def listen(self) -> None:
-        """Read what the launcher has told since: which test began, how many ended."""
+        """Read what the launcher has written since: which test began, how many ended."""
         with self.output.open("rb") as stream:
             stream.seek(self.feed)
             text = stream.read(_MOST_OUTPUT)
         whole = text.rfind(b"\n") + 1
         self.feed += whole
-        for told in _FEED.finditer(text[:whole]):
-            name = told.group(1).decode("utf-8", "replace")
+        for found in _FEED.finditer(text[:whole]):
+            name = found.group(1).decode("utf-8", "replace")
             self.moved = time.monotonic()
-            self.running = name if told.group(2) == b"STARTED" else ""
-            self.done += told.group(2) != b"STARTED"
+            self.running = name if found.group(2) == b"STARTED" else ""
+            self.done += found.group(2) != b"STARTED"
 
     def trouble(self) -> str:
         """Return why the fork has to be ended, or nothing."""
@@ -107,13 +107,13 @@ class _Fork:
 
 
 def run_launchers(
-    jvm: Jvm, arguments: Sequence[Sequence[str]], scratch: Path, forks: int, heard: Heard
-) -> tuple[Ended, ...]:
+    jvm: Jvm, arguments: Sequence[Sequence[str]], scratch: Path, forks: int, on_progress: OnProgress
+) -> tuple[EndedFork, ...]:
     """Run the launcher in a JVM of its own for each list of arguments, `forks` at a time; the results keep the order.
 
-    `heard` is told how many tests have ended so far. Whatever way this is left, no fork is.
+    `on_progress` is called with the number of tests that have ended so far. No fork outlives the call.
     """
-    ended: dict[int, Ended] = {}
+    ended: dict[int, EndedFork] = {}
     waiting = list(enumerate(arguments))
     running: dict[int, _Fork] = {}
     before = 0
@@ -127,7 +127,7 @@ def run_launchers(
                 if (result := _look(fork)) is not None:
                     before += running.pop(number).done
                     ended[number] = result
-            heard(before + sum(fork.done for fork in running.values()))
+            on_progress(before + sum(fork.done for fork in running.values()))
     finally:
         for fork in running.values():
             _kill(fork.process)
@@ -141,9 +141,9 @@ def _execute(folder: Path) -> list[str]:
         "junit.platform.discovery.listener.default": "logging",
         "jqwik.database": str(folder / "jqwik-database"),
     }
-    told = ["execute", "--disable-banner", "--disable-ansi-colors", "--details=testfeed"]
+    options = ["execute", "--disable-banner", "--disable-ansi-colors", "--details=testfeed"]
     return [
-        *told,
+        *options,
         f"--reports-dir={folder / 'reports'}",
         *(f"--config={key}={value}" for key, value in settings.items()),
     ]
@@ -160,9 +160,9 @@ def _start(jvm: Jvm, arguments: Sequence[str], folder: Path) -> _Fork:
     return _Fork(spawn(command, cwd=folder, output=folder / "output.log", env=bare_environment()), folder)
 
 
-def _look(fork: _Fork) -> Ended | None:
+def _look(fork: _Fork) -> EndedFork | None:
     """Return the result of a fork that has ended or must end now."""
-    over = fork.process.poll() is not None  # asked first, so that all it wrote is heard
+    over = fork.process.poll() is not None  # polled first, so that all it wrote is read
     fork.listen()
     if over:
         return _ended(fork, fork.after())
@@ -173,9 +173,9 @@ def _look(fork: _Fork) -> Ended | None:
     return None
 
 
-def _ended(fork: _Fork, problem: str, dump: str = "") -> Ended:
+def _ended(fork: _Fork, problem: str, dump: str = "") -> EndedFork:
     reports = tuple(sorted((fork.folder / "reports").glob("TEST-*.xml")))
-    return Ended(fork.process.returncode, reports, fork.output, problem, dump)
+    return EndedFork(fork.process.returncode, reports, fork.output, problem, dump)
 
 
 def _thread_dump(fork: _Fork) -> str:
@@ -187,8 +187,8 @@ def _thread_dump(fork: _Fork) -> str:
         fork.process.wait(_DUMP_SECONDS)
     with fork.output.open("rb") as stream:
         stream.seek(size)
-        told = stream.read(2**20).decode("utf-8", "replace")
-    return told[max(told.find('"main"'), 0) :].partition("\n\n")[0]
+        text = stream.read(2**20).decode("utf-8", "replace")
+    return text[max(text.find('"main"'), 0) :].partition("\n\n")[0]
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""The tests on a jar: counted on base, run on the candidate, and what fails there asked of base again."""
+"""The tests on a jar: counted on base, run on the candidate, and what fails there run on base again."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from harness.base.text import cut
 from harness.building.compiling import first_errors
 from harness.model.proof import FailedTest, TestScope, TestsProof, TestSuite
 from harness.proof.junit.bench import TestBench
-from harness.proof.junit.cases import Case, Status
-from harness.proof.junit.outcome import Key, classes_of, failed_tests, gap_of, unhappy
-from harness.proof.junit.plan import only_classes, units_of
+from harness.proof.junit.fork_plan import only_classes, units_of
+from harness.proof.junit.junit_tests import JUnitTest, Status
 from harness.proof.junit.related import changed_classes, related_tests
-from harness.proof.junit.runs import Runs, Tested
+from harness.proof.junit.test_outcomes import Key, classes_of, failed_tests, gap_of, unhappy
+from harness.proof.junit.test_runs import Runs, Tested
 
-Cases = tuple[Case, ...]
+Cases = tuple[JUnitTest, ...]
 NOT_COMPILED = "tests of the series"  # stands for the class of tests that could not even be compiled or found
 Progress = Callable[[int, int], None]  # so many tests of so many have ended
 
@@ -88,13 +88,13 @@ def _series(runs: Runs, tested: Tested) -> tuple[Tested, Cases, tuple[FailedTest
     return series, counted, tuple(_broken(name, "none of its tests was found", name) for name in lost)
 
 
-def _again(runs: Runs, control: Tested, cases: Sequence[Case]) -> Mapping[Key, Status]:
+def _again(runs: Runs, control: Tested, cases: Sequence[JUnitTest]) -> Mapping[Key, Status]:
     """Run on base what failed on the candidate, and return how it ended there."""
-    told = runs.run(control, units_of(unhappy(cases), runs.bench.line.slow_tests), lambda _: None)
-    return {case.key: case.status for case in told}
+    rerun = runs.run(control, units_of(unhappy(cases), runs.bench.line.slow_tests), lambda _: None)
+    return {case.key: case.status for case in rerun}
 
 
-def _series_again(runs: Runs, control: Tested, cases: Sequence[Case]) -> Mapping[Key, Status]:
+def _series_again(runs: Runs, control: Tested, cases: Sequence[JUnitTest]) -> Mapping[Key, Status]:
     """As `_again`; nothing is known of base where the series' tests do not even compile against it."""
     classes = runs.scratch / "series-base"
     if not unhappy(cases) or _compile(runs, control.jar, classes):

@@ -22,7 +22,7 @@ class AllowDeath:
         return f"expect that {self.node.description} may die"
 
     def perform(self, world: World) -> None:
-        """Tell the monitor of deaths."""
+        """Register the node with the monitor of deaths."""
         world.monitor(NodeAlive).allow(self.node.find(world))
 
 

@@ -20,7 +20,7 @@ class InstallBuild:
     @property
     def description(self) -> str:
         """The action as a clause."""
-        return f"install the raft jar of {self.build} on {self.node.description}"
+        return f"install {self.build} on {self.node.description}"
 
     def perform(self, world: World) -> None:
         """Copy it over the one that is there; its name stays, whatever the build's own file is called."""

@@ -1,4 +1,4 @@
-"""The kernel's account of how long a thread waited for a processor: by it a starved host is told from a slow build."""
+"""The kernel's account of how long a thread waited for a processor: it sets a starved host apart from a slow build."""
 
 from __future__ import annotations
 

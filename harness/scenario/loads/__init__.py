@@ -1,1 +1,1 @@
-"""Clients in the background: what they were promised is held against what is there when the run ends."""
+"""Clients in the background: what they were promised is compared with what is there when the run ends."""

@@ -55,7 +55,7 @@ class CompactedClient(Client):
         self._acknowledged = 0
 
     def work(self) -> None:
-        """Write until told to stop."""
+        """Write until stopped."""
         producer = Producer(client_settings(self.brokers) | {"acks": "all", "enable.idempotence": True})
         number = 0
         while not self.stopping.is_set():
@@ -72,7 +72,7 @@ class CompactedClient(Client):
         producer.flush(self.patience_seconds if self.patient else 0.0)
 
     def _delivered(self, key: str, number: int) -> Callable[[KafkaError | None, Message], None]:
-        def hear(error: KafkaError | None, message: Message) -> None:
+        def on_delivery(error: KafkaError | None, message: Message) -> None:
             if error is not None:
                 self.failures[str(error.name())] += 1
                 return
@@ -80,7 +80,7 @@ class CompactedClient(Client):
             self._acknowledged += 1
             self._newest[key] = max(number, self._newest.get(key, -1))
 
-        return hear
+        return on_delivery
 
     def compare(self, brokers: Sequence[Address]) -> ClientReport:
         """Compare the last record of each key with the last one acknowledged."""

@@ -53,7 +53,7 @@ class GroupClient(Client):
         self._unread = ""
 
     def work(self) -> None:
-        """Read and commit until told to stop, then read to the end that the producers left."""
+        """Read and commit until stopped, then read to the end that the producers left."""
         consumer = Consumer(
             client_settings(self.brokers)
             | {"group.id": "rehearsal", "enable.auto.commit": False, "auto.offset.reset": "earliest"}

@@ -59,9 +59,9 @@ def read_back(topic: str, partitions: int, brokers: Sequence[Address], *, commit
 
 
 def high_watermarks(topic: str, partitions: int, brokers: Sequence[Address]) -> dict[int, int]:
-    """Return the end of each partition as its leader tells it. Raises TimeoutError.
+    """Return the end of each partition by its leader. Raises TimeoutError.
 
-    A read-committed client is told the last stable offset instead: what a transaction just committed lies above it
+    A read-committed client gets the last stable offset instead: what a transaction just committed lies above it
     until the coordinator has written its markers, after the commit was acknowledged.
     """
     consumer = Consumer(client_settings(brokers) | {"group.id": "ends", "isolation.level": "read_uncommitted"})
@@ -81,7 +81,7 @@ def _high_watermark(consumer: Consumer, topic: str, partition: int, deadline: fl
             last = error
             continue
         return int(end)
-    raise TimeoutError(f"the end of {topic}-{partition} was not told within {READ_SECONDS:g} s ({last})")
+    raise TimeoutError(f"the end of {topic}-{partition} was not known within {READ_SECONDS:g} s ({last})")
 
 
 def _consume(consumer: Consumer, ends: dict[int, int], deadline: float) -> list[Stored]:

@@ -60,7 +60,7 @@ class RecordsClient(Client):
         self._acked: list[int] = []
 
     def work(self) -> None:
-        """Produce until told to stop."""
+        """Produce until stopped."""
         producer = Producer(
             client_settings(self.brokers)
             | {"acks": self._load.acks, "enable.idempotence": self._load.acks == "all", "linger.ms": 5}

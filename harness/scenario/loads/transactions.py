@@ -53,7 +53,7 @@ class TransactionsClient(Client):
         self._unknown: list[int] = []
 
     def work(self) -> None:
-        """Commit and abort until told to stop."""
+        """Commit and abort until stopped."""
         number = 0
         while not self.stopping.is_set():  # a producer that met a fatal error is replaced, and fences the old one
             producer = self._producer()
@@ -111,7 +111,7 @@ class TransactionsClient(Client):
         self.failures[str(error.args[0].name())] += 1
 
     def _insist(self, act: Callable[[], None]) -> bool:
-        """Do it again as long as the error says that this may help; return False when told to stop meanwhile."""
+        """Do it again as long as the error says that this may help; return False when stopped meanwhile."""
         deadline = float("inf")
         while time.monotonic() < deadline:
             if self.stopping.is_set() and deadline == float("inf"):
@@ -129,7 +129,7 @@ class TransactionsClient(Client):
     def compare(self, brokers: Sequence[Address]) -> ClientReport:
         """Compare with what a read-committed consumer sees."""
         stored = read_back(self._topic, self._partitions, brokers, committed=True)
-        ended = Ended(self._partitions, self._committed, self._aborted, self._unknown)
+        ended = TransactionLedger(self._partitions, self._committed, self._aborted, self._unknown)
         lost, duplicates, violations = compare_transactions(ended, [int(record.key) for record in stored])
         return ClientReport(
             self.name,
@@ -146,7 +146,7 @@ class TransactionsClient(Client):
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class TransactionLedger:
     """What a transactional producer knows: numbers of transactions by how they ended; `parts` records each."""
 
     parts: int
@@ -155,7 +155,7 @@ class Ended:
     unknown: Collection[int]
 
 
-def compare_transactions(ended: Ended, seen: Sequence[int]) -> tuple[list[int], int, tuple[str, ...]]:
+def compare_transactions(ended: TransactionLedger, seen: Sequence[int]) -> tuple[list[int], int, tuple[str, ...]]:
     """Compare with what a read-committed consumer sees: (lost transactions, duplicate records, violations).
 
     A transaction whose commit was never answered may be there or not, but wholly. Pure.

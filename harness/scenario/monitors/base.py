@@ -23,7 +23,7 @@ class RunRecord(Protocol):
 
     @property
     def flag_key(self) -> str:
-        """The feature flag that live nodes are asked for; empty for none."""
+        """The feature flag whose value live nodes must report; empty for none."""
 
     @property
     def java(self) -> str:
@@ -55,10 +55,10 @@ class Monitor:
         """Begin; nothing runs yet."""
 
     def on_node(self, node: Node, line: int) -> None:
-        """Hear of a change of a node's state; `line` is where the journal has it."""
+        """Take a change of a node's state; `line` is where the journal has it."""
 
     def on_look(self, look: Look, line: int) -> None:
-        """Hear of a look at the quorum; `line` is where the journal has it."""
+        """Take a look at the quorum; `line` is where the journal has it."""
 
     def stop(self) -> None:
         """End: the plan is over, and nodes that run are killed next."""

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from harness.cluster.cluster import Cluster
-from harness.cluster.live_proof import mismatch
 from harness.cluster.node import Node, NodeState
+from harness.cluster.observed_arm import mismatch
 from harness.cluster.protocol import Unreachable
 from harness.model.events import NodeProved
 from harness.model.incidents import Incident, IncidentKind
@@ -36,7 +36,7 @@ class LiveProof(Monitor):
         except (Unreachable, OSError) as error:
             if node.is_running:  # else it was stopped while being asked
                 line = self.record.write(NodeProved(node.id, error=str(error)))
-                self._report(IncidentKind.NOT_PROVED, f"node {node.id} could not be asked what it runs: {error}", line)
+                self._report(IncidentKind.NOT_PROVED, f"what node {node.id} runs could not be checked: {error}", line)
             return
         jar = Path(proof.jar).name
         line = self.record.write(NodeProved(node.id, proof.pid, jar, proof.sha256, proof.flag, self.record.java))
@@ -50,7 +50,7 @@ class LiveProof(Monitor):
             node.id for node in self.cluster.nodes.values() if node.was_started and node.id not in self._proved
         )
         if missing:
-            story = f"nodes {missing} were never ready to be asked what they run"
+            story = f"nodes {missing} were never ready, so what they run was not checked"
             self._report(IncidentKind.NEVER_PROVED, story, self.record.write(NodeProved(missing[0], error=story)))
 
     def _report(self, kind: IncidentKind, story: str, line: int) -> None:

@@ -1,4 +1,4 @@
-"""No node may end by itself."""
+"""No node may crash."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from harness.rundir.parts import NODE_LOG, NODE_OUTPUT
 from harness.scenario.monitors.base import Monitor, RunRecord
 from harness.scenario.verbs import monitor
 
-_TELLING = re.compile(rb"\b(ERROR|FATAL)\b|(Exception|Error)\b")
+_SAYS_WHY = re.compile(rb"\b(ERROR|FATAL)\b|(Exception|Error)\b")
 _TAIL_LINES = 400
 _LINE_BYTES, _EXCERPT_BYTES = 2000, 300
 
@@ -36,32 +36,32 @@ class NodeAlive(Monitor):
         self._allowed.add(node)
 
     def on_node(self, node: Node, line: int) -> None:
-        """Report a death with the node's last words."""
+        """Report a death with the node's last line about why."""
         if node.state is not NodeState.DIED:
             return
-        words, shown = last_words(node.folder)
+        last, shown = last_line(node.folder)
         self.record.show(*(self.record.folder.evidence(path, at) for path, at in shown))
         if node.exit_code == -signal.SIGKILL:
             story = f"node {node.id} was killed from outside (signal 9; out of memory?)"
             self.record.report(Incident(IncidentKind.HARNESS_FAILED, "", story), line)
         elif node.id in self._allowed:
-            self.record.write(Noted(f"it died, as it may{words}", node.id))
+            self.record.write(Noted(f"it died, as it may{last}", node.id))
         else:
-            self.record.report(Incident(IncidentKind.NODE_DIED, self.name, f"node {node.id} crashed{words}"), line)
+            self.record.report(Incident(IncidentKind.NODE_DIED, self.name, f"node {node.id} crashed{last}"), line)
 
 
-def last_words(folder: Path) -> tuple[str, list[tuple[Path, int]]]:
-    """Return a dead node's last telling line as `: …`, and (file, line number) of each log's end."""
-    words, shown = "", []
+def last_line(folder: Path) -> tuple[str, list[tuple[Path, int]]]:
+    """Return a dead node's last line about why, as `: …`, and (file, line number) of each log's end."""
+    last, shown = "", []
     for path in (folder / NODE_LOG, folder / NODE_OUTPUT):
         if not path.exists():
             continue
         count, lines = _tail(path)
         shown.append((path, max(1, count)))
-        telling = [line for line in lines if _TELLING.search(line)]
-        if telling and not words:
-            words = ": " + telling[-1][:_EXCERPT_BYTES].decode("utf-8", "replace").strip()
-    return words, shown
+        says_why = [line for line in lines if _SAYS_WHY.search(line)]
+        if says_why and not last:
+            last = ": " + says_why[-1][:_EXCERPT_BYTES].decode("utf-8", "replace").strip()
+    return last, shown
 
 
 def _tail(path: Path) -> tuple[int, deque[bytes]]:

@@ -1,0 +1,209 @@
+"""The same questions answered from a jar without sources: its declarations, and the order of instructions; pure.
+
+Bytecode as it was read shows the order of calls but not the branches between them. What order alone cannot show is
+UNTESTED.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from harness.audit.graph import split_member
+from harness.audit.questions import (
+    Default,
+    FollowedBy,
+    GuardedByFlag,
+    KeepsConstructor,
+    LoggedAt,
+    OnlyWhenChanged,
+    Question,
+    ReadOnce,
+)
+from harness.audit.source_answers import Reply, answered, holds_or_not, subjects, untested
+from harness.model.proof import Answer, AuditAnswer
+from harness.model.runs import Evidence
+from harness.proof.bytecode import ClassFacts, MethodFacts, Use
+
+NO_SOURCES = "There are no sources, and the order of instructions does not show it."
+_PUBLIC, _FINAL, _VOLATILE = 0x0001, 0x0010, 0x0040
+_BEGINS = ("<init>", "<clinit>")
+_TYPE = re.compile(r"(\[*)(?:L([^;]+);|([BCDFIJSZ]))")
+_PRIMITIVES = dict(zip("BCDFIJSZ", ("byte", "char", "double", "float", "int", "long", "short", "boolean"), strict=True))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Method:
+    """A method with its class's simple name."""
+
+    owner: str
+    facts: MethodFacts
+
+    @property
+    def title(self) -> str:
+        return f"{self.owner}.{self.facts.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Jar:
+    classes: Mapping[str, ClassFacts]
+    methods: tuple[_Method, ...]
+
+    def using(self, matches: Callable[[Use], bool]) -> list[tuple[_Method, int]]:
+        """Return every instruction that `matches`, as its method and its index there."""
+        return [(m, index) for m in self.methods for index, use in enumerate(m.facts.uses) if matches(use)]
+
+    def callers(self, titles: Iterable[str]) -> list[tuple[_Method, int]]:
+        """Return every call of a method by its title."""
+        return self.using(_calls(titles))
+
+    def reaching(self, titles: Iterable[str]) -> frozenset[str]:
+        """Return the titles, and those of all methods that call one of them, however far away."""
+        reached = frozenset(titles)
+        while more := {method.title for method, _ in self.callers(reached)} - reached:
+            reached |= more
+        return reached
+
+
+def answer_from_jar(question: Question, classes: Mapping[str, ClassFacts]) -> AuditAnswer:
+    """Answer a question from bytecode where that is possible."""
+    by_name = _by_simple_name(classes.values())
+    lacking = [name for name in subjects(question.ask) if name not in by_name]
+    if lacking:
+        return answered(question, untested(f"The jar has no class {lacking[0]}, or several."))
+    methods = (_Method(name, m) for name, each in by_name.items() for m in each.methods if m.name not in _BEGINS)
+    return answered(question, _reply(question, _Jar(by_name, tuple(methods))))
+
+
+def _reply(question: Question, jar: _Jar) -> Reply:
+    match question.ask:
+        case FollowedBy() as ask:
+            return _followed_by(ask, jar)
+        case ReadOnce() as ask:
+            return _read_once(ask, jar)
+        case GuardedByFlag() as ask:
+            return _guarded_by_flag(ask, jar)
+        case KeepsConstructor() as ask:
+            return _keeps_constructor(ask, jar)
+        case OnlyWhenChanged() | LoggedAt() | Default():
+            return untested(NO_SOURCES)
+        case _:
+            assert_never(question.ask)
+
+
+def _followed_by(ask: FollowedBy, jar: _Jar) -> Reply:
+    sites = [(m, i) for m, i in jar.callers(ask.calls) if not ask.within or m.title in ask.within]
+    silent = [title for title in ask.within if not any(method.title == title for method, _ in sites)]
+    called = " or ".join(ask.calls)
+    if silent or not sites:
+        return untested(f"{silent[0] if silent else 'Nothing'} calls {called}{' no more' if silent else ''}.")
+    setters = {method.title for method, _ in jar.using(_field("put", ask.then))}
+    near = _calls({*setters, *(method.title for method, _ in jar.callers(setters))})
+    far = _calls(jar.reaching(setters))
+    without = [(m, i) for m, i in sites if not any(map(near, m.facts.uses[i + 1 :]))]
+    never = [(m, i) for m, i in without if not any(map(far, m.facts.uses[i + 1 :]))]
+    if without and not never:
+        detail = (
+            f"After {called} a write of {ask.then} may follow by a detour, or not: {_places(without)}. {NO_SOURCES}"
+        )
+        return Reply(Answer.UNTESTED, detail, _evidence(jar, without))
+    shown = never or sites
+    verb = f"{len(never)} of {len(sites)} calls of {called} is not" if never else f"Every call of {called} is"
+    detail = f"{verb} followed by a write of {ask.then}, in the order of instructions: {_places(shown)}."
+    return holds_or_not(not never, detail, _evidence(jar, shown))
+
+
+def _read_once(ask: ReadOnce, jar: _Jar) -> Reply:
+    owner, name = split_member(ask.field)
+    field = next((each for each in jar.classes[owner].fields if each.name == name), None)
+    if field is None:
+        return untested(f"{owner} has no field {name}.")
+    if not field.access & (_FINAL | _VOLATILE):
+        return holds_or_not(False, f"{ask.field} is replaced and not volatile: others may never see it.")
+    sites = jar.using(_field("get", ask.field))
+    again = [(m, i) for m, i in sites if sum(map(_field("get", ask.field), m.facts.uses)) > 1]
+    if again and not field.access & _FINAL:
+        detail = f"{ask.field} is read more than once in one method: {_places(again)}."
+        return holds_or_not(False, detail, _evidence(jar, again))
+    kind = "final" if field.access & _FINAL else "volatile, and no method has two instructions that read it"
+    return holds_or_not(True, f"{ask.field} is {kind}: {_places(sites)}.", _evidence(jar, sites))
+
+
+def _guarded_by_flag(ask: GuardedByFlag, jar: _Jar) -> Reply:
+    inner = split_member(ask.field)[0]
+    setters = {method.title for method, _ in jar.using(_field("put", ask.field))}
+    sites = [(method, index) for method, index in jar.callers(setters) if method.owner != inner]
+    if not sites:
+        return untested(f"Nothing outside of {inner} brings about a write of {ask.field}.")
+    unchecked = [
+        site for site in sites if not _checked_before(site, ask.flag) and not _callers_check(site[0], ask.flag, jar)
+    ]
+    shown = unchecked or sites
+    verb = "is not" if unchecked else "is"
+    detail = f"{ask.flag} {verb} asked before {ask.field} is written, in the order of instructions: {_places(shown)}."
+    return holds_or_not(not unchecked, detail, _evidence(jar, shown))
+
+
+def _checked_before(site: tuple[_Method, int], flag: str) -> bool:
+    method, index = site
+    return any(map(_calls((flag,)), method.facts.uses[:index]))
+
+
+def _callers_check(method: _Method, flag: str, jar: _Jar) -> bool:
+    sites = jar.callers((method.title,))
+    return bool(sites) and all(_checked_before(site, flag) for site in sites)
+
+
+def _keeps_constructor(ask: KeepsConstructor, jar: _Jar) -> Reply:
+    owner = ask.constructor.partition("(")[0]
+    made = [each for each in jar.classes[owner].methods if each.name == "<init>" and each.access & _PUBLIC]
+    found = [f"{owner}({', '.join(parameters_of(each.descriptor))})" for each in made]
+    wanted = ask.constructor.replace(" ", "").replace(",", ", ")
+    is_there = "is there" if wanted in found else "is not there: what calls it does not link any more"
+    detail = f"The public constructor {wanted} {is_there}; {owner} has {' and '.join(found) or 'none'}."
+    return holds_or_not(wanted in found, detail, (_place(jar.classes[owner], 0, owner),))
+
+
+def parameters_of(descriptor: str) -> tuple[str, ...]:
+    """Return the simple types of a method descriptor's parameters: `int, String[]` for `(I[Ljava/lang/String;)V`."""
+    listed = descriptor.partition(")")[0]
+    return tuple(
+        f"{_simple(found[2]) if found[2] else _PRIMITIVES[found[3]]}{'[]' * len(found[1])}"
+        for found in _TYPE.finditer(listed)
+    )
+
+
+def _by_simple_name(classes: Iterable[ClassFacts]) -> dict[str, ClassFacts]:
+    """Return classes by simple name, but for names that several share: they mean none."""
+    found: dict[str, list[ClassFacts]] = {}
+    for each in classes:
+        found.setdefault(_simple(each.name), []).append(each)
+    return {name: same[0] for name, same in found.items() if len(same) == 1}
+
+
+def _simple(name: str) -> str:
+    return re.split(r"[/$]", name)[-1]
+
+
+def _calls(titles: Iterable[str]) -> Callable[[Use], bool]:
+    wanted = frozenset(titles)
+    return lambda use: use.kind == "call" and f"{_simple(use.owner)}.{use.name}" in wanted
+
+
+def _field(kind: str, field: str) -> Callable[[Use], bool]:
+    return lambda use: use.kind == kind and f"{_simple(use.owner)}.{use.name}" == field
+
+
+def _places(sites: Sequence[tuple[_Method, int]]) -> str:
+    shown = [f"{method.title} (line {method.facts.uses[index].line})" for method, index in sites[:6]]
+    return ", ".join(shown) + (f" and {len(sites) - 6} more" if len(sites) > 6 else "") or "nowhere"
+
+
+def _evidence(jar: _Jar, sites: Iterable[tuple[_Method, int]]) -> tuple[Evidence, ...]:
+    return tuple(_place(jar.classes[m.owner], m.facts.uses[index].line, m.title) for m, index in sites)
+
+
+def _place(owner: ClassFacts, line: int, title: str) -> Evidence:
+    return Evidence(owner.entry or f"{owner.name}.class", line, title)

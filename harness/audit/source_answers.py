@@ -1,0 +1,313 @@
+"""The rules of the source audit: one small function a kind of question, over code that was read; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from harness.audit.code import Act, Atom, Call, Exit, Method
+from harness.audit.flow import ENDS, Decide, FlowWalk, acts_in, most_of, undecided
+from harness.audit.graph import Acts, Graph, calls, logs, reads, split_member, writes
+from harness.audit.questions import (
+    LEVELS,
+    Ask,
+    Default,
+    FollowedBy,
+    GuardedByFlag,
+    KeepsConstructor,
+    LoggedAt,
+    OnlyWhenChanged,
+    Question,
+    ReadOnce,
+)
+from harness.model.proof import Answer, AuditAnswer
+from harness.model.runs import Evidence
+
+_DEFINES = {"define": 5, "defineInternal": 4}  # by the fewest arguments among which the third is a default
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer without the question that it belongs to."""
+
+    answer: Answer
+    detail: str
+    evidence: tuple[Evidence, ...] = ()
+
+
+def answer(question: Question, graph: Graph) -> AuditAnswer:
+    """Answer a question from sources; what the sources do not show is UNTESTED, with the reason."""
+    try:
+        reply = _missing(question.ask, graph) or _reply(question.ask, graph)
+    except RecursionError:
+        reply = untested("What it asks about is nested too deeply.")
+    unread = graph.code.unread
+    if unread and reply.answer is Answer.HOLDS:
+        # What holds everywhere that could be read may not hold where it could not.
+        reply = Reply(Answer.UNTESTED, f"{reply.detail} But not everything could be read: {unread[0]}.", reply.evidence)
+    return answered(question, reply)
+
+
+def answered(question: Question, reply: Reply) -> AuditAnswer:
+    """Return a reply as the answer to a question."""
+    return AuditAnswer(question.id, reply.answer, reply.detail, question.claim, reply.evidence)
+
+
+def untested(detail: str) -> Reply:
+    """Return that a question could not be answered, and why."""
+    return Reply(Answer.UNTESTED, detail)
+
+
+def holds_or_not(holds: bool, detail: str, evidence: Iterable[Evidence] = ()) -> Reply:
+    """Return a definite answer."""
+    return Reply(Answer.HOLDS if holds else Answer.DOES_NOT_HOLD, detail, tuple(evidence))
+
+
+def subjects(ask: Ask) -> tuple[str, ...]:
+    """Return the classes without which a question means nothing."""
+    match ask:
+        case FollowedBy(members, then, within):
+            return _owners((*members, then, *within))
+        case ReadOnce(field):
+            return _owners((field,))
+        case GuardedByFlag(flag, field):
+            return _owners((flag, field))
+        case OnlyWhenChanged(members, field):
+            return _owners((*members, field))
+        case KeepsConstructor(constructor):
+            return (constructor.partition("(")[0],)
+        case LoggedAt() | Default():
+            return ()
+        case _:
+            assert_never(ask)
+
+
+def _owners(members: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(split_member(member)[0] for member in members))
+
+
+def _missing(ask: Ask, graph: Graph) -> Reply | None:
+    lacking = [name for name in subjects(ask) if name not in graph.code.classes]
+    if not lacking:
+        return None
+    reasons = [reason for reason in graph.code.unread for name in lacking if f"/{name}.java: " in f"/{reason}"]
+    return untested(f"{reasons[0]}." if reasons else f"The sources have no class {lacking[0]}, or several.")
+
+
+def _reply(ask: Ask, graph: Graph) -> Reply:
+    match ask:
+        case FollowedBy():
+            return _followed_by(ask, graph)
+        case ReadOnce():
+            return _read_once(ask, graph)
+        case GuardedByFlag():
+            return _guarded_by_flag(ask, graph)
+        case OnlyWhenChanged():
+            return _only_when_changed(ask, graph)
+        case LoggedAt():
+            return _logged_at(ask, graph)
+        case KeepsConstructor():
+            return _keeps_constructor(ask, graph)
+        case Default():
+            return _default(ask, graph)
+        case _:
+            assert_never(ask)
+
+
+def _followed_by(ask: FollowedBy, graph: Graph) -> Reply:
+    within = [method for method in graph.acts if not ask.within or method.title in ask.within]
+    sites = list(graph.sites(calls(ask.calls), within))
+    silent = [title for title in ask.within if not any(method.title == title for method, _ in sites)]
+    called = " or ".join(ask.calls)
+    if silent or not sites:
+        return untested(f"{silent[0] if silent else 'Nothing'} calls {called}{' no more' if silent else ''}.")
+    follows = _follows(graph, writes(ask.then), _with_news(ask.given), _in_place(ask.given))
+    unfollowed = [(method, act) for method, act in sites if not follows.after(method, act)]
+    shown = unfollowed or sites
+    count = f"{len(unfollowed)} of {len(sites)} calls of {called} " if unfollowed else f"Every call of {called} "
+    verb = ("are not" if len(unfollowed) > 1 else "is not") if unfollowed else "is"
+    detail = f"{count}{verb} followed by a write of {ask.then}: in {places(shown)}."
+    return holds_or_not(not unfollowed, detail, (act.at for _, act in shown))
+
+
+@dataclass(frozen=True, slots=True)
+class _Follows:
+    """Whether acts that `stops` is true of come after another, in its method or in all that call it."""
+
+    graph: Graph
+    stops: Acts
+    decide: Decide
+
+    def after(self, method: Method, act: Act, passed: frozenset[Method] = frozenset()) -> bool:
+        """Whether one follows `act` on every way to the end; a private method may leave it to its callers."""
+        exits = FlowWalk(self.decide, self.stops).exits_after(method.body, act)
+        if exits is not None and not exits & ENDS:
+            return True
+        callers = self.graph.callers.get(method, ()) if "private" in method.modifiers else ()
+        if not callers or method in passed:
+            return False
+        sites = self.graph.sites(lambda each: self.graph.leads(each, frozenset({method})), callers)
+        return all(self.after(caller, call, passed | {method}) for caller, call in sites)
+
+
+def _follows(graph: Graph, acts: Acts, there: Decide, here: Decide) -> _Follows:
+    """Return the test whether such acts follow; `there` decides in what is called, `here` in the method itself."""
+    return _Follows(graph, _either(acts, graph.surely(acts, there), graph), graph.through_predicates(here))
+
+
+def _with_news(given: Sequence[str]) -> Decide:
+    """Decide that there is something to pass on, and that it differs from what was there."""
+    plain = _in_place(given)
+
+    def decide(atom: Atom) -> bool | None:
+        known = plain(atom)
+        return not atom.equal if known is None and atom.equal is not None else known
+
+    return decide
+
+
+def _in_place(given: Sequence[str]) -> Decide:
+    """Decide that what `given` names exists and is not empty, and that the getters in `given` say true."""
+    asked = calls(given)
+    return lambda atom: True if atom.call and asked(atom.call) else atom.exists
+
+
+def _either(acts: Acts, methods: frozenset[Method], graph: Graph) -> Acts:
+    return lambda act: acts(act) or graph.leads(act, methods)
+
+
+def _read_once(ask: ReadOnce, graph: Graph) -> Reply:
+    owner, name = split_member(ask.field)
+    field = graph.code.classes[owner].fields.get(name)
+    if field is None:
+        return untested(f"{owner} has no field {name}.")
+    if "final" in field.modifiers:
+        return holds_or_not(True, f"{ask.field} is final: nobody replaces it.", (field.at,))
+    if "volatile" not in field.modifiers:
+        return holds_or_not(False, f"{ask.field} is replaced and not volatile: others may never see it.", (field.at,))
+    is_read = reads(ask.field)
+    sites = list(graph.sites(is_read))
+    again = [(method, act) for method, act in sites if _reads_of(method, is_read) > 1]
+    detail = f"{ask.field} is volatile, and no method reads it more than once: it is read in {places(sites)}."
+    if again:
+        detail = f"{ask.field} is read more than once in one method, between which it may be replaced: {places(again)}."
+    return holds_or_not(not again, detail, (act.at for _, act in again or sites))
+
+
+def _reads_of(method: Method, is_read: Acts) -> int:
+    return max((many for way, many in most_of(method.body, is_read).items() if way is not Exit.THROWS), default=0)
+
+
+def _guarded_by_flag(ask: GuardedByFlag, graph: Graph) -> Reply:
+    effect, asks_flag = _effect(ask.field, ask.log), calls((ask.flag,))
+    inner = frozenset(method for method in graph.acts if method.owner == split_member(ask.field)[0])
+    able = graph.reaching(effect, undecided) - inner
+    if not able:
+        return untested(f"Nothing outside of {split_member(ask.field)[0]} brings about a write of {ask.field}.")
+    off = graph.through_predicates(lambda atom: False if atom.call and asks_flag(atom.call) else None)
+    unguarded = graph.reaching(effect, off) - inner
+    begun = [m for m in unguarded if "private" not in m.modifiers or not graph.callers.get(m)]
+    what = f"a write of {ask.field}" + (f" or the line {ask.log!r}" if ask.log else "")
+    if not begun:
+        guards = list(graph.sites(asks_flag, _in_order(able, graph)))
+        detail = f"While {ask.flag} is false there is no way to {what}: it is asked in {places(guards)}."
+        return holds_or_not(True, detail, (act.at for _, act in guards))
+    direct = _either(effect, graph.reaching(effect, off) & inner, graph)
+    met = [(method, act) for method in _in_order(unguarded, graph) for act in _met(method, off) if direct(act)]
+    detail = f"Even while {ask.flag} is false there is a way to {what}: {places(met)}."
+    return holds_or_not(False, detail, (act.at for _, act in met))
+
+
+def _met(method: Method, decide: Decide) -> list[Act]:
+    walk = FlowWalk(decide)
+    walk.exits(method.body)
+    return walk.seen
+
+
+def _effect(field: str, log: str) -> Acts:
+    is_write, is_line = writes(field), logs(log)
+    return lambda act: is_write(act) or (bool(log) and is_line(act))
+
+
+def _only_when_changed(ask: OnlyWhenChanged, graph: Graph) -> Reply:
+    effect = logs(ask.log) if ask.log else writes(ask.field)
+    here, sites = _in_place(ask.given), list(graph.sites(calls(ask.calls)))
+    always = _follows(graph, effect, here, here)
+    each_time = [(method, act) for method, act in sites if always.after(method, act)]
+    acts = list(graph.sites(effect))
+    what = f"{ask.log!r} is logged{_levels(acts)}" if ask.log else f"{ask.field} is written"
+    called = " or ".join(ask.calls)
+    if each_time:
+        count = f"{len(each_time)} of {len(sites)} calls"
+        detail = f"{what} after {count} of {called}, whether anything changed or not: {places(acts + each_time)}."
+        return holds_or_not(False, detail, (act.at for _, act in (*acts, *each_time)))
+    sometimes = _follows(graph, effect, _with_news(ask.given), here)
+    if any(sometimes.after(method, act) for method, act in sites):
+        detail = f"{what} after a call of {called} only where a comparison shows a change: {places(acts)}."
+        return holds_or_not(True, detail, (act.at for _, act in acts))
+    return untested(f"It is not clear when, after a call of {called}, {what}.")
+
+
+def _logged_at(ask: LoggedAt, graph: Graph) -> Reply:
+    sites = list(graph.sites(logs(ask.log)))
+    if not sites:
+        return untested(f"No line with {ask.log!r} is logged.")
+    louder = [(m, act) for m, act in sites if isinstance(act, Call) and _rank(act.name) > _rank(ask.most)]
+    detail = f"{ask.log!r} is logged{_levels(sites)}, and {ask.most.upper()} is the most: {places(louder or sites)}."
+    return holds_or_not(not louder, detail, (act.at for _, act in louder or sites))
+
+
+def _rank(level: str) -> int:
+    return LEVELS.index(level) if level in LEVELS else len(LEVELS)
+
+
+def _levels(sites: Iterable[tuple[Method, Act]]) -> str:
+    levels = dict.fromkeys(act.name.upper() for _, act in sites if isinstance(act, Call))
+    return f" at {' and '.join(levels)}" if levels else ""
+
+
+def _keeps_constructor(ask: KeepsConstructor, graph: Graph) -> Reply:
+    owner = ask.constructor.partition("(")[0]
+    declared = graph.code.classes[owner]
+    found = {_signature(m): m.at for m in declared.methods if not m.returns and "public" in m.modifiers}
+    has = " and ".join(found) or "none"
+    wanted = ask.constructor.replace(" ", "").replace(",", ", ")
+    if wanted in found:
+        return holds_or_not(True, f"The public constructor {wanted} is there; {owner} has {has}.", (found[wanted],))
+    detail = f"There is no public constructor {wanted}: what calls it does not link any more. {owner} has {has}."
+    return holds_or_not(False, detail, tuple(found.values()) or (declared.at,))
+
+
+def _signature(method: Method) -> str:
+    return f"{method.owner}({', '.join(method.parameters)})"
+
+
+def _default(ask: Default, graph: Graph) -> Reply:
+    steps = [step for each in graph.code.classes.values() for step in (each.initial, *(m.body for m in each.methods))]
+    made = [act for step in steps for act in acts_in(step) if isinstance(act, Call) and act.name in _DEFINES]
+    defined = [call for call in made if call.constants and call.constants[0] == ask.key]
+    if not defined:
+        return holds_or_not(False, f"Nothing defines the key {ask.key}.", ())
+    call = defined[0]
+    default = call.constants[2] if call.arity >= _DEFINES[call.name] else ""
+    if default is None:
+        return untested(f"The key {ask.key} is defined with a default that is no constant: {spot(call.at)}.")
+    detail = f"The key {ask.key} is defined with the default {default or '(none)'}: {spot(call.at)}."
+    return holds_or_not(default == ask.default, detail, (call.at,))
+
+
+def places(sites: Sequence[tuple[Method, Act]], most: int = 6) -> str:
+    """Return where acts stand, in words: `Class.method (File.java:12)`."""
+    shown = [f"{method.title} ({spot(act.at)})" for method, act in sites[:most]] or ["nowhere"]
+    return ", ".join(shown) + (f" and {len(sites) - most} more" if len(sites) > most else "")
+
+
+def spot(at: Evidence) -> str:
+    """Return a place as `File.java:12`."""
+    return f"{at.path.rpartition('/')[2]}:{at.line}"
+
+
+def _in_order(methods: Iterable[Method], graph: Graph) -> list[Method]:
+    wanted = set(methods)
+    return [method for method in graph.acts if method in wanted]

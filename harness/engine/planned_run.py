@@ -1,0 +1,55 @@
+"""One cell of the matrix, once: what is needed to run a scenario on an arm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.cluster.install import Install
+from harness.cluster.node import Launch
+from harness.cluster.prepare import Ground
+from harness.model.arms import Role
+from harness.model.runs import RunKey
+from harness.scenario.bounds import Settings, in_force
+from harness.scenario.plan import Scenario
+
+# Something that runs in the nodes' JVMs and leaves its data in a file of the run.
+Instrument = Callable[[Launch, Path], AbstractContextManager[Launch]]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """What is needed to run one scenario on one arm, once.
+
+    Every node starts with `install`; `others` are builds that the plan may install on nodes, by name. `overlay` are the
+    user's server properties. `flag_key` is the flag whose effective value every node must prove to be its install's;
+    `java` is the nodes' runtime as run.json declares it.
+    """
+
+    key: RunKey
+    scenario: Scenario
+    role: Role
+    ground: Ground
+    install: Install
+    overlay: Mapping[str, str] = field(default_factory=dict)
+    flag_key: str = ""
+    java: str = ""
+    others: Mapping[str, Install] = field(default_factory=dict)
+    instrument: Instrument | None = None
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """Server properties of every node, whatever is installed on it."""
+        return {**self.scenario.properties, **self.overlay}
+
+    @property
+    def settings(self) -> Settings:
+        """Server properties of a node as it is first started."""
+        return {**self.properties, **self.install.settings}
+
+    @property
+    def settings_in_force(self) -> Settings:
+        """The same with Kafka's default time-outs: what bounds are computed from."""
+        return in_force(self.settings, self.ground.line.timeouts)

@@ -1,0 +1,102 @@
+"""What a run was made with, and the digest of its journal: by it a result is used again, or refused (seal.json)."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict
+from pathlib import Path
+
+from harness.base.errors import HarnessError
+from harness.base.json import to_json
+from harness.engine.planned_run import PlannedRun
+from harness.model.events import OutcomeDecided
+from harness.model.seal import RunInputs, Seal
+from harness.rundir.directory import RunDirectory
+from harness.rundir.journal import read_journal
+from harness.rundir.parts import RunFolder
+from harness.scenario.steps import described
+
+_DIGITS = 12
+
+
+def inputs_of(cell: PlannedRun) -> RunInputs:
+    """Return what a cell is declared to be run with."""
+    return RunInputs(
+        plan=_plan_digest(cell),
+        jar=cell.install.sha256,
+        other_jars=tuple(other.sha256 for _, other in sorted(cell.others.items())),
+        java=cell.java,
+        profile=str(cell.ground.profile),
+        repeat=cell.key.repeat,
+    )
+
+
+def seal_of(cell: PlannedRun, folder: RunFolder) -> Seal:
+    """Return the seal of a run that has ended in `folder`."""
+    return Seal(inputs_of(cell), _digest(folder.journal.read_bytes()))
+
+
+def differences(inputs: RunInputs, declared: RunInputs) -> str:
+    """Return in words how what a run was made with differs from what is declared; empty when it does not. Pure."""
+    pairs = zip(asdict(inputs).items(), asdict(declared).values(), strict=True)
+    return "; ".join(
+        f"its {name} was {_short(name, was)}, declared is {_short(name, now)}"
+        for (name, was), now in pairs
+        if was != now
+    )
+
+
+def mismatch(root: Path, cell: PlannedRun) -> str:
+    """Return why the result that lies below `root` cannot stand for a cell; empty when it can."""
+    try:
+        return differences(check_result(RunDirectory(root).run(cell.key)).inputs, inputs_of(cell))
+    except HarnessError as error:
+        return error.message.rstrip(".")
+
+
+def check_result(run: RunFolder) -> Seal:
+    """Return a run's seal when its result is whole and its journal is the one that was written with it.
+
+    Raises HarnessError that names the file and says what is wrong with it.
+    """
+    seal, result, journal = run.seal.read(), run.result.read(), run.journal
+    if not journal.is_file() or _digest(journal.read_bytes()) != seal.journal:
+        raise _refused(journal, "is not the journal that was written in this run: it was changed afterwards")
+    if result.key != run.key:
+        raise _refused(run.result.path, f"is the result of another run: it names {result.key.folder}")
+    if recorded_outcome(journal) != (result.outcome, result.expectation, result.reason):
+        raise _refused(run.result.path, f"says {result.outcome}, and the outcome in {journal.name} differs")
+    return seal
+
+
+def check_results(run_dir: Path) -> None:
+    """Check every result of a run directory before anything is said of them. Raises HarnessError: which, and why."""
+    for run in RunDirectory(run_dir).runs():
+        if run.result.exists:
+            check_result(run)
+
+
+def recorded_outcome(journal: Path) -> tuple[str, str, str]:
+    """Return outcome, expectation and reason that a journal ends with; empty ones when it has no outcome."""
+    outcomes = [entry.event for entry in read_journal(journal) if isinstance(entry.event, OutcomeDecided)]
+    last = outcomes[-1] if outcomes else OutcomeDecided("", "", "")
+    return last.outcome, last.expectation, last.reason
+
+
+def _plan_digest(cell: PlannedRun) -> str:
+    scenario = cell.scenario
+    steps = tuple(described(scenario.plan().everything, cell.settings_in_force))
+    text = to_json((steps, scenario.topology, scenario.budget, dict(cell.settings)))
+    return _digest(text.encode())
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _short(name: str, value: object) -> str:
+    return str(value)[:_DIGITS] if name in ("plan", "jar", "other_jars") else str(value)
+
+
+def _refused(path: Path, why: str) -> HarnessError:
+    return HarnessError(f"{path} {why}.", f"Remove {path.parent} and run that cell again: `harness run` does.")

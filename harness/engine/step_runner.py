@@ -1,0 +1,215 @@
+"""The walk through a plan: each step done or waited for, until it ends or something ends it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from harness.base.waiting import wait_until
+from harness.cluster.protocol import Unreachable
+from harness.engine.cancel import RunCancelled
+from harness.engine.planned_run import PlannedRun
+from harness.engine.recorder import Recorder
+from harness.model.events import PhaseStarted, StepChanged
+from harness.model.incidents import Incident, IncidentKind
+from harness.model.node_logs import PhaseSpan
+from harness.scenario.bounds import seconds_of
+from harness.scenario.plan import Plan
+from harness.scenario.steps import (
+    AboutNode,
+    Action,
+    Background,
+    Bind,
+    Condition,
+    Do,
+    Expect,
+    Fault,
+    Guard,
+    OnlyIf,
+    Phase,
+    Sample,
+    Step,
+    describe_step,
+)
+from harness.scenario.world import ActionFailed, World
+
+POLL_SECONDS = 0.2
+
+
+class PlanEnded(Exception):  # noqa: N818 - ends the walk, whatever the reason; the recorder has it
+    """The plan cannot or need not go on."""
+
+
+class StepRunner:
+    """Carries steps out on a live world; `waits` are the seconds that each expectation took to be met."""
+
+    def __init__(self, cell: PlannedRun, recorder: Recorder, world: World, report: Callable[[str], None]) -> None:
+        self.waits: dict[str, float] = {}
+        self._cell = cell
+        self._recorder = recorder
+        self._world = world
+        self._report = report
+        self._phases: list[tuple[str, float]] = []
+        self._deaths_known = 0
+        self._deadline = 0.0
+
+    def through(self, plan: Plan) -> None:
+        """Carry the plan out, its aftermath where the arm ended it, and settle the clients."""
+        self._deadline = time.monotonic() + self._cell.scenario.budget
+        self._carry_out(plan.steps)
+        if self._recorder.ended_by_the_arm and plan.aftermath:
+            self._recorder.begin_aftermath()
+            for stretch in plan.aftermath:
+                self._deaths_known = self._recorder.deaths
+                self._carry_out(stretch)
+        self._settle()
+
+    def spans(self) -> tuple[PhaseSpan, ...]:
+        """Return the phases with their times, seconds since the Unix epoch; the last one ends now."""
+        bounds = [*self._phases, ("", time.time())]
+        return tuple(PhaseSpan(name, start, end) for (name, start), (_, end) in pairwise(bounds))
+
+    def abandon_clients(self) -> None:
+        """End clients without waiting for anything."""
+        for client in self._world.clients:
+            client.abandon()
+
+    def _carry_out(self, steps: Sequence[Step]) -> None:
+        try:
+            self._each(steps)
+        except PlanEnded:
+            return
+
+    def _each(self, steps: Sequence[Step]) -> None:
+        for step in steps:
+            self._check_cancelled()
+            if time.monotonic() > self._deadline:
+                self._over_budget()
+            self._world.begin_step()
+            self._take(step)
+
+    def _check_cancelled(self) -> None:
+        if self._world.is_over():
+            raise RunCancelled
+
+    def _over_budget(self) -> None:
+        budget = self._cell.scenario.budget
+        line = self._recorder.write(StepChanged("guard", "the plan's budget", "unmet", seconds=budget))
+        self._unmet_guard("within_budget", f"the plan took longer than its {budget:g} s", line)
+
+    def _take(self, step: Step) -> None:
+        kind, text = describe_step(step, self._cell.settings_in_force)
+        world = self._world
+        match step:
+            case Phase(name):
+                self._enter_phase(name)
+            case Background(load):
+                self._act(kind, text, lambda: world.clients.append(load.start(world)))
+            case Bind(names=names, resolve=resolve):
+                self._act(kind, text, lambda: world.names.update(zip(names, resolve(world), strict=True)))
+            case Do(action, when):
+                if when is None or self._look(when).ok:
+                    self._act(kind, text, lambda: self._perform(action))
+                else:
+                    self._recorder.write(StepChanged(kind, text, "skipped"))
+            case OnlyIf(condition, steps):
+                if self._look(condition).ok:
+                    self._each(steps)
+            case Guard(condition, within):
+                self._guard(condition, within, text)
+            case Expect(condition, within, named):
+                self._expect(condition, seconds_of(within, self._cell.settings_in_force), named, text)
+
+    def _enter_phase(self, name: str) -> None:
+        self._phases.append((name, time.time()))
+        self._recorder.write(PhaseStarted(name))
+        self._report(name)
+
+    def _perform(self, action: Action) -> None:
+        if isinstance(action, Fault):
+            self._world.remember_leader()
+        action.perform(self._world)
+
+    def _look(self, condition: Condition) -> Sample:
+        sample = condition.sample(self._world)
+        self._recorder.on_sample(condition.description, sample.ok, sample.detail)
+        return sample
+
+    def _act(self, kind: str, text: str, perform: Callable[[], object]) -> None:
+        self._recorder.write(StepChanged(kind, text, "begin"))
+        began = time.monotonic()
+        try:
+            perform()
+        except (ActionFailed, Unreachable) as error:
+            line = self._recorder.write(StepChanged(kind, text, "failed", seconds=_since(began), detail=str(error)))
+            self._unmet_guard("action_done", f"{text}: {error}", line)
+        self._recorder.write(StepChanged(kind, text, "done", seconds=_since(began)))
+
+    def _guard(self, condition: Condition, within: float, text: str) -> None:
+        met, took, last = self._wait_for(condition, within)
+        status = "met" if met else "unmet"
+        line = self._recorder.write(StepChanged("guard", text, status, seconds=took, detail=last.problem))
+        if not met:
+            phase = self._phases[-1][0] if self._phases else "none"
+            story = f"{condition.description}: not within {took:g} s, in phase “{phase}”{_because(last)}"
+            self._unmet_guard(condition.name, story, line)
+
+    def _expect(self, condition: Condition, within: float, named: str, text: str) -> None:
+        met, took, last = self._wait_for(condition, within)
+        status = "met" if met else "unmet"
+        line = self._recorder.write(StepChanged("expect", text, status, named, took, last.problem))
+        if met:
+            self.waits[named] = took
+            return
+        story = f"{condition.description}: not within {within:g} s{_because(last)}"
+        if not condition.sample(self._world).askable:  # a lost quorum must not pass for a lost observer
+            self._unmet_guard("askable", f"{story}, and at its end there was nothing to ask", line)
+        node = condition.node.find(self._world) if isinstance(condition, AboutNode) else None
+        self._recorder.expectation_unmet(Incident(IncidentKind.EXPECTATION_UNMET, named, story), line, node)
+        raise PlanEnded
+
+    def _unmet_guard(self, name: str, story: str, line: int) -> None:
+        self._recorder.report(Incident(IncidentKind.GUARD_UNMET, name, story), line)
+        raise PlanEnded
+
+    def _wait_for(self, condition: Condition, within: float) -> tuple[bool, float, Sample]:
+        """Poll until the condition holds or the time is over, or a node has died; return (met, seconds, last look)."""
+        began, last = time.monotonic(), Sample(False)
+
+        def holds() -> bool:
+            nonlocal last
+            self._check_cancelled()
+            if self._node_died:
+                return True
+            last = self._look(condition)
+            return last.ok
+
+        met = wait_until(holds, within, POLL_SECONDS)
+        if self._node_died:
+            raise PlanEnded
+        return met, _since(began), last
+
+    @property
+    def _node_died(self) -> bool:
+        return self._recorder.deaths > self._deaths_known
+
+    def _settle(self) -> None:
+        """Stop the clients and take their reports; a cluster in which a node died may be unable to answer."""
+        self._check_cancelled()
+        clients = self._world.clients
+        for client in clients:
+            client.stop()
+        brokers = list(self._world.cluster.brokers.values())
+        if clients and brokers and not self._node_died:
+            self._report("reading back what clients were promised")
+            for client in clients:
+                self._recorder.on_client(client.report(brokers))
+
+
+def _because(last: Sample) -> str:
+    return f" ({last.problem})" if last.problem else ""
+
+
+def _since(began: float) -> float:
+    return round(time.monotonic() - began, 3)

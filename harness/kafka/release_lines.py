@@ -1,0 +1,107 @@
+"""Release lines (`builds/lines/<name>.toml`): everything in which Kafka's lines differ, a file each."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.base.errors import HarnessError
+from harness.base.json import record_of
+from harness.base.paths import data_root, user_data_root
+
+_FOLDER = "lines"
+_MANUAL = "docs/release-lines.md explains every key."
+
+
+@dataclass(frozen=True, slots=True)
+class MainClasses:
+    """The main class of a node, and of the tool that formats its storage."""
+
+    node: str
+    storage: str
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLogging:
+    """How a JVM's logging is configured: the `option` that names a `file` ({file}: its path), and what stands in it.
+
+    In `text`, a node's, {pattern} is the layout of a line; `silent` turns everything off.
+    """
+
+    file: str
+    option: str
+    text: str
+    silent: str
+
+    def flag(self, file: Path) -> str:
+        """Return the JVM option that names this file."""
+        return self.option.replace("{file}", str(file))
+
+
+@dataclass(frozen=True, slots=True)
+class JvmSettings:
+    """The options that Kafka's own start scripts give to a node."""
+
+    production: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pins:
+    """What the lock of a version pins: coordinates in which {version} stands for it.
+
+    `broker` is resolved with all that it depends on; the others are taken as they are.
+    """
+
+    broker: str
+    log_binding: tuple[str, ...]
+    sources: tuple[str, ...]
+    commands: tuple[str, ...]
+    tests: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One release line.
+
+    `class_files` is the Java release that the raft module is compiled for. `commands` maps scripts of bin/ to their
+    main classes, `timeouts` server properties to Kafka's defaults in milliseconds, `requests` the probes' requests to
+    the lowest and highest version of each, and `slow_tests` upstream's slowest tests to their seconds.
+    """
+
+    name: str
+    class_files: int
+    main_classes: MainClasses
+    commands: Mapping[str, str]
+    logging: NodeLogging
+    jvm: JvmSettings
+    timeouts: Mapping[str, int]
+    requests: Mapping[str, tuple[int, int]]
+    lock: Pins
+    slow_tests: Mapping[str, float]
+
+
+def line_of(version: str, folders: Sequence[Path] = ()) -> Line:
+    """Return the release line of a Kafka version: that with the longest name among those that it begins with.
+
+    `folders` are the shipped one, then the user's. Raises HarnessError for a version of no line that is known, and
+    for a malformed file.
+    """
+    searched = folders or (data_root() / "builds" / _FOLDER, user_data_root() / _FOLDER)
+    files = {path.stem: path for folder in reversed(searched) for path in sorted(folder.glob("*.toml"))}
+    names = [name for name in files if version == name or version.startswith((f"{name}.", f"{name}-"))]
+    if not names:
+        own = searched[-1] / f"{'.'.join(version.split('.')[:2])}.toml"
+        raise HarnessError(
+            f"Kafka {version} is of a release line that is not described here; described: {', '.join(sorted(files))}.",
+            f"Describe it in {own}, beginning with a copy of another line's file. {_MANUAL}",
+        )
+    return _read(files[max(names, key=len)])
+
+
+def _read(path: Path) -> Line:
+    try:
+        return record_of(Line, {"name": path.stem, **tomllib.loads(path.read_text(encoding="utf-8"))})
+    except (OSError, ValueError, HarnessError) as error:
+        raise HarnessError(f"{path} does not describe a release line: {error}", _MANUAL) from error

@@ -1,0 +1,267 @@
+"""The log diff over a run directory: read, count, compare, write."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import product
+from math import inf
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from harness.base.errors import HarnessError
+from harness.logs.compare import clocks
+from harness.logs.compare.contrasts import comparable, contrast, learned
+from harness.logs.compare.counts import Count, Where
+from harness.logs.compare.families import family, unordered
+from harness.logs.count_cache import CachedCounts, cached_counts, run_folder
+from harness.logs.read.event_counts import OUTSIDE, WHOLE_LOG, Reading
+from harness.logs.read.layout import compile_layout
+from harness.logs.read.library import Origins, library, named_version, overlaid
+from harness.logs.read.pipeline import FileCounts, read
+from harness.logs.read.places import is_gone
+from harness.logs.read.spark import session
+from harness.logs.read.statements import Library
+from harness.logs.results import write
+from harness.model.arms import Arm, Role
+from harness.model.findings import Contrast
+from harness.model.node_logs import NodeLogs
+from harness.rundir.directory import RunDirectory
+from harness.rundir.parts import LogsFolder, RunFolder
+from harness.toolbox.toolbox import Toolbox
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Progress = Callable[[str], None]
+T = TypeVar("T")
+
+_TIMES = ("first_at", "last_at")
+_CONTRASTS = ((Role.BASE, Role.OFF), (Role.OFF, Role.ON), (Role.BASE, Role.ON))
+
+
+def silent(stage: str) -> None:
+    """Report no progress."""
+
+
+def diff_run(
+    directory: RunDirectory, arms: Sequence[Arm], toolbox: Toolbox, progress: Progress = silent, master: str = ""
+) -> tuple[Contrast, ...]:
+    """Compare the node logs of the arms of a run directory; write `logs/` in it and return the contrasts.
+
+    A directory in which no run left logs is a HarnessError.
+    """
+    nodes, logs = node_logs(directory), directory.logs
+    known = {
+        arm.name: overlaid(library(arm.build.kafka_version), directory.build(arm.build.name).sources) for arm in arms
+    }
+    with opened(logs.path, toolbox, progress, master) as spark:
+        counted = read_nodes(spark, directory.path, nodes, logs, progress, known=known)
+    return compare(counted, pairs(arms), logs, progress)
+
+
+def pairs(arms: Sequence[Arm]) -> list[tuple[str, str]]:
+    """Return the contrasts that the arms' roles allow: base/off, off/on and base/on."""
+    named = {role: [arm.name for arm in arms if arm.role is role] for role in Role}
+    return [pair for base, candidate in _CONTRASTS for pair in product(named[base], named[candidate])]
+
+
+def node_logs(directory: RunDirectory) -> list[NodeLogs]:
+    """Return what every run of a run directory says of its nodes' logs, in the order of their paths."""
+    found = [run for run in directory.runs() if run.logs.exists]
+    if not found:
+        raise HarnessError(f"No run in {directory.path} left logs: nothing was run.", "`harness run` comes first.")
+    return [node for run in found for node in _of_run(run)]
+
+
+def _of_run(run: RunFolder) -> tuple[NodeLogs, ...]:
+    """Return the nodes of one run; two of one number, or one log of two, would be counted as one or twice."""
+    nodes = run.logs.read()
+    named = Counter(name for node in nodes for name in (f"node {node.node}", *(f"the log {log}" for log in node.files)))
+    if twice := [name for name, times in named.items() if times > 1]:
+        raise HarnessError(f"{run.logs.path} names {twice[0]} {named[twice[0]]} times.", "Run this scenario again.")
+    return nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What was counted in the nodes' logs, by file; the folder of the run's counts; what was not read, in sentences."""
+
+    nodes: Sequence[NodeLogs]
+    files: Mapping[str, FileCounts]
+    run: Path
+    left_out: Sequence[str]
+
+
+def read_nodes(
+    spark: SparkSession,
+    root: Path,
+    nodes: Sequence[NodeLogs],
+    out: LogsFolder,
+    progress: Progress = silent,
+    unread: Sequence[str] = (),
+    known: Mapping[str, Library] | None = None,
+) -> Counted:
+    """Count what is in the nodes' logs below `root`.
+
+    `unread` are sentences about logs that are not among the nodes'. `known` are the sources of each arm; without them
+    those of the version that an arm's logs name count. Of logs that are gone counts what an earlier diff into `out`
+    counted.
+    """
+    run = run_folder(out, (out.path if root == Path() else root).resolve().name or "logs")
+    progress(f"Reading {sum(len(node.files) for node in nodes)} log files")
+    files, gone = _counted(spark, root, nodes, run, known or {})
+    return Counted(nodes, files, run, (*unread, *gone))
+
+
+def compare(
+    logs: Counted, contrasts: Sequence[tuple[str, str]], out: LogsFolder, progress: Progress = silent
+) -> tuple[Contrast, ...]:
+    """Compare the named pairs of arms and write the results into `out`."""
+    seconds = exposures(logs.nodes, logs.files)
+    counts = [count for node in logs.nodes for count in counts_of(node, logs.files)]
+    progress(f"Comparing {len(counts)} template counts")
+    known_runs = learned(counts, seconds)
+    found = tuple(contrast(base, candidate, counts, seconds, known_runs) for base, candidate in contrasts)
+    set_back = clocks.set_back_sentences((name, file.counts) for name, file in logs.files.items())
+    not_compared = (sentence for pair in contrasts for sentence in missing(*pair, seconds))
+    left_out = (*logs.left_out, *set_back, *not_compared)
+    for sentence in left_out:
+        progress(sentence)
+    write(out, logs.run, logs.nodes, logs.files, left_out, found)
+    return found
+
+
+def _counted(
+    spark: SparkSession, root: Path, nodes: Sequence[NodeLogs], run: Path, known: Mapping[str, Library]
+) -> tuple[dict[str, FileCounts], list[str]]:
+    """Return what was counted of each log, and a sentence about those that are gone."""
+    readings = {
+        file: Reading(compile_layout(node.pattern), node.phases, node.names) for node in nodes for file in node.files
+    }
+    gone = cached_counts(run, nodes, [name for name in readings if is_gone(root / name)])
+    here = {name: reading for name, reading in readings.items() if name not in gone}
+    read_now = _with_origins(nodes, read(spark, root, here), here, known)
+    return {name: gone[name].counts if name in gone else read_now[name] for name in readings}, _gone(gone)
+
+
+def _gone(logs: Mapping[str, CachedCounts]) -> list[str]:
+    first = min(logs, default="")
+    what = f"{first} is gone" if len(logs) == 1 else f"{len(logs)} logs are gone, {first} first"
+    masked = "" if all(log.is_masked_alike for log in logs.values()) else "; it was masked by other rules than today's"
+    return [f"{what}: what an earlier diff counted is compared{masked}."] if logs else []
+
+
+def _with_origins(
+    nodes: Sequence[NodeLogs],
+    files: Mapping[str, FileCounts],
+    readings: Mapping[str, Reading],
+    known: Mapping[str, Library],
+) -> dict[str, FileCounts]:
+    """Return the counts with the place in the sources that each template comes from."""
+    of_arm: dict[str, list[str]] = defaultdict(list)
+    for node in nodes:
+        of_arm[node.arm] += [name for name in node.files if name in files]
+    placed: dict[str, FileCounts] = {}
+    for arm, names in of_arm.items():
+        counts = [files[name].counts for name in names]
+        version = "" if arm in known else named_version(counts)
+        origins = Origins(known.get(arm) or (library(version) if version else Library()))
+        placed |= {
+            name: replace(files[name], counts=origins.with_origins(files[name].counts, readings[name]))
+            for name in names
+        }
+    return placed
+
+
+def exposures(nodes: Iterable[NodeLogs], files: Mapping[str, FileCounts]) -> dict[Where, float]:
+    """Return how long the nodes of each kind were in each phase of each run, in seconds, over nodes.
+
+    A phase without bounds, as in logs from anywhere, lasts from a file's first event to its last.
+    """
+    seconds: dict[Where, float] = defaultdict(float)
+    for node in nodes:
+        seen = sum(files[name].total.last_at - files[name].total.first_at for name in node.files)
+        for phase in node.phases:
+            where = Where(node.arm, node.scenario, node.node_role, phase.name, node.repeat)
+            seconds[where] += seen if phase == WHOLE_LOG else phase.end - phase.start
+    return dict(seconds)
+
+
+def missing(base: str, candidate: str, seconds: Iterable[Where]) -> list[str]:
+    """Return a sentence for each kind of node of which only one of the arms has logs."""
+    places = {(where.arm, where.scenario, where.node_role) for where in seconds}
+    both = comparable(base, candidate, seconds)
+    return [
+        f"{scenario}, {node_role}: only {arm} has logs, so {base} and {candidate} are not compared there."
+        for arm, scenario, node_role in sorted(places)
+        if arm in (base, candidate) and (scenario, node_role) not in both
+    ]
+
+
+def counts_of(node: NodeLogs, files: Mapping[str, FileCounts]) -> Iterator[Count]:
+    """Yield what a node logged, from the counts of its files; COUNTS with what `Origins` adds to each."""
+    starts = {phase.name: phase.start for phase in node.phases if phase != WHOLE_LOG}
+    places = {
+        name: Where(node.arm, node.scenario, node.node_role, name, node.repeat)
+        for name in (OUTSIDE, *(phase.name for phase in node.phases))
+    }
+    late = _last_stretch(node, files)
+    for name in node.files:
+        for row in files[name].counts.iter_rows(named=True):
+            start, first_at, last_at = starts.get(row["phase"]), *((row[each] or 0) / 1000 for each in _TIMES)
+            yield Count(
+                places[row["phase"]],
+                _shared(row["level"]),
+                _shared(row["logger"]),
+                template := unordered(row["template"]),
+                row["count"],
+                name,
+                row["line"],
+                row["excerpt"],
+                _shared(row["statement"]),
+                "" if row["part"] == "item" else family(template),
+                _shared(row["wording"]),
+                _shared(tuple(row["values"])),
+                node.node,
+                node.roles.get(row["phase"], ""),
+                None if start is None else max(first_at - start, 0.0),
+                last_at,
+                row["phase"] != OUTSIDE and first_at < late,
+                row["phase"] != OUTSIDE and last_at >= late,
+            )
+
+
+@lru_cache(1 << 16)
+def _shared(value: T) -> T:
+    """Return the equal value that came first: files by the hundred have the same templates."""
+    return value
+
+
+def _last_stretch(node: NodeLogs, files: Mapping[str, FileCounts]) -> float:
+    """Return when the last stretch of a run begins: its last tenth, but no more than the last third of its last phase.
+
+    Logs from anywhere end with their file.
+    """
+    totals = [files[name].total for name in node.files]
+    own = [
+        replace(p, start=min(t.first_at for t in totals), end=max(t.last_at for t in totals)) if p == WHOLE_LOG else p
+        for p in node.phases
+    ]
+    if not own:
+        return inf
+    last = max(own, key=lambda phase: phase.end)
+    whole = last.end - min(phase.start for phase in own)
+    return last.end - min(whole / 10, (last.end - last.start) / 3)
+
+
+@contextmanager
+def opened(out: Path, toolbox: Toolbox, progress: Progress, master: str = "") -> Iterator[SparkSession]:
+    """Open Spark with its temporary files below the results' folder, which is made if need be."""
+    out.mkdir(parents=True, exist_ok=True)
+    progress(f"Asking Spark at {master}" if master else "Starting Spark")
+    with session(out, toolbox, master) as spark:
+        yield spark

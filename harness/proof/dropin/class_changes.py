@@ -1,0 +1,269 @@
+"""Classes of two jars compared: what is missing or new, what declares, calls or does something else."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from harness.model.proof import Difference
+from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts, Use
+from harness.proof.dropin import rules
+from harness.proof.dropin.idioms import is_accessor, is_compilers_own, is_switch_table
+
+Classes = Mapping[str, ClassFacts]
+
+_PRIVATE, _STATIC, _SYNTHETIC = 0x2, 0x8, 0x1000
+_MODIFIERS = {
+    0x1: "public",
+    0x4: "protected",
+    0x8: "static",
+    0x10: "final",
+    0x200: "interface",
+    0x400: "abstract",
+}
+_JAVA_8 = 52
+_SAME_COMPILER = 0.9  # of all classes: no two compilers agree on more, so it must be the baseline's own
+# Sleeping, waiting without an end of its own, ending the JVM, starting a process.
+_BLOCKS = re.compile(
+    r"call (?:java\.lang\.(?:Thread\.(?:sleep|join)|Object\.wait|(?:System|Runtime)\.(?:exit|halt|exec))"
+    r"|java\.lang\.ProcessBuilder\.start|java\.util\.concurrent\.locks\.LockSupport\.park\w*"
+    r"|java\.util\.concurrent\.(?:\w*Future\.(?:get|join)|(?:CountDownLatch|CyclicBarrier)\.await|Semaphore\.acquire)"
+    r"|org\.apache\.kafka\.common\.utils\.(?:Utils\.sleep|(?:System)?Time\.sleep|Exit\.(?:exit|halt)))\("
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledBaseline:
+    """Classes of the sources that base was made from, compiled by `label`; base's own are one of them."""
+
+    label: str
+    classes: Classes
+
+
+def compare_presence(base: Classes, candidate: Classes, named: frozenset[str]) -> Iterator[Difference]:
+    """Yield classes that are missing or new; numbered ones are the compiler's affair and part of their outer class."""
+    old, new = visible(base), visible(candidate)
+    for name in sorted(old.keys() - candidate.keys()):
+        yield rules.CLASS_MISSING.broken(_dotted(name), f"the class {_dotted(name)} is missing")
+    for name in sorted(new.keys() - base.keys()):
+        rule = rules.NAMED_CLASS_ADDED if top_level(name) in named else rules.UNNAMED_CLASS_ADDED
+        yield rule.broken(_dotted(name), f"the class {_dotted(name)} is new")
+
+
+def compare_members(base: Classes, candidate: Classes) -> Iterator[Difference]:
+    """Yield members of base that are missing, and constants with another value, in any class."""
+    for name in sorted(visible(base).keys() & candidate.keys()):
+        old, new = members(base[name]), members(candidate[name])
+        for member in sorted(old.keys() - new.keys()):
+            yield rules.MEMBER_REMOVED.broken(
+                f"{_dotted(name)}.{member}", f"{_dotted(name)} no longer has {member}", member
+            )
+        for member in sorted(old.keys() & new.keys()):
+            before, after = _constant(old[member]), _constant(new[member])
+            if before != after:
+                detail = f"the constant {_dotted(name)}.{member} is {after or 'no constant'}, was {before or 'none'}"
+                yield rules.CONSTANT_CHANGED.broken(f"{_dotted(name)}.{member}", detail, before, after)
+
+
+def compare_nests(
+    base: Classes, candidate: Classes, baselines: Sequence[CompiledBaseline], named: frozenset[str]
+) -> Iterator[Difference]:
+    """Yield, for each top-level class with all that is nested in it, what it declares, calls and does differently.
+
+    The API is held against base. Instructions and calls are held against every baseline: all of them are the same
+    sources, so a class that equals one of them is unchanged, whichever compiler made it.
+    """
+    old, new = nests(base), nests(candidate)
+    certain = closest(candidate, baselines)[1] >= _SAME_COMPILER * len(candidate)
+    calls = [_calls_of(each.classes) for each in baselines]
+    calling = _calls_of(candidate)
+    for top in sorted(old.keys() & new.keys() & changed_nests(candidate, baselines)):
+        apis, called = (api_of(old[top]), api_of(new[top])), [each[top] for each in calls]
+        same_api, same_calls = apis[0] == apis[1], calling[top] in called
+        rule = rules.NAMED_CLASS_CHANGED if top in named else _rule_of(is_generated(top), same_api, same_calls, certain)
+        yield rule.broken(_dotted(top), f"{_dotted(top)} {_changes(apis, calling[top], called)}")
+
+
+def compare_blocking(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> Iterator[Difference]:
+    """Yield the calls that no baseline has and that a thread which drives Raft must not make, by top-level class."""
+    calling, calls = _calls_of(candidate), [_calls_of(each.classes) for each in baselines]
+    for top in sorted(changed_nests(candidate, baselines) & calling.keys()):
+        known = frozenset().union(*(each[top] for each in calls))
+        grave = sorted(each for each in calling[top] if each not in known and _BLOCKS.match(each))
+        if grave:
+            called = ", ".join(each.removeprefix("call ").partition("(")[0] for each in grave)
+            yield rules.BLOCKS_OR_ENDS.broken(_dotted(top), f"{_dotted(top)} newly calls {called}", "", called)
+
+
+def changed_nests(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> frozenset[str]:
+    """Return the top-level classes that are the same, with all that is nested in them, in no baseline."""
+    made = [nests(each.classes) for each in baselines]
+    new = nests(candidate)
+    every = new.keys() | {top for each in made for top in each}
+    return frozenset(top for top in every if not any(_same(new.get(top, ()), each.get(top, ())) for each in made))
+
+
+def compare_levels(base: Classes, candidate: Classes) -> Iterator[Difference]:
+    """Yield one difference for each Java that classes are newly compiled for, if it is newer than all of base's."""
+    most = max((each.major for each in base.values()), default=_JAVA_8)
+    newer: dict[int, list[str]] = defaultdict(list)
+    for name, facts in candidate.items():
+        if facts.major > most:
+            newer[facts.major].append(_dotted(name))
+    for major, names in sorted(newer.items()):
+        detail = f"{len(names)} classes are compiled for {java_of(major)}, base's for {java_of(most)} at most"
+        yield rules.BYTECODE_LEVEL.broken(min(names), detail, java_of(most), java_of(major))
+
+
+def closest(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> tuple[CompiledBaseline, int]:
+    """Return the baseline with the most classes identical to the candidate's, the first of equals, and how many."""
+    counted = [(each, identical(candidate, each.classes)) for each in baselines]
+    return max(counted, key=lambda pair: pair[1])
+
+
+def identical(one: Classes, other: Classes) -> int:
+    """Return how many classes are the same in both: what they declare and every instruction."""
+    return sum(code_of(one[name]) == code_of(other[name]) for name in one.keys() & other.keys())
+
+
+def nests(classes: Classes) -> dict[str, tuple[ClassFacts, ...]]:
+    """Return top-level classes by name, each with all that is nested in it, sorted by name."""
+    found: dict[str, list[ClassFacts]] = defaultdict(list)
+    for name in sorted(classes):
+        found[top_level(name)].append(classes[name])
+    return {top: tuple(nest) for top, nest in found.items()}
+
+
+def visible(classes: Classes) -> dict[str, ClassFacts]:
+    """Return the classes that other source can name: not private, not in a private one, not the compiler's."""
+    return {name: each for name, each in classes.items() if all(map(_is_open, _enclosing(name, classes)))}
+
+
+def members(facts: ClassFacts) -> dict[str, FieldFacts | MethodFacts]:
+    """Return what is not private and stands in the source, by name and descriptor as in `size()I`, `epoch: I`."""
+    both: list[tuple[str, FieldFacts | MethodFacts]] = [
+        *((f"{each.name}: {each.descriptor}", each) for each in facts.fields),
+        *((f"{each.name}{each.descriptor}", each) for each in facts.methods if each.name != "<clinit>"),
+    ]
+    return {name: each for name, each in both if not each.access & (_PRIVATE | _SYNTHETIC)}
+
+
+def top_level(name: str) -> str:
+    """Return the top-level class that a class is nested in, or itself."""
+    return name.split("$", 1)[0]
+
+
+def is_generated(name: str) -> bool:
+    """Whether a class was generated from a message schema."""
+    return name.rpartition("/")[0].endswith("/generated")
+
+
+def java_of(major: int) -> str:
+    """Return the Java that class files of a version are for: 65 is `Java 21`."""
+    return f"Java {major - 44}"
+
+
+def _enclosing(name: str, classes: Classes) -> Iterator[ClassFacts]:
+    """Yield a class and those it is nested in."""
+    parts = name.split("$")
+    outer = ("$".join(parts[: count + 1]) for count in range(len(parts)))
+    return (classes[each] for each in outer if each in classes)
+
+
+def _is_open(facts: ClassFacts) -> bool:
+    """Whether a class is neither private nor numbered (anonymous, local) nor made by the compiler."""
+    numbered = any(part[:1].isdigit() for part in facts.name.split("$")[1:])
+    return not numbered and not facts.access & (_SYNTHETIC | _PRIVATE)
+
+
+def _constant(member: FieldFacts | MethodFacts) -> str:
+    return member.constant if isinstance(member, FieldFacts) and member.access & _STATIC else ""
+
+
+def code_of(facts: ClassFacts) -> object:
+    """Return what makes two class files do the same: what the class declares, and every instruction."""
+    methods = sorted((each.name, each.descriptor, each.access, each.code) for each in facts.methods)
+    fields = sorted((each.name, each.descriptor, each.access, each.constant) for each in facts.fields)
+    return facts.access, facts.superclass, facts.interfaces, fields, methods
+
+
+def _same(one: Sequence[ClassFacts], other: Sequence[ClassFacts]) -> bool:
+    return [(each.name, code_of(each)) for each in one] == [(each.name, code_of(each)) for each in other]
+
+
+def api_of(nest: Sequence[ClassFacts]) -> frozenset[str]:
+    """Return what a top-level class and its nested ones declare for others, each declaration as a line."""
+    return frozenset(chain.from_iterable(map(_declarations, visible({each.name: each for each in nest}).values())))
+
+
+def _declarations(facts: ClassFacts) -> Iterator[str]:
+    kin = ", ".join(filter(None, (facts.superclass, *sorted(facts.interfaces))))
+    yield _dotted(f"{_words(facts.access)} class {facts.name} of {kin}")
+    for name, member in members(facts).items():
+        more = member.exceptions if isinstance(member, MethodFacts) else filter(None, [member.constant])
+        yield " ".join(filter(None, (_words(member.access), f"{_dotted(facts.name)}.{name}", *sorted(more))))
+
+
+def _words(access: int) -> str:
+    return " ".join(word for bit, word in _MODIFIERS.items() if access & bit)
+
+
+def _calls_of(classes: Classes) -> defaultdict[str, Counter[str]]:
+    """Return how often each top-level class and its nested ones use what, less what compilers add on their own."""
+    accessors = {
+        (facts.name, each.name, each.descriptor): each
+        for facts in classes.values()
+        for each in facts.methods
+        if is_accessor(each)
+    }
+    found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for facts in classes.values():
+        if not facts.access & _SYNTHETIC:
+            for method in facts.methods:
+                if not is_accessor(method) and not is_switch_table(method):
+                    found[top_level(facts.name)].update(_expanded(method.uses, accessors))
+    return found
+
+
+def _expanded(uses: Sequence[Use], accessors: Mapping[tuple[str, str, str], MethodFacts]) -> Iterator[str]:
+    """Yield uses as text; a call of an accessor, which each compiler builds its own way, as what that does."""
+    for use in uses:
+        accessor = accessors.get((use.owner, use.name, use.descriptor))
+        for each in accessor.uses if accessor else (use,):
+            if not is_compilers_own(each):
+                member = each.name + (":" if each.kind in ("get", "put") else "") + each.descriptor
+                yield f"{each.kind} {_dotted(each.owner)}.{member}".removesuffix(".")
+
+
+def _rule_of(generated: bool, same_api: bool, same_calls: bool, certain: bool) -> rules.Rule:
+    """Return the rule that a change in a class breaks that nothing names."""
+    if generated:
+        may_be_compilers = same_api and same_calls and not certain
+        return rules.GENERATED_CODE if may_be_compilers else rules.GENERATED_CHANGED
+    if not same_api:
+        return rules.UNNAMED_CLASS_API
+    return rules.UNNAMED_CLASS_CODE if same_calls else rules.UNNAMED_CLASS_CALLS
+
+
+def _changes(apis: tuple[frozenset[str], frozenset[str]], new: Counter[str], olds: Sequence[Counter[str]]) -> str:
+    """Return in words what is different; of the calls, against the baseline that calls the most alike."""
+    if apis[0] != apis[1]:
+        return f"declares something else: {_listed(*apis)}"
+    old = min(olds, key=lambda each: (each - new).total() + (new - each).total())
+    if old != new:
+        return f"calls something else: {_listed(frozenset(old - new), frozenset(new - old))}"
+    return "has other instructions, and calls what it called"
+
+
+def _listed(old: frozenset[str], new: frozenset[str], most: int = 4) -> str:
+    """Return what was added and removed in words, a few of each."""
+    changes = [f"+ {each}" for each in sorted(new - old)] + [f"- {each}" for each in sorted(old - new)]
+    more = f"; and {len(changes) - most} more" if len(changes) > most else ""
+    return "; ".join(changes[:most]) + more
+
+
+def _dotted(name: str) -> str:
+    return name.replace("/", ".")

@@ -1,0 +1,93 @@
+"""What the tests say of the jar: expected against seen, and the candidate's failures against base's; pure."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from harness.model.proof import FailedTest, TestClass, TestSuite
+from harness.proof.junit.junit_tests import JUnitTest, Status
+
+Key = tuple[str, str]
+_RAN = (Status.PASSED, Status.FAILED)
+
+
+def settle(
+    expected: Sequence[JUnitTest], seen: Sequence[JUnitTest], reason: str, trace: str = ""
+) -> tuple[JUnitTest, ...]:
+    """Return every test that was seen and every one that was expected and was not: MISSING, for this reason.
+
+    A test that the report names twice counts as failed if either did.
+    """
+    by_key: dict[Key, JUnitTest] = {}
+    for case in seen:
+        known = by_key.get(case.key)
+        by_key[case.key] = known if known and known.status is Status.FAILED else case
+    missed = [case for case in expected if case.key not in by_key]
+    message = f"did not run: {reason}"
+    return (
+        *by_key.values(),
+        *(replace(each, status=Status.MISSING, message=message, trace=trace) for each in missed),
+    )
+
+
+def classes_of(suite: TestSuite, cases: Iterable[JUnitTest]) -> tuple[TestClass, ...]:
+    """Return the figures of each class, by name; a test without a result is one of its failures."""
+    groups: dict[str, list[JUnitTest]] = defaultdict(list)
+    for case in cases:
+        groups[case.class_name].append(case)
+    return tuple(_class(suite, name, groups[name]) for name in sorted(groups))
+
+
+def failed_tests(suite: TestSuite, cases: Sequence[JUnitTest], on_base: Mapping[Key, Status]) -> tuple[FailedTest, ...]:
+    """Return what failed, in order; the missing tests of a class make one entry with their number.
+
+    `on_base` is how the same tests ended on base; what it does not name did not run there.
+    """
+    failed = [_failed(suite, case, _verdict([case], on_base)) for case in cases if case.status is Status.FAILED]
+    missing: dict[str, list[JUnitTest]] = defaultdict(list)
+    for case in cases:
+        if case.status is Status.MISSING:
+            missing[case.class_name].append(case)
+    for group in missing.values():
+        name = group[0].name if len(group) == 1 else f"{len(group)} tests, {group[0].name} among them,"
+        failed.append(_failed(suite, replace(group[0], name=name), _verdict(group, on_base)))
+    return tuple(failed)
+
+
+def unhappy(cases: Iterable[JUnitTest]) -> tuple[JUnitTest, ...]:
+    """Return the tests that failed or are missing."""
+    return tuple(case for case in cases if case.status in (Status.FAILED, Status.MISSING))
+
+
+def gap_of(cases: Iterable[JUnitTest]) -> str:
+    """Return in a sentence which tests chose not to run; those are no pass."""
+    skipped = Counter(case.class_name for case in cases if case.status is Status.SKIPPED)
+    if not skipped:
+        return ""
+    return f"{skipped.total()} tests were skipped by their own conditions: {', '.join(sorted(skipped))}"
+
+
+def _class(suite: TestSuite, name: str, cases: Sequence[JUnitTest]) -> TestClass:
+    return TestClass(
+        suite=suite,
+        name=name,
+        tests=len(cases),
+        failures=len(unhappy(cases)),
+        skipped=sum(case.status is Status.SKIPPED for case in cases),
+        seconds=round(sum(case.seconds for case in cases), 3),
+        methods=tuple(sorted({case.name.partition("(")[0] for case in cases if case.status in _RAN})),
+    )
+
+
+def _failed(suite: TestSuite, case: JUnitTest, fails_on_base: bool | None) -> FailedTest:
+    return FailedTest(suite, case.class_name, case.name, case.message, case.trace, fails_on_base)
+
+
+def _verdict(cases: Sequence[JUnitTest], on_base: Mapping[Key, Status]) -> bool | None:
+    """Whether base fails all of these too; None where base, too, left no answer: that excuses nobody."""
+    answers = [on_base.get(case.key, Status.MISSING) for case in cases]
+    if Status.PASSED in answers:
+        return False
+    return True if all(answer is Status.FAILED for answer in answers) else None

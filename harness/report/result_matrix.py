@@ -1,0 +1,152 @@
+"""The matrix scenario × arm as the report shows it; pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.base.text import cut
+from harness.model.arms import Arm, Role
+from harness.model.runs import Evidence
+from harness.model.verdict import CellState, JudgedCell, JudgedRun, JudgedScenario, Standing, VerdictRecord
+from harness.report.figures import inline_figures
+from harness.report.links import Link, Quote, evidence_link, journal_link, quote_of
+
+SIGNS = {
+    CellState.PASSED: "✓",
+    CellState.FAILED: "✕",
+    CellState.INCONCLUSIVE: "?",
+    CellState.BROKEN: "!",
+    CellState.UNSUPPORTED: "–",
+    CellState.UNSTABLE: "≠",
+    CellState.MISSING: "…",
+}
+_MOST_LINKS = 6
+_MOST_QUOTES = 2
+_REASON = 240
+_QUOTE = 300
+
+
+@dataclass(frozen=True, slots=True)
+class CellView:
+    """One cell: what it shows, whether that is as claimed, the figures that matter and where to look."""
+
+    arm: str
+    sign: str
+    state: str
+    expectation: str
+    standing: str
+    expected: str
+    counted: str
+    reason: str
+    figures: tuple[str, ...]
+    quotes: tuple[Quote, ...]
+    links: tuple[Link, ...]
+    rerun: str
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRow:
+    """One scenario; a cell is None where an arm cannot exist or was not declared."""
+
+    id: str
+    name: str
+    question: str
+    verdict: str
+    effect: str
+    discriminates: bool
+    sentences: tuple[str, ...]
+    cells: tuple[CellView | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InertnessView:
+    """What base and the candidate with its flag off show in one scenario, and what that means for the flag."""
+
+    id: str
+    scenario: str
+    base: str
+    off: str
+    means: str
+
+
+def slug(*parts: str) -> str:
+    """Return words as an id that is stable and safe in an address."""
+    return "-".join(re.sub(r"[^A-Za-z0-9]+", "-", part).strip("-").lower() for part in parts)
+
+
+def rows(record: VerdictRecord, text: int) -> tuple[MatrixRow, ...]:
+    """Return a row per scenario, in the order of the declaration."""
+    return tuple(_row(record, scenario, text) for scenario in record.scenarios)
+
+
+def inertness(record: VerdictRecord) -> tuple[InertnessView, ...]:
+    """Return a row per scenario that was declared for an arm with the flag off."""
+    found = []
+    for scenario in record.scenarios:
+        shown = {cell.role: cell.shown for cell in scenario.cells}
+        if Role.OFF in shown:
+            ends = (shown.get(Role.BASE, "not asked"), shown[Role.OFF])
+            row = InertnessView(f"scenario-{slug(scenario.name)}", scenario.name, *ends, scenario.inertness)
+            found.append(row)
+    return tuple(found)
+
+
+def _row(record: VerdictRecord, scenario: JudgedScenario, text: int) -> MatrixRow:
+    return MatrixRow(
+        id=f"scenario-{slug(scenario.name)}",
+        name=scenario.name,
+        question=scenario.question,
+        verdict=scenario.verdict.value if scenario.verdict else "",
+        effect=scenario.effect,
+        discriminates=scenario.discriminates,
+        sentences=tuple(cut(sentence, text) for sentence in record.about(scenario.name)),
+        cells=tuple(_cell(record, scenario, arm, text) for arm in record.arms),
+    )
+
+
+def _cell(record: VerdictRecord, scenario: JudgedScenario, arm: Arm, text: int) -> CellView | None:
+    cell = scenario.cell(arm.name)
+    if cell is None:
+        return None
+    runs = record.runs_of(scenario.name, arm.name)
+    quoted, places = _evidence(runs)
+    return CellView(
+        arm=arm.name,
+        sign=SIGNS[cell.state],
+        state=cell.state.value,
+        expectation=cell.expectation,
+        standing=_standing(cell),
+        expected=" and ".join(map(str, cell.expected)),
+        counted=f"{cell.agreeing} of {cell.declared}",
+        reason=cut(cell.reason, min(text, _REASON)),
+        figures=inline_figures([run.measures for run in runs]),
+        quotes=tuple(quote_of(evidence, min(text, _QUOTE)) for evidence in quoted),
+        links=_links(runs, places),
+        rerun=cell.rerun,
+    )
+
+
+def _standing(cell: JudgedCell) -> str:
+    """Return how a cell stands, in other words where nothing is claimed of it and where its failure is claimed."""
+    if cell.is_expected_failure:
+        return "expected failure"
+    unclaimed = {Standing.AS_CLAIMED: "no claim", Standing.NOT_AS_CLAIMED: "worse than base"}
+    return cell.standing.value if cell.expected else unclaimed.get(cell.standing, cell.standing.value)
+
+
+def _evidence(runs: Sequence[JudgedRun]) -> tuple[list[Evidence], list[Evidence]]:
+    """Return the evidence of all repeats: that which is quoted, and that which is only linked to."""
+    every = list(dict.fromkeys(evidence for run in runs for evidence in run.evidence))
+    quoted = [evidence for evidence in every if evidence.excerpt.strip()][:_MOST_QUOTES]
+    return quoted, [evidence for evidence in every if evidence not in quoted]
+
+
+def _links(runs: Sequence[JudgedRun], evidence: list[Evidence]) -> tuple[Link, ...]:
+    """Return the journal of every repeat and the places that show what failed."""
+    journals = [
+        Link(journal_link(r.key.folder).href, "journal" if len(runs) == 1 else f"journal {r.repeat}") for r in runs
+    ]
+    places = [evidence_link(each) for each in evidence]
+    return (*journals, *dict.fromkeys(places[: max(_MOST_LINKS - len(journals), 2)]))

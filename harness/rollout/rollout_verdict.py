@@ -1,0 +1,69 @@
+"""From what the rehearsals showed to the answer; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from harness.model.rollout import Rehearsal, RolloutOutcome
+from harness.model.runs import Outcome
+from harness.rollout.rehearsals import CONTROL
+
+
+def decide_rollout(rehearsals: Sequence[Rehearsal]) -> tuple[RolloutOutcome, str, tuple[str, ...]]:
+    """Decide all rehearsals together: (outcome, sentence, reasons).
+
+    If base itself cannot be rolled, nothing is said about the candidate.
+    """
+    outcome, reasons = _decide(rehearsals)
+    return outcome, _sentence(outcome, rehearsals), reasons
+
+
+def _decide(rehearsals: Sequence[Rehearsal]) -> tuple[RolloutOutcome, tuple[str, ...]]:
+    control = next((each for each in rehearsals if each.name == CONTROL), None)
+    if control is not None and control.result.outcome is not Outcome.PASSED:
+        return RolloutOutcome.INCONCLUSIVE, (f"base itself could not be rolled: {control.result.reason}",)
+    for outcome in (RolloutOutcome.STOPPED, RolloutOutcome.INCONCLUSIVE):
+        named = tuple(f"{each.name}: {each.result.reason}" for each in rehearsals if outcome_of(each) is outcome)
+        if named:
+            return outcome, named
+    if not rehearsals:
+        return RolloutOutcome.INCONCLUSIVE, ("nothing was rehearsed",)
+    return RolloutOutcome.PASSED, ()
+
+
+def outcome_of(rehearsal: Rehearsal) -> RolloutOutcome:
+    """Return what one rehearsal weighs; one that failed before the first node's turn says nothing of the candidate."""
+    match rehearsal.result.outcome:
+        case Outcome.PASSED:
+            return RolloutOutcome.PASSED
+        case Outcome.FAILED:
+            return RolloutOutcome.STOPPED if rehearsal.turns else RolloutOutcome.INCONCLUSIVE
+        case Outcome.INCONCLUSIVE | Outcome.BROKEN | Outcome.UNSUPPORTED:
+            return RolloutOutcome.INCONCLUSIVE
+        case never:
+            assert_never(never)
+
+
+def _sentence(outcome: RolloutOutcome, rehearsals: Sequence[Rehearsal]) -> str:
+    match outcome:
+        case RolloutOutcome.PASSED:
+            return f"{_count(rehearsals)} passed, and nothing that clients were promised was lost."
+        case RolloutOutcome.STOPPED:
+            return _where(rehearsals)
+        case RolloutOutcome.INCONCLUSIVE:
+            return "Too little could be tested."
+        case never:
+            assert_never(never)
+
+
+def _count(rehearsals: Sequence[Rehearsal]) -> str:
+    return "1 rehearsal" if len(rehearsals) == 1 else f"All {len(rehearsals)} rehearsals"
+
+
+def _where(rehearsals: Sequence[Rehearsal]) -> str:
+    """Return where the first rehearsal that failed was stopped: at which node, or what was lost in it."""
+    failed = next(each for each in rehearsals if outcome_of(each) is RolloutOutcome.STOPPED)
+    stopped = next((turn for turn in failed.turns if turn.stopped), None)
+    at = f" at node {stopped.node} ({stopped.roles})" if stopped else ""
+    return f"Stopped{at} in {failed.name}: {failed.result.reason}."

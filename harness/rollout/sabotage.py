@@ -1,0 +1,20 @@
+"""The sabotaged jar: the candidate's own without a class that every node needs, so that it dies on load."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from pathlib import Path
+
+_NEEDED_CLASS = "org/apache/kafka/raft/KafkaRaftClient.class"
+
+
+def without_class(jar: Path, into: Path) -> Path:
+    """Copy a raft jar without that class, and return the copy."""
+    into.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(jar) as whole, zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as torn:
+        for entry in whole.infolist():
+            if entry.filename != _NEEDED_CLASS:
+                with whole.open(entry) as source, torn.open(entry, "w") as copy:
+                    shutil.copyfileobj(source, copy)
+    return into

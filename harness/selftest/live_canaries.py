@@ -1,0 +1,195 @@
+"""Canaries on live clusters: a deaf observer, a log that forgets, a heal that does not heal, a starved host."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.base.waiting import wait_until
+from harness.cluster import partitions
+from harness.cluster.cluster import Cluster
+from harness.cluster.install import Install
+from harness.cluster.node import Node, NodeState
+from harness.cluster.prepare import Ground
+from harness.cluster.topology import Topology
+from harness.engine.outcome import Facts, decide
+from harness.engine.planned_run import PlannedRun
+from harness.model.arms import ABSENT, Role
+from harness.model.clients import ClientReport
+from harness.model.events import QuorumSeen
+from harness.model.runs import Outcome, RunKey, RunResult
+from harness.rundir.directory import RunDirectory
+from harness.rundir.journal import read_journal
+from harness.scenario.actions.register_endpoint import register_endpoint
+from harness.scenario.actions.restart import restart
+from harness.scenario.actions.start import start_all
+from harness.scenario.conditions.follows_leader import follows_leader
+from harness.scenario.conditions.is_up import is_up
+from harness.scenario.conditions.leadership import has_leader
+from harness.scenario.conditions.voter_set import voter_set_knows
+from harness.scenario.loads.records import RecordsClient, produce
+from harness.scenario.plan import ClusterRef, Plan
+from harness.scenario.refs import NodeRef
+from harness.scenario.world import World
+from harness.selftest.canaries_without_nodes import carry_out, plan_of
+from harness.selftest.canary import Canary, NotDetected, require
+from harness.toolbox.downloads import sha256_of
+
+_UP = "60s"
+_UP_SECONDS = 60.0
+_PRODUCE_SECONDS = 1.5
+_CUT_BYTES = 20
+_SEGMENT = "orders-0/00000000000000000000.log"
+# A voter announces its new address itself after three fetch time-outs: too late to be taken for the heal.
+_SLOW_TO_ANNOUNCE = {"controller.quorum.fetch.timeout.ms": "20000"}
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """What live canaries stand on: a prepared Kafka, and its own raft jar."""
+
+    ground: Ground
+    raft_jar: Path
+    version: str
+
+    def canaries(self) -> tuple[Canary, ...]:
+        """Return the canaries that need real nodes."""
+        return (
+            Canary("deaf observer", "an observer that lives, stays listed and fetches nothing", self._deaf),
+            Canary("starved host", "an observer that the host does not let run", self._starved),
+            Canary("heal that does not heal", "a voter moves, and nobody registers its new address", self._unhealed),
+            Canary("forgotten record", "acknowledged records that are cut from the broker's log", self._forgotten),
+        )
+
+    def _run(
+        self, run_dir: Path, topology: Topology, build: Callable[..., None], settings: Mapping[str, str]
+    ) -> RunResult:
+        key, scenario = RunKey("canary", "stock", 1), plan_of("canary", topology, build)
+        return carry_out(PlannedRun(key, scenario, Role.BASE, self.ground, self._stock(), settings), run_dir)
+
+    def _stock(self) -> Install:
+        return Install("stock", self.raft_jar, sha256_of(self.raft_jar), ABSENT)
+
+    def _deaf(self, run_dir: Path) -> str:
+        result = self._run(run_dir, Topology(1, 1), _deafen, {})
+        journal = read_journal(RunDirectory(run_dir).run(result.key).journal)
+        listed = [entry.event.observers for entry in journal if isinstance(entry.event, QuorumSeen)]
+        require(1 in listed[-1], "the quorum does not list it any more, which would show it too")
+        return _alarm_sentence(result, Outcome.FAILED, "observer_recovers")
+
+    def _starved(self, run_dir: Path) -> str:
+        result = self._run(run_dir, Topology(1, 1), _starve, {})
+        return _alarm_sentence(result, Outcome.INCONCLUSIVE, "host_not_starved")
+
+    def _unhealed(self, run_dir: Path) -> str:
+        result = self._run(run_dir, Topology(3, 0), _move_without_registering, _SLOW_TO_ANNOUNCE)
+        require("the second" in result.reason, f"{result.outcome}: {result.reason}")
+        return _alarm_sentence(result, Outcome.INCONCLUSIVE, "voter_set_knows")
+
+    def _forgotten(self, folder: Path) -> str:
+        launch, stock = self.ground.launch({}), self._stock()
+        with Cluster(Topology(1, 0), folder, launch, stock, self.ground.template, lambda _: None) as cluster:
+            before, after = _before_and_after_a_cut(cluster)
+        require(before.acknowledged > 0 and not before.lost and not before.unread, f"before the cut: {before}")
+        decision = decide(Facts(clients=(after,)))
+        if (decision.outcome, decision.expectation) != (Outcome.FAILED, "nothing_lost"):
+            raise NotDetected(f"{decision.outcome}: {decision.reason}")
+        return f"{decision.outcome}({decision.expectation}): {decision.reason}"
+
+
+def _alarm_sentence(result: RunResult, outcome: Outcome, expectation: str) -> str:
+    """Return a result in words when it is the alarm; raise NotDetected when it is another."""
+    sentence = f"{result.outcome}({result.expectation}): {result.reason}"
+    require((result.outcome, result.expectation) == (outcome, expectation), sentence)
+    return sentence
+
+
+def _both_up(plan: Plan, observer: NodeRef) -> None:
+    plan.do(start_all())
+    plan.guard(is_up(), follows_leader(observer), within=_UP)
+
+
+@dataclass(frozen=True, slots=True)
+class _Deafen:
+    """Restart a node without what it knows of the quorum, configured with dead addresses only."""
+
+    node: NodeRef
+    description: str = "restart the observer without its metadata, configured with dead addresses"
+
+    def perform(self, world: World) -> None:
+        """Stop, forget, start."""
+        node = world.cluster.nodes[self.node.find(world)]
+        node.stop()
+        shutil.rmtree(node.data_dir / "__cluster_metadata-0")
+        world.cluster.start([node.id], {voter: world.cluster.dead_address() for voter in world.cluster.controllers})
+
+
+def _deafen(plan: Plan, _cluster: ClusterRef, observer: NodeRef) -> None:
+    _both_up(plan, observer)
+    plan.do(_Deafen(observer))
+    plan.expect(follows_leader(observer), within="6s", named="observer_recovers")
+
+
+@dataclass(frozen=True, slots=True)
+class _Suspend:
+    """Keep a node from running."""
+
+    node: NodeRef
+    description: str = "let the observer not run (SIGSTOP)"
+
+    def perform(self, world: World) -> None:
+        """Stop it where it is."""
+        os.kill(world.cluster.nodes[self.node.find(world)].pid, signal.SIGSTOP)
+
+
+def _starve(plan: Plan, _cluster: ClusterRef, observer: NodeRef) -> None:
+    _both_up(plan, observer)
+    plan.do(_Suspend(observer))
+    plan.expect(follows_leader(observer), within="4s", named="observer_recovers")
+
+
+def _move_without_registering(plan: Plan, _cluster: ClusterRef) -> None:
+    """Move one voter and register it, then another and do not: only the second guard is unmet."""
+    plan.do(start_all())
+    plan.guard(is_up(), has_leader(), within=_UP)
+    _, first, second = plan.name_voters("leader", "first", "second")
+    plan.do(restart(first, ports="new"), register_endpoint(first))
+    plan.guard(is_up(), voter_set_knows(first), within=_UP)
+    plan.do(restart(second, ports="new"))
+    plan.guard(is_up(), within=_UP)
+    plan.guard(voter_set_knows(second), within="2s")
+
+
+def _before_and_after_a_cut(cluster: Cluster) -> tuple[ClientReport, ClientReport]:
+    """Produce to one node and account for it; then take the end of its log away, and account again."""
+    (node,) = cluster.nodes.values()
+    _start(cluster, node)
+    broker = node.config.listeners[0]
+    problem = partitions.create_topic(cluster.wire, broker, "orders", [(node.id,)], {})
+    require(not problem, f"the topic could not be created: {problem}")
+    client = RecordsClient(produce("orders"), 1, [broker])
+    client.start()
+    time.sleep(_PRODUCE_SECONDS)
+    client.stop()
+    before = client.report([broker])
+    node.kill()
+    log = node.data_dir / _SEGMENT
+    os.truncate(log, log.stat().st_size - _CUT_BYTES)
+    _start(cluster, node)
+    return before, client.report([broker])
+
+
+def _start(cluster: Cluster, node: Node) -> None:
+    cluster.start([node.id])
+    ready = wait_until(lambda: _is_ready(cluster, node), _UP_SECONDS)
+    require(ready, "a node did not come up")
+
+
+def _is_ready(cluster: Cluster, node: Node) -> bool:
+    cluster.look()
+    return node.state is NodeState.READY
