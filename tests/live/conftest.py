@@ -1,5 +1,7 @@
 """What live tests stand on: the real cache of this user, a locked Kafka, the bundled Java."""
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -58,6 +60,14 @@ def built(toolbox: Toolbox, quiet: Reporter, tmp_path_factory) -> Path:
     RunDirectory(folder).request.write(Request(kafka_version=KAFKA, builder="ecj", scenarios=("new-mechanism",)))
     build(folder, toolbox, quiet)
     return folder
+
+
+@pytest.fixture(scope="session")
+def shipped_verification(tmp_path_factory) -> tuple[Path, subprocess.CompletedProcess]:
+    """Return the run directory of `harness verify` as a user types it, not to be written to, and how it ended."""
+    folder = tmp_path_factory.mktemp("shipped")
+    command = [sys.executable, "-c", "from harness.cli import main; main()", "verify", "--out", "run"]
+    return folder / "run", subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=900, check=False)
 
 
 @pytest.fixture(scope="session")

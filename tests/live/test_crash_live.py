@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -32,21 +33,11 @@ pytestmark = pytest.mark.live
 CRASHES = int(os.environ.get("HARNESS_CRASHES", "3"))
 SEED = int(os.environ.get("HARNESS_CRASH_SEED", "1"))
 # Short, medium and long lives, in seconds: the build, the middle of a run, the log diff and what follows it.
-LIVES = ((0.5, 8.0), (2.0, 25.0), (15.0, 60.0))
-VERIFY = (
-    "verify",
-    "--scenario",
-    "new-mechanism",
-    "--arms",
-    "base,on",
-    "--no-coverage",
-    "--tests",
-    "none",
-    "--out",
-    "run",
-)
+LIVES = ((0.5, 8.0), (6.0, 25.0), (15.0, 45.0))
+QUICK = ("--scenarios", str(Path(__file__).parent / "scenarios"), "--scenario", "comes-up", "--arms", "base,on")
+VERIFY = ("verify", *QUICK, "--builder", "ecj", "--no-coverage", "--tests", "none", "--out", "run")
 RESUME = ("verify", "--resume", "run")
-EXPECTED = {"stock": ("FAILED", "observer_recovers"), "patched-on": ("PASSED", "")}
+EXPECTED = {"stock": ("PASSED", ""), "patched-on": ("PASSED", "")}
 
 
 @pytest.fixture
@@ -139,30 +130,43 @@ def test_a_harness_that_is_killed_at_any_moment_is_gone_on_with_to_the_same_verd
     assert not listening & ports_of(run_dir)
 
 
-@pytest.mark.parametrize(
-    ("moment", "ending"),
-    [
-        ("building", signal.SIGINT),
-        ("runs on live clusters", signal.SIGTERM),
-        ("comparing node logs", signal.SIGINT),
-    ],
-)
-def test_asked_to_end_it_ends_within_ten_seconds_and_says_how_to_resume(start, tmp_path, ending, moment):
-    process = start(*VERIFY)
-    begun = next((line for line in process.stdout if moment in line), "")
-    assert begun, "the moment never came"
-    time.sleep(2 if moment != "building" else 0)
+def interrupted(process, moment, ending, after_seconds):
+    """Send a signal some time after the harness has printed `moment`; return what it prints until its end."""
+    assert any(moment in line for line in process.stdout), "the moment never came"
+    time.sleep(after_seconds)
     process.send_signal(ending)
     began = time.monotonic()
-    told, _ = process.communicate(timeout=30)
+    printed, _ = process.communicate(timeout=30)
     assert time.monotonic() - began < 10
-    assert (process.returncode, "Traceback" in told) == (130, False), told
-    kept = (tmp_path / "run").exists()
-    assert kept == (moment != "building")
-    assert ("harness verify --resume run" in told) == kept
+    assert (process.returncode, "Traceback" in printed) == (130, False), printed
+    return printed
+
+
+def test_asked_to_end_while_it_builds_it_leaves_nothing(start, tmp_path):
+    printed = interrupted(start(*VERIFY), "building", signal.SIGINT, 0)
+    assert not (tmp_path / "run").exists()
+    assert "--resume" not in printed
+    assert not processes_of(tmp_path)
+
+
+def test_asked_to_end_in_the_middle_of_runs_it_says_how_to_resume_and_no_node_is_left(start, tmp_path):
+    printed = interrupted(start(*VERIFY), "runs on live clusters", signal.SIGTERM, 6)
+    assert "harness verify --resume run" in printed
+    assert not processes_of(tmp_path)
+    assert left_behind(tmp_path) == []
+
+
+@pytest.mark.parametrize("seconds", [0.5, 1.2, 2.0])
+def test_asked_to_end_while_it_compares_logs_it_says_how_to_resume_and_no_spark_is_left(
+    start, tmp_path, shipped_verification, seconds
+):
+    shutil.copytree(shipped_verification[0], tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "logs")
+    printed = interrupted(start(*RESUME), "comparing node logs", signal.SIGINT, seconds)
+    assert "harness verify --resume run" in printed
     assert not processes_of(tmp_path)
     # Spark's folder may stay for the next start to sweep: its JVM wrote there to the last moment.
-    assert not kept or [path for path in left_behind(tmp_path) if not path.name.startswith("spark-")] == []
+    assert [path for path in left_behind(tmp_path) if not path.name.startswith("spark-")] == []
 
 
 def test_a_node_that_does_not_stop_in_time_leaves_its_threads(ground, stock, tmp_path, monkeypatch):

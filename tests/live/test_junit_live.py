@@ -98,6 +98,7 @@ def without(jar: Path, entry: str, into: Path) -> Path:
     return into
 
 
+@pytest.mark.whole
 def test_all_889_of_upstreams_tests_and_those_of_the_series_pass_on_the_shipped_patch(prove, patched, tmp_path):
     proof = prove(patched, TestScope.ALL, series_tests=SERIES / "tests")
     assert sum(each.tests for each in proof.classes if each.suite is TestSuite.UPSTREAM) == 889

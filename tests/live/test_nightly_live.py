@@ -22,6 +22,7 @@ MATRIX = """
 schema = 1
 [builds.series]
 kafka = "3.9.1"
+builder = "ecj"
 tests = "none"
 coverage = false
 [[ask]]

@@ -57,13 +57,26 @@ def nodes_of(folder):
     return [words for words in command_lines if "kafka.Kafka" in words and any(str(folder) in word for word in words)]
 
 
-@pytest.fixture(scope="module")
-def shipped(tmp_path_factory):
-    """Return the folder of a whole programme on dedicated controllers, and what was printed."""
-    folder = tmp_path_factory.mktemp("shipped")
-    done = rollout("--out", "run", cwd=folder)
+CUT = ("control", "forward-and-back", "dies-on-load")
+
+
+def passed(folder, *options):
+    """Return the folder of a programme on dedicated controllers that passed, and what was printed."""
+    done = rollout(*options, "--out", "run", cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "run", done.stdout
+
+
+@pytest.fixture(scope="module")
+def shipped(tmp_path_factory):
+    """Return the three rehearsals that the others vary: what passes and prints, and where."""
+    return passed(tmp_path_factory.mktemp("cut"), *(word for name in CUT for word in ("--rehearse", name)))
+
+
+@pytest.fixture(scope="module")
+def shipped_whole(tmp_path_factory):
+    """Return the whole programme."""
+    return passed(tmp_path_factory.mktemp("whole"))
 
 
 def test_the_shipped_series_rolls_forward_and_back_and_nothing_is_lost(shipped):
@@ -94,8 +107,9 @@ def test_every_turn_had_every_check_and_the_live_jar_was_the_one_put_there(shipp
     assert jars == {found["base"]["build"]["jar_sha256"]}, "all the way back"
 
 
-def test_both_versions_led_each_other_before_the_way_back_from_half_way(shipped):
-    run_dir, _ = shipped
+@pytest.mark.whole
+def test_both_versions_led_each_other_before_the_way_back_from_half_way(shipped_whole):
+    run_dir, _ = shipped_whole
     _, by_name = found_in(run_dir)
     restarts = [turn for turn in by_name["half-way-and-back"]["turns"] if turn["action"] == "restart"]
     phases = {turn["phase"]: turn["build"] for turn in restarts}
@@ -120,8 +134,9 @@ def test_a_jar_that_dies_on_load_was_noticed_at_the_first_node_with_the_cluster_
     assert "it died, as it may" in journal
 
 
-def test_a_killed_node_came_back_in_its_turn(shipped):
-    run_dir, _ = shipped
+@pytest.mark.whole
+def test_a_killed_node_came_back_in_its_turn(shipped_whole):
+    run_dir, _ = shipped_whole
     journal = (run_dir / "runs" / "killed-in-step" / "roll" / "1" / "journal.jsonl").read_text()
     assert journal.count('"state": "killed"') >= 2
     assert "kill -9 the broker to kill 1 s later" in journal
@@ -141,9 +156,19 @@ def test_the_runbooks_commands_were_run_and_show_what_the_protocol_says(shipped)
 def test_the_report_shows_every_rehearsal_with_its_timeline_and_log_differences(shipped):
     run_dir, _ = shipped
     page = (run_dir / "report.html").read_text()
-    assert page.count('<svg class="timeline"') == 5
+    assert page.count('<svg class="timeline"') == len(CUT)
     assert "They were not compared" not in page
     assert len(page) < 2_000_000
+
+
+@pytest.mark.whole
+def test_the_whole_programme_loses_nothing_and_its_report_has_every_timeline(shipped_whole):
+    run_dir, _ = shipped_whole
+    _, by_name = found_in(run_dir)
+    promised = [client for each in by_name.values() for client in each["clients"] if client["binding"]]
+    assert len(promised) == 4 * 5
+    assert not any(client["lost"] or client["violations"] for client in promised)
+    assert (run_dir / "report.html").read_text().count('<svg class="timeline"') == 5
 
 
 def test_a_jar_that_throws_in_the_raft_thread_is_stopped_at_the_first_node_on_combined_nodes(broken_jar, tmp_path):
