@@ -30,6 +30,7 @@ from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox, local_toolbox
 
 KAFKA = "3.9.1"
+collect_ignore = ["scenarios"]  # material of tests, which the plugin would run
 SERIES = data_root() / "patches" / KAFKA / "dynamic-bootstrap"
 
 
