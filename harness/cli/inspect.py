@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from harness.base.errors import HarnessError, unknown
@@ -64,7 +64,7 @@ def _list_verbs() -> int:
     from harness.scenario.verbs import Kind, verbs
 
     found = sorted(verbs().values(), key=lambda verb: (list(Kind).index(verb.kind), verb.name))
-    table = Table("kind", "name", "what it does", box=None, header_style="bold")
+    table = Table("kind", Column("name", no_wrap=True), "what it does", box=None, header_style="bold")
     for verb in found:
         table.add_row(str(verb.kind), verb.name, verb.summary)
     common.console().print(table)

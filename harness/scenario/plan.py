@@ -15,10 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from inspect import isfunction
 from itertools import chain
 
 from harness.cluster.topology import Topology
 from harness.scenario.bounds import RecoveryBound, seconds
+from harness.scenario.mistakes import mistake
 from harness.scenario.monitors.base import MakeMonitor
 from harness.scenario.refs import NodeRef, bound, current_leader, fixed
 from harness.scenario.steps import Action, Background, Bind, Condition, Do, Expect, Guard, Load, OnlyIf, Phase, Step
@@ -86,18 +88,22 @@ class Plan:
 
     def background(self, load: Load) -> None:
         """Run a load from here to the end; nothing that it has acknowledged may be lost."""
+        _called(load)
         self._collecting.append(Background(load))
 
     def guard(self, *every: Condition, within: str) -> None:
         """State what must be true before the plan goes on; unmet, the run is INCONCLUSIVE."""
+        _called(*every)
         self._collecting += [Guard(condition, seconds(within)) for condition in every]
 
     def do(self, *every: Action, when: Condition | None = None) -> None:
         """Do something, perhaps only when a condition holds at that moment."""
+        _called(*every)
         self._collecting += [Do(action, when) for action in every]
 
     def expect(self, condition: Condition, *, within: str | RecoveryBound, named: str) -> None:
         """Ask the arm: met within the time, or FAILED by this name."""
+        _called(condition)
         bound = seconds(within) if isinstance(within, str) else within
         self._collecting.append(Expect(condition, bound, named))
 
@@ -112,6 +118,12 @@ class Plan:
         description = f"call the present leader “{leader}” and the other voters “{'”, “'.join(others)}”"
         self._collecting.append(Bind(names, description, _leader_then_others))
         return tuple(map(bound, names))
+
+
+def _called(*parts: object) -> None:
+    for part in parts:
+        if isfunction(part):
+            raise TypeError(f"{part.__name__} is handed over without being called: write {part.__name__}(…)")
 
 
 def _leader_then_others(world: World) -> tuple[int, ...]:
@@ -142,13 +154,16 @@ class Scenario:
     stalls_spoil: bool = True
 
     def plan(self) -> Plan:
-        """Build the plan: milliseconds, nothing started."""
+        """Build the plan: milliseconds, nothing started. Raises HarnessError where its function does."""
         plan = Plan()
         observers = [
             fixed(node, f"observer {node}" if len(self.topology.observer_ids) > 1 else "the observer")
             for node in self.topology.observer_ids
         ]
-        self.build(plan, ClusterRef(), *observers)
+        try:
+            self.build(plan, ClusterRef(), *observers)
+        except Exception as error:
+            raise mistake(f"The plan of {self.name} in {self.file} cannot be built", error, self.file) from error
         return plan
 
 

@@ -17,6 +17,7 @@ from types import ModuleType
 from harness.base.errors import HarnessError, unknown
 from harness.base.paths import data_root
 from harness.scenario.capabilities.base import known
+from harness.scenario.mistakes import mistake
 from harness.scenario.plan import Scenario
 from harness.scenario.verbs import verbs
 
@@ -75,6 +76,7 @@ def _scenarios_of(path: Path) -> list[Scenario]:
     found = [value for value in vars(module).values() if isinstance(value, Scenario) and Path(value.file) == path]
     for scenario in found:
         known(scenario.needs)
+        scenario.plan()  # a mistake in it shows now, and not when everything else is built
     return found
 
 
@@ -94,8 +96,7 @@ def _import(path: Path) -> ModuleType:
         del sys.modules[name]
         if isinstance(error, HarnessError) or not isinstance(error, Exception):
             raise
-        story = f"The scenario file {path} cannot be imported: {type(error).__name__}: {error}."
-        raise HarnessError(story, "See docs/scenarios.md for how a scenario is written.") from error
+        raise mistake(f"The scenario file {path} cannot be imported", error, str(path)) from error
     return module
 
 

@@ -95,7 +95,7 @@ def test_an_unknown_suite_is_answered_with_what_there_is():
 def test_a_scenario_file_that_cannot_be_imported_is_named(tmp_path):
     broken = tmp_path / "broken.py"
     broken.write_text("import nothing_of_that_name\n")
-    with pytest.raises(HarnessError, match=r"broken\.py cannot be imported: ModuleNotFoundError"):
+    with pytest.raises(HarnessError, match=r"broken\.py cannot be imported: line 1: ModuleNotFoundError"):
         load_file(broken)
 
 
@@ -141,6 +141,29 @@ def test_a_scenario_file_that_is_named_alone_takes_them_too(own_folder):
 def test_a_file_of_ones_own_may_bear_the_name_of_an_installed_module(own_folder):
     (own_folder / "greets.py").rename(own_folder / "json.py")
     assert "greets" in load_all([own_folder])
+
+
+@pytest.mark.parametrize(
+    ("line", "mistake"),
+    [
+        ("plan.do(wave)", "TypeError: wave is handed over without being called: write wave(…)."),
+        ("plan.gaurd(wave())", "AttributeError: 'Plan' object has no attribute 'gaurd'."),
+        ("plan.guard(wave(), within=60)", "ValueError: 60 is no duration; write 500ms, 30s or 3m."),
+    ],
+)
+def test_a_mistake_in_a_plan_is_named_with_its_line_as_soon_as_the_file_is_read(own_folder, line, mistake):
+    file = own_folder / "greets.py"
+    file.write_text(f"{SCENARIO}    {line}\n")
+    with pytest.raises(HarnessError) as caught:
+        load_all([own_folder])
+    at = len(SCENARIO.splitlines()) + 1
+    assert caught.value.message == f"The plan of greets in {file} cannot be built: line {at}: {mistake}"
+
+
+def test_a_verb_that_nobody_registered_is_answered_with_the_nearest(own_folder):
+    (own_folder / "greets.py").write_text(SCENARIO.replace("scenario, wave", "scenario, waves"))
+    with pytest.raises(HarnessError, match=r"line 2: No verb is named 'waves'\. Did you mean wave\?"):
+        load_all([own_folder])
 
 
 def test_two_files_that_define_one_verb_are_named(own_folder):
