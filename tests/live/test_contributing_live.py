@@ -35,7 +35,7 @@ def repository(shown_files):
     return shown_files
 
 
-def test_the_pages_scenario_action_and_monitor_are_seen_in_journal_and_report(repository, tmp_path):
+def test_the_pages_scenario_action_and_monitor_are_seen_in_journal_and_report(repository):
     command = ["verify", "--series", SERIES, "--scenarios", "my-scenarios", "--scenario", "leader-pauses"]
     done = subprocess.run(
         [sys.executable, "-c", HARNESS, repository, *command, "--tests", "none", "--no-coverage", "--out", "run"],
@@ -47,15 +47,15 @@ def test_the_pages_scenario_action_and_monitor_are_seen_in_journal_and_report(re
     )
     assert (repository / "run" / "verdict.json").exists(), done.stdout + done.stderr
     verdict = json.loads((repository / "run" / "verdict.json").read_text())
-    assert {run["arm"]: run["outcome"] for run in verdict["runs"]} == {"stock": "PASSED", "patched": "PASSED"}
+    assert {run["arm"]: run["outcome"] for run in verdict["runs"]} == {"stock": "PASSED", "patched-on": "PASSED"}
     (claim,) = verdict["claims"]
     assert claim["logged"], "no voter of the patched arm logged the epoch of the leader that fell silent"
     for run in verdict["runs"]:
         assert run["measures"]["high_watermark"] > 0
         journal = repository / "run" / "runs" / "leader-pauses" / run["arm"] / "1" / "journal.jsonl"
-        events = events_of(read_journal(journal))
-        done_steps = [event.text for event in events if isinstance(event, StepChanged) and event.status == "done"]
-        assert "pause the first leader (SIGSTOP)" in done_steps
+        events = list(events_of(read_journal(journal)))
+        steps = [event.text for event in events if isinstance(event, StepChanged) and event.status == "done"]
+        assert "pause the first leader (SIGSTOP)" in steps
         assert any(isinstance(event, Noted) and "high watermark came to" in event.text for event in events)
     report = (repository / "run" / "report.html").read_text()
     assert "high watermark" in report
