@@ -114,9 +114,9 @@ def test_an_unmet_expectation_fails_by_its_name_and_ends_the_plan(tmp_path):
 
 def test_an_expectation_that_could_not_be_tested_at_its_end_fails_nothing(tmp_path):
     lost_quorum = Looks(False)
-    lost_quorum.sample = lambda _world: Sample(False, {"leader": -1}, askable=False)
+    lost_quorum.sample = lambda _world: Sample(False, {"leader": -1}, testable=False)
     result, *_ = run(tmp_path, expect(lost_quorum, "observer_recovers"))
-    assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, "askable")
+    assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, "testable")
 
 
 def test_a_guard_outside_any_phase_is_reported_all_the_same(tmp_path):

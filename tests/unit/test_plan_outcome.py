@@ -67,7 +67,7 @@ def test_the_outcome_follows_from_the_facts(incidents, clients, expected):
     ("report", "name", "reason"),
     [
         (UNREAD, "ledger_read", "it could not be checked what was lost: orders: no answer"),
-        (UNASKED, "ledger_asked", "nothing was ever acknowledged to orders, so that nothing could be lost"),
+        (UNASKED, "records_acknowledged", "nothing was ever acknowledged to orders, so that nothing could be lost"),
     ],
 )
 def test_a_client_that_could_not_be_tested_keeps_a_run_from_passing(report, name, reason):
