@@ -215,3 +215,25 @@ def test_two_arms_of_two_runs_are_too_few_to_know_what_is_new():
 def test_incidents_are_counted_once_however_many_lines_they_write():
     noise = Noise([logged("stock", 1, f"election {n}") for n in range(30)], SECONDS)
     assert set(noise._incidents.values()) == {1}
+
+
+@pytest.mark.parametrize(
+    ("base_runs", "incidents", "known"),
+    [(5, 1, Significance.BEYOND), (4, 1, Significance.UNKNOWN), (5, 2, Significance.UNKNOWN)],
+    ids=["just enough runs", "one run too few", "one more thing that comes and goes"],
+)
+def test_a_new_line_needs_as_many_more_runs_as_incidents_may_have_fallen_so(base_runs, incidents, known):
+    runs = [("stock", repeat) for repeat in range(1, base_runs + 1)] + [("on", 1)]
+    scenarios = ("turn1", "turn2")
+    seconds = {Where(arm, name, "voter", "stop", repeat): 10.0 for arm, repeat in runs for name in scenarios}
+    steady = [logged(arm, repeat, "steady", scenario=name) for arm, repeat in runs for name in scenarios]
+    comes_and_goes = [logged("stock", at, f"election {at}") for at in range(1, incidents + 1)]
+    new = [logged("on", 1, "new", scenario=name) for name in scenarios]
+    found = findings([*steady, *comes_and_goes, *new], seconds=seconds)
+    assert [each.significance for each in found if (each.template, each.scenario) == ("new", "turn2")] == [known]
+
+
+def test_one_run_in_nine_is_enough_where_nothing_comes_and_goes_and_one_in_eight_is_not():
+    noise = Noise(everywhere("steady"), SECONDS)
+    assert noise.is_enough(1, 8)
+    assert not noise.is_enough(1, 7)
