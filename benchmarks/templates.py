@@ -61,7 +61,7 @@ def sample() -> Sample:
     return Sample(parsed.unnest("p"), nodes, places)
 
 
-def told(events: pl.DataFrame) -> tuple[list[Hashable], list[str]]:
+def by_statement(events: pl.DataFrame) -> tuple[list[Hashable], list[str]]:
     """Return the harness's group of each event and its template: a statement's, else the masked message."""
     known = Statements(library(VERSION))
     masked = events.select(template(pl.col("message").str.strip_chars_end())).to_series()
@@ -160,7 +160,7 @@ def main() -> None:
     print(f"{len(labels)} events of {len(set(known.labels))} statements, {len(set(labels))} templates")
     print(f"by node: {dict(Counter(known.nodes))}")
     print(f"{sum(text == '' for text in texts)} events of a statement whose text the sources do not tell")
-    for name, parse in (("harness", told), ("Drain3", mined)):
+    for name, parse in (("harness", by_statement), ("Drain3", mined)):
         begun = time.process_time()
         groups, found = parse(known.events)
         took = time.process_time() - begun

@@ -95,7 +95,7 @@ def _of_clients(clients: Sequence[ClientReport]) -> Decision:
         )
     if idle := [each.name for each in clients if not each.acknowledged]:
         reason = f"nothing was ever acknowledged to {', '.join(idle)}, so that nothing could be lost"
-        return Decision(Outcome.INCONCLUSIVE, "ledger_asked", reason)
+        return Decision(Outcome.INCONCLUSIVE, "records_acknowledged", reason)
     return Decision(Outcome.PASSED)
 
 

@@ -163,8 +163,8 @@ class StepRunner:
             self.waits[named] = took
             return
         story = f"{condition.description}: not within {within:g} s{_because(last)}"
-        if not condition.sample(self._world).askable:  # a lost quorum must not pass for a lost observer
-            self._unmet_guard("askable", f"{story}, and at its end there was nothing to ask", line)
+        if not condition.sample(self._world).testable:  # a lost quorum must not pass for a lost observer
+            self._unmet_guard("testable", f"{story}, and at its end the cluster was in no state to be tested", line)
         node = condition.node.find(self._world) if isinstance(condition, AboutNode) else None
         self._recorder.expectation_unmet(Incident(IncidentKind.EXPECTATION_UNMET, named, story), line, node)
         raise PlanEnded

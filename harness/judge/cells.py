@@ -13,7 +13,7 @@ QUESTION_REACHABLE = "question_reachable"
 # What an INCONCLUSIVE run names when harness or host failed: the host starved the nodes, the plan took longer
 # than its budget, the ledger could not be read back or had nothing to check. None of it says anything about the build;
 # every other name is a guard of the scenario, or an action that failed, and the build can be the cause of it.
-SAYS_NOTHING_OF_THE_BUILD = frozenset({"host_not_starved", "within_budget", "ledger_read", "ledger_asked"})
+SAYS_NOTHING_OF_THE_BUILD = frozenset({"host_not_starved", "within_budget", "ledger_read", "records_acknowledged"})
 
 
 def missing_cell(declared: int, reason: str) -> CellOutcome:

@@ -69,7 +69,7 @@ def _tested(base: str, candidates: Sequence[str], runs: Sequence[RunResult]) -> 
         for name in sorted(before[0].measures.keys() & now[0].measures.keys()):
             if name.endswith(_SECONDS):
                 one, two = (tuple(run.measures.get(name, 0.0) for run in each) for each in (before, now))
-                yield Worse(scenario, arm, base, name, one, two, _p_larger(one, two))
+                yield Worse(scenario, arm, base, name, one, two, p_larger(one, two))
 
 
 def _passed(runs: Sequence[RunResult], scenario: str, arm: str) -> list[RunResult]:
@@ -78,7 +78,7 @@ def _passed(runs: Sequence[RunResult], scenario: str, arm: str) -> list[RunResul
     return mine if all(run.outcome is Outcome.PASSED for run in mine) else []
 
 
-def _p_larger(base: Sequence[float], candidate: Sequence[float]) -> float:
+def p_larger(base: Sequence[float], candidate: Sequence[float]) -> float:
     """Return the one-sided p of Student's t-test that the candidate's logarithms are larger."""
     logs = [[math.log(max(value, _FLOOR_SECONDS)) for value in values] for values in (base, candidate)]
     dof = len(base) + len(candidate) - 2

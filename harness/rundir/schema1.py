@@ -14,9 +14,11 @@ from typing import Any
 SCHEMA = 2
 
 _OUTCOMES = {"HELD": "PASSED", "REFUTED": "FAILED", "STOPPED": "FAILED"}
+_EXPECTATIONS = {"ledger_asked": "records_acknowledged", "askable": "testable"}
 ARM_OF_ROLL = "roll"
 _WHEN = ("before", "after")
 _SHOWN = re.compile(r"\b(HELD|REFUTED)\b(?=$|\()")
+_NAMED = re.compile(r"(?<=\()(ledger_asked|askable)(?=\))")
 _WAIVED_OUTCOME = re.compile(r"^(\s*shows\s*=\s*[\"'])(HELD|REFUTED)\b", re.MULTILINE)
 
 
@@ -55,7 +57,9 @@ def result(document: Any) -> Any:
 
 
 def _with_outcome(document: Mapping[str, Any]) -> dict[str, Any]:
-    return {**document, "outcome": _OUTCOMES.get(document["outcome"], document["outcome"])}
+    expectation = document.get("expectation", "")
+    renamed = {"expectation": _EXPECTATIONS[expectation]} if expectation in _EXPECTATIONS else {}
+    return {**document, "outcome": _OUTCOMES.get(document["outcome"], document["outcome"]), **renamed}
 
 
 def setup(document: Any) -> Any:
@@ -81,7 +85,7 @@ def event(document: Any) -> Any:
 
 
 def _outcome_event(document: Mapping[str, Any]) -> dict[str, Any]:
-    return {**_with_outcome(document), "expectation": document.get("expectation", "")}
+    return _with_outcome({**document, "expectation": document.get("expectation", "")})
 
 
 def _step_event(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -252,7 +256,8 @@ def past_night(document: Any) -> Any:
 
 def _past_cell(cell: Mapping[str, Any]) -> dict[str, Any]:
     renamed = _renamed(cell, shown="outcome")
-    outcome = _SHOWN.sub(lambda found: _OUTCOMES[found[0]], renamed["outcome"])
+    shown = _SHOWN.sub(lambda found: _OUTCOMES[found[0]], renamed["outcome"])
+    outcome = _NAMED.sub(lambda found: _EXPECTATIONS[found[0]], shown)
     standing = renamed["standing"].replace("not asked", "unsupported")
     return {**renamed, "outcome": outcome, "standing": standing}
 

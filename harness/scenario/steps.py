@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 class Sample:
     """One look at a condition: whether it holds now, what was seen, and (perhaps) what is in the way, in words.
 
-    `askable` is False where the cluster was not in a state to be asked at all, such as a follower without any leader.
+    `testable` is False where the cluster was not in a state to be tested at all, such as a follower without any leader.
     """
 
     ok: bool
     detail: Mapping[str, Any] = field(default_factory=dict)
-    askable: bool = True
+    testable: bool = True
     problem: str = ""
 
 

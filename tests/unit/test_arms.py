@@ -17,12 +17,12 @@ def build(name, builder="javac 17", default=None):
 STOCK, PATCHED = build("stock", "release"), build("patched", default="true")
 
 
-def told(arms):
+def text(arms):
     return {arm.name: (arm.role, arm.flag) for arm in arms}
 
 
 def test_a_series_makes_stock_patched_off_and_patched_on():
-    assert told(plan_arms(STOCK, PATCHED, CLAIMED_ON, "21")) == {
+    assert text(plan_arms(STOCK, PATCHED, CLAIMED_ON, "21")) == {
         "stock": (Role.BASE, "absent"),
         "patched-off": (Role.OFF, "false"),
         "patched-on": (Role.ON, "true"),
@@ -30,7 +30,7 @@ def test_a_series_makes_stock_patched_off_and_patched_on():
 
 
 def test_a_given_jar_makes_jar_off_and_jar_on():
-    assert list(told(plan_arms(STOCK, build("jar", "given", "true"), CLAIMED_ON, "21"))) == [
+    assert list(text(plan_arms(STOCK, build("jar", "given", "true"), CLAIMED_ON, "21"))) == [
         "stock",
         "jar-off",
         "jar-on",
@@ -39,7 +39,7 @@ def test_a_given_jar_makes_jar_off_and_jar_on():
 
 def test_a_jar_that_does_not_know_the_flag_has_no_off_arm():
     arms = plan_arms(STOCK, build("jar", "given"), CLAIMED_ON, "21")
-    assert told(arms) == {"stock": (Role.BASE, "absent"), "jar-on": (Role.ON, "absent")}
+    assert text(arms) == {"stock": (Role.BASE, "absent"), "jar-on": (Role.ON, "absent")}
 
 
 def test_on_leaves_the_key_out_when_the_claimed_default_is_true():

@@ -40,7 +40,7 @@ def answers_in(files):
     return {question.id: answer(question, graph) for question in CLAIMS.questions}
 
 
-def told(files):
+def shown(files):
     return {name: each.answer for name, each in answers_in(files).items()}
 
 
@@ -50,7 +50,7 @@ def changed(path, old, new, count=1):
     return {**FILES, path: content.replace(old, new, count).encode()}
 
 
-SOUND = told(FILES)
+SOUND = shown(FILES)
 
 
 def test_what_the_claims_promise_holds_in_the_patch():
@@ -183,14 +183,14 @@ def test_a_broken_promise_is_refuted_and_says_where(path, old, new, question, wo
     ],
 )
 def test_another_way_to_write_the_same_gives_the_same_answers(old, new):
-    assert told(changed(CLIENT, old, new)) == SOUND
+    assert shown(changed(CLIENT, old, new)) == SOUND
 
 
 def test_a_refresh_after_reading_the_log_and_after_truncating_closes_the_gaps():
     better = FILES[CLIENT].decode()
     better = better.replace("\n        if (quorum.isOnlyVoter", f"{REFRESH}\n        if (quorum.isOnlyVoter")
     better = better.replace("Entries(truncationOffset);", f"Entries(truncationOffset);{REFRESH}")
-    found = told({**FILES, CLIENT: better.encode()})
+    found = shown({**FILES, CLIENT: better.encode()})
     assert found["every-update-refreshes"] is Answer.HOLDS
     assert found["every-truncation-refreshes"] is Answer.HOLDS
 
@@ -201,7 +201,7 @@ def test_a_comparison_before_the_refresh_closes_the_gap_of_refreshing_for_ever()
         UPDATES,
         "if (voterNodes.equals(lastNodes)) return;\n        requestManager.updateBootstrapServers(voterNodes);",
     )
-    found = told(better)
+    found = shown(better)
     assert found["refresh-only-on-change"] is Answer.HOLDS
     assert found["log-only-on-change"] is Answer.HOLDS
     assert found[REFRESHES] is Answer.HOLDS
@@ -324,7 +324,7 @@ def test_neither_layout_nor_comments_nor_names_of_variables_change_an_answer(ran
         path: "".join(f"{names.get(token, token)}{random.choice(BETWEEN)}" for token in tokens).encode()
         for path, tokens in TOKENS.items()
     }
-    assert told(files) == SOUND
+    assert shown(files) == SOUND
 
 
 @quickly
@@ -355,13 +355,13 @@ def test_endless_nesting_is_no_traceback(deep):
 
 def test_a_condition_of_thousands_of_parts_is_no_traceback():
     source = f"class Deep {{ boolean m() {{ return {' && '.join(['m()'] * 5000)}; }} }}".encode()
-    assert told({**FILES, f"{TOP}/Deep.java": source})[DEFAULT] is Answer.UNTESTED
+    assert shown({**FILES, f"{TOP}/Deep.java": source})[DEFAULT] is Answer.UNTESTED
 
 
 def test_a_switch_of_thousands_of_cases_is_read():
     cases = " ".join(f"case {number}: m(); break;" for number in range(5000))
     source = f"class Wide {{ void m() {{ switch (1) {{ {cases} }} }} }}".encode()
-    assert told({**FILES, f"{TOP}/Wide.java": source}) == SOUND
+    assert shown({**FILES, f"{TOP}/Wide.java": source}) == SOUND
 
 
 def test_constants_that_grow_without_end_or_go_in_circles_are_left_alone():
@@ -369,13 +369,13 @@ def test_constants_that_grow_without_end_or_go_in_circles_are_left_alone():
     source = (
         f'class Grown {{ {grown} static final String S40 = "x"; void m() {{ m(S0, S0); }} static final String C = C; }}'
     )
-    assert told({**FILES, f"{TOP}/Grown.java": source.encode()}) == SOUND
+    assert shown({**FILES, f"{TOP}/Grown.java": source.encode()}) == SOUND
 
 
 def test_a_long_sum_of_texts_is_read():
     total = " + ".join(['"a"'] * 5000)
     source = f"class Long {{ static final String S = {total}; }}".encode()
-    assert told({**FILES, f"{TOP}/Long.java": source}) == SOUND
+    assert shown({**FILES, f"{TOP}/Long.java": source}) == SOUND
 
 
 def test_a_class_that_is_not_there_leaves_its_questions_untested():
@@ -386,7 +386,7 @@ def test_a_class_that_is_not_there_leaves_its_questions_untested():
 
 def test_two_classes_of_one_name_are_not_mistaken_for_each_other():
     twin = {**FILES, f"{TOP}/internals/RequestManager.java": b"class RequestManager { volatile int bootstrapServers; }"}
-    assert told(twin)[ONCE] is Answer.UNTESTED
+    assert shown(twin)[ONCE] is Answer.UNTESTED
 
 
 def test_a_method_that_is_gone_leaves_its_promise_untested():
@@ -419,7 +419,7 @@ def test_a_giant_file_is_left_unread_and_a_giant_tree_is_refused(tmp_path):
         audit(CLAIMS, tmp_path)
 
 
-def test_a_folder_that_is_no_checkout_is_told(tmp_path):
+def test_a_folder_that_is_no_checkout_is_reported(tmp_path):
     with pytest.raises(HarnessError, match="has no folder raft/src/main/java"):
         audit(CLAIMS, tmp_path)
 

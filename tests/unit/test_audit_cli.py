@@ -30,7 +30,7 @@ def checkout(tmp_path):
     return shutil.copytree(PATCHED, tmp_path / "kafka")
 
 
-def test_kept_promises_end_in_0_and_gaps_are_told(harness, checkout):
+def test_kept_promises_end_in_0_and_gaps_are_reported(harness, checkout):
     code, out, _ = harness("audit", "--sources", checkout)
     assert code == 0
     assert "holds    list-is-read-once  promised by list-is-used-whole" in out

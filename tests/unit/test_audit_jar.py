@@ -76,7 +76,7 @@ def with_method(owner, changed):
     return replace(owner, methods=(*kept, changed))
 
 
-def test_what_order_can_tell_is_told():
+def test_what_order_can_show_is_reported():
     found = answers_in(CLIENT, MANAGER, CONFIG)
     assert {name: each.answer for name, each in found.items()} == {
         "appends-and-snapshots-refresh": Answer.HOLDS,

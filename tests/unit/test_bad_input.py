@@ -98,9 +98,9 @@ JARS = {
 def test_a_jar_that_cannot_be_used_is_refused_before_anything_is_downloaded(harness, tmp_path, kind, option):
     write, sentence = JARS[kind]
     write(tmp_path / "given.jar")
-    told = harness("verify", option, "given.jar")
-    assert sentence in told
-    assert "\x1b" not in told
+    shown = harness("verify", option, "given.jar")
+    assert sentence in shown
+    assert "\x1b" not in shown
     assert not (tmp_path / "cache" / "kafka-patch-harness").exists()
 
 
@@ -129,7 +129,7 @@ def test_an_archive_that_would_fill_the_disk_is_refused_by_its_own_list():
         (("verify", "--resume", ".", "--repeats", "3"), "not --repeats. Leave the others out"),
     ],
 )
-def test_a_wrong_word_or_place_is_told_before_anything_is_downloaded(harness, tmp_path, arguments, sentence):
+def test_a_wrong_word_or_place_is_reported_before_anything_is_downloaded(harness, tmp_path, arguments, sentence):
     jar(tmp_path / "given.jar")
     assert sentence in harness(*arguments)
     assert not (tmp_path / "cache" / "kafka-patch-harness").exists()
@@ -147,7 +147,7 @@ def test_a_wrong_word_or_place_is_told_before_anything_is_downloaded(harness, tm
         ),
     ],
 )
-def test_a_distribution_that_cannot_be_used_is_told_with_its_reason(harness, tmp_path, libs, sentence):
+def test_a_distribution_that_cannot_be_used_is_reported_with_its_reason(harness, tmp_path, libs, sentence):
     (tmp_path / "kafka").mkdir()
     libs(tmp_path / "kafka" / "libs")
     assert sentence in harness("verify", "--base-dist", "kafka")
@@ -164,7 +164,7 @@ Memory = namedtuple("Memory", "available total")
 Disk = namedtuple("Disk", "free")
 
 
-def test_too_little_memory_is_told_first_and_depends_on_how_many_clusters_there_are(harness, tmp_path, monkeypatch):
+def test_too_little_memory_is_reported_first_and_depends_on_how_many_clusters_there_are(harness, tmp_path, monkeypatch):
     monkeypatch.setattr("psutil.virtual_memory", lambda: Memory(3 * 2**30, 8 * 2**30))
     assert "too little memory: 3.0 GiB, and 4.0 GiB are needed. End other programs, or run fewer clusters" in harness(
         "verify", "--jar", "nowhere.jar"
@@ -173,12 +173,12 @@ def test_too_little_memory_is_told_first_and_depends_on_how_many_clusters_there_
     assert not (tmp_path / "cache" / "kafka-patch-harness").exists()
 
 
-def test_too_little_disk_is_told_with_the_place(harness, tmp_path, monkeypatch):
+def test_too_little_disk_is_reported_with_the_place(harness, tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda _: Disk(2**30))
-    told = harness("verify")
-    assert "too little room on the disk of" in told
-    assert "1.0 GiB, and 1.7 GiB are needed" in told
-    assert str(tmp_path / "cache") in told
+    shown = harness("verify")
+    assert "too little room on the disk of" in shown
+    assert "1.0 GiB, and 1.7 GiB are needed" in shown
+    assert str(tmp_path / "cache") in shown
 
 
 def test_the_production_profile_needs_more_memory_and_a_single_cluster_cannot_be_halved():
@@ -197,15 +197,15 @@ def test_a_container_has_what_its_limit_leaves_it_without_the_page_cache(tmp_pat
     assert preflight.available_memory(tmp_path / "nowhere") == 2**40
 
 
-def test_taken_ports_are_told(harness, monkeypatch):
+def test_taken_ports_are_reported(harness, monkeypatch):
     monkeypatch.setattr(loopback, "_hold", lambda _: None)
     assert "No free port on 127.0.0.1 between 15000 and 32767" in harness("verify")
 
 
 def test_without_a_network_the_first_use_says_so_and_what_to_do(harness):
-    told = harness("verify")
-    assert "could not be fetched from 127.0.0.1: the connection failed" in told
-    assert "Check the network, or name a mirror in HARNESS_MAVEN_REPOSITORY" in told
+    shown = harness("verify")
+    assert "could not be fetched from 127.0.0.1: the connection failed" in shown
+    assert "Check the network, or name a mirror in HARNESS_MAVEN_REPOSITORY" in shown
 
 
 def test_offline_with_an_empty_cache_says_what_is_missing(harness):
@@ -231,12 +231,12 @@ def test_a_repository_that_serves_another_file_is_not_believed(harness, tmp_path
     thread.start()
     try:
         monkeypatch.setenv("HARNESS_MAVEN_REPOSITORY", f"http://127.0.0.1:{server.server_port}")
-        told = harness("verify")
+        shown = harness("verify")
     finally:
         server.shutdown()
         server.server_close()
         thread.join()
-    assert "is not the file that was locked: expected" in told
+    assert "is not the file that was locked: expected" in shown
     assert not list((tmp_path / "cache").rglob("*.jar"))
 
 
@@ -253,7 +253,7 @@ def test_a_repository_that_serves_another_file_is_not_believed(harness, tmp_path
         ("run.json", '{"schema": 1, "kafka_version": "3.9.1"}', "Convert it: harness convert half"),
     ],
 )
-def test_a_folder_that_is_no_whole_run_directory_is_told_from_one_that_was_cut_short(
+def test_a_folder_that_is_no_whole_run_directory_is_distinguished_from_one_that_was_cut_short(
     harness, tmp_path, command, file, content, sentence
 ):
     (tmp_path / "half").mkdir()
@@ -262,21 +262,21 @@ def test_a_folder_that_is_no_whole_run_directory_is_told_from_one_that_was_cut_s
     assert sentence in harness(command, "half")
 
 
-def test_a_verdict_that_is_cut_is_told_and_how_to_have_it_again(harness, tmp_path):
+def test_a_verdict_that_is_cut_is_reported_and_how_to_have_it_again(harness, tmp_path):
     (tmp_path / "half").mkdir()
     whole = '{"schema": 2, "kafka_version": "3.9.1", "arms": [], "scenarios": [], "repeats": 1}'
     (tmp_path / "half" / "run.json").write_text(whole)
     (tmp_path / "half" / "verdict.json").write_text("{")
-    told = harness("report", "half")
-    assert "half/verdict.json is damaged. Not valid JSON: Expecting property name" in told
-    assert "Run `harness judge` again" in told
+    shown = harness("report", "half")
+    assert "half/verdict.json is damaged. Not valid JSON: Expecting property name" in shown
+    assert "Run `harness judge` again" in shown
 
 
-def test_a_file_in_the_way_of_a_run_directory_is_told(harness, tmp_path):
+def test_a_file_in_the_way_of_a_run_directory_is_reported(harness, tmp_path):
     (tmp_path / "file").touch()
     assert "The folder file is not empty" in harness("verify", "--out", "file")
 
 
-def test_a_wrong_arm_is_told_with_those_that_there_are():
+def test_a_wrong_arm_is_reported_with_those_that_there_are():
     with pytest.raises(HarnessError, match=r"No arm is named 'x'\. There are: base, jar-off, jar-on, off, on, stock"):
         preflight.check_arms(Request(jar="x.jar", arms=("x",)))

@@ -128,7 +128,7 @@ def test_the_same_entries_give_the_same_bytes_in_any_order(entries):
         assert one.read_bytes() == two.read_bytes()
 
 
-def test_the_manifest_comes_first_and_no_entry_tells_the_time(tmp_path):
+def test_the_manifest_comes_first_and_no_entry_has_the_time(tmp_path):
     jar = jar_of(tmp_path / "a.jar", {"A": b"1", "META-INF/MANIFEST.MF": b"2", "LICENSE": b"3"})
     with zipfile.ZipFile(jar) as archive:
         assert archive.namelist() == ["META-INF/MANIFEST.MF", "A", "LICENSE"]
@@ -424,7 +424,7 @@ def test_the_probes_answer_is_found_behind_what_a_jar_prints_itself():
         parse_keys("hello", Path("a.jar"))
 
 
-def test_the_innermost_cause_of_a_stack_trace_is_what_is_told():
+def test_the_innermost_cause_of_a_stack_trace_is_what_is_reported():
     trace = 'Exception in thread "main" java.lang.Error: a\n\tat x\nCaused by: java.lang.Error: b\n\tat y\n'
     assert failure_in(trace) == "Caused by: java.lang.Error: b"
     assert failure_in("") == "it said nothing"

@@ -108,7 +108,7 @@ def test_a_program_sees_nothing_of_the_users_environment(name, tmp_path, monkeyp
 
 
 @pytest.mark.parametrize("name", ["storage_tool", "class_archive", "config_probe", "version"])
-def test_a_program_that_hangs_is_told_in_a_sentence(name, tmp_path, monkeypatch):
+def test_a_program_that_hangs_is_reported_in_a_sentence(name, tmp_path, monkeypatch):
     from harness.toolbox import java as java_module
 
     monkeypatch.setattr(formatting, "_FORMAT_TIMEOUT_SECONDS", 0.3)
@@ -119,7 +119,7 @@ def test_a_program_that_hangs_is_told_in_a_sentence(name, tmp_path, monkeypatch)
         STARTERS[name](fake_java(tmp_path / "home", "exec sleep 60"), tmp_path)
 
 
-def test_a_compiler_that_complains_on_either_output_is_heard(tmp_path):
+def test_a_compiler_that_complains_on_either_output_is_read(tmp_path):
     java = fake_java(tmp_path / "home", "echo one; echo A.java:1: error: two >&2; exit 1")
     made = Javac(java).compile(tmp_path, ["A.java"], (), tmp_path / "out", 8)
     assert (made.succeeded, made.output) == (False, "one\nA.java:1: error: two\n")

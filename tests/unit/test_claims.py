@@ -90,7 +90,7 @@ def test_an_id_used_twice_is_refused():
         parse_claims((GOOD + GOOD[GOOD.index("[[claim]]") :]).encode(), "here")
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path):
+def test_a_file_that_is_not_there_is_reported(tmp_path):
     with pytest.raises(HarnessError, match=r"claims\.toml cannot be read.*--claims none"):
         load_claims(tmp_path / "claims.toml")
 

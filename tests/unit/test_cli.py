@@ -130,7 +130,7 @@ def test_a_command_sweeps_what_a_killed_one_left_and_keeps_what_another_holds(ha
         assert (left.exists(), held.exists()) == (False, True)
 
 
-def test_a_run_directory_in_use_is_refused_and_told_whose_it_is(harness, tmp_path):
+def test_a_run_directory_in_use_is_refused_and_says_whose_it_is(harness, tmp_path):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "request.json").write_text(to_json(Request()))
     with owned(tmp_path / "run"):
@@ -139,7 +139,7 @@ def test_a_run_directory_in_use_is_refused_and_told_whose_it_is(harness, tmp_pat
     assert f"run is in use by process {os.getpid()}, running since" in err
 
 
-def test_whoever_interrupts_is_told_how_to_go_on_once(harness, monkeypatch, tmp_path):
+def test_whoever_interrupts_reads_how_to_go_on_once(harness, monkeypatch, tmp_path):
     def interrupt(run_dir, _toolbox, _reporter):
         (run_dir / "run.json").touch()
         raise KeyboardInterrupt
@@ -157,7 +157,7 @@ def test_list_names_scenarios_series_and_versions(harness):
     assert all(word in out for word in ("turn1", "turn2", "new-mechanism", "3.9.1/dynamic-bootstrap"))
 
 
-def test_plan_tells_the_steps_in_words(harness):
+def test_plan_shows_the_steps_in_words(harness):
     code, out, _ = harness("plan", "turn2")
     assert code == 0
     assert "restart the first to move on new ports" in out

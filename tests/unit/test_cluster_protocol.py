@@ -42,7 +42,7 @@ def test_the_newest_version_that_both_sides_know_is_sent(stated, node, version):
 
 
 @pytest.mark.parametrize("node", [{QUORUM: (0, 1)}, {}, {METADATA: (2, 2)}])
-def test_a_node_that_shares_no_version_is_told_in_a_sentence(node):
+def test_a_node_that_shares_no_version_is_reported_in_a_sentence(node):
     with pytest.raises(
         HarnessError, match=r"send describe_quorum in versions 2 to 2, and the node understands (0 to 1|none)"
     ):

@@ -126,7 +126,7 @@ def test_each_other_end_has_its_own_sentence(ended, said):
     assert ended == f"The build in the container {said}."
 
 
-def test_an_engine_with_a_full_disk_is_told_from_one_that_refuses():
+def test_an_engine_with_a_full_disk_is_distinguished_from_one_that_refuses():
     assert "no space left" in refused("write /var/lib/docker/x: no space left on device").message
     assert "refuses to run the build: invalid mount" in refused("invalid mount").message
 

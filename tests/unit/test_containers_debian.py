@@ -119,21 +119,21 @@ def test_the_same_again_has_not_moved():
     assert moved(MADE, MADE) == []
 
 
-def test_a_moved_mirror_is_told_with_what_changed():
+def test_a_moved_mirror_is_reported_with_what_changed():
     now = ImageInputs(MADE.sources, ("gradle=4.4.1-19", "zlib=1"), "sha256:2")
     (sentence,) = moved(MADE, now)
     assert "3 packages differ" in sentence
     assert "gradle 4.4.1-18 → 4.4.1-19, libc6 2.36 → none, zlib none → 1" in sentence
 
 
-def test_other_bytes_of_the_same_packages_are_told_and_so_are_other_mirrors():
+def test_other_bytes_of_the_same_packages_are_reported_and_so_are_other_mirrors():
     (sentence,) = moved(MADE, ImageInputs(MADE.sources, MADE.packages, "sha256:2"))
     assert "the same packages as in the last image, and yet other bytes" in sentence
     (sentence,) = moved(MADE, ImageInputs(("https://b bookworm",), MADE.packages, MADE.content))
     assert sentence.startswith("other mirrors: https://mirror.example/debian bookworm before, https://b bookworm now")
 
 
-def test_the_first_errors_of_a_failure_are_told():
+def test_the_first_errors_of_a_failure_are_reported():
     log = "I: running\nErr:1 https://mirror.example bookworm\nE: Unable to fetch\nI: removing\n"
     assert reason_in(log) == "Err:1 https://mirror.example bookworm; E: Unable to fetch"
     assert reason_in("") == "it said nothing"

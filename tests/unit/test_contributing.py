@@ -207,7 +207,7 @@ def test_the_condition_counts_what_the_observer_lacks_by_the_leaders_account(sce
 def test_without_a_leader_the_condition_says_that_nobody_could_be_asked(scenarios):
     load_all([scenarios])
     sample = sample_of("lags_at_most", Quorum())
-    assert (sample.ok, sample.askable) == (False, False)
+    assert (sample.ok, sample.testable) == (False, False)
 
 
 @pytest.mark.parametrize(("name", "number"), [("pause", signal.SIGSTOP), ("resume", signal.SIGCONT)])

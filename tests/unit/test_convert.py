@@ -16,6 +16,7 @@ from harness.engine.sealing import check_results
 from harness.model.events import Unknown
 from harness.model.runs import Outcome, RunKey
 from harness.nightly.history import read_history
+from harness.rundir import schema1
 from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import read_journal
 from harness.stages import convert as stage
@@ -162,6 +163,13 @@ def test_what_cannot_be_converted_is_named_and_left_as_it_is(tmp_path, file, con
     assert contents(tmp_path) == {file: content.encode()}
 
 
+@pytest.mark.parametrize(("before", "now"), [("ledger_asked", "records_acknowledged"), ("askable", "testable")])
+def test_names_of_undecided_outcomes_are_converted_in_results_and_journals_alike(before, now):
+    ended = {"outcome": "INCONCLUSIVE", "expectation": before, "reason": "none"}
+    assert schema1.result(ended) == {**ended, "expectation": now}
+    assert schema1.event({"event": "outcome", **ended}) == {"event": "outcome", **ended, "expectation": now}
+
+
 def test_a_history_of_nights_is_converted_line_by_line(tmp_path):
     cells = [
         {"verification": "v", "scenario": "turn2", "arm": "on", "shown": shown, "standing": standing}
@@ -171,6 +179,7 @@ def test_a_history_of_nights_is_converted_line_by_line(tmp_path):
             ("REFUTED(observer_recovers)", "not as claimed"),
             ("UNSTABLE", "undecided"),
             ("UNSUPPORTED", "not asked"),
+            ("INCONCLUSIVE(ledger_asked)", "undecided"),
         )
     ]
     verified = [{"id": "v", "ending": "HOLD", "seconds": 61.0}]
@@ -183,8 +192,20 @@ def test_a_history_of_nights_is_converted_line_by_line(tmp_path):
         read_history(path)
     convert(path, QUIET)
     first, second = read_history(path)
-    assert [cell.outcome for cell in first.cells] == ["PASSED", "FAILED(observer_recovers)", "UNSTABLE", "UNSUPPORTED"]
-    assert [str(cell.standing) for cell in first.cells] == ["as claimed", "not as claimed", "undecided", "unsupported"]
+    assert [cell.outcome for cell in first.cells] == [
+        "PASSED",
+        "FAILED(observer_recovers)",
+        "UNSTABLE",
+        "UNSUPPORTED",
+        "INCONCLUSIVE(records_acknowledged)",
+    ]
+    assert [str(cell.standing) for cell in first.cells] == [
+        "as claimed",
+        "not as claimed",
+        "undecided",
+        "unsupported",
+        "undecided",
+    ]
     assert [str(each.outcome) for each in first.verified] == ["HOLD"]
     assert [finding.node_kind for finding in first.findings] == ["voter"]
     assert second.label == "m"

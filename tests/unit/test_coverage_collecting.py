@@ -51,7 +51,7 @@ def test_a_dump_that_is_cut_short_does_not_count(length):
 
 
 @pytest.mark.parametrize(
-    ("sent", "told"),
+    ("sent", "text"),
     [
         (b"GET / HTTP/1.1\r\n", "unknown block"),
         (b"\x01\xca\xfe\xba\xbe", "no execution data"),
@@ -59,8 +59,8 @@ def test_a_dump_that_is_cut_short_does_not_count(length):
     ],
     ids=["another protocol", "another magic", "endless probes"],
 )
-def test_what_is_no_dump_is_refused(sent, told):
-    with pytest.raises(ValueError, match=told):
+def test_what_is_no_dump_is_refused(sent, text):
+    with pytest.raises(ValueError, match=text):
         read_dump(io.BytesIO(sent))
 
 
@@ -112,7 +112,7 @@ def test_every_connected_agent_is_asked_and_its_data_is_there_when_dump_returns(
         agent.end()
 
 
-def test_what_a_jvm_sends_when_it_shuts_down_is_kept_unasked(tmp_path):
+def test_what_a_jvm_sends_when_it_shuts_down_is_kept_without_a_request(tmp_path):
     with Collector(tmp_path / "x.exec", "127.0.0.1") as collector:
         agent = FakeAgent(collector.address.port)
         agent.connection.sendall(SESSION + data() + CONFIRMED)

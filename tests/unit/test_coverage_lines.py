@@ -88,7 +88,7 @@ def test_a_series_that_git_applied_with_an_offset_is_found_where_it_is(tmp_path)
     assert lines_of_series(kept(tmp_path / "t", ["above"] * 30 + after), series) == {FILE: frozenset({51})}
 
 
-def test_what_a_series_changes_besides_the_modules_code_needs_not_be_there(tmp_path):
+def test_what_a_series_changes_beyond_the_modules_code_needs_not_be_there(tmp_path):
     after = ["added", *ORIGINAL]
     series = series_of(tmp_path / "s", diff(ORIGINAL, after) + diff(["a"], ["b"], TEST_FILE))
     assert lines_of_series(kept(tmp_path / "t", after), series) == {FILE: frozenset({1})}
@@ -129,7 +129,7 @@ def class_file(source: str, methods: dict[str, list[int]]) -> bytes:
 ONE = class_file("One.java", {"f": [3, 4, 3], "g": [9]})
 
 
-def test_a_class_file_tells_its_source_and_the_lines_of_each_method():
+def test_a_class_file_shows_its_source_and_the_lines_of_each_method():
     expected = {("f", "()V"): frozenset({3, 4}), ("g", "()V"): frozenset({9})}
     assert class_lines(ONE) == ClassLines("One.java", expected)
 
@@ -213,7 +213,7 @@ def test_a_report_that_cannot_be_read_is_an_error_in_a_sentence(content):
         parse_report(content)
 
 
-def test_changed_lines_with_instructions_are_told_with_the_scenarios_that_ran_them():
+def test_changed_lines_with_instructions_are_reported_with_the_scenarios_that_ran_them():
     changed = {FILE: frozenset({9, 3, 5}), "raft/src/main/java/a/Comment.java": frozenset({1})}
     hits = {"turn2": HITS, "new-mechanism": {"a/One.java": {3: True, 4: False, 9: False}}}
     texts = {FILE: ["", "", "\tif (x) {", "", "", ""]}

@@ -83,7 +83,7 @@ def test_every_scenario_runs_once_on_the_candidate_as_claimed_apart_from_the_run
     assert not (run_dir / "runs").exists()
 
 
-def test_lines_are_written_with_the_scenarios_that_ran_them_and_what_gave_no_data_is_told(run_dir, ran):
+def test_lines_are_written_with_the_scenarios_that_ran_them_and_what_gave_no_data_is_reported(run_dir, ran):
     stage.coverage(run_dir, TOOLBOX, QUIET)
     found = written(run_dir)
     assert found.lines == (ReachedLine(FILE, 1, "", ("turn2",)), ReachedLine(FILE, 2, "", ()))
@@ -105,7 +105,7 @@ def test_without_a_candidate_there_is_nothing_to_write(run_dir, ran):
     assert not (run_dir / "proof").exists()
 
 
-def test_without_base_and_sources_nothing_tells_what_changed(run_dir, ran):
+def test_without_base_and_sources_nothing_shows_what_changed(run_dir, ran):
     RunDirectory(run_dir).declaration.write(replace(ASKED, arms=(ON,)))
     stage.coverage(run_dir, TOOLBOX, QUIET)
     assert not ran
@@ -128,7 +128,7 @@ def test_a_failure_is_the_gap_and_not_the_end_of_a_verification(run_dir, ran, mo
     assert written(run_dir) == Coverage((), "It cannot be had. Try again.")
 
 
-def test_a_series_that_is_not_in_the_kept_sources_is_told_and_class_files_are_compared(run_dir, ran):
+def test_a_series_that_is_not_in_the_kept_sources_is_reported_and_class_files_are_compared(run_dir, ran):
     RunDirectory(run_dir).setup.write(replace(SETUP, series=str(run_dir / "gone")))
     kept = run_dir / "builds/patched/sources/raft/src/main/java" / FILE
     kept.parent.mkdir(parents=True)

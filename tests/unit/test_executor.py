@@ -112,11 +112,11 @@ def test_an_unmet_expectation_fails_by_its_name_and_ends_the_plan(tmp_path):
     assert result.evidence[0].path.endswith("journal.jsonl")
 
 
-def test_an_expectation_that_could_not_be_asked_at_its_end_fails_nothing(tmp_path):
+def test_an_expectation_that_could_not_be_tested_at_its_end_fails_nothing(tmp_path):
     lost_quorum = Looks(False)
-    lost_quorum.sample = lambda _world: Sample(False, {"leader": -1}, askable=False)
+    lost_quorum.sample = lambda _world: Sample(False, {"leader": -1}, testable=False)
     result, *_ = run(tmp_path, expect(lost_quorum, "observer_recovers"))
-    assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, "askable")
+    assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, "testable")
 
 
 def test_a_guard_outside_any_phase_is_reported_all_the_same(tmp_path):
@@ -125,7 +125,7 @@ def test_a_guard_outside_any_phase_is_reported_all_the_same(tmp_path):
 
 
 @pytest.mark.parametrize("failure", [ActionFailed("no way"), Unreachable("no answer")])
-def test_an_action_that_fails_means_that_the_question_was_not_asked(tmp_path, failure):
+def test_an_action_that_fails_means_that_the_question_was_not_reached(tmp_path, failure):
     result, *_ = run(tmp_path, do(Deed(failure)), expect(Looks(True)))
     assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, "action_done")
     assert str(failure) in result.reason

@@ -51,6 +51,6 @@ def test_where_no_line_matches_or_none_is_expected_nothing_is_quoted(tmp_path, r
 def test_a_run_whose_logs_are_gone_is_not_judged(tmp_path, runs):
     gone = tmp_path / "runs/turn2/patched-on/1/3.log"
     gone.unlink()
-    with pytest.raises(HarnessError, match=r"3\.log is gone") as told:
+    with pytest.raises(HarnessError, match=r"3\.log is gone") as text:
         expected_lines(RunDirectory(tmp_path), runs, [CLAIM])
-    assert "not judged" in told.value.hint
+    assert "not judged" in text.value.hint

@@ -70,7 +70,7 @@ def test_a_kafka_without_raft_is_refused(kafka):
         unpacked_distribution(kafka)
 
 
-def test_properties_without_a_version_tell_none():
+def test_properties_without_a_version_have_none():
     assert version_in_properties("commitId=1\nsubversion=2\n") == ""
 
 
@@ -93,7 +93,7 @@ def home(folder: Path, script: str) -> Path:
     return folder
 
 
-def test_a_version_is_asked_for_where_no_file_tells_it(tmp_path):
+def test_a_version_is_asked_for_where_no_file_shows_it(tmp_path):
     runtime = runtime_at(home(tmp_path, "echo 'openjdk version \"17.0.15\" 2025-04-15' >&2"))
     assert runtime.version == "17.0.15"
 

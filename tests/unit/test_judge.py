@@ -98,13 +98,13 @@ def test_the_strongest_reason_against_shipping_is_that_nothing_discriminates() -
     assert "a jar that does nothing would pass too" in record.against
 
 
-def test_against_a_ship_that_discriminates_speaks_how_often_it_was_asked() -> None:
+def test_against_a_ship_that_discriminates_speaks_how_often_it_ran() -> None:
     assert fixed().against.startswith("Each scenario ran once per arm")
     repeated = decide(asked("turn2", repeats=3, claims=(FIX,)), ran("turn2", [R, R, R], [R, R, R], [H, H, H]))
     assert "only faults that show in more than 63 % of runs" in repeated.against
 
 
-def test_a_defect_that_stays_is_told_and_does_not_block() -> None:
+def test_a_defect_that_stays_is_reported_and_does_not_block() -> None:
     record = decide(asked("turn2", "restart-lost", claims=(FIX,)), ran("turn2", R, R, H) + ran("restart-lost", R, R, R))
     assert record.verdict is Verdict.SHIP
     assert record.sentence.startswith(
@@ -122,7 +122,7 @@ def test_a_hold_names_scenario_and_expectation() -> None:
 
 
 @pytest.mark.parametrize("shown", [CRASH, GUARD])
-def test_a_candidate_that_dies_or_cannot_be_asked_is_held_back(shown) -> None:
+def test_a_candidate_that_dies_or_cannot_be_tested_is_held_back(shown) -> None:
     record = decide(asked("turn1"), ran("turn1", H, H, shown))
     assert record.verdict is Verdict.HOLD
     assert ("node_alive" if shown is CRASH else "question_reachable") in rests(record)[0]
@@ -143,7 +143,7 @@ def test_a_hold_for_the_flag_says_so_and_not_what_went_well() -> None:
     assert record.claims[0].status is ClaimStatus.REFUTED
 
 
-def test_nothing_asked_is_inconclusive() -> None:
+def test_nothing_tested_is_inconclusive() -> None:
     record = decide(asked(), [])
     assert record.verdict is Verdict.INCONCLUSIVE
     assert "No scenario has a result" in record.sentence
@@ -396,7 +396,7 @@ def test_many_reasons_against_the_jar_are_counted() -> None:
     assert rests(record)[5] == "4 more such reasons are in the proof."
 
 
-def test_what_of_the_proof_could_not_be_asked_is_told_and_no_obstacle() -> None:
+def test_what_of_the_proof_could_not_be_tested_is_reported_and_no_obstacle() -> None:
     silent = AuditAnswer("read-once", Answer.UNTESTED, "no sources")
     proof = replace(SOUND, audit=(silent,), tests=TestsProof(TestScope.NONE))
     record = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, R, H), proof)

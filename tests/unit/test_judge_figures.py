@@ -1,13 +1,15 @@
 """A candidate that is slower or dearer than base beyond the noise is held back; a noisy host never makes a HOLD."""
 
+import math
 import random
 from dataclasses import replace
 
 import pytest
+from scipy import stats
 from test_judge import FIX, SOUND, H, R, asked, ran, rests
 
 from harness.judge.decision import decide
-from harness.judge.figures_verdict import reasons_of_figures
+from harness.judge.figures_verdict import p_larger, reasons_of_figures
 from harness.model.arms import Role
 from harness.model.runs import Outcome, RunResult, Verdict
 
@@ -41,13 +43,38 @@ def test_a_stall_that_doubled_in_every_run_is_named_with_both_medians():
         ((2.0, 2.2, 5.1), (5.0, 5.4, 5.2)),
         ((10.0, 10.2, 10.1), (12.0, 12.2, 12.1)),
         ((0.2, 0.21, 0.2), (0.8, 0.81, 0.8)),
+        ((0.5, 0.52, 0.51), (1.2, 1.22, 1.21)),
         ((5.0, 5.4, 5.2), (2.0, 2.2, 2.1)),
         ((2.0, 2.0, 2.0), (2.0, 2.0, 2.0)),
     ],
-    ids=["two runs", "overlapping", "less than half more", "a moment", "quicker", "equal"],
+    ids=["two runs", "overlapping", "less than half more", "a moment", "under a second", "quicker", "equal"],
 )
 def test_what_is_little_or_uncertain_or_better_is_not_worse(base, candidate):
     assert worse(runs("longest_stall_seconds", base, candidate)) == ()
+
+
+@pytest.mark.parametrize(
+    ("base", "candidate"),
+    [
+        ((2.0, 2.2, 2.1), (5.0, 5.4, 5.2)),
+        ((2.0, 3.0, 2.5, 2.2, 2.9), (2.4, 3.3, 2.8)),
+        ((5.0, 5.4, 5.2), (2.0, 2.2, 2.1)),
+    ],
+)
+def test_the_test_is_students_of_the_logarithms(base, candidate):
+    logs = [[math.log(value) for value in values] for values in (candidate, base)]
+    assert p_larger(base, candidate) == pytest.approx(stats.ttest_ind(*logs, alternative="greater").pvalue)
+
+
+@pytest.mark.parametrize(("candidate", "p"), [(5.0, 0.0), (2.0, 1.0), (1.0, 1.0)])
+def test_runs_that_never_vary_are_certain(candidate, p):
+    assert p_larger((2.0,) * 3, (candidate,) * 3) == p
+
+
+def test_a_figure_that_only_the_candidate_has_is_not_compared():
+    cells = runs("longest_stall_seconds", (2.0, 2.2, 2.1), (5.0, 5.4, 5.2))
+    lacking = [replace(run, measures={}) if run.arm == "stock" else run for run in cells]
+    assert worse(lacking) == ()
 
 
 def test_figures_of_runs_that_failed_are_not_compared():

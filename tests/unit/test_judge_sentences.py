@@ -243,7 +243,7 @@ def test_a_long_reason_is_cut_and_its_full_stop_is_not_doubled():
     assert why(".5 s late").endswith("(.5 s late); stock passes.")
 
 
-def test_claims_that_could_not_be_asked_are_gaps_in_a_sentence():
+def test_claims_that_could_not_be_tested_are_gaps_in_a_sentence():
     record = decide(asked("turn2", claims=(FIX,), arms=WITHOUT_FLAG), ran("turn2", R, H, arms=WITHOUT_FLAG))
     assert record.claims[0].why == (
         "The claim follows-moved-voters is about the flag switched off, but the candidate does not have the flag "

@@ -166,7 +166,7 @@ def test_an_unmet_guard_is_known_by_its_name_whatever_the_reason_says() -> None:
     assert rule(None, PASSED, None, worded).on.expectation == "question_reachable"
 
 
-@pytest.mark.parametrize("name", ["within_budget", "ledger_read", "ledger_asked", "host_not_starved", ""])
+@pytest.mark.parametrize("name", ["within_budget", "ledger_read", "records_acknowledged", "host_not_starved", ""])
 def test_what_harness_or_host_failed_to_ask_stays_inconclusive_on_the_candidate(name: str) -> None:
     missed = CellOutcome(CellState.INCONCLUSIVE, name, "guard unmet: no answer", 1)
     for claim, base in ((None, PASSED), (FIXES, FAILED)):

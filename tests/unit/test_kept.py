@@ -252,9 +252,9 @@ def cases(path: Path, *, before: bool):
     found = {}
     for suite in ET.parse(path).getroot():
         for case in suite:
-            told = case[0]
-            tag = "passed" if told.tag == "system-out" else told.tag
-            message = (told.get("message") or told.text or "").strip().removeprefix("expected failure: ")
+            output = case[0]
+            tag = "passed" if output.tag == "system-out" else output.tag
+            message = (output.get("message") or output.text or "").strip().removeprefix("expected failure: ")
             key = (suite.get("name"), case.get("classname"), case.get("name"), case.get("time"))
             found[key] = (tag, renamed(message) if before else message)
     return found
@@ -267,12 +267,12 @@ def test_junit_has_the_same_cases_with_the_same_results(folders, kept_folders, n
 
 
 def test_the_night_of_the_four_verifications_ends_as_it_ended(night, kept_folders):
-    folder, told = night
+    folder, output = night
     before = read(kept_folders / "night-kept" / "night.json")
     assert {each.id: str(each.outcome) for each in NightFolder(folder).night.read().ended} == {
         each["id"]: each["ending"] for each in before["ended"]
     }
-    assert str(told.outcome) == "HOLD"
+    assert str(output.outcome) == "HOLD"
     assert cases(folder / "junit.xml", before=False) == cases(kept_folders / "night-kept" / "junit.xml", before=True)
     assert (folder / "retry.txt").read_text() == (kept_folders / "night-kept" / "retry.txt").read_text()
 

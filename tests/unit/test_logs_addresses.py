@@ -32,7 +32,7 @@ def tried(node, port):
     return f"Connection to node {node} (localhost/127.0.0.1:{port}) could not be established."
 
 
-def test_lines_are_told_apart_by_whose_address_they_name_and_shown_as_they_were_logged():
+def test_lines_are_distinguished_by_whose_address_they_name_and_shown_as_they_were_logged():
     found = counted(tried(1, 22001), tried(2, 22001), tried(1, 22002), tried(1, 29999))
     assert found.select("template", "count").rows() == [
         ("Connection to node <n> (localhost/<voter's controller>) could not be established.", 2),
@@ -44,7 +44,7 @@ def test_lines_are_told_apart_by_whose_address_they_name_and_shown_as_they_were_
     ]
 
 
-def test_who_was_fenced_is_told_by_the_kind_of_node():
+def test_who_was_fenced_is_reported_by_the_kind_of_node():
     found = counted(*(f"Fencing broker {number} because its session has timed out." for number in (3, 1, 3, 31)))
     assert found.select("template", "count").rows() == [
         ("Fencing broker <an observer> because its session has timed out.", 2),
@@ -69,8 +69,8 @@ def test_keys_of_a_dump_name_whose_addresses_they_hold():
 
 def test_what_stood_in_a_gap_of_a_statement_is_whose_address_it_was():
     reading = Reading(LAYOUT, (WHOLE_LOG,), WHOSE)
-    told = Origins(Library((TRIED,))).with_origins(counted(tried(1, 22001), tried(1, 22002)), reading)
-    assert [values[1] for values in told["values"].to_list()] == [
+    shown = Origins(Library((TRIED,))).with_origins(counted(tried(1, 22001), tried(1, 22002)), reading)
+    assert [values[1] for values in shown["values"].to_list()] == [
         "localhost/<voter's controller>",
         "localhost/<voter's left controller>",
     ]

@@ -29,7 +29,7 @@ def events(*rows: tuple[int, float, int]) -> pl.DataFrame:
     return pl.DataFrame([dict.fromkeys(COUNTS, None) | each for each in fields], schema=COUNTS)
 
 
-def test_a_clock_that_was_set_back_is_told_with_the_line_and_by_how_much():
+def test_a_clock_that_was_set_back_is_reported_with_the_line_and_by_how_much():
     counts = events((1, 1000, 1), (5, 4600, 1), (9, 1003, 1), (12, 1010, 1))
     assert clocks.set_back(counts) == (9, 3597.0)
     assert clocks.set_back_sentences([("b/server.log", counts)]) == [
@@ -70,7 +70,7 @@ def test_two_nodes_of_one_name_or_with_one_log_are_refused_with_the_file_that_sa
 
 
 @pytest.mark.parametrize("place", ["s3a://bucket/before", "hdfs://10.0.0.1:8020/logs", "abfss://a@b/logs"])
-def test_an_address_is_told_from_a_path(place):
+def test_an_address_is_distinguished_from_a_path(place):
     assert is_address(place)
     assert not is_address(f"./{place}")
     assert not is_address("C:/logs")
@@ -98,7 +98,7 @@ def test_a_link_that_leads_nowhere_is_not_passed_over(tmp_path):
     assert log_files(tmp_path) == (tmp_path / "server.log",)
 
 
-def test_a_full_disk_is_told_and_leaves_the_results_of_before(tmp_path, monkeypatch):
+def test_a_full_disk_is_reported_and_leaves_the_results_of_before(tmp_path, monkeypatch):
     node = NodeLogs("turn2", "stock", 1, 1, "voter", ("a.log",), KAFKA_DEFAULT, (WHOLE_LOG,))
     files = {"a.log": FileCounts(COUNTED.to_frame(), FileTotal("a.log", KAFKA_DEFAULT), ())}
     write(LogsFolder(tmp_path), tmp_path / "counts" / "run=x", [node], files, ("before",), ())

@@ -121,7 +121,7 @@ def test_a_configuration_dump_is_counted_key_by_key_beside_its_event():
     assert {"kafka.server.KafkaConfig"} == set(file.counts["logger"])
 
 
-def test_an_exception_is_told_by_what_it_says_and_not_by_its_frames():
+def test_an_exception_is_reported_by_what_it_says_and_not_by_its_frames():
     trace = ["java.io.IOException: epoch 3", "\tat a.B.c(B.java:1)", "Caused by: x.Y: z", "\t... 12 more"]
     file = in_pieces(["[1970-01-01 00:16:41,000] WARN Failed (a.B)", *trace], [], 9)
     assert file.counts["template"].to_list() == ["Failed\njava.io.IOException: epoch <n>\nCaused by: x.Y: z"]

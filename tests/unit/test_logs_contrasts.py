@@ -58,9 +58,9 @@ def test_equal_counts_are_no_finding():
     assert kinds(logged("stock", 40), logged("on", 40)) == []
 
 
-@pytest.mark.parametrize(("base", "candidate", "told"), [(10, 15, 0), (10, 16, 1), (16, 10, 1), (1, 5, 0), (1, 6, 1)])
-def test_a_rate_is_told_when_it_differs_by_more_than_half_and_by_five_events(base, candidate, told):
-    assert [FindingKind.RATE] * told == kinds(logged("stock", base), logged("on", candidate))
+@pytest.mark.parametrize(("base", "candidate", "shown"), [(10, 15, 0), (10, 16, 1), (16, 10, 1), (1, 5, 0), (1, 6, 1)])
+def test_a_rate_is_reported_when_it_differs_by_more_than_half_and_by_five_events(base, candidate, shown):
+    assert [FindingKind.RATE] * shown == kinds(logged("stock", base), logged("on", candidate))
 
 
 def test_a_longer_phase_does_not_make_a_rate():
@@ -117,14 +117,14 @@ def by(role, count):
     return dataclasses.replace(count, role=role)
 
 
-def test_it_is_told_what_the_nodes_were_that_logged_it_in_its_phase():
+def test_it_is_reported_what_the_nodes_were_that_logged_it_in_its_phase():
     elsewhere = by("follower", logged("on", phase="start"))
     (found,) = findings(elsewhere, by("restarted leader", logged("on", 5)), by("leader", logged("on", 5)))
     assert (found.phase, found.logged_by) == ("stop", "leader and restarted leader")
 
 
 @pytest.mark.parametrize(
-    ("base", "candidate", "told"),
+    ("base", "candidate", "shown"),
     [
         ("leader", "follower", "leader in base, follower in the candidate"),
         ("leader", "leader", "leader"),
@@ -133,9 +133,9 @@ def test_it_is_told_what_the_nodes_were_that_logged_it_in_its_phase():
         ("", "", ""),
     ],
 )
-def test_nodes_of_both_arms_are_told_apart_where_they_were_not_the_same(base, candidate, told):
+def test_nodes_of_both_arms_are_distinguished_where_they_were_not_the_same(base, candidate, shown):
     (found,) = findings(by(base, logged("stock", 10)), by(candidate, logged("on", 100)))
-    assert found.logged_by == told
+    assert found.logged_by == shown
 
 
 def test_the_excerpt_is_the_first_line_of_the_phase():

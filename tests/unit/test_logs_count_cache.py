@@ -75,10 +75,10 @@ def test_an_arm_of_any_name_has_a_folder_of_its_own_below_the_results_that_says_
     written(tmp_path / "logs", *(node(arm, f"{number}.log") for number, arm in enumerate(arms)))
     assert [path.name for path in tmp_path.iterdir()] == ["logs"]
     table = pl.read_parquet(tmp_path / "logs" / "counts" / "**" / "*.parquet", hive_partitioning=True)
-    told = dict(table.select("file", "arm").iter_rows())
-    assert len(set(told.values())) == len(arms)
-    assert [told[f"{number}.log"] for number in (0, 1, 4)] == [arms[0], arms[1], arms[4]]
-    assert told["2.log"].endswith("é" * 30 + "/a")
+    text = dict(table.select("file", "arm").iter_rows())
+    assert len(set(text.values())) == len(arms)
+    assert [text[f"{number}.log"] for number in (0, 1, 4)] == [arms[0], arms[1], arms[4]]
+    assert text["2.log"].endswith("é" * 30 + "/a")
 
 
 def test_what_was_counted_comes_back_as_it_was(tmp_path):
@@ -142,14 +142,14 @@ def test_counts_of_an_arm_that_is_no_longer_declared_go_and_those_of_other_runs_
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1 and then nothing", b"\0" * 4096, None])
-def test_corrupt_counts_are_told_with_their_file(tmp_path, content):
+def test_corrupt_counts_are_reported_with_their_file(tmp_path, content):
     nodes = [node("stock", "a.log"), node("on", "b.log")]
     written(tmp_path, *nodes)
     path = next(tmp_path.rglob("arm=stock/*.parquet"))
     path.write_bytes(path.read_bytes()[:-100] if content is None else content)
-    with pytest.raises(HarnessError, match=rf"{path} cannot be read as counts of logs: .+\.") as told:
+    with pytest.raises(HarnessError, match=rf"{path} cannot be read as counts of logs: .+\.") as text:
         earlier(tmp_path, nodes, "a.log")
-    assert "copy of the run directory" in told.value.hint
+    assert "copy of the run directory" in text.value.hint
     assert list(earlier(tmp_path, nodes, "b.log")) == ["b.log"]  # what is damaged is not asked for
 
 

@@ -144,6 +144,6 @@ def test_the_words_of_log4j_2_and_logback_are_read(pattern, line):
     assert tuple(event[name] for name in ("at", "level", "logger", "message")) == (AT, "INFO", LOGGER, MESSAGE)
 
 
-def test_times_of_a_zone_that_cannot_be_told_are_refused():
+def test_times_of_a_zone_that_cannot_be_known_are_refused():
     with pytest.raises(HarnessError, match="Europe/Berlin"):
         compile_layout("%d{ISO8601}{Europe/Berlin} %m%n")

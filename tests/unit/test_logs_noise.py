@@ -105,7 +105,7 @@ def test_where_much_comes_and_goes_a_difference_at_one_node_of_one_scenario_is_u
     assert found.significance is Significance.UNKNOWN
 
 
-def test_there_it_is_told_if_every_node_or_another_scenario_shows_it_too():
+def test_there_it_is_reported_if_every_node_or_another_scenario_shows_it_too():
     counts = [*rest(), *at_nodes("steady", (1, 2, 3), ARMS), *coins(16)]
     every_node = [*at_nodes("Updated servers", (0, 1, 2, 3))]
     assert beyond([*counts, *every_node]) == [(FindingKind.NEW, "Updated servers")]
@@ -122,7 +122,7 @@ def test_what_one_scenario_shows_of_one_arm_and_another_of_the_other_is_not_the_
     assert beyond([*counts, *crossed]) == []
 
 
-def test_what_every_node_logs_in_every_run_is_told_though_it_comes_and_goes_elsewhere():
+def test_what_every_node_logs_in_every_run_is_reported_though_it_comes_and_goes_elsewhere():
     elsewhere = [logged("stock", 1, "gone", scenario="turn1")]
     nodes = [*rest(), *at_nodes("steady", (1, 2), ARMS), *elsewhere]
     assert beyond([*nodes, *at_nodes("gone", (0, 1, 2), ("stock", "off"))]) == [(FindingKind.VANISHED, "gone")]
@@ -138,8 +138,8 @@ def test_few_events_of_a_line_whose_number_varies_elsewhere_are_no_difference(ea
         for scenario in ("turn1", "new")
         for repeat in REPEATS
     ]
-    told = beyond([*rest(), *varying, *of_on("fetch failed", (each, each, each))])
-    assert told == [(FindingKind.NEW, "fetch failed")] * beyond_noise
+    text = beyond([*rest(), *varying, *of_on("fetch failed", (each, each, each))])
+    assert text == [(FindingKind.NEW, "fetch failed")] * beyond_noise
 
 
 def test_what_only_some_runs_of_the_candidate_log_is_not_called_noise_for_that():
@@ -150,18 +150,18 @@ def test_what_only_some_runs_of_the_candidate_log_is_not_called_noise_for_that()
 
 def test_ten_times_as_many_lines_are_a_rate_with_its_false_discovery_rate():
     counts = [c for c in rest() if (c.template, c.where.arm, c.where.scenario) != ("varies 3", "on", "turn2")]
-    told = findings([*counts, *of_on("varies 3", (290, 310, 330))])
-    (found,) = [each for each in told if each.significance is Significance.BEYOND]
+    text = findings([*counts, *of_on("varies 3", (290, 310, 330))])
+    (found,) = [each for each in text if each.significance is Significance.BEYOND]
     assert (found.kind, found.template) == (FindingKind.RATE, "varies 3")
     assert found.fdr is not None
     assert found.fdr < 0.01
 
 
 @pytest.mark.parametrize(
-    ("base", "candidate", "told"),
+    ("base", "candidate", "text"),
     [((40, 42, 38), (400, 420, 400), True), ((30, 60, 40), (500, 700, 400), False)],
 )
-def test_a_rate_that_is_less_sure_is_told_if_a_gap_lies_between_the_arms_wider_than_any_spread(base, candidate, told):
+def test_a_rate_that_is_less_sure_is_reported_if_the_arms_lie_apart_by_more_than_any_spread(base, candidate, text):
     numbers = {"stock": base, "off": base, "on": candidate}
     counts = [
         count
@@ -175,7 +175,7 @@ def test_a_rate_that_is_less_sure_is_told_if_a_gap_lies_between_the_arms_wider_t
     (found,) = [f for f in findings([*rest(), *counts]) if (f.template, f.scenario) == ("fetched", "turn2")]
     assert found.fdr is not None
     assert 0.01 < found.fdr < 0.05
-    assert (found.significance is Significance.BEYOND) == told
+    assert (found.significance is Significance.BEYOND) == text
 
 
 def test_a_longer_phase_makes_neither_more_of_what_is_logged_once_nor_of_what_is_logged_always():
@@ -205,7 +205,7 @@ def test_with_one_run_of_each_arm_nothing_is_known():
     assert {each.significance for each in findings(counts, seconds=once)} == {Significance.UNKNOWN}
 
 
-def test_two_arms_of_two_runs_are_too_few_to_tell_what_is_new():
+def test_two_arms_of_two_runs_are_too_few_to_know_what_is_new():
     few = {w: s for w, s in SECONDS.items() if w.arm != "off" and w.repeat < 3 and w.scenario == "turn2"}
     counts = [c for c in [*rest(), *of_on("Updated servers")] if c.where in few]
     (found,) = [each for each in findings(counts, seconds=few) if each.template == "Updated servers"]
@@ -215,3 +215,25 @@ def test_two_arms_of_two_runs_are_too_few_to_tell_what_is_new():
 def test_incidents_are_counted_once_however_many_lines_they_write():
     noise = Noise([logged("stock", 1, f"election {n}") for n in range(30)], SECONDS)
     assert set(noise._incidents.values()) == {1}
+
+
+@pytest.mark.parametrize(
+    ("base_runs", "incidents", "known"),
+    [(5, 1, Significance.BEYOND), (4, 1, Significance.UNKNOWN), (5, 2, Significance.UNKNOWN)],
+    ids=["just enough runs", "one run too few", "one more thing that comes and goes"],
+)
+def test_a_new_line_needs_as_many_more_runs_as_incidents_may_have_fallen_so(base_runs, incidents, known):
+    runs = [("stock", repeat) for repeat in range(1, base_runs + 1)] + [("on", 1)]
+    scenarios = ("turn1", "turn2")
+    seconds = {Where(arm, name, "voter", "stop", repeat): 10.0 for arm, repeat in runs for name in scenarios}
+    steady = [logged(arm, repeat, "steady", scenario=name) for arm, repeat in runs for name in scenarios]
+    comes_and_goes = [logged("stock", at, f"election {at}") for at in range(1, incidents + 1)]
+    new = [logged("on", 1, "new", scenario=name) for name in scenarios]
+    found = findings([*steady, *comes_and_goes, *new], seconds=seconds)
+    assert [each.significance for each in found if (each.template, each.scenario) == ("new", "turn2")] == [known]
+
+
+def test_one_run_in_nine_is_enough_where_nothing_comes_and_goes_and_one_in_eight_is_not():
+    noise = Noise(everywhere("steady"), SECONDS)
+    assert noise.is_enough(1, 8)
+    assert not noise.is_enough(1, 7)

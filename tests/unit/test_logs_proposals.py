@@ -39,13 +39,13 @@ def test_the_pattern_of_lines_is_read_off_them(pattern, shape, date):
 
 
 def test_a_stack_trace_between_the_lines_does_not_hide_their_pattern():
-    told = lines(SHAPES[0][1], DATES["%d"])
+    shown = lines(SHAPES[0][1], DATES["%d"])
     trace = [
         "java.lang.IllegalStateException: no",
         "\tat a.B.c(B.java:1)",
         "Caused by: a.D: since 2026-01-02 03:04:05,678",
     ]
-    assert propose([*told, *trace]) == SHAPES[0][0]
+    assert propose([*shown, *trace]) == SHAPES[0][0]
 
 
 @pytest.mark.parametrize(
@@ -69,15 +69,15 @@ def test_lines_of_many_kinds_have_no_pattern():
 
 
 def test_a_misfit_names_the_file_the_pattern_the_first_lines_and_what_would_fit():
-    told = lines(*[SHAPES[1][1]], DATES["%d"])
-    error = layout_mismatch("nodes/3/server.log", KAFKA_DEFAULT, told)
+    shown = lines(*[SHAPES[1][1]], DATES["%d"])
+    error = layout_mismatch("nodes/3/server.log", KAFKA_DEFAULT, shown)
     assert "nodes/3/server.log" in error.message
     assert KAFKA_DEFAULT in error.message
     assert "1: 2026-01-02 03:04:05,678 INFO " in error.message
     assert error.hint == "They fit this one: --layout '%d %-5p [%t] %c: %m%n'"
 
 
-def test_a_misfit_of_lines_without_any_pattern_asks_for_it():
+def test_a_mismatch_of_lines_without_any_pattern_asks_for_it():
     error = layout_mismatch("nodes/3/server.log", KAFKA_DEFAULT, ["one", "two", "three", "four"])
     assert "1: one | 2: two | 3: three" in error.message
     assert "four" not in error.message

@@ -31,7 +31,7 @@ def test_the_sample_is_large_and_of_every_kind_of_node(benchmark):
 def test_templates_are_the_statements_that_wrote_the_lines(benchmark):
     known = benchmark.sample()
     labels, texts = benchmark.answers(known)
-    ours = benchmark.scores(labels, texts, *benchmark.told(known.events))
+    ours = benchmark.scores(labels, texts, *benchmark.by_statement(known.events))
     drain = benchmark.scores(labels, texts, *benchmark.mined(known.events))
     assert ours.ga >= 0.99
     assert ours.fta >= 0.95

@@ -212,15 +212,15 @@ def test_a_patched_file_speaks_for_itself(tmp_path):
     assert overlaid(released, tmp_path / "absent") == released
 
 
-def test_counts_are_told_where_they_come_from_items_are_not():
+def test_counts_are_reported_where_they_come_from_items_are_not():
     excerpt = "[2026-11-21 14:28:58,949] INFO Node 7 disconnected. (a.B)"
     row = {"level": "INFO", "logger": "a.B", "template": "Node <n> disconnected.", "excerpt": excerpt}
     counts = pl.DataFrame([{**row, "part": "event"}, {**row, "part": "item"}], schema=COUNTS)
     origins = Origins(Library((Statement("a/B.java", 3, "INFO", ("Node ", " disconnected."), "B"),)))
-    told = origins.with_origins(counts, Reading(compile_layout(KAFKA_DEFAULT), (WHOLE_LOG,)))
-    assert told["statement"].to_list() == ["a/B.java:3", ""]
-    assert told["wording"].to_list() == ["Node {} disconnected.", ""]
-    assert told["values"].to_list() == [["<n>"], []]
+    shown = origins.with_origins(counts, Reading(compile_layout(KAFKA_DEFAULT), (WHOLE_LOG,)))
+    assert shown["statement"].to_list() == ["a/B.java:3", ""]
+    assert shown["wording"].to_list() == ["Node {} disconnected.", ""]
+    assert shown["values"].to_list() == [["<n>"], []]
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_a_key_that_changes_is_one_finding_with_both_sides():
     assert (found.base_runs, found.candidate_runs) == ((1, 1, 1), (1, 1, 1))
 
 
-def test_a_number_of_a_dump_that_changes_is_told_though_its_template_is_the_same():
+def test_a_number_of_a_dump_that_changes_is_reported_though_its_template_is_the_same():
     counts = [item("threads", "4" if arm == "on" else "8", arm, repeat) for arm in ARMS for repeat in REPEATS]
     assert [each.detail for each in findings(counts)] == ["base: 8; candidate: 4"]
 
@@ -137,7 +137,7 @@ def test_a_new_pair_of_known_states_stays_a_new_line():
     assert [each.kind for each in findings(counts)] == [FindingKind.NEW]
 
 
-def test_a_word_in_brackets_is_told_beyond_the_noise_and_never_at_one_run():
+def test_a_word_in_brackets_is_reported_beyond_the_noise_and_never_at_one_run():
     def granted(arm, repeat):
         return logged(f"Vote(granted={'true' if arm == 'on' else 'false'})", arm, repeat, statement=None)
 
@@ -154,7 +154,7 @@ def test_a_word_that_comes_and_goes_within_base_is_noise():
     assert findings(counts) == ()
 
 
-def test_the_state_that_nodes_were_left_in_is_told_though_both_arms_write_it():
+def test_the_state_that_nodes_were_left_in_is_reported_though_both_arms_write_it():
     def course(arm, repeat):
         first, second = ("Unattached", "Follower") if arm == "on" else ("Follower", "Unattached")
         return [
@@ -179,8 +179,8 @@ def test_words_that_fall_as_they_please_are_no_finding_beyond_the_noise(seed):
                 statement = Statement("a", 1, "", (f"Statement {name} says that ", ""))
                 text = f"Statement {name} says that state={chance.choice(['Leader', 'Follower', 'Candidate'])}"
                 counts.append(logged(text, arm, repeat, statement=statement))
-    told = [each for each in findings(counts) if each.kind is FindingKind.VALUE]
-    assert [each for each in told if each.significance is Significance.BEYOND] == []
+    shown = [each for each in findings(counts) if each.kind is FindingKind.VALUE]
+    assert [each for each in shown if each.significance is Significance.BEYOND] == []
 
 
 def test_many_words_are_cut_where_the_reader_sees_it():

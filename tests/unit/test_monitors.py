@@ -185,7 +185,7 @@ def test_a_node_without_logs_has_no_last_words(tmp_path):
     assert last_line(tmp_path) == ("", [])
 
 
-def test_last_words_are_read_of_a_log_that_is_larger_than_what_is_kept_of_it(tmp_path):
+def test_the_last_line_is_read_of_a_log_that_is_larger_than_what_is_kept_of_it(tmp_path):
     (tmp_path / "server.log").write_text("ERROR at first (x)\n" + "INFO calm (x)\n" * 5000 + "FATAL at last (x)\n")
     assert last_line(tmp_path) == (": FATAL at last (x)", [(tmp_path / "server.log", 5002)])
 

@@ -57,7 +57,7 @@ def test_a_mutant_is_caught_or_excused_and_not_both(caught, excuse: str, settled
 
 
 @pytest.mark.parametrize("excuse", ["", "equivalent"])
-def test_a_mutant_that_could_not_be_asked_has_neither_been_caught_nor_survived(excuse: str) -> None:
+def test_a_mutant_that_could_not_be_tested_has_neither_been_caught_nor_survived(excuse: str) -> None:
     about = Detection("m", "does", (), excuse)
     undecided = with_verdict(about, Verdict.INCONCLUSIVE, "the host starved")
     assert (undecided.settled, undecided.caught) == (False, ())

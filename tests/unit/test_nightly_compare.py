@@ -44,15 +44,15 @@ def test_the_other_way_round_the_same_things_changed(one, other):
     assert back == tuple(replace(change, before=change.after, after=change.before) for change in there)
 
 
-def test_verdict_outcomes_proof_and_findings_that_changed_are_told_by_their_place():
+def test_verdict_outcomes_proof_and_findings_that_changed_are_reported_by_their_place():
     changes = compare(side_of({"": SHIP}, {}), side_of({"": HELD_BACK}, {}))
-    told = {(each.what, each.where): (each.before, each.after) for each in changes}
-    assert told["verdict", ""] == ("SHIP", "HOLD")
-    assert told["outcome", "turn2 on patched-on"] == ("PASSED", "FAILED(observer_recovers)")
-    assert any(what == "proof" and before == ABSENT for (what, _), (before, _) in told.items())
+    text = {(each.what, each.where): (each.before, each.after) for each in changes}
+    assert text["verdict", ""] == ("SHIP", "HOLD")
+    assert text["outcome", "turn2 on patched-on"] == ("PASSED", "FAILED(observer_recovers)")
+    assert any(what == "proof" and before == ABSENT for (what, _), (before, _) in text.items())
 
 
-def test_other_jars_and_other_times_are_told_and_do_not_count():
+def test_other_jars_and_other_times_are_reported_and_do_not_count():
     arms = tuple(replace(arm, build=replace(arm.build, jar_sha256="f" * 64)) for arm in SHIP.arms)
     slower = replace(SHIP, arms=arms, timings={**SHIP.timings, "run": 400.0, "build": 6.9})
     changes = compare(side_of({"": SHIP}, {}), side_of({"": slower}, {}))
@@ -62,15 +62,15 @@ def test_other_jars_and_other_times_are_told_and_do_not_count():
     assert sentence(changes).startswith("The same")
 
 
-def test_a_finding_that_is_gone_is_told_as_absent():
+def test_a_finding_that_is_gone_is_reported_as_absent():
     changes = compare(side_of({"": SHIP}, {}), side_of({"": replace(SHIP, contrasts=())}, {}))
     assert {(change.what, change.after) for change in changes} == {("finding", ABSENT)}
 
 
 def test_markdown_escapes_what_others_wrote():
-    told = render_markdown([RunDifference("finding", "a | <script> `x`", "—", "new")], "one", "two")
-    assert "<script>" not in told
-    assert "a \\| " in told
+    text = render_markdown([RunDifference("finding", "a | <script> `x`", "—", "new")], "one", "two")
+    assert "<script>" not in text
+    assert "a \\| " in text
 
 
 def test_compare_ends_with_0_for_the_same_and_1_for_different(harness, tmp_path):
@@ -91,15 +91,15 @@ def test_nights_are_compared_verification_by_verification(harness, tmp_path):
     other = write_night_folder(tmp_path / "other", night("a", "c", ended=ended), {"a": HELD_BACK})
     code, out, _ = harness("compare", one, other)
     assert code == 1
-    told = " ".join(out.split())
-    assert "verdict a: SHIP → HOLD" in told
-    assert "verdict b: SHIP → —" in told
-    assert "verdict c: — → ERROR" in told
-    assert "outcome a: turn2 on patched-on: PASSED → FAILED(observer_recovers)" in told
+    text = " ".join(out.split())
+    assert "verdict a: SHIP → HOLD" in text
+    assert "verdict b: SHIP → —" in text
+    assert "verdict c: — → ERROR" in text
+    assert "outcome a: turn2 on patched-on: PASSED → FAILED(observer_recovers)" in text
 
 
 @pytest.mark.parametrize(
-    ("spoil", "told"),
+    ("spoil", "text"),
     [
         (lambda run: (run / "verdict.json").unlink(), "has no verdict.json"),
         (lambda run: (run / "verdict.json").write_text('{"schema": 99}'), "has schema 99; this harness reads schema 2"),
@@ -111,7 +111,7 @@ def test_nights_are_compared_verification_by_verification(harness, tmp_path):
         (lambda run: (run / "night.json").write_text('{"schema": 7}'), "has schema 7"),
     ],
 )
-def test_what_cannot_be_compared_is_an_error_in_a_sentence(harness, tmp_path, spoil, told):
+def test_what_cannot_be_compared_is_an_error_in_a_sentence(harness, tmp_path, spoil, text):
     run = write_run(tmp_path / "run", SHIP)
     other = write_run(tmp_path / "other", SHIP)
     spoil(run)
@@ -119,7 +119,7 @@ def test_what_cannot_be_compared_is_an_error_in_a_sentence(harness, tmp_path, sp
         (other / "night.json").write_text('{"schema": 7}')
     code, _, err = harness("compare", other, run)
     assert code == 2
-    assert told in " ".join(err.split())
+    assert text in " ".join(err.split())
     assert "Traceback" not in err
 
 
@@ -139,7 +139,7 @@ def test_open_shows_the_report_in_the_browser(harness, tmp_path, monkeypatch):
     assert opened == [(tmp_path / "run" / "report.html").as_uri()]
 
 
-def test_open_tells_the_path_where_there_is_no_display(harness, tmp_path, monkeypatch):
+def test_open_shows_the_path_where_there_is_no_display(harness, tmp_path, monkeypatch):
     opened = []
     monkeypatch.setattr(commands.webbrowser, "open", opened.append)
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
@@ -159,7 +159,7 @@ def test_open_says_how_to_write_a_report_that_is_not_there(harness, tmp_path):
     assert "Name a run or a night" in harness("open", tmp_path)[2]
 
 
-def test_the_list_tells_what_each_shard_would_run_and_starts_nothing(harness, tmp_path):
+def test_the_list_shows_what_each_shard_would_run_and_starts_nothing(harness, tmp_path):
     code, out, _ = harness("nightly", "--list")
     assert code == 0
     assert "harness verify --tests all --repeats 3 --kafka 3.9.1" in " ".join(out.split())

@@ -69,8 +69,8 @@ def test_every_command_is_one_that_a_shell_reads(command):
 
 
 def test_the_examples_run_the_night_and_merge_it():
-    told = [" ".join(command.split()[:2]) for command in commands()]
-    assert told == ["harness nightly", "harness merge", "cat night/summary.md", "harness nightly", "harness merge"]
+    shown = [" ".join(command.split()[:2]) for command in commands()]
+    assert shown == ["harness nightly", "harness merge", "cat night/summary.md", "harness nightly", "harness merge"]
 
 
 def options_of(command):
@@ -86,7 +86,7 @@ def test_every_option_of_the_examples_exists(command):
     assert set(re.findall(r"--[a-z-]+", command)) <= options_of(command.split()[1])
 
 
-def test_the_guide_tells_every_option_of_the_nightly():
+def test_the_guide_shows_every_option_of_the_nightly():
     guide = GUIDE.read_text()
     assert {option for option in options_of("nightly") if option not in guide} == set()
 

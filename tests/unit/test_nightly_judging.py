@@ -74,7 +74,7 @@ def test_the_exit_code_is_that_of_the_worst_hold_before_errors_before_inconclusi
     assert judge_night(night(*ended, ended=ended), documents, (), (), TODAY).exit_code == code
 
 
-def test_what_nobody_ran_makes_a_night_inconclusive_and_is_asked_again():
+def test_what_nobody_ran_makes_a_night_inconclusive_and_is_run_again():
     report = judge_night(night("a", "b", ended={"a": VerificationStatus.SHIP}), {"a": SHIP}, (), (), TODAY)
     assert (report.exit_code, report.outcome) == (3, VerificationStatus.INCONCLUSIVE)
     assert report.retries == ("harness verify --suite long --profile production",)
@@ -90,7 +90,7 @@ def test_a_shard_without_work_has_nothing_to_say():
     assert "nothing to do: 0 verifications" in render_summary(report)
 
 
-def test_broken_and_starved_are_asked_again_but_never_what_is_held_back():
+def test_broken_and_starved_are_run_again_but_never_what_is_held_back():
     both = document("ship", lambda result: STARVED(result) if result.scenario == "turn2" else result)
     report = judged({"a": both, "b": HOLD, "c": document("ship", BROKEN), "d": SHIP})
     again = "harness verify --scenario turn2 --profile production"
@@ -104,11 +104,11 @@ def test_a_scenario_that_is_held_back_is_not_asked_again_for_an_arm_that_starved
     assert report.retries == ()
 
 
-def test_a_waived_outcome_no_longer_holds_the_night_back_and_stays_told():
+def test_a_waived_outcome_no_longer_holds_the_night_back_and_stays_reported():
     report = judged({"a": HOLD}, waivers=[waiver()])
     assert (report.outcome, report.exit_code) == (VerificationStatus.SHIP, 0)
-    (told,) = report.verifications
-    assert (told.outcome, told.counts_as) == (VerificationStatus.HOLD, VerificationStatus.SHIP)
+    (shown,) = report.verifications
+    assert (shown.outcome, shown.counts_as) == (VerificationStatus.HOLD, VerificationStatus.SHIP)
     assert "kim" in render_summary(report)
     assert "1 of them waived" in render_summary(report)
 
@@ -143,7 +143,7 @@ def test_a_waiver_does_not_excuse_what_the_jar_itself_is_held_back_for():
     assert report.verifications[0].counts_as is VerificationStatus.HOLD
 
 
-def test_behind_a_waived_outcome_what_could_not_be_asked_is_still_inconclusive():
+def test_behind_a_waived_outcome_what_could_not_be_tested_is_still_inconclusive():
     def change(result):
         return (
             replace(STARVED(replace(result, scenario="turn2")), scenario="turn1")
@@ -168,7 +168,7 @@ def test_a_waiver_that_nothing_needs_holds_the_night_back():
     assert "stale" in report.waived.faults[0]
 
 
-def test_a_waiver_is_not_stale_while_its_cell_could_not_be_asked_or_the_night_is_in_parts():
+def test_a_waiver_is_not_stale_while_its_cell_could_not_be_tested_or_the_night_is_in_parts():
     assert judged({"a": OPEN}, waivers=[waiver()]).exit_code == 3
     assert (
         judged({"a": SHIP}, waivers=[waiver(where="b/*/*")], ended={"a": VerificationStatus.SHIP}).waived.faults != ()
@@ -197,11 +197,11 @@ def test_findings_are_waived_by_a_part_of_their_template(tmp_path):
         ("outcome = [1]", "outcome 1: it needs"),
     ],
 )
-def test_a_mistake_in_waivers_is_told(tmp_path, text, sentence):
+def test_a_mistake_in_waivers_is_reported(tmp_path, text, sentence):
     (tmp_path / "waivers.toml").write_text(text)
-    with pytest.raises(HarnessError, match=r"waivers\.toml") as told:
+    with pytest.raises(HarnessError, match=r"waivers\.toml") as shown:
         load_waivers(tmp_path / "waivers.toml")
-    assert sentence in told.value.message
+    assert sentence in shown.value.message
 
 
 def test_marks_are_made_by_the_nights_before():
@@ -215,19 +215,19 @@ def test_marks_are_made_by_the_nights_before():
     assert past.started_at < STARTED
 
 
-def test_the_summary_tells_new_outcomes_before_findings_and_escapes_what_others_wrote():
-    told = render_summary(judged({"a": document("hostile", FAILED)}))
-    assert told.index("Outcomes: new") < told.index("Findings: new")
-    assert "<script>" not in told
-    assert "\x1b" not in told
-    assert "no earlier night" in told
+def test_the_summary_shows_new_outcomes_before_findings_and_escapes_what_others_wrote():
+    shown = render_summary(judged({"a": document("hostile", FAILED)}))
+    assert shown.index("Outcomes: new") < shown.index("Findings: new")
+    assert "<script>" not in shown
+    assert "\x1b" not in shown
+    assert "no earlier night" in shown
 
 
 def test_the_summary_is_cut_where_anybody_can_see_it():
     documents = dict.fromkeys([f"v{number}" for number in range(60)], document("hostile", FAILED))
-    told = render_summary(judged(documents))
-    assert 15_000 < len(told.encode()) <= 20_000
-    assert "more lines are cut here" in told
+    shown = render_summary(judged(documents))
+    assert 15_000 < len(shown.encode()) <= 20_000
+    assert "more lines are cut here" in shown
 
 
 def test_a_small_summary_is_not_cut():

@@ -97,10 +97,10 @@ def test_known_seconds_and_the_waivers_are_taken_from_the_file(load, tmp_path):
         ("schema = [", "Invalid"),
     ],
 )
-def test_a_mistake_in_the_file_is_told_with_its_place(load, text, sentence):
-    with pytest.raises(HarnessError, match=sentence) as told:
+def test_a_mistake_in_the_file_is_reported_with_its_place(load, text, sentence):
+    with pytest.raises(HarnessError, match=sentence) as shown:
         load(text)
-    assert "matrix.toml" in told.value.message
+    assert "matrix.toml" in shown.value.message
 
 
 def test_the_shipped_matrix_asks_both_profiles_about_the_shipped_series():

@@ -113,12 +113,12 @@ def test_single_runs_can_be_merged_under_their_folders_names(tmp_path):
     assert conclude(out, tmp_path / "history.jsonl").exit_code == 0
 
 
-def test_a_run_that_bears_a_verifications_name_and_asks_something_else_is_refused(shards, tmp_path):
+def test_a_run_that_bears_a_verifications_name_and_runs_something_else_is_refused(shards, tmp_path):
     with pytest.raises(HarnessError, match="ran something else than b"):
         merged([shards[0], write_run(tmp_path / "b", SHIP)], tmp_path)
 
 
-def test_a_run_that_was_asked_again_goes_in_beside_what_it_was_asked_for(shards, tmp_path):
+def test_a_run_that_was_run_again_goes_in_beside_what_it_ran_before(shards, tmp_path):
     of, _ = merged([*shards, write_run(tmp_path / "again-b", SHIP)], tmp_path)
     assert [each.id for each in of.ended] == [*NAMES, "again-b"]
 
@@ -136,7 +136,7 @@ def test_a_name_that_leads_out_of_the_night_is_refused(tmp_path, name):
         merged([folder], tmp_path)
 
 
-def test_a_folder_that_is_neither_night_nor_run_is_told(tmp_path):
+def test_a_folder_that_is_neither_night_nor_run_is_reported(tmp_path):
     with pytest.raises(HarnessError, match=r"is no run directory"):
         merged([tmp_path], tmp_path)
 

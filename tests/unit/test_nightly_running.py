@@ -56,7 +56,7 @@ def night(tmp_path):
     return tmp_path / "night"
 
 
-def test_whatever_goes_wrong_in_one_verification_the_others_are_asked(night):
+def test_whatever_goes_wrong_in_one_verification_the_others_are_run(night):
     endings = {each.id: each.outcome for each in read_night(night).ended}
     assert endings == {
         "ships": VerificationStatus.SHIP,
@@ -68,14 +68,14 @@ def test_whatever_goes_wrong_in_one_verification_the_others_are_asked(night):
     assert {each.name for each in night.iterdir() if each.is_dir()} == set(REQUESTS)
 
 
-def test_an_error_is_told_by_its_sentence_and_a_fault_keeps_its_traceback(night):
+def test_an_error_is_reported_by_its_sentence_and_a_fault_keeps_its_traceback(night):
     errors = {each.id: each.error for each in read_night(night).ended}
     assert errors["fails"] == "The jar is no jar. Give another."
     assert errors["crashes"] == "ZeroDivisionError: division by zero"
     assert "Traceback" in (night / "crashes" / "error.txt").read_text()
 
 
-def test_a_run_knows_the_command_that_asks_it_again(tmp_path):
+def test_a_run_knows_the_command_that_runs_it_again(tmp_path):
     seen = []
     run_shard(
         planned(requests={"holds": REQUESTS["holds"]}),
@@ -120,7 +120,7 @@ def test_a_night_that_is_all_there_goes_into_the_history_and_a_shard_does_not(tm
     assert report.exit_code == 1
 
 
-def test_what_can_be_asked_again_stands_in_the_retry_list_and_what_was_decided_does_not(night, tmp_path):
+def test_what_can_be_run_again_stands_in_the_retry_list_and_what_was_decided_does_not(night, tmp_path):
     conclude(night, tmp_path / "history.jsonl")
     assert (night / "retry.txt").read_text().splitlines() == [
         "harness verify --scenario turn2 --repeats 2",
@@ -129,7 +129,7 @@ def test_what_can_be_asked_again_stands_in_the_retry_list_and_what_was_decided_d
     ]
 
 
-def test_each_report_tells_what_became_of_its_cells_in_the_nights_before(night, tmp_path):
+def test_each_report_shows_what_became_of_its_cells_in_the_nights_before(night, tmp_path):
     history = tmp_path / "history.jsonl"
     run_shard(replace(planned(), started_at="2026-03-04"), REQUESTS, tmp_path / "before", QUIET, ask)
     conclude(tmp_path / "before", history)
@@ -147,7 +147,7 @@ def test_measured_seconds_are_written_as_the_matrix_takes_them(night, tmp_path):
     assert set(tomllib.loads((night / "seconds.toml").read_text())["seconds"]) == {"ships", "holds", "starves"}
 
 
-def test_a_suite_that_nobody_knows_is_told_before_anything_runs():
+def test_a_suite_that_nobody_knows_is_reported_before_anything_runs():
     with pytest.raises(HarnessError, match="No suite is named 'bootstap'"):
         planned(requests={"a": Request(suite="bootstap")})
 

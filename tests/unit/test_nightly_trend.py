@@ -126,7 +126,7 @@ def test_findings_are_new_recurring_or_gone():
     }
 
 
-def test_a_finding_is_not_gone_when_one_of_its_arms_could_not_be_asked():
+def test_a_finding_is_not_gone_when_one_of_its_arms_could_not_be_tested():
     blind = (cell(OPEN, arm="stock"), cell(OK, arm="on"))
     assert finding_marks([], asked(found("old")), cells=blind) == {}
     assert finding_marks([found("old")], asked(found("old")), asked(stock=OPEN)) == {"old": Trend.RECURRING}
@@ -154,7 +154,7 @@ def test_a_history_is_read_as_it_was_written(tmp_path):
     assert path.read_text().count("\n") == 1
 
 
-def test_the_same_night_told_again_replaces_and_the_oldest_are_pruned():
+def test_the_same_night_concluded_again_replaces_and_the_oldest_are_pruned():
     history = ()
     for day in (3, 1, 2, 3):
         history = with_night(history, PastNight(SCHEMA, f"n{day}", f"2026-03-0{day}", (), (), ()), kept=2)
@@ -174,7 +174,7 @@ def test_nights_that_end_together_all_get_in(tmp_path):
 
 
 @pytest.mark.parametrize("line", ["{", "[]", '{"schema": 2}', '{"schema": 1}'])
-def test_a_history_that_cannot_be_read_is_told_by_its_line(tmp_path, line):
+def test_a_history_that_cannot_be_read_is_reported_by_its_line(tmp_path, line):
     path = tmp_path / "history.jsonl"
     add_to_history(path, NIGHT)
     path.write_text(path.read_text() + line + "\n")

@@ -33,7 +33,7 @@ def other_harness(run_dir, parent):
             process.kill()
 
 
-def test_a_folder_has_one_owner_at_a_time_and_the_other_is_told_who_it_is(tmp_path):
+def test_a_folder_has_one_owner_at_a_time_and_the_other_sees_who_it_is(tmp_path):
     with other_harness(tmp_path, tmp_path / "tmp") as (process, _):
         with (
             pytest.raises(HarnessError, match=f"is in use by process {process.pid}, running since 20"),
@@ -59,7 +59,7 @@ def test_only_what_a_killed_harness_left_is_swept(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == [MARKER, f"{SCRATCH}link", "somebody elses"]
 
 
-def test_a_folder_that_cannot_hold_a_lock_is_told_in_a_sentence(tmp_path):
+def test_a_folder_that_cannot_hold_a_lock_is_reported_in_a_sentence(tmp_path):
     with pytest.raises(HarnessError, match="cannot be locked: No such file or directory"), owned(tmp_path / "nowhere"):
         pass
 

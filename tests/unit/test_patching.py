@@ -82,13 +82,13 @@ def test_a_hunk_that_fails_is_named_with_both_versions(tree, tmp_path):
         apply_series(tree, load_series(folder))
 
 
-def test_a_patch_for_a_file_that_is_not_there_is_told(tree, tmp_path):
+def test_a_patch_for_a_file_that_is_not_there_is_reported(tree, tmp_path):
     folder = series(tmp_path / "s", change("x", "y", 1, "raft/Gone.java"))
     with pytest.raises(HarnessError, match=r"cannot apply the patch 0001-x\.patch: raft/Gone\.java.*made for 3\.9\.1"):
         apply_series(tree, load_series(folder))
 
 
-def test_a_file_that_is_no_patch_is_told(tree, tmp_path):
+def test_a_file_that_is_no_patch_is_reported(tree, tmp_path):
     with pytest.raises(HarnessError, match=r"cannot apply the patch 0001-x\.patch"):
         apply_series(tree, load_series(series(tmp_path / "s", "hello\n")))
 
@@ -138,13 +138,13 @@ def test_a_huge_patch_is_refused_unread(tmp_path, monkeypatch):
     ("listed", "complaint"),
     [("", "lists no patch"), ("gone.patch", "which is not there"), ("../x.patch", "of the same folder only")],
 )
-def test_a_series_that_cannot_be_read_is_told(tmp_path, listed, complaint):
+def test_a_series_that_cannot_be_read_is_reported(tmp_path, listed, complaint):
     (tmp_path / "series").write_text(listed)
     with pytest.raises(HarnessError, match=complaint):
         load_series(tmp_path)
 
 
-def test_a_folder_without_a_series_is_told(tmp_path):
+def test_a_folder_without_a_series_is_reported(tmp_path):
     with pytest.raises(HarnessError, match="not a patch series"):
         load_series(tmp_path)
 

@@ -37,9 +37,9 @@ def test_it_does_not_follow_when(why, looks):
 
 
 def test_without_a_leader_there_is_nothing_to_ask():
-    assert not follows([], OBSERVER).askable
-    assert not follows([look(0.0, 10, 500), look(1.0, 12, 570, leader=-1, epoch=-1)], OBSERVER).askable
-    assert follows([look(0.0, 10, 500), look(1.5, 10, 500)], OBSERVER).askable
+    assert not follows([], OBSERVER).testable
+    assert not follows([look(0.0, 10, 500), look(1.0, 12, 570, leader=-1, epoch=-1)], OBSERVER).testable
+    assert follows([look(0.0, 10, 500), look(1.5, 10, 500)], OBSERVER).testable
 
 
 def test_the_sample_shows_the_offsets_seen():

@@ -67,10 +67,10 @@ def test_the_outcome_follows_from_the_facts(incidents, clients, expected):
     ("report", "name", "reason"),
     [
         (UNREAD, "ledger_read", "it could not be checked what was lost: orders: no answer"),
-        (UNASKED, "ledger_asked", "nothing was ever acknowledged to orders, so that nothing could be lost"),
+        (UNASKED, "records_acknowledged", "nothing was ever acknowledged to orders, so that nothing could be lost"),
     ],
 )
-def test_a_client_that_could_not_be_asked_keeps_a_run_from_passing(report, name, reason):
+def test_a_client_that_could_not_be_tested_keeps_a_run_from_passing(report, name, reason):
     assert decide(Facts(clients=(KEPT, report))) == Decision(Outcome.INCONCLUSIVE, name, reason)
 
 
@@ -98,7 +98,7 @@ def test_a_loss_counts_whatever_the_host_did_where_stalls_do_not_spoil(ended):
     assert decide(Facts((STALLED, ended), (LOST,), stalls_spoil=False)) == GONE
 
 
-def test_what_came_after_the_end_of_a_plan_is_told_beside_its_reason():
+def test_what_came_after_the_end_of_a_plan_is_reported_beside_its_reason():
     decision = decide(Facts((DIED,), aftermath=(EXPECTED, GUARD)))
     assert decision.reason == "node 1 crashed; and then: why; and then: why"
     assert decision.expectation == "node_alive"

@@ -68,8 +68,8 @@ def test_a_child_survives_the_thread_that_asked_for_it(tmp_path):
 
 def test_a_mortal_command_ends_with_whoever_started_it(tmp_path):
     command = [sys.executable, "-c", STARTER, *mortal(["/bin/sleep", "60"])]
-    told = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
-    assert gone(int(told.stdout))
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    assert gone(int(shown.stdout))
 
 
 def test_output_is_appended_to_the_file(tmp_path):

@@ -58,10 +58,10 @@ def test_the_table_names_what_differs_and_what_could_not_be_compared():
     console = Console(file=io.StringIO(), width=200)
     comparison = compare_builds(built("ecj", {"A": (b"1", "x")}), built("the release", {"A": (b"2", "y")}), exact=True)
     print_crosscheck(console, CrossCheck((Repeat("ecj", "a", "a"),), (comparison,), ("javac 8 cannot be had\x1b[2J",)))
-    told = console.file.getvalue()
-    assert "twice by ecj: identical bytes" in told
-    assert "not compared: javac 8 cannot be had\\x1b[2J" in told
-    assert "NOT AS EXPECTED: ecj gives 0 of 1 classes of the release, not all" in told
+    text = console.file.getvalue()
+    assert "twice by ecj: identical bytes" in text
+    assert "not compared: javac 8 cannot be had\\x1b[2J" in text
+    assert "NOT AS EXPECTED: ecj gives 0 of 1 classes of the release, not all" in text
 
 
 def test_classes_are_read_by_name(tmp_path):

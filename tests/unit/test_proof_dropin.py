@@ -201,7 +201,7 @@ def test_another_constant_fails_for_other_jars_hold_the_old_one():
     assert (found.rule, found.base, found.candidate) == ("constant-changed", "5", "6")
 
 
-def test_classes_for_a_newer_java_are_told_once_with_the_java_named():
+def test_classes_for_a_newer_java_are_reported_once_with_the_java_named():
     newer = {name: replace(each, major=65) for name, each in BASE.items()}
     (found,) = compare_levels(BASE, newer)
     assert (found.rule, found.base, found.candidate) == ("bytecode-level", "Java 8", "Java 21")
@@ -242,13 +242,13 @@ def test_a_reference_that_resolves_as_before_is_none_of_our_business():
         (facts(STATE, method(), access=PUBLIC | 0x200), "interface in the other"),
     ],
 )
-def test_a_reference_that_no_longer_resolves_is_told_with_its_user(candidate, why):
+def test_a_reference_that_no_longer_resolves_is_reported_with_its_user(candidate, why):
     (says,) = linked(BASE, {STATE: candidate}, reference())
     assert says.startswith("kafka.User of kafka.jar uses org.apache.kafka.raft.FollowerState.size()I: ")
     assert why in says
 
 
-def test_a_missing_class_is_told_once_a_jar_and_not_once_a_member():
+def test_a_missing_class_is_reported_once_a_jar_and_not_once_a_member():
     wanted = [reference(), reference("new", "", ""), reference(name="other")]
     (found,) = compare_linkage(BASE, {}, {"kafka.jar": wanted})
     assert found.where == "org.apache.kafka.raft.FollowerState"
@@ -329,11 +329,11 @@ def entries(tmp_path, base, candidate):
         ),
     ],
 )
-def test_entries_that_differ_are_told_by_their_rule(tmp_path, base, candidate, rule):
+def test_entries_that_differ_are_reported_by_their_rule(tmp_path, base, candidate, rule):
     assert entries(tmp_path, base, candidate) == [rule]
 
 
-def test_a_name_that_is_there_twice_is_told():
+def test_a_name_that_is_there_twice_is_reported():
     twice, once = JarFacts(("a.class", "a.class"), {}, {}), JarFacts(("a.class",), {}, {})
     assert names(compare_entries(once, twice)) == ["entry-duplicate"]
 
@@ -361,7 +361,7 @@ def test_no_manifest_is_too_broken_to_be_read(content):
     parse_manifest(content)
 
 
-def test_a_signature_on_one_side_is_told(tmp_path):
+def test_a_signature_on_one_side_is_reported(tmp_path):
     plain, signed = read_jar(jar(tmp_path / "p")), read_jar(jar(tmp_path / "s", ("META-INF/ME.RSA", b"")))
     assert names(compare_signatures(plain, signed)) == names(compare_signatures(signed, plain)) == ["signature-changed"]
     assert names(compare_signatures(signed, signed)) == names(compare_entries(signed, plain)) == []
@@ -386,7 +386,7 @@ FLAG = ConfigKey("flag", "BOOLEAN", "true", "LOW")
         ([KEY, replace(FLAG, name="other")], "config-unclaimed"),
     ],
 )
-def test_keys_that_differ_are_told_by_their_rule(candidate, rule):
+def test_keys_that_differ_are_reported_by_their_rule(candidate, rule):
     assert names(compare_keys([KEY], candidate, "flag", "true")) == [rule]
 
 
@@ -429,7 +429,7 @@ def test_incompatibilities_are_read_from_japicmps_report():
 
 
 @pytest.mark.parametrize("content", [b"", b"<html/>", b"<japicmp>", b'<!DOCTYPE a [<!ENTITY b "c">]><japicmp/>'])
-def test_what_is_no_report_is_told_in_a_sentence(content):
+def test_what_is_no_report_is_reported_in_a_sentence(content):
     with pytest.raises(HarnessError, match=r"japicmp cannot compare c\.jar with base: "):
         parse_report(content, Path("c.jar"))
 

@@ -15,8 +15,8 @@ def report(*inside: str) -> bytes:
 
 
 def xml_case(name: str, inside: str = "", method: str = "") -> str:
-    told = f"<system-out><![CDATA[\n{ID}[{method}]/[test-template-invocation:#1]\n]]></system-out>" if method else ""
-    return f'<testcase name="{name}" classname="a.BTest" time="0.5">{inside}{told}</testcase>'
+    text = f"<system-out><![CDATA[\n{ID}[{method}]/[test-template-invocation:#1]\n]]></system-out>" if method else ""
+    return f'<testcase name="{name}" classname="a.BTest" time="0.5">{inside}{text}</testcase>'
 
 
 def parsed(*inside: str) -> tuple[JUnitTest, ...]:
@@ -46,7 +46,7 @@ def test_the_method_that_selects_a_test_comes_from_its_unique_id(kind):
     assert parsed(xml_case("one", method=f"{kind}:one(int, boolean)"))[0].method == "one(int, boolean)"
 
 
-def test_the_engine_is_told_by_the_files_name(tmp_path):
+def test_the_engine_is_reported_by_the_files_name(tmp_path):
     (tmp_path / "TEST-jqwik.xml").write_bytes(report(xml_case("one")))
     assert read_report(tmp_path / "TEST-jqwik.xml")[0].engine == "jqwik"
 

@@ -68,7 +68,7 @@ def test_what_was_seen_and_not_expected_counts_too():
 
 
 @pytest.mark.parametrize("order", [(Status.FAILED, Status.PASSED), (Status.PASSED, Status.FAILED)])
-def test_a_test_that_is_told_of_twice_failed_if_either_did(order):
+def test_a_test_that_is_reported_twice_failed_if_either_did(order):
     (settled,) = settle([case("a")], [case("a", status=status) for status in order], "")
     assert settled.status is Status.FAILED
 
@@ -93,28 +93,28 @@ def on_base(**statuses):
 
 def test_a_failure_is_the_candidates_unless_base_fails_it_too():
     failed = [case(name, status=Status.FAILED, message="m", trace="t") for name in ("a", "b", "c")]
-    told = failed_tests(UPSTREAM, failed, on_base(a=Status.PASSED, b=Status.FAILED))
-    assert told[0] == FailedTest(UPSTREAM, "a.BTest", "a", "m", "t", False)
-    assert [each.fails_on_base for each in told] == [False, True, None]
-    assert [each.blocks for each in told] == [True, False, True]
+    shown = failed_tests(UPSTREAM, failed, on_base(a=Status.PASSED, b=Status.FAILED))
+    assert shown[0] == FailedTest(UPSTREAM, "a.BTest", "a", "m", "t", False)
+    assert [each.fails_on_base for each in shown] == [False, True, None]
+    assert [each.blocks for each in shown] == [True, False, True]
 
 
 @pytest.mark.parametrize("status", [Status.MISSING, Status.SKIPPED])
 def test_a_base_that_gave_no_answer_excuses_nobody(status):
-    (told,) = failed_tests(UPSTREAM, [case("a", status=Status.FAILED)], on_base(a=status))
-    assert told.fails_on_base is None
-    assert told.blocks
+    (shown,) = failed_tests(UPSTREAM, [case("a", status=Status.FAILED)], on_base(a=status))
+    assert shown.fails_on_base is None
+    assert shown.blocks
 
 
 def test_missing_tests_of_a_class_are_one_entry():
     missing = [case(name, status=Status.MISSING, message="gone") for name in ("a", "b")]
-    (told,) = failed_tests(UPSTREAM, missing, on_base(a=Status.FAILED, b=Status.PASSED))
-    assert told == FailedTest(UPSTREAM, "a.BTest", "2 tests, a among them,", "gone", "", False)
+    (shown,) = failed_tests(UPSTREAM, missing, on_base(a=Status.FAILED, b=Status.PASSED))
+    assert shown == FailedTest(UPSTREAM, "a.BTest", "2 tests, a among them,", "gone", "", False)
 
 
 def test_a_single_missing_test_is_named():
-    (told,) = failed_tests(UPSTREAM, [case("a", status=Status.MISSING)], {})
-    assert (told.name, told.fails_on_base) == ("a", None)
+    (shown,) = failed_tests(UPSTREAM, [case("a", status=Status.MISSING)], {})
+    assert (shown.name, shown.fails_on_base) == ("a", None)
 
 
 def test_what_passed_or_was_skipped_is_not_unhappy():
@@ -197,6 +197,6 @@ def test_related_are_the_classes_that_name_a_changed_one_themselves_nested_or_th
     }
 
 
-def test_a_test_class_that_cannot_be_read_is_told(tmp_path):
+def test_a_test_class_that_cannot_be_read_is_reported(tmp_path):
     with pytest.raises(HarnessError, match="a/BadTest of the tests cannot be read"):
         related_tests(jar(tmp_path / "tests.jar", BadTest=b"no"), {"a.Changed"})

@@ -129,7 +129,7 @@ def test_a_sound_jar_passes_every_test_and_leaves_reports(prove, tmp_path):
     assert [path.suffix for path in (tmp_path / "out").iterdir()] == [".xml"]
 
 
-def test_progress_tells_how_many_of_all_have_ended(prove):
+def test_progress_shows_how_many_of_all_have_ended(prove):
     on_progress = []
     prove(SOUND, progress=lambda done, total: on_progress.append((done, total)))
     assert on_progress[-1] == (2, 2)
@@ -144,17 +144,17 @@ def test_a_failure_that_base_does_not_have_blocks(prove):
     assert failed.blocks
 
 
-def test_a_failure_that_base_has_too_is_told_and_does_not_block(prove):
+def test_a_failure_that_base_has_too_is_reported_and_does_not_block(prove):
     (failed,) = prove({A: "fail", B: "pass"}, base={A: "fail", B: "pass"}).failed
     assert failed.fails_on_base is True
     assert not failed.blocks
 
 
-def test_only_what_failed_is_asked_of_base(prove, tmp_path):
+def test_only_what_failed_is_run_on_base(prove, tmp_path):
     prove({A: "fail", B: "pass"})
-    (told,) = (tmp_path / "out").glob("base-*.xml")
-    assert "k.ATest" in told.read_text()
-    assert "k.BTest" not in told.read_text()
+    (text,) = (tmp_path / "out").glob("base-*.xml")
+    assert "k.ATest" in text.read_text()
+    assert "k.BTest" not in text.read_text()
 
 
 @pytest.mark.parametrize("code", [0, 1, 2, 134])
@@ -167,11 +167,11 @@ def test_a_jar_that_ends_the_jvm_fails_every_test_that_was_to_run_there(prove, c
     assert sum(each.failures for each in proof.classes) == 2
 
 
-@pytest.mark.parametrize(("code", "told"), [(1, "its report names nothing"), (134, "ended with exit 134")])
-def test_a_jvm_that_ends_badly_after_a_report_of_passes_has_failed(prove, code, told):
+@pytest.mark.parametrize(("code", "text"), [(1, "its report names nothing"), (134, "ended with exit 134")])
+def test_a_jvm_that_ends_badly_after_a_report_of_passes_has_failed(prove, code, text):
     (failed,) = prove({A: "pass", B: f"then-exit {code}"}).failed
     assert (failed.name, failed.blocks) == ("launcher", True)
-    assert told in failed.message
+    assert text in failed.message
 
 
 def test_a_test_that_is_in_no_report_has_failed(prove):
@@ -241,7 +241,7 @@ def test_a_failing_test_of_the_series_that_does_not_compile_against_base_has_no_
     assert (failed.suite, failed.fails_on_base) == (TestSuite.SERIES, None)
 
 
-def test_a_failing_test_of_the_series_is_asked_of_base_where_it_compiles(prove, series):
+def test_a_failing_test_of_the_series_is_run_on_base_where_it_compiles(prove, series):
     tests = {**SOUND, "k.SeriesTest#s": "fail"}
     (failed,) = prove(tests, base=tests, series_tests=series).failed
     assert failed.fails_on_base is True

@@ -71,7 +71,7 @@ def test_waivers_of_nights_stand_in_the_same_file():
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "shown"),
     [
         ("nonsense", "waivers.toml"),
         ("[[waver]]\n", "it holds tables of the names waiver, outcome, finding"),
@@ -83,13 +83,13 @@ def test_waivers_of_nights_stand_in_the_same_file():
         (WAIVER.replace('"2026-11-21"', "2026-11-21T10:00:00"), "is not a day like"),
     ],
 )
-def test_a_file_that_is_not_well_formed_is_told_with_its_place(text, told):
+def test_a_file_that_is_not_well_formed_is_reported_with_its_place(text, shown):
     with pytest.raises(HarnessError, match=r"waivers\.toml") as raised:
         waived(text)
-    assert told in raised.value.message
+    assert shown in raised.value.message
 
 
-def test_a_file_that_cannot_be_read_is_told(tmp_path):
+def test_a_file_that_cannot_be_read_is_reported(tmp_path):
     with pytest.raises(HarnessError, match="cannot be read: No such file"):
         load_waivers(tmp_path / "none.toml", RULES)
 

@@ -89,7 +89,7 @@ def test_an_unmet_expectation_shows_the_last_warning_of_the_node_that_was_asked(
         (ClientReport("orders", "records", 10, 0, 0, 0.5, unread="no answer"), 1),
     ],
 )
-def test_a_client_that_lost_records_or_could_not_be_asked_is_evidence(recorder, report, shown):
+def test_a_client_that_lost_records_or_could_not_be_tested_is_evidence(recorder, report, shown):
     recorder.on_client(report)
     assert recorder.facts().clients == (report,)
     assert len(recorder.evidence) == shown

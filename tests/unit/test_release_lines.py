@@ -67,7 +67,7 @@ def test_a_shipped_line_is_not_overruled(users):
     assert line_of("3.9.1").class_files == 8
 
 
-def test_a_version_of_no_known_line_is_told_in_one_sentence_with_what_to_do(users):
+def test_a_version_of_no_known_line_is_reported_in_one_sentence_with_what_to_do(users):
     with pytest.raises(HarnessError) as caught:
         line_of("4.0.0")
     assert caught.value.message == "Kafka 4.0.0 is of a release line that is not described here; described: 3.9."
@@ -126,7 +126,7 @@ def test_for_ever_is_computed_from_the_lines_own_time_outs(users):
     assert in_force({"controller.quorum.fetch.timeout.ms": "no number"}, line_of("3.9.1").timeouts) == usual
 
 
-def test_a_compiler_is_told_the_java_of_the_line(users, tmp_path):
+def test_a_compiler_gets_the_java_of_the_line(users, tmp_path):
     describe(users, "4.0", ("class_files = 8", "class_files = 11"))
     ecj = Ecj(tmp_path / "ecj-1.jar", JavaRuntime(tmp_path, "21"))
     made = ecj.compile(tmp_path, ["A.java"], (), tmp_path / "out", line_of("4.0.0").class_files)

@@ -163,8 +163,8 @@ def test_a_hostile_reason_is_written_out_on_the_page_in_junit_and_in_the_summary
     ]
     page = render_html(shown, {run.key.folder: events for run in shown.runs})
     junit, summary = render_runs(shown), render_markdown(report_context(shown, {}))
-    for told in (page, junit, summary):
-        assert visible(told) == told
+    for output in (page, junit, summary):
+        assert visible(output) == output
     assert str(escape(WRITTEN_OUT)) in page
     assert "</title><b" not in page
     assert "]]>" not in junit
@@ -218,7 +218,7 @@ def test_a_claim_shows_what_the_source_says_of_it() -> None:
     assert 'href="builds/patched/sources/raft/src/main/java/org/apache/kafka/raft/KafkaRaftClient.java"' in claims
 
 
-def test_a_claim_that_only_source_and_tests_settle_is_told_without_a_scenario() -> None:
+def test_a_claim_that_only_source_and_tests_settle_is_reported_without_a_scenario() -> None:
     held, untested, only_source = report_context(document("ship"), journals()).claims
     assert (only_source.id, only_source.status, only_source.scenario) == ("list-is-read-once", "untested", "")
     assert only_source.why == "There are no sources."
@@ -260,19 +260,19 @@ def test_the_evidence_index_lists_every_file_that_was_judged_with_its_digest(tmp
     assert "verdict.json" not in listed
 
 
-def test_the_flag_is_told_inert_per_scenario_and_not_at_all_without_an_off_arm() -> None:
+def test_the_flag_is_called_inert_per_scenario_and_not_at_all_without_an_off_arm() -> None:
     rows = report_context(document(), journals()).inertness
     assert [(row.scenario, row.base, row.off, row.means) for row in rows][1] == ("turn1", "PASSED", "PASSED", "inert")
 
 
-def test_a_waived_difference_is_told_with_its_waiver() -> None:
+def test_a_waived_difference_is_reported_with_its_waiver() -> None:
     shown = document()
     waived = replace(shown.proof.differences[0], waived="agreed (Ann, until 2027-01-01)")
     page = render_html(replace(shown, proof=replace(shown.proof, differences=(waived,))), journals())
     assert "agreed (Ann, until 2027-01-01)" in page[page.index('id="waivers"') :]
 
 
-def test_every_cell_links_to_its_journal_and_can_be_asked_again() -> None:
+def test_every_cell_links_to_its_journal_and_can_be_run_again() -> None:
     page = render_html(document(), journals())
     for scenario in sample_run.QUESTIONS:
         for arm in sample_run.ARMS:
@@ -285,7 +285,7 @@ def cell_of(shown: VerdictRecord, scenario: str, arm: str) -> CellView:
     return next(cell for cell in row.cells if cell and cell.arm == arm)
 
 
-def test_a_cell_tells_the_figures_that_matter() -> None:
+def test_a_cell_shows_the_figures_that_matter() -> None:
     held = cell_of(document(), "turn2", "patched-on")
     lost = cell_of(document(), "turn2", "stock")
     always = ("longest stall 1.3 s", "0 of 412 acked records lost")
@@ -294,7 +294,7 @@ def test_a_cell_tells_the_figures_that_matter() -> None:
     assert " · ".join(f"<span>{figure}</span>" for figure in held.figures) in render_html(document(), {})
 
 
-def test_figures_of_repeats_are_told_as_a_span_and_records_are_summed() -> None:
+def test_figures_of_repeats_are_reported_as_a_span_and_records_are_summed() -> None:
     runs = [
         {"observer_recovers_seconds": 0.5, "lost_records": 0.0, "acked_records": 400.0},
         {"observer_recovers_seconds": 2.04, "lost_records": 2.0, "acked_records": 410.0},
@@ -333,7 +333,7 @@ def test_findings_of_the_last_phase_of_a_proving_scenario_come_first_and_the_res
 
 def test_the_last_phase_is_that_of_runs_that_came_to_an_answer() -> None:
     whole = document()
-    events = {folder: list(told) for folder, told in journals().items()}
+    events = {folder: list(output) for folder, output in journals().items()}
     spoiled = tuple(replace(r, outcome=Outcome.BROKEN) if r.arm == "patched-off" else r for r in whole.runs)
     for run in spoiled:
         if run.arm == "patched-off":
@@ -346,7 +346,7 @@ def test_the_last_phase_is_that_of_runs_that_came_to_an_answer() -> None:
     ]
 
 
-def test_what_is_over_the_budget_is_cut_and_the_cut_is_told() -> None:
+def test_what_is_over_the_budget_is_cut_and_the_cut_is_reported() -> None:
     whole = document()
     finding = whole.contrasts[2].findings[0]
     many = replace(
@@ -386,8 +386,8 @@ def test_a_jar_without_the_flag_has_no_off_arm_and_the_report_says_so() -> None:
     jar = replace(sample_run.PATCHED, flag=replace(sample_run.PATCHED.flag, known=False))
     arms = (sample_run.ARMS[0], replace(sample_run.ARMS[2], name="jar-on", build=jar))
     results = [replace(r, arm="jar-on") if r.role is Role.ON else r for r, _ in sample_run.results("ship")]
-    told = [r for r in results if r.role is not Role.OFF]
-    shown = decide(replace(asked, arms=arms), told, sample_run.proof("ship"))
+    output = [r for r in results if r.role is not Role.OFF]
+    shown = decide(replace(asked, arms=arms), output, sample_run.proof("ship"))
     assert shown.verdict == "INCONCLUSIVE"  # the claims speak of the flag switched off
     assert "this jar does not know the flag" in render_html(shown, {})
 
@@ -452,7 +452,7 @@ def test_junit_passes_expected_failures_and_says_so_and_the_rest_is_what_it_is()
 
 
 @pytest.mark.parametrize(("outcome", "tag"), [(Outcome.BROKEN, "error"), (Outcome.UNSUPPORTED, "skipped")])
-def test_junit_tells_what_could_not_be_asked_with_its_reason(outcome: Outcome, tag: str) -> None:
+def test_junit_shows_what_could_not_be_tested_with_its_reason(outcome: Outcome, tag: str) -> None:
     results = [replace(r, outcome=outcome, expectation="", reason="port taken") for r, _ in sample_run.results("ship")]
     shown = decide(sample_run.asked(), results, None)
     root = ET.fromstring(render_runs(shown))
@@ -477,7 +477,7 @@ def test_markdown_takes_log_text_literally() -> None:
     assert len(summary) < 20_000
 
 
-def test_a_rerun_is_made_from_what_was_asked_for_and_not_from_how_it_was_typed(tmp_path: Path) -> None:
+def test_a_rerun_is_made_from_the_request_and_not_from_how_it_was_typed(tmp_path: Path) -> None:
     run_dir = sample_run.write_sample(tmp_path)
     (run_dir / "request.json").write_text(to_json(Request(jar=Path("/jars/my.jar"), repeats=3)))
     again = judged(run_dir).scenarios[0].cells[0].rerun
@@ -499,7 +499,7 @@ def test_a_rerun_is_made_from_what_was_asked_for_and_not_from_how_it_was_typed(t
         ),
     ],
 )
-def test_a_rerun_keeps_the_options_and_replaces_what_was_asked(argv: tuple[str, ...], command: str) -> None:
+def test_a_rerun_keeps_the_options_and_replaces_scenario_and_arm(argv: tuple[str, ...], command: str) -> None:
     assert rerun_command(record_of(Request, argv), "turn2", "stock") == command
 
 
@@ -517,7 +517,7 @@ def test_what_cannot_be_seen_is_written_out(text: str, shown: str) -> None:
     assert visible(text) == shown
 
 
-def test_a_cut_tells_how_much_is_missing() -> None:
+def test_a_cut_shows_how_much_is_missing() -> None:
     assert cut("abcdef", 4) == "abcd… (2 more characters)"
     assert cut("abcd", 4) == "abcd"
 

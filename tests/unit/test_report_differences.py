@@ -41,7 +41,7 @@ def test_noise_is_shown_apart_and_counted(repeated, finding):
     assert shown.noise[0].chance == "within the noise, false discovery rate 0.8"
 
 
-def test_what_no_claim_expects_comes_first_and_what_cannot_be_told_last(repeated, finding):
+def test_what_no_claim_expects_comes_first_and_what_cannot_be_known_last(repeated, finding):
     claim = repeated.claims[0]
     changed = replace(repeated, claims=(replace(claim, expected_log="Updated bootstrap servers"), *repeated.claims[1:]))
     unknown = replace(finding, template="sometimes", candidate_excerpt="", significance=Significance.UNKNOWN)
@@ -63,7 +63,7 @@ def test_with_one_run_of_each_arm_nothing_is_called_noise(repeated, finding):
 
 
 @pytest.mark.parametrize(
-    ("base", "candidate", "told"),
+    ("base", "candidate", "text"),
     [
         (True, True, "still logged at the end by both"),
         (True, False, "still logged at the end by base only"),
@@ -71,9 +71,9 @@ def test_with_one_run_of_each_arm_nothing_is_called_noise(repeated, finding):
         (False, False, ""),
     ],
 )
-def test_it_says_which_arm_still_logs_at_the_end(repeated, finding, base, candidate, told):
+def test_it_says_which_arm_still_logs_at_the_end(repeated, finding, base, candidate, text):
     lasting = replace(finding, base_count=3, base_lasting=base, candidate_lasting=candidate)
-    assert view(repeated, lasting).findings[0].lasting == told
+    assert view(repeated, lasting).findings[0].lasting == text
 
 
 def test_a_finding_names_the_nodes_that_logged_it_unless_their_kind_says_as_much(repeated, finding):

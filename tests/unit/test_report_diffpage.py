@@ -43,7 +43,7 @@ def test_the_headline_says_how_they_differ(findings, headline):
     assert page(*findings).headline == headline
 
 
-def test_what_was_read_and_what_was_not_is_told_with_links_from_the_pages_folder():
+def test_what_was_read_and_what_was_not_is_reported_with_links_from_the_pages_folder():
     shown = page(FOUND)
     (file,) = shown.files
     assert (file.link.href, file.lines, file.events, file.unparsed) == ("../before/server.log", 120, 100, 10)

@@ -20,7 +20,7 @@ def test_each_arm_has_its_figure_and_each_run_its_row():
     assert not any(row.ratio for row in shown.rows)  # one run of each tells no interval
 
 
-def test_what_takes_a_tenth_of_the_time_is_told_with_its_interval():
+def test_what_takes_a_tenth_of_the_time_is_reported_with_its_interval():
     assert ratio_interval([100, 110, 90], [10, 11, 9]) == "×0.1 (0.0796 to 0.126)"
 
 

@@ -22,7 +22,7 @@ def test_what_is_left_is_shared_by_the_clusters_side_by_side():
     assert estimate([key("a"), key("b")], {}, [], 2) == estimate([key("a")], {}, [], 1)
 
 
-def test_a_scenario_that_has_run_before_tells_how_long_it_takes():
+def test_a_scenario_that_has_run_before_shows_how_long_it_takes():
     assert estimate([key("a")], {}, [done("a", 20), done("a", 40), done("b", 300)], 1) == 30
 
 

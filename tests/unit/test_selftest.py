@@ -77,7 +77,7 @@ def silent(_folder: Path) -> str:
         (silent, 1, ["SILENT", "nobody rang", "1 alarms stayed silent."]),
     ],
 )
-def test_the_exit_code_and_the_table_tell_whether_an_alarm_stayed_silent(run, code, words, monkeypatch, capsys):
+def test_the_exit_code_and_the_table_show_whether_an_alarm_stayed_silent(run, code, words, monkeypatch, capsys):
     monkeypatch.setattr(all_canaries, "canaries", lambda *_: (Canary("bird", "a fault", run),))
     monkeypatch.setattr(sys, "argv", ["harness", "selftest"])
     assert cli._run() == code

@@ -34,7 +34,7 @@ def second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("second")
-def test_without_a_name_several_series_are_told_and_none_is_guessed():
+def test_without_a_name_several_series_are_reported_and_none_is_guessed():
     with pytest.raises(
         HarnessError, match=r"several patch series for Kafka 3\.9\.1: dynamic-bootstrap, second\."
     ) as caught:

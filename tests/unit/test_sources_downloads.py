@@ -115,7 +115,7 @@ def test_offline_serves_what_is_cached(tmp_path, repository):
     assert Downloads(tmp_path, repository.address, offline=True).fetch(artifact).is_file()
 
 
-def test_a_broken_connection_is_tried_again_and_then_told(tmp_path, repository):
+def test_a_broken_connection_is_tried_again_and_then_reported(tmp_path, repository):
     artifact = pinned("one", b"content")
     repository.files[artifact.path] = b"content"
     repository.cut = True
@@ -157,7 +157,7 @@ def test_two_processes_that_fetch_the_same_file_both_get_it(tmp_path, repository
     assert left_in(tmp_path) == [artifact.path]
 
 
-def test_progress_hears_of_every_byte(tmp_path, repository):
+def test_progress_counts_every_byte(tmp_path, repository):
     heard: list[tuple[str, int, int]] = []
 
     class Ears:

@@ -133,13 +133,13 @@ def test_an_archive_with_too_much_in_it_is_refused(tmp_path, monkeypatch):
         archives.open_archive(jar)
 
 
-def test_what_is_no_archive_is_told_in_a_sentence(tmp_path):
+def test_what_is_no_archive_is_reported_in_a_sentence(tmp_path):
     (tmp_path / "s.jar").write_text("not a jar")
     with pytest.raises(HarnessError, match="is not a jar"):
         archives.open_archive(tmp_path / "s.jar")
 
 
-def test_a_damaged_entry_is_told_by_name(tmp_path):
+def test_a_damaged_entry_is_reported_by_name(tmp_path):
     jar = jar_of(tmp_path / "s.jar", {"a.txt": "some content"})
     jar.write_bytes(jar.read_bytes().replace(b"some content", b"some c0ntent"))
     with archives.open_archive(jar) as archive, pytest.raises(HarnessError, match=r"damaged at a\.txt"):
@@ -166,12 +166,12 @@ def test_a_ref_that_is_not_there_is_answered_with_those_like_it(kafka, tmp_path)
         GitSource(str(kafka), "3.9.2").checkout(tmp_path / "tree")
 
 
-def test_a_commit_that_is_not_there_is_told(kafka, tmp_path):
+def test_a_commit_that_is_not_there_is_reported(kafka, tmp_path):
     with pytest.raises(HarnessError, match="no tag, branch or commit 'deadbeef'"):
         GitSource(str(kafka), "deadbeef").checkout(tmp_path / "tree")
 
 
-def test_a_repository_that_cannot_be_reached_is_told(tmp_path):
+def test_a_repository_that_cannot_be_reached_is_reported(tmp_path):
     with pytest.raises(HarnessError, match=r"cannot be read with git: .*does not appear to be a git repository"):
         GitSource(str(tmp_path / "nowhere"), "3.9.1").checkout(tmp_path / "tree")
 
@@ -191,7 +191,7 @@ def test_a_password_in_an_address_is_not_repeated(tmp_path):
     assert "secret" not in str(caught.value)
 
 
-def test_a_repository_of_something_else_is_told(kafka, tmp_path):
+def test_a_repository_of_something_else_is_reported(kafka, tmp_path):
     git(kafka, "rm", "--quiet", "gradle.properties")
     git(kafka, "commit", "--quiet", "--message=gone")
     with pytest.raises(HarnessError, match="not Kafka"):

@@ -97,7 +97,7 @@ def leave_result(run_dir, cell, inputs=None):
         ({"repeat": 9}, "its repeat was 9, declared is 1"),
     ],
 )
-def test_a_result_of_something_else_is_not_used_again_and_the_user_is_told_why(run_dir, ran, inputs, why):
+def test_a_result_of_something_else_is_not_used_again_and_the_user_reads_why(run_dir, ran, inputs, why):
     run_stage.run(run_dir, TOOLBOX, QUIET)
     leave_result(run_dir, ran[0], inputs)
     ran.clear()
@@ -209,7 +209,7 @@ def test_the_version_is_the_users_or_that_of_the_default():
     assert read_inputs(Request(claims="none", kafka_version="3.9.0")).kafka_version == "3.9.0"
 
 
-def test_the_terminal_is_told_verdict_reasons_and_report_and_no_control_characters(tmp_path):
+def test_the_terminal_shows_verdict_reasons_and_report_and_no_control_characters(tmp_path):
     stream = io.StringIO()
     result = RunResult("turn2", "stock", Role.BASE, 1, Outcome.FAILED, "observer_recovers")
     reasons = [Reason(ReasonSource.FIGURES, Verdict.HOLD, None, f"reason {number}") for number in range(9)]
@@ -222,13 +222,13 @@ def test_the_terminal_is_told_verdict_reasons_and_report_and_no_control_characte
     )
     record = replace(record, scenarios=(replace(record.scenarios[0], discriminates=False),))
     print_verdict(Console(file=stream, width=200), record, {"build": 5.0, "run": 70.0}, tmp_path / "report.html")
-    told = stream.getvalue()
+    text = stream.getvalue()
     line = "turn2           stock FAILED(observer_recovers)  patched-on MISSING  (no evidence)"
-    assert line in told
-    assert "HOLD  turn2: it failed" in told
-    assert "reason 5" in told
-    assert "reason 6" not in told
-    assert "time: build 5 s, run 1 min 10 s; 1 min 15 s in all" in told
-    assert "strongest reason against it: it ran once" in told
-    assert "report.html" in told
-    assert "\x1b" not in told
+    assert line in text
+    assert "HOLD  turn2: it failed" in text
+    assert "reason 5" in text
+    assert "reason 6" not in text
+    assert "time: build 5 s, run 1 min 10 s; 1 min 15 s in all" in text
+    assert "strongest reason against it: it ran once" in text
+    assert "report.html" in text
+    assert "\x1b" not in text

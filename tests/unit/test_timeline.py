@@ -50,7 +50,7 @@ def test_an_epoch_is_led_until_another_answer_or_until_its_leader_ends() -> None
     assert second.leads == (Span("2", 1, 4), Span("4", 8, 10))
 
 
-def test_an_observer_whose_log_stands_still_is_told_to_stall() -> None:
+def test_an_observer_whose_log_stands_still_is_seen_to_stall() -> None:
     writer = JournalWriter()
     node(writer, 3, (0, "ready"))
     for t, offset in ((1, 10), (2, 12), (3, 14), (4, 14), (5, 14), (6, 14), (7, 14), (8, 20), (9, 22)):
@@ -134,7 +134,7 @@ def test_a_long_journal_is_thinned_and_keeps_its_last_sample() -> None:
     assert points[-1].startswith(f"{LEFT + 1999 / 2000 * (WIDTH - LEFT - RIGHT):.1f},")
 
 
-def test_a_starved_host_is_told_among_the_steps() -> None:
+def test_a_starved_host_is_reported_among_the_steps() -> None:
     writer = JournalWriter()
     writer.at(9, HostStalled(3, 1.5))
     step = drawn_from(writer, 10).steps[0]

@@ -38,7 +38,7 @@ class FollowsLeader:
 def follows(looks: Sequence[Look], node: int) -> Sample:
     """Decide from looks (oldest first) whether the node's replication advances. Pure."""
     if not looks or looks[-1].quorum.leader < 0:
-        return Sample(False, {"leader": -1}, askable=False)
+        return Sample(False, {"leader": -1}, testable=False)
     newest = looks[-1]
     same = [look for look in looks if look.quorum.epoch == newest.quorum.epoch and node in look.quorum.observers]
     detail: dict[str, Any] = {"leader": newest.quorum.leader, "epoch": newest.quorum.epoch}
