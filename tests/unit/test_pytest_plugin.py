@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np  # noqa: F401 - it loads once in a process, and pytester forgets what was first imported in a run
 import pytest
 
 from harness import pytest_plugin
