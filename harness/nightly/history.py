@@ -44,9 +44,9 @@ def read_history(path: Path) -> tuple[PastNight, ...]:
     if not path.is_file():
         return ()
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    mend = "Move the file away to begin a new history."
+    remedy = "Move the file away to begin a new history."
     return tuple(
-        read_record(PastNight, line, f"{path}, line {number}", path, SCHEMA, mend)
+        read_record(PastNight, line, f"{path}, line {number}", path, SCHEMA, remedy)
         for number, line in enumerate(lines, 1)
     )
 

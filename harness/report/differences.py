@@ -233,7 +233,7 @@ def _counts(runs: Sequence[int], whole: int) -> str:
 
 def _chance(finding: Finding, repeated: bool) -> str:
     if finding.significance is Significance.UNKNOWN:
-        return "cannot be told from noise" if repeated else ""
+        return "cannot be separated from noise" if repeated else ""
     return f"{finding.significance}" + ("" if finding.fdr is None else f", false discovery rate {finding.fdr:.2g}")
 
 
@@ -257,7 +257,7 @@ def _summary(repeated: bool, more_runs: str, groups: Sequence[Sequence[Finding]]
     counts = {each: sum(alike[0].significance is each for alike in groups) for each in Significance}
     return (
         f"{_message_types(counts[Significance.BEYOND])} beyond the noise, {counts[Significance.WITHIN]} within it; "
-        f"{counts[Significance.UNKNOWN]} cannot be told from it with this many repeats."
+        f"{counts[Significance.UNKNOWN]} cannot be separated from it with this many repeats."
     )
 
 

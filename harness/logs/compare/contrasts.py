@@ -25,7 +25,7 @@ from harness.model.runs import Evidence
 
 MIN_RATIO = 1.5  # of the events per second of a phase
 MIN_EVENTS = 5.0  # by which the arms differ in a phase, over the shorter of their times in it
-MOST_WORDS = 6  # of each arm that are told of a value
+MOST_WORDS = 6  # of each arm that are shown of a value
 
 _SIGNIFICANCES = (Significance.BEYOND, Significance.UNKNOWN, Significance.WITHIN)
 

@@ -60,7 +60,7 @@ class Rates:
         variances, dofs = self._spread(table)
         size = 1 / len(of_base) + 1 / len(of_candidate)
         p = np.asarray(2 * special.stdtr(dofs, -np.abs(shifts) / np.sqrt(variances * size))).max(0)
-        # More in number and fewer by time: the phase was longer, and nothing can be told.
+        # More in number and fewer by time: the phase was longer, and nothing can be concluded.
         effect = np.abs(shifts).min(0) * (shifts[0] * shifts[1] >= 0)
         p = np.where(effect > 0, p, 1.0)
         apart = self._apart(table, of_base, of_candidate)

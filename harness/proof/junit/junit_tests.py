@@ -49,7 +49,7 @@ class JUnitTest:
         return self.class_name, self.name
 
 
-class BadReport(Exception):  # noqa: N818 - a finding about the run, told as such
+class BadReport(Exception):  # noqa: N818 - a finding about the run
     """A file that is no report of JUnit, or none to be read; its text says why."""
 
 
