@@ -51,7 +51,7 @@ class Rates:
                 best[test.place, test.key] = assessment
         return best
 
-    def _tests(self, place: Place, table: Table, base: str, candidate: str) -> list[_Test]:
+    def _tests(self, place: Place, table: Table, base: str, candidate: str) -> list[_RateTest]:
         of_base, of_candidate = table.of(base), table.of(candidate)
         if not of_base or not of_candidate:
             return []
@@ -65,7 +65,7 @@ class Rates:
         p = np.where(effect > 0, p, 1.0)
         apart = self._apart(table, of_base, of_candidate)
         return [
-            _Test(place, key, "" if phase == WHOLE else phase, float(p[at]), float(effect[at]), bool(apart[at]))
+            _RateTest(place, key, "" if phase == WHOLE else phase, float(p[at]), float(effect[at]), bool(apart[at]))
             for (key, phase), at in table.rows.items()
             if both[at] and not key.level
         ]
@@ -121,7 +121,7 @@ class Rates:
 
 
 @dataclass(frozen=True, slots=True)
-class _Test:
+class _RateTest:
     place: Place
     key: Key
     phase: str
