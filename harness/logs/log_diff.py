@@ -16,7 +16,7 @@ from harness.base.errors import HarnessError
 from harness.logs.compare import clocks
 from harness.logs.compare.contrasts import comparable, contrast, learned
 from harness.logs.compare.counts import Count, Where
-from harness.logs.compare.families import family, unordered
+from harness.logs.compare.template_families import family, unordered
 from harness.logs.count_cache import CachedCounts, cached_counts, run_folder
 from harness.logs.read.event_counts import OUTSIDE, WHOLE_LOG, Reading
 from harness.logs.read.layout import compile_layout

@@ -19,9 +19,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from harness.logs.compare.counts import Count, Where
-from harness.logs.compare.families import WHOSE, family, insides, unordered
 from harness.logs.compare.noise import Noise
 from harness.logs.compare.tables import Key, Place
+from harness.logs.compare.template_families import WHOSE, family, insides, unordered
 from harness.model.findings import Significance
 
 MIN_LETTERS = 8  # that a statement always writes: `{}: {}` says nothing of what its values are
