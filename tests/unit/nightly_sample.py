@@ -23,7 +23,7 @@ def document(kind="ship", change=None, contrasts=None):
     """Return a verdict of the sample run; `change` maps its results, `contrasts` are findings instead of its own."""
     results = [result for result, _ in sample_run.results(kind)]
     results = [change(result) for result in results] if change else results
-    return decide(sample_run.asked(), results, sample_run.proof(kind), contrasts or sample_run.contrasts(kind))
+    return decide(sample_run.declaration(), results, sample_run.proof(kind), contrasts or sample_run.contrasts(kind))
 
 
 def showing(scenario, arm, outcome, name=""):
@@ -64,7 +64,7 @@ def write_night_folder(folder: Path, of: Night, documents) -> Path:
 
 def write_run(folder: Path, verdict: VerdictRecord) -> Path:
     """Write run.json, verdict.json and a page of a run."""
-    write_text(folder / "run.json", to_json(sample_run.asked()))
+    write_text(folder / "run.json", to_json(sample_run.declaration()))
     write_text(folder / "verdict.json", to_json(verdict))
     write_text(folder / "report.html", "<p>report")
     return folder
