@@ -19,7 +19,7 @@ KEPT_NIGHTS = 90
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class PastVerification:
     """How a verification of a past night ended; `seconds` is wall time."""
 
     id: str
@@ -34,7 +34,7 @@ class PastNight:
     schema: int
     label: str
     started_at: str
-    verified: tuple[Verified, ...]
+    verified: tuple[PastVerification, ...]
     cells: tuple[NightCell, ...]
     findings: tuple[NightFinding, ...]
 

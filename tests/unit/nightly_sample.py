@@ -13,7 +13,7 @@ from harness.judge.decision import decide
 from harness.model.runs import Outcome, Verdict
 from harness.model.verdict import Standing, VerdictRecord
 from harness.nightly.cell_history import NightCell, NightFinding
-from harness.nightly.night import SCHEMA, EndedVerification, Night, Planned, VerificationStatus
+from harness.nightly.night import SCHEMA, EndedVerification, Night, PlannedVerification, VerificationStatus
 
 MATRIX = "a" * 64
 STARTED = "2026-03-05T01:00:00+00:00"
@@ -45,7 +45,7 @@ BROKEN = showing("turn2", "patched-on", Outcome.BROKEN)
 def night(*ids, shard=0, shards=1, ended=None, name="", started=STARTED):
     """Return a night of verifications, alternating between its shards; all have ended with SHIP unless told."""
     planned = tuple(
-        Planned(each, ("--profile", "production", "--suite", "long"), number % shards + 1, 100.0)
+        PlannedVerification(each, ("--profile", "production", "--suite", "long"), number % shards + 1, 100.0)
         for number, each in enumerate(ids)
     )
     mine = [each.id for each in planned if shard in (0, each.shard)]
