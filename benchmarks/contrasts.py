@@ -26,7 +26,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from harness.logs.compare.contrasts import contrast
-from harness.logs.compare.families import family
+from harness.logs.compare.template_families import family
 from harness.logs.log_diff import counts_of, exposures, node_logs
 from harness.logs.read.blocks import LogFile, whole
 from harness.logs.read.event_counts import Reading

@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 
 from harness.base.errors import HarnessError
+from harness.base.paths import nearest_existing
 from harness.scenario.capabilities.base import Capability, capabilities
 from harness.scenario.verbs import verbs
 from harness.toolbox.toolbox import Toolbox
@@ -83,14 +84,10 @@ def _memory() -> HostCheck:
 
 
 def _disk(cache: Path) -> HostCheck:
-    folder = _existing(cache)
+    folder = nearest_existing(cache)
     gib = shutil.disk_usage(folder).free / 2**30
     fix = "" if gib >= _DISK_GIB else f"Free {_DISK_GIB} GiB on the disk of {folder}."
     return HostCheck("disk", not fix, f"{gib:.1f} GiB free for the cache in {cache}", fix)
-
-
-def _existing(path: Path) -> Path:
-    return path if path.exists() else _existing(path.parent)
 
 
 def _cpus() -> HostCheck:

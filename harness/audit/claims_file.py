@@ -1,6 +1,6 @@
 """Claims: what a patch says of itself, and what each must show for it (`claims.toml`).
 
-A claim is asked of the source (`queries`), of unit tests, and of live clusters (a scenario, with what every role of
+A claim is checked in the source (`queries`), by unit tests, and on live clusters (a scenario, with what every role of
 an arm must show there and the log line that goes with it).
 """
 
@@ -30,7 +30,7 @@ _PROOF_KEYS = ("scenario", "expect", "evidence", "queries", "tests")
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """From a claim to its evidence: what it is asked by, at every stage.
+    """From a claim to its evidence: what checks it, at every stage.
 
     `queries` are ids of questions to the source, `tests` JUnit methods (`Class#method`, of upstream or of the
     series), `evidence` is a regular expression that some line of a log on the `on` arm matches in `scenario`. What a

@@ -15,7 +15,7 @@ _SCALARS = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 @dataclass(frozen=True, slots=True)
 class Keywords:
-    """Keywords that a type's schema has besides: `Annotated[str, Keywords({"minLength": 1})]`."""
+    """Additional keywords of a type's schema: `Annotated[str, Keywords({"minLength": 1})]`."""
 
     values: Mapping[str, Any]
 

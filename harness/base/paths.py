@@ -27,3 +27,8 @@ def cache_root() -> Path:
 def user_data_root() -> Path:
     """Return this user's data folder (XDG): what was written by hand or on request, and is not to be deleted."""
     return Path(platformdirs.user_data_path(_APPLICATION, appauthor=False))
+
+
+def nearest_existing(path: Path) -> Path:
+    """Return the path if it exists, else the nearest folder above it that does."""
+    return path if path.exists() else nearest_existing(path.parent)

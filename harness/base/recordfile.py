@@ -20,14 +20,14 @@ class RecordFile(Generic[T]):
     """A file, and the type of the record that it holds (a dataclass, or `tuple[NodeLogs, ...]`).
 
     `schema` is the only value of the record's field `schema` that is read; None for a record without that field.
-    `absent` makes the error for a file that is not there; `mend` says what to do about a damaged one.
+    `absent` makes the error for a file that is not there; `remedy` says what to do about a damaged one.
     """
 
     path: Path
     kind: type[T]
     schema: int | None = None
     absent: Callable[[], HarnessError] | None = None
-    mend: str = "Run the stage that writes it again, or `harness verify --resume` with its run directory."
+    remedy: str = "Run the stage that writes it again, or `harness verify --resume` with its run directory."
 
     @property
     def exists(self) -> bool:
@@ -38,7 +38,7 @@ class RecordFile(Generic[T]):
         """Return the record. Raises HarnessError that names the file: it is absent, damaged, or of another schema."""
         if self.absent and not self.exists:
             raise self.absent()
-        return read_record(self.kind, self._content(), self.path, self.path.parent, self.schema, self.mend)
+        return read_record(self.kind, self._content(), self.path, self.path.parent, self.schema, self.remedy)
 
     def read_if_exists(self) -> T | None:
         """Return the record, or None when there is no such file. Raises HarnessError as `read` does."""
@@ -52,27 +52,27 @@ class RecordFile(Generic[T]):
         try:
             return self.path.read_bytes()
         except OSError as error:
-            raise HarnessError(f"{self.path} cannot be read: {error.strerror}.", self.mend) from error
+            raise HarnessError(f"{self.path} cannot be read: {error.strerror}.", self.remedy) from error
 
 
 def read_record(
-    kind: type[T], content: str | bytes, where: object, convertible: Path, schema: int | None, mend: str
+    kind: type[T], content: str | bytes, where: object, convertible: Path, schema: int | None, remedy: str
 ) -> T:
     """Return the record that JSON holds; `where` names it in errors, `convertible` is what can be converted.
 
     Raises HarnessError when it is damaged, or has another schema than `schema`.
     """
-    document = _undamaged(lambda: parse_json(content), where, mend)
+    document = _undamaged(lambda: parse_json(content), where, remedy)
     if schema is not None:
         check_schema(document, schema, where, convertible)
-    return _undamaged(lambda: record_of(kind, document), where, mend)
+    return _undamaged(lambda: record_of(kind, document), where, remedy)
 
 
-def _undamaged(read: Callable[[], S], where: object, mend: str) -> S:
+def _undamaged(read: Callable[[], S], where: object, remedy: str) -> S:
     try:
         return read()
     except HarnessError as error:
-        raise HarnessError(f"{where} is damaged. {error.message}", mend) from error
+        raise HarnessError(f"{where} is damaged. {error.message}", remedy) from error
 
 
 def check_schema(document: Any, wanted: int, where: object, convertible: Path) -> None:

@@ -20,7 +20,7 @@ from harness.toolbox.downloads import sha256_of
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class BuiltJar:
     """A jar by `label`, with its content per class: the bytes, what its instructions and what its API come to."""
 
     label: str
@@ -89,7 +89,7 @@ class CrossCheck:
         return tuple(filter(None, problems))
 
 
-def compare_builds(one: Built, other: Built, exact: bool = False) -> Comparison:
+def compare_builds(one: BuiltJar, other: BuiltJar, exact: bool = False) -> Comparison:
     """Compare two jars class by class; a class that only one has differs."""
     names = sorted(one.bytes.keys() | other.bytes.keys())
     identical = [name for name in names if one.bytes.get(name) == other.bytes.get(name)]

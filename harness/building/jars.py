@@ -27,7 +27,7 @@ def write_jar(entries: Mapping[str, bytes], path: Path) -> None:
 
 
 def resources_of(jar: Path) -> dict[str, bytes]:
-    """Return what a jar holds besides classes and folders: manifest, licence, version and schema files."""
+    """Return what a jar holds other than classes and folders: manifest, licence, version and schema files."""
     with open_archive(jar) as archive:
         names = (name for name in archive.namelist() if not name.endswith((".class", "/")))
         return {name: read_entry(archive, name) for name in names}

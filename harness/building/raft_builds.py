@@ -77,7 +77,7 @@ def build_series(bench: Bench, tools: Toolchain, name: str, source: Source, seri
             )
         jar = Path(scratch) / "raft.jar"
         write_jar({**resources_of(tools.released.raft_jar), **classes_in(classes)}, jar)
-        made = _Made(
+        made = _JarOrigin(
             name=name,
             builder=tools.builder.label,
             series=tuple(patch.name for patch in series.patches) if series else (),
@@ -89,13 +89,13 @@ def build_series(bench: Bench, tools: Toolchain, name: str, source: Source, seri
 
 def release_build(bench: Bench, name: str, distribution: Distribution) -> Build:
     """Take a distribution's own raft jar as it is: the control."""
-    made = _Made(name, "release", (), distribution.description, f"{distribution.description}: its own raft jar\n")
+    made = _JarOrigin(name, "release", (), distribution.description, f"{distribution.description}: its own raft jar\n")
     return _keep(bench, made, distribution.raft_jar, distribution)
 
 
 def given_jar(bench: Bench, name: str, path: Path, distribution: Distribution) -> Build:
     """Take a jar that somebody made, and that was seen to be a whole raft jar of this version (check_raft_jar)."""
-    made = _Made(name, "given", (), f"given: {path.name}", f"{path.absolute()}, as it was given\n")
+    made = _JarOrigin(name, "given", (), f"given: {path.name}", f"{path.absolute()}, as it was given\n")
     return _keep(bench, made, path, distribution)
 
 
@@ -157,7 +157,7 @@ def _not_java(folder: str, names: list[str]) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _JarOrigin:
     """How a jar came to be: the fields of a Build that its file does not say, and the text of build.log."""
 
     name: str
@@ -173,7 +173,7 @@ def _folder(bench: Bench, name: str) -> BuildFolder:
     return folder
 
 
-def _keep(bench: Bench, made: _Made, jar: Path, distribution: Distribution) -> Build:
+def _keep(bench: Bench, made: _JarOrigin, jar: Path, distribution: Distribution) -> Build:
     """Copy the jar into the run directory, look up its flag, and write build.json, the sign of a whole build."""
     folder = _folder(bench, made.name)
     kept = folder.jar(distribution.version)

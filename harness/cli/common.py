@@ -38,7 +38,7 @@ Offline = Annotated[bool, typer.Option("--offline", help="Use only what the cach
 
 
 def console() -> Console:
-    """Return the console for what a user asked to know (stdout)."""
+    """Return the console for results (stdout)."""
     return Console(soft_wrap=True, highlight=False, markup=False)
 
 

@@ -49,7 +49,7 @@ def lines_of_series(sources: Path, series: Series) -> ChangedLines:
 
 
 def _take_out(patch: Patch, repository: git.Repo) -> None:
-    """Apply a patch the other way round; what it changes besides the module's own code, such as tests, is not kept."""
+    """Apply a patch the other way round; its changes outside the module's own code, such as tests, are not kept."""
     answered(lambda: repository.git.apply("--reverse", f"--include={JAVA_SOURCES}/*", str(patch.path)))
 
 

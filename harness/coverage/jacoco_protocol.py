@@ -22,7 +22,7 @@ def read_dump(stream: BinaryIO) -> bytes | None:
 
     A dump that is cut short counts as the end. Raises ValueError for what is no dump of this format.
     """
-    reader = _Reader(stream)
+    reader = _DumpReader(stream)
     try:
         while (kind := reader.take(1)[0]) != _CONFIRMED:
             _take_block(kind, reader)
@@ -31,7 +31,7 @@ def read_dump(stream: BinaryIO) -> bytes | None:
     return bytes(reader.taken[:-1])
 
 
-class _Reader:
+class _DumpReader:
     """Takes exact counts of bytes from a stream and keeps them."""
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -48,7 +48,7 @@ class _Reader:
         return chunk
 
 
-def _take_block(kind: int, reader: _Reader) -> None:
+def _take_block(kind: int, reader: _DumpReader) -> None:
     if kind == _HEADER:
         if reader.take(4) != _MAGIC_AND_VERSION:
             raise ValueError("no execution data, or of another version")
@@ -63,11 +63,11 @@ def _take_block(kind: int, reader: _Reader) -> None:
         raise ValueError(f"an unknown block of type {kind:#x}")
 
 
-def _take_text(reader: _Reader) -> None:
+def _take_text(reader: _DumpReader) -> None:
     reader.take(int.from_bytes(reader.take(2), "big"))
 
 
-def _take_number(reader: _Reader) -> int:
+def _take_number(reader: _DumpReader) -> int:
     """Take a number of seven bits a byte, the lowest first; the top bit says that another byte follows."""
     number = shift = 0
     while True:

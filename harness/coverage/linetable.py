@@ -24,12 +24,12 @@ class ClassLines:
 def class_lines(content: bytes) -> ClassLines:
     """Return the lines of a class file. Raises HarnessError when it is cut short or none."""
     try:
-        return _Reader(content).read()
+        return _ClassReader(content).read()
     except (IndexError, KeyError) as error:
         raise HarnessError("A class file of the candidate is damaged.", "Compare the jar's digest.") from error
 
 
-class _Reader:
+class _ClassReader:
     """Walks through the bytes of one class file."""
 
     def __init__(self, content: bytes) -> None:
@@ -87,11 +87,11 @@ class _Reader:
         entries = (self._take(4) for _ in range(self._number(2)))
         return {int.from_bytes(entry[2:], "big") for entry in entries}
 
-    def _attributes(self) -> list[tuple[str, _Reader]]:
+    def _attributes(self) -> list[tuple[str, _ClassReader]]:
         found = []
         for _ in range(self._number(2)):
             name = self._texts[self._number(2)]
-            content = _Reader(self._take(self._number(4)))
+            content = _ClassReader(self._take(self._number(4)))
             content._texts = self._texts
             found.append((name, content))
         return found

@@ -26,7 +26,7 @@ _SECONDS = "_seconds"
 
 
 @dataclass(frozen=True, slots=True)
-class Worse:
+class WorseFigure:
     """A figure by which a candidate's arm may be worse than base; `p` of the one-sided test."""
 
     scenario: str
@@ -61,7 +61,7 @@ def reasons_of_figures(base: str, candidates: Sequence[str], runs: Sequence[RunR
     return tuple(each.reason for each in found if _is_plain(each))
 
 
-def _tested(base: str, candidates: Sequence[str], runs: Sequence[RunResult]) -> Iterator[Worse]:
+def _tested(base: str, candidates: Sequence[str], runs: Sequence[RunResult]) -> Iterator[WorseFigure]:
     for scenario, arm in product(dict.fromkeys(run.scenario for run in runs), candidates):
         before, now = _passed(runs, scenario, base), _passed(runs, scenario, arm)
         if min(len(before), len(now)) < LEAST_RUNS:
@@ -69,7 +69,7 @@ def _tested(base: str, candidates: Sequence[str], runs: Sequence[RunResult]) -> 
         for name in sorted(before[0].measures.keys() & now[0].measures.keys()):
             if name.endswith(_SECONDS):
                 one, two = (tuple(run.measures.get(name, 0.0) for run in each) for each in (before, now))
-                yield Worse(scenario, arm, base, name, one, two, p_larger(one, two))
+                yield WorseFigure(scenario, arm, base, name, one, two, p_larger(one, two))
 
 
 def _passed(runs: Sequence[RunResult], scenario: str, arm: str) -> list[RunResult]:
@@ -92,7 +92,7 @@ def p_larger(base: Sequence[float], candidate: Sequence[float]) -> float:
     return float(special.stdtr(dof, -shift / error))
 
 
-def _is_plain(each: Worse) -> bool:
+def _is_plain(each: WorseFigure) -> bool:
     before, now = median(each.base), median(each.candidate)
     apart = min(each.candidate) > max(each.base)
     return apart and now > _LEAST_RATIO * before and now - before > _LEAST_SECONDS

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.base.errors import HarnessError
-from harness.logs.log_diff import Counted, Progress, compare, opened, read_nodes, silent
+from harness.logs.log_diff import CountedLogs, Progress, compare, opened, read_nodes, silent
 from harness.logs.read.event_counts import WHOLE_LOG
 from harness.logs.read.layout import COMMON, KAFKA_DEFAULT, Layout, compile_layout, detect
 from harness.logs.read.places import first_lines, folders_in, here_if_file, is_address, is_hidden, logs_below
@@ -89,7 +89,7 @@ def read_files(
     out: LogsFolder,
     patterns: Sequence[str],
     progress: Progress = silent,
-) -> Counted:
+) -> CountedLogs:
     """Count what is in the files of folders; see `diff_folders`."""
     nodes: list[NodeLogs] = []
     unread: list[str] = []

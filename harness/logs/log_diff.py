@@ -16,7 +16,7 @@ from harness.base.errors import HarnessError
 from harness.logs.compare import clocks
 from harness.logs.compare.contrasts import comparable, contrast, learned
 from harness.logs.compare.counts import Count, Where
-from harness.logs.compare.families import family, unordered
+from harness.logs.compare.template_families import family, unordered
 from harness.logs.count_cache import CachedCounts, cached_counts, run_folder
 from harness.logs.read.event_counts import OUTSIDE, WHOLE_LOG, Reading
 from harness.logs.read.layout import compile_layout
@@ -87,7 +87,7 @@ def _of_run(run: RunFolder) -> tuple[NodeLogs, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedLogs:
     """What was counted in the nodes' logs, by file; the folder of the run's counts; what was not read, in sentences."""
 
     nodes: Sequence[NodeLogs]
@@ -104,7 +104,7 @@ def read_nodes(
     progress: Progress = silent,
     unread: Sequence[str] = (),
     known: Mapping[str, Library] | None = None,
-) -> Counted:
+) -> CountedLogs:
     """Count what is in the nodes' logs below `root`.
 
     `unread` are sentences about logs that are not among the nodes'. `known` are the sources of each arm; without them
@@ -114,11 +114,11 @@ def read_nodes(
     run = run_folder(out, (out.path if root == Path() else root).resolve().name or "logs")
     progress(f"Reading {sum(len(node.files) for node in nodes)} log files")
     files, gone = _counted(spark, root, nodes, run, known or {})
-    return Counted(nodes, files, run, (*unread, *gone))
+    return CountedLogs(nodes, files, run, (*unread, *gone))
 
 
 def compare(
-    logs: Counted, contrasts: Sequence[tuple[str, str]], out: LogsFolder, progress: Progress = silent
+    logs: CountedLogs, contrasts: Sequence[tuple[str, str]], out: LogsFolder, progress: Progress = silent
 ) -> tuple[Contrast, ...]:
     """Compare the named pairs of arms and write the results into `out`."""
     seconds = exposures(logs.nodes, logs.files)

@@ -65,14 +65,14 @@ class Arm:
 
 
 @dataclass(frozen=True, slots=True)
-class Flagged:
+class ClaimedFlag:
     """The feature flag as the claims state it: its key (empty without claims) and claimed default."""
 
     key: str
     claimed_default: bool
 
 
-def plan_arms(base: Build, candidate: Build, flag: Flagged, java: str) -> tuple[Arm, ...]:
+def plan_arms(base: Build, candidate: Build, flag: ClaimedFlag, java: str) -> tuple[Arm, ...]:
     """Return the arms base, off, on; there is no `off` where the candidate does not know the flag.
 
     Each arm's `flag` is the value that every live node must prove. `on` is the candidate as claimed: with a
@@ -90,13 +90,13 @@ def _default(build: Build) -> str:
     return build.flag.default.lower() if build.flag.known else ABSENT
 
 
-def _value_on(candidate: Build, flag: Flagged) -> str:
+def _value_on(candidate: Build, flag: ClaimedFlag) -> str:
     if candidate.flag.known and not flag.claimed_default:
         return "true"
     return _default(candidate)
 
 
-def settings_of(arm: Arm, flag: Flagged) -> dict[str, str]:
+def settings_of(arm: Arm, flag: ClaimedFlag) -> dict[str, str]:
     """Return the server properties that make an arm what it is."""
     if not arm.build.flag.known or arm.role is Role.BASE:
         return {}

@@ -91,6 +91,16 @@ class HostStalled:
     node: int
     seconds: float
 
+    @property
+    def who(self) -> str:
+        """Who got no processor."""
+        return "the harness" if self.node < 0 else f"node {self.node}"
+
+    @property
+    def sentence(self) -> str:
+        """The stall as a clause."""
+        return f"the host gave {self.who} no processor for {self.seconds:.1f} s"
+
 
 @dataclass(frozen=True, slots=True)
 class NodeProved:

@@ -162,7 +162,7 @@ class JudgedCell(CellOutcome):
         return self.state is CellState.FAILED and self.standing is Standing.AS_CLAIMED and bool(self.expected)
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         """Its state as it is written everywhere: `FAILED(observer_recovers)`, `INCONCLUSIVE(follows_leader)`."""
         return f"{self.state}({self.expectation})" if self.expectation else str(self.state)
 

@@ -65,7 +65,7 @@ def cells_of(verification: str, record: VerdictRecord) -> tuple[NightCell, ...]:
             verification,
             scenario.name,
             cell.arm,
-            cell.shown,
+            cell.label,
             cell.standing,
             cell.state is CellState.UNSTABLE,
             jars,

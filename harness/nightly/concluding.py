@@ -9,7 +9,7 @@ from harness.base.files import write_bytes, write_text
 from harness.model.waivers import load_waivers
 from harness.nightly.folder import NightFolder, read_night, verdicts_of
 from harness.nightly.history import add_to_history, read_history
-from harness.nightly.judging import Concluded, NightReport, judge_night
+from harness.nightly.judging import ConcludedVerification, NightReport, judge_night
 from harness.nightly.night_cases import render_night_junit
 from harness.nightly.night_summary import render_summary
 from harness.nightly.nightpage import render_night
@@ -46,7 +46,7 @@ def conclude(folder: Path, history: Path) -> NightReport:
     return report
 
 
-def _known(each: Concluded) -> str:
+def _known(each: ConcludedVerification) -> str:
     """Return the line that balances the next night; one that came to no verdict says nothing of its length."""
     judged = each.outcome.value in ("SHIP", "HOLD", "INCONCLUSIVE")
     return f'"{each.planned.id}" = {max(1, round(each.seconds))}\n' if judged else ""

@@ -19,7 +19,7 @@ KEPT_NIGHTS = 90
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class PastVerification:
     """How a verification of a past night ended; `seconds` is wall time."""
 
     id: str
@@ -34,7 +34,7 @@ class PastNight:
     schema: int
     label: str
     started_at: str
-    verified: tuple[Verified, ...]
+    verified: tuple[PastVerification, ...]
     cells: tuple[NightCell, ...]
     findings: tuple[NightFinding, ...]
 
@@ -44,9 +44,9 @@ def read_history(path: Path) -> tuple[PastNight, ...]:
     if not path.is_file():
         return ()
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    mend = "Move the file away to begin a new history."
+    remedy = "Move the file away to begin a new history."
     return tuple(
-        read_record(PastNight, line, f"{path}, line {number}", path, SCHEMA, mend)
+        read_record(PastNight, line, f"{path}, line {number}", path, SCHEMA, remedy)
         for number, line in enumerate(lines, 1)
     )
 

@@ -13,8 +13,8 @@ from harness.model.runs import Verdict
 from harness.model.verdict import ClaimStatus, Reason, ReasonSource, Standing, VerdictRecord
 from harness.model.waivers import Waiver
 from harness.nightly.cell_history import cells_of, findings_of
-from harness.nightly.history import SCHEMA, PastNight, Verified, before
-from harness.nightly.night import EndedVerification, Night, Planned, VerificationStatus
+from harness.nightly.history import SCHEMA, PastNight, PastVerification, before
+from harness.nightly.night import EndedVerification, Night, PlannedVerification, VerificationStatus
 from harness.nightly.night_waivers import Waived, apply_waivers
 from harness.nightly.trend import CellTrend, FindingTrend, cell_trends, finding_trends
 
@@ -35,10 +35,10 @@ _EXIT = {
 
 
 @dataclass(frozen=True, slots=True)
-class Concluded:
+class ConcludedVerification:
     """One verification of the night: how it ended, in a sentence; `counts_as` is the outcome after waivers."""
 
-    planned: Planned
+    planned: PlannedVerification
     outcome: VerificationStatus
     counts_as: VerificationStatus
     sentence: str
@@ -53,7 +53,7 @@ class NightReport:
     """
 
     night: Night
-    verifications: tuple[Concluded, ...]
+    verifications: tuple[ConcludedVerification, ...]
     cells: tuple[CellTrend, ...]
     findings: tuple[FindingTrend, ...]
     waived: Waived
@@ -95,7 +95,7 @@ def judge_night(
     waived = apply_waivers(waivers, cells, findings, today, complete=complete)
     ended = {each.id: each for each in night.ended}
     concluded = tuple(_concluded(each, ended.get(each.id), verdicts.get(each.id), waived) for each in night.mine)
-    verified = tuple(Verified(each.planned.id, each.outcome, each.seconds) for each in concluded)
+    verified = tuple(PastVerification(each.planned.id, each.outcome, each.seconds) for each in concluded)
     return NightReport(
         night,
         concluded,
@@ -109,17 +109,17 @@ def judge_night(
 
 
 def _concluded(
-    planned: Planned, ended: EndedVerification | None, record: VerdictRecord | None, waived: Waived
-) -> Concluded:
+    planned: PlannedVerification, ended: EndedVerification | None, record: VerdictRecord | None, waived: Waived
+) -> ConcludedVerification:
     if ended is None:
         missing = VerificationStatus.MISSING
-        return Concluded(planned, missing, missing, "It was declared and nobody ran it.", 0.0)
+        return ConcludedVerification(planned, missing, missing, "It was declared and nobody ran it.", 0.0)
     if record is None:
         error = VerificationStatus.ERROR
-        return Concluded(planned, error, error, ended.error or "It came to no verdict.", ended.seconds)
+        return ConcludedVerification(planned, error, error, ended.error or "It came to no verdict.", ended.seconds)
     counts_as = _after_waivers(planned.id, record, waived) if record.verdict is Verdict.HOLD else record.verdict
     outcome, counted = (VerificationStatus(each.value) for each in (record.verdict, counts_as))
-    return Concluded(planned, outcome, counted, record.sentence, ended.seconds)
+    return ConcludedVerification(planned, outcome, counted, record.sentence, ended.seconds)
 
 
 def _after_waivers(verification: str, record: VerdictRecord, waived: Waived) -> Verdict:
@@ -146,7 +146,7 @@ def _is_waived(verification: str, record: VerdictRecord, reason: Reason, waived:
     return bool(against) and all((verification, name, arm) in waived.cells for arm in against)
 
 
-def _retries(concluded: Sequence[Concluded], verdicts: Mapping[str, VerdictRecord]) -> list[str]:
+def _retries(concluded: Sequence[ConcludedVerification], verdicts: Mapping[str, VerdictRecord]) -> list[str]:
     """Return a command line per verification that should be run again: never what was decided."""
     lines = []
     for each in concluded:
@@ -168,7 +168,7 @@ def _undecided(record: VerdictRecord) -> list[str]:
     ]
 
 
-def _line(planned: Planned, scenarios: Sequence[str]) -> str:
+def _line(planned: PlannedVerification, scenarios: Sequence[str]) -> str:
     """Return the line that runs a verification again: these scenarios of it, or everything."""
     request = planned.request
     if scenarios:

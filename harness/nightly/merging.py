@@ -15,7 +15,7 @@ from harness.base.locks import MARKER
 from harness.model.options import arguments_of, record_of
 from harness.model.request import Request
 from harness.nightly.folder import NightFolder, is_night, read_night
-from harness.nightly.night import SCHEMA, EndedVerification, Night, Planned, VerificationStatus
+from harness.nightly.night import SCHEMA, EndedVerification, Night, PlannedVerification, VerificationStatus
 from harness.rundir.directory import RunDirectory
 
 _BLOCK_BYTES = 1 << 16
@@ -25,7 +25,7 @@ _BLOCK_BYTES = 1 << 16
 class Part:
     """A verification that one of the folders brings; `run_dir` may be missing where it ended in an error."""
 
-    planned: Planned
+    planned: PlannedVerification
     ended: EndedVerification
     run_dir: Path
 
@@ -84,7 +84,7 @@ def _of_run(folder: Path) -> Part:
     arguments = arguments_of(record_of(Request, declaration.argv))
     name = folder.absolute().name
     seconds = round(sum(declaration.timings.values()), 1)
-    planned = Planned(name, arguments, 1, max(seconds, 1.0))
+    planned = PlannedVerification(name, arguments, 1, max(seconds, 1.0))
     return Part(planned, EndedVerification(name, VerificationStatus(record.verdict.value), seconds), folder)
 
 
@@ -99,7 +99,7 @@ def _copy_sparse(source: str, target: str) -> None:
         write.truncate()
 
 
-def _question(planned: Planned) -> Request:
+def _question(planned: PlannedVerification) -> Request:
     """Return what a verification runs, without what concerns only the machine that it runs on."""
     here = Request()
     return replace(planned.request, jobs=here.jobs, java_home=here.java_home, offline=here.offline)
@@ -118,7 +118,7 @@ def _merged(nights: Sequence[Night], parts: dict[str, Part]) -> Night:
     return Night(SCHEMA, first.name, started, first.matrix, 0, first.shards, tuple(planned.values()), ended)
 
 
-def _same_question(planned: Planned, part: Part) -> None:
+def _same_question(planned: PlannedVerification, part: Part) -> None:
     """Raise HarnessError when a run directory has the name of a verification that ran something else."""
     if _question(planned) != _question(part.planned):
         raise HarnessError(

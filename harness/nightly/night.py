@@ -25,7 +25,7 @@ class VerificationStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedVerification:
     """A verification of the matrix: the arguments of `harness verify`, and who runs it.
 
     `id` names its run directory below the night; `shard` counts from 1; `seconds` is how long it is expected to take.
@@ -66,7 +66,7 @@ class Night:
     matrix: str
     shard: int
     shards: int
-    planned: tuple[Planned, ...]
+    planned: tuple[PlannedVerification, ...]
     ended: tuple[EndedVerification, ...] = ()
 
     @property
@@ -75,12 +75,12 @@ class Night:
         return self.name or self.started_at
 
     @property
-    def mine(self) -> tuple[Planned, ...]:
+    def mine(self) -> tuple[PlannedVerification, ...]:
         """The verifications that this folder is to hold."""
         return tuple(each for each in self.planned if self.shard in (0, each.shard))
 
     @property
-    def missing(self) -> tuple[Planned, ...]:
+    def missing(self) -> tuple[PlannedVerification, ...]:
         """The verifications that this folder is to hold and that have not ended."""
         done = {each.id for each in self.ended}
         return tuple(each for each in self.mine if each.id not in done)

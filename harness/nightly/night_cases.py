@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from harness.model.verdict import JudgedRun, JudgedScenario, VerdictRecord
-from harness.nightly.judging import Concluded, NightReport
+from harness.nightly.judging import ConcludedVerification, NightReport
 from harness.nightly.night import VerificationStatus
 from harness.report.junit_xml import Case, CaseResult, Suite, render_junit
 from harness.report.run_cases import case_of
@@ -18,7 +18,7 @@ def render_night_junit(report: NightReport, verdicts: Mapping[str, VerdictRecord
     return render_junit(f"night {report.night.label}: {report.outcome}", [*suites, *_faults(report)])
 
 
-def _suites(report: NightReport, concluded: Concluded, record: VerdictRecord | None) -> Iterator[Suite]:
+def _suites(report: NightReport, concluded: ConcludedVerification, record: VerdictRecord | None) -> Iterator[Suite]:
     name = concluded.planned.id
     if record is None:
         result = CaseResult.SKIPPED if concluded.outcome is VerificationStatus.MISSING else CaseResult.ERROR

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from harness.base.progress import duration
-from harness.nightly.judging import Concluded, NightReport
+from harness.nightly.judging import ConcludedVerification, NightReport
 from harness.nightly.sparkline import signs_of
 from harness.nightly.trend import CellTrend, FindingTrend, Trend
 from harness.report.markdown import plain
@@ -72,7 +72,7 @@ def _listed(title: str, items: Sequence[str]) -> Iterator[str]:
         yield ""
 
 
-def _verifications(concluded: Sequence[Concluded]) -> Iterator[str]:
+def _verifications(concluded: Sequence[ConcludedVerification]) -> Iterator[str]:
     yield "| verification | verdict | time | |"
     yield "|---|---|---|---|"
     for each in concluded:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from harness.base.progress import duration
 from harness.base.text import cut
-from harness.nightly.judging import Concluded, NightReport
+from harness.nightly.judging import ConcludedVerification, NightReport
 from harness.nightly.night_summary import counted, part
 from harness.nightly.sparkline import LEGEND, signs_of, spoken
 from harness.nightly.trend import CellTrend, Trend
@@ -109,7 +109,7 @@ def _used(report: NightReport) -> Sequence[object]:
     return [*report.waived.cells.values(), *report.waived.findings.values()]
 
 
-def _row(each: Concluded) -> NightRow:
+def _row(each: ConcludedVerification) -> NightRow:
     has_report = each.outcome.value in ("SHIP", "HOLD", "INCONCLUSIVE")
     return NightRow(
         each.planned.id,

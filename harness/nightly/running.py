@@ -14,7 +14,7 @@ from harness.model.options import arguments_of
 from harness.model.request import Request, as_typed
 from harness.model.runs import Verdict
 from harness.nightly.folder import NightFolder
-from harness.nightly.night import SCHEMA, EndedVerification, Night, Planned, VerificationStatus
+from harness.nightly.night import SCHEMA, EndedVerification, Night, PlannedVerification, VerificationStatus
 from harness.nightly.night_matrix import Verification
 from harness.nightly.shards import assign, estimate
 from harness.scenario.plan import Scenario
@@ -40,7 +40,7 @@ def plan_night(
     seconds = {each.id: each.seconds or estimate(each.request, suites) for each in verifications}
     placed = assign(seconds, shards)
     planned = tuple(
-        Planned(each.id, arguments_of(as_typed(each.request)), placed[each.id], round(seconds[each.id], 1))
+        PlannedVerification(each.id, arguments_of(as_typed(each.request)), placed[each.id], round(seconds[each.id], 1))
         for each in verifications
     )
     return Night(SCHEMA, name, started_at, matrix, shard, shards, planned)

@@ -78,7 +78,7 @@ class ContrastView:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class FindingContext:
     """What is known beside the findings: whether an arm ran more than once, and by which option it would have; what is
     expected; how places are linked.
 
@@ -92,9 +92,9 @@ class Known:
     flag: str = ""
 
 
-def known_of(record: VerdictRecord) -> Known:
+def known_of(record: VerdictRecord) -> FindingContext:
     """Return what a verdict says beside its findings."""
-    return Known(
+    return FindingContext(
         record.repeats > 1,
         expected={claim.id: claim.expected_log for claim in record.claims if claim.expected_log},
         flag=next((arm.build.flag.key for arm in record.arms if arm.build.flag.key), ""),
@@ -103,7 +103,7 @@ def known_of(record: VerdictRecord) -> Known:
 
 def contrast_view(
     contrast: Contrast,
-    known: Known,
+    known: FindingContext,
     most: int,
     text: int,
     meaning: str = "",
@@ -159,12 +159,12 @@ def _is_fallout(contrast: Contrast, alike: Sequence[Finding], cause: Cause) -> b
     return not (more_in_passed and alike[0].level in WORSE)
 
 
-def _worst_first(known: Known, groups: Iterable[Sequence[Finding]], text: int) -> list[FindingView]:
+def _worst_first(known: FindingContext, groups: Iterable[Sequence[Finding]], text: int) -> list[FindingView]:
     views = [_finding(known, alike, text) for alike in groups]
     return sorted(views, key=lambda view: (view.unknown, bool(view.explained)))
 
 
-def _cause(known: Known, cause: Cause, caused: Sequence[Sequence[Finding]], most: int, text: int) -> CauseView:
+def _cause(known: FindingContext, cause: Cause, caused: Sequence[Sequence[Finding]], most: int, text: int) -> CauseView:
     views = _worst_first(known, caused, text)
     return CauseView(cause.sentence, tuple(views[:most]), max(len(views) - most, 0))
 
@@ -198,7 +198,7 @@ def _alike(findings: Iterable[Finding]) -> list[list[Finding]]:
     return list(groups.values())
 
 
-def _finding(known: Known, alike: Sequence[Finding], text: int) -> FindingView:
+def _finding(known: FindingContext, alike: Sequence[Finding], text: int) -> FindingView:
     first = alike[0]
     return FindingView(
         finding=replace(
@@ -233,7 +233,7 @@ def _counts(runs: Sequence[int], whole: int) -> str:
 
 def _chance(finding: Finding, repeated: bool) -> str:
     if finding.significance is Significance.UNKNOWN:
-        return "cannot be told from noise" if repeated else ""
+        return "cannot be separated from noise" if repeated else ""
     return f"{finding.significance}" + ("" if finding.fdr is None else f", false discovery rate {finding.fdr:.2g}")
 
 
@@ -257,7 +257,7 @@ def _summary(repeated: bool, more_runs: str, groups: Sequence[Sequence[Finding]]
     counts = {each: sum(alike[0].significance is each for alike in groups) for each in Significance}
     return (
         f"{_message_types(counts[Significance.BEYOND])} beyond the noise, {counts[Significance.WITHIN]} within it; "
-        f"{counts[Significance.UNKNOWN]} cannot be told from it with this many repeats."
+        f"{counts[Significance.UNKNOWN]} cannot be separated from it with this many repeats."
     )
 
 

@@ -12,7 +12,7 @@ from harness.base.text import cut
 from harness.model.findings import Contrast, Significance
 from harness.model.log_totals import FileTotal, Totals
 from harness.model.runs import Evidence
-from harness.report.differences import ContrastView, Known, contrast_view
+from harness.report.differences import ContrastView, FindingContext, contrast_view
 from harness.report.links import Link
 from harness.report.page import render_page
 
@@ -53,7 +53,7 @@ def render_diff(contrast: Contrast, totals: Totals, out: Path) -> str:
 def diff_page(contrast: Contrast, totals: Totals, out: Path) -> DiffPage:
     """Return what the page shows."""
     repeated = any(len(finding.base_runs) > 1 for finding in contrast.findings)
-    known = Known(repeated, "--repeats-dir", link=lambda evidence: _link(evidence, out))
+    known = FindingContext(repeated, "--repeats-dir", link=lambda evidence: _link(evidence, out))
     return DiffPage(
         _headline(contrast, repeated),
         contrast_view(contrast, known, _MOST, _TEXT),

@@ -85,7 +85,7 @@ def inertness(record: VerdictRecord) -> tuple[InertnessView, ...]:
     """Return a row per scenario that was declared for an arm with the flag off."""
     found = []
     for scenario in record.scenarios:
-        shown = {cell.role: cell.shown for cell in scenario.cells}
+        shown = {cell.role: cell.label for cell in scenario.cells}
         if Role.OFF in shown:
             ends = (shown.get(Role.BASE, "not asked"), shown[Role.OFF])
             row = InertnessView(f"scenario-{slug(scenario.name)}", scenario.name, *ends, scenario.inertness)

@@ -10,7 +10,7 @@ from harness.logs.read.event_counts import OUTSIDE
 from harness.model.findings import Contrast
 from harness.model.rollout import Rehearsal, RolloutOutcome, RolloutVerdict, Turn
 from harness.report.context import Limits, TimelineView
-from harness.report.differences import ContrastView, Known, contrast_view
+from harness.report.differences import ContrastView, FindingContext, contrast_view
 from harness.report.drawing import draw
 from harness.report.links import Quote, evidence_link, journal_link, quote_of
 from harness.report.page import render_page
@@ -126,4 +126,6 @@ def _timeline(found: Rehearsal, entries: Sequence[Entry]) -> TimelineView:
 def _contrast(contrast: Contrast) -> ContrastView:
     """Return what differs while every node was stopped and started once; outside of that different things were done."""
     alike = tuple(each for each in contrast.findings if each.phase != OUTSIDE)
-    return contrast_view(replace(contrast, findings=alike), Known(False, link=evidence_link), Limits().findings, _TEXT)
+    return contrast_view(
+        replace(contrast, findings=alike), FindingContext(False, link=evidence_link), Limits().findings, _TEXT
+    )

@@ -236,5 +236,4 @@ def _starvations(entries: Sequence[Entry]) -> tuple[Step, ...]:
 
 
 def _starvation(end: float, stall: HostStalled, line: int) -> Step:
-    who = "the harness" if stall.node < 0 else f"node {stall.node}"
-    return Step("host", f"gave {who} no processor", "failed", max(0.0, end - stall.seconds), end, line)
+    return Step("host", f"gave {stall.who} no processor", "failed", max(0.0, end - stall.seconds), end, line)

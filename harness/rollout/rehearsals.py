@@ -104,7 +104,7 @@ def _a_follower(world: World) -> int:
 def _dies_on_load(roll: Roll) -> None:
     plan = roll.plan
     with plan.phase("install the sabotaged jar"):
-        node = roll.next_node((), "node for the sabotaged jar")
+        node = roll.next_node((), "sabotaged node")
         _install_sabotaged(plan, node)
         plan.guard(HasCrashed(node), within="120s")
         plan.guard(RefusedByChecks(node), within="0s")

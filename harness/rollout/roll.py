@@ -181,7 +181,7 @@ class Roll:
     def some(self, phase: str, build: str, choose: Callable[[World], int | None], description: str) -> None:
         """Take the turns of nodes as long as there is one to choose, at most every node's."""
         for number, _ in enumerate(self.config.topology.node_ids, 1):
-            with self.plan.only_if(Left(choose, description)):
+            with self.plan.only_if(NodesLeft(choose, description)):
                 name = _name(number, phase)
                 node = self.plan.bind(name, f"choose the {name}: {description}", _certainly(choose))
                 self.bring_back(node, build)
@@ -198,7 +198,7 @@ class Roll:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class NodesLeft:
     """There is a node left to choose."""
 
     name: ClassVar[str] = "left"

@@ -57,18 +57,13 @@ def _notes(entries: Sequence[Entry]) -> list[str]:
     """Return what was noted of the whole cluster, and the first stall of the host."""
     stalls = [entry.event for entry in entries if isinstance(entry.event, HostStalled)]
     noted = [entry.event.text for entry in entries if isinstance(entry.event, Noted) and entry.event.node < 0]
-    return noted + [_stall(stall) for stall in stalls[:1]]
-
-
-def _stall(stall: HostStalled) -> str:
-    who = "the harness" if stall.node < 0 else f"node {stall.node}"
-    return f"the host gave {who} no processor for {stall.seconds:.1f} s"
+    return noted + [stall.sentence for stall in stalls[:1]]
 
 
 def turns_of(entries: Sequence[Entry]) -> tuple[Turn, ...]:
     """Return every node's turn, in order; one that was not ended says what stopped it."""
     planned = [at for at, entry in enumerate(entries) if is_of_the_plan(entry.event)]
-    reader = _Reader()
+    reader = _TurnReader()
     for entry in entries[: max(planned, default=-1) + 1]:
         reader.take(entry)
     reader.end()
@@ -91,7 +86,7 @@ class _Open:
     problem: str = ""
 
 
-class _Reader:
+class _TurnReader:
     """Goes through a journal; a check's seconds are those from its step's first look to its last unmet one."""
 
     def __init__(self) -> None:

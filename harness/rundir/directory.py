@@ -128,7 +128,7 @@ class RunDirectory:
             absent=lambda: HarnessError(
                 f"{self.path} has no verdict.json.", f"Judge it first: harness judge {self.path}"
             ),
-            mend="Run `harness judge` again.",
+            remedy="Run `harness judge` again.",
         )
 
     @property

@@ -12,7 +12,7 @@ import psutil
 
 from harness.base.progress import Reporter
 from harness.building.pair import build_pair
-from harness.model.arms import Arm, Flagged, choose_arms, plan_arms, settings_of
+from harness.model.arms import Arm, ClaimedFlag, choose_arms, plan_arms, settings_of
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.request import Request
 from harness.rollout.rehearsals import KINDS
@@ -37,7 +37,7 @@ def build(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
     pair = build_pair(request, inputs.kafka_version, inputs.claims.flag, directory, toolbox, reporter.report)
     for made in pair:
         reporter.report(f"{made.name}: {made.builder}, sha256 {made.jar_sha256[:12]}…")
-    flag = Flagged(inputs.claims.flag, inputs.claims.flag_default == "true")
+    flag = ClaimedFlag(inputs.claims.flag, inputs.claims.flag_default == "true")
     arms = choose_arms(plan_arms(*pair, flag, describe_java(toolbox)), request.arms)
     settings = {arm.name: settings_of(arm, flag) for arm in arms}
     directory.setup.write(replace(inputs.setup, settings=settings))

@@ -16,7 +16,7 @@ from harness.base.files import write_text
 from harness.base.json import to_json
 from harness.base.progress import Reporter
 from harness.base.text import visible
-from harness.building.build_comparison import Built, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jars
+from harness.building.build_comparison import BuiltJar, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jars
 from harness.building.builders.base import BuildHost, usual_builders
 from harness.building.builders.ecj import Ecj, ecj_of
 from harness.building.compiling import Builder
@@ -146,11 +146,11 @@ def _twice(
     return Repeat(builder.label, first.jar_sha256, second.jar_sha256), directory.path / first.jar
 
 
-def _read(parts: _Parts, labelled: Sequence[tuple[str, Path]]) -> list[Built]:
+def _read(parts: _Parts, labelled: Sequence[tuple[str, Path]]) -> list[BuiltJar]:
     tools = prepare_bytecode(parts.ecj, parts.toolbox)
     facts = read_each(tools, [jar for _, jar in labelled])
     return [
-        Built(
+        BuiltJar(
             label=label,
             bytes=class_bytes(jar),
             code={name: code_of(each) for name, each in classes.items()},

@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 
 from harness.base.errors import HarnessError, unknown
+from harness.base.paths import nearest_existing
 from harness.cluster.loopback import Loopback
 from harness.kafka.git import url_and_ref
 from harness.model.arms import Role
@@ -69,18 +70,14 @@ def disks(request: Request, run_dir: Path, cache: Path) -> list[Need]:
         wanted[cache] = _CACHE_GIB
     together: dict[int, list[Path]] = defaultdict(list)
     for folder in wanted:
-        together[_existing(folder).stat().st_dev].append(folder)
+        together[nearest_existing(folder).stat().st_dev].append(folder)
     return [_room(folders, sum(wanted[folder] for folder in folders)) for folders in together.values()]
 
 
 def _room(folders: list[Path], gib: float) -> Need:
-    free = shutil.disk_usage(_existing(folders[0])).free / _GIB
+    free = shutil.disk_usage(nearest_existing(folders[0])).free / _GIB
     names = " and ".join(map(str, folders))
     return Need(f"room on the disk of {names}", gib, free, "Free some, or name a place by --out or XDG_CACHE_HOME.")
-
-
-def _existing(path: Path) -> Path:
-    return path if path.exists() else _existing(path.parent)
 
 
 def available_memory(cgroup: Path) -> float:

@@ -13,7 +13,7 @@ from harness.judge.decision import decide
 from harness.model.runs import Outcome, Verdict
 from harness.model.verdict import Standing, VerdictRecord
 from harness.nightly.cell_history import NightCell, NightFinding
-from harness.nightly.night import SCHEMA, EndedVerification, Night, Planned, VerificationStatus
+from harness.nightly.night import SCHEMA, EndedVerification, Night, PlannedVerification, VerificationStatus
 
 MATRIX = "a" * 64
 STARTED = "2026-03-05T01:00:00+00:00"
@@ -23,7 +23,7 @@ def document(kind="ship", change=None, contrasts=None):
     """Return a verdict of the sample run; `change` maps its results, `contrasts` are findings instead of its own."""
     results = [result for result, _ in sample_run.results(kind)]
     results = [change(result) for result in results] if change else results
-    return decide(sample_run.asked(), results, sample_run.proof(kind), contrasts or sample_run.contrasts(kind))
+    return decide(sample_run.declaration(), results, sample_run.proof(kind), contrasts or sample_run.contrasts(kind))
 
 
 def showing(scenario, arm, outcome, name=""):
@@ -45,7 +45,7 @@ BROKEN = showing("turn2", "patched-on", Outcome.BROKEN)
 def night(*ids, shard=0, shards=1, ended=None, name="", started=STARTED):
     """Return a night of verifications, alternating between its shards; all have ended with SHIP unless told."""
     planned = tuple(
-        Planned(each, ("--profile", "production", "--suite", "long"), number % shards + 1, 100.0)
+        PlannedVerification(each, ("--profile", "production", "--suite", "long"), number % shards + 1, 100.0)
         for number, each in enumerate(ids)
     )
     mine = [each.id for each in planned if shard in (0, each.shard)]
@@ -64,7 +64,7 @@ def write_night_folder(folder: Path, of: Night, documents) -> Path:
 
 def write_run(folder: Path, verdict: VerdictRecord) -> Path:
     """Write run.json, verdict.json and a page of a run."""
-    write_text(folder / "run.json", to_json(sample_run.asked()))
+    write_text(folder / "run.json", to_json(sample_run.declaration()))
     write_text(folder / "verdict.json", to_json(verdict))
     write_text(folder / "report.html", "<p>report")
     return folder

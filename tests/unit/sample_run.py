@@ -346,7 +346,7 @@ def coverage(kind: str) -> Coverage:
     )
 
 
-def asked() -> Declaration:
+def declaration() -> Declaration:
     return Declaration(
         SCHEMA,
         "3.9.1",
@@ -363,7 +363,7 @@ def asked() -> Declaration:
 
 def write_sample(folder: Path, kind: str = "ship") -> Path:
     """Write run.json, results, journals and findings of a run that shows `kind`; return the folder."""
-    _write(folder / "run.json", to_json(asked()))
+    _write(folder / "run.json", to_json(declaration()))
     _write(folder / "logs/findings.json", to_json(contrasts(kind)))
     _write(folder / "proof/patched/proof.json", to_json(proof(kind)))
     _write(folder / "proof/patched/coverage.json", to_json(coverage(kind)))

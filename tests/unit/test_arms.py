@@ -3,10 +3,10 @@
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.model.arms import Build, Flag, Flagged, Role, choose_arms, plan_arms, settings_of
+from harness.model.arms import Build, ClaimedFlag, Flag, Role, choose_arms, plan_arms, settings_of
 
 KEY = "some.flag"
-CLAIMED_ON = Flagged(KEY, True)
+CLAIMED_ON = ClaimedFlag(KEY, True)
 
 
 def build(name, builder="javac 17", default=None):
@@ -53,7 +53,7 @@ def test_a_jar_with_another_default_than_claimed_runs_with_its_own_default():
 
 
 def test_on_sets_the_key_when_the_claimed_default_is_false():
-    claimed = Flagged(KEY, False)
+    claimed = ClaimedFlag(KEY, False)
     *_, on = plan_arms(STOCK, build("jar", "given", "false"), claimed, "21")
     assert (on.flag, settings_of(on, claimed)) == ("true", {KEY: "true"})
 

@@ -259,9 +259,9 @@ def test_what_follows_is_what_java_would_run(statement, follows):
     class C {{ A a; void m() {{ {statement}
       }} private boolean refresh() {{ list = null; return true; }} List list; int x() {{ return 1; }} }}
     class A {{ boolean x; boolean change() {{ return x; }} }} class B {{ void change() {{ }} }}"""
-    asked = Question("q", FollowedBy(calls=("A.change",), then="C.list"))
+    requested = Question("q", FollowedBy(calls=("A.change",), then="C.list"))
     expected = {True: Answer.HOLDS, False: Answer.DOES_NOT_HOLD, None: Answer.UNTESTED}[follows]
-    found = answer(asked, graph_of(parse({"C.java": source.encode()})))
+    found = answer(requested, graph_of(parse({"C.java": source.encode()})))
     assert found.answer is expected, found.detail
 
 

@@ -379,7 +379,7 @@ def test_links_lead_somewhere():
 
 def test_before_a_commit_the_same_tools_are_asked_as_by_tox():
     hooks = YAML(typ="safe").load(ROOT / ".pre-commit-config.yaml")["repos"][0]["hooks"]
-    asked = [hook["entry"].removeprefix(".venv/bin/").partition(" --")[0] for hook in hooks]
+    requested = [hook["entry"].removeprefix(".venv/bin/").partition(" --")[0] for hook in hooks]
     tox = (ROOT / "tox.ini").read_text()
-    assert asked == ["ruff check", "ruff format", "mypy", "lint-imports"]
-    assert [each for each in asked if f"\n    {each}" not in tox] == []
+    assert requested == ["ruff check", "ruff format", "mypy", "lint-imports"]
+    assert [each for each in requested if f"\n    {each}" not in tox] == []

@@ -235,8 +235,8 @@ def test_every_stretch_of_the_aftermath_is_carried_out_whatever_came_of_the_one_
 
 
 def test_before_a_fault_the_engine_remembers_who_leads_and_before_other_actions_it_does_not(tmp_path, monkeypatch):
-    asked = []
-    monkeypatch.setattr(StillCluster, "quorum", lambda _self: asked.append(1) or Quorum(1, 7))
+    requested = []
+    monkeypatch.setattr(StillCluster, "quorum", lambda _self: requested.append(1) or Quorum(1, 7))
 
     class Breaks(Deed, Fault):
         def perform(self, world):
@@ -244,7 +244,7 @@ def test_before_a_fault_the_engine_remembers_who_leads_and_before_other_actions_
 
     fault = Breaks()
     run(tmp_path / "one", do(Deed()))
-    assert not asked
+    assert not requested
     run(tmp_path / "two", do(fault))
     assert (fault.before.leader, fault.before.epoch) == (1, 7)
 

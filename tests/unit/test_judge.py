@@ -66,7 +66,7 @@ def rests(record: VerdictRecord) -> tuple[str, ...]:
     return rests_on(record.verdict, record.reasons)
 
 
-def asked(*scenarios: str, repeats: int = 1, claims: tuple[Claim, ...] = (), arms=ARMS) -> Declaration:
+def declare(*scenarios: str, repeats: int = 1, claims: tuple[Claim, ...] = (), arms=ARMS) -> Declaration:
     return Declaration(SCHEMA, "3.9.1", arms, tuple(map(DeclaredScenario, scenarios)), repeats, claims)
 
 
@@ -80,7 +80,7 @@ def ran(scenario: str, *shown, arms=ARMS) -> list[RunResult]:
 
 
 def fixed(**changes) -> VerdictRecord:
-    return decide(asked("turn2", claims=(FIX,), **changes), ran("turn2", R, R, H))
+    return decide(declare("turn2", claims=(FIX,), **changes), ran("turn2", R, R, H))
 
 
 def test_a_claim_borne_out_is_a_ship_that_says_what_was_seen_and_not_that_it_is_safe() -> None:
@@ -93,19 +93,21 @@ def test_a_claim_borne_out_is_a_ship_that_says_what_was_seen_and_not_that_it_is_
 
 
 def test_the_strongest_reason_against_shipping_is_that_nothing_discriminates() -> None:
-    record = decide(asked("turn1"), ran("turn1", H, H, H))
+    record = decide(declare("turn1"), ran("turn1", H, H, H))
     assert record.verdict is Verdict.SHIP
     assert "a jar that does nothing would pass too" in record.against
 
 
 def test_against_a_ship_that_discriminates_speaks_how_often_it_ran() -> None:
     assert fixed().against.startswith("Each scenario ran once per arm")
-    repeated = decide(asked("turn2", repeats=3, claims=(FIX,)), ran("turn2", [R, R, R], [R, R, R], [H, H, H]))
+    repeated = decide(declare("turn2", repeats=3, claims=(FIX,)), ran("turn2", [R, R, R], [R, R, R], [H, H, H]))
     assert "only faults that show in more than 63 % of runs" in repeated.against
 
 
 def test_a_defect_that_stays_is_reported_and_does_not_block() -> None:
-    record = decide(asked("turn2", "restart-lost", claims=(FIX,)), ran("turn2", R, R, H) + ran("restart-lost", R, R, R))
+    record = decide(
+        declare("turn2", "restart-lost", claims=(FIX,)), ran("turn2", R, R, H) + ran("restart-lost", R, R, R)
+    )
     assert record.verdict is Verdict.SHIP
     assert record.sentence.startswith(
         "No scenario of 2 went worse with the patch on than on base; restart-lost failed on both"
@@ -114,7 +116,7 @@ def test_a_defect_that_stays_is_reported_and_does_not_block() -> None:
 
 
 def test_a_hold_names_scenario_and_expectation() -> None:
-    record = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, R, R))
+    record = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, R))
     assert record.verdict is Verdict.HOLD
     assert "turn2" in record.sentence
     assert "patched-on fails observer_recovers" in record.sentence
@@ -123,35 +125,35 @@ def test_a_hold_names_scenario_and_expectation() -> None:
 
 @pytest.mark.parametrize("shown", [CRASH, GUARD])
 def test_a_candidate_that_dies_or_cannot_be_tested_is_held_back(shown) -> None:
-    record = decide(asked("turn1"), ran("turn1", H, H, shown))
+    record = decide(declare("turn1"), ran("turn1", H, H, shown))
     assert record.verdict is Verdict.HOLD
     assert ("node_alive" if shown is CRASH else "question_reachable") in rests(record)[0]
 
 
 def test_hold_beats_inconclusive_beats_ship() -> None:
-    plan = asked("a", "b", "c")
+    plan = declare("a", "b", "c")
     ship, unclear, hold = ran("a", H, H, H), ran("b", H, H, BROKEN), ran("c", H, H, R)
     assert decide(plan, ship + unclear + hold).verdict is Verdict.HOLD
-    assert decide(asked("a", "b"), ship + unclear).verdict is Verdict.INCONCLUSIVE
-    assert decide(asked("a"), ship).verdict is Verdict.SHIP
+    assert decide(declare("a", "b"), ship + unclear).verdict is Verdict.INCONCLUSIVE
+    assert decide(declare("a"), ship).verdict is Verdict.SHIP
 
 
 def test_a_hold_for_the_flag_says_so_and_not_what_went_well() -> None:
-    record = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, H, H))
+    record = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, H, H))
     assert record.verdict is Verdict.HOLD
     assert rests(record) == ("turn2: the flag is not inert: patched-off passes where stock fails observer_recovers.",)
     assert record.claims[0].status is ClaimStatus.REFUTED
 
 
 def test_nothing_tested_is_inconclusive() -> None:
-    record = decide(asked(), [])
+    record = decide(declare(), [])
     assert record.verdict is Verdict.INCONCLUSIVE
     assert "No scenario has a result" in record.sentence
 
 
 def test_all_unsupported_is_never_a_ship() -> None:
     record = decide(
-        asked("partition", claims=(replace(FIX, scenario="partition"),)),
+        declare("partition", claims=(replace(FIX, scenario="partition"),)),
         ran("partition", UNSUPPORTED, UNSUPPORTED, UNSUPPORTED),
     )
     assert record.verdict is Verdict.INCONCLUSIVE
@@ -161,7 +163,7 @@ def test_all_unsupported_is_never_a_ship() -> None:
 
 def test_a_claim_that_this_host_cannot_ask_is_named_however_well_the_rest_went() -> None:
     record = decide(
-        asked("turn2", "partition", claims=(FIX, replace(FIX, id="heals", scenario="partition"))),
+        declare("turn2", "partition", claims=(FIX, replace(FIX, id="heals", scenario="partition"))),
         ran("turn2", R, R, H) + ran("partition", UNSUPPORTED, UNSUPPORTED, UNSUPPORTED),
     )
     gap = "The claim heals is untested: this host does not support its scenario partition (needs root)."
@@ -173,7 +175,7 @@ def test_a_claim_that_this_host_cannot_ask_is_named_however_well_the_rest_went()
 
 def test_an_unsupported_scenario_that_nobody_claims_anything_of_does_not_block() -> None:
     record = decide(
-        asked("turn2", "partition", claims=(FIX,)),
+        declare("turn2", "partition", claims=(FIX,)),
         ran("turn2", R, R, H) + ran("partition", UNSUPPORTED, UNSUPPORTED, UNSUPPORTED),
     )
     assert record.verdict is Verdict.SHIP
@@ -181,13 +183,13 @@ def test_an_unsupported_scenario_that_nobody_claims_anything_of_does_not_block()
 
 
 def test_a_claimed_scenario_that_was_not_run_is_named() -> None:
-    record = decide(asked("turn1", claims=(FIX,)), ran("turn1", H, H, H))
+    record = decide(declare("turn1", claims=(FIX,)), ran("turn1", H, H, H))
     assert record.verdict is Verdict.INCONCLUSIVE
     assert rests(record) == ("The claim follows-moved-voters is untested: its scenario turn2 was not run.",)
 
 
 def test_a_scenario_without_results_is_inconclusive_and_named() -> None:
-    record = decide(asked("turn2", claims=(FIX,)), [])
+    record = decide(declare("turn2", claims=(FIX,)), [])
     assert record.verdict is Verdict.INCONCLUSIVE
     assert "turn2: stock has no result" in rests(record)[0]
 
@@ -196,7 +198,7 @@ def test_a_scenario_without_results_is_inconclusive_and_named() -> None:
 def test_an_arm_left_out_is_named_and_inconclusive(role: Role) -> None:
     arms = tuple(arm for arm in ARMS if arm.role is not role)
     shown = {Role.BASE: R, Role.OFF: R, Role.ON: H}
-    record = decide(asked("turn2", claims=(FIX,), arms=arms), ran("turn2", *(shown[a.role] for a in arms), arms=arms))
+    record = decide(declare("turn2", claims=(FIX,), arms=arms), ran("turn2", *(shown[a.role] for a in arms), arms=arms))
     assert record.verdict is Verdict.INCONCLUSIVE
     assert f"no {role} arm" in rests(record)[0]
 
@@ -207,7 +209,7 @@ WITHOUT_FLAG = (ARMS[0], Arm("jar-on", Role.ON, FLAGLESS, "absent"))
 
 def test_a_jar_without_the_flag_needs_no_off_arm_where_no_claim_speaks_of_it() -> None:
     silent = replace(FIX, expected={role: says for role, says in FIX.expected.items() if role is not Role.OFF})
-    plan = asked("turn2", claims=(silent,), arms=WITHOUT_FLAG)
+    plan = declare("turn2", claims=(silent,), arms=WITHOUT_FLAG)
     record = decide(plan, ran("turn2", R, H, arms=WITHOUT_FLAG))
     assert record.verdict is Verdict.SHIP
     assert record.scenarios[0].cell("patched-off") is None
@@ -215,7 +217,7 @@ def test_a_jar_without_the_flag_needs_no_off_arm_where_no_claim_speaks_of_it() -
 
 
 def test_a_claim_about_the_flag_is_a_gap_when_the_candidate_does_not_know_the_flag() -> None:
-    plan = asked("turn2", claims=(FIX,), arms=WITHOUT_FLAG)
+    plan = declare("turn2", claims=(FIX,), arms=WITHOUT_FLAG)
     record = decide(plan, ran("turn2", R, H, arms=WITHOUT_FLAG))
     gap = (
         "The claim follows-moved-voters is about the flag switched off, "
@@ -230,7 +232,7 @@ def test_a_claim_about_the_flag_is_a_gap_when_the_candidate_does_not_know_the_fl
 def test_results_of_what_was_not_declared_are_not_counted() -> None:
     left_behind = [RunResult("turn2", "patched-on", Role.ON, k, *R) for k in (0, 2, 3)]
     others = [RunResult("turn2", "patched-true", Role.ON, 1, *R), RunResult("turn1", "patched-on", Role.ON, 1, *R)]
-    plan, results = asked("turn2", claims=(FIX,)), ran("turn2", R, R, H)
+    plan, results = declare("turn2", claims=(FIX,)), ran("turn2", R, R, H)
     assert decide(plan, results + left_behind + others) == decide(plan, results)
 
 
@@ -239,31 +241,31 @@ def test_an_invariant_that_base_breaks_is_a_control_only_where_no_claim_names_an
     """A broken invariant is what the build did, unlike a death: where nothing is claimed the candidate is measured by
     it, and a candidate that breaks it too has not fixed it."""
     broken = (Outcome.FAILED, name, "as seen by node 2")
-    unclaimed = asked("turn2")
+    unclaimed = declare("turn2")
     left, fixed_too = (decide(unclaimed, ran("turn2", broken, broken, on)).scenarios[0] for on in (broken, H))
     assert (left.effect, left.verdict, left.discriminates) == (Effect.NOT_FIXED, Verdict.SHIP, True)
     assert (fixed_too.effect, fixed_too.verdict) == (Effect.IMPROVES, Verdict.SHIP)
     for on in (broken, H):
-        claimed = decide(asked("turn2", claims=(FIX,)), ran("turn2", broken, broken, on)).scenarios[0]
+        claimed = decide(declare("turn2", claims=(FIX,)), ran("turn2", broken, broken, on)).scenarios[0]
         assert (claimed.effect, claimed.discriminates) == (Effect.CONTROL_UNDECIDED, False)
 
 
 @pytest.mark.parametrize("name", ["one_leader_per_epoch", "nothing_lost"])
 def test_an_invariant_that_only_the_candidate_breaks_holds_it_back(name: str) -> None:
     broken = (Outcome.FAILED, name, "as seen by node 2")
-    assert decide(asked("turn2"), ran("turn2", H, H, broken)).scenarios[0].effect is Effect.REGRESSION
-    assert decide(asked("turn2"), ran("turn2", R, R, broken)).scenarios[0].effect is Effect.REGRESSION
+    assert decide(declare("turn2"), ran("turn2", H, H, broken)).scenarios[0].effect is Effect.REGRESSION
+    assert decide(declare("turn2"), ran("turn2", R, R, broken)).scenarios[0].effect is Effect.REGRESSION
 
 
 def test_two_arms_in_one_role_are_an_error() -> None:
     twice = (*ARMS, replace(ARMS[2], name="patched-true"))
     with pytest.raises(HarnessError, match="patched-on, patched-true all have the role on"):
-        decide(asked("turn2", arms=twice), [])
+        decide(declare("turn2", arms=twice), [])
 
 
 def test_claims_are_judged_one_by_one_and_the_weightiest_rules_the_row() -> None:
     wrong = Claim("stays-lost", "…", "turn2", {Role.ON: Expected(Outcome.FAILED, LOST)})
-    record = decide(asked("turn2", claims=(FIX, wrong)), ran("turn2", R, R, H))
+    record = decide(declare("turn2", claims=(FIX, wrong)), ran("turn2", R, R, H))
     assert [c.status for c in record.claims] == [ClaimStatus.HELD, ClaimStatus.REFUTED]
     assert record.verdict is Verdict.HOLD
 
@@ -277,7 +279,7 @@ def test_repeats_that_agree_fold_into_their_outcome() -> None:
 def test_repeats_that_contradict_each_other_are_unstable_and_hold_the_candidate_back(shown) -> None:
     cell = fold_repeats(ran("turn2", [], [], shown), 3)
     assert (cell.state, cell.contradicts, cell.agreeing) == (CellState.UNSTABLE, True, 2)
-    plan = asked("turn2", repeats=3)
+    plan = declare("turn2", repeats=3)
     assert decide(plan, ran("turn2", [H, H, H], [H, H, H], shown)).verdict is Verdict.HOLD
     assert decide(plan, ran("turn2", shown, [H, H, H], shown)).verdict is Verdict.INCONCLUSIVE
 
@@ -291,7 +293,7 @@ def test_a_failing_host_makes_repeats_unstable_and_blocks_shipping_without_blami
     cell = fold_repeats(ran("turn2", [], [], shown), 3)
     assert (cell.state, cell.contradicts) == (CellState.UNSTABLE, False)
     base = [shown[0]] * 3
-    assert decide(asked("turn2", repeats=3), ran("turn2", base, base, shown)).verdict is Verdict.INCONCLUSIVE
+    assert decide(declare("turn2", repeats=3), ran("turn2", base, base, shown)).verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_repeat_without_a_result_is_missing_and_named() -> None:
@@ -330,7 +332,7 @@ def test_a_contradiction_is_not_excused_by_a_missing_repeat() -> None:
 def test_a_run_passes_when_it_shows_what_is_claimed(role, shown, claims, base, check) -> None:
     per_role = {Role.BASE: base, Role.OFF: H, Role.ON: H} | {role: shown}
     results = ran("turn2", *per_role.values())
-    record = decide(asked("turn2", claims=claims), results)
+    record = decide(declare("turn2", claims=claims), results)
     assert [run.check for run in record.runs if run.role is role] == [check]
 
 
@@ -354,7 +356,7 @@ BROKEN_PROMISE = AuditAnswer("refresh", Answer.DOES_NOT_HOLD, "initialize does n
     ],
 )
 def test_a_jar_that_is_no_drop_in_is_held_however_well_it_runs(proof: Proof, reason: str) -> None:
-    record = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, R, H), proof)
+    record = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, H), proof)
     assert record.verdict is Verdict.HOLD
     assert rests(record) == (f"Not a drop-in: {reason}",)
 
@@ -369,36 +371,36 @@ def test_a_jar_that_is_no_drop_in_is_held_however_well_it_runs(proof: Proof, rea
     ],
 )
 def test_what_is_waived_or_light_or_base_s_own_or_promised_by_nobody_does_not_block(proof: Proof) -> None:
-    assert decide(asked("turn2", claims=(FIX,)), ran("turn2", R, R, H), proof).verdict is Verdict.SHIP
+    assert decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, H), proof).verdict is Verdict.SHIP
 
 
 def test_a_jar_whose_tests_could_not_be_run_is_never_shipped_and_the_reason_is_named() -> None:
     proof = replace(SOUND, tests=TestsProof(TestScope.RELATED, missing="The tests are not pinned."))
-    record = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, R, H), proof)
+    record = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, H), proof)
     assert record.verdict is Verdict.INCONCLUSIVE
     assert "No test was run on the jar: The tests are not pinned." in rests(record)
 
 
 def test_a_jar_that_nobody_proved_is_never_shipped_and_the_gap_is_named() -> None:
-    record = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, R, H), None)
+    record = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, H), None)
     assert record.verdict is Verdict.INCONCLUSIVE
     assert "was not proved" in rests(record)[0]
     assert rests(record)[0] in record.not_tested
 
 
 def test_a_claim_that_the_source_refutes_is_refuted_with_the_sources_words() -> None:
-    record = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, R, H), replace(SOUND, audit=(BROKEN_PROMISE,)))
+    record = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, H), replace(SOUND, audit=(BROKEN_PROMISE,)))
     assert (record.claims[0].status, record.claims[0].why) == (ClaimStatus.REFUTED, BROKEN_PROMISE.detail)
 
 
 def test_many_reasons_against_the_jar_are_counted() -> None:
-    record = decide(asked("turn1"), ran("turn1", H, H, H), replace(SOUND, differences=(DIFFERENCE,) * 9))
+    record = decide(declare("turn1"), ran("turn1", H, H, H), replace(SOUND, differences=(DIFFERENCE,) * 9))
     assert rests(record)[5] == "4 more such reasons are in the proof."
 
 
 def test_what_of_the_proof_could_not_be_tested_is_reported_and_no_obstacle() -> None:
     silent = AuditAnswer("read-once", Answer.UNTESTED, "no sources")
     proof = replace(SOUND, audit=(silent,), tests=TestsProof(TestScope.NONE))
-    record = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, R, H), proof)
+    record = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, H), proof)
     assert record.verdict is Verdict.SHIP
     assert record.not_tested == ("Upstream's tests were not run on the jar: --tests none.", "read-once: no sources")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from scipy import stats
-from test_judge import FIX, SOUND, H, R, asked, ran, rests
+from test_judge import FIX, SOUND, H, R, declare, ran, rests
 
 from harness.judge.decision import decide
 from harness.judge.figures_verdict import p_larger, reasons_of_figures
@@ -109,7 +109,7 @@ def test_noise_alone_makes_no_hold():
 
 
 def test_a_candidate_that_is_dearer_is_a_hold_whose_first_reason_says_so():
-    plan = asked("turn2", "turn1", repeats=3, claims=(FIX,))
+    plan = declare("turn2", "turn1", repeats=3, claims=(FIX,))
     dearer = {"stock": 10.0, "patched-off": 10.0, "patched-on": 30.0}
     shown = [
         replace(run, measures={"node_cpu_seconds": dearer[run.arm] + run.repeat / 10})

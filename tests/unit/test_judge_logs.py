@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from test_judge import FIX, FLAG, SOUND, H, R, asked, ran, rests
+from test_judge import FIX, FLAG, SOUND, H, R, declare, ran, rests
 
 from harness.judge.decision import decide
 from harness.model.findings import Contrast, Finding, FindingKind, Significance
@@ -17,7 +17,7 @@ FOUND = Finding(
 
 
 def judged(*findings, base="stock", candidate="patched-on", proof=SOUND):
-    plan = asked("turn2", repeats=3, claims=(FIX,))
+    plan = declare("turn2", repeats=3, claims=(FIX,))
     contrasts = [Contrast(base, candidate, findings)]
     return decide(plan, ran("turn2", [R, R, R], [R, R, R], [H, H, H]), proof, contrasts)
 

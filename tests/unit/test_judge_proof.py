@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from test_judge import FIX, SOUND, H, R, asked, decide, ran
+from test_judge import FIX, SOUND, H, R, decide, declare, ran
 
 from harness.judge.proof_verdict import reasons_of_proof, settled_without_clusters
 from harness.model.proof import Answer, AuditAnswer, ClaimChain, ClaimedTest, TestStanding
@@ -81,13 +81,13 @@ def test_without_a_proof_nothing_is_settled_and_that_is_a_gap():
 
 def test_a_claim_with_a_scenario_is_refuted_by_its_failing_test_too():
     chain = ClaimChain(FIX.id, FIX.text, "", (), (ClaimedTest("Test#m", FAILED),), "turn2", "")
-    record = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, R, H), replace(SOUND, chains=(chain,)))
+    record = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, H), replace(SOUND, chains=(chain,)))
     assert (record.claims[0].status, record.claims[0].why) == (ClaimStatus.REFUTED, "The test Test#m fails.")
 
 
 def test_what_settles_a_claim_without_a_scenario_is_named_with_its_source():
     chain = ClaimChain("it", "It is so.", "Its.java", (), (ClaimedTest("Test#m", PASSED),), "", "a line")
-    record = decide(asked("turn1"), ran("turn1", H, H, H), replace(SOUND, chains=(chain,)))
+    record = decide(declare("turn1"), ran("turn1", H, H, H), replace(SOUND, chains=(chain,)))
     (claim,) = record.claims
     assert (claim.id, claim.text, claim.scenario, claim.source) == ("it", "It is so.", "", "Its.java")
     assert (claim.expected, claim.expected_log, claim.logged) == ({}, "a line", None)

@@ -1,7 +1,7 @@
 """Reasons as data: where they come from, what they weigh, which cell they are about; and how cells stand."""
 
 import pytest
-from test_judge import DIFFERENCE, FIX, SOUND, H, R, asked, decide, ran, rests
+from test_judge import DIFFERENCE, FIX, SOUND, H, R, decide, declare, ran, rests
 from test_judge_logs import FOUND, judged
 
 from harness.judge.as_claimed import standing_of
@@ -16,7 +16,7 @@ def reasons_of(record, source):
 
 
 def test_every_reason_is_kept_whatever_it_weighs():
-    record = decide(asked("turn2", "turn1", claims=(FIX,)), ran("turn2", R, R, R) + ran("turn1", H, H, H))
+    record = decide(declare("turn2", "turn1", claims=(FIX,)), ran("turn2", R, R, R) + ran("turn1", H, H, H))
     assert reasons_of(record, ReasonSource.EFFECT) == [
         (Verdict.HOLD, CellName("turn2", "patched-on")),
         (Verdict.SHIP, CellName("turn1", "patched-on")),
@@ -25,10 +25,10 @@ def test_every_reason_is_kept_whatever_it_weighs():
 
 
 def test_reasons_of_the_flag_the_logs_and_a_claim_name_their_cells():
-    flag = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, H, H))
+    flag = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, H, H))
     assert reasons_of(flag, ReasonSource.FLAG) == [(Verdict.HOLD, CellName("turn2", "patched-off"))]
     assert reasons_of(judged(FOUND), ReasonSource.LOGS) == [(Verdict.HOLD, CellName("turn2", "patched-on"))]
-    claim = decide(asked("turn1", claims=(FIX,)), ran("turn1", H, H, H))
+    claim = decide(declare("turn1", claims=(FIX,)), ran("turn1", H, H, H))
     assert reasons_of(claim, ReasonSource.CLAIM) == [(Verdict.INCONCLUSIVE, CellName("turn2", ""))]
 
 
@@ -36,7 +36,7 @@ def test_a_reason_about_an_arm_that_is_left_out_names_the_scenario_alone():
     from test_judge import ARMS
 
     arms = tuple(arm for arm in ARMS if arm.role is not Role.ON)
-    record = decide(asked("turn2", arms=arms), ran("turn2", R, R, arms=arms))
+    record = decide(declare("turn2", arms=arms), ran("turn2", R, R, arms=arms))
     assert reasons_of(record, ReasonSource.EFFECT) == [(Verdict.INCONCLUSIVE, CellName("turn2", ""))]
     assert reasons_of(record, ReasonSource.ARM) == [(Verdict.INCONCLUSIVE, None)]
 
@@ -45,7 +45,7 @@ def test_a_reason_about_an_arm_that_is_left_out_names_the_scenario_alone():
 def test_many_reasons_of_the_proof_are_kept_and_a_few_shown_with_the_number_of_the_rest(count, shown):
     from dataclasses import replace
 
-    record = decide(asked("turn1"), ran("turn1", H, H, H), replace(SOUND, differences=(DIFFERENCE,) * count))
+    record = decide(declare("turn1"), ran("turn1", H, H, H), replace(SOUND, differences=(DIFFERENCE,) * count))
     assert len(reasons_of(record, ReasonSource.PROOF)) == count
     assert len(rests(record)) == shown
     if count > 5:

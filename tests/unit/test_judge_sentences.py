@@ -15,8 +15,8 @@ from test_judge import (
     WITHOUT_FLAG,
     H,
     R,
-    asked,
     decide,
+    declare,
     ran,
     rests,
 )
@@ -30,7 +30,7 @@ GIVEN = (ARMS[0], *(replace(arm, build=replace(PATCHED, builder="given")) for ar
 
 def sentences(*shown, claims=(), scenario="turn2", **plan):
     """What a verdict rests on where one scenario shows this on base, off and on."""
-    return rests(decide(asked(scenario, claims=claims, **plan), ran(scenario, *shown)))
+    return rests(decide(declare(scenario, claims=claims, **plan), ran(scenario, *shown)))
 
 
 @pytest.mark.parametrize(
@@ -44,13 +44,13 @@ def sentences(*shown, claims=(), scenario="turn2", **plan):
 )
 def test_a_ship_says_how_many_scenarios_passed_how_often_and_on_what(scenarios, repeats, arms, sentence):
     results = [each for name in scenarios for each in ran(name, *[[H] * repeats] * 3, arms=arms)]
-    record = decide(asked(*scenarios, repeats=repeats, arms=arms), results)
+    record = decide(declare(*scenarios, repeats=repeats, arms=arms), results)
     assert (record.verdict, record.sentence) == (Verdict.SHIP, sentence)
 
 
 def test_a_ship_that_leaves_a_defect_names_where_both_fail():
     results = ran("a", H, H, H) + ran("b", R, R, R) + ran("c", R, R, R)
-    record = decide(asked("a", "b", "c"), results)
+    record = decide(declare("a", "b", "c"), results)
     assert record.sentence == "No scenario of 3 went worse with the patch on than on base; b and c failed on both."
     assert record.against == "The defect that base shows in b and c is not fixed: the candidate shows it too."
     assert rests(record)[:1] == (
@@ -108,7 +108,7 @@ def test_what_base_and_on_mean_together_is_said_with_the_reason(shown, claims, s
 
 
 def test_a_scenario_that_this_host_does_not_support_was_not_run():
-    record = decide(asked("partition"), ran("partition", UNSUPPORTED, UNSUPPORTED, UNSUPPORTED))
+    record = decide(declare("partition"), ran("partition", UNSUPPORTED, UNSUPPORTED, UNSUPPORTED))
     assert record.not_tested == ("partition was not run: this host does not support it (needs root).",)
     assert rests(record) == ("No scenario has a result that this host could decide.",)
     assert record.sentence == "Too little could be tested. No scenario has a result that this host could decide."
@@ -117,31 +117,31 @@ def test_a_scenario_that_this_host_does_not_support_was_not_run():
 
 def test_a_missing_result_is_named_for_the_arm_that_lacks_it():
     base = [each for each in ran("turn2", R, R, H) if each.role is not Role.BASE]
-    assert rests(decide(asked("turn2"), base))[0] == (
+    assert rests(decide(declare("turn2"), base))[0] == (
         "turn2: stock has no result and patched-on passes (no result for repeat 1 of 1)."
     )
     on = [each for each in ran("turn2", R, R, H) if each.role is not Role.ON]
-    assert rests(decide(asked("turn2"), on))[0] == (
+    assert rests(decide(declare("turn2"), on))[0] == (
         "turn2: stock fails observer_recovers and patched-on has no result (no result for repeat 1 of 1)."
     )
 
 
 def test_repeats_that_differ_are_counted_the_most_frequent_first():
     mixed = [R, H, CRASH, H]
-    record = decide(asked("turn2", repeats=4), ran("turn2", [R] * 4, [R] * 4, mixed))
+    record = decide(declare("turn2", repeats=4), ran("turn2", [R] * 4, [R] * 4, mixed))
     assert rests(record) == (
         "turn2: patched-on is UNSTABLE, so it cannot be relied on "
         "(repeats differ: 2 × PASSED, 1 × FAILED(node_alive), 1 × FAILED(observer_recovers)).",
     )
     cell = record.scenarios[0].cell("patched-on")
     assert (cell.expectation, cell.agreeing, cell.declared, cell.contradicts) == ("", 2, 4, True)
-    spoiled = decide(asked("turn2", repeats=3), ran("turn2", [H] * 3, [H] * 3, [H, BROKEN, H]))
+    spoiled = decide(declare("turn2", repeats=3), ran("turn2", [H] * 3, [H] * 3, [H, BROKEN, H]))
     cell = spoiled.scenarios[0].cell("patched-on")
     assert (cell.reason, cell.declared, cell.contradicts) == ("repeats differ: 2 × PASSED, 1 × BROKEN", 3, False)
 
 
 def test_missing_repeats_are_listed():
-    record = decide(asked("turn2", repeats=4), ran("turn2", [R] * 4, [R] * 4, [H, H]))
+    record = decide(declare("turn2", repeats=4), ran("turn2", [R] * 4, [R] * 4, [H, H]))
     cell = record.scenarios[0].cell("patched-on")
     assert (cell.reason, cell.declared) == ("no result for repeat 3, 4 of 4", 4)
 
@@ -159,17 +159,17 @@ def test_missing_repeats_are_listed():
     ],
 )
 def test_what_the_flag_does_when_it_is_off_is_said_where_it_matters(off, sentence):
-    record = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, off, H))
+    record = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, off, H))
     assert record.about("turn2")[1] == sentence
     assert sentence in rests(record)
 
 
 def test_a_claim_that_the_flag_refutes_is_refuted_with_what_the_flag_does():
-    record = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, H, H))
+    record = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, H, H))
     assert record.claims[0].why == (
         "turn2: the flag is not inert: patched-off passes where stock fails observer_recovers."
     )
-    both = decide(asked("turn2", claims=(FIX,)), ran("turn2", R, H, R))
+    both = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, H, R))
     assert both.claims[0].why.startswith("turn2: the claim follows-moved-voters is refuted: patched-on fails")
 
 
@@ -184,7 +184,7 @@ def test_a_claim_that_the_flag_refutes_is_refuted_with_what_the_flag_does():
 def test_an_arm_that_is_left_out_is_missed_by_name(role, sentence):
     arms = tuple(arm for arm in ARMS if arm.role is not role)
     shown = {Role.BASE: R, Role.OFF: R, Role.ON: H}
-    record = decide(asked("turn2", arms=arms), ran("turn2", *(shown[arm.role] for arm in arms), arms=arms))
+    record = decide(declare("turn2", arms=arms), ran("turn2", *(shown[arm.role] for arm in arms), arms=arms))
     assert rests(record)[0] == sentence
 
 
@@ -201,26 +201,26 @@ def test_an_arm_that_is_left_out_is_missed_by_name(role, sentence):
 )
 def test_against_a_ship_with_evidence_speaks_how_often_it_ran(repeats, sentence):
     shown = ([R] * repeats, [R] * repeats, [H] * repeats)
-    assert decide(asked("turn2", repeats=repeats), ran("turn2", *shown)).against == sentence
+    assert decide(declare("turn2", repeats=repeats), ran("turn2", *shown)).against == sentence
 
 
 def test_against_a_ship_speaks_what_is_no_evidence():
-    nothing = decide(asked("turn1"), ran("turn1", H, H, H))
+    nothing = decide(declare("turn1"), ran("turn1", H, H, H))
     assert nothing.against == "No scenario fails on base, so a jar that does nothing would pass too."
     results = ran("turn2", R, R, H) + ran("a", H, H, H) + ran("b", H, H, H) + ran("c", H, H, H)
-    some = decide(asked("turn2", "a", "b", "c"), results)
+    some = decide(declare("turn2", "a", "b", "c"), results)
     assert some.against.endswith(" a, b and c would have passed without the patch.")
 
 
 def test_for_a_candidate_that_is_held_back_speaks_what_went_well_and_how_often_it_ran():
     once = "Each scenario ran once per arm, so a single unlucky run would look the same."
-    assert decide(asked("turn2"), ran("turn2", H, H, R)).against == once
-    good = decide(asked("turn2", "turn1"), ran("turn2", H, H, R) + ran("turn1", H, H, H))
+    assert decide(declare("turn2"), ran("turn2", H, H, R)).against == once
+    good = decide(declare("turn2", "turn1"), ran("turn2", H, H, R) + ran("turn1", H, H, H))
     assert good.against == f"Nothing speaks against the candidate in turn1. {once}"
-    thrice = decide(asked("turn2", repeats=3), ran("turn2", [H] * 3, [H] * 3, [R] * 3))
+    thrice = decide(declare("turn2", repeats=3), ran("turn2", [H] * 3, [H] * 3, [R] * 3))
     assert thrice.against == "None: no scenario speaks for it."
     both = decide(
-        asked("turn2", "turn1", repeats=3),
+        declare("turn2", "turn1", repeats=3),
         ran("turn2", [H] * 3, [H] * 3, [R] * 3) + ran("turn1", [H] * 3, [H] * 3, [H] * 3),
     )
     assert both.against == "Nothing speaks against the candidate in turn1."
@@ -228,7 +228,7 @@ def test_for_a_candidate_that_is_held_back_speaks_what_went_well_and_how_often_i
 
 def test_against_an_inconclusive_verdict_speaks_what_was_decided():
     results = ran("turn2", H, H, BROKEN) + ran("turn1", H, H, H)
-    assert decide(asked("turn2", "turn1"), results).against == (
+    assert decide(declare("turn2", "turn1"), results).against == (
         "Nothing that could be decided speaks against the candidate: turn1."
     )
 
@@ -244,12 +244,12 @@ def test_a_long_reason_is_cut_and_its_full_stop_is_not_doubled():
 
 
 def test_claims_that_could_not_be_tested_are_gaps_in_a_sentence():
-    record = decide(asked("turn2", claims=(FIX,), arms=WITHOUT_FLAG), ran("turn2", R, H, arms=WITHOUT_FLAG))
+    record = decide(declare("turn2", claims=(FIX,), arms=WITHOUT_FLAG), ran("turn2", R, H, arms=WITHOUT_FLAG))
     assert record.claims[0].why == (
         "The claim follows-moved-voters is about the flag switched off, but the candidate does not have the flag "
         "controller.quorum.dynamic.bootstrap.servers.enable."
     )
-    unrun = decide(asked("turn1", claims=(FIX,)), ran("turn1", H, H, H))
+    unrun = decide(declare("turn1", claims=(FIX,)), ran("turn1", H, H, H))
     assert unrun.claims[0].why == "The scenario turn2 was not run."
 
 
@@ -257,4 +257,4 @@ def test_a_claim_that_keeps_what_works_says_so():
     keeps = Claim("keeps", "…", "turn2", {Role.ON: Expected(Outcome.PASSED)})
     assert sentences(H, H, H, claims=(keeps,)) == ("turn2 passes on stock too, so it is no evidence for the patch.",)
     failing = RunResult("turn2", "patched-on", Role.ON, 1, *R)
-    assert decide(asked("turn2", claims=(keeps,)), [*ran("turn2", H, H, R)[:2], failing]).verdict is Verdict.HOLD
+    assert decide(declare("turn2", claims=(keeps,)), [*ran("turn2", H, H, R)[:2], failing]).verdict is Verdict.HOLD

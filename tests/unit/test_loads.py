@@ -9,7 +9,7 @@ from harness.cluster.topology import Topology
 from harness.model.clients import ClientReport, broken_promises
 from harness.scenario.loads.compacted import stale_keys
 from harness.scenario.loads.group import GroupPosition
-from harness.scenario.loads.readback import Stored
+from harness.scenario.loads.readback import StoredRecord
 from harness.scenario.loads.topics import Placement, spread
 from harness.scenario.loads.transactions import TransactionLedger, compare_transactions
 from harness.scenario.pauses import Pauses
@@ -29,7 +29,7 @@ def test_a_loss_counts_against_the_build_only_where_the_record_was_promised():
 
 
 def record(key, value, offset):
-    return Stored(0, offset, key.encode(), str(value).encode())
+    return StoredRecord(0, offset, key.encode(), str(value).encode())
 
 
 def test_a_key_is_stale_if_its_last_record_is_older_than_what_was_acknowledged():

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.logs.read.event_counts import COUNTS, WHOLE_LOG, Reading
-from harness.logs.read.extraction import families, statements
+from harness.logs.read.extraction import source_classes, statements
 from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
 from harness.logs.read.library import Origins, formatted, library, named_version, overlaid
-from harness.logs.read.statements import GAP, Family, Library, Statement, Statements, written
+from harness.logs.read.statements import GAP, Library, SourceClass, Statement, Statements, written
 
 JAVA = """
 package a;
@@ -133,11 +133,11 @@ FOUND = Statements(
             Statement("a/Unrelated.java", 2, "INFO", ("Stopped",), "Unrelated"),
         ),
         (
-            Family("a.B", "a/B.java", ("Object",)),
-            Family("a.Odd", "a/Odd.java", ()),
-            Family("a.Base", "a/Base.java", ("Derived",)),
-            Family("a.Derived", "a/Derived.scala", ("Middle",)),
-            Family("b.Middle", "b/Middle.scala", ("Base",)),
+            SourceClass("a.B", "a/B.java", ("Object",)),
+            SourceClass("a.Odd", "a/Odd.java", ()),
+            SourceClass("a.Base", "a/Base.java", ("Derived",)),
+            SourceClass("a.Derived", "a/Derived.scala", ("Middle",)),
+            SourceClass("b.Middle", "b/Middle.scala", ("Base",)),
         ),
     )
 )
@@ -193,8 +193,8 @@ def test_an_unknown_version_has_no_statements_and_a_damaged_library_is_refused(t
 def test_a_library_is_read_back_as_it_was_written(tmp_path, monkeypatch):
     monkeypatch.setattr("harness.logs.read.library.user_data_root", lambda: tmp_path)
     sources = {"a/B.java": JAVA.encode(), "a/C.scala": SCALA.encode()}
-    made = Library(tuple(statements(sources)), tuple(families(sources)))
-    assert made.families == (Family("a.B", "a/B.java", ()), Family("a.C", "a/C.scala", ("Logging",)))
+    made = Library(tuple(statements(sources)), tuple(source_classes(sources)))
+    assert made.classes == (SourceClass("a.B", "a/B.java", ()), SourceClass("a.C", "a/C.scala", ("Logging",)))
     (tmp_path / "statements").mkdir()
     content = gzip.compress(formatted("0.0.1", [], made).encode(), mtime=0)
     (tmp_path / "statements" / "0.0.1.json.gz").write_bytes(content)

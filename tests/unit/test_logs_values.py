@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harness.logs.compare.contrasts import contrast
 from harness.logs.compare.counts import Count, Where
-from harness.logs.compare.families import family, unordered
+from harness.logs.compare.template_families import family, unordered
 from harness.logs.compare.values import words
 from harness.logs.read.masks import template_of
 from harness.logs.read.statements import Statement, written

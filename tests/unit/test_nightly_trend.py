@@ -107,19 +107,19 @@ def test_a_cell_stands_as_its_runs_were_judged(change, stands):
     assert cells["v", "turn1", "stock"].standing is OK
 
 
-def asked(*findings, stock=OK):
+def declaration(*findings, stock=OK):
     cells = (cell(stock, arm="stock"), cell(OK, arm="on"))
     return PastNight(SCHEMA, "n", "2026-03-01", (), cells, findings)
 
 
 def finding_marks(today, *past, cells=None):
-    marked = finding_trends(today, asked().cells if cells is None else cells, past)
+    marked = finding_trends(today, declaration().cells if cells is None else cells, past)
     return {each.found.template: each.trend for each in marked}
 
 
 def test_findings_are_new_recurring_or_gone():
     old, new, gone = found("old"), found("new"), found("gone")
-    assert finding_marks([old, new], asked(old, gone)) == {
+    assert finding_marks([old, new], declaration(old, gone)) == {
         "old": Trend.RECURRING,
         "new": Trend.NEW,
         "gone": Trend.FIXED,
@@ -128,12 +128,12 @@ def test_findings_are_new_recurring_or_gone():
 
 def test_a_finding_is_not_gone_when_one_of_its_arms_could_not_be_tested():
     blind = (cell(OPEN, arm="stock"), cell(OK, arm="on"))
-    assert finding_marks([], asked(found("old")), cells=blind) == {}
-    assert finding_marks([found("old")], asked(found("old")), asked(stock=OPEN)) == {"old": Trend.RECURRING}
+    assert finding_marks([], declaration(found("old")), cells=blind) == {}
+    assert finding_marks([found("old")], declaration(found("old")), declaration(stock=OPEN)) == {"old": Trend.RECURRING}
 
 
 def test_a_finding_that_comes_and_goes_is_flaky():
-    assert finding_marks([found("x")], asked(found("x")), asked()) == {"x": Trend.FLAKY}
+    assert finding_marks([found("x")], declaration(found("x")), declaration()) == {"x": Trend.FLAKY}
 
 
 def test_findings_of_logs_and_proof_have_ids_that_stay():

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from harness.base.errors import HarnessError
-from harness.building.build_comparison import Built, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jar
+from harness.building.build_comparison import BuiltJar, CrossCheck, Repeat, class_bytes, compare_builds, unpatched_jar
 from harness.building.compiling import Compilation
 from harness.building.containers.aptsources import AptSource
 from harness.building.jars import write_jar
@@ -21,8 +21,8 @@ from harness.toolbox.java import JavaRuntime
 RUNTIME = JavaRuntime(Path("/java"), "21")
 
 
-def built(label: str, classes: Mapping[str, tuple[bytes, str]], api: str = "api") -> Built:
-    return Built(
+def built(label: str, classes: Mapping[str, tuple[bytes, str]], api: str = "api") -> BuiltJar:
+    return BuiltJar(
         label,
         {name: content for name, (content, _) in classes.items()},
         {name: code for name, (_, code) in classes.items()},

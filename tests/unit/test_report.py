@@ -47,7 +47,7 @@ GOLDEN = Path(__file__).parent / "golden"
 def document(kind: str = "ship") -> VerdictRecord:
     results = [result for result, _ in sample_run.results(kind)]
     return decide(
-        sample_run.asked(),
+        sample_run.declaration(),
         results,
         sample_run.proof(kind),
         sample_run.contrasts(kind),
@@ -143,7 +143,7 @@ WRITTEN_OUT = r"\x1b[2J \x85\x1c \u202egpj.exe\u2066 ]]> --> </title><b onclick=
 def nasty_run() -> VerdictRecord:
     """A run directory in which everything that comes from a node or a user's path is hostile."""
     arms = tuple(replace(arm, java=NASTY, build=replace(arm.build, builder=NASTY)) for arm in sample_run.ARMS)
-    asked = replace(sample_run.asked(), arms=arms, argv=("verify", "--jar", NASTY), host={"system": NASTY})
+    declaration = replace(sample_run.declaration(), arms=arms, argv=("verify", "--jar", NASTY), host={"system": NASTY})
     evidence = (Evidence(f"runs/turn2/stock/1/nodes/3/{NASTY}", 9, NASTY),)
     shown = [(Outcome.FAILED, "node_alive"), (Outcome.BROKEN, ""), (Outcome.INCONCLUSIVE, NASTY)]
     results = [
@@ -151,7 +151,7 @@ def nasty_run() -> VerdictRecord:
         for s, (outcome, name) in zip(sample_run.QUESTIONS, shown, strict=True)
         for arm in arms
     ]
-    return decide(asked, results, sample_run.proof("hostile"))
+    return decide(declaration, results, sample_run.proof("hostile"))
 
 
 def test_a_hostile_reason_is_written_out_on_the_page_in_junit_and_in_the_summary() -> None:
@@ -382,12 +382,12 @@ def test_a_journal_cut_by_a_crash_is_read_as_far_as_it_goes(tmp_path: Path) -> N
 
 
 def test_a_jar_without_the_flag_has_no_off_arm_and_the_report_says_so() -> None:
-    asked = sample_run.asked()
+    declaration = sample_run.declaration()
     jar = replace(sample_run.PATCHED, flag=replace(sample_run.PATCHED.flag, known=False))
     arms = (sample_run.ARMS[0], replace(sample_run.ARMS[2], name="jar-on", build=jar))
     results = [replace(r, arm="jar-on") if r.role is Role.ON else r for r, _ in sample_run.results("ship")]
     output = [r for r in results if r.role is not Role.OFF]
-    shown = decide(replace(asked, arms=arms), output, sample_run.proof("ship"))
+    shown = decide(replace(declaration, arms=arms), output, sample_run.proof("ship"))
     assert shown.verdict == "INCONCLUSIVE"  # the claims speak of the flag switched off
     assert "this jar does not know the flag" in render_html(shown, {})
 
@@ -395,7 +395,7 @@ def test_a_jar_without_the_flag_has_no_off_arm_and_the_report_says_so() -> None:
 def test_a_verdict_that_breaks_its_schema_is_not_written(tmp_path: Path) -> None:
     run_dir = sample_run.write_sample(tmp_path)
     arms = tuple(replace(arm, flag="perhaps") for arm in sample_run.ARMS)
-    RunDirectory(run_dir).declaration.write(replace(sample_run.asked(), arms=arms))
+    RunDirectory(run_dir).declaration.write(replace(sample_run.declaration(), arms=arms))
     with pytest.raises(HarnessError, match=r"at \$\.arms\[\d\]\.flag: 'perhaps' is not one of"):
         judged(run_dir)
     assert not (run_dir / "verdict.json").exists()
@@ -404,7 +404,7 @@ def test_a_verdict_that_breaks_its_schema_is_not_written(tmp_path: Path) -> None
 def test_a_failure_without_a_name_breaks_the_schema() -> None:
     nameless = RunResult("turn2", "stock", Role.BASE, 1, Outcome.FAILED)
     with pytest.raises(HarnessError, match=r"runs\[0\]\.expectation"):
-        check_record(decide(sample_run.asked(), [nameless], None))
+        check_record(decide(sample_run.declaration(), [nameless], None))
 
 
 def test_a_folder_that_is_no_run_directory_is_named(tmp_path: Path) -> None:
@@ -454,7 +454,7 @@ def test_junit_passes_expected_failures_and_says_so_and_the_rest_is_what_it_is()
 @pytest.mark.parametrize(("outcome", "tag"), [(Outcome.BROKEN, "error"), (Outcome.UNSUPPORTED, "skipped")])
 def test_junit_shows_what_could_not_be_tested_with_its_reason(outcome: Outcome, tag: str) -> None:
     results = [replace(r, outcome=outcome, expectation="", reason="port taken") for r, _ in sample_run.results("ship")]
-    shown = decide(sample_run.asked(), results, None)
+    shown = decide(sample_run.declaration(), results, None)
     root = ET.fromstring(render_runs(shown))
     assert [case.find(tag).get("message") for case in root.iter("testcase")] == [f"{outcome}: port taken"] * 9
 

@@ -30,7 +30,7 @@ def test_the_same_family_in_several_places_is_shown_once_with_its_counts_of_each
     (only,) = shown.findings
     assert (only.base, only.candidate) == ("0 · 0 · 0", "4 · 5 · 6")
     assert len(only.also) == 2
-    assert shown.summary.startswith("1 message type differs beyond the noise, 0 within it; 0 cannot be told")
+    assert shown.summary.startswith("1 message type differs beyond the noise, 0 within it; 0 cannot be separated")
 
 
 def test_noise_is_shown_apart_and_counted(repeated, finding):

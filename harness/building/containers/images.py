@@ -55,7 +55,7 @@ def our_images(engine: Engine) -> list[Image]:
 def image_to_build_in(engine: Engine) -> Image | None:
     """Return the image that $HARNESS_BUILD_IMAGE names, else the best of ours; None where there is none of ours.
 
-    Raises HarnessError when the named one is not there: nothing is pulled unless it is asked for.
+    Raises HarnessError when the named one is not there: nothing is pulled unless requested.
     """
     named = os.environ.get(IMAGE_VARIABLE)
     if not named:

@@ -56,7 +56,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class FinishedJob:
     """A job that has ended, in its container, which is still there."""
 
     ended: CommandEnd
@@ -77,7 +77,7 @@ class Done:
 
 
 @contextmanager
-def run_job(engine: Engine, job: Job, on_line: Callable[[str], None]) -> Iterator[Done]:
+def run_job(engine: Engine, job: Job, on_line: Callable[[str], None]) -> Iterator[FinishedJob]:
     """Run a job to its end and give it; its container is removed on every way out.
 
     `on_line` gets each line of output as it comes. Raises HarnessError when a mount's source is missing, or when
@@ -93,7 +93,7 @@ def run_job(engine: Engine, job: Job, on_line: Callable[[str], None]) -> Iterato
             ended = _watched(container, job, on_line)
             if ended.exit_code > 128 and not engine.answers():  # an engine that ends kills what it runs first
                 raise engine_lost(engine.address)
-        yield Done(ended, engine, container)
+        yield FinishedJob(ended, engine, container)
     finally:
         remove_build(engine, build)
         prepared.get_docker_client().client.close()

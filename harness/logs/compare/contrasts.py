@@ -25,7 +25,7 @@ from harness.model.runs import Evidence
 
 MIN_RATIO = 1.5  # of the events per second of a phase
 MIN_EVENTS = 5.0  # by which the arms differ in a phase, over the shorter of their times in it
-MOST_WORDS = 6  # of each arm that are told of a value
+MOST_WORDS = 6  # of each arm that are shown of a value
 
 _SIGNIFICANCES = (Significance.BEYOND, Significance.UNKNOWN, Significance.WITHIN)
 
@@ -43,7 +43,7 @@ class _Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class LogStatistics:
     """What all arms' runs show of chance, of the order, the times and the values of what they log."""
 
     noise: Noise
@@ -53,13 +53,13 @@ class Learned:
     values: Values
 
 
-def learned(counts: Sequence[Count], seconds: Mapping[Where, float]) -> Learned:
+def learned(counts: Sequence[Count], seconds: Mapping[Where, float]) -> LogStatistics:
     """Learn from all arms' counts, once for all contrasts; of rates, order and times nothing without repeats."""
     noise = Noise(counts, seconds)
     values = Values(counts, seconds)
     if not noise.repeated:
-        return Learned(noise, None, None, None, values)
-    return Learned(noise, Rates(noise.tables), Order(counts), Shifts(counts), values)
+        return LogStatistics(noise, None, None, None, values)
+    return LogStatistics(noise, Rates(noise.tables), Order(counts), Shifts(counts), values)
 
 
 def contrast(
@@ -67,7 +67,7 @@ def contrast(
     candidate: str,
     counts: Sequence[Count],
     seconds: Mapping[Where, float],
-    known: Learned | None = None,
+    known: LogStatistics | None = None,
 ) -> Contrast:
     """Return what differs between two arms: what is beyond the noise first, worst first.
 

@@ -51,7 +51,7 @@ class Rates:
                 best[test.place, test.key] = assessment
         return best
 
-    def _tests(self, place: Place, table: Table, base: str, candidate: str) -> list[_Test]:
+    def _tests(self, place: Place, table: Table, base: str, candidate: str) -> list[_RateTest]:
         of_base, of_candidate = table.of(base), table.of(candidate)
         if not of_base or not of_candidate:
             return []
@@ -60,12 +60,12 @@ class Rates:
         variances, dofs = self._spread(table)
         size = 1 / len(of_base) + 1 / len(of_candidate)
         p = np.asarray(2 * special.stdtr(dofs, -np.abs(shifts) / np.sqrt(variances * size))).max(0)
-        # More in number and fewer by time: the phase was longer, and nothing can be told.
+        # More in number and fewer by time: the phase was longer, and nothing can be concluded.
         effect = np.abs(shifts).min(0) * (shifts[0] * shifts[1] >= 0)
         p = np.where(effect > 0, p, 1.0)
         apart = self._apart(table, of_base, of_candidate)
         return [
-            _Test(place, key, "" if phase == WHOLE else phase, float(p[at]), float(effect[at]), bool(apart[at]))
+            _RateTest(place, key, "" if phase == WHOLE else phase, float(p[at]), float(effect[at]), bool(apart[at]))
             for (key, phase), at in table.rows.items()
             if both[at] and not key.level
         ]
@@ -121,7 +121,7 @@ class Rates:
 
 
 @dataclass(frozen=True, slots=True)
-class _Test:
+class _RateTest:
     place: Place
     key: Key
     phase: str

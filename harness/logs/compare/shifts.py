@@ -47,7 +47,7 @@ class Shift:
 
 
 @dataclass(frozen=True, slots=True)
-class _Test:
+class _ShiftTest:
     """One line in one phase, in two arms.
 
     `shift` is the difference of the arms' mean log times, `gap` what lies between all times of one arm and all of the
@@ -69,7 +69,7 @@ class _Test:
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
+class _ShiftBlock:
     """The first lines of one phase of one scenario: a row per line and kind of node, a column per run (arm, repeat).
 
     NaN stands where a run has no such line.
@@ -93,7 +93,7 @@ class _Block:
         return np.asarray(logs - np.median(everywhere - everywhere.mean(1, keepdims=True), axis=0), np.float64)
 
     def spreads(self, logs: Array) -> tuple[Array, Array, Array]:
-        """Return of each row the squares, the degrees of freedom and the widest spread, as _Test has them."""
+        """Return of each row the squares, the degrees of freedom and the widest spread, as _ShiftTest has them."""
         squares, dofs, widest = np.zeros((3, len(self.rows)))
         for columns in map(self.of, dict.fromkeys(arm for arm, _ in self.runs)):
             part = logs[:, columns]
@@ -103,7 +103,7 @@ class _Block:
             widest = np.maximum(widest, np.ptp(known, axis=1))
         return squares, dofs, widest
 
-    def tests(self, base: str, candidate: str) -> Iterator[_Test]:
+    def tests(self, base: str, candidate: str) -> Iterator[_ShiftTest]:
         """Yield what all runs of both arms logged in this phase; nothing where they are too few."""
         one, other = self.of(base), self.of(candidate)
         if min(len(one), len(other)) < FEWEST:
@@ -120,7 +120,7 @@ class _Block:
             [was, now, shift, gap, np.full(len(known), size), squares[known], dofs[known], widest[known]]
         )
         for at, figures in zip(known, rows.tolist(), strict=True):
-            yield _Test(*self.rows[at], self.phase, *figures)
+            yield _ShiftTest(*self.rows[at], self.phase, *figures)
 
 
 class Shifts:
@@ -163,7 +163,7 @@ class Shifts:
         return own, len(runs) - own
 
 
-def _discoveries(tests: Sequence[_Test]) -> list[float]:
+def _discoveries(tests: Sequence[_ShiftTest]) -> list[float]:
     """Return the false discovery rate of each test."""
     from scipy import stats  # a second that nobody without repeats need wait
 
@@ -200,7 +200,7 @@ def _alike(one: Shift, other: Shift) -> bool:
     return by * also > 0 and max(abs(by), abs(also)) <= _ALIKE * min(abs(by), abs(also))
 
 
-def _blocks(counts: Iterable[Count]) -> list[_Block]:
+def _blocks(counts: Iterable[Count]) -> list[_ShiftBlock]:
     firsts: dict[tuple[str, str], dict[tuple[Place, Key], dict[tuple[str, int], float]]] = defaultdict(
         lambda: defaultdict(dict)
     )
@@ -214,7 +214,7 @@ def _blocks(counts: Iterable[Count]) -> list[_Block]:
     return [_block(phase, rows) for (_, phase), rows in firsts.items()]
 
 
-def _block(phase: str, rows: Mapping[tuple[Place, Key], Mapping[tuple[str, int], float]]) -> _Block:
+def _block(phase: str, rows: Mapping[tuple[Place, Key], Mapping[tuple[str, int], float]]) -> _ShiftBlock:
     runs = tuple(sorted({run for row in rows.values() for run in row}))
     seconds = np.array([[row.get(run, np.nan) for run in runs] for row in rows.values()], float)
-    return _Block(phase, tuple(rows), runs, seconds)
+    return _ShiftBlock(phase, tuple(rows), runs, seconds)

@@ -19,9 +19,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from harness.logs.compare.counts import Count, Where
-from harness.logs.compare.families import WHOSE, family, insides, unordered
 from harness.logs.compare.noise import Noise
 from harness.logs.compare.tables import Key, Place
+from harness.logs.compare.template_families import WHOSE, family, insides, unordered
 from harness.model.findings import Significance
 
 MIN_LETTERS = 8  # that a statement always writes: `{}: {}` says nothing of what its values are
@@ -164,7 +164,7 @@ def _everything(counts: Iterable[Count]) -> Iterator[tuple[Count, Slot, Word]]:
         where = count.where
         for slot, word in known[key]:
             yield count, slot, word
-            # Of numbered things (`orders-<n>`) and of addresses the last tells which came last, and no state.
+            # Of numbered things (`orders-<n>`) and of addresses the last shows which came last, and no state.
             if where.phase and count.values and not slot.hidden and "<" not in word and "ⁿ" not in word:
                 node = (where.arm, where.scenario, where.node_role, where.repeat, count.node, slot)
                 before = last.get(node, ())

@@ -32,7 +32,7 @@ LINES = pl.Schema({"file": pl.Int64, "block": pl.Int64, "line": pl.Binary})
 
 
 @dataclass(slots=True)
-class _Block:
+class _LineBlock:
     """The block that is being read: what it held so far, and the event that has not ended yet."""
 
     file: str
@@ -138,14 +138,14 @@ def partials(batches: Iterable[pl.DataFrame], sources: Mapping[int, LogFile]) ->
 
     The keys of `sources` are the numbers of the files.
     """
-    current: _Block | None = None
+    current: _LineBlock | None = None
     here: tuple[int, int] | None = None
     for place, lines in chain.from_iterable(map(_runs, batches)):
         if current is None or here != place:
             if current is not None:
                 yield current.result()
             here, source = place, sources[place[0]]
-            current = _Block(source.name, place[1], source.reading)
+            current = _LineBlock(source.name, place[1], source.reading)
         current.add(lines)
     if current is not None:
         yield current.result()
@@ -161,7 +161,7 @@ def _runs(batch: pl.DataFrame) -> Iterator[tuple[tuple[int, int], pl.Series]]:
 
 def whole(content: pa.BinaryScalar, source: LogFile) -> pl.DataFrame:
     """Return the PARTIAL rows of a whole file as one block, in which every event ends."""
-    block = _Block(source.name, 0, source.reading)
+    block = _LineBlock(source.name, 0, source.reading)
     frames = list(cut(content))
     for number, lines in enumerate(frames, 1):
         block.add(lines, ends=number == len(frames))

@@ -15,7 +15,7 @@ import tree_sitter_java
 import tree_sitter_scala
 from tree_sitter import Language, Node, Parser
 
-from harness.logs.read.statements import GAP, Family, Statement
+from harness.logs.read.statements import GAP, SourceClass, Statement
 
 _PARSERS = {
     ".java": Parser(Language(tree_sitter_java.language())),
@@ -45,10 +45,10 @@ def statements(sources: Mapping[str, bytes]) -> list[Statement]:
     ]
 
 
-def families(sources: Mapping[str, bytes]) -> list[Family]:
+def source_classes(sources: Mapping[str, bytes]) -> list[SourceClass]:
     """Return the classes, objects and traits of source files, nested ones too, with what they extend."""
     return [
-        Family(
+        SourceClass(
             path[: path.rfind("/") + 1].replace("/", ".") + _text(found.child_by_field_name("name")),
             path,
             _parents(found),

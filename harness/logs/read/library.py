@@ -23,7 +23,7 @@ from harness.base.paths import data_root, user_data_root
 from harness.kafka.lock import checked_version
 from harness.logs.read.event_counts import Reading
 from harness.logs.read.masks import template
-from harness.logs.read.statements import Family, Library, Statement, Statements, written
+from harness.logs.read.statements import Library, SourceClass, Statement, Statements, written
 from harness.toolbox.downloads import Downloads
 from harness.toolbox.lockfile import Artifact, Lock, Purpose
 
@@ -51,11 +51,11 @@ def make_library(lock: Lock, downloads: Downloads, folder: Path) -> Path:
 
     Raises HarnessError when the sources are not to be had.
     """
-    from harness.logs.read.extraction import families, statements  # the parsers take a moment to load
+    from harness.logs.read.extraction import source_classes, statements  # the parsers take a moment to load
 
     pinned = downloads.pin_all((coordinate, Purpose.SOURCES) for coordinate in _sources(lock))
     texts = {name: text for each in pinned for name, text in _texts(downloads.cache / each.path).items()}
-    found = Library(tuple(statements(texts)), tuple(families(texts)))
+    found = Library(tuple(statements(texts)), tuple(source_classes(texts)))
     return write_bytes(
         folder / f"{lock.version}.json.gz", gzip.compress(formatted(lock.version, pinned, found).encode(), mtime=0)
     )
@@ -65,9 +65,9 @@ def formatted(version: str, sources: Sequence[Artifact], found: Library) -> str:
     """Return a library as JSON, a line for each statement and each class."""
     made_from = {each.coordinate: each.sha256 for each in sources}
     statements = [[each.file, each.line, each.level, each.owner, *each.parts] for each in found.statements]
-    families = [[each.name, each.file, *each.parents] for each in found.families]
+    classes = [[each.name, each.file, *each.parents] for each in found.classes]
     head = f'{{"version": {json.dumps(version)},\n"sources": {json.dumps(made_from, indent=1)},\n'
-    return f'{head}"statements": [\n{_rows(statements)}\n],\n"classes": [\n{_rows(families)}\n]}}\n'
+    return f'{head}"statements": [\n{_rows(statements)}\n],\n"classes": [\n{_rows(classes)}\n]}}\n'
 
 
 def _rows(rows: Sequence[Sequence[object]]) -> str:
@@ -82,11 +82,11 @@ def overlaid(known: Library, sources: Path) -> Library:
     own = _own_texts(sources)
     if not own:
         return known
-    from harness.logs.read.extraction import families, statements
+    from harness.logs.read.extraction import source_classes, statements
 
     return Library(
         (*(each for each in known.statements if each.file not in own), *statements(own)),
-        (*(each for each in known.families if each.file not in own), *families(own)),
+        (*(each for each in known.classes if each.file not in own), *source_classes(own)),
     )
 
 
@@ -126,7 +126,7 @@ def _parsed(path: Path) -> Library:
             document: dict[str, Any] = json.loads(file.read(MAX_LIBRARY))
         return Library(
             tuple(_statement(*row) for row in document["statements"]),
-            tuple(Family(name, file, tuple(parents)) for name, file, *parents in document["classes"]),
+            tuple(SourceClass(name, file, tuple(parents)) for name, file, *parents in document["classes"]),
         )
     except (OSError, EOFError, ValueError, TypeError, KeyError) as error:
         raise HarnessError(

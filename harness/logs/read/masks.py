@@ -34,9 +34,9 @@ _B64 = "[A-Za-z0-9_-]"
 def _kafka_uuid() -> str:
     """Return a regex for Kafka's 22 character ids that leaves 22 letter words alone.
 
-        16 bytes in URL-safe base64 end in A, Q, g or w and never begin with a hyphen (Kafka draws again). To tell
-    To distinguishTwPbURzWQ3kSmBo3rKQ` from a class name, somewhere a letter must be followed by a digit, or case must
-        change as in no CamelCase name (`bUR`, `PbU`): true of all but about one in five thousand random ids.
+    16 bytes in URL-safe base64 end in A, Q, g or w and never begin with a hyphen (Kafka draws again). What
+    distinguishes `Zk9TwPbURzWQ3kSmBo3rKQ` from a class name is that somewhere a letter is followed by a digit, or case
+    changes as in no CamelCase name (`bUR`, `PbU`): true of all but about one in five thousand random ids.
     """
     odd = ("[A-Za-z][0-9]", "[0-9][A-Za-z]", "[a-z][A-Z][A-Z]", "[A-Z][a-z][A-Z]", "[A-Z][_-][a-z]")
     widths = (2, 2, 3, 3, 3)

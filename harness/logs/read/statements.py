@@ -73,7 +73,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class SourceClass:
     """A class, object or trait: its full name (nested ones as if they were not), its file, and what it extends."""
 
     name: str
@@ -86,7 +86,7 @@ class Library:
     """What is known of the sources of one version."""
 
     statements: tuple[Statement, ...] = ()
-    families: tuple[Family, ...] = ()
+    classes: tuple[SourceClass, ...] = ()
 
 
 class Statements:
@@ -94,10 +94,10 @@ class Statements:
 
     def __init__(self, known: Library) -> None:
         statements = known.statements
-        self._families: dict[str, list[Family]] = defaultdict(list)
-        for family in known.families:
-            self._families[family.name].append(family)
-            self._families[family.name.rpartition(".")[2]].append(family)
+        self._classes: dict[str, list[SourceClass]] = defaultdict(list)
+        for declared in known.classes:
+            self._classes[declared.name].append(declared)
+            self._classes[declared.name.rpartition(".")[2]].append(declared)
         self._by_owner: dict[tuple[str, str], list[Statement]] = defaultdict(list)
         self._by_word: dict[str, list[Statement]] = defaultdict(list)
         frequency = Counter(word for statement in statements for word in _words(statement))
@@ -114,23 +114,23 @@ class Statements:
         class; among them the one that always writes most, then the first by file and line.
         """
         texts = list(_without_prefixes(message[:_MAX_MESSAGE].rstrip()))
-        for family in self._lineage(logger):
-            if found := _best(self._by_owner[family.file, family.name.rpartition(".")[2]], level, texts):
+        for declared in self._lineage(logger):
+            if found := _best(self._by_owner[declared.file, declared.name.rpartition(".")[2]], level, texts):
                 return found
         others = (each for each in self._sharing(message) if len(each.parts) == 1 or each.letters >= MIN_LETTERS)
         return _best(others, level, texts)
 
-    def _lineage(self, logger: str) -> Iterator[Family]:
+    def _lineage(self, logger: str) -> Iterator[SourceClass]:
         """Return a logger's class, what it extends, what that extends, then the same for the class around it."""
         package, _, name = logger.rstrip("$").rpartition(".")
-        seen: set[Family] = set()
+        seen: set[SourceClass] = set()
         for each in reversed(name.split("$")):
-            generation = list(self._families.get(f"{package}.{each}", []))
+            generation = list(self._classes.get(f"{package}.{each}", []))
             while generation:
                 yield from generation
                 seen.update(generation)
-                parents = [parent for family in generation for parent in family.parents]
-                generation = [one for parent in parents for one in self._families.get(parent, []) if one not in seen]
+                parents = [parent for declared in generation for parent in declared.parents]
+                generation = [one for parent in parents for one in self._classes.get(parent, []) if one not in seen]
 
     def _sharing(self, message: str) -> Iterator[Statement]:
         for word in sorted(set(_WORD.findall(message[:_MAX_MESSAGE]))):

@@ -48,7 +48,7 @@ class JarFacts:
 
 
 def read_jar(path: Path) -> JarFacts:
-    """Return what a jar holds besides its classes. Raises HarnessError for what is no jar, or a damaged one."""
+    """Return what a jar holds other than its classes. Raises HarnessError for what is no jar, or a damaged one."""
     with open_archive(path) as archive:
         names = tuple(name for name in archive.namelist() if not name.endswith("/"))
         resources = {name: read_entry(archive, name) for name in names if not name.endswith(".class")}

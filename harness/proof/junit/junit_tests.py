@@ -49,7 +49,7 @@ class JUnitTest:
         return self.class_name, self.name
 
 
-class BadReport(Exception):  # noqa: N818 - a finding about the run, told as such
+class BadReport(Exception):  # noqa: N818 - a finding about the run
     """A file that is no report of JUnit, or none to be read; its text says why."""
 
 
@@ -63,7 +63,7 @@ def read_report(path: Path) -> tuple[JUnitTest, ...]:
 
 def parse_report(content: bytes, engine: str) -> tuple[JUnitTest, ...]:
     """Return the tests in an engine's XML, in its order. Raises BadReport for what is not plain, whole XML."""
-    reader = _Reader(engine)
+    reader = _ReportReader(engine)
     try:
         reader.parser.Parse(content, True)
     except expat.ExpatError as error:
@@ -73,7 +73,7 @@ def parse_report(content: bytes, engine: str) -> tuple[JUnitTest, ...]:
     return tuple(reader.cases)
 
 
-class _Reader:
+class _ReportReader:
     """Collects testcase elements; no document type, so no entity can be declared and none expands."""
 
     def __init__(self, engine: str) -> None:

@@ -18,7 +18,7 @@ from harness.proof.junit.fork_plan import only_classes, units_of
 from harness.proof.junit.junit_tests import JUnitTest, Status
 from harness.proof.junit.related import changed_classes, related_tests
 from harness.proof.junit.test_outcomes import Key, classes_of, failed_tests, gap_of, unhappy
-from harness.proof.junit.test_runs import Runs, Tested
+from harness.proof.junit.test_runs import Runs, TestedJar
 
 Cases = tuple[JUnitTest, ...]
 NOT_COMPILED = "tests of the series"  # stands for the class of tests that could not even be compiled or found
@@ -44,7 +44,7 @@ def run_tests(
 
 
 def _prove(runs: Runs, candidate: Path, base: Path, scope: TestScope, progress: Progress) -> TestsProof:
-    control, tested = Tested("base", base), Tested("candidate", candidate)
+    control, tested = TestedJar("base", base), TestedJar("candidate", candidate)
     upstream = _in_scope(runs, candidate, base, scope, runs.count(control, runs.bench.released))
     series, own, broken = _series(runs, tested)
     slow = runs.bench.line.slow_tests
@@ -70,7 +70,7 @@ def _in_scope(runs: Runs, candidate: Path, base: Path, scope: TestScope, counted
     return only_classes(counted, related_tests(runs.bench.released, changed))
 
 
-def _series(runs: Runs, tested: Tested) -> tuple[Tested, Cases, tuple[FailedTest, ...]]:
+def _series(runs: Runs, tested: TestedJar) -> tuple[TestedJar, Cases, tuple[FailedTest, ...]]:
     """Compile the series' tests for the candidate and count them; what does not compile or load is a failure."""
     if runs.bench.series_tests is None:
         return tested, (), ()
@@ -88,13 +88,13 @@ def _series(runs: Runs, tested: Tested) -> tuple[Tested, Cases, tuple[FailedTest
     return series, counted, tuple(_broken(name, "none of its tests was found", name) for name in lost)
 
 
-def _again(runs: Runs, control: Tested, cases: Sequence[JUnitTest]) -> Mapping[Key, Status]:
+def _again(runs: Runs, control: TestedJar, cases: Sequence[JUnitTest]) -> Mapping[Key, Status]:
     """Run on base what failed on the candidate, and return how it ended there."""
     rerun = runs.run(control, units_of(unhappy(cases), runs.bench.line.slow_tests), lambda _: None)
     return {case.key: case.status for case in rerun}
 
 
-def _series_again(runs: Runs, control: Tested, cases: Sequence[JUnitTest]) -> Mapping[Key, Status]:
+def _series_again(runs: Runs, control: TestedJar, cases: Sequence[JUnitTest]) -> Mapping[Key, Status]:
     """As `_again`; nothing is known of base where the series' tests do not even compile against it."""
     classes = runs.scratch / "series-base"
     if not unhappy(cases) or _compile(runs, control.jar, classes):

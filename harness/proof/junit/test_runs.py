@@ -23,7 +23,7 @@ OnProgress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class TestedJar:
     """A raft jar with the tests that go with it; `label` begins the names of its reports."""
 
     label: str
@@ -40,7 +40,7 @@ class Runs:
     out: Path
     _numbers: count[int] = field(default_factory=count)
 
-    def count(self, tested: Tested, root: Path) -> tuple[JUnitTest, ...]:
+    def count(self, tested: TestedJar, root: Path) -> tuple[JUnitTest, ...]:
         """Return the tests below `root`, a jar or folder of test classes: parameters expanded, and none run.
 
         Raises HarnessError when the launcher cannot count them.
@@ -56,7 +56,7 @@ class Runs:
             raise _uncounted(tested, ended.problem or f"the launcher ended with exit {ended.exit_code}", ended)
         return found
 
-    def run(self, tested: Tested, units: Sequence[Unit], on_progress: OnProgress) -> tuple[JUnitTest, ...]:
+    def run(self, tested: TestedJar, units: Sequence[Unit], on_progress: OnProgress) -> tuple[JUnitTest, ...]:
         """Return how each expected test ended, whatever became of its fork."""
         arguments = [(f"--include-engine={unit.engine}", *unit.selectors) for unit in units]
         jvm = self._jvm(tested, RUN_HOOKS)
@@ -64,7 +64,7 @@ class Runs:
         tests = [self._tests_of(tested, *each) for each in zip(units, ended, strict=True)]
         return tuple(case for cases in tests for case in cases)
 
-    def _jvm(self, tested: Tested, hooks: dict[str, str]) -> Jvm:
+    def _jvm(self, tested: TestedJar, hooks: dict[str, str]) -> Jvm:
         bench = self.bench
         classes = compiled_probe(bench.builder, _HOOKS, bench.jars, bench.cache)
         # The tests come first: a jar that brings classes of their names must not run in their place.
@@ -74,7 +74,7 @@ class Runs:
     def _folder(self) -> Path:
         return self.scratch / f"launch-{next(self._numbers)}"
 
-    def _tests_of(self, tested: Tested, unit: Unit, ended: EndedFork) -> tuple[JUnitTest, ...]:
+    def _tests_of(self, tested: TestedJar, unit: Unit, ended: EndedFork) -> tuple[JUnitTest, ...]:
         """Keep a fork's reports, and return its tests with those that it left out."""
         problem = ended.problem
         seen: list[JUnitTest] = []
@@ -92,7 +92,7 @@ class Runs:
             return (*cases, _unnamed(unit, problem))
         return cases
 
-    def _keep(self, tested: Tested, report: Path) -> None:
+    def _keep(self, tested: TestedJar, report: Path) -> None:
         kept = self.out / f"{tested.label}-{next(self._numbers)}-{report.name}"
         write_bytes(kept, report.read_bytes())
 
@@ -103,7 +103,7 @@ def _unnamed(unit: Unit, problem: str) -> JUnitTest:
     return JUnitTest(unit.engine, unit.expected[0].class_name, "launcher", "", Status.FAILED, message=message)
 
 
-def _uncounted(tested: Tested, why: str, ended: EndedFork) -> HarnessError:
+def _uncounted(tested: TestedJar, why: str, ended: EndedFork) -> HarnessError:
     output = _tail(ended.output).strip().splitlines()
     last = f": {cut(output[-1], 300)}" if output else ""
     return HarnessError(

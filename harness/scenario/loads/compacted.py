@@ -10,7 +10,7 @@ from confluent_kafka import KafkaError, Message, Producer
 from harness.cluster.address import Address
 from harness.model.clients import ClientReport
 from harness.scenario.client import Client
-from harness.scenario.loads.readback import Stored, client_settings, read_back
+from harness.scenario.loads.readback import StoredRecord, client_settings, read_back
 from harness.scenario.loads.topics import Placement
 from harness.scenario.verbs import load
 from harness.scenario.world import World
@@ -98,7 +98,7 @@ class CompactedClient(Client):
         )
 
 
-def stale_keys(acknowledged: Mapping[str, int], stored: Sequence[Stored]) -> list[str]:
+def stale_keys(acknowledged: Mapping[str, int], stored: Sequence[StoredRecord]) -> list[str]:
     """Return the keys of a compacted topic whose last record is older than what was acknowledged, or that are gone.
 
     A later write that was not acknowledged may well be there. Pure.

@@ -17,7 +17,7 @@ _SILENT = logging.Logger("librdkafka", logging.CRITICAL + 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredRecord:
     """One record as it lies in the log."""
 
     partition: int
@@ -38,7 +38,9 @@ def client_settings(brokers: Sequence[Address]) -> dict[str, Any]:
     }
 
 
-def read_back(topic: str, partitions: int, brokers: Sequence[Address], *, committed: bool = False) -> list[Stored]:
+def read_back(
+    topic: str, partitions: int, brokers: Sequence[Address], *, committed: bool = False
+) -> list[StoredRecord]:
     """Return the records of a topic up to each partition's high watermark, in the order of its offsets.
 
     With `committed`, records of aborted transactions are left out. Raises TimeoutError, KafkaException.
@@ -84,9 +86,9 @@ def _high_watermark(consumer: Consumer, topic: str, partition: int, deadline: fl
     raise TimeoutError(f"the end of {topic}-{partition} was not known within {READ_SECONDS:g} s ({last})")
 
 
-def _consume(consumer: Consumer, ends: dict[int, int], deadline: float) -> list[Stored]:
+def _consume(consumer: Consumer, ends: dict[int, int], deadline: float) -> list[StoredRecord]:
     """Read until every partition's end; what lies before it may be no record (a control batch, a compacted one)."""
-    found: dict[tuple[int, int], Stored] = {}  # by offset: a record that is fetched twice is stored once
+    found: dict[tuple[int, int], StoredRecord] = {}  # by offset: a record that is fetched twice is stored once
     positions = dict.fromkeys(ends, 0)
     while any(positions[number] < end for number, end in ends.items()):
         message = consumer.poll(1.0)
@@ -100,7 +102,7 @@ def _consume(consumer: Consumer, ends: dict[int, int], deadline: float) -> list[
             continue
         if message.error() is None:
             positions[partition] = offset + 1
-            found[(partition, offset)] = Stored(partition, offset, _bytes(message.key()), _bytes(message.value()))
+            found[(partition, offset)] = StoredRecord(partition, offset, _bytes(message.key()), _bytes(message.value()))
         elif _is_end(message):
             positions[partition] = max(positions[partition], offset)
     return [found[place] for place in sorted(found)]

@@ -71,10 +71,9 @@ class HostNotStarved(Monitor):
     def _note(self, node: int, seconds: float) -> None:
         if seconds <= STALL_LIMIT_SECONDS:
             return
-        line = self.record.write(HostStalled(node, round(seconds, 3)))
-        who = "the harness" if node < 0 else f"node {node}"
-        story = f"the host gave {who} no processor for {seconds:.1f} s"
-        self.record.report(Incident(IncidentKind.HOST_STALLED, self.name, story), line)
+        stall = HostStalled(node, round(seconds, 3))
+        line = self.record.write(stall)
+        self.record.report(Incident(IncidentKind.HOST_STALLED, self.name, stall.sentence), line)
 
 
 class RunQueueWaits:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.logs.compare.families import family
+from harness.logs.compare.template_families import family
 
 
 @pytest.mark.parametrize(
