@@ -440,6 +440,7 @@ def test_the_hosts_own_files_are_an_image_at_once(daemon, tmp_path):
         assert image_to_build_in(own) is None
 
 
+@pytest.mark.whole
 def test_an_image_of_packages_is_the_same_bytes_again(engine, image, monkeypatch, tmp_path):
     """Takes a minute or two: every package is installed, twice where no such image was there."""
     if shutil.which("mmdebstrap") is None:

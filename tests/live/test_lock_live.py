@@ -29,6 +29,7 @@ def test_the_harnesss_own_tools_are_those_that_are_shipped(tmp_path):
     assert (tmp_path / "tools.lock").read_bytes() == (data_root() / "builds" / "locks" / "tools.lock").read_bytes()
 
 
+@pytest.mark.whole
 def test_the_shipped_lock_and_log_statements_are_what_the_version_is_made_of(tmp_path):
     write_lock(VERSION, tmp_path)
     shipped = data_root() / "builds"

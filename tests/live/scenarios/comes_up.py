@@ -8,4 +8,4 @@ def comes_up(plan, cluster, observer):
     """Does the observer follow the leader of a cluster that has just come up?"""
     voter_moves.start_all(plan, observer)
     with plan.phase("the cluster serves"):
-        plan.expect(follows_leader(observer), within="30s")
+        plan.expect(follows_leader(observer), within="30s", named="observer_follows")
