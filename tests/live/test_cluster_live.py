@@ -31,7 +31,7 @@ from harness.scenario.bounds import FOLLOW_WINDOW_SECONDS
 from harness.scenario.conditions.follows_leader import follows
 from harness.scenario.monitors.host_not_starved import HostNotStarved
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.clusters]
 
 UP_SECONDS = 90
 OBSERVER = 3

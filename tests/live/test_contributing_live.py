@@ -10,7 +10,7 @@ from harness.base.paths import data_root
 from harness.model.events import Noted, StepChanged
 from harness.rundir.journal import events_of, read_journal
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.clusters]
 
 SERIES = "candidates-name-the-epoch"
 # A repository of which the page's series is a part; nothing is written into this one.

@@ -31,7 +31,7 @@ from harness.rundir.journal import read_journal
 from harness.stages.coverage import coverage
 from harness.toolbox.lockfile import Purpose
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.clusters]
 
 KAFKA = "3.9.1"
 DATA = "reached.exec"

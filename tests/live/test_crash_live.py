@@ -28,7 +28,7 @@ from harness.model.events import NodeChanged
 from harness.rundir.journal import read_journal
 from harness.toolbox.toolbox import local_toolbox
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.clusters]
 
 CRASHES = int(os.environ.get("HARNESS_CRASHES", "3"))
 SEED = int(os.environ.get("HARNESS_CRASH_SEED", "1"))

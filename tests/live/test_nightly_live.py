@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.clusters]
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
 ci_examples = importlib.import_module("ci_examples")

@@ -35,7 +35,7 @@ from harness.scenario.loads.readback import client_settings, read_back
 from harness.scenario.refs import fixed
 from harness.toolbox.downloads import sha256_of
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.clusters]
 
 COMMAND = (sys.executable, "-c", "from harness.cli import main; main()", "rollout")
 KEY = "controller.quorum.dynamic.bootstrap.servers.enable"

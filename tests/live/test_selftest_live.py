@@ -11,7 +11,7 @@ from harness.scenario.steps import Sample
 from harness.selftest.canary import run_canary
 from harness.selftest.live_canaries import Stand
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.clusters]
 
 
 def test_every_alarm_is_raised_within_two_minutes(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from harness.model.events import NodeChanged
 from harness.rundir.journal import read_journal
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.clusters]
 
 LOST = "FAILED(observer_recovers)"
 EXPECTED = {
