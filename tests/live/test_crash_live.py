@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.live, pytest.mark.clusters]
 CRASHES = int(os.environ.get("HARNESS_CRASHES", "3"))
 SEED = int(os.environ.get("HARNESS_CRASH_SEED", "1"))
 # Short, medium and long lives, in seconds: the build, the middle of a run, the log diff and what follows it.
-LIVES = ((0.5, 8.0), (6.0, 25.0), (15.0, 45.0))
+LIVES = ((0.5, 8.0), (6.0, 20.0), (12.0, 30.0))
 QUICK = ("--scenarios", str(Path(__file__).parent / "scenarios"), "--scenario", "comes-up", "--arms", "base,on")
 VERIFY = ("verify", *QUICK, "--builder", "ecj", "--no-coverage", "--tests", "none", "--out", "run")
 RESUME = ("verify", "--resume", "run")
