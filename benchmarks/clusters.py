@@ -22,13 +22,13 @@ from harness.cluster import probes
 from harness.cluster.cluster import Cluster
 from harness.cluster.formatting import Identity, format_with_storage_tool, new_uuid
 from harness.cluster.install import Install
-from harness.cluster.prepare import Ground
+from harness.cluster.prepare import NodeParts
 from harness.cluster.protocol import Unreachable
 from harness.cluster.topology import Topology
 from harness.kafka.distribution import Distribution, distribution_of
 from harness.model.request import Request
 from harness.model.setup import Profile
-from harness.stages.run import lay_ground
+from harness.stages.run import prepare_node_parts
 from harness.toolbox.toolbox import local_toolbox
 
 KAFKA = "3.9.1"
@@ -39,7 +39,7 @@ def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     toolbox = local_toolbox()
     kafka = distribution_of(None, KAFKA, toolbox.downloads)
-    fast = lay_ground(Request(), KAFKA, toolbox, lambda _: None)
+    fast = prepare_node_parts(Request(), KAFKA, toolbox, lambda _: None)
     plain = replace(fast, archive=None, profile=Profile.PRODUCTION)
     figures: dict[str, list[tuple[float, float, float]]] = {"fast": [], "default": []}
     for _ in range(rounds):
@@ -55,15 +55,18 @@ def main() -> None:
 
 
 def measure(
-    ground: Ground, kafka: Distribution, flags: tuple[str, ...], *, format_all: bool
+    node_parts: NodeParts, kafka: Distribution, flags: tuple[str, ...], *, format_all: bool
 ) -> tuple[float, float, float]:
     """Return seconds for formatting, seconds until up, CPU seconds of the nodes until then."""
     with tempfile.TemporaryDirectory() as folder:
         began = time.monotonic()
-        launch, stock = replace(ground.launch({}), extra_flags=flags), Install("stock", kafka.raft_jar, "", "absent")
-        with Cluster(TOPOLOGY, Path(folder) / "nodes", launch, stock, ground.template, lambda _: None) as cluster:
+        launch, stock = (
+            replace(node_parts.launch({}), extra_flags=flags),
+            Install("stock", kafka.raft_jar, "", "absent"),
+        )
+        with Cluster(TOPOLOGY, Path(folder) / "nodes", launch, stock, node_parts.template, lambda _: None) as cluster:
             if format_all:
-                format_again(ground, kafka, cluster, Path(folder))
+                format_again(node_parts, kafka, cluster, Path(folder))
             formatted = time.monotonic()
             cluster.start(cluster.nodes)
             if not wait_until(lambda: is_up(cluster), 120, every=0.1):
@@ -73,16 +76,16 @@ def measure(
             return formatted - began, up - formatted, cpu
 
 
-def format_again(ground: Ground, kafka: Distribution, cluster: Cluster, folder: Path) -> None:
+def format_again(node_parts: NodeParts, kafka: Distribution, cluster: Cluster, folder: Path) -> None:
     """Do what formatting costs with Kafka's own tool: one call per node (the result is thrown away)."""
-    jars = (*ground.class_path, kafka.raft_jar)
+    jars = (*node_parts.class_path, kafka.raft_jar)
     voters = [Identity(n.id, n.directory, n.config.controller) for n in cluster.voters if n.config.controller]
     for node in cluster.nodes.values():
         named = voters if node.is_voter else []
         format_with_storage_tool(
-            ground.java,
+            node_parts.java,
             jars,
-            ground.line.main_classes.storage,
+            node_parts.line.main_classes.storage,
             folder / f"tool-{node.id}",
             node.config,
             new_uuid(),

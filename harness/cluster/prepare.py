@@ -23,8 +23,8 @@ _TRAINING_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
-    """What clusters stand on: a JVM, a distribution's jars without the raft jar, a template, an archive, its line."""
+class NodeParts:
+    """What all nodes are made of: a JVM, jars without the raft jar, formatted storage, an archive, their line."""
 
     java: Path
     class_path: tuple[Path, ...]
@@ -38,7 +38,7 @@ class Ground:
         return Launch(self.java, self.class_path, self.profile, self.line, self.archive, overlay, Loopback.host)
 
 
-def prepare_ground(
+def make_node_parts(
     java: Path,
     class_path: Sequence[Path],
     stock_raft_jar: Path,
@@ -46,7 +46,7 @@ def prepare_ground(
     line: Line,
     cache: Path,
     report: Callable[[str], None],
-) -> Ground:
+) -> NodeParts:
     """Make or find the template and, for the fast profile, the class archive. Raises HarnessError."""
     jars = tuple(class_path)
     key = jvm.archive_key(java, (*jars, stock_raft_jar), profile)
@@ -54,7 +54,7 @@ def prepare_ground(
     if not template.exists():
         report("formatting a storage template with Kafka's StorageTool")
         make_template(java, (*jars, stock_raft_jar), line.main_classes.storage, template)
-    bare = Ground(java, jars, template, None, profile, line)
+    bare = NodeParts(java, jars, template, None, profile, line)
     if profile is not Profile.FAST:
         return bare
     archive = cache / "class-archives" / f"{key}.jsa"
@@ -64,13 +64,13 @@ def prepare_ground(
     return replace(bare, archive=archive)
 
 
-def _write_archive(ground: Ground, stock_raft_jar: Path, archive: Path) -> None:
+def _write_archive(node_parts: NodeParts, stock_raft_jar: Path, archive: Path) -> None:
     """Run one node to learn which classes a start loads, then archive them."""
     with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as folder:
         class_list = Path(folder) / "classes"
         learn = (f"-XX:DumpLoadedClassList={class_list}",)
-        launch, stock = replace(ground.launch({}), extra_flags=learn), Install("stock", stock_raft_jar, "", "")
-        with Cluster(Topology(1, 0), Path(folder), launch, stock, ground.template, lambda _: None) as cluster:
+        launch, stock = replace(node_parts.launch({}), extra_flags=learn), Install("stock", stock_raft_jar, "", "")
+        with Cluster(Topology(1, 0), Path(folder), launch, stock, node_parts.template, lambda _: None) as cluster:
             cluster.start(cluster.nodes)
             if not wait_until(lambda: _all_ready(cluster), _TRAINING_SECONDS):
                 raise HarnessError(
@@ -80,8 +80,8 @@ def _write_archive(ground: Ground, stock_raft_jar: Path, archive: Path) -> None:
                 )
             for node in cluster.nodes.values():
                 node.stop()
-        flags = jvm.flags(ground.profile, ground.line, None)
-        jvm.dump_archive(ground.java, ground.class_path, class_list, archive, flags)
+        flags = jvm.flags(node_parts.profile, node_parts.line, None)
+        jvm.dump_archive(node_parts.java, node_parts.class_path, class_list, archive, flags)
 
 
 def _all_ready(cluster: Cluster) -> bool:

@@ -125,7 +125,7 @@ class Run:
                 recorder.folder.nodes,
                 launch,
                 cell.install,
-                cell.ground.template,
+                cell.node_parts.template,
                 self._on_node,
             ) as cluster,
         ):
@@ -171,7 +171,7 @@ class Run:
 
     @contextmanager
     def _instrumented(self) -> Iterator[Launch]:
-        launch = self._cell.ground.launch(self._cell.properties)
+        launch = self._cell.node_parts.launch(self._cell.properties)
         if self._cell.instrument is None:
             yield launch
             return

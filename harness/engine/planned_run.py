@@ -9,7 +9,7 @@ from pathlib import Path
 
 from harness.cluster.install import Install
 from harness.cluster.node import Launch
-from harness.cluster.prepare import Ground
+from harness.cluster.prepare import NodeParts
 from harness.model.arms import Role
 from harness.model.runs import RunKey
 from harness.scenario.bounds import Settings, in_force
@@ -31,7 +31,7 @@ class PlannedRun:
     key: RunKey
     scenario: Scenario
     role: Role
-    ground: Ground
+    node_parts: NodeParts
     install: Install
     overlay: Mapping[str, str] = field(default_factory=dict)
     flag_key: str = ""
@@ -52,4 +52,4 @@ class PlannedRun:
     @property
     def settings_in_force(self) -> Settings:
         """The same with Kafka's default time-outs: what bounds are computed from."""
-        return in_force(self.settings, self.ground.line.timeouts)
+        return in_force(self.settings, self.node_parts.line.timeouts)

@@ -26,7 +26,7 @@ def inputs_of(cell: PlannedRun) -> RunInputs:
         jar=cell.install.sha256,
         other_jars=tuple(other.sha256 for _, other in sorted(cell.others.items())),
         java=cell.java,
-        profile=str(cell.ground.profile),
+        profile=str(cell.node_parts.profile),
         repeat=cell.key.repeat,
     )
 

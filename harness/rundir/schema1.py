@@ -192,7 +192,7 @@ def rollout(document: Any, declared: Any) -> Any:
         "outcome": "PASSED" if document["ending"] == "HELD" else document["ending"],
         "sentence": "",
         "reasons": document["reasons"],
-        "timings": document["timings"],
+        "timings": _renamed_fields(document["timings"], {"ground": "prepare"}),
     }
 
 

@@ -1,4 +1,4 @@
-"""All canaries, with what the live ones stand on."""
+"""All canaries, with what the live ones need."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from harness.kafka.distribution import distribution_of
 from harness.model.request import DEFAULT_KAFKA, Request
 from harness.selftest.canaries_without_nodes import still_canaries
 from harness.selftest.canary import Canary
-from harness.selftest.live_canaries import Stand
-from harness.stages.run import lay_ground
+from harness.selftest.live_canaries import LiveCanaries
+from harness.stages.run import prepare_node_parts
 from harness.toolbox.toolbox import Toolbox
 
 
 def canaries(toolbox: Toolbox, report: Callable[[str], None]) -> tuple[Canary, ...]:
     """Return every canary, those without nodes first. Raises HarnessError when Kafka cannot be had."""
     kafka = distribution_of(None, DEFAULT_KAFKA, toolbox.downloads)
-    stand = Stand(lay_ground(Request(), DEFAULT_KAFKA, toolbox, report), kafka.raft_jar, kafka.version)
-    return (*still_canaries(), *stand.canaries())
+    live = LiveCanaries(prepare_node_parts(Request(), DEFAULT_KAFKA, toolbox, report), kafka.raft_jar, kafka.version)
+    return (*still_canaries(), *live.canaries())

@@ -15,7 +15,7 @@ from typing import ClassVar
 from harness.base.processes import bare_environment
 from harness.base.processes.leftovers import marked
 from harness.cluster.install import Install
-from harness.cluster.prepare import Ground
+from harness.cluster.prepare import NodeParts
 from harness.cluster.topology import Topology
 from harness.engine.cancel import Cancellation
 from harness.engine.executor import run_cell
@@ -79,9 +79,9 @@ def _failing(plan: Plan, _cluster: ClusterRef) -> None:
 
 
 def _empty_run(run_dir: Path, build: Callable[..., None] = _nothing) -> RunResult:
-    ground = Ground(Path("java"), (), Path("template"), None, Profile.FAST, line_of(DEFAULT_KAFKA))
+    node_parts = NodeParts(Path("java"), (), Path("template"), None, Profile.FAST, line_of(DEFAULT_KAFKA))
     scenario = plan_of("empty", _NO_NODES, build)
-    return carry_out(PlannedRun(RunKey("empty", "none", 1), scenario, Role.BASE, ground, _NO_JAR), run_dir)
+    return carry_out(PlannedRun(RunKey("empty", "none", 1), scenario, Role.BASE, node_parts, _NO_JAR), run_dir)
 
 
 def _checked_run(run_dir: Path) -> RunFolder:

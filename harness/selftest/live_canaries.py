@@ -15,7 +15,7 @@ from harness.cluster import partitions
 from harness.cluster.cluster import Cluster
 from harness.cluster.install import Install
 from harness.cluster.node import Node, NodeState
-from harness.cluster.prepare import Ground
+from harness.cluster.prepare import NodeParts
 from harness.cluster.topology import Topology
 from harness.engine.outcome import Facts, decide
 from harness.engine.planned_run import PlannedRun
@@ -50,10 +50,10 @@ _SLOW_TO_ANNOUNCE = {"controller.quorum.fetch.timeout.ms": "20000"}
 
 
 @dataclass(frozen=True, slots=True)
-class Stand:
-    """What live canaries stand on: a prepared Kafka, and its own raft jar."""
+class LiveCanaries:
+    """The canaries that need live nodes, of a prepared Kafka with its own raft jar."""
 
-    ground: Ground
+    node_parts: NodeParts
     raft_jar: Path
     version: str
 
@@ -70,7 +70,7 @@ class Stand:
         self, run_dir: Path, topology: Topology, build: Callable[..., None], settings: Mapping[str, str]
     ) -> RunResult:
         key, scenario = RunKey("canary", "stock", 1), plan_of("canary", topology, build)
-        return carry_out(PlannedRun(key, scenario, Role.BASE, self.ground, self._stock(), settings), run_dir)
+        return carry_out(PlannedRun(key, scenario, Role.BASE, self.node_parts, self._stock(), settings), run_dir)
 
     def _stock(self) -> Install:
         return Install("stock", self.raft_jar, sha256_of(self.raft_jar), ABSENT)
@@ -92,8 +92,8 @@ class Stand:
         return _alarm_sentence(result, Outcome.INCONCLUSIVE, "voter_set_knows")
 
     def _forgotten(self, folder: Path) -> str:
-        launch, stock = self.ground.launch({}), self._stock()
-        with Cluster(Topology(1, 0), folder, launch, stock, self.ground.template, lambda _: None) as cluster:
+        launch, stock = self.node_parts.launch({}), self._stock()
+        with Cluster(Topology(1, 0), folder, launch, stock, self.node_parts.template, lambda _: None) as cluster:
             before, after = _before_and_after_a_cut(cluster)
         require(before.acknowledged > 0 and not before.lost and not before.unread, f"before the cut: {before}")
         decision = decide(Facts(clients=(after,)))

@@ -27,7 +27,7 @@ from harness.model.setup import Setup
 from harness.proof.bytecode import prepare_bytecode
 from harness.proof.proof_summary import describe_reach
 from harness.rundir.directory import RunDirectory
-from harness.stages.run import carry_out, declared_cells, lay_ground
+from harness.stages.run import carry_out, declared_runs, prepare_node_parts
 from harness.stages.timing import timed
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
@@ -94,9 +94,9 @@ def _cover(question: _Question) -> Coverage:
 def _run_with_agent(question: _Question, classes: tuple[str, ...]) -> tuple[RunKey, ...]:
     declaration, request, reporter = question.declaration, question.directory.request.read(), question.reporter
     agent = Agent(question.toolbox.tool(Purpose.COVERAGE_AGENT), classes)
-    ground = lay_ground(request, declaration.kafka_version, question.toolbox, reporter.report)
+    node_parts = prepare_node_parts(request, declaration.kafka_version, question.toolbox, reporter.report)
     once = replace(declaration, arms=(question.arm,), repeats=1)
-    declared = declared_cells(once, question.directory, ground)
+    declared = declared_runs(once, question.directory, node_parts)
     cells = [replace(cell, instrument=partial(collecting, agent)) for cell in declared]
     carry_out(cells, question.runs.path, request.jobs, reporter, "runs with JaCoCo's agent, which judge nothing")
     return tuple(cell.key for cell in cells)

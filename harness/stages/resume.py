@@ -21,7 +21,7 @@ def is_compared(run_dir: Path) -> bool:
     return findings.is_file() and findings.stat().st_mtime_ns >= max(runs, default=0)
 
 
-def check_ground(run_dir: Path, declaration: Declaration, toolbox: Toolbox) -> None:
+def check_builds_and_java(run_dir: Path, declaration: Declaration, toolbox: Toolbox) -> None:
     """See that jars and Java are still those that were declared: else results would be of something else.
 
     Raises HarnessError.

@@ -14,7 +14,7 @@ from harness.base.files import write_text
 from harness.base.progress import Reporter, duration
 from harness.base.text import visible
 from harness.cluster.install import Install
-from harness.cluster.prepare import Ground
+from harness.cluster.prepare import NodeParts
 from harness.cluster.topology import describe_topology
 from harness.engine.planned_run import PlannedRun
 from harness.engine.sealing import check_result
@@ -42,7 +42,7 @@ from harness.rollout.turns import rehearsal_of
 from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import read_journal
 from harness.stages.build import build
-from harness.stages.run import carry_out, installed, lay_ground
+from harness.stages.run import carry_out, installed, prepare_node_parts
 from harness.stages.timing import timed
 from harness.toolbox.downloads import Downloads, sha256_of
 from harness.toolbox.lockfile import Purpose
@@ -70,14 +70,14 @@ def rollout(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> RolloutVerdi
 
 
 @dataclass(frozen=True, slots=True)
-class _Stand:
-    """What every rehearsal of a rollout stands on."""
+class _RollInputs:
+    """What every rehearsal of a rollout needs."""
 
     directory: RunDirectory
     plan: RollPlan
     declared: Declaration
     setup: Setup
-    ground: Ground
+    node_parts: NodeParts
     tools: Tools
 
     def arm(self, role: Role) -> Arm:
@@ -97,19 +97,19 @@ class _Stand:
 
 def rehearse(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> list[Rehearsal]:
     """Run the rehearsals that have no result yet, the control first; return all of them."""
-    stand = _stand(directory, toolbox, reporter)
-    names = stand.plan.rehearsals
-    cluster = describe_topology(parse_topology(stand.plan.topology))
+    inputs = _roll_inputs(directory, toolbox, reporter)
+    names = inputs.plan.rehearsals
+    cluster = describe_topology(parse_topology(inputs.plan.topology))
     reporter.stage(f"{len(names)} rehearsals on {cluster}, one after the other")
     baseline: Baseline | None = None
     found: list[Rehearsal] = []
     with timed(directory, "rehearse"):
         for number, name in enumerate(names, 1):
             reporter.report(f"[{number}/{len(names)}] {name}: {KINDS[name].question}")
-            cell = _cell(stand, name, baseline)
+            cell = _cell(inputs, name, baseline)
             carry_out([cell], directory.path, 1, reporter, "")
             run = directory.run(cell.key)
-            budget = stand.budget(name, baseline)
+            budget = inputs.budget(name, baseline)
             found.append(rehearsal_of(run.result.read(), cell.scenario.question, budget, read_journal(run.journal)))
             if name == CONTROL:
                 baseline = baseline_of(found[-1])
@@ -118,23 +118,27 @@ def rehearse(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> l
     return found
 
 
-def _stand(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> _Stand:
+def _roll_inputs(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> _RollInputs:
     declared, request = directory.declaration.read(), directory.request.read()
-    with timed(directory, "ground"):
-        ground = lay_ground(request, declared.kafka_version, toolbox, reporter.report)
-    tools = _tools(request, declared, ground, toolbox.downloads)
-    return _Stand(directory, directory.roll_plan.read(), declared, directory.setup.read(), ground, tools)
+    with timed(directory, "prepare"):
+        node_parts = prepare_node_parts(request, declared.kafka_version, toolbox, reporter.report)
+    tools = _tools(request, declared, node_parts, toolbox.downloads)
+    return _RollInputs(directory, directory.roll_plan.read(), declared, directory.setup.read(), node_parts, tools)
 
 
-def _cell(stand: _Stand, name: str, baseline: Baseline | None) -> PlannedRun:
-    base, candidate, key = stand.install(Role.BASE, BASE), stand.install(Role.ON, CANDIDATE), stand.setup.flag_key
+def _cell(inputs: _RollInputs, name: str, baseline: Baseline | None) -> PlannedRun:
+    base, candidate, key = (
+        inputs.install(Role.BASE, BASE),
+        inputs.install(Role.ON, CANDIDATE),
+        inputs.setup.flag_key,
+    )
     with_key = _with_key(candidate, key)
     key_left = _with_key_left(base, with_key, key)
     config = RollConfig(
-        parse_topology(stand.plan.topology),
-        stand.tools,
-        stand.plan.order,
-        stand.budget(name, baseline),
+        parse_topology(inputs.plan.topology),
+        inputs.tools,
+        inputs.plan.order,
+        inputs.budget(name, baseline),
         baseline.errors if baseline else frozenset(),
         judge_errors=name != CONTROL,
         flag_key=key,
@@ -145,10 +149,12 @@ def _cell(stand: _Stand, name: str, baseline: Baseline | None) -> PlannedRun:
         CANDIDATE: candidate,
         WITH_KEY: with_key,
         WITH_KEY_LEFT: key_left,
-        DIES_ON_LOAD: _sabotaged(candidate, stand.directory.build("dies-on-load").path.absolute() / base.jar.name),
+        DIES_ON_LOAD: _sabotaged(candidate, inputs.directory.build("dies-on-load").path.absolute() / base.jar.name),
     }
-    run, java = RunKey(name, ARM, 1), stand.arm(Role.BASE).java
-    return PlannedRun(run, rehearsal(name, config), Role.ON, stand.ground, base, stand.setup.overlay, key, java, others)
+    run, java = RunKey(name, ARM, 1), inputs.arm(Role.BASE).java
+    return PlannedRun(
+        run, rehearsal(name, config), Role.ON, inputs.node_parts, base, inputs.setup.overlay, key, java, others
+    )
 
 
 def _sabotaged(candidate: Install, jar: Path) -> Install:
@@ -171,12 +177,12 @@ def _with_key_left(base: Install, candidate: Install, key: str) -> Install:
     return replace(base, settings=candidate.settings, flag=flag)
 
 
-def _tools(request: Request, declared: Declaration, ground: Ground, downloads: Downloads) -> Tools:
+def _tools(request: Request, declared: Declaration, node_parts: NodeParts, downloads: Downloads) -> Tools:
     """Return what Kafka's scripts start; a Kafka that was unpacked brings it along."""
     distribution = distribution_of(request.base_dist, declared.kafka_version, downloads)
     lock = None if request.base_dist else read_lock(declared.kafka_version)
     more = downloads.fetch_all(lock.of(Purpose.COMMANDS)) if lock else ()
-    return Tools(ground.java, (*more, *distribution.jars), ground.line.commands)
+    return Tools(node_parts.java, (*more, *distribution.jars), node_parts.line.commands)
 
 
 def judge(directory: RunDirectory, rehearsals: Sequence[Rehearsal]) -> RolloutVerdict:

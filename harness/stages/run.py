@@ -9,7 +9,7 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.cluster.install import Install
-from harness.cluster.prepare import Ground, prepare_ground
+from harness.cluster.prepare import NodeParts, make_node_parts
 from harness.engine.planned_run import PlannedRun
 from harness.engine.run_board import RunBoard
 from harness.engine.schedule import run_cells
@@ -23,7 +23,7 @@ from harness.model.runs import RunKey, RunResult
 from harness.model.setup import Setup
 from harness.rundir.directory import RunDirectory
 from harness.scenario.registry import load_all
-from harness.stages.resume import check_ground
+from harness.stages.resume import check_builds_and_java
 from harness.stages.timing import timed
 from harness.toolbox.toolbox import Toolbox
 
@@ -32,17 +32,17 @@ def run(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> list[RunResult]:
     """Run what run.json declares and what has no result; return the new results."""
     directory = RunDirectory(run_dir)
     declared, request = directory.declaration.read(), directory.request.read()
-    check_ground(run_dir, declared, toolbox)
-    with timed(directory, "ground"):
-        ground = lay_ground(request, declared.kafka_version, toolbox, reporter.report)
-    cells = declared_cells(declared, directory, ground)
+    check_builds_and_java(run_dir, declared, toolbox)
+    with timed(directory, "prepare"):
+        node_parts = prepare_node_parts(request, declared.kafka_version, toolbox, reporter.report)
+    cells = declared_runs(declared, directory, node_parts)
     with timed(directory, "run"):
         return carry_out(cells, run_dir, request.jobs, reporter, "runs on live clusters")
 
 
 def carry_out(cells: Sequence[PlannedRun], root: Path, jobs: int, reporter: Reporter, what: str) -> list[RunResult]:
-    """Run the cells for which no result below `root` stands; return the new results. With `what`, say so."""
-    todo = [cell for cell in cells if not _stands(root, cell, reporter)]
+    """Run the cells that have no valid result below `root`; return the new results. With `what`, say so."""
+    todo = [cell for cell in cells if not _has_result(root, cell, reporter)]
     for cell in todo:  # what an interrupted run left says nothing
         shutil.rmtree(root / cell.key.folder, ignore_errors=True)
     jobs = min(jobs, len(todo)) or 1
@@ -52,10 +52,12 @@ def carry_out(cells: Sequence[PlannedRun], root: Path, jobs: int, reporter: Repo
         return run_cells(todo, root, jobs, board)
 
 
-def lay_ground(request: Request, kafka_version: str, toolbox: Toolbox, report: Callable[[str], None]) -> Ground:
-    """Prepare what the clusters of a request stand on."""
+def prepare_node_parts(
+    request: Request, kafka_version: str, toolbox: Toolbox, report: Callable[[str], None]
+) -> NodeParts:
+    """Prepare what the nodes of a request are made of."""
     distribution = distribution_of(request.base_dist, kafka_version, toolbox.downloads)
-    return prepare_ground(
+    return make_node_parts(
         toolbox.node_java().java,
         distribution.others,
         distribution.raft_jar,
@@ -66,7 +68,7 @@ def lay_ground(request: Request, kafka_version: str, toolbox: Toolbox, report: C
     )
 
 
-def declared_cells(declared: Declaration, directory: RunDirectory, ground: Ground) -> list[PlannedRun]:
+def declared_runs(declared: Declaration, directory: RunDirectory, node_parts: NodeParts) -> list[PlannedRun]:
     """Return every declared cell, arms side by side, so that a drifting host meets all arms of a scenario alike."""
     setup, known = directory.setup.read(), load_all(directory.request.read().scenario_folders)
     missing = [scenario.name for scenario in declared.scenarios if scenario.name not in known]
@@ -77,7 +79,7 @@ def declared_cells(declared: Declaration, directory: RunDirectory, ground: Groun
             RunKey(scenario.name, arm.name, repeat),
             known[scenario.name],
             arm.role,
-            ground,
+            node_parts,
             installed(arm, arm.name, setup, directory.path),
             setup.overlay,
             setup.flag_key,
@@ -95,7 +97,7 @@ def installed(arm: Arm, name: str, setup: Setup, run_dir: Path) -> Install:
     return Install(name, jar, arm.build.jar_sha256, arm.flag or ABSENT, setup.settings.get(arm.name, {}))
 
 
-def _stands(root: Path, cell: PlannedRun, reporter: Reporter) -> bool:
+def _has_result(root: Path, cell: PlannedRun, reporter: Reporter) -> bool:
     """Return whether a cell has a result that was made with what is declared now; say why one is not used."""
     if not RunDirectory(root).run(cell.key).result.exists:
         return False

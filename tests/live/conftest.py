@@ -15,7 +15,7 @@ from harness.building.builders.base import BuildHost, host_compiler
 from harness.building.configdef import prepare_probe
 from harness.building.raft_builds import Bench, Toolchain, build_series
 from harness.cluster.install import Install
-from harness.cluster.prepare import Ground
+from harness.cluster.prepare import NodeParts
 from harness.kafka.distribution import Distribution, distribution_of
 from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
@@ -24,7 +24,7 @@ from harness.logs.read.spark import shim
 from harness.model.request import Request
 from harness.rundir.directory import RunDirectory
 from harness.stages.build import build
-from harness.stages.run import lay_ground
+from harness.stages.run import prepare_node_parts
 from harness.toolbox.downloads import sha256_of
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox, local_toolbox
@@ -50,8 +50,8 @@ def kafka(toolbox: Toolbox) -> Distribution:
 
 
 @pytest.fixture(scope="session")
-def ground(toolbox: Toolbox, quiet: Reporter) -> Ground:
-    return lay_ground(Request(), KAFKA, toolbox, quiet.report)
+def node_parts(toolbox: Toolbox, quiet: Reporter) -> NodeParts:
+    return prepare_node_parts(Request(), KAFKA, toolbox, quiet.report)
 
 
 @pytest.fixture(scope="session")

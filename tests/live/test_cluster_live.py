@@ -39,13 +39,13 @@ THREE_AND_ONE = Topology(3, 1)
 
 
 @pytest.fixture
-def start(ground, stock, tmp_path):
+def start(node_parts, stock, tmp_path):
     """Return a function that starts a cluster; all end with the test."""
     clusters = []
 
     def make(name="c", topology=THREE_AND_ONE, settings=None):
-        launch = ground.launch(settings or {})
-        cluster = Cluster(topology, tmp_path / name, launch, stock, ground.template, lambda _: None)
+        launch = node_parts.launch(settings or {})
+        cluster = Cluster(topology, tmp_path / name, launch, stock, node_parts.template, lambda _: None)
         clusters.append(cluster)
         cluster.start(cluster.nodes)
         return cluster
@@ -99,27 +99,29 @@ def without_times(snapshot):
     return records
 
 
-def test_a_voter_formatted_from_the_template_is_what_storage_tool_makes(ground, kafka, tmp_path):
-    jars, cluster = (*ground.class_path, kafka.raft_jar), new_uuid()
+def test_a_voter_formatted_from_the_template_is_what_storage_tool_makes(node_parts, kafka, tmp_path):
+    jars, cluster = (*node_parts.class_path, kafka.raft_jar), new_uuid()
     voters = [Identity(n, new_uuid(), address(20001 + n)) for n in range(3)]
     config = NodeConfig(0, address(20000), address(20001), {v.node: v.controller for v in voters})
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
-    format_with_storage_tool(ground.java, jars, ground.line.main_classes.storage, theirs, config, cluster, voters)
+    format_with_storage_tool(
+        node_parts.java, jars, node_parts.line.main_classes.storage, theirs, config, cluster, voters
+    )
     theirs_id = meta(theirs)["directory.id"]
     identities = [replace(v, directory=uuid_of(theirs_id)) if v.node == 0 else v for v in voters]
-    format_from_template(ground.template, ours, 0, uuid_of(theirs_id), cluster, identities)
+    format_from_template(node_parts.template, ours, 0, uuid_of(theirs_id), cluster, identities)
     assert files(ours) == files(theirs)
     assert meta(ours) == meta(theirs)
     assert without_times(snapshot_of(ours)) == without_times(snapshot_of(theirs))
     assert len(snapshot_of(ours)) == len(snapshot_of(theirs))
 
 
-def test_an_observer_formatted_from_the_template_is_what_storage_tool_makes(ground, kafka, tmp_path):
-    jars, cluster = (*ground.class_path, kafka.raft_jar), new_uuid()
+def test_an_observer_formatted_from_the_template_is_what_storage_tool_makes(node_parts, kafka, tmp_path):
+    jars, cluster = (*node_parts.class_path, kafka.raft_jar), new_uuid()
     config = NodeConfig(3, address(20000), None, {0: address(20001)})
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
-    format_with_storage_tool(ground.java, jars, ground.line.main_classes.storage, theirs, config, cluster, [])
-    format_from_template(ground.template, ours, 3, uuid_of(meta(theirs)["directory.id"]), cluster, [])
+    format_with_storage_tool(node_parts.java, jars, node_parts.line.main_classes.storage, theirs, config, cluster, [])
+    format_from_template(node_parts.template, ours, 3, uuid_of(meta(theirs)["directory.id"]), cluster, [])
     assert files(ours) == files(theirs)
     assert meta(ours) == meta(theirs)
 
@@ -144,7 +146,7 @@ def meta(directory):
     return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
 
 
-def test_two_clusters_come_up_side_by_side_and_know_only_their_own_nodes(start, ground):
+def test_two_clusters_come_up_side_by_side_and_know_only_their_own_nodes(start, node_parts):
     one, two = start("one"), start("two")
     assert comes_up(one)
     assert comes_up(two)
@@ -155,7 +157,9 @@ def test_two_clusters_come_up_side_by_side_and_know_only_their_own_nodes(start, 
         assert brokers == {node.id: node.config.broker for node in cluster.nodes.values()}
     voter = one.nodes[0].config
     known = understood(voter.broker) | understood(voter.controller)
-    versions = {name: newest_request(name, ground.line.requests, known).__name__ for name in ground.line.requests}
+    versions = {
+        name: newest_request(name, node_parts.line.requests, known).__name__ for name in node_parts.line.requests
+    }
     assert versions["describe_quorum"] == "kio.schema.describe_quorum.v2.request"
 
 
@@ -257,20 +261,20 @@ from harness.cluster.cluster import Cluster
 from harness.cluster.install import Install
 from harness.cluster.topology import Topology
 from harness.kafka.distribution import distribution_of
-from harness.stages.run import lay_ground
+from harness.stages.run import prepare_node_parts
 from harness.toolbox.toolbox import local_toolbox
 toolbox = local_toolbox()
 kafka = distribution_of(None, "3.9.1", toolbox.downloads)
-ground = lay_ground(Request(), "3.9.1", toolbox, lambda _: None)
+node_parts = prepare_node_parts(Request(), "3.9.1", toolbox, lambda _: None)
 stock = Install("stock", kafka.raft_jar, "", "absent")
-cluster = Cluster(Topology(3, 1), Path(sys.argv[1]), ground.launch({}), stock, ground.template, lambda _: None)
+cluster = Cluster(Topology(3, 1), Path(sys.argv[1]), node_parts.launch({}), stock, node_parts.template, lambda _: None)
 cluster.start(cluster.nodes)
 print(*(node.pid for node in cluster.nodes.values()), flush=True)
 time.sleep(600)
 """
 
 
-def test_every_node_dies_with_a_harness_that_is_killed(ground, tmp_path):
+def test_every_node_dies_with_a_harness_that_is_killed(node_parts, tmp_path):
     with subprocess.Popen(
         [sys.executable, "-c", HARNESS, str(tmp_path / "c")], stdout=subprocess.PIPE, text=True
     ) as harness:

@@ -47,12 +47,12 @@ def jacoco(toolbox):
 
 
 @pytest.fixture
-def node(ground, stock, toolbox, tmp_path):
+def node(node_parts, stock, toolbox, tmp_path):
     """Return the only node of a cluster of one on the release's jar, with the agent in it; its data go to tmp_path."""
     agent = Agent(toolbox.tool(Purpose.COVERAGE_AGENT), CLASSES)
     with (
-        collecting(agent, ground.launch({}), tmp_path / DATA) as launch,
-        Cluster(Topology(1, 0), tmp_path / "c", launch, stock, ground.template, lambda _: None) as cluster,
+        collecting(agent, node_parts.launch({}), tmp_path / DATA) as launch,
+        Cluster(Topology(1, 0), tmp_path / "c", launch, stock, node_parts.template, lambda _: None) as cluster,
     ):
         cluster.start(cluster.nodes)
         assert wait_until(lambda: cluster.look() or cluster.nodes[0].state is NodeState.READY, 90)

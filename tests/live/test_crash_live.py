@@ -169,10 +169,10 @@ def test_asked_to_end_while_it_compares_logs_it_says_how_to_resume_and_no_spark_
     assert [path for path in left_behind(tmp_path) if not path.name.startswith("spark-")] == []
 
 
-def test_a_node_that_does_not_stop_in_time_leaves_its_threads(ground, stock, tmp_path, monkeypatch):
+def test_a_node_that_does_not_stop_in_time_leaves_its_threads(node_parts, stock, tmp_path, monkeypatch):
     monkeypatch.setattr(node_module, "STOP_TIMEOUT_SECONDS", 0.01)  # no JVM ends as quickly
-    launch = ground.launch({})
-    with Cluster(Topology(1, 0), tmp_path, launch, stock, ground.template, lambda _: None) as cluster:
+    launch = node_parts.launch({})
+    with Cluster(Topology(1, 0), tmp_path, launch, stock, node_parts.template, lambda _: None) as cluster:
         (node,) = cluster.nodes.values()
         cluster.start([0])
         assert wait_until(lambda: cluster.look() or node.state is NodeState.READY, 90)

@@ -189,7 +189,7 @@ def test_a_jar_that_throws_in_the_raft_thread_is_stopped_at_the_first_node_on_co
     assert not nodes_of(tmp_path)
 
 
-def rehearsed(ground, base, folder, plan, **config):
+def rehearsed(node_parts, base, folder, plan, **config):
     """Carry out a plan on six nodes under load; return its result and its events."""
     topology = parse_topology("3+3")
 
@@ -199,7 +199,7 @@ def rehearsed(ground, base, folder, plan, **config):
         plan(made)
 
     scenario = replace(rehearsal(CONTROL, RollConfig(topology)), name="tried", build=build)
-    cell = PlannedRun(RunKey("tried", "roll", 1), scenario, Role.ON, ground, replace(base, name="base"))
+    cell = PlannedRun(RunKey("tried", "roll", 1), scenario, Role.ON, node_parts, replace(base, name="base"))
     result = run_cell(cell, folder, lambda _: None, Cancellation())
     return result, list(events_of(read_journal(folder / cell.key.folder / "journal.jsonl")))
 
@@ -208,30 +208,32 @@ def states_of(events, node):
     return [event.state for event in events if isinstance(event, NodeChanged) and event.node == node]
 
 
-def test_no_node_is_touched_while_another_is_away(ground, stock, tmp_path, monkeypatch):
+def test_no_node_is_touched_while_another_is_away(node_parts, stock, tmp_path, monkeypatch):
     monkeypatch.setattr(roll, "_BEFORE", "3s")
 
     def plan(made):
         made.plan.do(kill(fixed(5, "node 5")))
         made.turn(fixed(3, "node 3"), "")
 
-    result, events = rehearsed(ground, stock, tmp_path, plan)
+    result, events = rehearsed(node_parts, stock, tmp_path, plan)
     assert (result.outcome, result.expectation) == (Outcome.FAILED, "safe_to_stop")
     assert "nodes that do not answer: 5" in result.reason
     assert states_of(events, 3) == ["starting", "ready", "stopping", "killed"], "killed at the end, with all others"
     assert not result.measures["lost_records"]
 
 
-def test_a_wait_over_the_budget_stops_the_roll(ground, stock, tmp_path):
-    result, _ = rehearsed(ground, stock, tmp_path, lambda made: made.turn(fixed(4, "node 4"), ""), budget_seconds=0.01)
+def test_a_wait_over_the_budget_stops_the_roll(node_parts, stock, tmp_path):
+    result, _ = rehearsed(
+        node_parts, stock, tmp_path, lambda made: made.turn(fixed(4, "node 4"), ""), budget_seconds=0.01
+    )
     assert (result.outcome, result.expectation) == (Outcome.FAILED, "pause_within_budget")
     assert "no client waited longer than 0.01 s" in result.reason
 
 
-def test_reading_back_waits_for_the_markers_of_a_transaction(ground, stock, tmp_path):
+def test_reading_back_waits_for_the_markers_of_a_transaction(node_parts, stock, tmp_path):
     alone = {"transaction.state.log.replication.factor": "1", "transaction.state.log.min.isr": "1"}
-    launch = ground.launch(alone)
-    with Cluster(Topology(1, 0), tmp_path / "nodes", launch, stock, ground.template, lambda _: None) as cluster:
+    launch = node_parts.launch(alone)
+    with Cluster(Topology(1, 0), tmp_path / "nodes", launch, stock, node_parts.template, lambda _: None) as cluster:
         cluster.start(cluster.nodes)
 
         def created():

@@ -9,7 +9,7 @@ import pytest
 from harness.scenario.conditions import follows_leader
 from harness.scenario.steps import Sample
 from harness.selftest.canary import run_canary
-from harness.selftest.live_canaries import Stand
+from harness.selftest.live_canaries import LiveCanaries
 
 pytestmark = [pytest.mark.live, pytest.mark.clusters]
 
@@ -29,8 +29,12 @@ def test_every_alarm_is_raised_within_two_minutes(tmp_path):
     assert time.monotonic() - began < 120
 
 
-def test_an_oracle_that_takes_a_deaf_observer_for_a_follower_is_found_out(ground, kafka, tmp_path, monkeypatch):
+def test_an_oracle_that_takes_a_deaf_observer_for_a_follower_is_found_out(node_parts, kafka, tmp_path, monkeypatch):
     monkeypatch.setattr(follows_leader, "follows", lambda *_: Sample(True))
-    (deaf,) = (each for each in Stand(ground, kafka.raft_jar, kafka.version).canaries() if each.name == "deaf observer")
+    (deaf,) = (
+        each
+        for each in LiveCanaries(node_parts, kafka.raft_jar, kafka.version).canaries()
+        if each.name == "deaf observer"
+    )
     # What it says depends on how far the observer had come: this oracle waits for nothing.
     assert not run_canary(deaf, tmp_path).raised

@@ -67,8 +67,8 @@ def take_place_of_live_ones(monkeypatch: pytest.MonkeyPatch, cluster=StillCluste
 
 def run_still(scenario, folder: Path, cancellation: Cancellation | None = None):
     """Run a scenario on stock; return its result, the events of its journal, and the phases that were announced."""
-    ground = SimpleNamespace(launch=lambda *_: None, template=None, profile="fast", line=line_of("3.9.1"))
-    cell = PlannedRun(RunKey(scenario.name, "stock", 1), scenario, Role.BASE, ground, STOCK)
+    node_parts = SimpleNamespace(launch=lambda *_: None, template=None, profile="fast", line=line_of("3.9.1"))
+    cell = PlannedRun(RunKey(scenario.name, "stock", 1), scenario, Role.BASE, node_parts, STOCK)
     said = []
     result = executor.run_cell(cell, folder, said.append, cancellation or Cancellation())
     events = [entry.event for entry in read_journal(RunDirectory(folder).run(cell.key).journal)]

@@ -57,7 +57,7 @@ def ran(monkeypatch, run_dir):
             if cell.key.scenario == "turn2":
                 RunDirectory(root).run(cell.key).execution_data.write_bytes(b"data")
 
-    monkeypatch.setattr(stage, "lay_ground", lambda *_: None)
+    monkeypatch.setattr(stage, "prepare_node_parts", lambda *_: None)
     monkeypatch.setattr(Toolbox, "tool", lambda _, purpose: run_dir / f"{purpose}.jar")
     monkeypatch.setattr(stage, "_lines_by_bytecode", lambda *_: {FILE: frozenset({1, 2, 3})})
     monkeypatch.setattr(stage, "classes_from", lambda *_: ("a/One",))

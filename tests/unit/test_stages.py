@@ -53,7 +53,9 @@ def run_dir(tmp_path):
 def ran(monkeypatch):
     """Return the cells that would have been run."""
     cells = []
-    monkeypatch.setattr(run_stage, "lay_ground", lambda *_: SimpleNamespace(profile="fast", line=line_of("3.9.1")))
+    monkeypatch.setattr(
+        run_stage, "prepare_node_parts", lambda *_: SimpleNamespace(profile="fast", line=line_of("3.9.1"))
+    )
     monkeypatch.setattr(run_stage, "run_cells", lambda todo, *_: cells.extend(todo) or [])
     return cells
 
