@@ -36,13 +36,13 @@ def audit(
         Path | None, typer.Option("--claims", help="A claims.toml; the series' own if not given.", show_default=False)
     ] = None,
     series: Annotated[
-        Path | None,
+        str,
         typer.Option(
             "--series",
-            help="A folder with a patch series, applied to the released sources; the shipped one if not given.",
+            help="A patch series, applied to the released sources: the name of a shipped one, or a folder.",
             show_default=False,
         ),
-    ] = None,
+    ] = "",
     offline: Offline = False,
 ) -> int:
     """Ask the source what the claims promise: exit 1 when a promise does not hold, 0 otherwise.
@@ -57,7 +57,7 @@ def audit(
 
     if sources and jar:
         raise HarnessError("--sources and --jar do not go together.", "Sources show more: give them alone.")
-    folder = series or series_folder(DEFAULT_KAFKA)
+    folder = Path(series) if Path(series, "series").is_file() else series_folder(DEFAULT_KAFKA, series)
     claimed = load_claims(claims or folder / "claims.toml")
     if sources:
         answers = answers_of(claimed, sources)

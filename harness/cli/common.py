@@ -117,10 +117,13 @@ def new_run_dir(out: Path | None, command: str) -> Path:
     if out is None:
         return _unused(Path("out") / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{command}")
     if out.exists() and (not out.is_dir() or any(path.name != MARKER for path in out.iterdir())):
-        raise HarnessError(
-            f"The folder {out} is not empty.", f"Name another by --out, or go on with this one: harness run {out}"
-        )
-    out.mkdir(parents=True, exist_ok=True)
+        directory = RunDirectory(out)
+        go_on = f", or go on with this one: {directory.resume_command}" if directory.request.exists else ""
+        raise HarnessError(f"The folder {out} is not empty.", f"Name another by --out{go_on}.")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HarnessError(f"{out} cannot be made: {error.strerror}.", "Name another folder by --out.") from error
     return out
 
 

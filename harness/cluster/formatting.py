@@ -34,7 +34,6 @@ from harness.cluster.config import CONTROLLER_LISTENER, NodeConfig, server_prope
 METADATA_LOG = "__cluster_metadata-0"
 _SNAPSHOT = f"{METADATA_LOG}/00000000000000000000-0000000000.checkpoint"
 _BOOTSTRAP = "bootstrap.checkpoint"
-_TEMPLATE_FILES = (_SNAPSHOT, _BOOTSTRAP)
 _VOTERS_RECORD_KEY = bytes([0, 0, 0, 6])  # version 0, ControlRecordType.KRAFT_VOTERS
 _FORMAT_TIMEOUT_SECONDS = 60
 

@@ -75,7 +75,7 @@ def expand(document: Mapping[str, Any], folder: Path, environment: Mapping[str, 
     names = [each.id for each in found]
     twins = sorted({name for name in names if names.count(name) > 1})
     if twins:
-        raise ValueError(f"{twins[0]} is asked for twice")
+        raise ValueError(f"{twins[0]} is there twice")
     known = document.get("seconds", {})
     unknown = sorted(set(known) - set(names))
     if unknown:

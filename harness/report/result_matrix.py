@@ -87,7 +87,7 @@ def inertness(record: VerdictRecord) -> tuple[InertnessView, ...]:
     for scenario in record.scenarios:
         shown = {cell.role: cell.label for cell in scenario.cells}
         if Role.OFF in shown:
-            ends = (shown.get(Role.BASE, "not asked"), shown[Role.OFF])
+            ends = (shown.get(Role.BASE, "not run"), shown[Role.OFF])
             row = InertnessView(f"scenario-{slug(scenario.name)}", scenario.name, *ends, scenario.inertness)
             found.append(row)
     return tuple(found)

@@ -24,7 +24,7 @@ def seconds(duration: str) -> float:
     """Parse `500ms`, `30s` or `3m`. Raises ValueError."""
     match = _DURATION.fullmatch(str(duration))
     if match is None:
-        raise ValueError(f"{duration!r} is no duration; write 500ms, 30s or 3m")
+        raise ValueError(f"{duration!r} is not a duration; write 500ms, 30s or 3m")
     return float(match[1]) * _UNITS[match[2]]
 
 

@@ -29,6 +29,8 @@ from harness.scenario.world import World
 
 def kraft(*, controllers: int, observers: int) -> Topology:
     """Return a KRaft topology of combined voters and broker-only observers."""
+    if controllers < 1 or observers < 0:
+        raise ValueError(f"a cluster of {controllers} controllers and {observers} observers cannot start")
     return Topology(controllers, observers)
 
 
@@ -162,7 +164,7 @@ class Scenario:
         ]
         try:
             self.build(plan, ClusterRef(), *observers)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise mistake(f"The plan of {self.name} in {self.file} cannot be built", error, self.file) from error
         return plan
 
@@ -174,6 +176,8 @@ def scenario(
 
     def make(build: PlanBuilder) -> Scenario:
         question = " ".join((build.__doc__ or "").split())
+        if not question:
+            raise ValueError(f"{build.__name__} has no docstring: it is the question that the scenario asks")
         name = build.__name__.replace("_", "-")
         file = build.__code__.co_filename
         return Scenario(name, question, topology, suite, seconds(budget), build, file, needs)

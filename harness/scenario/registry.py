@@ -26,8 +26,11 @@ _FILES = "[!_]*.py"
 
 
 def holds_scenarios(path: Path) -> bool:
-    """Whether a line of the file begins with `@scenario(`."""
-    return any(line.startswith(_MARK) for line in path.read_bytes().splitlines())
+    """Whether a line of the file begins with `@scenario(`. Raises HarnessError when it cannot be read."""
+    try:
+        return any(line.startswith(_MARK) for line in path.read_bytes().splitlines())
+    except OSError as error:
+        raise HarnessError(f"The scenario file {path} cannot be read: {error.strerror}.") from error
 
 
 def load_file(path: Path) -> list[Scenario]:
@@ -35,8 +38,8 @@ def load_file(path: Path) -> list[Scenario]:
 
     The verbs of the files beside it are imported first. Raises HarnessError when a file cannot be imported.
     """
-    path = path.absolute()
-    for other in sorted(path.parent.glob(_FILES)):
+    path = path.resolve()
+    for other in _files_of(path.parent):
         if not holds_scenarios(other):
             _import(other)
     return _scenarios_of(path)
@@ -45,11 +48,10 @@ def load_file(path: Path) -> list[Scenario]:
 def load_all(folders: Sequence[Path] = ()) -> dict[str, Scenario]:
     """Return every scenario by name: the harness's own, then those of the user's folders. Raises HarnessError."""
     found: dict[str, Scenario] = {}
-    for folder in (data_root() / "scenarios", *folders):
+    for folder in dict.fromkeys(each.resolve() for each in (data_root() / "scenarios", *folders)):
         if not folder.is_dir():
-            raise HarnessError(f"{folder} is no folder of scenarios.", "Name a folder that holds scenario files.")
-        files = sorted(folder.absolute().glob(_FILES))
-        for path in sorted(files, key=holds_scenarios):
+            raise HarnessError(f"{folder} is not a folder of scenarios.", "Name a folder that holds scenario files.")
+        for path in sorted(_files_of(folder), key=holds_scenarios):
             for scenario in _scenarios_of(path):
                 if scenario.name in found:
                     other = found[scenario.name].file
@@ -69,6 +71,10 @@ def select(known: dict[str, Scenario], names: Sequence[str], suite: str) -> list
     if suite not in suites:
         raise HarnessError(unknown("suite", suite, suites))
     return [scenario for scenario in known.values() if scenario.suite == suite]
+
+
+def _files_of(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob(_FILES) if path.is_file())
 
 
 def _scenarios_of(path: Path) -> list[Scenario]:
@@ -94,7 +100,7 @@ def _import(path: Path) -> ModuleType:
         spec.loader.exec_module(module)
     except BaseException as error:
         del sys.modules[name]
-        if isinstance(error, HarnessError) or not isinstance(error, Exception):
+        if isinstance(error, HarnessError) or not isinstance(error, (Exception, SystemExit)):
             raise
         raise mistake(f"The scenario file {path} cannot be imported", error, str(path)) from error
     return module

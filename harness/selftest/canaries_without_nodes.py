@@ -75,7 +75,7 @@ class _Never:
 
 def _failing(plan: Plan, _cluster: ClusterRef) -> None:
     """Ask what does not hold: the run fails."""
-    plan.expect(_Never(), within="100ms", named="asked")
+    plan.expect(_Never(), within="100ms", named="never_met")
 
 
 def _empty_run(run_dir: Path, build: Callable[..., None] = _nothing) -> RunResult:
@@ -87,7 +87,7 @@ def _empty_run(run_dir: Path, build: Callable[..., None] = _nothing) -> RunResul
 def _checked_run(run_dir: Path) -> RunFolder:
     """Return the folder of a whole run, which failed: no alarm goes off at it."""
     result = _empty_run(run_dir, _failing)
-    require(result.expectation == "asked", f"a run without a fault was {result.outcome}: {result.reason}")
+    require(result.expectation == "never_met", f"a run without a fault was {result.outcome}: {result.reason}")
     check_results(run_dir)
     return RunDirectory(run_dir).run(result.key)
 

@@ -103,7 +103,7 @@ def _see_that_the_series_passes(request: Request, run_dir: Path, toolbox: Toolbo
     build(run_dir, toolbox, reporter)
     caught = catching(prove(run_dir, toolbox, reporter))
     if caught:
-        raise HarnessError(f"The series itself is caught by {caught[0][0]}: {caught[0][1]}.", "Mend that first.")
+        raise HarnessError(f"The series itself is caught by {caught[0][0]}: {caught[0][1]}.", "Fix that first.")
 
 
 def _detect(about: Detection, request: Request, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Detection:

@@ -65,7 +65,7 @@ def test_claims_of_ones_own_bring_their_own_questions(harness, checkout, tmp_pat
         (("--sources", "kafka", "--jar", "x.jar"), "--sources and --jar do not go together"),
         (("--sources", "."), "has no folder raft/src/main/java"),
         (("--claims", "nowhere.toml"), "The claims file nowhere.toml cannot be read"),
-        (("--series", "nowhere"), "nowhere/claims.toml cannot be read"),
+        (("--series", "nowhere"), "No patch series is named 'nowhere'"),
     ],
 )
 def test_a_mistake_is_answered_with_a_sentence_and_exit_code_2(harness, checkout, arguments, sentence):

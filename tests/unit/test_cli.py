@@ -213,8 +213,19 @@ def test_whatever_is_missing_comes_with_a_fix():
 
 def test_a_run_directory_that_is_not_empty_is_never_written_into(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(HarnessError, match="is not empty"):
+    with pytest.raises(HarnessError, match="is not empty") as caught:
         new_run_dir(tmp_path, "verify")
+    assert caught.value.hint == "Name another by --out."
+    RunDirectory(tmp_path).request.write(Request())
+    with pytest.raises(HarnessError, match="is not empty") as caught:
+        new_run_dir(tmp_path, "verify")
+    assert f"harness verify --resume {tmp_path}" in caught.value.hint
+
+
+def test_a_run_directory_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(HarnessError, match=r"file/run cannot be made: Not a directory"):
+        new_run_dir(tmp_path / "file" / "run", "verify")
 
 
 def test_a_folder_that_a_killed_harness_only_marked_is_as_good_as_empty(tmp_path):

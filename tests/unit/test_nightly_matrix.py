@@ -90,7 +90,7 @@ def test_known_seconds_and_the_waivers_are_taken_from_the_file(load, tmp_path):
         ("schema = 1\n[builds.a]\n[[ask]]\nbuilds=['a']\njvms=['x']", "no jvm is named x; there are: none"),
         ("schema = 1\n[builds.a]\n[[ask]]\nbuilds=['a']\nprofiles=['slow']", r"ask\[0\].profiles\[0\]: 'slow' is not"),
         ("schema = 1\n[builds.a]\n[[ask]]\nbuilds=['a']\nrepeats=0", "0 is less than the minimum"),
-        ("schema = 1\n[builds.a]\n[[ask]]\nbuilds=['a']\n[[ask]]\nbuilds=['a']", "is asked for twice"),
+        ("schema = 1\n[builds.a]\n[[ask]]\nbuilds=['a']\n[[ask]]\nbuilds=['a']", "is there twice"),
         ("schema = 1\n[builds.a]\n[[ask]]\nbuilds=['a']\n[seconds]\nx=1", "there is no verification x"),
         ("schema = 1\n[builds.'../a']\n[[ask]]\nbuilds=['../a']", "does not match"),
         ("schema = 1\n[builds.a]\njars='x'\n[[ask]]\nbuilds=['a']", "'jars' was unexpected"),

@@ -69,7 +69,7 @@ def test_durations_are_written_with_their_unit(text, value):
 
 @pytest.mark.parametrize("text", ["3", "3 s", "-1s", "s", "3h", ""])
 def test_a_duration_without_a_unit_is_refused(text):
-    with pytest.raises(ValueError, match="no duration"):
+    with pytest.raises(ValueError, match="is not a duration"):
         seconds(text)
 
 
@@ -148,7 +148,8 @@ def test_a_file_of_ones_own_may_bear_the_name_of_an_installed_module(own_folder)
     [
         ("plan.do(wave)", "TypeError: wave is handed over without being called: write wave(…)."),
         ("plan.gaurd(wave())", "AttributeError: 'Plan' object has no attribute 'gaurd'."),
-        ("plan.guard(wave(), within=60)", "ValueError: 60 is no duration; write 500ms, 30s or 3m."),
+        ("raise SystemExit(0)", "SystemExit: 0."),
+        ("plan.guard(wave(), within=60)", "ValueError: 60 is not a duration; write 500ms, 30s or 3m."),
     ],
 )
 def test_a_mistake_in_a_plan_is_named_with_its_line_as_soon_as_the_file_is_read(own_folder, line, mistake):
@@ -158,6 +159,37 @@ def test_a_mistake_in_a_plan_is_named_with_its_line_as_soon_as_the_file_is_read(
         load_all([own_folder])
     at = len(SCENARIO.splitlines()) + 1
     assert caught.value.message == f"The plan of greets in {file} cannot be built: line {at}: {mistake}"
+
+
+def test_a_file_that_ends_the_program_is_a_mistake_and_no_verdict(own_folder):
+    (own_folder / "greets.py").write_text(f"import sys\nsys.exit(0)\n{SCENARIO}")
+    with pytest.raises(HarnessError, match=r"cannot be imported: line 2: SystemExit: 0\."):
+        load_all([own_folder])
+
+
+def test_a_scenario_says_what_it_asks_of_a_cluster_that_can_start(own_folder):
+    file = own_folder / "greets.py"
+    file.write_text("from harness.scenario import kraft\nkraft(controllers=0, observers=1)\n")
+    with pytest.raises(HarnessError, match="line 2: ValueError: a cluster of 0 controllers"):
+        load_file(file)
+    with pytest.raises(ValueError, match="nameless has no docstring: it is the question"):
+        scenario(kraft(controllers=1, observers=0), suite="s", budget="1m")(nameless)
+
+
+def nameless(plan, cluster):
+    plan.do(None)
+
+
+def test_a_folder_that_is_given_twice_or_by_a_link_is_read_once(own_folder, tmp_path):
+    (tmp_path / "link").symlink_to(own_folder)
+    assert "greets" in load_all([own_folder, own_folder, tmp_path / "link"])
+    assert [each.name for each in load_file(tmp_path / "link" / "greets.py")] == ["greets"]
+
+
+def test_what_is_no_file_is_passed_over(own_folder):
+    (own_folder / "folder.py").mkdir()
+    (own_folder / "dangling.py").symlink_to(own_folder / "nowhere")
+    assert "greets" in load_all([own_folder])
 
 
 def test_a_verb_that_nobody_registered_is_answered_with_the_nearest(own_folder):
@@ -173,5 +205,5 @@ def test_two_files_that_define_one_verb_are_named(own_folder):
 
 
 def test_a_folder_of_scenarios_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(HarnessError, match="nowhere is no folder of scenarios"):
+    with pytest.raises(HarnessError, match="nowhere is not a folder of scenarios"):
         load_all([tmp_path / "nowhere"])
