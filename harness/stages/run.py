@@ -44,7 +44,7 @@ def carry_out(cells: Sequence[PlannedRun], root: Path, jobs: int, reporter: Repo
     """Run the cells that have no valid result below `root`; return the new results. With `what`, say so."""
     todo = [cell for cell in cells if not _has_result(root, cell, reporter)]
     for cell in todo:  # what an interrupted run left says nothing
-        shutil.rmtree(root / cell.key.folder, ignore_errors=True)
+        shutil.rmtree(RunDirectory(root).run(cell.key).path, ignore_errors=True)
     jobs = min(jobs, len(todo)) or 1
     if what:
         reporter.stage(f"{len(todo)} {what}, {jobs} at a time")
