@@ -24,6 +24,7 @@ from harness.model.events import (
 from harness.model.rollout import CheckResult, Rehearsal, Turn
 from harness.model.runs import RunResult
 from harness.rollout.health import AFTER, BEFORE
+from harness.rollout.roll_steps import BRING_BACK
 from harness.rundir.journal import Entry
 
 _DESCRIPTIONS: Mapping[str, str] = {check.name: check.description for check in (*BEFORE, *AFTER)}
@@ -78,7 +79,7 @@ class _Open:
     phase: str
     began: float
     last: float
-    stopped_at: float = 0.0
+    stopped_at: float  # 0 until it stops
     back_at: float = 0.0
     before: dict[str, CheckResult] = field(default_factory=dict)
     after: dict[str, CheckResult] = field(default_factory=dict)
@@ -102,7 +103,8 @@ class _TurnReader:
                 self._phase = name
             case TurnStarted() as started:
                 self.end()
-                self._open = _Open(started, self._phase, entry.t, entry.t)
+                down_already = entry.t if started.action == BRING_BACK else 0.0
+                self._open = _Open(started, self._phase, entry.t, entry.t, down_already)
             case TurnEnded(pauses) if self._open:
                 self._open.pauses, self._open.last = pauses, entry.t
                 self.end()
@@ -110,6 +112,8 @@ class _TurnReader:
                 self._looks.append((entry.t, sampled))
             case NodeChanged(node, "died") if self._open:
                 self._open.problem, self._open.last = f"node {node} crashed", entry.t
+            case NodeChanged(node, "stopping") if self._open and node == self._open.started.node:
+                self._open.stopped_at = self._open.stopped_at or entry.t
             case NodeProved() as proved if self._open and proved.node == self._open.started.node:
                 self._open.after["right_jar"] = _right_jar(proved)
             case StepChanged() as step if self._open:
@@ -120,14 +124,12 @@ class _TurnReader:
                 pass
 
     def _on_step(self, turn: _Open, step: StepChanged, at: float) -> None:
-        if step.step == "do" and step.text.startswith("stop ") and step.status == "begin":
-            turn.stopped_at = at
         if step.status not in ("met", "unmet") or step.step not in ("expect", "guard"):
             return
         if step.status == "unmet":
-            turn.problem = f"{step.text.partition(' (within')[0]}: {step.detail or 'not so'}"
+            turn.problem = f"{self._condition(step)}: {step.detail or 'not so'}"
         if step.name in _CLIENT_CHECKS:
-            text = step.text.partition(" (within")[0]
+            text = self._condition(step)
             turn.after[step.name] = CheckResult(step.name, text, step.status == "met", step.seconds, step.detail)
             return
         found = self._checks(at - step.seconds)
@@ -136,6 +138,11 @@ class _TurnReader:
         elif found:
             turn.after = found | turn.after
             turn.back_at = at
+
+    def _condition(self, step: StepChanged) -> str:
+        """Return what was looked at for a step, without its bound; that the budget is over, nothing was looked at."""
+        looked_at = (look.condition for _, look in reversed(self._looks))
+        return next((condition for condition in looked_at if step.text.startswith(condition)), step.text)
 
     def _checks(self, began: float) -> dict[str, CheckResult]:
         """Return the checks of a list, by the looks at it; each with the time at which it was last unmet."""

@@ -1,5 +1,7 @@
 """A rehearsal is read back from its journal: turns with their checks, waits, and what stopped them."""
 
+from dataclasses import replace
+
 from harness.model.arms import Role
 from harness.model.clients import ClientReport
 from harness.model.events import (
@@ -26,7 +28,11 @@ IN_SERVICE = "the whole cluster is in service (within 120 s) as back_in_service"
 
 
 def look(checks, **problems):
-    return Sampled("…", not problems, {check.name: problems.get(check.name, "") for check in checks})
+    return Sampled(
+        "the node may stop" if checks is BEFORE else "the whole cluster is in service",
+        not problems,
+        {check.name: problems.get(check.name, "") for check in checks},
+    )
 
 
 def journal(*timed):
@@ -40,12 +46,14 @@ def whole_turn(began=10.0):
         (began + 1.0, look(BEFORE)),
         (began + 1.0, StepChanged("expect", NODE_STOPS, "met", "safe_to_stop", 1.0)),
         (began + 1.1, StepChanged("do", "stop the 1. node", "begin")),
+        (began + 1.1, NodeChanged(3, "stopping")),
         (began + 3.0, StepChanged("do", "stop the 1. node", "done")),
         (began + 3.1, StepChanged("expect", "it ended on SIGTERM (within 0 s) as x", "met", "stops_on_sigterm")),
         (began + 5.0, NodeProved(3, 42, "kafka-raft.jar", "a", "true", "21")),
         (began + 5.5, look(AFTER, brokers_unfenced="not registered: 3")),
         (began + 7.1, look(AFTER)),
         (began + 7.1, StepChanged("expect", IN_SERVICE, "met", "back_in_service", 4.0)),
+        (began + 7.2, Sampled("every client is served", ok=True)),
         (began + 7.2, StepChanged("expect", "every client is served (within 30 s) as x", "met", "clients_served", 0.1)),
         (began + 7.3, StepChanged("do", "the end of the turn", "begin")),
         (began + 7.3, TurnEnded({"orders": 1.5})),
@@ -93,6 +101,39 @@ def test_a_turn_ends_where_the_next_begins_and_turns_are_numbered():
     first, other = turns_of(journal(*whole_turn()[:-1], second, (41.0, StepChanged("do", "stop it", "done"))))
     assert [first.number, other.number] == [1, 2]
     assert (first.pauses, other.action) == ({}, "bring back")
+
+
+def reworded(entry):
+    event = entry.event
+    other = replace(event, text="bring it down") if isinstance(event, StepChanged) and event.step == "do" else event
+    return replace(entry, event=other)
+
+
+def test_how_long_a_node_was_down_does_not_hang_on_how_the_stop_is_worded():
+    (turn,) = turns_of([reworded(entry) for entry in journal(*whole_turn())])
+    assert turn.down_seconds == 6.0
+
+
+def test_a_node_that_is_killed_after_its_stop_is_down_from_the_stop_on():
+    killed = (13.5, NodeChanged(3, "stopping"))
+    (turn,) = turns_of(journal(*sorted([*whole_turn(), killed], key=lambda each: each[0])))
+    assert turn.down_seconds == 6.0
+
+
+def test_a_stop_of_another_node_is_none_of_this_turn():
+    (turn,) = turns_of(journal(whole_turn()[0], (10.2, NodeChanged(4, "stopping")), *whole_turn()[1:]))
+    assert turn.down_seconds == 6.0
+
+
+def test_a_node_that_was_down_already_is_down_from_the_begin_of_its_turn():
+    stopping = [each for each in whole_turn()[1:] if not isinstance(each[1], NodeChanged)]
+    (turn,) = turns_of(journal((10.0, TurnStarted(3, "broker", "bring back", "base")), *stopping))
+    assert turn.down_seconds == 7.1
+
+
+def test_a_check_is_described_without_its_bound():
+    (turn,) = turns_of(journal(*whole_turn()))
+    assert "every client is served" in [check.description for check in turn.after]
 
 
 def test_looks_at_something_else_are_no_checks_of_a_turn():
