@@ -151,11 +151,14 @@ def work_dir(run_dir: Path, out: Path | None) -> Path:
     return out
 
 
-def refuse_rollout(run_dir: Path) -> None:
-    """Raise HarnessError for a rollout, where a command is about single stages of a verification."""
+def refuse_rollout(run_dir: Path, hint: str = "") -> None:
+    """Raise HarnessError for a rollout, where a command is about verifications alone.
+
+    The hint is how to go on with the rollout if none is given.
+    """
     directory = RunDirectory(run_dir)
     if directory.roll_plan.exists:
-        raise HarnessError(f"{run_dir} is a rollout.", f"Do what it lacks with: {directory.resume_command}")
+        raise HarnessError(f"{run_dir} is a rollout.", hint or f"Do what it lacks with: {directory.resume_command}")
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import webbrowser
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -135,6 +136,7 @@ def merge(
     from harness.nightly.merging import describe_missing
     from harness.nightly.merging import merge as merge_folders
 
+    _refuse_rollouts(folders, "merged")
     folder = common.new_run_dir(out, "merge")
     common.hold(folder)
     try:
@@ -161,6 +163,7 @@ def compare(
     from harness.nightly.comparing import compare as changes_between
     from harness.nightly.comparing import read_side, render_markdown, same_kind, sentence
 
+    _refuse_rollouts((before, after), "compared")
     same_kind(before, after)
     changes = changes_between(read_side(before), read_side(after))
     out = common.console()
@@ -172,6 +175,12 @@ def compare(
             out.print(Text(visible(words), style="" if change.counts else "dim"))
         out.print(sentence(changes))
     return _DIFFERENT if any(change.counts for change in changes) else 0
+
+
+def _refuse_rollouts(folders: Sequence[Path], done: str) -> None:
+    hint = f"Only verifications and nights are {done}; what a rollout came to is in its report.html and rollout.json."
+    for folder in folders:
+        common.refuse_rollout(folder, hint)
 
 
 def open_report(run_dir: Annotated[Path, typer.Argument(help="A run directory or a night.")]) -> int:

@@ -194,6 +194,23 @@ def test_single_stages_of_a_verification_are_refused_on_a_rollout(harness, tmp_p
     assert f"harness rollout --resume {tmp_path}" in " ".join(err.split())
 
 
+@pytest.mark.parametrize(
+    "arguments", [("compare", "rollout", "rollout"), ("merge", "rollout", "--out", "night")], ids=["compare", "merge"]
+)
+def test_a_rollout_is_neither_compared_nor_merged_and_no_command_that_changes_nothing_is_named(
+    harness, tmp_path, monkeypatch, arguments
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rollout").mkdir()
+    RunDirectory(tmp_path / "rollout").roll_plan.write(RollPlan("3+3", (), ("control",), 0.0))
+    code, _, err = harness(*arguments)
+    assert code == 2
+    assert "rollout is a rollout." in err
+    assert "Only verifications and nights are" in err
+    assert "harness judge" not in err
+    assert not (tmp_path / "night").exists()
+
+
 def test_a_rollout_is_gone_on_with_as_a_rollout_and_nothing_else_is(harness, tmp_path):
     (tmp_path / "nothing").mkdir()
     assert "is no rollout" in harness("rollout", "--resume", str(tmp_path / "nothing"))[2]
