@@ -27,7 +27,10 @@ class RecordFile(Generic[T]):
     kind: type[T]
     schema: int | None = None
     absent: Callable[[], HarnessError] | None = None
-    remedy: str = "Run the stage that writes it again, or `harness verify --resume` with its run directory."
+    remedy: str = (
+        "Run the stage that writes it again, or go on with its run directory: `harness verify --resume`, "
+        "of a rollout `harness rollout --resume`."
+    )
 
     @property
     def exists(self) -> bool:

@@ -61,11 +61,11 @@ def check_result(run: RunFolder) -> Seal:
     """
     seal, result, journal = run.seal.read(), run.result.read(), run.journal
     if not journal.is_file() or _digest(journal.read_bytes()) != seal.journal:
-        raise _refused(journal, "is not the journal that was written in this run: it was changed afterwards")
+        raise _refused(run, journal, "is not the journal that was written in this run: it was changed afterwards")
     if result.key != run.key:
-        raise _refused(run.result.path, f"is the result of another run: it names {result.key.folder}")
+        raise _refused(run, run.result.path, f"is the result of another run: it names {result.key.folder}")
     if recorded_outcome(journal) != (result.outcome, result.expectation, result.reason):
-        raise _refused(run.result.path, f"says {result.outcome}, and the outcome in {journal.name} differs")
+        raise _refused(run, run.result.path, f"says {result.outcome}, and the outcome in {journal.name} differs")
     return seal
 
 
@@ -98,5 +98,6 @@ def _short(name: str, value: object) -> str:
     return str(value)[:_DIGITS] if name in ("plan", "jar", "other_jars") else str(value)
 
 
-def _refused(path: Path, why: str) -> HarnessError:
-    return HarnessError(f"{path} {why}.", f"Remove {path.parent} and run that cell again: `harness run` does.")
+def _refused(run: RunFolder, path: Path, why: str) -> HarnessError:
+    again = RunDirectory(run.root).resume_command
+    return HarnessError(f"{path} {why}.", f"Remove {run.path} and run that again: {again}")

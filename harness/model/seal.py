@@ -24,7 +24,16 @@ class RunInputs:
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """What a run was made with, and the SHA-256 of the journal that it left."""
+    """What a run was made with, and the SHA-256 of the journal that it left.
+
+    A rehearsal of schema 1 had no seal: the one that its conversion gave it has an empty plan, as nobody knows what it
+    was made with, and the digest of the journal as it was found then.
+    """
 
     inputs: RunInputs
     journal: str
+
+    @property
+    def is_of_a_conversion(self) -> bool:
+        """Whether `harness convert` made it, and not the run."""
+        return not self.inputs.plan

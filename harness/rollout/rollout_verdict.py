@@ -10,26 +10,35 @@ from harness.model.runs import Outcome
 from harness.rollout.rehearsals import CONTROL
 
 
-def decide_rollout(rehearsals: Sequence[Rehearsal]) -> tuple[RolloutOutcome, str, tuple[str, ...]]:
-    """Decide all rehearsals together: (outcome, sentence, reasons).
+def decide_rollout(
+    rehearsals: Sequence[Rehearsal], missing: Sequence[str] = ()
+) -> tuple[RolloutOutcome, str, tuple[str, ...]]:
+    """Decide all rehearsals together: (outcome, sentence, reasons); `missing` names those declared without a result.
 
     If base itself cannot be rolled, nothing is said about the candidate.
     """
-    outcome, reasons = _decide(rehearsals)
+    outcome, reasons = _decide(rehearsals, missing)
     return outcome, _sentence(outcome, rehearsals), reasons
 
 
-def _decide(rehearsals: Sequence[Rehearsal]) -> tuple[RolloutOutcome, tuple[str, ...]]:
+def _decide(rehearsals: Sequence[Rehearsal], missing: Sequence[str]) -> tuple[RolloutOutcome, tuple[str, ...]]:
     control = next((each for each in rehearsals if each.name == CONTROL), None)
     if control is not None and control.result.outcome is not Outcome.PASSED:
         return RolloutOutcome.INCONCLUSIVE, (f"base itself could not be rolled: {control.result.reason}",)
-    for outcome in (RolloutOutcome.STOPPED, RolloutOutcome.INCONCLUSIVE):
-        named = tuple(f"{each.name}: {each.result.reason}" for each in rehearsals if outcome_of(each) is outcome)
-        if named:
-            return outcome, named
+    stopped = _reasons(rehearsals, RolloutOutcome.STOPPED)
+    if stopped:
+        return RolloutOutcome.STOPPED, stopped
+    unclear = _reasons(rehearsals, RolloutOutcome.INCONCLUSIVE)
+    unclear += tuple(f"{name}: it has no result" for name in missing)
+    if unclear:
+        return RolloutOutcome.INCONCLUSIVE, unclear
     if not rehearsals:
         return RolloutOutcome.INCONCLUSIVE, ("nothing was rehearsed",)
     return RolloutOutcome.PASSED, ()
+
+
+def _reasons(rehearsals: Sequence[Rehearsal], outcome: RolloutOutcome) -> tuple[str, ...]:
+    return tuple(f"{each.name}: {each.result.reason}" for each in rehearsals if outcome_of(each) is outcome)
 
 
 def outcome_of(rehearsal: Rehearsal) -> RolloutOutcome:

@@ -22,6 +22,7 @@ from harness.model.verdict import VerdictRecord
 from harness.rundir.parts import JOURNAL, NODE_LOG, RESULT, BuildFolder, LogsFolder, ProofFolder, RunFolder
 
 _BEGIN = "Begin with `harness verify`, or with `harness build --out DIR`."
+_JUDGE_AGAIN = "Run `harness judge` again."
 # What a verdict rests on, in the order in which the stages write it.
 _BEFORE_THE_RUNS = (
     "run.json",
@@ -67,8 +68,12 @@ class RunDirectory:
     @property
     def resume_command(self) -> str:
         """The command line that does what this folder lacks."""
-        command = "rollout" if self.roll_plan.exists else "verify"
-        return f"harness {command} --resume {shlex.quote(str(self.path))}"
+        return f"{self.command} --resume {shlex.quote(str(self.path))}"
+
+    @property
+    def command(self) -> str:
+        """The command that makes a folder such as this."""
+        return "harness rollout" if self.roll_plan.exists else "harness verify"
 
     def build(self, name: str) -> BuildFolder:
         """Return the folder of a build."""
@@ -125,10 +130,8 @@ class RunDirectory:
             self.path / "verdict.json",
             VerdictRecord,
             schema=verdict.SCHEMA,
-            absent=lambda: HarnessError(
-                f"{self.path} has no verdict.json.", f"Judge it first: harness judge {self.path}"
-            ),
-            remedy="Run `harness judge` again.",
+            absent=lambda: self._not_judged("verdict.json"),
+            remedy=_JUDGE_AGAIN,
         )
 
     @property
@@ -149,12 +152,22 @@ class RunDirectory:
     @property
     def roll_plan(self) -> RecordFile[RollPlan]:
         """The options of a rollout beyond its builds; a verification has none."""
-        return RecordFile(self.path / "roll-plan.json", RollPlan)
+        return RecordFile(
+            self.path / "roll-plan.json",
+            RollPlan,
+            remedy="It has the options of the rollout as they were given: begin anew with `harness rollout`.",
+        )
 
     @property
     def rollout(self) -> RecordFile[RolloutVerdict]:
         """What a rollout's rehearsals showed, and what that comes to."""
-        return RecordFile(self.path / "rollout.json", RolloutVerdict, schema=rollout.SCHEMA)
+        return RecordFile(
+            self.path / "rollout.json",
+            RolloutVerdict,
+            schema=rollout.SCHEMA,
+            absent=lambda: self._not_judged("rollout.json"),
+            remedy=_JUDGE_AGAIN,
+        )
 
     @property
     def runbook(self) -> Path:
@@ -182,6 +195,9 @@ class RunDirectory:
 
     def _files(self, pattern: str) -> list[Path]:
         return sorted(path for path in self.path.glob(pattern) if path.is_file() and not path.is_symlink())
+
+    def _not_judged(self, lacks: str) -> HarnessError:
+        return HarnessError(f"{self.path} has no {lacks}.", f"Judge it first: harness judge {self.path}")
 
     def _no_run_directory(self, lacks: str) -> HarnessError:
         begun = lacks != "request.json" and self.request.exists

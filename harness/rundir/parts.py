@@ -11,6 +11,7 @@ from harness.model.findings import Contrast
 from harness.model.log_totals import Totals
 from harness.model.node_logs import NodeLogs
 from harness.model.proof import Coverage, Proof
+from harness.model.rollout import Rehearsal
 from harness.model.runs import Evidence, RunKey, RunResult
 from harness.model.seal import Seal
 
@@ -62,6 +63,11 @@ class RunFolder:
     def result(self) -> RecordFile[RunResult]:
         """What the run showed; written last."""
         return RecordFile(self.path / RESULT, RunResult)
+
+    @property
+    def rehearsal(self) -> RecordFile[Rehearsal]:
+        """What a rehearsal of schema 1 showed: its journal lacks the turns. Only a conversion writes it."""
+        return RecordFile(self.path / "rehearsal.json", Rehearsal)
 
     @property
     def execution_data(self) -> Path:

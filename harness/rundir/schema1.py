@@ -131,9 +131,25 @@ _EVENTS: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
+def event_of_rehearsal(document: Any, expectation: str) -> Any:
+    """One line of a rehearsal's journal; its outcome named no expectation: it is that of the result."""
+    return event({**document, "expectation": expectation} if document.get("event") == "outcome" else document)
+
+
+def seal_of_rehearsal(journal: str) -> Any:
+    """seal.json of a rehearsal, which had none, by the digest of its journal: what it was made with is not known."""
+    inputs = {"plan": "", "jar": "", "other_jars": [], "java": "", "profile": "", "repeat": 1}
+    return {"inputs": inputs, "journal": journal}
+
+
+def is_rehearsal(document: Any) -> bool:
+    """Return whether a result.json is a rehearsal's of schema 1."""
+    return "scenario" not in document
+
+
 def rehearsal(document: Any) -> Any:
     """What was a rehearsal's result.json: that of a run."""
-    if "scenario" in document:
+    if not is_rehearsal(document):
         return document
     name = document["name"]
     return {
@@ -188,12 +204,19 @@ def rollout(document: Any, declared: Any) -> Any:
         "plan": roll_plan(document),
         "base": arms["base"],
         "candidate": arms["on"],
-        "rehearsals": [_rehearsed(each) for each in document["rehearsals"]],
+        "rehearsals": [rehearsed(each) for each in document["rehearsals"]],
         "outcome": "PASSED" if document["ending"] == "HELD" else document["ending"],
         "sentence": "",
         "reasons": document["reasons"],
         "timings": _renamed_fields(document["timings"], {"ground": "prepare"}),
     }
+
+
+def rehearsals_declared(document: Any, rollout: Any) -> Any:
+    """run.json of a rollout, which declared scenarios that no rollout ran; `rollout` is rollout.json of schema 1."""
+    names = ("name", "question")
+    rehearsals = [{**{name: each[name] for name in names}, "budget_seconds": 0.0} for each in rollout["rehearsals"]]
+    return {**document, "scenarios": rehearsals}
 
 
 def roll_plan(document: Any) -> Any:
@@ -202,7 +225,8 @@ def roll_plan(document: Any) -> Any:
     return {"topology": document["topology"], "order": document["order"], "rehearsals": names, "stall_budget": 0.0}
 
 
-def _rehearsed(document: Mapping[str, Any]) -> dict[str, Any]:
+def rehearsed(document: Any) -> Any:
+    """One of the rehearsals in rollout.json, which its own result.json held as well."""
     kept = ("question", "budget_seconds", "errors", "notes", "commands")
     return {
         **{name: document[name] for name in kept},

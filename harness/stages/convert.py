@@ -56,9 +56,9 @@ def _convert_run_directory(directory: RunDirectory, reporter: Reporter) -> None:
     if not declaration.exists:
         declaration.read()
     _check_not_newer(declaration.path)
+    _convert_rollout(directory)
     for run in (*directory.runs(), *directory.coverage_runs.runs()):
         _convert_run(run, schema1.result)
-    _convert_rollout(directory)
     for pattern, change in schema1.RECORDS.items():
         for path in sorted(directory.path.glob(pattern)):
             _convert_record(path, change)
@@ -72,8 +72,9 @@ def _convert_rollout(directory: RunDirectory) -> None:
     if not rollout.is_file():
         return
     found = _document(rollout)
-    if found.get("schema") == 1:
-        _write(directory.roll_plan.path, schema1.roll_plan(found))
+    if found.get("schema") != 1:
+        return
+    _write(directory.roll_plan.path, schema1.roll_plan(found))
     for folder in sorted(directory.path.glob("rehearsals/*")):
         run = directory.run(RunKey(folder.name, schema1.ARM_OF_ROLL, 1))
         run.path.parent.mkdir(parents=True, exist_ok=True)
@@ -81,9 +82,24 @@ def _convert_rollout(directory: RunDirectory) -> None:
     shutil.rmtree(directory.path / "rehearsals", ignore_errors=True)
     for run in directory.runs():
         _convert_record(run.logs.path, lambda nodes: [schema1.node_logs(each) for each in nodes])
-        _convert_run(run, schema1.rehearsal)
+        _convert_rehearsal(run)
+    _convert_record(directory.declaration.path, lambda document: schema1.rehearsals_declared(document, found))
     declared = _document(directory.declaration.path)
     _convert_record(rollout, lambda document: schema1.rollout(document, declared))
+
+
+def _convert_rehearsal(run: RunFolder) -> None:
+    """Convert the files of a rehearsal, and seal it: from now on a change is noticed."""
+    if not (run.result.exists and run.journal.is_file()):
+        return
+    result = _document(run.result.path)
+    if schema1.is_rehearsal(result):
+        _write(run.rehearsal.path, schema1.rehearsed(result))
+        _convert_record(run.result.path, schema1.rehearsal)
+    expectation = run.result.read().expectation
+    journal = schema1.lines(_text(run.journal), lambda event: schema1.event_of_rehearsal(event, expectation))
+    write_text(run.journal, journal)
+    _write(run.seal.path, schema1.seal_of_rehearsal(_digest(journal)))
 
 
 def _convert_run(run: RunFolder, result: Change) -> None:

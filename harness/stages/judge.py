@@ -15,9 +15,9 @@ from harness.model.runs import Verdict
 from harness.model.verdict import VerdictRecord
 from harness.model.verdict_schema import check_record
 from harness.rundir.directory import RunDirectory
-from harness.stages import rollout
 from harness.stages.expected_logs import expected_lines
 from harness.stages.inventory import take_inventory
+from harness.stages.rollout_result import judge_rollout, report_rollout
 from harness.stages.timing import timed
 
 
@@ -79,10 +79,10 @@ def report(run_dir: Path, reporter: Reporter) -> Path:
 def judge_either(run_dir: Path, reporter: Reporter) -> Verdict | RolloutOutcome:
     """Judge what the folder holds: a verification, or a rollout that was rehearsed."""
     directory = RunDirectory(run_dir)
-    return rollout.judge_again(directory).outcome if directory.roll_plan.exists else judge(run_dir, reporter)
+    return judge_rollout(directory, reporter).outcome if directory.roll_plan.exists else judge(run_dir, reporter)
 
 
 def report_either(run_dir: Path, reporter: Reporter) -> Path:
     """Write the report of what the folder holds: a verification, or a rollout."""
     directory = RunDirectory(run_dir)
-    return rollout.report_again(directory) if directory.roll_plan.exists else report(run_dir, reporter)
+    return report_rollout(directory, reporter) if directory.roll_plan.exists else report(run_dir, reporter)

@@ -10,45 +10,38 @@ from rich.console import Console
 from rich.text import Text
 
 from harness.base.errors import HarnessError
-from harness.base.files import write_text
 from harness.base.progress import Reporter, duration
 from harness.base.text import visible
 from harness.cluster.install import Install
 from harness.cluster.prepare import NodeParts
 from harness.cluster.topology import describe_topology
 from harness.engine.planned_run import PlannedRun
-from harness.engine.sealing import check_result
 from harness.kafka.distribution import distribution_of
 from harness.kafka.lock import read_lock
 from harness.model.arms import ABSENT, Arm, Role
 from harness.model.declaration import Declaration
-from harness.model.findings import Contrast
 from harness.model.node_logs import NodeLogs
 from harness.model.request import Request
-from harness.model.rollout import SCHEMA, Rehearsal, RolloutOutcome, RolloutVerdict, RollPlan
+from harness.model.rollout import Rehearsal, RolloutOutcome, RolloutVerdict, RollPlan
 from harness.model.runs import RunKey
 from harness.model.setup import Setup
-from harness.report.rollout_cases import render_rehearsals
-from harness.report.rolloutpage import render_rollout
 from harness.rollout.baseline import Baseline, baseline_of, stall_budget
 from harness.rollout.commands import Tools
 from harness.rollout.nodes import parse_topology
 from harness.rollout.rehearsals import CONTROL, FORWARD, FORWARD_AND_BACK, KINDS, RESTART, rehearsal
 from harness.rollout.roll import BASE, CANDIDATE, DIES_ON_LOAD, WITH_KEY, WITH_KEY_LEFT, RollConfig
-from harness.rollout.rollout_verdict import decide_rollout, outcome_of
-from harness.rollout.runbook import markdown, runbook
+from harness.rollout.rollout_verdict import outcome_of
 from harness.rollout.sabotage import without_class
-from harness.rollout.turns import rehearsal_of
 from harness.rundir.directory import RunDirectory
-from harness.rundir.journal import read_journal
 from harness.stages.build import build
+from harness.stages.resume import check_builds_and_java
+from harness.stages.rollout_result import ARM, judge_rollout, read_rehearsal, report_rollout
 from harness.stages.run import carry_out, installed, prepare_node_parts
 from harness.stages.timing import timed
 from harness.toolbox.downloads import Downloads, sha256_of
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
 
-ARM = "roll"
 _COLOURS = {RolloutOutcome.PASSED: "green", RolloutOutcome.STOPPED: "red", RolloutOutcome.INCONCLUSIVE: "magenta"}
 # Of a key that it does not know, Kafka says that it is set, and not to what: it might be a secret.
 _SET_TO_SOMETHING = "None"
@@ -63,9 +56,9 @@ def rollout(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> RolloutVerdi
     if not directory.declaration.exists:
         build(run_dir, toolbox, reporter)
     rehearsals = rehearse(directory, toolbox, reporter)
-    contrast = _compare(rehearsals, directory, toolbox, reporter)
-    found = judge(directory, rehearsals)
-    report(directory, found, contrast)
+    _compare(rehearsals, directory, toolbox, reporter)
+    found = judge_rollout(directory, reporter)
+    report_rollout(directory, reporter)
     return found
 
 
@@ -97,6 +90,7 @@ class _RollInputs:
 
 def rehearse(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> list[Rehearsal]:
     """Run the rehearsals that have no result yet, the control first; return all of them."""
+    check_builds_and_java(directory.path, directory.declaration.read(), toolbox)
     inputs = _roll_inputs(directory, toolbox, reporter)
     names = inputs.plan.rehearsals
     cluster = describe_topology(parse_topology(inputs.plan.topology))
@@ -108,9 +102,8 @@ def rehearse(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> l
             reporter.report(f"[{number}/{len(names)}] {name}: {KINDS[name].question}")
             cell = _cell(inputs, name, baseline)
             carry_out([cell], directory.path, 1, reporter, "")
-            run = directory.run(cell.key)
             budget = inputs.budget(name, baseline)
-            found.append(rehearsal_of(run.result.read(), cell.scenario.question, budget, read_journal(run.journal)))
+            found.append(read_rehearsal(directory.run(cell.key), cell.scenario.question, budget))
             if name == CONTROL:
                 baseline = baseline_of(found[-1])
                 if baseline is None:  # what base cannot do says nothing about the candidate
@@ -185,75 +178,25 @@ def _tools(request: Request, declared: Declaration, node_parts: NodeParts, downl
     return Tools(node_parts.java, (*more, *distribution.jars), node_parts.line.commands)
 
 
-def judge(directory: RunDirectory, rehearsals: Sequence[Rehearsal]) -> RolloutVerdict:
-    """Decide what the rehearsals come to, and write rollout.json."""
-    declared = directory.declaration.read()
-    base, candidate = declared.arm(Role.BASE), declared.arm(Role.ON)
-    assert base is not None
-    assert candidate is not None
-    found = RolloutVerdict(
-        SCHEMA,
-        declared.kafka_version,
-        directory.roll_plan.read(),
-        base,
-        candidate,
-        tuple(rehearsals),
-        *decide_rollout(rehearsals),
-        declared.timings,
-    )
-    directory.rollout.write(found)
-    return found
-
-
-def judge_again(directory: RunDirectory) -> RolloutVerdict:
-    """Decide again what the rehearsals in rollout.json come to, and write it there."""
-    found = directory.rollout.read()
-    for run in directory.runs():
-        if run.seal.exists:  # a rehearsal of schema 1 has none
-            check_result(run)
-    outcome, sentence, reasons = decide_rollout(found.rehearsals)
-    found = replace(found, outcome=outcome, sentence=sentence, reasons=reasons)
-    directory.rollout.write(found)
-    return found
-
-
-def report_again(directory: RunDirectory) -> Path:
-    """Write the report and the runbook of a rollout that was judged; return the report's path."""
-    contrasts = directory.logs.findings.read() if directory.logs.findings.exists else ()
-    report(directory, directory.rollout.read(), next(iter(contrasts), None))
-    return directory.report
-
-
-def report(directory: RunDirectory, found: RolloutVerdict, contrast: Contrast | None) -> None:
-    """Write report.html, junit.xml and runbook.md."""
-    journals = {each.name: list(read_journal(directory.run(each.result.key).journal)) for each in found.rehearsals}
-    write_text(directory.report, render_rollout(found, journals, contrast, directory.declaration.read().argv))
-    write_text(directory.junit, render_rehearsals(found))
-    write_text(directory.runbook, markdown(runbook(found)))
-
-
-def _compare(
-    rehearsals: Sequence[Rehearsal], directory: RunDirectory, toolbox: Toolbox, reporter: Reporter
-) -> Contrast | None:
+def _compare(rehearsals: Sequence[Rehearsal], directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> None:
     """Compare the logs of versions mixed with those of one version; they are shown and do not decide."""
     from harness.logs.log_diff import compare, opened, read_nodes
 
     compared = (CONTROL, FORWARD_AND_BACK)
     by_name = {each.name: each for each in rehearsals}
     if not {*compared} <= by_name.keys():
-        return None
+        return
     reporter.stage("comparing the logs of both versions mixed with those of base alone, on Spark")
     nodes = [node for name in compared for node in _logs_of_roll(directory, by_name[name])]
     logs = directory.logs
+    logs.findings.path.unlink(missing_ok=True)  # those of an earlier roll are not shown when this fails
     try:
         with timed(directory, "diff"):
             with opened(logs.path, toolbox, reporter.report) as spark:
                 counted = read_nodes(spark, directory.path, nodes, logs, reporter.report)
-            (contrast,) = compare(counted, [compared], logs, reporter.report)
+            compare(counted, [compared], logs, reporter.report)
     except HarnessError as error:
         reporter.report(f"the log diff failed: {error}")
-        return None
-    return contrast
 
 
 def _logs_of_roll(directory: RunDirectory, rehearsed: Rehearsal) -> list[NodeLogs]:

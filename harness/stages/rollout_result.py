@@ -1,0 +1,95 @@
+"""What became of a rollout: its rehearsals read back from their runs, decided together, and reported."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from harness.base.files import write_text
+from harness.base.progress import Reporter
+from harness.engine.sealing import check_result
+from harness.model.arms import Role
+from harness.model.rollout import SCHEMA, Rehearsal, RolloutVerdict
+from harness.model.runs import RunKey
+from harness.report.rollout_cases import render_rehearsals
+from harness.report.rolloutpage import render_rollout
+from harness.rollout.baseline import baseline_of, stall_budget
+from harness.rollout.rehearsals import CONTROL
+from harness.rollout.rollout_verdict import decide_rollout
+from harness.rollout.runbook import markdown, runbook
+from harness.rollout.turns import rehearsal_of
+from harness.rundir.directory import RunDirectory
+from harness.rundir.journal import read_journal
+from harness.rundir.parts import RunFolder
+
+ARM = "roll"
+
+
+def judge_rollout(directory: RunDirectory, reporter: Reporter) -> RolloutVerdict:
+    """Decide what the declared rehearsals come to by the results of their runs, and write rollout.json.
+
+    Raises HarnessError for a result that has no seal, or that was changed after its run.
+    """
+    reporter.stage("judging")
+    declared = directory.declaration.read()
+    base, candidate = declared.arm(Role.BASE), declared.arm(Role.ON)
+    assert base is not None
+    assert candidate is not None
+    rehearsals = read_rehearsals(directory)
+    known = {each.name for each in rehearsals}
+    missing = [each.name for each in declared.scenarios if each.name not in known]
+    found = RolloutVerdict(
+        SCHEMA,
+        declared.kafka_version,
+        directory.roll_plan.read(),
+        base,
+        candidate,
+        tuple(rehearsals),
+        *decide_rollout(rehearsals, missing),
+        declared.timings,
+    )
+    directory.rollout.write(found)
+    return found
+
+
+def read_rehearsals(directory: RunDirectory) -> list[Rehearsal]:
+    """Return the declared rehearsals that have a result; none after a control that did not pass.
+
+    Raises HarnessError for a result that has no seal, or that was changed after its run.
+    """
+    plan, setup, baseline = directory.roll_plan.read(), directory.setup.read(), None
+    found: list[Rehearsal] = []
+    for declared in directory.declaration.read().scenarios:
+        run = directory.run(RunKey(declared.name, ARM, 1))
+        if not run.result.exists:
+            continue
+        budget = stall_budget(declared.name, plan.stall_budget, baseline, setup.overlay)
+        found.append(read_rehearsal(run, declared.question, budget))
+        if declared.name == CONTROL:
+            baseline = baseline_of(found[-1])
+            if baseline is None:  # what base cannot do says nothing about the candidate
+                break
+    return found
+
+
+def read_rehearsal(run: RunFolder, question: str, budget_seconds: float) -> Rehearsal:
+    """Return what a run shows as a rehearsal.
+
+    Raises HarnessError for a result that has no seal, or that was changed after its run.
+    """
+    seal, result = check_result(run), run.result.read()
+    if seal.is_of_a_conversion:
+        return replace(run.rehearsal.read(), result=result)
+    return rehearsal_of(result, question, budget_seconds, read_journal(run.journal))
+
+
+def report_rollout(directory: RunDirectory, reporter: Reporter) -> Path:
+    """Write report.html, junit.xml and runbook.md of a rollout that was judged; return the report's path."""
+    reporter.stage("writing the report")
+    found = directory.rollout.read()
+    contrast = next(iter(directory.logs.findings.read_if_exists() or ()), None)
+    journals = {each.name: list(read_journal(directory.run(each.result.key).journal)) for each in found.rehearsals}
+    write_text(directory.report, render_rollout(found, journals, contrast, directory.declaration.read().argv))
+    write_text(directory.junit, render_rehearsals(found))
+    write_text(directory.runbook, markdown(runbook(found)))
+    return directory.report
