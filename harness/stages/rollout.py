@@ -40,7 +40,7 @@ from harness.rollout.runbook import markdown, runbook
 from harness.rollout.sabotage import without_class
 from harness.rollout.turns import rehearsal_of
 from harness.rundir.directory import RunDirectory
-from harness.rundir.journal import read_journal
+from harness.rundir.journal import read_journal, read_undamaged
 from harness.stages.build import build
 from harness.stages.run import carry_out, installed, prepare_node_parts
 from harness.stages.timing import timed
@@ -226,7 +226,7 @@ def report_again(directory: RunDirectory) -> Path:
 
 def report(directory: RunDirectory, found: RolloutVerdict, contrast: Contrast | None) -> None:
     """Write report.html, junit.xml and runbook.md."""
-    journals = {each.name: list(read_journal(directory.run(each.result.key).journal)) for each in found.rehearsals}
+    journals = {each.name: list(read_undamaged(directory.run(each.result.key).journal)) for each in found.rehearsals}
     write_text(directory.report, render_rollout(found, journals, contrast, directory.declaration.read().argv))
     write_text(directory.junit, render_rehearsals(found))
     write_text(directory.runbook, markdown(runbook(found)))
