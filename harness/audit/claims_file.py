@@ -19,6 +19,7 @@ from harness.base.errors import HarnessError
 from harness.base.toml import name, no_twins, only_keys, tables, text, texts
 from harness.model.arms import Role
 from harness.model.claims import Claim, Expected
+from harness.model.outcome_names import now_called
 from harness.model.runs import Outcome
 
 _JARS = ("kafka-raft",)
@@ -87,7 +88,7 @@ def parse_expected(text: str) -> Expected:
     """Return what `PASSED` or `FAILED(name)` means. Raises ValueError for anything else."""
     found = _EXPECTED.fullmatch(text)
     if not found:
-        raise ValueError(f"{text!r} is neither PASSED nor FAILED(name_of_the_expectation)")
+        raise ValueError(f"{text!r} is neither PASSED nor FAILED(name_of_the_expectation){now_called(text)}")
     refuted = found.group(1) or ""
     return Expected(Outcome.FAILED, refuted) if refuted else Expected(Outcome.PASSED)
 

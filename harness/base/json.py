@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
+import re
 import types
 from collections.abc import Mapping, Sequence
 from enum import Enum
@@ -14,6 +16,8 @@ from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hin
 from harness.base.errors import HarnessError
 
 T = TypeVar("T")
+
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,4000}")
 
 
 def to_json(record: object) -> str:
@@ -33,16 +37,23 @@ def from_json(cls: type[T], text: str | bytes) -> T:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Return the plain document (dict, list, …) that `text` holds. Raises HarnessError."""
+    """Return the plain document (dict, list, …) that `text` holds. Raises HarnessError, also for NaN and Infinity."""
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise HarnessError(f"Not valid JSON: {error}.", "Run the stage that writes it again.") from error
 
 
 def record_of(cls: type[T], document: Any) -> T:
     """Return the `cls` that a plain document holds. Raises HarnessError as `from_json` does."""
-    return cast(T, _build(cls, document, "$"))
+    try:
+        return cast(T, _build(cls, document, "$"))
+    except RecursionError as error:
+        raise HarnessError("It is nested too deeply.") from error
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON number")
 
 
 def plain(value: object) -> Any:
@@ -79,7 +90,7 @@ def _key(kind: Any, key: str, where: str) -> Any:
     """Return a mapping's key: JSON has texts only."""
     if kind is not int:
         return _build(kind, key, where)
-    _expect(key.lstrip("-").isdecimal(), where, "a number as key", key)
+    _expect(_WHOLE_NUMBER.fullmatch(key) is not None, where, "a number as key", key)
     return int(key)
 
 
@@ -103,10 +114,20 @@ def _scalar(kind: Any, value: Any, where: str) -> Any:
         return kind(value)
     if kind is Path and isinstance(value, str):
         return Path(value)
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
+    if kind is float and type(value) in (int, float):
+        return _finite(value, where)
     _expect(kind is Any or type(value) is kind, where, getattr(kind, "__name__", str(kind)), value)
     return value
+
+
+def _finite(value: float, where: str) -> float:
+    """Return a JSON number as a float; `1e999` is one that no float holds."""
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    _expect(math.isfinite(number), where, "a finite number", value)
+    return number
 
 
 def _expect(met: bool, where: str, wanted: str, got: object) -> None:

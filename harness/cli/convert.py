@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from harness.base.errors import HarnessError
 from harness.base.locks import MARKER, owned
 from harness.cli import common
 
@@ -27,6 +28,7 @@ def convert(
     """
     from harness.stages import convert as stage
 
+    stage.check_kind(folder)
     stage.convert(_copied(folder, out) if out else _held(folder), common.reporter())
     return 0
 
@@ -38,6 +40,15 @@ def _held(folder: Path) -> Path:
 
 
 def _copied(folder: Path, out: Path) -> Path:
+    try:
+        return _copy(folder, out)
+    except OSError as error:
+        raise HarnessError(
+            f"{folder} cannot be copied to {out}: {error.strerror or error}.", "Name another by --out."
+        ) from error
+
+
+def _copy(folder: Path, out: Path) -> Path:
     if folder.is_file():
         shutil.copyfile(folder, out)
         return out

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from harness.coverage.changes import JAVA_SOURCES, ChangedLines
 from harness.coverage.jacoco import LineHits
+from harness.model.outcome_names import NODE_ALIVE
 from harness.model.proof import ReachedLine
 from harness.model.runs import Outcome, RunResult
 
@@ -51,7 +52,7 @@ def gap_in(results: Sequence[RunResult], without_data: Sequence[str]) -> str:
 
 def _is_cut_short(result: RunResult) -> bool:
     """Whether a run did not get to its end, or a JVM ended without a chance to send what it had run."""
-    return result.outcome not in (Outcome.PASSED, Outcome.FAILED) or result.expectation == "node_alive"
+    return result.outcome not in (Outcome.PASSED, Outcome.FAILED) or result.expectation == NODE_ALIVE
 
 
 def read_texts(sources: Path, paths: Sequence[str]) -> dict[str, tuple[str, ...]]:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from harness.model.clients import ClientReport, broken_promises
 from harness.model.incidents import Incident, IncidentKind
+from harness.model.outcome_names import LEDGER_READ, NOTHING_LOST, RECORDS_ACKNOWLEDGED
 from harness.model.runs import Outcome
-
-NOTHING_LOST = "nothing_lost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +90,11 @@ def _of_clients(clients: Sequence[ClientReport]) -> Decision:
     """Decide a run against which nothing else speaks: a client whose records were not checked keeps it from passing."""
     if unread := [f"{each.name}: {each.unread}" for each in clients if each.unread]:
         return Decision(
-            Outcome.INCONCLUSIVE, "ledger_read", f"it could not be checked what was lost: {'; '.join(unread)}"
+            Outcome.INCONCLUSIVE, LEDGER_READ, f"it could not be checked what was lost: {'; '.join(unread)}"
         )
     if idle := [each.name for each in clients if not each.acknowledged]:
         reason = f"nothing was ever acknowledged to {', '.join(idle)}, so that nothing could be lost"
-        return Decision(Outcome.INCONCLUSIVE, "records_acknowledged", reason)
+        return Decision(Outcome.INCONCLUSIVE, RECORDS_ACKNOWLEDGED, reason)
     return Decision(Outcome.PASSED)
 
 

@@ -14,6 +14,7 @@ from harness.engine.recorder import Recorder
 from harness.model.events import PhaseStarted, StepChanged
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.node_logs import PhaseSpan
+from harness.model.outcome_names import ACTION_DONE, TESTABLE, WITHIN_BUDGET
 from harness.scenario.bounds import seconds_of
 from harness.scenario.plan import Plan
 from harness.scenario.steps import (
@@ -96,7 +97,7 @@ class StepRunner:
     def _over_budget(self) -> None:
         budget = self._cell.scenario.budget
         line = self._recorder.write(StepChanged("guard", "the plan's budget", "unmet", seconds=budget))
-        self._unmet_guard("within_budget", f"the plan took longer than its {budget:g} s", line)
+        self._unmet_guard(WITHIN_BUDGET, f"the plan took longer than its {budget:g} s", line)
 
     def _take(self, step: Step) -> None:
         kind, text = describe_step(step, self._cell.settings_in_force)
@@ -143,7 +144,7 @@ class StepRunner:
             perform()
         except (ActionFailed, Unreachable) as error:
             line = self._recorder.write(StepChanged(kind, text, "failed", seconds=_since(began), detail=str(error)))
-            self._unmet_guard("action_done", f"{text}: {error}", line)
+            self._unmet_guard(ACTION_DONE, f"{text}: {error}", line)
         self._recorder.write(StepChanged(kind, text, "done", seconds=_since(began)))
 
     def _guard(self, condition: Condition, within: float, text: str) -> None:
@@ -164,7 +165,7 @@ class StepRunner:
             return
         story = f"{condition.description}: not within {within:g} s{_because(last)}"
         if not condition.sample(self._world).testable:  # a lost quorum must not pass for a lost observer
-            self._unmet_guard("testable", f"{story}, and at its end the cluster was in no state to be tested", line)
+            self._unmet_guard(TESTABLE, f"{story}, and at its end the cluster was in no state to be tested", line)
         node = condition.node.find(self._world) if isinstance(condition, AboutNode) else None
         self._recorder.expectation_unmet(Incident(IncidentKind.EXPECTATION_UNMET, named, story), line, node)
         raise PlanEnded

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from harness.judge.cells import QUESTION_REACHABLE
 from harness.judge.classify import was_decided
 from harness.model.arms import Role
 from harness.model.claims import Claim, Expected
+from harness.model.outcome_names import QUESTION_REACHABLE
 from harness.model.runs import Outcome, RunResult
 from harness.model.verdict import CellOutcome, CellState, Check, Standing
 

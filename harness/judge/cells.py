@@ -5,15 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from harness.model.outcome_names import SAYS_NOTHING_OF_THE_BUILD
 from harness.model.runs import Outcome, RunResult
 from harness.model.verdict import CellOutcome, CellState
-
-NODE_ALIVE = "node_alive"
-QUESTION_REACHABLE = "question_reachable"
-# What an INCONCLUSIVE run names when harness or host failed: the host starved the nodes, the plan took longer
-# than its budget, the ledger could not be read back or had nothing to check. None of it says anything about the build;
-# every other name is a guard of the scenario, or an action that failed, and the build can be the cause of it.
-SAYS_NOTHING_OF_THE_BUILD = frozenset({"host_not_starved", "within_budget", "ledger_read", "records_acknowledged"})
 
 
 def missing_cell(declared: int, reason: str) -> CellOutcome:

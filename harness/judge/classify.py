@@ -7,9 +7,10 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import assert_never
 
-from harness.judge.cells import NODE_ALIVE, QUESTION_REACHABLE, missed_its_guard
+from harness.judge.cells import missed_its_guard
 from harness.model.arms import Role
 from harness.model.claims import Expected
+from harness.model.outcome_names import NODE_ALIVE, QUESTION_REACHABLE
 from harness.model.runs import Outcome
 from harness.model.verdict import CellOutcome, CellState
 
@@ -122,7 +123,7 @@ def was_decided(base: CellOutcome) -> bool:
 def as_candidate(cell: CellOutcome, base: CellOutcome) -> CellOutcome:
     """Read a candidate's cell: a guard that base meets and the candidate never does is a failure.
 
-    What harness or host failed to test (`cells.SAYS_NOTHING_OF_THE_BUILD`) stays INCONCLUSIVE.
+    What harness or host failed to test (`SAYS_NOTHING_OF_THE_BUILD`) stays INCONCLUSIVE.
     """
     if not (was_decided(base) and missed_its_guard(cell)):
         return cell

@@ -150,7 +150,7 @@ class ClientSettled:
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
-    """A node's turn in a roll begins; `roles` says what the node is, `action` is `replace restart bring-back`."""
+    """A node's turn in a roll begins; `roles`: what the node is, `action`: `replace`, `restart` or `bring back`."""
 
     kind: ClassVar[str] = "turn"
     node: int

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.base.errors import HarnessError
+from harness.model.outcome_names import now_called
+from harness.model.verdict import CellState
 
 
 class WaiverKind(StrEnum):
@@ -30,6 +33,7 @@ _WHAT: Mapping[WaiverKind, str] = {
     WaiverKind.OUTCOME: "shows",
     WaiverKind.FINDING: "contains",
 }
+_OUTCOME = re.compile(rf"({'|'.join(CellState)})|(FAILED|INCONCLUSIVE)\([^()]+\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +104,15 @@ def _waiver(kind: WaiverKind, table: Any, where: str) -> Waiver:
         if not isinstance(table[key], str) or not table[key].strip():
             raise ValueError(f"{where}, {key}: it is a text that is not empty")
     place, what, reason, owner = (table[key] for key in texts)
+    if kind is WaiverKind.OUTCOME:
+        _check_outcome(what, f"{where}, shows")
     return Waiver(kind, place, what, reason, owner, _day(table["expires"], where))
+
+
+def _check_outcome(text: str, where: str) -> None:
+    if now_called(text) or not _OUTCOME.fullmatch(text):
+        known = f"; outcomes are {', '.join(CellState)}, FAILED and INCONCLUSIVE with a name as in FAILED(node_alive)"
+        raise ValueError(f"{where}: there is no outcome {text!r}{now_called(text) or known}")
 
 
 def _day(value: Any, where: str) -> date:

@@ -11,12 +11,12 @@ from harness.report.html import render_html
 from harness.report.markdown import render_markdown
 from harness.report.run_cases import render_runs
 from harness.rundir.directory import RunDirectory
-from harness.rundir.journal import read_journal
+from harness.rundir.journal import read_undamaged
 
 
 def write_reports(directory: RunDirectory, record: VerdictRecord) -> Path:
     """Write junit.xml, summary.md and report.html; return the page's path. Equal input gives equal bytes."""
-    journals = {run.key.folder: list(read_journal(directory.run(run.key).journal)) for run in record.runs}
+    journals = {run.key.folder: list(read_undamaged(directory.run(run.key).journal)) for run in record.runs}
     write_text(directory.junit, render_runs(record))
     write_text(directory.summary, render_markdown(report_context(record, journals)))
     history = directory.sparklines.read_if_exists()

@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,11 +14,21 @@ from types import TracebackType
 from typing import Any, get_args
 
 from harness.base.errors import HarnessError
-from harness.base.json import plain, record_of
+from harness.base.json import parse_json, plain, record_of
 from harness.model.events import Event, Unknown
 
 _KINDS = {event.kind: event for event in get_args(Event) if event is not Unknown}
 _STAMPS = ("seq", "t", "at", "event")
+
+
+@dataclass(frozen=True, slots=True)
+class _Stamps:
+    """What every line has."""
+
+    seq: int
+    t: float
+    at: str
+    event: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +59,20 @@ class Journal:
             self._stream.close()
 
     def write(self, event: Event) -> int:
-        """Append an event; return its line number, which is what evidence points at."""
+        """Append an event; return its line number, which is what evidence points at.
+
+        Raises ValueError for one with NaN in it: no reader would read on behind that.
+        """
         with self._lock:
             if self._stream.closed:  # a thread that was late
                 return self._lines
-            self._lines += 1
+            number = self._lines + 1
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
-            entry = Entry(self._lines, round(time.monotonic() - self._began, 3), now, event)
-            self._stream.write(json.dumps(line_of(entry), ensure_ascii=False) + "\n")
+            entry = Entry(number, round(time.monotonic() - self._began, 3), now, event)
+            self._stream.write(json.dumps(line_of(entry), ensure_ascii=False, allow_nan=False) + "\n")
             self._stream.flush()
-            return self._lines
+            self._lines = number
+            return number
 
 
 def line_of(entry: Entry) -> dict[str, Any]:
@@ -70,33 +85,51 @@ def line_of(entry: Entry) -> dict[str, Any]:
 def read_journal(path: Path) -> Iterator[Entry]:
     """Yield the entries of a journal; a missing one has none, and a line that a crash cut ends it.
 
-    Raises HarnessError for an event whose fields are not those of its kind.
+    Raises HarnessError that names file and line for an event that is none of its kind, or whose number or times are
+    none.
     """
+    for number, values in _whole_lines(path):
+        yield _entry(values, path, number)
+
+
+def read_undamaged(path: Path) -> Iterator[Entry]:
+    """Yield the entries that `read_journal` does, for a page: a damaged line is passed over."""
+    for number, values in _whole_lines(path):
+        with suppress(HarnessError):
+            yield _entry(values, path, number)
+
+
+def _whole_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the number and the object of each line up to the first that holds none."""
     if not path.is_file():
         return
     with path.open(encoding="utf-8", errors="replace", newline="\n") as stream:
-        for line in stream:
+        for number, line in enumerate(stream, 1):
             try:
-                values = json.loads(line) if line.endswith("\n") else None
-            except ValueError:
+                values = parse_json(line) if line.endswith("\n") else None
+            except HarnessError:
                 return
             if not isinstance(values, dict) or not set(_STAMPS) <= values.keys():
                 return
-            yield _entry(values, path)
+            yield number, values
 
 
-def _entry(values: dict[str, Any], path: Path) -> Entry:
+def _entry(values: dict[str, Any], path: Path, number: int) -> Entry:
     rest = {key: value for key, value in values.items() if key not in _STAMPS}
-    kind = _KINDS.get(values["event"])
     try:
-        event = record_of(kind, rest) if kind else Unknown(str(values["event"]), rest)
-        return Entry(int(values["seq"]), float(values["t"]), str(values["at"]), event)
+        stamps = record_of(_Stamps, {key: values[key] for key in _STAMPS})
+        kind = _KINDS.get(stamps.event)
+        event = record_of(kind, rest) if kind else Unknown(stamps.event, rest)
     except HarnessError as error:
-        where = f"{path}, line {values['seq']}"
         raise HarnessError(
-            f"{where}: this is no `{values['event']}` event. {error.message}",
+            f"{path}, line {number}: this is no {_kind(values['event'])}event. {error.message}",
             "A folder that an earlier harness wrote is converted by: harness convert DIR",
         ) from error
+    return Entry(stamps.seq, stamps.t, stamps.at, event)
+
+
+def _kind(name: object) -> str:
+    return f"`{name}` " if isinstance(name, str) else ""
 
 
 def events_of(entries: Iterable[Entry]) -> Iterator[Event]:

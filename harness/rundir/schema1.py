@@ -7,19 +7,39 @@ already stays as it is, so that a conversion that was cut short can be repeated.
 from __future__ import annotations
 
 import json
+import operator
 import re
-from collections.abc import Callable, Mapping
-from typing import Any
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from harness.base.errors import HarnessError
+from harness.model.outcome_names import FORMER_EXPECTATIONS, FORMER_OUTCOMES, NODE_ALIVE, outcome_of_today
 
 SCHEMA = 2
+T = TypeVar("T")
 
-_OUTCOMES = {"HELD": "PASSED", "REFUTED": "FAILED", "STOPPED": "FAILED"}
-_EXPECTATIONS = {"ledger_asked": "records_acknowledged", "askable": "testable"}
 ARM_OF_ROLL = "roll"
 _WHEN = ("before", "after")
-_SHOWN = re.compile(r"\b(HELD|REFUTED)\b(?=$|\()")
-_NAMED = re.compile(r"(?<=\()(ledger_asked|askable)(?=\))")
-_WAIVED_OUTCOME = re.compile(r"^(\s*shows\s*=\s*[\"'])(HELD|REFUTED)\b", re.MULTILINE)
+_OUTCOME = re.compile(r"[A-Z]+(?:\(\w+\))?")
+# What a function of this module raises when its document is not what schema 1 knows.
+_DAMAGED = (AttributeError, IndexError, KeyError, TypeError, ValueError, RecursionError)
+
+
+def converted(change: Callable[[T], T], document: T, where: object) -> T:
+    """Return what a function of this module makes of a document, which can be written as UTF-8.
+
+    Raises HarnessError that names `where` when the document is damaged.
+    """
+    try:
+        made = change(document)
+        json.dumps(made, ensure_ascii=False).encode("utf-8", "surrogateescape")
+    except _DAMAGED as error:
+        raise HarnessError(
+            f"{where} is damaged: it is not what schema 1 knows by this name.",
+            "Restore it, or have what is in its folder made again.",
+        ) from error
+    return made
 
 
 def declaration(document: Any) -> Any:
@@ -58,8 +78,8 @@ def result(document: Any) -> Any:
 
 def _with_outcome(document: Mapping[str, Any]) -> dict[str, Any]:
     expectation = document.get("expectation", "")
-    renamed = {"expectation": _EXPECTATIONS[expectation]} if expectation in _EXPECTATIONS else {}
-    return {**document, "outcome": _OUTCOMES.get(document["outcome"], document["outcome"]), **renamed}
+    renamed = {"expectation": FORMER_EXPECTATIONS[expectation]} if expectation in FORMER_EXPECTATIONS else {}
+    return {**document, "outcome": FORMER_OUTCOMES.get(document["outcome"], document["outcome"]), **renamed}
 
 
 def setup(document: Any) -> Any:
@@ -80,7 +100,8 @@ def seal(document: Any) -> Any:
 
 def event(document: Any) -> Any:
     """One line of a journal, of a run or of a rehearsal."""
-    change = _EVENTS.get(document.get("event"))
+    kind = document.get("event")
+    change = _EVENTS.get(kind) if isinstance(kind, str) else None
     return change(document) if change else document
 
 
@@ -157,7 +178,7 @@ def rehearsal(document: Any) -> Any:
         "arm": ARM_OF_ROLL,
         "role": "on",
         "repeat": 1,
-        "outcome": _OUTCOMES.get(document["ending"], document["ending"]),
+        "outcome": FORMER_OUTCOMES.get(document["ending"], document["ending"]),
         "expectation": _failed_check(document),
         "reason": document["reason"],
         "evidence": [{**each, "path": _in_its_run(each["path"], name)} for each in document["evidence"]],
@@ -190,7 +211,7 @@ def _failed_check(document: Mapping[str, Any]) -> str:
     if document["ending"] == "HELD":
         return ""
     checks = [check for step in document["steps"] for check in (*step["before"], *step["after"])]
-    return next((check["name"] for check in checks if not check["met"]), "node_alive")
+    return next((check["name"] for check in checks if not check["met"]), NODE_ALIVE)
 
 
 def rollout(document: Any, declared: Any) -> Any:
@@ -280,30 +301,52 @@ def past_night(document: Any) -> Any:
 
 def _past_cell(cell: Mapping[str, Any]) -> dict[str, Any]:
     renamed = _renamed(cell, shown="outcome")
-    shown = _SHOWN.sub(lambda found: _OUTCOMES[found[0]], renamed["outcome"])
-    outcome = _NAMED.sub(lambda found: _EXPECTATIONS[found[0]], shown)
     standing = renamed["standing"].replace("not asked", "unsupported")
-    return {**renamed, "outcome": outcome, "standing": standing}
+    return {**renamed, "outcome": outcome_of_today(renamed["outcome"]), "standing": standing}
 
 
 def waivers(text: str) -> str:
     """waivers.toml of a night: the outcomes that it waives."""
-    return _WAIVED_OUTCOME.sub(lambda found: f"{found[1]}{_OUTCOMES[found[2]]}", text)
+    wanted = [outcome_of_today(value) for value in _waived_outcomes(text)]
+    for found in reversed(list(_OUTCOME.finditer(text))):  # from the end, so that places before it stay
+        if (now := outcome_of_today(found[0])) != found[0]:
+            text = _closer(text, text[: found.start()] + now + text[found.end() :], wanted)
+    if _waived_outcomes(text) != wanted:
+        raise ValueError("an outcome is written with escapes")
+    return text
 
 
-def lines(text: str, convert: Callable[[Any], Any]) -> str:
-    """Return JSON lines, each converted; a last line that a crash cut stays as it is."""
+def _closer(text: str, changed: str, wanted: Sequence[str]) -> str:
+    """Return that of two files of waivers whose values are nearer to those wanted: comments, other keys stay."""
+    met = [sum(map(operator.eq, _waived_outcomes(each), wanted)) for each in (text, changed)]
+    return changed if met[1] > met[0] else text
+
+
+def _waived_outcomes(text: str) -> list[str]:
+    return [table["shows"] for table in tomllib.loads(text).get("outcome", [])]
+
+
+def lines(text: str, change: Callable[[Any], Any], where: object) -> str:
+    """Return JSON lines, each converted; a last line that a crash cut stays as it is.
+
+    Raises HarnessError that names the line of what is damaged; `where` names the file.
+    """
     whole, end, cut = text.rpartition("\n")
-    return "".join(f"{_line(line, convert)}\n" for line in whole.split("\n")) + cut if end else text
+    if not end:
+        return text
+    changed = (_line(line, change, f"{where}, line {number}") for number, line in enumerate(whole.split("\n"), 1))
+    return "".join(f"{line}\n" for line in changed) + cut
 
 
-def _line(line: str, convert: Callable[[Any], Any]) -> str:
+def _line(line: str, change: Callable[[Any], Any], where: str) -> str:
     try:
         document = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return line
-    converted = convert(document) if isinstance(document, dict) else document
-    return line if converted == document else json.dumps(converted, ensure_ascii=False)
+    if not isinstance(document, dict):
+        return line
+    made = converted(change, document, where)
+    return line if made == document else json.dumps(made, ensure_ascii=False)
 
 
 def _renamed(document: Mapping[str, Any], **names: str) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from harness.engine.planned_run import PlannedRun
 from harness.model.arms import ABSENT, Role
 from harness.model.clients import ClientReport
 from harness.model.events import QuorumSeen
+from harness.model.outcome_names import HOST_NOT_STARVED, NOTHING_LOST
 from harness.model.runs import Outcome, RunKey, RunResult
 from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import read_journal
@@ -84,7 +85,7 @@ class LiveCanaries:
 
     def _starved(self, run_dir: Path) -> str:
         result = self._run(run_dir, Topology(1, 1), _starve, {})
-        return _alarm_sentence(result, Outcome.INCONCLUSIVE, "host_not_starved")
+        return _alarm_sentence(result, Outcome.INCONCLUSIVE, HOST_NOT_STARVED)
 
     def _unhealed(self, run_dir: Path) -> str:
         result = self._run(run_dir, Topology(3, 0), _move_without_registering, _SLOW_TO_ANNOUNCE)
@@ -97,7 +98,7 @@ class LiveCanaries:
             before, after = _before_and_after_a_cut(cluster)
         require(before.acknowledged > 0 and not before.lost and not before.unread, f"before the cut: {before}")
         decision = decide(Facts(clients=(after,)))
-        if (decision.outcome, decision.expectation) != (Outcome.FAILED, "nothing_lost"):
+        if (decision.outcome, decision.expectation) != (Outcome.FAILED, NOTHING_LOST):
             raise NotDetected(f"{decision.outcome}: {decision.reason}")
         return f"{decision.outcome}({decision.expectation}): {decision.reason}"
 

@@ -22,21 +22,38 @@ from harness.rundir.parts import RunFolder
 from harness.stages import judge as judge_stage
 
 Change = Callable[[Any], Any]
+_NAME_ONE = "Name a run directory, a night or a history file."
 
 
 def convert(folder: Path, reporter: Reporter) -> None:
     """Convert a run directory, a night with its verifications, or a file with the history of nights, in place.
 
     A verification that was judged is judged again, and its report written again. Raises HarnessError for a folder that
-    is none of these, and for a newer schema.
+    is none of these, for a newer schema, for what is damaged, and for what cannot be read or written.
     """
+    check_kind(folder)
+    try:
+        _convert(folder, reporter)
+    except OSError as error:
+        raise HarnessError(f"{error.filename or folder} cannot be converted: {error.strerror or error}.") from error
+    reporter.report(f"{folder} has schema {schema1.SCHEMA}")
+
+
+def check_kind(folder: Path) -> None:
+    """Raise HarnessError for what is no run directory, no night and no file."""
+    if not folder.exists():
+        raise HarnessError(f"{folder} does not exist.", _NAME_ONE)
+    if not (folder.is_file() or NightFolder(folder).night.exists or RunDirectory(folder).declaration.exists):
+        raise HarnessError(f"{folder} is no run directory: it has no run.json.", _NAME_ONE)
+
+
+def _convert(folder: Path, reporter: Reporter) -> None:
     if folder.is_file():
         _convert_history(folder)
     elif NightFolder(folder).night.exists:
         _convert_night(NightFolder(folder), reporter)
     else:
         _convert_run_directory(RunDirectory(folder), reporter)
-    reporter.report(f"{folder} has schema {schema1.SCHEMA}")
 
 
 def _convert_night(place: NightFolder, reporter: Reporter) -> None:
@@ -46,16 +63,14 @@ def _convert_night(place: NightFolder, reporter: Reporter) -> None:
         if RunDirectory(path).declaration.exists:
             _convert_run_directory(RunDirectory(path), reporter)
     if place.waivers.is_file():
-        write_text(place.waivers, schema1.waivers(place.waivers.read_text(encoding="utf-8")))
+        write_text(place.waivers, schema1.converted(schema1.waivers, _text(place.waivers), place.waivers))
     _convert_record(night, schema1.night)
     reporter.report(f"The night's own pages are written by: harness merge {place.path} --out FOLDER")
 
 
 def _convert_run_directory(directory: RunDirectory, reporter: Reporter) -> None:
-    declaration = directory.declaration
-    if not declaration.exists:
-        declaration.read()
-    _check_not_newer(declaration.path)
+    _check_not_newer(directory.declaration.path)
+    _check_rehearsals(directory)
     _convert_rollout(directory)
     for run in (*directory.runs(), *directory.coverage_runs.runs()):
         _convert_run(run, schema1.result)
@@ -66,17 +81,42 @@ def _convert_run_directory(directory: RunDirectory, reporter: Reporter) -> None:
         _judge_again(directory, reporter)
 
 
+def _check_rehearsals(directory: RunDirectory) -> None:
+    """Raise HarnessError for rehearsals that cannot become runs."""
+    rehearsals = _rehearsals(directory)
+    if rehearsals and not directory.rollout.exists:
+        raise HarnessError(
+            f"{directory.path} is a rollout that was cut short: it has rehearsals and no rollout.json, which says their"
+            " plan.",
+            "Begin it again with `harness rollout`.",
+        )
+    for folder in rehearsals:
+        run = _run_of(directory, folder).path
+        if run.is_file() or (run.is_dir() and any(run.iterdir())):
+            raise HarnessError(f"{run} is occupied: {folder} is to be there.", "Move it away, and convert again.")
+
+
+def _rehearsals(directory: RunDirectory) -> list[Path]:
+    return sorted(path for path in directory.path.glob("rehearsals/*") if path.is_dir())
+
+
+def _run_of(directory: RunDirectory, rehearsal: Path) -> RunFolder:
+    return directory.run(RunKey(rehearsal.name, schema1.ARM_OF_ROLL, 1))
+
+
 def _convert_rollout(directory: RunDirectory) -> None:
     """Convert rollout.json, and make every rehearsal a run: it was a folder of its own."""
     rollout = directory.rollout.path
     if not rollout.is_file():
         return
     found = _document(rollout)
+    before = _document(directory.declaration.path)
+    schema1.converted(lambda document: schema1.rollout(document, before), found, rollout)
     if found.get("schema") != 1:
         return
     _write(directory.roll_plan.path, schema1.roll_plan(found))
-    for folder in sorted(directory.path.glob("rehearsals/*")):
-        run = directory.run(RunKey(folder.name, schema1.ARM_OF_ROLL, 1))
+    for folder in _rehearsals(directory):
+        run = _run_of(directory, folder)
         run.path.parent.mkdir(parents=True, exist_ok=True)
         folder.rename(run.path)
     shutil.rmtree(directory.path / "rehearsals", ignore_errors=True)
@@ -94,10 +134,12 @@ def _convert_rehearsal(run: RunFolder) -> None:
         return
     result = _document(run.result.path)
     if schema1.is_rehearsal(result):
-        _write(run.rehearsal.path, schema1.rehearsed(result))
+        _write(run.rehearsal.path, schema1.converted(schema1.rehearsed, result, run.result.path))
         _convert_record(run.result.path, schema1.rehearsal)
     expectation = run.result.read().expectation
-    journal = schema1.lines(_text(run.journal), lambda event: schema1.event_of_rehearsal(event, expectation))
+    journal = schema1.lines(
+        _text(run.journal), lambda event: schema1.event_of_rehearsal(event, expectation), run.journal
+    )
     write_text(run.journal, journal)
     _write(run.seal.path, schema1.seal_of_rehearsal(_digest(journal)))
 
@@ -106,7 +148,7 @@ def _convert_run(run: RunFolder, result: Change) -> None:
     """Convert the files of a run; its seal stays right, or stays wrong where the journal was changed after the run."""
     if run.journal.is_file():
         before = _text(run.journal)
-        after = schema1.lines(before, schema1.event)
+        after = schema1.lines(before, schema1.event, run.journal)
         if run.seal.exists:
             _convert_record(run.seal.path, lambda document: _resealed(document, before, after))
         write_text(run.journal, after)
@@ -131,19 +173,24 @@ def _judge_again(directory: RunDirectory, reporter: Reporter) -> None:
 
 
 def _convert_history(path: Path) -> None:
-    for number, line in enumerate(_text(path).splitlines(), 1):
-        _check_old(parse_json(line), f"{path}, line {number}", path)
-    write_text(path, schema1.lines(_text(path), schema1.past_night))
+    text = _text(path)
+    for number, line in enumerate(text.removesuffix("\n").split("\n") if text else (), 1):
+        _check_old(_night_of(line, f"{path}, line {number}"), f"{path}, line {number}", path)
+    write_text(path, schema1.lines(text, schema1.past_night, path))
+
+
+def _night_of(line: str, where: str) -> Any:
+    try:
+        return parse_json(line)
+    except HarnessError as error:
+        raise HarnessError(f"{where} is no night of a history. {error.message}", _NAME_ONE) from error
 
 
 def _convert_record(path: Path, change: Change) -> None:
     document = _document(path)
-    try:
-        converted = change(document)
-    except (AttributeError, KeyError, TypeError) as error:
-        raise HarnessError(f"{path} is damaged: it is not what schema 1 knows by this name.") from error
-    if converted != document:
-        _write(path, converted)
+    made = schema1.converted(change, document, path)
+    if made != document:
+        _write(path, made)
 
 
 def _write(path: Path, document: Any) -> None:

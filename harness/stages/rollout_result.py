@@ -19,7 +19,7 @@ from harness.rollout.rollout_verdict import decide_rollout
 from harness.rollout.runbook import markdown, runbook
 from harness.rollout.turns import rehearsal_of
 from harness.rundir.directory import RunDirectory
-from harness.rundir.journal import read_journal
+from harness.rundir.journal import read_journal, read_undamaged
 from harness.rundir.parts import RunFolder
 
 ARM = "roll"
@@ -88,7 +88,7 @@ def report_rollout(directory: RunDirectory, reporter: Reporter) -> Path:
     reporter.stage("writing the report")
     found = directory.rollout.read()
     contrast = next(iter(directory.logs.findings.read_if_exists() or ()), None)
-    journals = {each.name: list(read_journal(directory.run(each.result.key).journal)) for each in found.rehearsals}
+    journals = {each.name: list(read_undamaged(directory.run(each.result.key).journal)) for each in found.rehearsals}
     write_text(directory.report, render_rollout(found, journals, contrast, directory.declaration.read().argv))
     write_text(directory.junit, render_rehearsals(found))
     write_text(directory.runbook, markdown(runbook(found)))

@@ -63,6 +63,8 @@ def test_a_candidate_without_a_flag_has_no_off_arm_to_claim():
     [
         ('"PASSED"', '"held"', r"claim 1, expect.on: 'held' is neither PASSED nor FAILED"),
         ('"PASSED"', '"INCONCLUSIVE"', "neither PASSED nor FAILED"),
+        ('"PASSED"', '"HELD"', "it is called PASSED now"),
+        ('"PASSED"', '"REFUTED(askable)"', r"it is called FAILED\(testable\) now"),
         ('"PASSED"', "true", "expect, on: it is a text"),
         ("(observer_recovers)", "()", "neither PASSED nor FAILED"),
         ('on = "PASSED"', 'cm = "PASSED"', "claim 1, expect lacks on"),

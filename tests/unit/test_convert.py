@@ -3,10 +3,13 @@
 import json
 import shutil
 import sys
+import tomllib
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from harness.base.errors import HarnessError
@@ -233,3 +236,175 @@ def test_a_copy_is_converted_and_the_original_stays(folder, tmp_path, monkeypatc
     assert contents(folder) == before
     assert RunDirectory(tmp_path / "copy").declaration.read().repeats == 1
     assert "has schema 2" in capsys.readouterr().out
+
+
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.just("\ud800"),
+    lambda each: st.lists(each) | st.dictionaries(st.text(), each),
+    max_leaves=5,
+)
+FIELDS = st.from_regex(
+    "schema|name|claims|expected|outcome|expectation|event|ending|steps|cells|shown|standing|planned|ended|arms|seq|t|at|"
+    "rehearsals|differences|audit|chains|findings|inputs|made|scenario|arm|files|phases|strips|verified|lost|acked",
+    fullmatch=True,
+)
+DOCUMENTS = ANY_JSON | st.dictionaries(
+    FIELDS, ANY_JSON | st.just("") | st.just(1) | st.lists(st.dictionaries(FIELDS, ANY_JSON))
+)
+EVENTS = st.builds(
+    lambda kind, rest: {**rest, "event": kind},
+    st.sampled_from(["outcome", "step", "node", "proof", "ledger"]),
+    st.dictionaries(FIELDS, ANY_JSON),
+)
+CHANGES = {
+    **schema1.RECORDS,
+    **{change.__name__: change for change in (schema1.result, schema1.seal, schema1.rehearsal, schema1.node_logs)},
+    **{change.__name__: change for change in (schema1.roll_plan, schema1.night, schema1.past_night, schema1.waivers)},
+    "event": schema1.event,
+    "rollout": lambda document: schema1.rollout(document, document),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_whatever_a_file_holds_it_is_converted_or_refused_by_its_name(change):
+    @given(DOCUMENTS | EVENTS)
+    def refused_or_converted(document):
+        refusal = ""
+        try:
+            schema1.converted(change, document, "a/file")
+        except HarnessError as error:
+            refusal = error.message
+        assert refusal in ("", "a/file is damaged: it is not what schema 1 knows by this name.")
+
+    refused_or_converted()
+
+
+@pytest.mark.parametrize("line", ['{"event": "outcome", "reason": ""}', '{"event": "node"}', '{"event": "ledger"}'])
+def test_a_damaged_line_of_a_journal_is_named_by_its_number(folder, line):
+    journal = RunDirectory(folder).run(STOCK).journal
+    lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join([*lines[:2], line + "\n", *lines[2:]]))
+    with pytest.raises(HarnessError, match=r"journal\.jsonl, line 3 is damaged"):
+        convert(folder, QUIET)
+
+
+@pytest.mark.parametrize("line", ['{"event": ["x"]}', '{"event": {}}', "7", "[" * 100_000], ids=range(4))
+def test_what_is_no_event_of_schema_1_stays_in_the_journal(folder, line):
+    journal = RunDirectory(folder).run(STOCK).journal
+    journal.write_text(journal.read_text() + line + "\n")
+    convert(folder, QUIET)
+    assert journal.read_text().endswith(f"\n{line}\n")
+
+
+@pytest.fixture
+def rollout(kept_folders, tmp_path) -> Path:
+    """Return a stopped rollout of schema 1."""
+    return shutil.copytree(kept_folders / "rollout-stopped", tmp_path / "rollout")
+
+
+@pytest.mark.parametrize("content", ["[]", '{"schema": 1}', "{", "NaN"])
+def test_a_damaged_rollout_is_named_and_left_as_it_is(rollout, content):
+    (rollout / "rollout.json").write_text(content)
+    before = contents(rollout)
+    with pytest.raises(HarnessError, match=r"rollout\.json is damaged"):
+        convert(rollout, QUIET)
+    assert contents(rollout) == before
+
+
+def test_a_rehearsal_whose_place_is_occupied_is_named_and_nothing_is_converted(rollout):
+    (rollout / "runs/control/roll/1").mkdir(parents=True)
+    (rollout / "runs/control/roll/1/mine").write_text("")
+    before = contents(rollout)
+    with pytest.raises(HarnessError, match=r"runs/control/roll/1 is occupied: \S+rehearsals/control is to be there"):
+        convert(rollout, QUIET)
+    assert contents(rollout) == before
+
+
+def test_a_rollout_of_before_that_was_cut_short_is_to_be_begun_again(rollout):
+    (rollout / "rollout.json").unlink()
+    before = contents(rollout)
+    with pytest.raises(HarnessError, match="is a rollout that was cut short") as caught:
+        convert(rollout, QUIET)
+    assert "harness rollout" in caught.value.hint
+    assert contents(rollout) == before
+
+
+@pytest.mark.parametrize("line", ["garbage", "", "NaN"])
+def test_a_line_that_is_no_night_is_named_and_the_history_left_as_it_is(tmp_path, line):
+    path = tmp_path / "history.jsonl"
+    path.write_text(f'{{"schema": 2, "label": "a\u2028b"}}\n{line}\n')
+    before = path.read_bytes()
+    with pytest.raises(HarnessError, match=r"history\.jsonl, line 2 is no night of a history") as caught:
+        convert(path, QUIET)
+    assert caught.value.hint == "Name a run directory, a night or a history file."
+    assert path.read_bytes() == before
+
+
+def test_a_night_of_a_history_that_lacks_everything_is_named_by_its_line(tmp_path):
+    (tmp_path / "history.jsonl").write_text('{"schema": 1}\n')
+    with pytest.raises(HarnessError, match=r"history\.jsonl, line 1 is damaged"):
+        convert(tmp_path / "history.jsonl", QUIET)
+
+
+def refused(monkeypatch, capsys, *words) -> str:
+    monkeypatch.setattr(sys, "argv", ["harness", "convert", *map(str, words)])
+    assert cli._run() == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "internal error" not in said
+    return said
+
+
+def test_what_is_nowhere_is_to_be_named(tmp_path, monkeypatch, capsys):
+    (tmp_path / "other" / "builds").mkdir(parents=True)
+    for name in ("NOSUCH", "other"):
+        said = refused(monkeypatch, capsys, tmp_path / name)
+        assert said.endswith("Name a run directory, a night or a history file.")
+        assert "verify" not in said
+    assert (tmp_path / "other" / "builds").is_dir(), "a folder that is none of ours keeps its builds"
+
+
+@pytest.mark.parametrize("source", ["folder", "history"])
+def test_a_copy_that_cannot_be_made_is_a_sentence(folder, tmp_path, monkeypatch, capsys, source):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "history.jsonl").write_text('{"schema": 2}\n')
+    of = {"folder": folder, "history": tmp_path / "history.jsonl"}[source]
+    said = refused(monkeypatch, capsys, of, "--out", tmp_path / "file" / "x")
+    refusal = {"folder": f"{tmp_path}/file/x cannot be made", "history": f"cannot be copied to {tmp_path}/file/x"}
+    assert refusal[source] in " ".join(said.split())
+    assert "Name another by --out." in said
+
+
+def test_a_disk_that_refuses_is_a_sentence(folder, monkeypatch):
+    def full(path, content):
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(stage, "write_text", full)
+    with pytest.raises(HarnessError, match="cannot be converted: No space left on device"):
+        convert(folder, QUIET)
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ('[[outcome]]\nshows = "INCONCLUSIVE(askable)"', '[[outcome]]\nshows = "INCONCLUSIVE(testable)"'),
+        ("outcome = [{a = 'HELD', shows = 'HELD'}]", "outcome = [{a = 'HELD', shows = 'PASSED'}]"),
+        ('[[outcome]]\n"shows" = "REFUTED(x)" # HELD', '[[outcome]]\n"shows" = "FAILED(x)" # HELD'),
+        ('[[outcome]]\n\'shows\' = """HELD"""', '[[outcome]]\n\'shows\' = """PASSED"""'),
+        (
+            "[[outcome]]\nreason = 'shows = \"HELD\"'\nshows = 'INCONCLUSIVE(ledger_asked)'",
+            "[[outcome]]\nreason = 'shows = \"HELD\"'\nshows = 'INCONCLUSIVE(records_acknowledged)'",
+        ),
+        ("[[finding]]\ncontains = 'HELD'", "[[finding]]\ncontains = 'HELD'"),
+    ],
+)
+def test_waived_outcomes_are_renamed_by_their_value_and_nothing_else_is(before, now):
+    assert tomllib.loads(now)
+    assert schema1.waivers(before) == now
+    assert schema1.waivers(now) == now
+
+
+def test_waivers_that_cannot_be_converted_are_named(kept_folders, tmp_path):
+    shutil.copytree(kept_folders / "night-kept", tmp_path / "night")
+    (tmp_path / "night" / "waivers.toml").write_text("[[outcome]\n")
+    with pytest.raises(HarnessError, match=r"waivers\.toml is damaged"):
+        convert(tmp_path / "night", QUIET)

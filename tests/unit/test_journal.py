@@ -1,15 +1,17 @@
 """A journal is read back as the very records that were written, as far as it is whole."""
 
+import contextlib
+import dataclasses
 import json
 from typing import get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.model.events import Event, PhaseStarted, Sampled, Unknown, is_of_the_plan
-from harness.rundir.journal import Entry, Journal, line_of, read_journal
+from harness.rundir.journal import Entry, Journal, line_of, read_journal, read_undamaged
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda each: st.lists(each), max_leaves=3)
@@ -83,3 +85,79 @@ def test_an_event_with_other_fields_than_its_kind_is_refused_with_its_line(tmp_p
     path.write_text(phase(1) + '{"seq": 2, "t": 0, "at": "", "event": "phase", "title": "x"}\n')
     with pytest.raises(HarnessError, match=r"journal\.jsonl, line 2: this is no `phase` event"):
         list(read_journal(path))
+
+
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda each: st.lists(each) | st.dictionaries(st.text() | st.sampled_from(["--5", "1"]), each),
+    max_leaves=5,
+)
+STAMPS = {"seq": 1, "t": 0.5, "at": "2026", "event": "phase"}
+FIELDS = [field.name for kind in KINDS for field in dataclasses.fields(kind)]
+NAMES = [kind.kind for kind in KINDS]
+LINES = st.fixed_dictionaries(
+    {"seq": st.just(1) | ANY_JSON, "t": st.just(0.5) | ANY_JSON, "at": st.just("") | ANY_JSON}
+    | {"event": st.sampled_from(NAMES) | ANY_JSON}
+).flatmap(lambda stamps: st.dictionaries(st.sampled_from(FIELDS), ANY_JSON).map(lambda rest: {**rest, **stamps}))
+EVENTS_OF_ANYTHING = st.sampled_from(KINDS).flatmap(
+    lambda kind: st.fixed_dictionaries({field.name: ANY_JSON for field in dataclasses.fields(kind)}).map(
+        lambda rest: {**STAMPS, **rest, "event": kind.kind}
+    )
+)
+DAMAGED = {
+    "number": {"seq": "x"},
+    "no number": {"seq": True},
+    "kind": {"event": ["x"]},
+    "time": {"t": []},
+    "endless time": {"t": 10**400},
+    "wall time": {"at": None},
+    "fields": {"title": "x"},
+}
+
+
+@pytest.fixture(scope="module")
+def some_journal(tmp_path_factory):
+    return tmp_path_factory.mktemp("journal") / "journal.jsonl"
+
+
+@given(ANY_JSON | LINES | EVENTS_OF_ANYTHING)
+@example({**STAMPS, "event": "quorum", "leader": 0, "epoch": 1, "high_watermark": 1, "voters": {"--5": 1}})
+@example({**STAMPS, "event": "quorum", "leader": 0, "epoch": 1, "high_watermark": 1, "voters": {"9" * 5000: 1}})
+@example({**STAMPS, "event": "turn-end", "pauses": {"a": 10**400}})
+def test_whatever_a_line_holds_it_is_read_or_refused(some_journal, document):
+    some_journal.write_text(json.dumps(document) + "\n")
+    with contextlib.suppress(HarnessError):
+        list(read_journal(some_journal))
+    assert len(list(read_undamaged(some_journal))) <= 1
+
+
+@pytest.mark.parametrize("damage", DAMAGED.values(), ids=DAMAGED)
+def test_a_damaged_line_is_refused_by_its_number_and_passed_over_by_a_page(tmp_path, damage):
+    path = tmp_path / "journal.jsonl"
+    path.write_text(phase(1) + json.dumps({**STAMPS, "name": "b", **damage}) + "\n" + phase(3))
+    with pytest.raises(HarnessError, match=r"journal\.jsonl, line 2: this is no .*event"):
+        list(read_journal(path))
+    assert [entry.seq for entry in read_undamaged(path)] == [1, 3]
+
+
+@pytest.mark.parametrize("value", ["NaN", "-Infinity", "[" * 100_000], ids=["nan", "infinity", "deep"])
+def test_a_journal_ends_at_a_value_that_is_no_json(tmp_path, value):
+    path = tmp_path / "journal.jsonl"
+    path.write_text(phase(1) + phase(2).replace("0.5", value) + phase(3))
+    assert [entry.seq for entry in read_journal(path)] == [1]
+
+
+def test_a_number_that_no_float_holds_is_refused(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    path.write_text(phase(1).replace("0.5", "1e999"))
+    with pytest.raises(HarnessError, match="expected a finite number"):
+        list(read_journal(path))
+
+
+def test_what_no_reader_would_read_is_not_written(tmp_path):
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        journal.write(PhaseStarted("a"))
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            journal.write(Sampled("x", ok=True, detail={"lag": float("nan")}))
+        journal.write(PhaseStarted("b"))
+    assert [entry.seq for entry in read_journal(journal.path)] == [1, 2]

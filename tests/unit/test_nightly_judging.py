@@ -194,6 +194,11 @@ def test_findings_are_waived_by_a_part_of_their_template(tmp_path):
         (FILE.replace('"kim"', '" "'), "owner: it is a text that is not empty"),
         (FILE.replace("contains", "shows"), "finding 1: it needs where, contains, reason"),
         ("[[outcome]", "waivers.toml: "),
+        (FILE.replace(LOST, "HELD"), "outcome 1, shows: there is no outcome 'HELD'; it is called PASSED now"),
+        (FILE.replace("FAILED", "REFUTED"), f"it is called {LOST} now"),
+        (FILE.replace(LOST, "INCONCLUSIVE(askable)"), "it is called INCONCLUSIVE(testable) now"),
+        (FILE.replace(LOST, "LOST"), "there is no outcome 'LOST'; outcomes are PASSED, FAILED, INCONCLUSIVE"),
+        (FILE.replace(LOST, "PASSED(x)"), "there is no outcome 'PASSED(x)'"),
         ("outcome = [1]", "outcome 1: it needs"),
     ],
 )

@@ -11,6 +11,7 @@ from harness.cluster.cluster import Cluster
 from harness.cluster.node import Node
 from harness.model.events import HostStalled
 from harness.model.incidents import Incident, IncidentKind
+from harness.model.outcome_names import HOST_NOT_STARVED
 from harness.scenario.monitors.base import Monitor, RunRecord
 from harness.scenario.verbs import monitor
 
@@ -24,7 +25,7 @@ _RAFT_THREAD = "kafka-{node}-raft-io"
 class HostNotStarved(Monitor):
     """Looks in a thread of its own how long each node, and the harness itself, was kept from running."""
 
-    name: ClassVar[str] = "host_not_starved"
+    name: ClassVar[str] = HOST_NOT_STARVED
 
     def __init__(self, record: RunRecord, cluster: Cluster) -> None:
         super().__init__(record, cluster)

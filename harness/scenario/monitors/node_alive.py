@@ -12,6 +12,7 @@ from harness.cluster.cluster import Cluster
 from harness.cluster.node import Node, NodeState
 from harness.model.events import Noted
 from harness.model.incidents import Incident, IncidentKind
+from harness.model.outcome_names import NODE_ALIVE
 from harness.rundir.parts import NODE_LOG, NODE_OUTPUT
 from harness.scenario.monitors.base import Monitor, RunRecord
 from harness.scenario.verbs import monitor
@@ -25,7 +26,7 @@ _LINE_BYTES, _EXCERPT_BYTES = 2000, 300
 class NodeAlive(Monitor):
     """A death is the build's doing, but for the one signal that only somebody else can have sent."""
 
-    name: ClassVar[str] = "node_alive"
+    name: ClassVar[str] = NODE_ALIVE
 
     def __init__(self, record: RunRecord, cluster: Cluster) -> None:
         super().__init__(record, cluster)

@@ -1,0 +1,37 @@
+"""What outcomes name beside a scenario's own expectations, and the words for outcomes that an earlier harness had."""
+
+from __future__ import annotations
+
+import re
+
+NODE_ALIVE = "node_alive"
+NOTHING_LOST = "nothing_lost"
+QUESTION_REACHABLE = "question_reachable"
+HOST_NOT_STARVED = "host_not_starved"
+WITHIN_BUDGET = "within_budget"
+LEDGER_READ = "ledger_read"
+RECORDS_ACKNOWLEDGED = "records_acknowledged"
+TESTABLE = "testable"
+ACTION_DONE = "action_done"
+
+# What an INCONCLUSIVE run names when harness or host failed: the host starved the nodes, the plan took longer
+# than its budget, the ledger could not be read back or had nothing to check. None of it says anything about the build;
+# every other name is a guard of the scenario, or an action that failed, and the build can be the cause of it.
+SAYS_NOTHING_OF_THE_BUILD = frozenset({HOST_NOT_STARVED, WITHIN_BUDGET, LEDGER_READ, RECORDS_ACKNOWLEDGED})
+
+FORMER_OUTCOMES = {"HELD": "PASSED", "REFUTED": "FAILED", "STOPPED": "FAILED"}
+FORMER_EXPECTATIONS = {"ledger_asked": RECORDS_ACKNOWLEDGED, "askable": TESTABLE}
+_OUTCOME = re.compile(r"\b(HELD|REFUTED)\b(?=$|\()")
+_EXPECTATION = re.compile(r"(?<=\()(ledger_asked|askable)(?=\))")
+
+
+def outcome_of_today(text: str) -> str:
+    """Return an outcome as reports write it now: `FAILED(x)` for `REFUTED(x)`."""
+    shown = _OUTCOME.sub(lambda found: FORMER_OUTCOMES[found[0]], text)
+    return _EXPECTATION.sub(lambda found: FORMER_EXPECTATIONS[found[0]], shown)
+
+
+def now_called(text: str) -> str:
+    """Return a clause for a message about a former outcome, `; it is called PASSED now`; empty for any other text."""
+    today = outcome_of_today(text)
+    return f"; it is called {today} now" if today != text else ""
