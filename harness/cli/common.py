@@ -123,7 +123,7 @@ def new_run_dir(out: Path | None, command: str) -> Path:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise HarnessError(f"{out} cannot be made: {error.strerror}.", "Name another folder by --out.") from error
+        raise HarnessError(f"{out} cannot be made: {error.strerror}.", "Name another by --out.") from error
     return out
 
 
