@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 from rich.text import Text
 
+from harness.base.ending import end_if_asked
 from harness.base.text import visible
 
 _REPORT_EVERY_SECONDS = 10.0
@@ -29,11 +30,13 @@ class Reporter:
         self.console = console
 
     def stage(self, text: str) -> None:
-        """Say what begins now."""
+        """Say what begins now; nothing begins after the end was asked for."""
+        end_if_asked()
         self.console.print(Text(f"• {text}", style="bold"))
 
     def report(self, text: str) -> None:
-        """Say a detail of the stage."""
+        """Say a detail of the stage; KeyboardInterrupt instead when the end was asked for."""
+        end_if_asked()
         self.console.print(Text(f"  {visible(text)}", style="dim"))
 
     @contextmanager

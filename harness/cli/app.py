@@ -17,6 +17,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from harness.base.ending import ask_for_end, end_is_asked_for
 from harness.base.errors import HarnessError
 from harness.base.text import visible
 from harness.cli import audit, convert, image, inspect, mutants, nightly, rollout, selftest, stages, verify
@@ -79,6 +80,7 @@ def _terminate(_signal: int, _frame: FrameType | None) -> None:
 
     Once: a second Ctrl-C must not disturb the end. It has its time; children die with this process in any case.
     """
+    ask_for_end()
     for ending in _ENDING_SIGNALS:
         signal.signal(ending, signal.SIG_IGN)
     deadline = threading.Timer(_END_WITHIN_SECONDS, os._exit, [_INTERRUPTED])
@@ -109,16 +111,23 @@ def _run() -> int:
     except typer.TyperException as error:  # usage: typer's own words, with the command's usage line
         error.show()  # type: ignore[attr-defined]  # its subclasses that reach us have it
         return USAGE_OR_HARNESS_ERROR
-    except HarnessError as error:
-        _print_error("error", error.message, error.hint)
-        return USAGE_OR_HARNESS_ERROR
-    except Exception as error:  # a fault of ours: one sentence, and the traceback where it can be sent from
-        kept = f"This is a fault of the harness; its traceback is in {_keep_traceback()}."
-        _print_error("internal error", f"{type(error).__name__}: {error}"[:500], kept)
-        return USAGE_OR_HARNESS_ERROR
+    except Exception as error:
+        if not end_is_asked_for():
+            return _tell(error)
+        code = _INTERRUPTED  # the error is what a library made of the interruption
     if code == _INTERRUPTED:  # what typer makes of KeyboardInterrupt
         errors().print(f"\nStopped; nothing is left running. {how_to_go_on()}".rstrip())
     return code if isinstance(code, int) else 0
+
+
+def _tell(error: Exception) -> int:
+    """Say an error in one sentence; a fault of the harness also has its traceback kept where it can be sent from."""
+    if isinstance(error, HarnessError):
+        _print_error("error", error.message, error.hint)
+    else:
+        kept = f"This is a fault of the harness; its traceback is in {_keep_traceback()}."
+        _print_error("internal error", f"{type(error).__name__}: {error}"[:500], kept)
+    return USAGE_OR_HARNESS_ERROR
 
 
 def _keep_traceback() -> Path:

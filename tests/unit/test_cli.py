@@ -326,3 +326,37 @@ def test_an_interruption_while_the_command_is_being_loaded_is_a_sentence():
     )
     done = subprocess.run([sys.executable, "-c", broken], capture_output=True, text=True, timeout=30, check=False)
     assert (done.returncode, done.stderr) == (130, "\nStopped; nothing was begun.\n")
+
+
+SWALLOWED_INTERRUPTION = """
+import signal, sys
+from harness.cli import app
+from harness.cli.common import reporter
+
+@app.app.command()
+def act():
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt:
+        {made_of_it}
+    try:
+        raise ValueError
+    except ValueError:
+        reporter().report("cleaning up")
+    reporter().report("going on")
+    return 0
+
+sys.argv = ["harness", "act"]
+app.main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("made_of_it", "printed"),
+    [("pass", "  cleaning up\n"), ("raise ImportError('numpy.core.multiarray failed to import') from None", "")],
+    ids=["nothing", "another error"],
+)
+def test_an_interruption_that_a_library_makes_something_else_of_ends_the_command_all_the_same(made_of_it, printed):
+    program = SWALLOWED_INTERRUPTION.format(made_of_it=made_of_it)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, printed, "\nStopped; nothing is left running.\n")
