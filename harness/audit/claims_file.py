@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ from harness.model.runs import Outcome
 _JARS = ("kafka-raft",)
 _EXPECTED = re.compile(r"PASSED|FAILED\(([a-z][a-z0-9_]*)\)")
 _TEST = re.compile(r"[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*#[A-Za-z_$][\w$]*")
+_CLASS = re.compile(r"[a-z]\w*(\.[a-z]\w*)*\.[A-Z]\w*")
+_FILE_KEYS = ("flag", "flag_default", "question", "classes", "test_changed")
 _CLAIM_KEYS = ("id", "says", "source")
 _PROOF_KEYS = ("scenario", "expect", "evidence", "queries", "tests")
 
@@ -53,7 +55,9 @@ class ClaimSet:
 
     `flag` is the configuration key, empty when there is none; `flag_default` is `true`, `false` or empty.
     `jar` names the module that the claims are about. `claims` are those that a scenario judges, `chains` all of them;
-    `questions` are those put to the source, promised by a claim or not.
+    `questions` are those put to the source, promised by a claim or not. `classes` are the top-level classes, with
+    dots, that the candidate changes, empty where the file does not say; `tests_changed` gives by `Class#method` why a
+    test of upstream's no longer passes, by design.
     """
 
     jar: str
@@ -62,6 +66,8 @@ class ClaimSet:
     claims: tuple[Claim, ...]
     chains: tuple[Chain, ...] = ()
     questions: tuple[Question, ...] = ()
+    classes: tuple[str, ...] = ()
+    tests_changed: Mapping[str, str] = field(default_factory=dict)
 
 
 def load_claims(path: Path) -> ClaimSet:
@@ -94,7 +100,7 @@ def parse_expected(text: str) -> Expected:
 
 
 def _claim_set(document: Mapping[str, Any]) -> ClaimSet:
-    only_keys(document, "the file", needed=("jar", "claim"), allowed=("flag", "flag_default", "question"))
+    only_keys(document, "the file", needed=("jar", "claim"), allowed=_FILE_KEYS)
     jar = text(document, "jar", "")
     if jar not in _JARS:
         raise ValueError(f"jar: {jar!r} is not a module that can be judged; it is one of {', '.join(_JARS)}")
@@ -103,7 +109,16 @@ def _claim_set(document: Mapping[str, Any]) -> ClaimSet:
     chains = tuple(_chain(table, where) for table, where in claims)
     no_twins([chain.claim for chain in chains], "claim id")
     judged = tuple(_claim(table, where, flag) for table, where in claims if "scenario" in table)
-    return ClaimSet(jar, flag, default, judged, chains, _questions(document, chains))
+    return ClaimSet(
+        jar=jar,
+        flag=flag,
+        flag_default=default,
+        claims=judged,
+        chains=chains,
+        questions=_questions(document, chains),
+        classes=_classes(document),
+        tests_changed=_tests_changed(document),
+    )
 
 
 def _flag(document: Mapping[str, Any]) -> tuple[str, str]:
@@ -113,6 +128,25 @@ def _flag(document: Mapping[str, Any]) -> tuple[str, str]:
     if not isinstance(default, bool):
         raise ValueError("flag_default: it goes with `flag` and is true or false")  # noqa: TRY004
     return text(document, "flag", ""), "true" if default else "false"
+
+
+def _classes(document: Mapping[str, Any]) -> tuple[str, ...]:
+    found = texts(document, "classes", "the file")
+    for each in found:
+        if not _CLASS.fullmatch(each):
+            raise ValueError(f"classes: {each!r} is no top-level class with its package, such as a.b.QuorumConfig")
+    no_twins(list(found), "the class")
+    return found
+
+
+def _tests_changed(document: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the reasons, by test, of tests that fail by design."""
+    changed = [(table, f"test_changed {number}") for number, table in enumerate(tables(document, "test_changed"), 1)]
+    for table, where in changed:
+        only_keys(table, where, needed=("test", "reason"))
+    named = [(_test(text(table, "test", where), f"{where}, test"), table, where) for table, where in changed]
+    no_twins([test for test, _, _ in named], "the changed test")
+    return {test: text(table, "reason", where) for test, table, where in named}
 
 
 def _chain(table: Mapping[str, Any], where: str) -> Chain:
@@ -133,11 +167,13 @@ def _chain(table: Mapping[str, Any], where: str) -> Chain:
 
 
 def _tests(table: Mapping[str, Any], where: str) -> tuple[str, ...]:
-    found = texts(table, "tests", where)
-    for test in found:
-        if not _TEST.fullmatch(test):
-            raise ValueError(f"{where}, tests: {test!r} is not Class#method")
-    return found
+    return tuple(_test(each, f"{where}, tests") for each in texts(table, "tests", where))
+
+
+def _test(written: str, where: str) -> str:
+    if not _TEST.fullmatch(written):
+        raise ValueError(f"{where}: {written!r} is not Class#method")
+    return written
 
 
 def _pattern(table: Mapping[str, Any], where: str) -> str:

@@ -58,6 +58,51 @@ def test_a_candidate_without_a_flag_has_no_off_arm_to_claim():
     assert (claims.flag, claims.flag_default) == ("", "")
 
 
+def test_a_claims_file_names_the_classes_it_changes_and_the_tests_that_fail_by_design():
+    claims = parse_claims(
+        b'classes = ["org.apache.kafka.raft.QuorumConfig"]\n'
+        + GOOD.encode()
+        + b'[[test_changed]]\ntest = "QuorumConfigTest#testIllegal"\nreason = "The check is gone by design."\n',
+        "here",
+    )
+    assert claims.classes == ("org.apache.kafka.raft.QuorumConfig",)
+    assert claims.tests_changed == {"QuorumConfigTest#testIllegal": "The check is gone by design."}
+
+
+def test_a_claims_file_need_name_neither_classes_nor_changed_tests():
+    claims = parse_claims(GOOD.encode(), "here")
+    assert (claims.classes, claims.tests_changed) == ((), {})
+
+
+@pytest.mark.parametrize(
+    ("added", "complaint"),
+    [
+        ('[[test_changed]]\ntest = "A#b"', "test_changed 1 lacks reason"),
+        ('[[test_changed]]\ntest = "A.b"\nreason = "r"', "test_changed 1, test: 'A.b' is not Class#method"),
+        ('[[test_changed]]\ntest = "A#b"\nreason = ""', "test_changed 1, reason: it is a text that is not empty"),
+        ('[test_changed]\ntest = "A#b"', r"test_changed: write each test_changed as a \[\[test_changed\]\] table"),
+        ('[[test_changed]]\ntest = "A#b"\nreason = "r"\n' * 2, "the changed test A#b is used twice"),
+    ],
+)
+def test_a_changed_test_is_a_method_with_a_reason(added, complaint):
+    with pytest.raises(HarnessError, match=f"^here: {complaint}"):
+        parse_claims(f"{GOOD}\n{added}".encode(), "here")
+
+
+@pytest.mark.parametrize(
+    ("classes", "complaint"),
+    [
+        ('"QuorumConfig"', "the file, classes: it is a list of texts"),
+        ('["QuorumConfig"]', "classes: 'QuorumConfig' is no top-level class with its package"),
+        ('["a.Outer$Inner"]', "is no top-level class"),
+        ('["a.B", "a.B"]', "the class a.B is used twice"),
+    ],
+)
+def test_classes_are_a_list_of_top_level_classes(classes, complaint):
+    with pytest.raises(HarnessError, match=f"^here: .*{complaint.replace('$', '.')}"):
+        parse_claims(f"classes = {classes}\n{GOOD}".encode(), "here")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
