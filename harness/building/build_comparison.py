@@ -16,6 +16,7 @@ from harness.building.jars import classes_in, resources_of, write_jar
 from harness.building.raft_builds import source_files
 from harness.kafka.distribution import Distribution
 from harness.kafka.maven import MavenSources
+from harness.kafka.patching import Series, apply_series
 from harness.toolbox.downloads import sha256_of
 
 
@@ -127,20 +128,42 @@ def unpatched_jar(builder: Builder, released: Distribution, sources: Path, targe
 
     Raises HarnessError when it cannot compile them.
     """
-    key = hashlib.sha256(f"{builder.label}\n{builder.note}\n{sha256_of(sources)}".encode()).hexdigest()[:16]
+    return _cached(builder, released, sources, target, cache, None)
+
+
+def series_jar(
+    builder: Builder, released: Distribution, sources: Path, target: int, cache: Path, series: Series
+) -> Path:
+    """Return the jar that a builder makes of the released sources with a series, built once per builder and patches.
+
+    Raises HarnessError when a patch does not fit, or the result does not compile.
+    """
+    return _cached(builder, released, sources, target, cache, series)
+
+
+def _cached(
+    builder: Builder, released: Distribution, sources: Path, target: int, cache: Path, series: Series | None
+) -> Path:
+    patches = [sha256_of(patch.path) for patch in series.patches] if series else []
+    made_of = "\n".join((builder.label, builder.note, sha256_of(sources), *patches))
+    key = hashlib.sha256(made_of.encode()).hexdigest()[:16]
     jar = cache / "baselines" / key / f"kafka-raft-{released.version}.jar"
     if not jar.is_file():
-        write_with(jar, lambda staged: _build(builder, released, sources, target, staged))
+        write_with(jar, lambda staged: _build(builder, released, sources, target, staged, series))
     return jar
 
 
-def _build(builder: Builder, released: Distribution, sources: Path, target: int, jar: Path) -> None:
+def _build(
+    builder: Builder, released: Distribution, sources: Path, target: int, jar: Path, series: Series | None
+) -> None:
     with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as scratch:
-        tree = MavenSources(released.version, sources).checkout(Path(scratch) / "tree").path
+        checkout = MavenSources(released.version, sources).checkout(Path(scratch) / "tree")
+        tree = apply_series(checkout, series).path if series else checkout.path
         made = builder.compile(tree, source_files(tree), released.others, Path(scratch) / "classes", target)
         if not made.succeeded:
+            what = f"the series {series.name}" if series else "the released sources"
             raise HarnessError(
-                f"{builder.label} cannot compile the released sources: {first_errors(made.output)}.",
+                f"{builder.label} cannot compile {what}: {first_errors(made.output)}.",
                 "Choose another compiler by --builder or --java-home.",
             )
         write_jar({**resources_of(released.raft_jar), **classes_in(Path(scratch) / "classes")}, jar)

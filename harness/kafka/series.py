@@ -16,12 +16,17 @@ def shipped_series() -> list[str]:
     return sorted(path.parent.relative_to(patches).as_posix() for path in patches.glob("*/*/series"))
 
 
+def series_folders(version: str) -> tuple[Path, ...]:
+    """Return the folders of a Kafka version's series, by name; none where there is no series."""
+    return tuple(data_root() / "patches" / series for series in shipped_series() if series.startswith(f"{version}/"))
+
+
 def series_folder(version: str, name: str = "") -> Path:
     """Return the folder of a Kafka version's series of this name, or of its only one.
 
     Raises HarnessError when there is none, none of that name, or when several are there and none is named.
     """
-    names = [series.partition("/")[2] for series in shipped_series() if series.startswith(f"{version}/")]
+    names = [folder.name for folder in series_folders(version)]
     if not names:
         raise HarnessError(
             f"There is no patch series for Kafka {version}.",

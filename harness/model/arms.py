@@ -75,11 +75,13 @@ class ClaimedFlag:
 def plan_arms(base: Build, candidate: Build, flag: ClaimedFlag, java: str) -> tuple[Arm, ...]:
     """Return the arms base, off, on; there is no `off` where the candidate does not know the flag.
 
-    Each arm's `flag` is the value that every live node must prove. `on` is the candidate as claimed: with a
-    claimed default of true its config says nothing of the flag, so what counts is the jar's own default.
+    A given jar whose claims name no flag is the arm `jar`. Each arm's `flag` is the value that every live node must
+    prove. `on` is the candidate as claimed: with a claimed default of true its config says nothing of the flag, so
+    what counts is the jar's own default.
     """
     prefix = "jar" if candidate.builder == "given" else "patched"
-    on = Arm(f"{prefix}-on", Role.ON, candidate, _value_on(candidate, flag), java)
+    given_alone = prefix == "jar" and not flag.key
+    on = Arm(prefix if given_alone else f"{prefix}-on", Role.ON, candidate, _value_on(candidate, flag), java)
     arms = [Arm(base.name, Role.BASE, base, _default(base), java)]
     if candidate.flag.known:
         arms.append(Arm(f"{prefix}-off", Role.OFF, candidate, "false", java))

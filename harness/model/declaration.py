@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from harness.base.errors import HarnessError
 from harness.model.arms import Arm, Role
+from harness.model.candidate_kind import CandidateKind
 from harness.model.claims import Claim
 from harness.model.runs import RunResult
 
@@ -26,7 +27,8 @@ class DeclaredScenario:
 class Declaration:
     """Everything that was declared before the first run, and the wall and CPU time each stage took since.
 
-    `argv` are the words after the program's name; `host` are facts about the machine by name, as text.
+    `argv` are the words after the program's name; `host` are facts about the machine by name, as text. `kind` is what
+    the candidate is known to be.
     """
 
     schema: int
@@ -40,6 +42,7 @@ class Declaration:
     host: Mapping[str, str] = field(default_factory=dict)
     timings: Mapping[str, float] = field(default_factory=dict)
     cpu_seconds: Mapping[str, float] = field(default_factory=dict)
+    kind: CandidateKind = CandidateKind.SERIES
 
     def arm(self, role: Role) -> Arm | None:
         """Return the arm that plays `role`, or None; two arms in one role are a HarnessError."""
@@ -56,6 +59,14 @@ class Declaration:
             and any(arm.name == result.arm for arm in self.arms)
             and 1 <= result.repeat <= self.repeats
         )
+
+    @property
+    def binding(self) -> bool:
+        """Whether the candidate is made as its series makes it.
+
+        Only then do questions about the series' source and the series' own tests decide; otherwise they are shown.
+        """
+        return self.kind is CandidateKind.SERIES
 
     @property
     def flag_known(self) -> bool:

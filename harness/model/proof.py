@@ -76,7 +76,10 @@ class TestClass:
 
 @dataclass(frozen=True, slots=True)
 class FailedTest:
-    """A test that failed on the candidate; `fails_on_base` is None when it was not run on base (or cannot be)."""
+    """A test that failed on the candidate; `fails_on_base` is None when it was not run on base (or cannot be).
+
+    `excuse` says why it does not count against the candidate although base passes it, empty when it does.
+    """
 
     suite: TestSuite
     class_name: str
@@ -84,11 +87,12 @@ class FailedTest:
     message: str
     trace: str
     fails_on_base: bool | None = None
+    excuse: str = ""
 
     @property
     def blocks(self) -> bool:
-        """Whether it is the candidate's doing: a test that base fails too says nothing about the candidate."""
-        return not self.fails_on_base
+        """Whether it speaks against the candidate: a test that base fails too says nothing about the candidate."""
+        return not self.fails_on_base and not self.excuse
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ class DifferenceView:
 
 @dataclass(frozen=True, slots=True)
 class FailureView:
-    """A failed test; `whose` says whether it is the candidate's doing."""
+    """A failed test; `whose` says whether it is the candidate's doing, and why it does not count if it does not."""
 
     name: str
     message: str
@@ -187,9 +187,10 @@ def _difference(each: Difference, text: int) -> DifferenceView:
 
 
 def _failure(each: FailedTest, text: int) -> FailureView:
-    whose = {True: "base fails it too", False: "base passes it", None: "it cannot run on base"}[each.fails_on_base]
+    on_base = {True: "base fails it too", False: "base passes it", None: "it cannot run on base"}[each.fails_on_base]
+    whose = f"{on_base}; {each.excuse}" if each.excuse else on_base
     return FailureView(
-        cut(f"{each.class_name}.{each.name}", text), cut(each.message, text), cut(each.trace, text), whose
+        cut(f"{each.class_name}.{each.name}", text), cut(each.message, text), cut(each.trace, text), cut(whose, text)
     )
 
 

@@ -17,6 +17,7 @@ from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.request import Request
 from harness.rollout.rehearsals import KINDS
 from harness.rundir.directory import RunDirectory
+from harness.stages.candidate_kind import recognised
 from harness.stages.inputs import Inputs, read_inputs
 from harness.stages.preflight import check_host
 from harness.stages.resume import describe_java
@@ -34,6 +35,7 @@ def build(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
     check_host(request, run_dir, toolbox)
     inputs = read_inputs(request)
     reporter.stage(f"building for Kafka {inputs.kafka_version}")
+    inputs = recognised(request, inputs, toolbox, reporter)
     pair = build_pair(request, inputs.kafka_version, inputs.claims.flag, directory, toolbox, reporter.report)
     for made in pair:
         reporter.report(f"{made.name}: {made.builder}, sha256 {made.jar_sha256[:12]}…")
@@ -72,4 +74,5 @@ def _declaration(
             "jvm profile": str(request.profile),
             "clusters side by side": str(request.jobs),
         },
+        kind=inputs.kind,
     )
