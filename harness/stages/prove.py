@@ -23,6 +23,7 @@ from harness.kafka.distribution import Distribution, distribution_of
 from harness.kafka.lock import locked_versions, read_lock
 from harness.kafka.patching import load_series
 from harness.kafka.release_lines import Line, line_of
+from harness.kafka.series import series_folder
 from harness.model.arms import Build, Role
 from harness.model.declaration import Declaration
 from harness.model.proof import (
@@ -65,6 +66,7 @@ _MOST_BLOCKERS = 12
 class _Case:
     """What one proof is about, and everything it is made with; the jars are those in the run directory.
 
+    `built_series` is the folder of the series that the candidate was built from here, None for a given jar.
     `java` is what nodes run on. `compilers` are those at hand, ecj last. `release` are the locked release's sources
     where base is that release, else None. `tests` are the jars of upstream's tests, empty where that version's are not
     pinned.
@@ -78,6 +80,7 @@ class _Case:
     scope: TestScope
     base: Build
     candidate: Build
+    built_series: Path | None
     distribution: Distribution
     claims: ClaimSet
     compilers: tuple[Builder, ...]
@@ -185,6 +188,7 @@ def _case(
         scope=request.tests,
         base=base,
         candidate=candidate,
+        built_series=None if request.jar else series_folder(declaration.kafka_version, request.series),
         distribution=distribution,
         claims=load_claims(Path(setup.claims)) if setup.claims else ClaimSet("kafka-raft", "", "", ()),
         compilers=compilers_at_hand(BuildHost(toolbox, line.class_files, reporter.report)),
@@ -215,8 +219,15 @@ def _prove(case: _Case, reporter: Reporter) -> Proof:
 
 
 def _subject(case: _Case) -> Subject:
-    series = load_series(Path(case.setup.series)) if case.setup.series else None
-    return Subject(named_classes(series), case.claims.flag, case.claims.flag_default, _baselines(case))
+    may_change = classes_that_may_change(case.claims, case.built_series)
+    return Subject(may_change, case.claims.flag, case.claims.flag_default, _baselines(case))
+
+
+def classes_that_may_change(claims: ClaimSet, built_series: Path | None) -> frozenset[str] | None:
+    """Return the classes that the claims list, else those of the series that was built here; None where none says."""
+    if claims.classes:
+        return frozenset(name.replace(".", "/") for name in claims.classes)
+    return named_classes(load_series(built_series)) if built_series else None
 
 
 def _baselines(case: _Case) -> tuple[BaselineJar, ...]:

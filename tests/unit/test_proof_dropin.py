@@ -153,6 +153,97 @@ def test_a_generated_class_that_only_computes_otherwise_fails_where_the_compiler
     assert nests(BASE, {**BASE, MESSAGE: facts(MESSAGE, method(code="c2"))}) == ["generated-code"]
 
 
+MANY = classes(*(facts(f"a/C{number}", method()) for number in range(40)), facts(STATE, method()))
+
+
+def weights(base, candidate, named, *more):
+    baselines = [CompiledBaseline("base", base), *more]
+    return [(d.rule, str(d.severity)) for d in compare_nests(base, candidate, baselines, named)]
+
+
+def test_another_method_body_in_an_unnamed_class_fails_where_the_compiler_is_known():
+    other_body = {**MANY, STATE: facts(STATE, method(code="c2"))}
+    assert weights(MANY, other_body, frozenset()) == [("unnamed-class-code", "fail")]
+    assert weights(BASE, {**BASE, STATE: other_body[STATE]}, frozenset()) == [("unnamed-class-code", "warning")]
+
+
+@pytest.mark.parametrize(
+    ("changed", "rule"),
+    [
+        (facts(STATE, method(), method("more")), "unnamed-class-api"),
+        (facts(STATE, method(code="c2", uses=[call("a/Log", "warn")])), "unnamed-class-calls"),
+        (facts(STATE, method(code="c2")), "unnamed-class-code"),
+    ],
+)
+def test_where_nothing_says_which_classes_may_change_a_change_is_a_note(changed, rule):
+    assert weights(MANY, {**MANY, STATE: changed}, None) == [(rule, "note")]
+    added = facts(f"{STATE}$Inner", method())
+    (found,) = compare_presence(MANY, {**MANY, added.name: added}, None)
+    assert (found.rule, found.severity) == ("unnamed-class-added", Severity.NOTE)
+
+
+def test_what_others_would_notice_fails_wherever_it_is():
+    assert weights(MANY | BASE, {**MANY, **BASE, MESSAGE: facts(MESSAGE, method(code="c2"))}, None) == [
+        ("generated-changed", "fail")
+    ]
+    gone = {name: each for name, each in MANY.items() if name != STATE}
+    assert [d.severity for d in compare_presence(MANY, gone, None)] == [Severity.FAIL]
+
+
+def change(old, new, named=None):
+    """Return the words for what changed in a class whose compiler is known."""
+    base, candidate = ({**MANY, **classes(*every)} for every in (old, new))
+    (found,) = compare_nests(base, candidate, [CompiledBaseline("base", base)], named)
+    return found.detail
+
+
+def test_a_changed_class_is_described_by_methods_fields_and_calls():
+    log, queue = call("org/slf4j/Logger", "warn", "(Ljava/lang/String;)V"), Use("new", "java/util/ArrayList", "", "", 1)
+    old = facts(STATE, method("poll", code="p"), method("old"), fields=[FieldFacts("epoch", "I", PRIVATE, "")])
+    new = facts(
+        STATE,
+        method("poll", code="p2", uses=[log, queue, call("java/util/ArrayList", "<init>")]),
+        method("update", "(Ljava/util/List;)V", PRIVATE, code="u"),
+        fields=[FieldFacts("epoch", "J", PRIVATE, ""), FieldFacts("known", "Ljava/util/List;", PRIVATE, "")],
+    )
+    assert change([old], [new]) == (
+        "org.apache.kafka.raft.FollowerState: methods changed poll; methods added update; methods removed old; "
+        "fields added known; fields changed epoch; calls added Logger.warn, new ArrayList"
+    )
+
+
+def test_nested_classes_lambdas_and_constructors_are_named_as_in_the_source():
+    def nest(code, *uses):
+        return [
+            facts(
+                STATE,
+                method("<init>", "()V", code=code),
+                method("lambda$poll$7", "()V", PRIVATE | SYNTHETIC, code, uses),
+            ),
+            facts(f"{STATE}$Inner", method("get", code=code)),
+            facts(f"{STATE}$1", method("run", code=code)),
+        ]
+
+    described = change(nest("1"), nest("2", call(f"{STATE}$Inner", "get")))
+    assert "methods changed (anonymous).run, Inner.get, constructor, poll;" in described
+    assert described.endswith("calls added FollowerState.Inner.get")
+
+
+def test_a_class_with_many_changes_names_some_and_counts_the_rest():
+    new = facts(STATE, method(), *(method(f"m{number}") for number in range(12)))
+    assert change([MANY[STATE]], [new]).endswith("methods added m0, m1, m10, m11, m2, m3, m4, m5 and 4 more")
+
+
+def test_by_an_unknown_compiler_only_a_method_that_uses_something_else_has_changed():
+    old = facts(STATE, method("poll", code="p"), method("size", code="s"))
+    by_ecj = facts(STATE, method("poll", code="e"), method("size", code="f", uses=[call("a/Log", "warn")]))
+    (found,) = compare_nests(BASE, {**BASE, STATE: by_ecj}, [CompiledBaseline("base", {**BASE, STATE: old})], None)
+    assert found.detail.endswith("FollowerState: methods changed size; calls added Log.warn")
+    plain = facts(STATE, method("poll", code="e"), method("size", code="f"))
+    (found,) = compare_nests(BASE, {**BASE, STATE: plain}, [CompiledBaseline("base", {**BASE, STATE: old})], None)
+    assert found.detail.endswith("FollowerState: other instructions, which may be the compiler's doing")
+
+
 def test_what_compilers_write_on_their_own_is_no_call():
     accessor = method("access$000", "(La/B;)I", STATIC | SYNTHETIC, uses=[call(STATE, "hidden")])
     javac = {
@@ -462,7 +553,6 @@ def test_the_classes_that_a_series_names_are_those_whose_files_it_touches(tmp_pa
         "--- a/raft/src/test/java/a/BTest.java\n+++ b/raft/src/test/java/a/BTest.java\n"
     )
     assert named_classes(Series("s", "3.9.1", (Patch("a.patch", patch, {}),))) == {"a/B", "a/New"}
-    assert named_classes(None) == frozenset()
 
 
 def test_differences_come_worst_first_and_once():

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from harness.audit.claims_file import ClaimSet
+from harness.base.paths import data_root
 from harness.model.proof import FailedTest, TestClass, TestScope, TestsProof, TestStanding, TestSuite
 from harness.proof.junit.proving import NOT_COMPILED
-from harness.stages.prove import forgiving_foreign, standing_of
+from harness.stages.prove import classes_that_may_change, forgiving_foreign, standing_of
 
 RAN = TestsProof(
     TestScope.RELATED,
@@ -28,6 +32,15 @@ RAN = TestsProof(
 )
 def test_a_test_that_a_claim_names_passed_failed_or_was_not_run(name: str, standing: TestStanding) -> None:
     assert standing_of(name, RAN) is standing
+
+
+def test_classes_that_may_change_are_those_of_the_claims_else_of_the_series_built_here() -> None:
+    series = data_root() / "patches/3.9.1/dynamic-bootstrap"
+    listing = ClaimSet("kafka-raft", "", "", (), classes=("a.b.C",))
+    silent = replace(listing, classes=())
+    assert classes_that_may_change(listing, None) == classes_that_may_change(listing, series) == {"a/b/C"}
+    assert "org/apache/kafka/raft/RequestManager" in (classes_that_may_change(silent, series) or ())
+    assert classes_that_may_change(silent, None) is None
 
 
 def test_series_tests_that_do_not_compile_against_a_foreign_jar_are_a_gap_and_other_failures_stay() -> None:

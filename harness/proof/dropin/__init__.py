@@ -21,6 +21,7 @@ from harness.proof.dropin.api import compare_apis
 from harness.proof.dropin.class_changes import (
     Classes,
     CompiledBaseline,
+    Named,
     closest,
     code_of,
     compare_blocking,
@@ -75,11 +76,12 @@ class BaselineJar:
 class Subject:
     """What the candidate is meant to be.
 
-    `named` are the top-level classes that its series names (`org/apache/kafka/raft/QuorumConfig`), none when no
-    series is known; `flag` and `flag_default` are those of its claims; `baselines` are at hand beside base itself.
+    `named` are the top-level classes that may change (`org/apache/kafka/raft/QuorumConfig`): those that its series or
+    its claims name, None where nothing says which. `flag` and `flag_default` are those of its claims; `baselines` are
+    at hand beside base itself.
     """
 
-    named: frozenset[str] = frozenset()
+    named: Named = None
     flag: str = ""
     flag_default: str = ""
     baselines: tuple[BaselineJar, ...] = ()
@@ -110,9 +112,9 @@ def prepare_tools(ecj: Ecj, toolbox: Toolbox, distribution: Distribution) -> Pro
     )
 
 
-def named_classes(series: Series | None) -> frozenset[str]:
-    """Return the top-level classes whose files a series' patches touch; none without a series."""
-    texts = (patch.path.read_text(encoding="utf-8", errors="replace") for patch in series.patches) if series else ()
+def named_classes(series: Series) -> frozenset[str]:
+    """Return the top-level classes whose files a series' patches touch."""
+    texts = (patch.path.read_text(encoding="utf-8", errors="replace") for patch in series.patches)
     paths = chain.from_iterable(found for text in texts for found in _TOUCHED.findall(text))
     return frozenset(found.group(1) for path in paths if (found := _JAVA.fullmatch(path)))
 
@@ -157,7 +159,7 @@ def _compare_files(base: JarFacts, candidate: JarFacts) -> Iterator[Difference]:
 
 
 def _compare_classes(
-    base: Classes, candidate: Classes, baselines: Sequence[CompiledBaseline], named: frozenset[str]
+    base: Classes, candidate: Classes, baselines: Sequence[CompiledBaseline], named: Named
 ) -> Iterator[Difference]:
     yield from misplaced(candidate)
     yield from compare_levels(base, candidate)
@@ -203,5 +205,7 @@ def _changed(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> froze
 def _notes(subject: Subject, candidate: Classes, baselines: Sequence[CompiledBaseline]) -> tuple[str, ...]:
     nearest, same = closest(candidate, baselines)
     nearest_baseline = f"closest baseline: {nearest.label}, with {same} of {len(candidate)} classes identical"
-    named = f"{len(subject.named)} of {len(nests(candidate))} top-level classes are named by the series"
-    return nearest_baseline, named if subject.named else "no series is known: every class is one that nothing names"
+    if subject.named is None:
+        return nearest_baseline, "nothing says which classes may change: what changed in each is described"
+    named = f"{len(subject.named)} of {len(nests(candidate))} top-level classes may change, as the series or claims say"
+    return nearest_baseline, named

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from harness.model.proof import Difference
+from harness.model.proof import Difference, Severity
 from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts, Use
 from harness.proof.dropin import rules
+from harness.proof.dropin.class_diff import describe_change
 from harness.proof.dropin.idioms import is_accessor, is_compilers_own, is_switch_table
 
 Classes = Mapping[str, ClassFacts]
+Named = frozenset[str] | None  # the top-level classes that may change; None where nothing says which
 
 _PRIVATE, _STATIC, _SYNTHETIC = 0x2, 0x8, 0x1000
 _MODIFIERS = {
@@ -43,13 +45,13 @@ class CompiledBaseline:
     classes: Classes
 
 
-def compare_presence(base: Classes, candidate: Classes, named: frozenset[str]) -> Iterator[Difference]:
+def compare_presence(base: Classes, candidate: Classes, named: Named) -> Iterator[Difference]:
     """Yield classes that are missing or new; numbered ones are the compiler's affair and part of their outer class."""
     old, new = visible(base), visible(candidate)
     for name in sorted(old.keys() - candidate.keys()):
         yield rules.CLASS_MISSING.broken(_dotted(name), f"the class {_dotted(name)} is missing")
     for name in sorted(new.keys() - base.keys()):
-        rule = rules.NAMED_CLASS_ADDED if top_level(name) in named else rules.UNNAMED_CLASS_ADDED
+        rule = _weighed(rules.NAMED_CLASS_ADDED, rules.UNNAMED_CLASS_ADDED, top_level(name), named)
         yield rule.broken(_dotted(name), f"the class {_dotted(name)} is new")
 
 
@@ -69,7 +71,7 @@ def compare_members(base: Classes, candidate: Classes) -> Iterator[Difference]:
 
 
 def compare_nests(
-    base: Classes, candidate: Classes, baselines: Sequence[CompiledBaseline], named: frozenset[str]
+    base: Classes, candidate: Classes, baselines: Sequence[CompiledBaseline], named: Named
 ) -> Iterator[Difference]:
     """Yield, for each top-level class with all that is nested in it, what it declares, calls and does differently.
 
@@ -77,14 +79,18 @@ def compare_nests(
     sources, so a class that equals one of them is unchanged, whichever compiler made it.
     """
     old, new = nests(base), nests(candidate)
-    certain = closest(candidate, baselines)[1] >= _SAME_COMPILER * len(candidate)
-    calls = [_calls_of(each.classes) for each in baselines]
-    calling = _calls_of(candidate)
+    nearest, same = closest(candidate, baselines)
+    certain = same >= _SAME_COMPILER * len(candidate)
+    made = [(nests(each.classes), _calls_of(each.classes)) for each in ([nearest] if certain else baselines)]
+    calls, calling = [_calls_of(each.classes) for each in baselines], _calls_of(candidate)
     for top in sorted(old.keys() & new.keys() & changed_nests(candidate, baselines)):
-        apis, called = (api_of(old[top]), api_of(new[top])), [each[top] for each in calls]
-        same_api, same_calls = apis[0] == apis[1], calling[top] in called
-        rule = rules.NAMED_CLASS_CHANGED if top in named else _rule_of(is_generated(top), same_api, same_calls, certain)
-        yield rule.broken(_dotted(top), f"{_dotted(top)} {_changes(apis, calling[top], called)}")
+        same_api, same_calls = api_of(old[top]) == api_of(new[top]), calling[top] in [each[top] for each in calls]
+        rule = _rule_of(is_generated(top), same_api, same_calls, certain)
+        if not is_generated(top) or top in (named or ()):
+            rule = _weighed(rules.NAMED_CLASS_CHANGED, rule, top, named)
+        before, called = min(((one.get(top, ()), uses[top]) for one, uses in made), key=_unlike(calling[top]))
+        change = describe_change(before, new[top], (called, calling[top]), certain)
+        yield rule.broken(_dotted(top), f"{_dotted(top)}: {change}")
 
 
 def compare_blocking(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> Iterator[Difference]:
@@ -238,6 +244,18 @@ def _expanded(uses: Sequence[Use], accessors: Mapping[tuple[str, str, str], Meth
                 yield f"{each.kind} {_dotted(each.owner)}.{member}".removesuffix(".")
 
 
+def _unlike(new: Counter[str]) -> Callable[[tuple[Sequence[ClassFacts], Counter[str]]], int]:
+    """Return what counts by how many calls a baseline's class, with its calls, differs from the candidate's."""
+    return lambda old: (old[1] - new).total() + (new - old[1]).total()
+
+
+def _weighed(named_rule: rules.Rule, rule: rules.Rule, top: str, named: Named) -> rules.Rule:
+    """Return the rule for a change in a top-level class; where nothing says which may change, it is to be read."""
+    if named is None:
+        return rule.weighing(Severity.NOTE)
+    return named_rule if top in named else rule
+
+
 def _rule_of(generated: bool, same_api: bool, same_calls: bool, certain: bool) -> rules.Rule:
     """Return the rule that a change in a class breaks that nothing names."""
     if generated:
@@ -245,24 +263,9 @@ def _rule_of(generated: bool, same_api: bool, same_calls: bool, certain: bool) -
         return rules.GENERATED_CODE if may_be_compilers else rules.GENERATED_CHANGED
     if not same_api:
         return rules.UNNAMED_CLASS_API
-    return rules.UNNAMED_CLASS_CODE if same_calls else rules.UNNAMED_CLASS_CALLS
-
-
-def _changes(apis: tuple[frozenset[str], frozenset[str]], new: Counter[str], olds: Sequence[Counter[str]]) -> str:
-    """Return in words what is different; of the calls, against the baseline that calls the most alike."""
-    if apis[0] != apis[1]:
-        return f"declares something else: {_listed(*apis)}"
-    old = min(olds, key=lambda each: (each - new).total() + (new - each).total())
-    if old != new:
-        return f"calls something else: {_listed(frozenset(old - new), frozenset(new - old))}"
-    return "has other instructions, and calls what it called"
-
-
-def _listed(old: frozenset[str], new: frozenset[str], most: int = 4) -> str:
-    """Return what was added and removed in words, a few of each."""
-    changes = [f"+ {each}" for each in sorted(new - old)] + [f"- {each}" for each in sorted(old - new)]
-    more = f"; and {len(changes) - most} more" if len(changes) > most else ""
-    return "; ".join(changes[:most]) + more
+    if not same_calls:
+        return rules.UNNAMED_CLASS_CALLS
+    return rules.UNNAMED_CLASS_CODE.weighing(Severity.FAIL) if certain else rules.UNNAMED_CLASS_CODE
 
 
 def _dotted(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.base.text import cut, visible
 from harness.model.proof import Difference, Severity
@@ -17,6 +17,10 @@ class Rule:
     name: str
     severity: Severity
     description: str
+
+    def weighing(self, severity: Severity) -> Rule:
+        """Return the same rule with another weight: some weigh by what is known of the candidate."""
+        return replace(self, severity=severity)
 
     def broken(self, where: str, detail: str, base: str = "", candidate: str = "") -> Difference:
         """Return the difference that this rule found; what the jar's maker named cannot act on who reads it."""
@@ -57,13 +61,13 @@ BYTECODE_LEVEL = fail("bytecode-level", "a class needs a newer Java than base's 
 CLASS_MISSING = fail("class-missing", "a class of base is missing")
 MEMBER_REMOVED = fail("member-removed", "a field, method or constructor of base that is not private is missing")
 CONSTANT_CHANGED = fail("constant-changed", "a compile-time constant has another value: other jars hold the old one")
-UNNAMED_CLASS_ADDED = fail("unnamed-class-added", "a class is new that the series does not name")
-UNNAMED_CLASS_API = fail("unnamed-class-api", "a class that the series does not name declares something else")
-UNNAMED_CLASS_CALLS = fail("unnamed-class-calls", "a class that the series does not name calls something else")
-UNNAMED_CLASS_CODE = warn("unnamed-class-code", "a class that the series does not name has other instructions")
+UNNAMED_CLASS_ADDED = fail("unnamed-class-added", "a class is new that is not named")
+UNNAMED_CLASS_API = fail("unnamed-class-api", "a class that is not named declares something else")
+UNNAMED_CLASS_CALLS = fail("unnamed-class-calls", "a class that is not named calls something else")
+UNNAMED_CLASS_CODE = warn("unnamed-class-code", "a class that is not named has other instructions")
 BLOCKS_OR_ENDS = fail("blocks-or-ends", "a class newly sleeps, waits, ends the JVM or starts a process")
-NAMED_CLASS_ADDED = note("named-class-added", "a class is new that the series names")
-NAMED_CLASS_CHANGED = note("named-class-changed", "a class that the series names has changed")
+NAMED_CLASS_ADDED = note("named-class-added", "a class is new that the series or the claims name")
+NAMED_CLASS_CHANGED = note("named-class-changed", "a class that the series or the claims name has changed")
 GENERATED_CHANGED = fail("generated-changed", "a generated message class has changed")
 GENERATED_CODE = warn(
     "generated-code", "a generated message class has other instructions, which may be the compiler's doing"
