@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from harness.audit.answering import audit
-from harness.audit.claims_file import Chain, ClaimSet, load_claims
+from harness.audit.claims_file import Chain, ClaimSet, load_claims, outcomes_only
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.base.text import visible
@@ -69,7 +69,7 @@ class _Case:
     `built_series` is the folder of the series that the candidate was built from here, None for a given jar.
     `java` is what nodes run on. `compilers` are those at hand, ecj last. `release` are the locked release's sources
     where base is that release, else None. `tests` are the jars of upstream's tests, empty where that version's are not
-    pinned.
+    pinned. `binding`: the candidate is made as its series makes it.
     """
 
     directory: RunDirectory
@@ -87,6 +87,7 @@ class _Case:
     tools: ProofTools
     release: Path | None
     tests: tuple[Path, ...]
+    binding: bool
 
     @property
     def base_jar(self) -> Path:
@@ -190,12 +191,22 @@ def _case(
         candidate=candidate,
         built_series=None if request.jar else series_folder(declaration.kafka_version, request.series),
         distribution=distribution,
-        claims=load_claims(Path(setup.claims)) if setup.claims else ClaimSet("kafka-raft", "", "", ()),
+        claims=claims_upheld(declaration, setup),
         compilers=compilers_at_hand(BuildHost(toolbox, line.class_files, reporter.report)),
         tools=prepare_tools(ecj, toolbox, distribution),
         release=downloads.fetch(released.one(Purpose.SOURCES)) if released else None,
         tests=downloads.fetch_all(lock.of(Purpose.TESTS)) if lock and request.tests is not TestScope.NONE else (),
+        binding=declaration.binding,
     )
+
+
+def claims_upheld(declaration: Declaration, setup: Setup) -> ClaimSet:
+    """Return the claims that the proof holds the jar to; what a series promises of its source binds its own builds.
+
+    A claims file that no series brings is the user's own, and binds as a whole.
+    """
+    claims = load_claims(Path(setup.claims)) if setup.claims else ClaimSet("kafka-raft", "", "", ())
+    return claims if declaration.binding or not setup.series else outcomes_only(claims)
 
 
 def _prove(case: _Case, reporter: Reporter) -> Proof:
@@ -213,8 +224,18 @@ def _prove(case: _Case, reporter: Reporter) -> Proof:
         differences=differences,
         tests=tests,
         audit=audited,
-        notes=found.notes,
+        notes=(*found.notes, *_not_binding(case)),
         chains=tuple(_chain(chain, tests) for chain in case.claims.chains),
+    )
+
+
+def _not_binding(case: _Case) -> tuple[str, ...]:
+    """Return what the proof asks only to show it."""
+    if case.binding or not case.setup.series:
+        return ()
+    series = Path(case.setup.series).name
+    return (
+        f"the jar is not of the series {series}: its questions to the source and its tests are shown, not decisive",
     )
 
 

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from harness.audit.claims_file import ClaimSet
+from harness.audit.claims_file import ClaimSet, load_claims
 from harness.base.paths import data_root
-from harness.model.proof import FailedTest, TestClass, TestScope, TestsProof, TestStanding, TestSuite
+from harness.model.candidate_kind import CandidateKind
+from harness.model.declaration import SCHEMA, Declaration
+from harness.model.proof import (
+    Answer,
+    AuditAnswer,
+    FailedTest,
+    TestClass,
+    TestScope,
+    TestsProof,
+    TestStanding,
+    TestSuite,
+)
+from harness.model.setup import Setup
 from harness.proof.junit.proving import NOT_COMPILED
-from harness.stages.prove import classes_that_may_change, forgiving_foreign, standing_of
+from harness.stages.prove import claims_upheld, classes_that_may_change, forgiving_foreign, standing_of
 
 RAN = TestsProof(
     TestScope.RELATED,
@@ -41,6 +54,36 @@ def test_classes_that_may_change_are_those_of_the_claims_else_of_the_series_buil
     assert classes_that_may_change(listing, None) == classes_that_may_change(listing, series) == {"a/b/C"}
     assert "org/apache/kafka/raft/RequestManager" in (classes_that_may_change(silent, series) or ())
     assert classes_that_may_change(silent, None) is None
+
+
+SHIPPED = data_root() / "patches/3.9.1/dynamic-bootstrap"
+
+
+def upheld(kind: CandidateKind, claims: Path, series: Path | None = None) -> ClaimSet:
+    declared = Declaration(SCHEMA, "3.9.1", (), (), 1, kind=kind)
+    return claims_upheld(declared, Setup("", claims=str(claims), series=str(series or "")))
+
+
+def test_a_jar_of_the_series_is_held_to_all_that_its_series_promises() -> None:
+    assert upheld(CandidateKind.SERIES, SHIPPED / "claims.toml", SHIPPED) == load_claims(SHIPPED / "claims.toml")
+
+
+def test_a_fix_by_another_mechanism_is_held_to_outcomes_alone() -> None:
+    claims = upheld(CandidateKind.CLAIMED, SHIPPED / "claims.toml", SHIPPED)
+    whole = load_claims(SHIPPED / "claims.toml")
+    assert claims.claims == whole.claims
+    assert [chain.scenario for chain in claims.chains] == ["turn2", "new-mechanism"]
+    assert not any(chain.queries or chain.tests for chain in claims.chains)
+    assert [question.id for question in claims.questions] == [question.id for question in whole.questions]
+    refuted = [AuditAnswer(each.id, Answer.DOES_NOT_HOLD, "no", each.claim) for each in claims.questions]
+    assert {answer.standing for answer in refuted} == {"gap"}
+    assert not any(answer.blocks for answer in refuted)
+
+
+def test_a_claims_file_of_the_users_own_binds_as_a_whole(tmp_path: Path) -> None:
+    own = tmp_path / "claims.toml"
+    own.write_bytes((SHIPPED / "claims.toml").read_bytes())
+    assert upheld(CandidateKind.CLAIMED, own) == load_claims(own)
 
 
 def test_series_tests_that_do_not_compile_against_a_foreign_jar_are_a_gap_and_other_failures_stay() -> None:
