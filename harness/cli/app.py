@@ -20,7 +20,7 @@ from rich.text import Text
 from harness.base.ending import ask_for_end, end_is_asked_for
 from harness.base.errors import HarnessError
 from harness.base.text import visible
-from harness.cli import audit, convert, image, inspect, mutants, nightly, rollout, selftest, stages, verify
+from harness.cli import audit, claims, convert, image, inspect, mutants, nightly, rollout, selftest, stages, verify
 from harness.cli.common import USAGE_OR_HARNESS_ERROR, at_work, console, errors, how_to_go_on
 
 _DISTRIBUTION = "kafka-patch-harness"
@@ -45,6 +45,7 @@ stages.register(app)
 inspect.register(app)
 image.register(app)
 audit.register(app)
+claims.register(app)
 mutants.register(app)
 nightly.register(app)
 convert.register(app)

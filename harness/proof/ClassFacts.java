@@ -31,9 +31,11 @@ import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
@@ -45,6 +47,7 @@ import java.util.zip.ZipFile;
  *
  * facts JAR...              every class: what it declares, and what each method does
  * references PACKAGES JAR...  per jar, what its classes use of the packages (`a/b,c/d`)
+ * statements JAR...        every log statement with a text of its own: [jar, entry, class, level, text]
  *
  * The first element of a line is the jar's place among the arguments. An entry that is no class gives a line
  * [jar, "!", entry, why] and nothing else.
@@ -52,15 +55,19 @@ import java.util.zip.ZipFile;
 public final class ClassFacts {
     private static final int MOST_BYTES = 20 << 20;
     private static final int REAL_FLAGS = 0xffff;
+    private static final String LOGGER = "org/slf4j/Logger";
+    private static final List<String> LEVELS = Arrays.asList("trace", "debug", "info", "warn", "error");
 
     public static void main(String[] args) throws Exception {
-        boolean facts = args[0].equals("facts");
-        int first = facts ? 1 : 2;
+        String what = args[0];
+        boolean references = what.equals("references");
+        int first = references ? 2 : 1;
         PrintStream out = new PrintStream(System.out, false, "UTF-8");
         IntStream jars = IntStream.range(first, args.length);
-        (facts ? jars : jars.parallel()).forEach(at -> {
+        (references ? jars.parallel() : jars).forEach(at -> {
             List<String> lines = new ArrayList<>();
-            Visitor visitor = facts ? declared(at - first, lines) : referring(at - first, args[1].split(","), lines);
+            Visitor visitor = references ? referring(at - first, args[1].split(","), lines)
+                : what.equals("statements") ? logging(at - first, lines) : declared(at - first, lines);
             readJar(args[at], at - first, visitor, lines);
             synchronized (out) {
                 lines.forEach(out::println);
@@ -87,6 +94,49 @@ public final class ClassFacts {
                 lines.add(classOf(jar, entry, node));
             }
         };
+    }
+
+    private static Visitor logging(int jar, List<String> lines) {
+        return new Visitor() {
+            public boolean wants(byte[] content) {
+                return new String(content, StandardCharsets.ISO_8859_1).contains(LOGGER);
+            }
+
+            public void visit(String entry, ClassNode node) {
+                for (MethodNode method : node.methods) {
+                    for (String[] each : statementsOf(method)) {
+                        lines.add("[" + jar + "," + quoted(entry) + "," + quoted(node.name) + "," + texts(each, 2) + "]");
+                    }
+                }
+            }
+        };
+    }
+
+    /** A statement's text is the first one that is loaded after its logger; concatenated, it begins the message. */
+    private static List<String[]> statementsOf(MethodNode method) {
+        List<String[]> found = new ArrayList<>();
+        String text = null;
+        for (AbstractInsnNode each : method.instructions) {
+            if (each instanceof FieldInsnNode && ((FieldInsnNode) each).desc.equals("L" + LOGGER + ";")) {
+                text = null;
+            } else if (each instanceof LdcInsnNode && ((LdcInsnNode) each).cst instanceof String) {
+                text = text == null ? (String) ((LdcInsnNode) each).cst : text;
+            } else if (each instanceof InvokeDynamicInsnNode && text == null) {
+                text = recipeOf((InvokeDynamicInsnNode) each);
+            } else if (each instanceof MethodInsnNode && ((MethodInsnNode) each).owner.equals(LOGGER)) {
+                String level = ((MethodInsnNode) each).name;
+                if (text != null && LEVELS.contains(level)) {
+                    found.add(new String[] {level.toUpperCase(Locale.ROOT), text});
+                }
+                text = null;
+            }
+        }
+        return found;
+    }
+
+    private static String recipeOf(InvokeDynamicInsnNode each) {
+        boolean concatenates = each.name.equals("makeConcatWithConstants") && each.bsmArgs.length > 0;
+        return concatenates ? String.valueOf(each.bsmArgs[0]).replace("\u0001", "{}") : null;
     }
 
     private static Visitor referring(int jar, String[] packages, List<String> lines) {
@@ -188,8 +238,9 @@ public final class ClassFacts {
                 + quoted(valueOf(each.value)) + "]");
         }
         List<String> methods = new ArrayList<>();
+        Lambdas lambdas = new Lambdas(node);
         for (MethodNode each : node.methods) {
-            methods.add(methodOf(each));
+            methods.add(methodOf(each, lambdas));
         }
         return "[" + jar + "," + quoted(entry) + "," + quoted(node.name) + "," + (node.version & 0xffff) + ","
             + accessOf(node) + "," + quoted(node.superName == null ? "" : node.superName) + ","
@@ -206,13 +257,13 @@ public final class ClassFacts {
         return node.access & REAL_FLAGS;
     }
 
-    private static String methodOf(MethodNode method) throws Exception {
+    private static String methodOf(MethodNode method, Lambdas lambdas) throws Exception {
         List<String> uses = new ArrayList<>();
         for (String[] each : usesOf(method)) {
             uses.add("[" + texts(each, 4) + "," + each[4] + "]");
         }
         return "[" + quoted(method.name) + "," + quoted(method.desc) + "," + (method.access & REAL_FLAGS) + ","
-            + texts(method.exceptions) + "," + quoted(digestOf(method)) + "," + uses + "]";
+            + texts(method.exceptions) + "," + quoted(digestOf(method, lambdas)) + "," + uses + "]";
     }
 
     private static List<String[]> usesOf(MethodNode method) {
@@ -273,7 +324,36 @@ public final class ClassFacts {
         uses.add(new String[] {kind, held, name, desc, String.valueOf(line)});
     }
 
-    private static String digestOf(MethodNode method) throws Exception {
+    /** A class's lambdas by what they do: compilers number them, so that one more gives all later ones other names. */
+    private static final class Lambdas {
+        private final String owner;
+        private final Map<String, MethodNode> bodies = new HashMap<>();
+        private final Map<String, String> digests = new HashMap<>();
+
+        Lambdas(ClassNode node) {
+            owner = node.name;
+            for (MethodNode each : node.methods) {
+                if ((each.access & Opcodes.ACC_SYNTHETIC) != 0 && each.name.startsWith("lambda$")) {
+                    bodies.put(each.name + each.desc, each);
+                }
+            }
+        }
+
+        String nameOf(Object argument) throws Exception {
+            Handle handle = argument instanceof Handle ? (Handle) argument : null;
+            String key = handle == null ? "" : handle.getName() + handle.getDesc();
+            if (handle == null || !handle.getOwner().equals(owner) || !bodies.containsKey(key)) {
+                return constant(argument);
+            }
+            if (!digests.containsKey(key)) {
+                digests.put(key, key); // a lambda that leads to itself keeps its name
+                digests.put(key, digestOf(bodies.get(key), this));
+            }
+            return "lambda " + handle.getTag() + " " + handle.getDesc() + " " + digests.get(key);
+        }
+    }
+
+    private static String digestOf(MethodNode method, Lambdas lambdas) throws Exception {
         if (method.instructions.size() == 0) {
             return "";
         }
@@ -289,7 +369,8 @@ public final class ClassFacts {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");
         for (AbstractInsnNode each : method.instructions) {
             if (each.getOpcode() >= 0) {
-                add(digest, each.getOpcode() + " " + operands(each, places));
+                add(digest, each.getOpcode() + " " + (each instanceof InvokeDynamicInsnNode
+                    ? dynamic((InvokeDynamicInsnNode) each, lambdas) : operands(each, places)));
             }
         }
         for (TryCatchBlockNode each : method.tryCatchBlocks) {
@@ -303,6 +384,14 @@ public final class ClassFacts {
         digest.update((text.length() + ":" + text).getBytes(StandardCharsets.UTF_8));
     }
 
+    private static String dynamic(InvokeDynamicInsnNode call, Lambdas lambdas) throws Exception {
+        StringBuilder text = new StringBuilder(call.name + " " + call.desc + " " + call.bsm);
+        for (Object argument : call.bsmArgs) {
+            text.append(' ').append(lambdas.nameOf(argument));
+        }
+        return text.toString();
+    }
+
     private static String operands(AbstractInsnNode each, Map<LabelNode, Integer> places) {
         if (each instanceof MethodInsnNode) {
             MethodInsnNode call = (MethodInsnNode) each;
@@ -310,13 +399,6 @@ public final class ClassFacts {
         } else if (each instanceof FieldInsnNode) {
             FieldInsnNode field = (FieldInsnNode) each;
             return field.owner + " " + field.name + " " + field.desc;
-        } else if (each instanceof InvokeDynamicInsnNode) {
-            InvokeDynamicInsnNode call = (InvokeDynamicInsnNode) each;
-            StringBuilder text = new StringBuilder(call.name + " " + call.desc + " " + call.bsm);
-            for (Object argument : call.bsmArgs) {
-                text.append(' ').append(constant(argument));
-            }
-            return text.toString();
         } else if (each instanceof LdcInsnNode) {
             return constant(((LdcInsnNode) each).cst);
         } else if (each instanceof TypeInsnNode) {

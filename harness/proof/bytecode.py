@@ -46,7 +46,8 @@ class MethodFacts:
     """A method: flags as in the class file, checked exceptions, a digest of its instructions, and its uses in order.
 
     `code` is the SHA-256 of the instructions with constants resolved, so that the order of the constant pool, line
-    numbers and names of local variables make no difference; empty for a method without code.
+    numbers and names of local variables make no difference; a lambda stands for what it does, whatever its number.
+    Empty for a method without code.
     """
 
     name: str
@@ -98,6 +99,18 @@ class Reference:
     descriptor: str
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class LogStatement:
+    """A log statement of a class: its level (`INFO`), and what it writes with `{}` for values.
+
+    Of a text that is put together from several, it is the first.
+    """
+
+    owner: str
+    level: str
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class BytecodeTools:
     """The compiled reader (a folder of classes), ASM's jars, and the Java that runs them."""
@@ -144,6 +157,14 @@ def read_references(
     for line in _ask(tools, ["references", ",".join(sorted(packages))], jars):
         found[line[0]].append(Reference(*map(str, line[1:])))
     return tuple(map(tuple, found))
+
+
+def read_statements(tools: BytecodeTools, jars: Sequence[Path]) -> tuple[frozenset[LogStatement], ...]:
+    """Return, for each jar, the log statements of its classes. Raises HarnessError as `read_classes`."""
+    found: tuple[set[LogStatement], ...] = tuple(set() for _ in jars)
+    for line in _ask(tools, ["statements"], jars):
+        found[line[0]].add(LogStatement(*map(str, line[2:])))
+    return tuple(map(frozenset, found))
 
 
 def parse_class(line: Sequence[Any]) -> ClassFacts:

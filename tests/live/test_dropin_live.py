@@ -199,6 +199,8 @@ def test_where_nothing_says_which_classes_may_change_the_sound_jar_passes_and_it
     assert {each.severity for each in proved.differences} == {Severity.NOTE}, proved.differences
     described = {each.where: each.detail for each in proved.differences}
     assert "methods added updateBootstrapServers" in described["org.apache.kafka.raft.RequestManager"]
+    changed = "methods changed appendAsFollower, appendAsLeader, handleFetchSnapshotResponse;"
+    assert changed in described["org.apache.kafka.raft.KafkaRaftClient"], "one more lambda renumbers others, no more"
 
 
 @pytest.mark.parametrize("edit", EDITS, ids=lambda name: name.replace(" ", "-"))

@@ -212,13 +212,14 @@ def test_a_changed_class_is_described_by_methods_fields_and_calls():
     )
 
 
-def test_nested_classes_lambdas_and_constructors_are_named_as_in_the_source():
+def test_nested_classes_and_constructors_are_named_as_in_the_source():
     def nest(code, *uses):
         return [
             facts(
                 STATE,
                 method("<init>", "()V", code=code),
-                method("lambda$poll$7", "()V", PRIVATE | SYNTHETIC, code, uses),
+                method("access$7", "()V", STATIC | SYNTHETIC, code),
+                method("poll", code=code, uses=uses),
             ),
             facts(f"{STATE}$Inner", method("get", code=code)),
             facts(f"{STATE}$1", method("run", code=code)),

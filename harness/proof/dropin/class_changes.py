@@ -79,9 +79,9 @@ def compare_nests(
     sources, so a class that equals one of them is unchanged, whichever compiler made it.
     """
     old, new = nests(base), nests(candidate)
-    nearest, same = closest(candidate, baselines)
-    certain = same >= _SAME_COMPILER * len(candidate)
-    made = [(nests(each.classes), _calls_of(each.classes)) for each in ([nearest] if certain else baselines)]
+    certain = is_compiler_known(candidate, baselines)
+    alike = [closest(candidate, baselines)[0]] if certain else baselines
+    made = [(nests(each.classes), _calls_of(each.classes)) for each in alike]
     calls, calling = [_calls_of(each.classes) for each in baselines], _calls_of(candidate)
     for top in sorted(old.keys() & new.keys() & changed_nests(candidate, baselines)):
         same_api, same_calls = api_of(old[top]) == api_of(new[top]), calling[top] in [each[top] for each in calls]
@@ -128,6 +128,11 @@ def closest(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> tuple[
     """Return the baseline with the most classes identical to the candidate's, the first of equals, and how many."""
     counted = [(each, identical(candidate, each.classes)) for each in baselines]
     return max(counted, key=lambda pair: pair[1])
+
+
+def is_compiler_known(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> bool:
+    """Whether so many classes equal those of one baseline that its compiler must be the candidate's."""
+    return closest(candidate, baselines)[1] >= _SAME_COMPILER * len(candidate)
 
 
 def identical(one: Classes, other: Classes) -> int:

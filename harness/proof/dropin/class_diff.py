@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from harness.proof.bytecode import ClassFacts, MethodFacts
@@ -15,7 +14,6 @@ _Member = tuple[str, str, str]  # class, name, descriptor
 
 _SYNTHETIC = 0x1000
 _MOST = 8  # names of a kind: they say where to look
-_LAMBDA = re.compile(r"lambda\$(.+)\$\d+")  # javac's; ecj's names do not say in which method a lambda stands
 
 
 def describe_change(old: Nest, new: Nest, calls: tuple[Counter[str], Counter[str]], compiler_known: bool) -> str:
@@ -70,16 +68,13 @@ def _methods(nest: Nest) -> dict[_Member, object]:
 
 
 def _bodies(nest: Nest, compiler_known: bool) -> dict[_Member, object]:
-    """Return what each method does, a lambda as part of the method that it stands in."""
-    found: defaultdict[_Member, list[object]] = defaultdict(list)
-    for each in nest:
-        for method in each.methods:
-            inside = _LAMBDA.fullmatch(method.name)
-            if inside and compiler_known:
-                found[each.name, inside.group(1), ""].append(method.code)
-            elif not method.access & _SYNTHETIC:
-                found[each.name, method.name, method.descriptor].append(_body(method, compiler_known))
-    return {member: sorted(map(str, body)) for member, body in found.items()}
+    """Return what each method does; its code tells what its lambdas do too."""
+    return {
+        (each.name, method.name, method.descriptor): _body(method, compiler_known)
+        for each in nest
+        for method in each.methods
+        if not method.access & _SYNTHETIC
+    }
 
 
 def _body(method: MethodFacts, compiler_known: bool) -> object:
