@@ -31,7 +31,9 @@ class Request:
         "", "--git", "Build from a git repository: URL@REF (tag, branch or commit), not the released sources."
     )
     series: str = option("", "--series", "Which patch series of this Kafka version, where there are several.")
-    claims: str = option("", "--claims", "A claims.toml, or `none`; the series' own if not given.")
+    claims: str = option(
+        "", "--claims", "A claims.toml, or `none`; if not given those of the series that is built, or that --jar is of."
+    )
     sources: Path | None = option(None, "--sources", "The Kafka checkout that --jar was built from, for the audit.")
     tests: TestScope = option(TestScope.RELATED, "--tests", "Which of upstream's raft tests are run on the jar.")
     coverage: bool = option(

@@ -104,9 +104,9 @@ def with_ports() -> None:
 
 def check_arms(request: Request) -> None:
     """Refuse an arm of a name that no build of this request gives. Raises HarnessError: did you mean …"""
-    candidate = "jar" if request.jar else "patched"
+    of_candidate = {"jar", "jar-off", "jar-on"} if request.jar else {"patched-off", "patched-on"}
     base = "base" if request.base_jar or request.base_dist else "stock"
-    names = {*map(str, Role), base, f"{candidate}-off", f"{candidate}-on"}
+    names = {*map(str, Role), base, *of_candidate}
     for name in request.arms:
         if name not in names:
             raise HarnessError(unknown("arm", name, names))

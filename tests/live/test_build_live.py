@@ -1,16 +1,19 @@
 """Builds for real: downloads, git, javac and ecj, and jars asked in a JVM for their own flag."""
 
+import io
 import shutil
 import zipfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from harness.audit.claims_file import load_claims
 from harness.base import paths
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
+from harness.base.progress import Reporter
 from harness.building.builders.base import BuildHost, host_compiler
 from harness.building.builders.javac import jdk_homes
 from harness.building.compiling import Builder
@@ -24,9 +27,11 @@ from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
 from harness.kafka.repository import commit_all, create_repository
 from harness.model.arms import Build, Flag, Role
+from harness.model.candidate_kind import CandidateKind
 from harness.model.request import Request
 from harness.rundir.directory import RunDirectory
 from harness.stages.build import build
+from harness.stages.claims_draft import draft_claims_file
 from harness.toolbox.downloads import Downloads
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
@@ -108,6 +113,44 @@ def test_a_second_series_beside_the_first_is_built_when_it_is_named(toolbox, qui
     (on,) = (arm for arm in RunDirectory(tmp_path / "run").declaration.read().arms if arm.role is Role.ON)
     assert on.build.series[-1] == "logs-an-error.patch"
     assert len(on.build.series) == len(load_series(SERIES).patches) + 1
+
+
+def kind_of(jar: Path, folder: Path, toolbox: Toolbox) -> tuple[CandidateKind, list[str], str]:
+    """Return what a given jar is taken to be, its arms, and the line that says why."""
+    stream = io.StringIO()
+    build(asking(folder, Request(jar=jar, builder="ecj")), toolbox, Reporter(Console(file=stream, width=500)))
+    declared = RunDirectory(folder).declaration.read()
+    (line,) = (line.strip() for line in stream.getvalue().splitlines() if "the jar is" in line)
+    return declared.kind, [arm.name for arm in declared.arms], line
+
+
+def test_the_series_is_recognised_whoever_compiled_it(bench, patched, toolbox, tmp_path):
+    kind, arms, _ = kind_of(bench.directory.path / patched.jar, tmp_path, toolbox)
+    assert (kind, arms) == (CandidateKind.SERIES, ["stock", "jar-off", "jar-on"])
+
+
+def test_the_release_and_a_jar_that_lacks_a_part_of_the_series_are_unknown(bench, patched, release, toolbox, tmp_path):
+    kind, arms, line = kind_of(release.raft_jar, tmp_path / "stock", toolbox)
+    assert (kind, arms) == (CandidateKind.UNKNOWN, ["stock", "jar"])
+    assert f"(it lacks the key {CLAIMED.flag}): asked is whether anything is worse" in line
+    part = tmp_path / f"kafka-raft-{VERSION}.jar"
+    name = "org/apache/kafka/raft/RequestManager.class"
+    with zipfile.ZipFile(bench.directory.path / patched.jar) as jar, zipfile.ZipFile(release.raft_jar) as stock:
+        write_jar({each: (stock if each == name else jar).read(each) for each in jar.namelist()}, part)
+    kind, _, line = kind_of(part, tmp_path / "part", toolbox)
+    assert (kind, "it lacks RequestManager.updateBootstrapServers()" in line) == (CandidateKind.UNKNOWN, True)
+
+
+def test_a_claims_file_is_drafted_from_what_the_jar_changes(bench, patched, toolbox, quiet, tmp_path):
+    jar, file = bench.directory.path / patched.jar, tmp_path / "claims.toml"
+    draft_claims_file(jar, None, VERSION, (), file, toolbox, quiet)
+    drafted = load_claims(file)
+    assert (drafted.flag, drafted.flag_default) == (CLAIMED.flag, "true")
+    changed = [name.rpartition(".")[2] for name in drafted.classes]
+    assert changed == ["KafkaRaftClient", "QuorumConfig", "RequestManager"]
+    assert drafted.chains[0].evidence == "Updated bootstrap servers to: "
+    with pytest.raises(HarnessError, match="changes no class, key or log statement"):
+        draft_claims_file(jar, jar, VERSION, (), tmp_path / "other.toml", toolbox, quiet)
 
 
 def test_the_same_series_gives_the_same_bytes_twice(bench, tools, sources, patched):
