@@ -86,6 +86,13 @@ def test_a_claims_file_of_the_users_own_binds_as_a_whole(tmp_path: Path) -> None
     assert upheld(CandidateKind.CLAIMED, own) == load_claims(own)
 
 
+def test_a_failed_test_counts_unless_base_fails_it_too_or_something_excuses_it() -> None:
+    (failed,) = RAN.failed
+    assert failed.blocks
+    assert not replace(failed, fails_on_base=True).blocks
+    assert not replace(failed, fails_on_base=False, excuse="by design").blocks
+
+
 def test_series_tests_that_do_not_compile_against_a_foreign_jar_are_a_gap_and_other_failures_stay() -> None:
     unmade = FailedTest(TestSuite.SERIES, NOT_COMPILED, "compilation", "cannot find symbol", "")
     seen = forgiving_foreign(TestsProof(TestScope.ALL, RAN.classes, (unmade, *RAN.failed)))
