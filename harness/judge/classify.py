@@ -10,7 +10,7 @@ from typing import assert_never
 from harness.judge.cells import missed_its_guard
 from harness.model.arms import Role
 from harness.model.claims import Expected
-from harness.model.outcome_names import NODE_ALIVE, QUESTION_REACHABLE
+from harness.model.outcome_names import LOOKED_AT_LAST, NODE_ALIVE, QUESTION_REACHABLE
 from harness.model.runs import Outcome
 from harness.model.verdict import CellOutcome, CellState
 
@@ -107,8 +107,7 @@ def candidate_of(base: CellOutcome, cell: CellOutcome) -> Candidate:
         case CellState.UNSUPPORTED:
             return Candidate.UNSUPPORTED
         case CellState.UNSTABLE:
-            # Repeats that only host or harness failed to test say nothing against the build.
-            return Candidate.UNSTABLE if cell.contradicts else Candidate.INCONCLUSIVE
+            return Candidate.UNSTABLE
         case CellState.MISSING:
             return Candidate.MISSING
         case _:
@@ -120,12 +119,20 @@ def was_decided(base: CellOutcome) -> bool:
     return control_of(None, base) in (Control.PASSED, Control.FAILED)
 
 
-def as_candidate(cell: CellOutcome, base: CellOutcome) -> CellOutcome:
-    """Read a candidate's cell: a guard that base meets and the candidate never does is a failure.
+def as_candidate(cell: CellOutcome, base: CellOutcome, expected: Expected | None) -> CellOutcome:
+    """Read a candidate's cell beside a base that was decided; `expected` is what a claim says of it, if anything.
 
+    A guard that base meets and the candidate misses in every repeat is a failure; of the ledger a base that failed
+    shows nothing. So is what the decided repeats failed, though others are undecided, where neither base nor the
+    claim has that failure.
     What harness or host failed to test (`SAYS_NOTHING_OF_THE_BUILD`) stays INCONCLUSIVE.
     """
-    if not (was_decided(base) and missed_its_guard(cell)):
+    if not was_decided(base):
         return cell
-    reason = f"the base meets the guard {cell.expectation}, this arm never does: {cell.reason}"
-    return replace(cell, state=CellState.FAILED, expectation=QUESTION_REACHABLE, reason=reason)
+    if missed_its_guard(cell) and (base.state is CellState.PASSED or cell.expectation not in LOOKED_AT_LAST):
+        reason = f"the base meets the guard {cell.expectation}, this arm never does: {cell.reason}"
+        return replace(cell, state=CellState.FAILED, expectation=QUESTION_REACHABLE, reason=reason)
+    allowed = expected or Expected(Outcome(base.state.value), base.expectation)
+    if cell.failed and allowed != Expected(Outcome.FAILED, cell.failed):
+        return replace(cell, state=CellState.FAILED, expectation=cell.failed)
+    return cell

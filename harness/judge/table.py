@@ -54,8 +54,9 @@ def rule(expected: Expectations | None, base: CellOutcome, off: CellOutcome | No
     """Decide one scenario; `expected` is what a claim expects per role, or None without a claim."""
     promise = promise_of(expected)
     control = control_of(None if expected is None else expected.get(Role.BASE), base)
-    on_read = as_candidate(on, base)
-    off_read = None if off is None else as_candidate(off, base)
+    says = expected or {}
+    on_read = as_candidate(on, base, says.get(Role.ON))
+    off_read = None if off is None else as_candidate(off, base, says.get(Role.OFF))
     return Ruling(
         promise=promise,
         effect=effect_of(promise, control, candidate_of(base, on_read)),

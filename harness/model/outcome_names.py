@@ -14,10 +14,12 @@ RECORDS_ACKNOWLEDGED = "records_acknowledged"
 TESTABLE = "testable"
 ACTION_DONE = "action_done"
 
-# What an INCONCLUSIVE run names when harness or host failed: the host starved the nodes, the plan took longer
-# than its budget, the ledger could not be read back or had nothing to check. None of it says anything about the build;
-# every other name is a guard of the scenario, or an action that failed, and the build can be the cause of it.
-SAYS_NOTHING_OF_THE_BUILD = frozenset({HOST_NOT_STARVED, WITHIN_BUDGET, LEDGER_READ, RECORDS_ACKNOWLEDGED})
+# What an INCONCLUSIVE run names when harness or host failed: the host starved the nodes, or the plan took longer than
+# its budget. It says nothing about the build; every other name is a guard of the scenario, an action that failed or a
+# ledger that had nothing to check, and the build can be the cause of it.
+SAYS_NOTHING_OF_THE_BUILD = frozenset({HOST_NOT_STARVED, WITHIN_BUDGET})
+# What is looked at only where nothing else failed: a run that failed says nothing of it.
+LOOKED_AT_LAST = frozenset({LEDGER_READ, RECORDS_ACKNOWLEDGED})
 
 FORMER_OUTCOMES = {"HELD": "PASSED", "REFUTED": "FAILED", "STOPPED": "FAILED"}
 FORMER_EXPECTATIONS = {"ledger_asked": RECORDS_ACKNOWLEDGED, "askable": TESTABLE}

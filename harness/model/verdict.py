@@ -52,7 +52,7 @@ class CellState(StrEnum):
     INCONCLUSIVE = "INCONCLUSIVE"
     BROKEN = "BROKEN"
     UNSUPPORTED = "UNSUPPORTED"
-    UNSTABLE = "UNSTABLE"  # repeats differ
+    UNSTABLE = "UNSTABLE"  # some repeats passed and some failed, or they failed by different names
     MISSING = "MISSING"  # at least one declared repeat has no result
 
 
@@ -129,9 +129,9 @@ Reasons = Annotated[tuple[Reason, ...], Keywords({"minItems": 1})]
 class CellOutcome:
     """One scenario on one arm over all declared repeats.
 
-    `expectation` names what failed, or the guard that was unmet, where every repeat names the same one.
-    `agreeing` of `declared` repeats show the most frequent outcome. `contradicts` is True when repeats differ
-    in something the build itself did, rather than only in what harness or host failed to test.
+    `expectation` names what failed, or the guard that was unmet, where every repeat missed one (the most frequent).
+    `agreeing` of `declared` repeats show the most frequent outcome. `contradicts` is True when repeats passed and
+    failed, or failed by different names. `failed` names what the decided repeats failed where others are undecided.
     """
 
     state: CellState
@@ -140,6 +140,7 @@ class CellOutcome:
     agreeing: Count = 0
     declared: Count = 1
     contradicts: bool = False
+    failed: str = ""
 
     def __str__(self) -> str:
         named = self.state is CellState.FAILED and self.expectation

@@ -275,25 +275,50 @@ def test_repeats_that_agree_fold_into_their_outcome() -> None:
     assert (cell.state, cell.expectation, cell.agreeing, cell.declared) == (CellState.FAILED, LOST, 3, 3)
 
 
-@pytest.mark.parametrize("shown", [[H, R, H], [R, CRASH, R], [H, H, GUARD]])
+@pytest.mark.parametrize("shown", [[H, R, H], [R, CRASH, R], [R, H, GUARD, H]])
 def test_repeats_that_contradict_each_other_are_unstable_and_hold_the_candidate_back(shown) -> None:
-    cell = fold_repeats(ran("turn2", [], [], shown), 3)
+    cell = fold_repeats(ran("turn2", [], [], shown), len(shown))
     assert (cell.state, cell.contradicts, cell.agreeing) == (CellState.UNSTABLE, True, 2)
-    plan = declare("turn2", repeats=3)
-    assert decide(plan, ran("turn2", [H, H, H], [H, H, H], shown)).verdict is Verdict.HOLD
-    assert decide(plan, ran("turn2", shown, [H, H, H], shown)).verdict is Verdict.INCONCLUSIVE
+    plan, fine = declare("turn2", repeats=len(shown)), [H] * len(shown)
+    assert decide(plan, ran("turn2", fine, fine, shown)).verdict is Verdict.HOLD
+    assert decide(plan, ran("turn2", shown, fine, shown)).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize(
-    "shown", [[H, BROKEN, H], [H, H, STARVED], [R, R, UNSUPPORTED], [H, H, OVER_BUDGET], [OVER_BUDGET, H, STARVED]]
+    ("shown", "counted"),
+    [
+        ([H, BROKEN, H], "2 of 3 repeats passed, 1 broke for a reason of harness or host: port taken"),
+        ([H, H, STARVED], "2 of 3 repeats passed, 1 could not be tested (host_not_starved): guard unmet: 2 s stall"),
+        ([H, H, GUARD], "2 of 3 repeats passed, 1 missed the guard has_new_leader: guard unmet: has_new_leader in 30"),
+        ([R, R, UNSUPPORTED], "2 of 3 repeats failed observer_recovers, 1 could not be run on this host: needs root"),
+        ([H, GUARD, GUARD], "1 of 3 repeats passed, 2 missed the guard has_new_leader: guard unmet"),
+        ([OVER_BUDGET, H, STARVED], "1 of 3 repeats passed, 1 could not be tested (host_not_starved), 1 could not"),
+    ],
 )
-def test_a_failing_host_makes_repeats_unstable_and_blocks_shipping_without_blaming_the_candidate(
-    shown,
-) -> None:
+def test_one_unlucky_repeat_blocks_shipping_with_the_count_and_without_blaming_the_candidate(shown, counted) -> None:
     cell = fold_repeats(ran("turn2", [], [], shown), 3)
-    assert (cell.state, cell.contradicts) == (CellState.UNSTABLE, False)
-    base = [shown[0]] * 3
-    assert decide(declare("turn2", repeats=3), ran("turn2", base, base, shown)).verdict is Verdict.INCONCLUSIVE
+    assert (cell.state, cell.contradicts, cell.expectation) == (CellState.INCONCLUSIVE, False, "")
+    assert cell.reason.startswith(counted)
+    base = [R] * 3 if R in shown else [H] * 3
+    record = decide(declare("turn2", repeats=3), ran("turn2", base, base, shown))
+    assert record.verdict is Verdict.INCONCLUSIVE
+    assert counted in rests(record)[0]
+    assert decide(declare("turn2", repeats=3), ran("turn2", shown, base, base)).verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_guard_missed_in_every_repeat_is_the_candidate_s_doing_whichever_guard_it_was() -> None:
+    other = (Outcome.INCONCLUSIVE, "action_done", "stop the leader: no answer")
+    shown = [GUARD, other, GUARD]
+    record = decide(declare("turn2", repeats=3), ran("turn2", [H] * 3, [H] * 3, shown))
+    assert record.verdict is Verdict.HOLD
+    assert "2 of 3 repeats missed the guard has_new_leader, 1 missed the guard action_done" in rests(record)[0]
+    assert decide(declare("turn2", repeats=3), ran("turn2", shown, shown, shown)).verdict is Verdict.INCONCLUSIVE
+
+
+def test_what_the_candidate_failed_is_not_excused_by_a_repeat_that_could_not_be_tested() -> None:
+    record = decide(declare("turn2", repeats=3), ran("turn2", [H] * 3, [H] * 3, [R, STARVED, R]))
+    assert record.verdict is Verdict.HOLD
+    assert "patched-on fails observer_recovers (2 of 3 repeats failed observer_recovers" in rests(record)[0]
 
 
 def test_a_repeat_without_a_result_is_missing_and_named() -> None:

@@ -29,7 +29,8 @@ BROKEN = CellOutcome(CellState.BROKEN, "", "port taken", 1)
 UNSUPPORTED = CellOutcome(CellState.UNSUPPORTED, "", "needs root", 1)
 MISSING = CellOutcome(CellState.MISSING, "", "no result")
 UNSTABLE = CellOutcome(CellState.UNSTABLE, "", "repeats differ", 2, 3, contradicts=True)
-INTERRUPTED = CellOutcome(CellState.UNSTABLE, "", "repeats differ", 2, 3, contradicts=False)
+UNLUCKY = CellOutcome(CellState.INCONCLUSIVE, "", "2 of 3 repeats passed, 1 missed the guard has_new_leader", 2, 3)
+LOST_TWICE = CellOutcome(CellState.INCONCLUSIVE, "", "2 of 3 repeats failed, 1 missed the guard x", 2, 3, failed=LOST)
 GUARD = CellOutcome(CellState.INCONCLUSIVE, "has_new_leader", "guard unmet: has_new_leader in 30 s", 1)
 STARVED = CellOutcome(CellState.INCONCLUSIVE, "host_not_starved", "guard unmet: stall of 2 s on node 3", 1)
 
@@ -101,7 +102,16 @@ def test_every_pair_means_what_the_table_says(promise: Promise, base: Control, o
         (FIXES, BROKEN, FAILED, Effect.CONTROL_UNDECIDED, Verdict.INCONCLUSIVE),
         (FIXES, FAILED, BROKEN, Effect.CANDIDATE_UNDECIDED, Verdict.INCONCLUSIVE),
         (FIXES, FAILED, UNSTABLE, Effect.UNSTABLE, Verdict.HOLD),
-        (FIXES, FAILED, INTERRUPTED, Effect.CANDIDATE_UNDECIDED, Verdict.INCONCLUSIVE),
+        (FIXES, FAILED, UNLUCKY, Effect.CANDIDATE_UNDECIDED, Verdict.INCONCLUSIVE),
+        (FIXES, UNLUCKY, PASSED, Effect.CONTROL_UNDECIDED, Verdict.INCONCLUSIVE),
+        (FIXES, LOST_TWICE, PASSED, Effect.CONTROL_UNDECIDED, Verdict.INCONCLUSIVE),
+        (FIXES, FAILED, LOST_TWICE, Effect.CLAIM_REFUTED, Verdict.HOLD),
+        (FIXES, PASSED, LOST_TWICE, Effect.REGRESSION, Verdict.HOLD),
+        (None, PASSED, UNLUCKY, Effect.CANDIDATE_UNDECIDED, Verdict.INCONCLUSIVE),
+        (None, PASSED, LOST_TWICE, Effect.REGRESSION, Verdict.HOLD),
+        (None, FAILED, LOST_TWICE, Effect.CANDIDATE_UNDECIDED, Verdict.INCONCLUSIVE),
+        (None, OTHERWISE, LOST_TWICE, Effect.REGRESSION, Verdict.HOLD),
+        (None, BROKEN, LOST_TWICE, Effect.CONTROL_UNDECIDED, Verdict.INCONCLUSIVE),
         (FIXES, UNSTABLE, UNSTABLE, Effect.CONTROL_UNDECIDED, Verdict.INCONCLUSIVE),
         (FIXES, FAILED, MISSING, Effect.NOT_RUN, Verdict.INCONCLUSIVE),
         (FIXES, MISSING, PASSED, Effect.NOT_RUN, Verdict.INCONCLUSIVE),
@@ -132,7 +142,9 @@ def test_cells_weigh_what_the_design_says(claim, base, on, effect, verdict) -> N
         (PASSED, GUARD, Inertness.NOT_INERT),
         (PASSED, UNSTABLE, Inertness.NOT_INERT),
         (PASSED, STARVED, Inertness.UNDECIDED),
-        (PASSED, INTERRUPTED, Inertness.UNDECIDED),
+        (PASSED, UNLUCKY, Inertness.UNDECIDED),
+        (PASSED, LOST_TWICE, Inertness.NOT_INERT),
+        (FAILED, LOST_TWICE, Inertness.UNDECIDED),
         (PASSED, BROKEN, Inertness.UNDECIDED),
         (PASSED, MISSING, Inertness.UNDECIDED),
         (PASSED, UNSUPPORTED, Inertness.UNDECIDED),
@@ -166,7 +178,7 @@ def test_an_unmet_guard_is_known_by_its_name_whatever_the_reason_says() -> None:
     assert rule(None, PASSED, None, worded).on.expectation == "question_reachable"
 
 
-@pytest.mark.parametrize("name", ["within_budget", "ledger_read", "records_acknowledged", "host_not_starved", ""])
+@pytest.mark.parametrize("name", ["within_budget", "host_not_starved", ""])
 def test_what_harness_or_host_failed_to_ask_stays_inconclusive_on_the_candidate(name: str) -> None:
     missed = CellOutcome(CellState.INCONCLUSIVE, name, "guard unmet: no answer", 1)
     for claim, base in ((None, PASSED), (FIXES, FAILED)):
@@ -176,8 +188,19 @@ def test_what_harness_or_host_failed_to_ask_stays_inconclusive_on_the_candidate(
         assert ruling.verdict is Verdict.INCONCLUSIVE
 
 
+@pytest.mark.parametrize("name", ["ledger_read", "records_acknowledged"])
+def test_a_ledger_that_only_the_candidate_leaves_unreadable_or_empty_is_its_failure(name: str) -> None:
+    """A topic that is gone from the metadata cannot be read back, on no run of the candidate."""
+    missed = CellOutcome(CellState.INCONCLUSIVE, name, "orders: no such topic", 3, 3)
+    ruling = rule(None, PASSED, missed, missed)
+    assert (ruling.on.state, ruling.on.expectation) == (CellState.FAILED, "question_reachable")
+    assert (ruling.effect, ruling.inertness) == (Effect.REGRESSION, Inertness.NOT_INERT)
+    assert rule(None, missed, None, missed).verdict is Verdict.INCONCLUSIVE
+    assert rule(FIXES, FAILED, None, missed).verdict is Verdict.INCONCLUSIVE  # nobody looked at base's ledger
+
+
 cells = st.sampled_from(
-    [PASSED, FAILED, CRASHED, OTHERWISE, BROKEN, UNSUPPORTED, MISSING, UNSTABLE, INTERRUPTED, GUARD, STARVED]
+    [PASSED, FAILED, CRASHED, OTHERWISE, BROKEN, UNSUPPORTED, MISSING, UNSTABLE, UNLUCKY, LOST_TWICE, GUARD, STARVED]
 )
 
 
