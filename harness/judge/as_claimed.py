@@ -12,11 +12,11 @@ from harness.model.runs import Outcome, RunResult
 from harness.model.verdict import CellOutcome, CellState, Check, Standing
 
 
-def check_run(result: RunResult, claims: Sequence[Claim], base: CellOutcome, cell: CellOutcome) -> Check:
-    """Return how a run compares with what the claims about its scenario say of its role.
+def check_run(result: RunResult, expected: Sequence[Expected], measure: CellOutcome, cell: CellOutcome) -> Check:
+    """Return how a run compares with what claims expect of its role.
 
-    Where they say nothing the base arm is the measure: of itself anything decided, of `off` the same, of `on`
-    that it passes or is no worse.
+    Where they expect nothing the control's cell is the `measure`: of a control itself anything decided, of `off` the
+    same, of `on` that it passes or is no worse.
     """
     match result.outcome:
         case Outcome.UNSUPPORTED:
@@ -25,10 +25,10 @@ def check_run(result: RunResult, claims: Sequence[Claim], base: CellOutcome, cel
             return Check.ERROR
         case Outcome.INCONCLUSIVE:
             return Check.FAILED if cell.expectation == QUESTION_REACHABLE else Check.ERROR
-        case Outcome.FAILED if result.role is Role.BASE and not was_decided(base):
+        case Outcome.FAILED if result.role.is_control and not was_decided(measure):
             return Check.ERROR  # a control that crashed shows nothing
         case Outcome.PASSED | Outcome.FAILED:
-            return _check_decided(result, expected_of(result.role, claims), base)
+            return _check_decided(result, expected, measure)
 
 
 def expected_of(role: Role, claims: Sequence[Claim]) -> tuple[Expected, ...]:
@@ -45,22 +45,22 @@ def standing_of(state: CellState, checks: Collection[Check]) -> Standing:
     return Standing.UNSUPPORTED if Check.SKIPPED in checks else Standing.AS_CLAIMED
 
 
-def _check_decided(result: RunResult, expected: Sequence[Expected], base: CellOutcome) -> Check:
+def _check_decided(result: RunResult, expected: Sequence[Expected], measure: CellOutcome) -> Check:
     failed = result.outcome is Outcome.FAILED
     shown = Expected(result.outcome, result.expectation if failed else "")
     if not expected:
-        return Check.PASSED if _no_worse(result.role, shown, base) else Check.FAILED
+        return Check.PASSED if _no_worse(result.role, shown, measure) else Check.FAILED
     if any(shown != one for one in expected):
         return Check.FAILED
     return Check.EXPECTED_FAILURE if failed else Check.PASSED
 
 
-def _no_worse(role: Role, shown: Expected, base: CellOutcome) -> bool:
-    as_base = str(shown) == str(base)
+def _no_worse(role: Role, shown: Expected, measure: CellOutcome) -> bool:
+    alike = str(shown) == str(measure)
     match role:
-        case Role.BASE:
+        case Role.BASE | Role.BASE_OFF:
             return True
         case Role.OFF:
-            return as_base if was_decided(base) else shown.outcome is Outcome.PASSED
+            return alike if was_decided(measure) else shown.outcome is Outcome.PASSED
         case Role.ON:
-            return shown.outcome is Outcome.PASSED or (as_base and was_decided(base))
+            return shown.outcome is Outcome.PASSED or (alike and was_decided(measure))

@@ -96,14 +96,11 @@ def _reasons(
     contrasts: Sequence[Contrast],
 ) -> tuple[Reason, ...]:
     """Return every reason that there is; of the scenarios those first that prove something."""
-    base = declaration.arm(Role.BASE)
-    base_name = base.name if base else ""
-    candidates = [arm.name for arm in declaration.arms if arm.role is not Role.BASE]
-    proving_first = sorted(ruled.values(), key=lambda each: not each.ruling.discriminates)
+    proving_first = sorted(ruled.values(), key=lambda each: not each.discriminates)
     reasons = (
         *reasons_of_proof(proof),
-        *reasons_of_figures(base_name, candidates, results),
-        *reasons_of_logs(base_name, declaration.flag_key, contrasts, proof),
+        *reasons_of_figures(declaration.compared, results),
+        *reasons_of_logs(declaration.compared, declaration.flag_key, contrasts, proof),
         *(reason for each in proving_first for reason in reasons_of_scenario(declaration, each)),
         *_absent_arms(declaration),
         *reasons_of_claims(declaration, ruled),
@@ -115,8 +112,7 @@ def _reasons(
 
 def _absent_arms(declaration: Declaration) -> Iterable[Reason]:
     for role in Role:
-        needed = role is not Role.OFF or declaration.flag_known
-        if needed and declaration.arm(role) is None:
+        if declaration.needs(role) and declaration.arm(role) is None:
             yield Reason(ReasonSource.ARM, Verdict.INCONCLUSIVE, None, sentences.absent_arm(role))
 
 

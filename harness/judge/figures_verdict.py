@@ -49,20 +49,20 @@ class WorseFigure:
         return Reason(ReasonSource.FIGURES, Verdict.HOLD, CellName(self.scenario, self.arm), sentence)
 
 
-def reasons_of_figures(base: str, candidates: Sequence[str], runs: Sequence[RunResult]) -> tuple[Reason, ...]:
-    """Return why the figures of the candidate's arms are worse than base's; arms are given by their names.
+def reasons_of_figures(compared: Sequence[tuple[str, str]], runs: Sequence[RunResult]) -> tuple[Reason, ...]:
+    """Return why the figures of the candidate's arms are worse than base's.
 
-    There are none without LEAST_RUNS runs of both arms that all passed: a run that failed ends elsewhere, so that its
-    figures cannot be compared.
+    `compared` are the names of a control and of the arm held against it. There are none without LEAST_RUNS runs of both
+    arms that all passed: a run that failed ends elsewhere, so that its figures cannot be compared.
     """
-    tested = sorted(_tested(base, candidates, runs), key=lambda each: each.p)
+    tested = sorted(_tested(compared, runs), key=lambda each: each.p)
     significant = [rank for rank, each in enumerate(tested, 1) if each.p <= _FALSE_DISCOVERIES * rank / len(tested)]
     found = tested[: max(significant, default=0)]
     return tuple(each.reason for each in found if _is_plain(each))
 
 
-def _tested(base: str, candidates: Sequence[str], runs: Sequence[RunResult]) -> Iterator[WorseFigure]:
-    for scenario, arm in product(dict.fromkeys(run.scenario for run in runs), candidates):
+def _tested(compared: Sequence[tuple[str, str]], runs: Sequence[RunResult]) -> Iterator[WorseFigure]:
+    for scenario, (base, arm) in product(dict.fromkeys(run.scenario for run in runs), compared):
         before, now = _passed(runs, scenario, base), _passed(runs, scenario, arm)
         if min(len(before), len(now)) < LEAST_RUNS:
             continue

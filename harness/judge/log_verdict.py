@@ -14,16 +14,18 @@ WORSE = ("WARN", "ERROR", "FATAL")
 _NO_COUNTS = (FindingKind.ORDER, FindingKind.SHIFT)  # they are about when a line comes, not about how many
 
 
-def reasons_of_logs(base: str, flag: str, contrasts: Sequence[Contrast], proof: Proof | None) -> tuple[Reason, ...]:
+def reasons_of_logs(
+    compared: Sequence[tuple[str, str]], flag: str, contrasts: Sequence[Contrast], proof: Proof | None
+) -> tuple[Reason, ...]:
     """Return why the candidate's logs are worse than base's.
 
-    `base` is the base arm's name, `flag` the candidate's key. Counted are lines at WARN or worse that are new, more
-    frequent or at a worse level than on base, beyond the noise (so never without repeats), and that no claim expects.
-    The same line in several places is named once.
+    `compared` are the names of a control and of the arm held against it, `flag` the candidate's key.
+    Counted are lines at WARN or worse that are new, more frequent or at a worse level than on base, beyond the noise
+    (so never without repeats), and that no claim expects. The same line in several places is named once.
     """
     patterns = {chain.claim: chain.evidence for chain in proof.chains if chain.evidence} if proof else {}
     found: dict[tuple[str, str], Reason] = {}
-    for contrast in (each for each in contrasts if each.base == base):
+    for contrast in (each for each in contrasts if (each.base, each.candidate) in compared):
         for finding in contrast.findings:
             if _is_worse(finding) and not expected_by(finding.template, _lines(finding), patterns, flag):
                 found.setdefault((finding.logger, finding.template), _reason(contrast, finding))

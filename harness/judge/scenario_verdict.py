@@ -13,11 +13,20 @@ from harness.judge.reasons import rank
 from harness.judge.rerun import rerun_command
 from harness.judge.table import Ruling, rule, weight_of_effect, weight_of_inertness
 from harness.model.arms import Arm, Role
-from harness.model.claims import Claim
+from harness.model.claims import Claim, Expected
 from harness.model.declaration import Declaration, DeclaredScenario
 from harness.model.request import Request
 from harness.model.runs import RunResult
-from harness.model.verdict import CellName, CellOutcome, JudgedCell, JudgedRun, JudgedScenario, Reason, ReasonSource
+from harness.model.verdict import (
+    CellName,
+    CellOutcome,
+    Check,
+    JudgedCell,
+    JudgedRun,
+    JudgedScenario,
+    Reason,
+    ReasonSource,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +52,44 @@ class RuledScenario:
         return [claim for claim, _ in self.rulings if claim]
 
     def cell(self, role: Role) -> CellOutcome | None:
-        """Return the judged cell of a role; None for an `off` that cannot exist."""
-        return {Role.BASE: self.ruling.base, Role.OFF: self.ruling.off, Role.ON: self.ruling.on}[role]
+        """Return the judged cell of a role; None for one that cannot exist."""
+        ruling = self.ruling
+        cells = {Role.BASE: ruling.base, Role.BASE_OFF: ruling.base_off, Role.OFF: ruling.off, Role.ON: ruling.on}
+        return cells[role]
+
+    def measure(self, role: Role) -> CellOutcome:
+        """Return the cell by which a run of a role is measured where nothing is claimed of it; a control's own."""
+        match role:
+            case Role.BASE | Role.ON:
+                return self.ruling.base
+            case Role.BASE_OFF | Role.OFF:
+                return self.ruling.off_control[1]
+
+    def expected_of(self, role: Role) -> tuple[Expected, ...]:
+        """Return what claims say of a role; what they say of base is said of the arm that has no fix."""
+        if self.ruling.base_off is None:
+            return expected_of(role, self.claims)
+        return () if role is Role.BASE else expected_of(Role.BASE if role is Role.BASE_OFF else role, self.claims)
+
+    @property
+    def discriminates(self) -> bool:
+        """Whether a control fails for the named reason."""
+        return any(ruling.discriminates for _, ruling in self.rulings)
 
 
 def rule_scenario(declaration: Declaration, declared: DeclaredScenario, results: Sequence[RunResult]) -> RuledScenario:
-    """Judge one scenario by the claims about it."""
+    """Judge one scenario by the claims about it, and by base as it is where claims are held against base-off."""
     cells = {role: _outcome(declaration, declared.name, role, results) for role in Role}
     off = cells[Role.OFF] if declaration.flag_known else None
+    base_off = cells[Role.BASE_OFF] if declaration.base_has_flag_on else None
     about: list[Claim | None] = [claim for claim in declaration.claims if claim.scenario == declared.name]
+    if base_off or not about:
+        about.append(None)
     return RuledScenario(
         declared,
         tuple(
-            (claim, rule(claim.expected if claim else None, cells[Role.BASE], off, cells[Role.ON]))
-            for claim in about or [None]
+            (claim, rule(claim.expected if claim else None, cells[Role.BASE], off, cells[Role.ON], base_off))
+            for claim in about
         ),
     )
 
@@ -79,12 +112,16 @@ def reasons_of_scenario(declaration: Declaration, ruled: RuledScenario) -> tuple
 
 def judged_runs(ruled: RuledScenario, results: Sequence[RunResult]) -> list[JudgedRun]:
     """Return the results of a scenario with their checks."""
-    base = ruled.ruling.base
     return [
-        extended(JudgedRun, result, check=check_run(result, ruled.claims, base, ruled.cell(result.role) or base))
+        extended(JudgedRun, result, check=_check(ruled, result))
         for result in results
         if result.scenario == ruled.declared.name
     ]
+
+
+def _check(ruled: RuledScenario, result: RunResult) -> Check:
+    measure = ruled.measure(result.role)
+    return check_run(result, ruled.expected_of(result.role), measure, ruled.cell(result.role) or measure)
 
 
 def judged_scenario(
@@ -98,7 +135,7 @@ def judged_scenario(
         verdict=ruling.verdict,
         effect=ruling.effect,
         inertness=ruling.inertness,
-        discriminates=ruling.discriminates,
+        discriminates=ruled.discriminates,
         cells=tuple(
             _cell(request, ruled, arm, outcome, runs)
             for arm in declaration.arms
@@ -116,7 +153,7 @@ def _cell(
         outcome,
         role=arm.role,
         arm=arm.name,
-        expected=expected_of(arm.role, ruled.claims),
+        expected=ruled.expected_of(arm.role),
         standing=standing_of(outcome.state, {run.check for run in runs if (run.scenario, run.arm) == name}),
         rerun=rerun_command(request, *name),
     )

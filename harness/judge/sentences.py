@@ -46,7 +46,7 @@ def _is_given(arm: Arm | None) -> bool:
 
 def effect(declaration: Declaration, name: str, claim: Claim | None, ruling: Ruling) -> str:
     """Return what base and on mean together in the scenario `name`."""
-    base, on = _name(declaration, Role.BASE), _name(declaration, Role.ON)
+    base, on = _name(declaration, ruling.control), _name(declaration, Role.ON)
     return _effect(name, claim.id if claim else "", ruling, base, on)
 
 
@@ -55,6 +55,8 @@ def absent_arm(role: Role) -> str:
     match role:
         case Role.BASE:
             return "There is no base arm, so nothing shows what happens without the patch."
+        case Role.BASE_OFF:
+            return "There is no base-off arm, so nothing shows what base does with the flag off."
         case Role.OFF:
             return "There is no off arm, so nothing shows whether the flag, switched off, is inert."
         case Role.ON:
@@ -70,7 +72,7 @@ def unrun_claim(claim: Claim) -> str:
 
 def unsupported_claim(claim: Claim, ruling: Ruling) -> str:
     """Return the gap that a claim leaves whose scenario this host does not support on any arm."""
-    why = _because(ruling.base)
+    why = _because(ruling.control_cell)
     return f"The claim {claim.id} is untested: this host does not support its scenario {claim.scenario}{why}."
 
 
@@ -80,8 +82,9 @@ def claim_without_flag(claim: Claim, flag_key: str) -> str:
 
 
 def _effect(name: str, claim: str, ruling: Ruling, base: str, on: str) -> str:
-    base_does, on_does = f"{base} {_verb(ruling.base)}", f"{on} {_verb(ruling.on)}"
-    why_base, why_on = _because(ruling.base), _because(ruling.on)
+    control = ruling.control_cell
+    base_does, on_does = f"{base} {_verb(control)}", f"{on} {_verb(ruling.on)}"
+    why_base, why_on = _because(control), _because(ruling.on)
     match ruling.effect:
         case Effect.SUPPORTS:
             return f"{name}: {base_does} and {on_does}, as the claim {claim} says."
@@ -106,7 +109,7 @@ def _effect(name: str, claim: str, ruling: Ruling, base: str, on: str) -> str:
         case Effect.CANDIDATE_UNDECIDED:
             return f"{name}: the candidate is undecided: {on_does}{why_on}."
         case Effect.NOT_RUN:
-            lost = ruling.base if ruling.base.state is CellState.MISSING else ruling.on
+            lost = control if control.state is CellState.MISSING else ruling.on
             return f"{name}: {base_does} and {on_does}{_because(lost)}."
         case _:
             assert_never(ruling.effect)
@@ -116,7 +119,8 @@ def flag(declaration: Declaration, name: str, ruling: Ruling) -> str:
     """Return what base and off mean together; empty where there is nothing to remark."""
     if ruling.off is None:
         return ""
-    base_does = f"{_name(declaration, Role.BASE)} {_verb(ruling.base)}"
+    role, control = ruling.off_control
+    base_does = f"{_name(declaration, role)} {_verb(control)}"
     off_does = f"{_name(declaration, Role.OFF)} {_verb(ruling.off)}"
     match ruling.inertness:
         case Inertness.NOT_INERT:

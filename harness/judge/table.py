@@ -28,8 +28,10 @@ from harness.model.verdict import CellOutcome, CellState, Effect, Inertness
 class Ruling:
     """What one scenario means under one claim (or none); cells are those that were judged.
 
-    `off` is None where the jar does not know the flag. `discriminates` says whether the base arm fails for the named
-    reason, so that a pass on the candidate proves something.
+    `base_off` is None where base has no flag to switch off, and `off` where the jar does not know the flag. `control`
+    is the role that `on` is compared with: `base-off` for a claim, if there is one, since claims describe a base
+    without the fix. `discriminates` says whether the control fails for the named reason, so that a pass on the
+    candidate proves something.
     """
 
     promise: Promise
@@ -37,8 +39,20 @@ class Ruling:
     inertness: Inertness
     discriminates: bool
     base: CellOutcome
+    base_off: CellOutcome | None
     off: CellOutcome | None
     on: CellOutcome
+    control: Role
+
+    @property
+    def control_cell(self) -> CellOutcome:
+        """The cell that `on` is compared with."""
+        return self.base_off if self.control is Role.BASE_OFF and self.base_off else self.base
+
+    @property
+    def off_control(self) -> tuple[Role, CellOutcome]:
+        """What `off` is compared with: its role and its cell."""
+        return (Role.BASE_OFF, self.base_off) if self.base_off else (Role.BASE, self.base)
 
     @property
     def verdict(self) -> Verdict | None:
@@ -50,21 +64,35 @@ class Ruling:
         return None
 
 
-def rule(expected: Expectations | None, base: CellOutcome, off: CellOutcome | None, on: CellOutcome) -> Ruling:
-    """Decide one scenario; `expected` is what a claim expects per role, or None without a claim."""
-    promise = promise_of(expected)
-    control = control_of(None if expected is None else expected.get(Role.BASE), base)
+def rule(
+    expected: Expectations | None,
+    base: CellOutcome,
+    off: CellOutcome | None,
+    on: CellOutcome,
+    base_off: CellOutcome | None = None,
+) -> Ruling:
+    """Decide one scenario; `expected` is what a claim expects per role, or None without a claim.
+
+    Without a claim `on` is compared with base as it is, since that is what a rollout replaces.
+    """
     says = expected or {}
-    on_read = as_candidate(on, base, says.get(Role.ON))
-    off_read = None if off is None else as_candidate(off, base, says.get(Role.OFF))
+    promise = promise_of(expected)
+    without_flag = base_off or base
+    control_role = Role.BASE_OFF if expected is not None and base_off else Role.BASE
+    compared = without_flag if expected is not None else base
+    control = control_of(says.get(Role.BASE), compared)
+    on_read = as_candidate(on, compared, says.get(Role.ON))
+    off_read = None if off is None else as_candidate(off, without_flag, says.get(Role.OFF))
     return Ruling(
         promise=promise,
-        effect=effect_of(promise, control, candidate_of(base, on_read)),
-        inertness=Inertness.NO_FLAG if off_read is None else inertness_of(base, off_read),
+        effect=effect_of(promise, control, candidate_of(compared, on_read)),
+        inertness=Inertness.NO_FLAG if off_read is None else inertness_of(without_flag, off_read),
         discriminates=control is Control.FAILED,
         base=base,
+        base_off=base_off,
         off=off_read,
         on=on_read,
+        control=control_role,
     )
 
 

@@ -40,7 +40,7 @@ Progress = Callable[[str], None]
 T = TypeVar("T")
 
 _TIMES = ("first_at", "last_at")
-_CONTRASTS = ((Role.BASE, Role.OFF), (Role.OFF, Role.ON), (Role.BASE, Role.ON))
+_CONTRASTS = ((Role.BASE_OFF, Role.OFF), (Role.BASE, Role.OFF), (Role.OFF, Role.ON), (Role.BASE, Role.ON))
 
 
 def silent(stage: str) -> None:
@@ -64,9 +64,11 @@ def diff_run(
 
 
 def pairs(arms: Sequence[Arm]) -> list[tuple[str, str]]:
-    """Return the contrasts that the arms' roles allow: base/off, off/on and base/on."""
+    """Return the contrasts that the arms' roles allow: base/off, off/on and base/on; base-off is compared with off."""
     named = {role: [arm.name for arm in arms if arm.role is role] for role in Role}
-    return [pair for base, candidate in _CONTRASTS for pair in product(named[base], named[candidate])]
+    left_out = (Role.BASE, Role.OFF) if named[Role.BASE_OFF] else None
+    roles = [pair for pair in _CONTRASTS if pair != left_out]
+    return [pair for base, candidate in roles for pair in product(named[base], named[candidate])]
 
 
 def node_logs(directory: RunDirectory) -> list[NodeLogs]:

@@ -15,11 +15,21 @@ FlagSetting = Annotated[str, Keywords({"enum": [ABSENT, "true", "false"]})]
 
 
 class Role(StrEnum):
-    """What an arm is for: the control, the candidate with its flag off, the candidate as claimed."""
+    """What an arm is for: the control, the candidate with its flag off, the candidate as claimed.
+
+    Where base itself has the flag on by default, `base-off` is base with the flag off: the control for `off`, and for
+    what claims say of a base without the fix.
+    """
 
     BASE = "base"
+    BASE_OFF = "base-off"
     OFF = "off"
     ON = "on"
+
+    @property
+    def is_control(self) -> bool:
+        """Whether it is played by base, rather than by the candidate."""
+        return self in (Role.BASE, Role.BASE_OFF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +62,11 @@ class Build:
     series: tuple[str, ...] = ()
     note: str = ""
 
+    @property
+    def has_flag_on(self) -> bool:
+        """Whether it has the flag, and on by default."""
+        return self.flag.known and self.flag.default.lower() == "true"
+
 
 @dataclass(frozen=True, slots=True)
 class Arm:
@@ -73,7 +88,8 @@ class ClaimedFlag:
 
 
 def plan_arms(base: Build, candidate: Build, flag: ClaimedFlag, java: str) -> tuple[Arm, ...]:
-    """Return the arms base, off, on; there is no `off` where the candidate does not know the flag.
+    """Return the arms base, base-off, off, on: no `off` where the candidate does not know the flag, and `base-off` only
+    where base has it on by default.
 
     A given jar whose claims name no flag is the arm `jar`. Each arm's `flag` is the value that every live node must
     prove. `on` is the candidate as claimed: with a claimed default of true its config says nothing of the flag, so
@@ -83,6 +99,8 @@ def plan_arms(base: Build, candidate: Build, flag: ClaimedFlag, java: str) -> tu
     given_alone = prefix == "jar" and not flag.key
     on = Arm(prefix if given_alone else f"{prefix}-on", Role.ON, candidate, _value_on(candidate, flag), java)
     arms = [Arm(base.name, Role.BASE, base, _default(base), java)]
+    if base.has_flag_on:
+        arms.append(Arm(f"{base.name}-off", Role.BASE_OFF, base, "false", java))
     if candidate.flag.known:
         arms.append(Arm(f"{prefix}-off", Role.OFF, candidate, "false", java))
     return (*arms, on)
@@ -102,7 +120,7 @@ def settings_of(arm: Arm, flag: ClaimedFlag) -> dict[str, str]:
     """Return the server properties that make an arm what it is."""
     if not arm.build.flag.known or arm.role is Role.BASE:
         return {}
-    if arm.role is Role.OFF:
+    if arm.role in (Role.BASE_OFF, Role.OFF):
         return {flag.key: "false"}
     return {} if flag.claimed_default else {flag.key: "true"}
 

@@ -75,6 +75,30 @@ class Declaration:
         return not candidates or any(arm.build.flag.known for arm in candidates)
 
     @property
+    def base_has_flag_on(self) -> bool:
+        """Whether base itself has the flag on by default, so that it is run with the flag off as well."""
+        return any(arm.build.has_flag_on for arm in self.arms if arm.role.is_control)
+
+    def needs(self, role: Role) -> bool:
+        """Return whether an arm must play a role: with the flag off only a build that has the flag can."""
+        match role:
+            case Role.BASE | Role.ON:
+                return True
+            case Role.BASE_OFF:
+                return self.base_has_flag_on
+            case Role.OFF:
+                return self.flag_known
+
+    @property
+    def compared(self) -> tuple[tuple[str, str], ...]:
+        """The names of a control and of the candidate's arm that is held against it: `off` against a base without the
+        flag, or with it off, and `on` against base as it is.
+        """
+        base, base_off, off, on = (self.arm(role) for role in Role)
+        pairs = ((base_off if self.base_has_flag_on else base, off), (base, on))
+        return tuple((control.name, candidate.name) for control, candidate in pairs if control and candidate)
+
+    @property
     def flag_key(self) -> str:
         """The feature flag that was looked for in the candidate's jar; empty without a candidate."""
         return next((arm.build.flag.key for arm in self._candidates), "")
@@ -86,4 +110,4 @@ class Declaration:
 
     @property
     def _candidates(self) -> tuple[Arm, ...]:
-        return tuple(arm for arm in self.arms if arm.role is not Role.BASE)
+        return tuple(arm for arm in self.arms if not arm.role.is_control)

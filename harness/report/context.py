@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.base.text import cut
 from harness.judge.reasons import rests_on
-from harness.model.arms import Arm
+from harness.model.arms import Arm, Role
 from harness.model.runs import Evidence, Outcome
 from harness.model.sparklines import Sparklines
 from harness.model.verdict import Check, FileDigest, JudgedClaim, JudgedRun, VerdictRecord
@@ -230,7 +230,7 @@ def _timeline(record: VerdictRecord, run: JudgedRun, events: Sequence[Entry], li
 def _is_open_at_first(record: VerdictRecord, run: JudgedRun) -> bool:
     """Return whether a timeline is open at first: what did not pass, and the pairs that prove something."""
     proving = {scenario.name for scenario in record.scenarios if scenario.discriminates}
-    pair = run.repeat == 1 and run.role in ("base", "on") and run.scenario in proving
+    pair = run.repeat == 1 and run.role is not Role.OFF and run.scenario in proving
     return pair or run.check in (Check.FAILED, Check.ERROR)
 
 

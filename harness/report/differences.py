@@ -174,6 +174,7 @@ def meaning_of(record: VerdictRecord, contrast: Contrast) -> str:
     role = {arm.name: arm.role.value for arm in record.arms}
     pair = (role.get(contrast.base, ""), role.get(contrast.candidate, ""))
     meanings = {
+        ("base-off", "off"): "is the flag inert?",
         ("base", "off"): "is the flag inert?",
         ("off", "on"): "the effect of the flag",
         ("base", "on"): "what a rollout changes",

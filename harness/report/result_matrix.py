@@ -87,7 +87,8 @@ def inertness(record: VerdictRecord) -> tuple[InertnessView, ...]:
     for scenario in record.scenarios:
         shown = {cell.role: cell.label for cell in scenario.cells}
         if Role.OFF in shown:
-            ends = (shown.get(Role.BASE, "not run"), shown[Role.OFF])
+            control = shown.get(Role.BASE_OFF) or shown.get(Role.BASE, "not run")
+            ends = (control, shown[Role.OFF])
             row = InertnessView(f"scenario-{slug(scenario.name)}", scenario.name, *ends, scenario.inertness)
             found.append(row)
     return tuple(found)

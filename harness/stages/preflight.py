@@ -106,7 +106,7 @@ def check_arms(request: Request) -> None:
     """Refuse an arm of a name that no build of this request gives. Raises HarnessError: did you mean …"""
     of_candidate = {"jar", "jar-off", "jar-on"} if request.jar else {"patched-off", "patched-on"}
     base = "base" if request.base_jar or request.base_dist else "stock"
-    names = {*map(str, Role), base, *of_candidate}
+    names = {*map(str, Role), base, f"{base}-off", *of_candidate}
     for name in request.arms:
         if name not in names:
             raise HarnessError(unknown("arm", name, names))

@@ -3,6 +3,7 @@
 import pytest
 
 from harness.base.errors import HarnessError
+from harness.logs.log_diff import pairs
 from harness.model.arms import Build, ClaimedFlag, Flag, Role, choose_arms, plan_arms, settings_of
 
 KEY = "some.flag"
@@ -63,6 +64,27 @@ def test_the_base_is_left_as_it_is_even_if_it_knows_the_flag():
     assert (base.flag, settings_of(base, CLAIMED_ON)) == ("true", {})
 
 
+def test_a_base_that_has_the_flag_on_is_run_with_the_flag_off_as_well():
+    arms = plan_arms(build("base", "given", "true"), build("jar", "given", "true"), CLAIMED_ON, "21")
+    assert text(arms) == {
+        "base": (Role.BASE, "true"),
+        "base-off": (Role.BASE_OFF, "false"),
+        "jar-off": (Role.OFF, "false"),
+        "jar-on": (Role.ON, "true"),
+    }
+    assert [settings_of(arm, CLAIMED_ON) for arm in arms] == [{}, {KEY: "false"}, {KEY: "false"}, {}]
+
+
+def test_a_base_whose_flag_is_off_by_default_is_its_own_control():
+    arms = plan_arms(build("base", "given", "false"), build("jar", "given", "true"), CLAIMED_ON, "21")
+    assert [arm.role for arm in arms] == [Role.BASE, Role.OFF, Role.ON]
+
+
+def test_a_given_jar_without_claims_is_called_the_jar():
+    arms = plan_arms(STOCK, build("jar", "given"), ClaimedFlag("", False), "21")
+    assert text(arms) == {"stock": (Role.BASE, "absent"), "jar": (Role.ON, "absent")}
+
+
 def test_arms_are_chosen_by_name_or_by_role():
     arms = plan_arms(STOCK, PATCHED, CLAIMED_ON, "21")
     assert [arm.name for arm in choose_arms(arms, ["base", "patched-on"])] == ["stock", "patched-on"]
@@ -72,3 +94,10 @@ def test_arms_are_chosen_by_name_or_by_role():
 def test_an_unknown_arm_is_answered_with_the_nearest_name():
     with pytest.raises(HarnessError, match="Did you mean patched-on"):
         choose_arms(plan_arms(STOCK, PATCHED, CLAIMED_ON, "21"), ["patchd-on"])
+
+
+def test_the_logs_of_the_candidate_switched_off_are_compared_with_a_base_without_the_flag():
+    plain = plan_arms(STOCK, PATCHED, CLAIMED_ON, "21")
+    assert pairs(plain) == [("stock", "patched-off"), ("patched-off", "patched-on"), ("stock", "patched-on")]
+    both = plan_arms(build("base", "given", "true"), PATCHED, CLAIMED_ON, "21")
+    assert pairs(both) == [("base-off", "patched-off"), ("patched-off", "patched-on"), ("base", "patched-on")]

@@ -279,7 +279,8 @@ def test_a_file_in_the_way_of_a_run_directory_is_reported(harness, tmp_path):
 
 def test_a_wrong_arm_is_reported_with_those_that_there_are():
     with pytest.raises(
-        HarnessError, match=r"No arm is named 'x'\. There are: base, jar, jar-off, jar-on, off, on, stock"
+        HarnessError,
+        match=r"No arm is named 'x'\. There are: base, base-off, jar, jar-off, jar-on, off, on, stock, stock-off",
     ):
         preflight.check_arms(Request(jar="x.jar", arms=("x",)))
     preflight.check_arms(Request(jar="x.jar", arms=("base", "jar")))

@@ -36,6 +36,12 @@ ARMS = (
     Arm("patched-off", Role.OFF, PATCHED, "false"),
     Arm("patched-on", Role.ON, PATCHED, "absent"),
 )
+OLDER = replace(PATCHED, name="base", jar="c.jar", jar_sha256="c" * 64)
+BASE_HAS_FLAG = (
+    Arm("base", Role.BASE, OLDER, "true"),
+    Arm("base-off", Role.BASE_OFF, OLDER, "false"),
+    *ARMS[1:],
+)
 FIX = Claim(
     "follows-moved-voters",
     "An observer finds a leader whose address it was never configured with.",
@@ -194,13 +200,64 @@ def test_a_scenario_without_results_is_inconclusive_and_named() -> None:
     assert "turn2: stock has no result" in rests(record)[0]
 
 
-@pytest.mark.parametrize("role", list(Role))
-def test_an_arm_left_out_is_named_and_inconclusive(role: Role) -> None:
-    arms = tuple(arm for arm in ARMS if arm.role is not role)
-    shown = {Role.BASE: R, Role.OFF: R, Role.ON: H}
+@pytest.mark.parametrize(
+    ("role", "arms"), [*((arm.role, ARMS) for arm in ARMS), *((arm.role, BASE_HAS_FLAG) for arm in BASE_HAS_FLAG)]
+)
+def test_an_arm_left_out_is_named_and_inconclusive(role: Role, arms) -> None:
+    shown = {Role.BASE: R if arms is ARMS else H, Role.BASE_OFF: R, Role.OFF: R, Role.ON: H}
+    arms = tuple(arm for arm in arms if arm.role is not role)
     record = decide(declare("turn2", claims=(FIX,), arms=arms), ran("turn2", *(shown[a.role] for a in arms), arms=arms))
     assert record.verdict is Verdict.INCONCLUSIVE
     assert f"no {role} arm" in rests(record)[0]
+
+
+def upgraded(base, base_off, off, on, claims=(FIX,)) -> VerdictRecord:
+    """Judge a candidate against a base that has the flag already."""
+    plan = declare("turn2", claims=claims, arms=BASE_HAS_FLAG)
+    return decide(plan, ran("turn2", base, base_off, off, on, arms=BASE_HAS_FLAG))
+
+
+def test_a_patch_on_top_of_itself_is_a_ship_whose_control_is_base_with_its_flag_off() -> None:
+    record = upgraded(H, R, R, H)
+    assert record.verdict is Verdict.SHIP
+    assert rests(record) == (
+        "turn2: base-off fails observer_recovers and patched-on passes, as the claim follows-moved-voters says.",
+    )
+    assert record.scenarios[0].discriminates
+    assert [run.check.is_fine for run in record.runs] == [True] * 4
+    assert [cell.expected for cell in record.scenarios[0].cells] == [
+        (),
+        (FIX.expected[Role.BASE],),
+        (FIX.expected[Role.OFF],),
+        (FIX.expected[Role.ON],),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shown", "verdict", "says"),
+    [
+        ((H, R, R, R), Verdict.HOLD, "patched-on fails observer_recovers"),
+        ((H, R, H, H), Verdict.HOLD, "patched-off passes where base-off fails observer_recovers"),
+        ((H, H, H, H), Verdict.INCONCLUSIVE, "base-off passes where the claim follows-moved-voters says that it fails"),
+        ((CRASH, R, R, H), Verdict.INCONCLUSIVE, "the control is undecided: base fails node_alive"),
+        ((H, CRASH, R, H), Verdict.INCONCLUSIVE, "the control is undecided: base-off fails node_alive"),
+        ((R, R, R, H), Verdict.SHIP, "base-off fails observer_recovers and patched-on passes"),
+        ((H, GUARD, GUARD, H), Verdict.INCONCLUSIVE, "base-off is INCONCLUSIVE"),
+    ],
+)
+def test_a_base_with_the_flag_is_held_against_claims_with_its_flag_off_and_is_itself_not_to_be_undercut(
+    shown, verdict, says
+) -> None:
+    record = upgraded(*shown)
+    assert record.verdict is verdict
+    assert any(says in sentence for sentence in rests(record)), rests(record)
+
+
+def test_without_a_claim_the_candidate_is_measured_by_base_as_it_is() -> None:
+    worse = upgraded(H, R, R, R, claims=()).scenarios[0]
+    assert (worse.effect, worse.verdict) == (Effect.REGRESSION, Verdict.HOLD)
+    same = upgraded(H, R, R, H, claims=()).scenarios[0]
+    assert (same.effect, same.verdict) == (Effect.SAME, Verdict.SHIP)
 
 
 FLAGLESS = replace(PATCHED, flag=Flag(FLAG.key, known=False))

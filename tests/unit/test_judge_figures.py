@@ -25,7 +25,7 @@ def runs(name, base, candidate, scenario="turn1", outcome=Outcome.PASSED):
 
 
 def worse(*cells):
-    reasons = reasons_of_figures("stock", ["patched-on"], [run for cell in cells for run in cell])
+    reasons = reasons_of_figures([("stock", "patched-on")], [run for cell in cells for run in cell])
     return tuple(reason.sentence for reason in reasons)
 
 
@@ -86,7 +86,7 @@ def test_only_seconds_are_compared_as_more_records_are_no_worse():
         replace(run, measures={"acked_records": 400.0 + 400 * (run.arm != "stock")})
         for run in runs("x", *[[1] * 3] * 2)
     ]
-    assert reasons_of_figures("stock", ["patched-on"], cells) == ()
+    assert reasons_of_figures([("stock", "patched-on")], cells) == ()
 
 
 def test_among_many_figures_one_that_is_hardly_certain_is_not_worse():

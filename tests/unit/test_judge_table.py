@@ -218,3 +218,14 @@ def test_only_decided_cells_speak_for_shipping(claim, base, off, on) -> None:
 def test_only_a_base_that_answered_can_hold_a_candidate_back(claim, base, off, on) -> None:
     if rule(claim, base, off, on).verdict is Verdict.HOLD:
         assert base in (PASSED, FAILED, OTHERWISE)
+
+
+@given(claim=st.sampled_from([None, FIXES]), base=cells, base_off=cells, off=st.none() | cells, on=cells)
+def test_a_base_that_has_the_flag_is_the_control_for_a_rollout_and_its_off_arm_for_flag_and_claims(
+    claim, base, base_off, off, on
+) -> None:
+    ruling = rule(claim, base, off, on, base_off)
+    alone = rule(claim, base if claim is None else base_off, None, on)
+    assert (ruling.effect, ruling.discriminates) == (alone.effect, alone.discriminates)
+    assert ruling.inertness is rule(claim, base_off, off, on).inertness
+    assert ruling.control is (Role.BASE if claim is None else Role.BASE_OFF)
