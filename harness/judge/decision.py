@@ -35,6 +35,7 @@ from harness.model.verdict import (
 )
 
 _UNTESTED = (Effect.UNSUPPORTED, Effect.NOT_RUN, Effect.CONTROL_UNDECIDED, Effect.CANDIDATE_UNDECIDED)
+_EVIDENCE = (Effect.SUPPORTS, Effect.IMPROVES)
 _NOTHING = "No scenario has a result that this host could decide."
 
 
@@ -105,9 +106,22 @@ def _reasons(
         *_absent_arms(declaration),
         *reasons_of_claims(declaration, ruled),
     )
-    if any(reason.weight for reason in reasons):
-        return reasons
-    return (*reasons, Reason(ReasonSource.NOTHING, Verdict.INCONCLUSIVE, None, _NOTHING))
+    if not any(reason.weight for reason in reasons):
+        return (*reasons, Reason(ReasonSource.NOTHING, Verdict.INCONCLUSIVE, None, _NOTHING))
+    if worst(reason.weight for reason in reasons) is Verdict.SHIP and _lacks_evidence(declaration, ruled):
+        sentence = sentences.nothing_discriminates(declaration)
+        return (*reasons, Reason(ReasonSource.NOTHING, Verdict.INCONCLUSIVE, None, sentence))
+    return reasons
+
+
+def _lacks_evidence(declaration: Declaration, ruled: Mapping[str, RuledScenario]) -> bool:
+    """Return whether a jar that does nothing would look the same, and that matters.
+
+    It does to claims. Without them the question is whether anything is worse, and one scenario is too few to say so.
+    """
+    rulings = [each.ruling for each in ruled.values() if each.ruling.effect is not Effect.UNSUPPORTED]
+    proven = any(ruling.discriminates and ruling.effect in _EVIDENCE for ruling in rulings)
+    return not proven and (declaration.has_claims or len(rulings) == 1)
 
 
 def _absent_arms(declaration: Declaration) -> Iterable[Reason]:

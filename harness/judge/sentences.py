@@ -21,7 +21,7 @@ def headline(verdict: Verdict, reasons: Sequence[str], declaration: Declaration,
     """Return the sentence beside the verdict: what was seen, never that anything is safe."""
     match verdict:
         case Verdict.SHIP:
-            return _what_passed(declaration, rows)
+            return _what_passed(declaration, rows) if declaration.has_claims else _nothing_worse(declaration, rows)
         case Verdict.HOLD:
             return reasons[0]
         case Verdict.INCONCLUSIVE:
@@ -31,13 +31,39 @@ def headline(verdict: Verdict, reasons: Sequence[str], declaration: Declaration,
 
 
 def _what_passed(declaration: Declaration, rows: Rows) -> str:
-    run = [(name, ruling) for name, ruling in rows if ruling.effect is not Effect.UNSUPPORTED]
-    left = [name for name, ruling in run if ruling.effect is Effect.NOT_FIXED]
+    run, left = _supported(rows), _with_effect(rows, Effect.NOT_FIXED)
     on = "on the given jar" if _is_given(declaration.arm(Role.ON)) else "with the patch on"
-    times = f", {declaration.repeats} times each" if declaration.repeats > 1 else ""
+    times = _times(declaration)
     if left:
         return f"No scenario of {len(run)} went worse {on} than on base{times}; {_list(left)} failed on both."
     return f"{f'All {len(run)} scenarios' if len(run) > 1 else run[0][0]} passed {on}{times}."
+
+
+def _nothing_worse(declaration: Declaration, rows: Rows) -> str:
+    """Return what was found where nothing is claimed: no regression, and whether anything went better."""
+    run, left = _supported(rows), _with_effect(rows, Effect.NOT_FIXED)
+    base, on = _name(declaration, Role.BASE), _name(declaration, Role.ON)
+    better = [
+        f"{name} {_verb(ruling.base)} on {base} and passes on {on}, which no claim mentions"
+        for name, ruling in run
+        if ruling.effect is Effect.IMPROVES
+    ]
+    asked = "1 scenario" if len(run) == 1 else f"{len(run)} scenarios"
+    names = _list([name for name, _ in run])
+    found = "; ".join((*(better or ["no fix was shown"]), *([f"{_list(left)} failed on both"] if left else [])))
+    return f"No regression found in {asked} ({names}){_times(declaration)}; {found}."
+
+
+def _supported(rows: Rows) -> Rows:
+    return [(name, ruling) for name, ruling in rows if ruling.effect is not Effect.UNSUPPORTED]
+
+
+def _with_effect(rows: Rows, wanted: Effect) -> list[str]:
+    return [name for name, ruling in rows if ruling.effect is wanted]
+
+
+def _times(declaration: Declaration) -> str:
+    return f", {declaration.repeats} times each" if declaration.repeats > 1 else ""
 
 
 def _is_given(arm: Arm | None) -> bool:
@@ -48,6 +74,14 @@ def effect(declaration: Declaration, name: str, claim: Claim | None, ruling: Rul
     """Return what base and on mean together in the scenario `name`."""
     base, on = _name(declaration, ruling.control), _name(declaration, Role.ON)
     return _effect(name, claim.id if claim else "", ruling, base, on)
+
+
+def nothing_discriminates(declaration: Declaration) -> str:
+    """Return why nothing was shown although nothing went wrong."""
+    base, on = _name(declaration, Role.BASE), _name(declaration, Role.ON)
+    return (
+        f"Nothing discriminates: no scenario fails on {base} and passes on {on}, so a jar that does nothing would do."
+    )
 
 
 def absent_arm(role: Role) -> str:
@@ -172,8 +206,7 @@ def against(verdict: Verdict, declaration: Declaration, rows: Rows) -> str:
 
 
 def _against_shipping(declaration: Declaration, rows: Rows) -> str:
-    left = [name for name, ruling in rows if ruling.effect is Effect.NOT_FIXED]
-    silent = [name for name, ruling in rows if ruling.effect is Effect.UNSUPPORTED]
+    left, silent = (_with_effect(rows, each) for each in (Effect.NOT_FIXED, Effect.UNSUPPORTED))
     if not any(ruling.discriminates for _, ruling in rows):
         return "No scenario fails on base, so a jar that does nothing would pass too."
     if left:

@@ -69,6 +69,11 @@ class Declaration:
         return self.kind is CandidateKind.SERIES
 
     @property
+    def has_claims(self) -> bool:
+        """Whether anything is claimed of the candidate; otherwise the question is whether anything is worse."""
+        return bool(self.claims) or self.kind is CandidateKind.CLAIMED
+
+    @property
     def flag_known(self) -> bool:
         """Whether the candidate's jar defines the feature flag; without a candidate it is taken to."""
         candidates = self._candidates

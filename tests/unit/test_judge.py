@@ -11,6 +11,7 @@ from harness.judge.cells import fold_repeats
 from harness.judge.decision import decide as decide_all
 from harness.judge.reasons import rests_on
 from harness.model.arms import Arm, Build, Flag, Role
+from harness.model.candidate_kind import CandidateKind
 from harness.model.claims import Claim, Expected
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.proof import (
@@ -99,9 +100,36 @@ def test_a_claim_borne_out_is_a_ship_that_says_what_was_seen_and_not_that_it_is_
 
 
 def test_the_strongest_reason_against_shipping_is_that_nothing_discriminates() -> None:
-    record = decide(declare("turn1"), ran("turn1", H, H, H))
+    record = decide(declare("turn1", "a"), ran("turn1", H, H, H) + ran("a", H, H, H))
     assert record.verdict is Verdict.SHIP
     assert "a jar that does nothing would pass too" in record.against
+
+
+def test_nothing_discriminating_is_inconclusive_beside_claims() -> None:
+    keeps = Claim("keeps", "…", "turn1", {Role.ON: Expected(Outcome.PASSED)})
+    record = decide(declare("turn1", "a", claims=(keeps,)), ran("turn1", H, H, H) + ran("a", H, H, H))
+    assert record.verdict is Verdict.INCONCLUSIVE
+    assert rests(record)[-1] == (
+        "Nothing discriminates: no scenario fails on stock and passes on patched-on, so a jar that does nothing would "
+        "do."
+    )
+    claimed_otherwise = replace(declare("turn1", "a"), kind=CandidateKind.CLAIMED)
+    assert decide(claimed_otherwise, ran("turn1", H, H, H) + ran("a", H, H, H)).verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("shown", [(H, H, H), (R, R, R)])
+def test_nothing_discriminating_in_a_single_scenario_is_inconclusive(shown) -> None:
+    record = decide(declare("turn1"), ran("turn1", *shown))
+    assert record.verdict is Verdict.INCONCLUSIVE
+    assert "Nothing discriminates" in rests(record)[-1]
+    unsupported = ran("partition", UNSUPPORTED, UNSUPPORTED, UNSUPPORTED)
+    beside = decide(declare("turn1", "partition"), ran("turn1", *shown) + unsupported)
+    assert beside.verdict is Verdict.INCONCLUSIVE
+
+
+def test_nothing_discriminating_is_no_further_reason_where_something_else_decides() -> None:
+    held = decide(declare("turn1"), ran("turn1", H, H, R))
+    assert [each.source for each in held.reasons if each.weight is Verdict.INCONCLUSIVE] == []
 
 
 def test_against_a_ship_that_discriminates_speaks_how_often_it_ran() -> None:
@@ -141,7 +169,7 @@ def test_hold_beats_inconclusive_beats_ship() -> None:
     ship, unclear, hold = ran("a", H, H, H), ran("b", H, H, BROKEN), ran("c", H, H, R)
     assert decide(plan, ship + unclear + hold).verdict is Verdict.HOLD
     assert decide(declare("a", "b"), ship + unclear).verdict is Verdict.INCONCLUSIVE
-    assert decide(declare("a"), ship).verdict is Verdict.SHIP
+    assert decide(declare("a", "d"), ship + ran("d", H, H, H)).verdict is Verdict.SHIP
 
 
 def test_a_hold_for_the_flag_says_so_and_not_what_went_well() -> None:

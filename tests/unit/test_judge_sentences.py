@@ -22,8 +22,10 @@ from test_judge import (
 )
 
 from harness.model.arms import Role
+from harness.model.candidate_kind import CandidateKind
 from harness.model.claims import Claim, Expected
 from harness.model.runs import Outcome, RunResult, Verdict
+from harness.model.verdict import ReasonSource
 
 GIVEN = (ARMS[0], *(replace(arm, build=replace(PATCHED, builder="given")) for arm in ARMS[1:]))
 
@@ -43,17 +45,19 @@ def sentences(*shown, claims=(), scenario="turn2", **plan):
     ],
 )
 def test_a_ship_says_how_many_scenarios_passed_how_often_and_on_what(scenarios, repeats, arms, sentence):
-    results = [each for name in scenarios for each in ran(name, *[[H] * repeats] * 3, arms=arms)]
-    record = decide(declare(*scenarios, repeats=repeats, arms=arms), results)
+    shown = [[R] * repeats, [R] * repeats, [H] * repeats]
+    results = [each for name in scenarios for each in ran(name, *shown, arms=arms)]
+    claims = (replace(FIX, scenario="a"),)
+    record = decide(declare(*scenarios, repeats=repeats, arms=arms, claims=claims), results)
     assert (record.verdict, record.sentence) == (Verdict.SHIP, sentence)
 
 
 def test_a_ship_that_leaves_a_defect_names_where_both_fail():
-    results = ran("a", H, H, H) + ran("b", R, R, R) + ran("c", R, R, R)
-    record = decide(declare("a", "b", "c"), results)
+    results = ran("a", R, R, H) + ran("b", R, R, R) + ran("c", R, R, R)
+    record = decide(declare("a", "b", "c", claims=(replace(FIX, scenario="a"),)), results)
     assert record.sentence == "No scenario of 3 went worse with the patch on than on base; b and c failed on both."
     assert record.against == "The defect that base shows in b and c is not fixed: the candidate shows it too."
-    assert rests(record)[:1] == (
+    assert rests(record)[1:2] == (
         "b: stock fails observer_recovers and so does patched-on: not fixed by this candidate.",
     )
 
@@ -104,7 +108,56 @@ def test_a_ship_that_leaves_a_defect_names_where_both_fail():
     ],
 )
 def test_what_base_and_on_mean_together_is_said_with_the_reason(shown, claims, sentence):
-    assert sentences(*shown, claims=claims)[0] == sentence
+    record = decide(declare("turn2", claims=claims), ran("turn2", *shown))
+    assert record.about("turn2")[0] == sentence
+    assert rests(record)[0] == sentence or record.reasons[-1].source is ReasonSource.NOTHING
+
+
+UNKNOWN = (ARMS[0], replace(WITHOUT_FLAG[1], name="jar"))
+
+
+def looked_at(*scenarios, repeats=1):
+    """Judge an unknown jar in scenarios a, b, …, of each of which is shown what base and the jar do."""
+    plan = declare(*"abcd"[: len(scenarios)], arms=UNKNOWN, repeats=repeats)
+    results = [
+        each
+        for name, shown in zip("abcd", scenarios, strict=False)
+        for each in ran(name, *([one] * repeats for one in shown), arms=UNKNOWN)
+    ]
+    return decide(replace(plan, kind=CandidateKind.UNKNOWN), results)
+
+
+@pytest.mark.parametrize(
+    ("scenarios", "repeats", "sentence"),
+    [
+        ([(H, H), (H, H)], 1, "No regression found in 2 scenarios (a and b); no fix was shown."),
+        ([(H, H), (H, H)], 3, "No regression found in 2 scenarios (a and b), 3 times each; no fix was shown."),
+        (
+            [(R, H)],
+            1,
+            "No regression found in 1 scenario (a); a fails observer_recovers on stock and passes on jar, which no "
+            "claim mentions.",
+        ),
+        (
+            [(H, H), (R, H), (R, R)],
+            1,
+            "No regression found in 3 scenarios (a, b and c); b fails observer_recovers on stock and passes on jar, "
+            "which no claim mentions; c failed on both.",
+        ),
+        ([(H, H), (H, H), (UNSUPPORTED,) * 2], 1, "No regression found in 2 scenarios (a and b); no fix was shown."),
+    ],
+)
+def test_a_ship_of_an_unknown_jar_says_that_nothing_got_worse_and_what_got_better(scenarios, repeats, sentence):
+    record = looked_at(*scenarios, repeats=repeats)
+    assert (record.verdict, record.sentence) == (Verdict.SHIP, sentence)
+
+
+def test_an_unknown_jar_is_held_back_by_what_got_worse_and_inconclusive_where_a_scenario_is_undecided():
+    assert looked_at((H, H), (H, R)).sentence == (
+        "b: regression: jar fails observer_recovers (no progress in 15 s); stock passes."
+    )
+    assert looked_at((H, H), (H, BROKEN)).verdict is Verdict.INCONCLUSIVE
+    assert looked_at((H, H), (BROKEN, H)).verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_scenario_that_this_host_does_not_support_was_not_run():
@@ -209,7 +262,7 @@ def test_against_a_ship_with_evidence_speaks_how_often_it_ran(repeats, sentence)
 
 
 def test_against_a_ship_speaks_what_is_no_evidence():
-    nothing = decide(declare("turn1"), ran("turn1", H, H, H))
+    nothing = decide(declare("turn1", "a"), ran("turn1", H, H, H) + ran("a", H, H, H))
     assert nothing.against == "No scenario fails on base, so a jar that does nothing would pass too."
     results = ran("turn2", R, R, H) + ran("a", H, H, H) + ran("b", H, H, H) + ran("c", H, H, H)
     some = decide(declare("turn2", "a", "b", "c"), results)
@@ -259,6 +312,7 @@ def test_claims_that_could_not_be_tested_are_gaps_in_a_sentence():
 
 def test_a_claim_that_keeps_what_works_says_so():
     keeps = Claim("keeps", "…", "turn2", {Role.ON: Expected(Outcome.PASSED)})
-    assert sentences(H, H, H, claims=(keeps,)) == ("turn2 passes on stock too, so it is no evidence for the patch.",)
+    record = decide(declare("turn2", claims=(keeps,)), ran("turn2", H, H, H))
+    assert record.about("turn2") == ("turn2 passes on stock too, so it is no evidence for the patch.",)
     failing = RunResult("turn2", "patched-on", Role.ON, 1, *R)
     assert decide(declare("turn2", claims=(keeps,)), [*ran("turn2", H, H, R)[:2], failing]).verdict is Verdict.HOLD
