@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from harness.audit.question_tables import parse_ask
-from harness.audit.questions import Question
+from harness.audit.questions import LEVELS, Question
 from harness.base.errors import HarnessError
 from harness.base.toml import name, no_twins, only_keys, tables, text, texts
 from harness.model.arms import Role
 from harness.model.claims import Claim, Expected
 from harness.model.outcome_names import now_called
+from harness.model.proof import EXPECTED_LEVEL
 from harness.model.runs import Outcome
 
 _JARS = ("kafka-raft",)
@@ -28,7 +29,7 @@ _TEST = re.compile(r"[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*#[A-Za-z_$][\w$]*")
 _CLASS = re.compile(r"[a-z]\w*(\.[a-z]\w*)*\.[A-Z]\w*")
 _FILE_KEYS = ("flag", "flag_default", "question", "classes", "test_changed")
 _CLAIM_KEYS = ("id", "says", "source")
-_PROOF_KEYS = ("scenario", "expect", "evidence", "queries", "tests")
+_PROOF_KEYS = ("scenario", "expect", "evidence", "level", "queries", "tests")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,9 @@ class Chain:
     """From a claim to its evidence: what checks it, at every stage.
 
     `queries` are ids of questions to the source, `tests` JUnit methods (`Class#method`, of upstream or of the
-    series), `evidence` is a regular expression that some line of a log on the `on` arm matches in `scenario`. What a
-    claim does not use is empty; it has at least one of queries, tests and scenario.
+    series), `evidence` is a regular expression that some line of a log on the `on` arm matches in `scenario`, and
+    `level` the worst level at which the claim expects it. What a claim does not use is empty; it has at least one of
+    queries, tests and scenario.
     """
 
     claim: str
@@ -47,6 +49,7 @@ class Chain:
     tests: tuple[str, ...] = ()
     scenario: str = ""
     evidence: str = ""
+    level: str = EXPECTED_LEVEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +168,8 @@ def _chain(table: Mapping[str, Any], where: str) -> Chain:
         raise ValueError(f"{where} lacks scenario, queries or tests: nothing could show that it is true")
     if "scenario" not in table and {"expect", "evidence"} & set(table):
         raise ValueError(f"{where}: expect and evidence go with a scenario")
+    if "level" in table and "evidence" not in table:
+        raise ValueError(f"{where}: level goes with evidence")
     return Chain(
         claim=name(table, "id", where),
         says=text(table, "says", where),
@@ -173,6 +178,7 @@ def _chain(table: Mapping[str, Any], where: str) -> Chain:
         tests=_tests(table, where),
         scenario=name(table, "scenario", where) if "scenario" in table else "",
         evidence=_pattern(table, where) if "evidence" in table else "",
+        level=_level(table, where) if "level" in table else EXPECTED_LEVEL,
     )
 
 
@@ -184,6 +190,13 @@ def _test(written: str, where: str) -> str:
     if not _TEST.fullmatch(written):
         raise ValueError(f"{where}: {written!r} is not Class#method")
     return written
+
+
+def _level(table: Mapping[str, Any], where: str) -> str:
+    level = text(table, "level", where)
+    if level not in LEVELS:
+        raise ValueError(f"{where}, level: {level!r} is not one of {', '.join(LEVELS)}")
+    return level
 
 
 def _pattern(table: Mapping[str, Any], where: str) -> str:

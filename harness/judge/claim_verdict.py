@@ -12,7 +12,7 @@ from harness.judge.table import Ruling, weight_of_effect
 from harness.model.arms import Role
 from harness.model.claims import Claim
 from harness.model.declaration import Declaration
-from harness.model.proof import ClaimChain, Proof
+from harness.model.proof import EXPECTED_LEVEL, ClaimChain, Proof
 from harness.model.runs import Evidence, Verdict
 from harness.model.verdict import (
     CellName,
@@ -34,7 +34,7 @@ def judged_claims(
 
     `ruled` are the scenarios by name, `logged` log lines that claims expect, by claim.
     """
-    expected = {chain.claim: chain.evidence for chain in proof.chains} if proof else {}
+    chains = {chain.claim: chain for chain in proof.chains} if proof else {}
     verdicts = [
         *((claim, *_judge(declaration, claim, ruled, proof)) for claim in declaration.claims),
         *((_claim(chain), status, why) for chain, status, why in proof_verdict.settled_without_clusters(proof)),
@@ -45,16 +45,24 @@ def judged_claims(
             claim,
             status=status,
             why=why,
-            expected_log=expected.get(claim.id, ""),
+            expected_log=chains[claim.id].evidence if claim.id in chains else "",
             logged=logged.get(claim.id),
+            expected_level=chains[claim.id].level if claim.id in chains else EXPECTED_LEVEL,
         )
         for claim, status, why in verdicts
     )
 
 
-def reasons_of_claims(declaration: Declaration, ruled: Ruled) -> tuple[Reason, ...]:
-    """Return what of the claims could not be tested at all, however well the rest went."""
-    gaps = ((claim, _gap(declaration, claim, ruled)) for claim in declaration.claims)
+def reasons_of_claims(
+    declaration: Declaration, ruled: Ruled, proof: Proof | None, logged: Mapping[str, Evidence]
+) -> tuple[Reason, ...]:
+    """Return what of the claims could not be tested at all or is without its log line, however well the rest went."""
+    expected = {chain.claim: chain.evidence for chain in proof.chains} if proof else {}
+    missing = {claim: pattern for claim, pattern in expected.items() if claim not in logged}
+    gaps = (
+        (claim, _gap(declaration, claim, ruled) or _unlogged(declaration, claim, ruled, missing.get(claim.id, "")))
+        for claim in declaration.claims
+    )
     return tuple(
         Reason(ReasonSource.CLAIM, Verdict.INCONCLUSIVE, CellName(claim.scenario, ""), sentence)
         for claim, sentence in gaps
@@ -104,6 +112,13 @@ def _gap(declaration: Declaration, claim: Claim, ruled: Ruled) -> str:
     if ruling.effect is Effect.UNSUPPORTED:
         return sentences.unsupported_claim(claim, ruling)
     return sentences.claim_without_flag(claim, declaration.flag_key) if _lacks_flag(declaration, claim) else ""
+
+
+def _unlogged(declaration: Declaration, claim: Claim, ruled: Ruled, pattern: str) -> str:
+    """Return that the line which a claim expects was not logged, where the scenario went as claimed; else nothing."""
+    ruling = _ruling_on(claim, ruled)
+    as_claimed = ruling is not None and _status(claim, ruling) is ClaimStatus.HELD
+    return sentences.unlogged_claim(declaration, claim, pattern) if pattern and as_claimed else ""
 
 
 def _ruling_on(claim: Claim, ruled: Ruled) -> Ruling | None:

@@ -49,18 +49,28 @@ def decide(
     coverage: Coverage | None = None,
     evidence: Sequence[FileDigest] = (),
     logged: Mapping[str, Evidence] = MappingProxyType({}),
+    not_compared: str = "",
 ) -> VerdictRecord:
     """Judge scenarios and claims, the jar itself, its figures and its logs: HOLD beats INCONCLUSIVE beats SHIP.
 
     What was declared and has no result, or was claimed and could not be tested, is INCONCLUSIVE by name. Results of
     what was not declared, such as repeats that an earlier plan left in the folder, do not count. `evidence` are the
-    files that are judged, `logged` log lines that claims expect, by claim; both are only shown. Commands that run
-    a cell again are made from `request`, or from the command that was given.
+    files that are judged, which are only shown. `logged` are log lines that claims expect, by claim; `not_compared`
+    says why the logs of these results were not compared, in a sentence. Commands that run a cell again are made from
+    `request`, or from the command that was given.
     """
     request = request or record_of(Request, declaration.argv)
     results = [result for result in results if declaration.declares(result)]
     ruled = {each.name: rule_scenario(declaration, each, results) for each in declaration.scenarios}
-    reasons = _reasons(declaration, ruled, results, proof, contrasts)
+    found = (
+        *reasons_of_proof(proof),
+        *reasons_of_figures(declaration.compared, results),
+        *reasons_of_logs(declaration.compared, declaration.flag_key, contrasts, proof, not_compared),
+        *_reasons_of_scenarios(declaration, ruled),
+        *_absent_arms(declaration),
+        *reasons_of_claims(declaration, ruled, proof, logged),
+    )
+    reasons = (*found, *_lack_of_evidence(declaration, ruled, found))
     verdict = worst(reason.weight for reason in reasons)
     runs = {run.key: run for each in ruled.values() for run in judged_runs(each, results)}
     rows = [(name, each.ruling) for name, each in ruled.items()]
@@ -89,29 +99,21 @@ def decide(
     )
 
 
-def _reasons(
-    declaration: Declaration,
-    ruled: Mapping[str, RuledScenario],
-    results: Sequence[RunResult],
-    proof: Proof | None,
-    contrasts: Sequence[Contrast],
-) -> tuple[Reason, ...]:
-    """Return every reason that there is; of the scenarios those first that prove something."""
+def _reasons_of_scenarios(declaration: Declaration, ruled: Mapping[str, RuledScenario]) -> Iterable[Reason]:
+    """Return what the scenarios show, those first that prove something."""
     proving_first = sorted(ruled.values(), key=lambda each: not each.discriminates)
-    reasons = (
-        *reasons_of_proof(proof),
-        *reasons_of_figures(declaration.compared, results),
-        *reasons_of_logs(declaration.compared, declaration.flag_key, contrasts, proof),
-        *(reason for each in proving_first for reason in reasons_of_scenario(declaration, each)),
-        *_absent_arms(declaration),
-        *reasons_of_claims(declaration, ruled),
-    )
-    if not any(reason.weight for reason in reasons):
-        return (*reasons, Reason(ReasonSource.NOTHING, Verdict.INCONCLUSIVE, None, _NOTHING))
-    if worst(reason.weight for reason in reasons) is Verdict.SHIP and _lacks_evidence(declaration, ruled):
-        sentence = sentences.nothing_discriminates(declaration)
-        return (*reasons, Reason(ReasonSource.NOTHING, Verdict.INCONCLUSIVE, None, sentence))
-    return reasons
+    return (reason for each in proving_first for reason in reasons_of_scenario(declaration, each))
+
+
+def _lack_of_evidence(
+    declaration: Declaration, ruled: Mapping[str, RuledScenario], found: Sequence[Reason]
+) -> tuple[Reason, ...]:
+    """Return that nothing was tested, or nothing shown although nothing went wrong; nothing where that is not so."""
+    if not any(reason.weight for reason in found):
+        return (Reason(ReasonSource.NOTHING, Verdict.INCONCLUSIVE, None, _NOTHING),)
+    if worst(reason.weight for reason in found) is Verdict.SHIP and _lacks_evidence(declaration, ruled):
+        return (Reason(ReasonSource.NOTHING, Verdict.INCONCLUSIVE, None, sentences.nothing_discriminates(declaration)),)
+    return ()
 
 
 def _lacks_evidence(declaration: Declaration, ruled: Mapping[str, RuledScenario]) -> bool:

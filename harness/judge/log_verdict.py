@@ -3,44 +3,74 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from harness.model.findings import Contrast, Finding, FindingKind, Significance
-from harness.model.proof import Proof
+from harness.model.proof import EXPECTED_LEVEL, Proof
 from harness.model.runs import Verdict
 from harness.model.verdict import CellName, Reason, ReasonSource
 
 WORSE = ("WARN", "ERROR", "FATAL")
+_LEVELS = ("TRACE", "DEBUG", "INFO", *WORSE)
 _NO_COUNTS = (FindingKind.ORDER, FindingKind.SHIFT)  # they are about when a line comes, not about how many
 
 
 def reasons_of_logs(
-    compared: Sequence[tuple[str, str]], flag: str, contrasts: Sequence[Contrast], proof: Proof | None
+    compared: Sequence[tuple[str, str]],
+    flag: str,
+    contrasts: Sequence[Contrast],
+    proof: Proof | None,
+    not_compared: str = "",
 ) -> tuple[Reason, ...]:
-    """Return why the candidate's logs are worse than base's.
+    """Return why the candidate's logs are worse than base's, or `not_compared`: why nobody knows.
 
     `compared` are the names of a control and of the arm held against it, `flag` the candidate's key.
     Counted are lines at WARN or worse that are new, more frequent or at a worse level than on base, beyond the noise
     (so never without repeats), and that no claim expects. The same line in several places is named once.
     """
-    patterns = {chain.claim: chain.evidence for chain in proof.chains if chain.evidence} if proof else {}
+    chains = proof.chains if proof else ()
+    expected = {chain.claim: ExpectedLine(chain.evidence, chain.level) for chain in chains if chain.evidence}
     found: dict[tuple[str, str], Reason] = {}
     for contrast in (each for each in contrasts if (each.base, each.candidate) in compared):
         for finding in contrast.findings:
-            if _is_worse(finding) and not expected_by(finding.template, _lines(finding), patterns, flag):
+            if _is_worse(finding) and not expected_by(finding, expected, flag):
                 found.setdefault((finding.logger, finding.template), _reason(contrast, finding))
-    return tuple(found.values())
+    gap = (Reason(ReasonSource.LOGS, Verdict.INCONCLUSIVE, None, not_compared),) if not_compared else ()
+    return (*found.values(), *gap)
 
 
-def expected_by(template: str, lines: Iterable[str], patterns: Mapping[str, str], flag: str) -> str:
+@dataclass(frozen=True, slots=True)
+class ExpectedLine:
+    """A log line that a claim expects: a regular expression, and the worst level at which it is expected."""
+
+    pattern: str
+    level: str = EXPECTED_LEVEL
+
+
+def expected_by(finding: Finding, expected: Mapping[str, ExpectedLine], flag: str) -> str:
     """Return what expects a line: the id of a claim, or the flag whose own key it is; empty for neither.
 
-    `patterns` are the regular expressions of the lines that claims expect, by claim.
+    `expected` are the lines that claims expect, by claim. A line at a worse level than is expected of it is expected by
+    nothing, and one with the flag's key only at INFO or less.
     """
-    if flag and flag in template:
+    if flag and flag in finding.template and _severity(finding.level) <= _severity(EXPECTED_LEVEL):
         return "the flag's own key"
-    shown = list(lines)
-    return next((claim for claim, wanted in patterns.items() if any(re.search(wanted, line) for line in shown)), "")
+    shown = (finding.base_excerpt, finding.candidate_excerpt)
+    return next(
+        (
+            claim
+            for claim, wanted in expected.items()
+            if _severity(finding.level) <= _severity(wanted.level)
+            and any(re.search(wanted.pattern, line) for line in shown)
+        ),
+        "",
+    )
+
+
+def _severity(level: str) -> int:
+    """Return how bad a level is; one that log4j does not know is worst."""
+    return _LEVELS.index(level.upper()) if level.upper() in _LEVELS else len(_LEVELS)
 
 
 def _is_worse(finding: Finding) -> bool:
@@ -49,10 +79,6 @@ def _is_worse(finding: Finding) -> bool:
     if finding.kind is FindingKind.VALUE:  # the arms' own values are counted, so any of the candidate's are more
         return sum(finding.candidate_runs) > 0
     return finding.kind not in _NO_COUNTS and sum(finding.candidate_runs) > sum(finding.base_runs)
-
-
-def _lines(finding: Finding) -> tuple[str, str]:
-    return finding.base_excerpt, finding.candidate_excerpt
 
 
 def _reason(contrast: Contrast, finding: Finding) -> Reason:

@@ -16,7 +16,8 @@ _MORE = {
     ReasonSource.LOGS: "{} more such lines are among the log differences.",
 }
 _OF_SCENARIOS = (ReasonSource.EFFECT, ReasonSource.FLAG, ReasonSource.NOTHING)
-GAPS = (ReasonSource.ARM, ReasonSource.CLAIM, ReasonSource.PROOF)
+_FIRST_GAPS = (ReasonSource.ARM, ReasonSource.CLAIM, ReasonSource.PROOF)
+GAPS = (*_FIRST_GAPS, ReasonSource.LOGS)
 
 
 def worst(weights: Iterable[Verdict | None]) -> Verdict:
@@ -42,8 +43,9 @@ def rests_on(verdict: Verdict, reasons: Sequence[Reason]) -> tuple[str, ...]:
     """
     blockers = [sentence for source in _OF_THE_JAR for sentence in _few(source, reasons)]
     weighty = [each.sentence for each in reasons if each.source in _OF_SCENARIOS and each.weight is verdict]
-    gaps = [sentence for source in GAPS for sentence in _sentences(source, Verdict.INCONCLUSIVE, reasons)]
-    return (*blockers, *weighty, *gaps) if verdict is Verdict.HOLD else (*gaps, *weighty)
+    gaps = [sentence for source in _FIRST_GAPS for sentence in _sentences(source, Verdict.INCONCLUSIVE, reasons)]
+    logs = _sentences(ReasonSource.LOGS, Verdict.INCONCLUSIVE, reasons)
+    return (*blockers, *weighty, *gaps, *logs) if verdict is Verdict.HOLD else (*gaps, *weighty, *logs)
 
 
 def _few(source: ReasonSource, reasons: Sequence[Reason]) -> list[str]:

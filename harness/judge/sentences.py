@@ -110,6 +110,12 @@ def unsupported_claim(claim: Claim, ruling: Ruling) -> str:
     return f"The claim {claim.id} is untested: this host does not support its scenario {claim.scenario}{why}."
 
 
+def unlogged_claim(declaration: Declaration, claim: Claim, pattern: str) -> str:
+    """Return the gap that a claim leaves whose log line is missing."""
+    arm = _name(declaration, Role.ON)
+    return f"The claim {claim.id} lacks its evidence: {arm} logs no line that matches {pattern} in {claim.scenario}."
+
+
 def claim_without_flag(claim: Claim, flag_key: str) -> str:
     """Return the gap that a claim about the flag leaves when the candidate has no such flag to switch off."""
     return f"The claim {claim.id} is about the flag switched off, but the candidate does not have the flag {flag_key}."

@@ -9,6 +9,7 @@ from typing import Annotated
 from harness.base.json_schema import Count, Keywords, Seconds, Sha256, Text
 from harness.model.runs import Evidence
 
+EXPECTED_LEVEL = "info"  # of the log line that a claim expects, where it does not say otherwise
 RuleName = Annotated[str, Keywords({"pattern": "^[a-z][a-z0-9-]*$"})]
 
 
@@ -205,7 +206,7 @@ class ClaimedTest:
 class ClaimChain:
     """From a claim to its evidence: the questions to the source, the tests, the scenario, the line that logs hold.
 
-    What a claim does not rest on is empty.
+    What a claim does not rest on is empty. `level` is the worst level at which it expects the line.
     """
 
     claim: str
@@ -215,6 +216,7 @@ class ClaimChain:
     tests: tuple[ClaimedTest, ...]
     scenario: str
     evidence: str
+    level: str = EXPECTED_LEVEL
 
 
 @dataclass(frozen=True, slots=True)

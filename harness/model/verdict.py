@@ -14,7 +14,7 @@ from harness.base.json_schema import Count, Keywords, Positive, Seconds, Sha256,
 from harness.model.arms import Arm, Role
 from harness.model.claims import Claim, Expected
 from harness.model.findings import Contrast
-from harness.model.proof import Coverage, Proof
+from harness.model.proof import EXPECTED_LEVEL, Coverage, Proof
 from harness.model.runs import Evidence, RunResult, Verdict
 
 SCHEMA = 2
@@ -203,14 +203,15 @@ class JudgedRun(RunResult):
 class JudgedClaim(Claim):
     """A claim with what runs, source and tests say of it and `why`; some have no scenario.
 
-    `expected_log` is the pattern of a log line on the `on` arm, `logged` such a line; empty and None where the claim
-    expects none, or none was found.
+    `expected_log` is the pattern of a log line on the `on` arm, `expected_level` the worst level at which it is
+    expected, `logged` such a line; empty and None where the claim expects none, or none was found.
     """
 
     status: ClaimStatus
     why: Text
     expected_log: str = ""
     logged: Evidence | None = None
+    expected_level: str = EXPECTED_LEVEL
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from harness.base.text import cut
-from harness.judge.log_verdict import WORSE, expected_by
+from harness.judge.log_verdict import WORSE, ExpectedLine, expected_by
 from harness.model.findings import Contrast, Finding, FindingKind, Significance
 from harness.model.runs import Evidence
 from harness.model.verdict import CellState, VerdictRecord
@@ -82,13 +82,13 @@ class FindingContext:
     """What is known beside the findings: whether an arm ran more than once, and by which option it would have; what is
     expected; how places are linked.
 
-    `expected` are regular expressions of log lines by the claim that expects them, `flag` the candidate's key.
+    `expected` are log lines by the claim that expects them, `flag` the candidate's key.
     """
 
     repeated: bool
     more_runs: str = "--repeats 3"
     link: Callable[[Evidence], Link] = evidence_link
-    expected: Mapping[str, str] = field(default_factory=dict)
+    expected: Mapping[str, ExpectedLine] = field(default_factory=dict)
     flag: str = ""
 
 
@@ -96,7 +96,11 @@ def known_of(record: VerdictRecord) -> FindingContext:
     """Return what a verdict says beside its findings."""
     return FindingContext(
         record.repeats > 1,
-        expected={claim.id: claim.expected_log for claim in record.claims if claim.expected_log},
+        expected={
+            claim.id: ExpectedLine(claim.expected_log, claim.expected_level)
+            for claim in record.claims
+            if claim.expected_log
+        },
         flag=next((arm.build.flag.key for arm in record.arms if arm.build.flag.key), ""),
     )
 
@@ -216,9 +220,7 @@ def _finding(known: FindingContext, alike: Sequence[Finding], text: int) -> Find
         chance=_chance(first, known.repeated),
         lasting=_lasting(first),
         unknown=first.significance is Significance.UNKNOWN and known.repeated,
-        explained=expected_by(
-            first.template, (first.base_excerpt, first.candidate_excerpt), known.expected, known.flag
-        ),
+        explained=expected_by(first, known.expected, known.flag),
         links=tuple(known.link(evidence) for evidence in first.evidence),
     )
 

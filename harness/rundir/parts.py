@@ -8,6 +8,7 @@ from pathlib import Path
 from harness.base.recordfile import RecordFile
 from harness.model.arms import Build
 from harness.model.findings import Contrast
+from harness.model.log_comparison import LogComparison
 from harness.model.log_totals import Totals
 from harness.model.node_logs import NodeLogs
 from harness.model.proof import Coverage, Proof
@@ -156,6 +157,11 @@ class LogsFolder:
     def findings(self) -> RecordFile[tuple[Contrast, ...]]:
         """The log differences of each pair of arms."""
         return RecordFile(self.path / "findings.json", tuple[Contrast, ...])
+
+    @property
+    def comparison(self) -> RecordFile[LogComparison]:
+        """Of which results the logs were compared; only in a run directory."""
+        return RecordFile(self.path / "compared.json", LogComparison)
 
     @property
     def page(self) -> Path:

@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
+from harness.base.errors import HarnessError
 from harness.base.files import write_text
 from harness.base.progress import Reporter
 from harness.logs.folders import diff_folders as compare_folders
@@ -17,6 +18,7 @@ from harness.model.findings import Contrast, Finding, Significance
 from harness.report.diffpage import render_diff
 from harness.rundir.directory import RunDirectory
 from harness.rundir.parts import LogsFolder
+from harness.stages.compared_logs import note_comparison
 from harness.stages.timing import timed
 from harness.toolbox.toolbox import Toolbox
 
@@ -24,12 +26,20 @@ _SHOWN = 20
 
 
 def diff(run_dir: Path, toolbox: Toolbox, reporter: Reporter, master: str = "") -> tuple[Contrast, ...]:
-    """Compare the arms' node logs, on a Spark cluster if one is named; writes logs/ in the run directory."""
+    """Compare the arms' node logs, on a Spark cluster if one is named; writes logs/ in the run directory.
+
+    Raises HarnessError; that it failed is noted for the judge.
+    """
     directory = RunDirectory(run_dir)
     arms = directory.declaration.read().arms
     reporter.stage("comparing node logs on Spark")
     with timed(directory, "diff"):
-        contrasts = diff_run(directory, arms, toolbox, reporter.report, master)
+        try:
+            contrasts = diff_run(directory, arms, toolbox, reporter.report, master)
+        except HarnessError as error:
+            note_comparison(directory, error.message)
+            raise
+        note_comparison(directory)
     for contrast in contrasts:
         reporter.report(f"{contrast.base} against {contrast.candidate}: {describe(contrast.findings)}")
     return contrasts

@@ -15,6 +15,7 @@ from harness.model.runs import Verdict
 from harness.model.verdict import VerdictRecord
 from harness.model.verdict_schema import check_record
 from harness.rundir.directory import RunDirectory
+from harness.stages.compared_logs import why_not_compared
 from harness.stages.expected_logs import expected_lines
 from harness.stages.inventory import take_inventory
 from harness.stages.rollout_result import judge_rollout, report_rollout
@@ -33,20 +34,23 @@ def judge(run_dir: Path, reporter: Reporter) -> Verdict:
 def judge_run(directory: RunDirectory) -> VerdictRecord:
     """Judge what lies in a run directory, write verdict.json and return its content.
 
-    Findings may be missing: a log diff that failed does not cost the verdict. Raises HarnessError.
+    A log diff that failed, or that was of other results, is a gap, and what it found does not count. Raises
+    HarnessError.
     """
     declaration = directory.declaration.read()
     results = [result for result in directory.results() if declaration.declares(result)]
     proof = read_proof(directory, declaration)
+    gap = why_not_compared(directory) if declaration.compared else ""
     record = decide(
         declaration,
         results,
         proof,
-        directory.logs.findings.read_if_exists() or (),
+        () if gap else directory.logs.findings.read_if_exists() or (),
         request=directory.request.read_if_exists(),
         coverage=directory.proof(declaration.candidate).coverage.read_if_exists(),
         evidence=take_inventory(directory, [result.key for result in results]),
         logged=expected_lines(directory, results, proof.chains if proof else ()),
+        not_compared=gap,
     )
     check_record(record)
     directory.verdict.write(record)

@@ -327,6 +327,7 @@ def _chain(chain: Chain, tests: TestsProof) -> ClaimChain:
         tuple(ClaimedTest(name, standing_of(name, tests)) for name in chain.tests),
         chain.scenario,
         chain.evidence,
+        chain.level,
     )
 
 

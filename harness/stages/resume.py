@@ -11,14 +11,6 @@ from harness.toolbox.downloads import sha256_of
 from harness.toolbox.toolbox import Toolbox
 
 
-def is_compared(run_dir: Path) -> bool:
-    """Return whether the log diff ended, and after the last run."""
-    directory = RunDirectory(run_dir)
-    findings = directory.logs.findings.path
-    runs = [run.result.path.stat().st_mtime_ns for run in directory.runs() if run.result.exists]
-    return findings.is_file() and findings.stat().st_mtime_ns >= max(runs, default=0)
-
-
 def check_builds_and_java(run_dir: Path, declaration: Declaration, toolbox: Toolbox) -> None:
     """See that jars and Java are still those that were declared: else results would be of something else.
 

@@ -19,9 +19,9 @@ from harness.stages import diff as diff_stage
 from harness.stages import judge as judge_stage
 from harness.stages import run as run_stage
 from harness.stages.build import build
+from harness.stages.compared_logs import why_not_compared
 from harness.stages.coverage import coverage
 from harness.stages.prove import has_candidate, prove
-from harness.stages.resume import is_compared
 from harness.toolbox.toolbox import Toolbox
 
 _REASONS = 6
@@ -42,7 +42,7 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     run_stage.run(run_dir, toolbox, reporter)
     if directory.request.read().coverage and not known.coverage.exists:
         coverage(run_dir, toolbox, reporter)
-    if not is_compared(run_dir):
+    if why_not_compared(directory):
         _compare(run_dir, toolbox, reporter)
     verdict = judge_stage.judge(run_dir, reporter)
     page = judge_stage.report(run_dir, reporter)
@@ -53,8 +53,8 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
 def _compare(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
     try:
         diff_stage.diff(run_dir, toolbox, reporter)
-    except HarnessError as error:  # findings are shown and never decide: the runs are still worth their verdict
-        reporter.report(f"the log diff failed, so the report shows no log findings: {error}")
+    except HarnessError as error:  # the runs are still worth a verdict, in which this is a gap
+        reporter.report(f"the log diff failed, which leaves a gap in the verdict: {error}")
 
 
 def print_verdict(console: Console, record: VerdictRecord, timings: Mapping[str, float], page: Path) -> None:

@@ -23,7 +23,8 @@ def document(kind="ship", change=None, contrasts=None):
     """Return a verdict of the sample run; `change` maps its results, `contrasts` are findings instead of its own."""
     results = [result for result, _ in sample_run.results(kind)]
     results = [change(result) for result in results] if change else results
-    return decide(sample_run.declaration(), results, sample_run.proof(kind), contrasts or sample_run.contrasts(kind))
+    found = contrasts or sample_run.contrasts(kind)
+    return decide(sample_run.declaration(), results, sample_run.proof(kind), found, logged=sample_run.LOGGED)
 
 
 def showing(scenario, arm, outcome, name=""):

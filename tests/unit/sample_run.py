@@ -103,6 +103,7 @@ UPDATE = (
     "[2026-03-01 10:00:05,120] INFO [RaftManager id=3] Updated bootstrap servers to: "
     "[127.0.0.1:8201 (id: 0 rack: null)] (org.apache.kafka.raft.KafkaRaftClient)"
 )
+LOGGED = {"follows-moved-voters": Evidence("runs/turn2/patched-on/1/nodes/3/server.log", 1, UPDATE)}
 HOSTILE = '<script>alert("x")</script> \x1b[31mred\x1b[0m \u202etxt.exe \x00' + "A" * 50_000
 
 
@@ -364,7 +365,6 @@ def declaration() -> Declaration:
 def write_sample(folder: Path, kind: str = "ship") -> Path:
     """Write run.json, results, journals and findings of a run that shows `kind`; return the folder."""
     _write(folder / "run.json", to_json(declaration()))
-    _write(folder / "logs/findings.json", to_json(contrasts(kind)))
     _write(folder / "proof/patched/proof.json", to_json(proof(kind)))
     _write(folder / "proof/patched/coverage.json", to_json(coverage(kind)))
     for result, entries in results(kind):
@@ -373,6 +373,7 @@ def write_sample(folder: Path, kind: str = "ship") -> Path:
         _write(here / "logs.json", to_json(_logs(result)))
         _write(here / "nodes/3/server.log", f"{UPDATE if result.role is Role.ON else 'no such line'}\n")
         _write(here / "journal.jsonl", "".join(json.dumps(line_of(entry)) + "\n" for entry in entries))
+    _write(folder / "logs/findings.json", to_json(contrasts(kind)))
     return folder
 
 

@@ -243,3 +243,26 @@ def test_what_is_wrong_with_a_question_or_a_proof_is_named(old, new, complaint):
     assert old in SOURCE_ONLY
     with pytest.raises(HarnessError, match=rf"^here: .*{complaint}"):
         parse_claims(SOURCE_ONLY.replace(old, new, 1).encode(), "here")
+
+
+EVIDENCE = "scenario = \"turn2\"\nevidence = 'Updated'\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "level"), [("", "info"), ('level = "warn"\n', "warn"), ('level = "error"\n', "error")]
+)
+def test_a_claim_says_at_which_level_its_line_is_expected(line, level):
+    claims = parse_claims(GOOD.replace('scenario = "turn2"\n', EVIDENCE + line).encode(), "here")
+    assert (claims.chains[0].evidence, claims.chains[0].level) == ("Updated", level)
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        (EVIDENCE + 'level = "loud"\n', "level: 'loud' is not one of trace, debug, info, warn, error"),
+        ('scenario = "turn2"\nlevel = "warn"\n', "level goes with evidence"),
+    ],
+)
+def test_a_level_that_is_none_or_that_no_line_has_is_refused(lines, why):
+    with pytest.raises(HarnessError, match=why):
+        parse_claims(GOOD.replace('scenario = "turn2"\n', lines).encode(), "here")
