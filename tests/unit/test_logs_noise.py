@@ -76,9 +76,40 @@ def test_what_no_run_of_the_candidate_logs_and_every_other_has_vanished():
 
 
 def test_what_came_and_went_within_base_is_noise_however_it_falls():
-    counts = [*rest(), *of_on("elected"), logged("stock", 1, "elected", scenario="turn1")]
-    (found,) = [each for each in findings(counts) if each.template == "elected" and each.scenario == "turn2"]
-    assert (found.kind, found.significance) == (FindingKind.NEW, Significance.WITHIN)
+    assert elected(1, by_observer=True) == (FindingKind.NEW, Significance.WITHIN)
+
+
+def elected(times, *, base=1, arm="stock", scenario="turn2", by_observer=False, level="INFO"):
+    """Judge a line that every run of the candidate logs so often, and one run of an arm at another place."""
+    once = logged(arm, 1, "elected", base, scenario=scenario, level=level)
+    if by_observer:
+        once = replace(once, where=replace(once.where, node_role="observer"))
+    observers = {replace(where, node_role="observer"): length for where, length in SECONDS.items()}
+    counts = [*rest(), *of_on("elected", (times,) * 3, level=level), once]
+    (found,) = [
+        each
+        for each in findings(counts, seconds=SECONDS | observers)
+        if (each.template, each.scenario, each.node_kind) == ("elected", "turn2", "voter")
+    ]
+    return found.kind, found.significance
+
+
+def test_noise_of_base_excuses_as_much_as_base_showed_and_no_more():
+    """One ERROR line of base does not excuse twenty thousand of the candidate."""
+    assert elected(20_000, by_observer=True, level="ERROR") == (FindingKind.NEW, Significance.BEYOND)
+    assert elected(7, base=6, by_observer=True) == (FindingKind.NEW, Significance.BEYOND)
+    assert elected(6, base=6, by_observer=True) == (FindingKind.NEW, Significance.WITHIN)
+
+
+def test_what_came_and_went_in_another_scenario_of_base_makes_as_much_unknown_and_no_more():
+    assert elected(6, base=6, scenario="turn1") == (FindingKind.NEW, Significance.UNKNOWN)
+    assert elected(20_000, scenario="turn1", level="ERROR") == (FindingKind.NEW, Significance.BEYOND)
+
+
+@pytest.mark.parametrize("scenario", ["turn1", "turn2"])
+def test_the_candidates_jar_switched_off_is_no_witness_of_noise(scenario):
+    """What it logs in some runs only may be the very fault of the jar."""
+    assert elected(20, base=20, arm="off", scenario=scenario) == (FindingKind.NEW, Significance.BEYOND)
 
 
 def coins(number):

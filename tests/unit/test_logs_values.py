@@ -1,6 +1,7 @@
 """The words in the gaps of statements: which there are, and which of them only one arm writes."""
 
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -149,9 +150,15 @@ def test_a_word_in_brackets_is_reported_beyond_the_noise_and_never_at_one_run():
 
 
 def test_a_word_that_comes_and_goes_within_base_is_noise():
-    counts = [*everywhere("Vote(granted=false)", statement=None), logged("Vote(granted=true)", "off", statement=None)]
-    counts += [logged("Vote(granted=true)", "on", repeat, statement=None) for repeat in REPEATS]
-    assert findings(counts) == ()
+    new = [logged("Vote(granted=true)", "on", repeat, statement=None) for repeat in REPEATS]
+    counts = [*everywhere("Vote(granted=false)", statement=None), *new]
+    once = logged("Vote(granted=true)", "stock", statement=None)
+    by_an_observer = replace(once, where=replace(once.where, node_role="observer"))
+    observers = {replace(where, node_role="observer"): length for where, length in SECONDS.items()}
+    found = findings([*counts, by_an_observer], seconds=SECONDS | observers)
+    assert [each for each in found if each.node_kind == "voter"] == []
+    (found,) = findings([*counts, logged("Vote(granted=true)", "off", statement=None)])
+    assert found.significance is Significance.BEYOND  # the candidate's own jar is no witness
 
 
 def test_the_state_that_nodes_were_left_in_is_reported_though_both_arms_write_it():

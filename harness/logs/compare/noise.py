@@ -2,8 +2,8 @@
 
 Much of what a cluster logs comes and goes: whether an election had to be repeated, whether a topic was made by this
 node. Such lines come in incidents, several templates together. A template that is in every run of one arm and in no run
-of the other is a difference only when it is not known to come and go within any arm (in any scenario, by any kind of
-node), and when so many runs agree that an incident would hardly fall on the arms' border. docs/log-diff.md has the
+of the other is a difference only when it is not known to come and go within base's runs, as often as the candidate logs
+it, and when so many runs agree that an incident would hardly fall on the arms' border. docs/log-diff.md has the
 method and its limits; how often a line is logged is the question of `rates`.
 """
 
@@ -55,21 +55,39 @@ class Noise:
         logging = [run for run, has in zip(table.runs, seen, strict=True) if has]
         names = (place.scenario, place.node_role), (key.logger, key.family, key.level)
         by_all = self._node_coverage.are_all(*names, logging)
-        # The candidate's own runs do not count as noise: what it logs in some runs only may be its very fault. And what
-        # every node of a kind logs is no incident there, even if it is one elsewhere.
-        coming = self._coming_and_going.get(key, ())
-        if any(arm != candidate and (at == place or not by_all) for at, arm in coming):
-            return Assessment(Significance.WITHIN)
+        excused = self._excused_by_base(place, key, base, candidate, by_all=by_all)
+        if excused is not None:
+            return Assessment(excused)
         if not (seen[table.of(base)].all() or seen[table.of(candidate)].all()):
             return Assessment(Significance.UNKNOWN)
         # Either way round, if how likely an incident is in a run may be anything.
         chance = 2 * self._incidents[place] * float(special.beta(seen.sum() + 1, (~seen).sum() + 1))
-        if self._unsteady.get(key, set()) - {candidate}:
+        if base in self._unsteady.get(key, set()):
             # What is logged as often as it pleases may well have fallen on these runs alone.
             chance = max(chance, 2 * float(seen.mean()) ** row.sum())
         replicated = by_all or self._is_replicated(place, key, base, candidate)
         is_beyond = chance < MOST_CHANCE and replicated
         return Assessment(Significance.BEYOND if is_beyond else Significance.UNKNOWN)
+
+    def _excused_by_base(
+        self, place: Place, key: Key, base: str, candidate: str, *, by_all: bool
+    ) -> Significance | None:
+        """Return what base shows of a key that came and went in its own runs; None where it excuses nothing.
+
+        Only base is a witness: what the candidate's jar logs in some runs only, under any setting, may be its very
+        fault. It excuses as much as it logged in a run itself: in the same scenario that is noise, in another nobody
+        can tell. And what every node of a kind logs is no incident there, even if it is one elsewhere.
+        """
+        logged = self._most(place, key, candidate)
+        coming = [at for at, arm in self._coming_and_going.get(key, ()) if arm == base and (at == place or not by_all)]
+        as_much = [at for at in coming if logged <= self._most(at, key, base)]
+        if any(at.scenario == place.scenario for at in as_much):
+            return Significance.WITHIN
+        return Significance.UNKNOWN if as_much else None
+
+    def _most(self, place: Place, key: Key, arm: str) -> int:
+        """Return how often the run of an arm logged a key that logged it most."""
+        return max(self.runs(place, key, arm), default=0)
 
     def _is_replicated(self, place: Place, key: Key, base: str, candidate: str) -> bool:
         """Say whether a difference is seen more than once: in another scenario, or in runs enough."""

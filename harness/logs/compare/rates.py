@@ -84,8 +84,9 @@ class Rates:
         """Return, of a key in a phase, how far the runs of an arm lay apart at any place: in both models."""
         found: dict[tuple[Key, str], Array] = defaultdict(lambda: np.zeros(2))
         for table in self._tables.values():
-            ranges = [[np.ptp(logs[:, columns], axis=1) for columns in table.repeated()] for logs in table.logs()]
-            widest = np.array(ranges).reshape(2, -1, len(table.counts)).max(1, initial=0.0)
+            repeated = table.repeated()
+            ranges = [[np.ptp(logs[:, columns], axis=1) for columns in repeated] for logs in table.logs()]
+            widest = np.array(ranges).reshape(2, len(repeated), len(table.counts)).max(1, initial=0.0)
             for row, at in table.rows.items():
                 found[row] = np.maximum(found[row], widest[:, at])
         return found
