@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from harness.judge import sentences
+from harness.judge.acknowledgements import judge_acknowledgements
 from harness.judge.claim_verdict import judged_claims, reasons_of_claims
 from harness.judge.figures_verdict import reasons_of_figures
 from harness.judge.log_verdict import reasons_of_logs
@@ -60,7 +61,7 @@ def decide(
     `request`, or from the command that was given.
     """
     request = request or record_of(Request, declaration.argv)
-    results = [result for result in results if declaration.declares(result)]
+    results = judge_acknowledgements(declaration, [result for result in results if declaration.declares(result)])
     ruled = {each.name: rule_scenario(declaration, each, results) for each in declaration.scenarios}
     found = (
         *reasons_of_proof(proof),

@@ -94,14 +94,17 @@ class Declaration:
             case Role.OFF:
                 return self.flag_known
 
+    def control_of(self, role: Role) -> Arm | None:
+        """Return the arm that an arm of a role is held against: `off` against a base without the flag, or with it off,
+        and any other against base as it is.
+        """
+        return self.arm(Role.BASE_OFF if role is Role.OFF and self.base_has_flag_on else Role.BASE)
+
     @property
     def compared(self) -> tuple[tuple[str, str], ...]:
-        """The names of a control and of the candidate's arm that is held against it: `off` against a base without the
-        flag, or with it off, and `on` against base as it is.
-        """
-        base, base_off, off, on = (self.arm(role) for role in Role)
-        pairs = ((base_off if self.base_has_flag_on else base, off), (base, on))
-        return tuple((control.name, candidate.name) for control, candidate in pairs if control and candidate)
+        """The names of the control and of the arm, for each of the candidate's arms that has a control."""
+        pairs = ((self.control_of(arm.role), arm) for arm in self._candidates)
+        return tuple((control.name, arm.name) for control, arm in pairs if control)
 
     @property
     def flag_key(self) -> str:

@@ -26,7 +26,7 @@ from harness.model.proof import (
     TestSuite,
 )
 from harness.model.runs import Outcome, RunResult, Verdict
-from harness.model.verdict import CellState, Check, ClaimStatus, Effect, VerdictRecord
+from harness.model.verdict import CellState, Check, ClaimStatus, Effect, Standing, VerdictRecord
 
 LOST = "observer_recovers"
 FLAG = Flag("controller.quorum.dynamic.bootstrap.servers.enable", known=True, default="true")
@@ -286,6 +286,71 @@ def test_without_a_claim_the_candidate_is_measured_by_base_as_it_is() -> None:
     assert (worse.effect, worse.verdict) == (Effect.REGRESSION, Verdict.HOLD)
     same = upgraded(H, R, R, H, claims=()).scenarios[0]
     assert (same.effect, same.verdict) == (Effect.SAME, Verdict.SHIP)
+
+
+def sent(result: RunResult, acknowledged: int, failed: int) -> RunResult:
+    return replace(result, measures={"acked_records": float(acknowledged), "failed_records": float(failed)})
+
+
+def acknowledged(*of_on: tuple[int, int], base=((800, 0),), outcome=H) -> VerdictRecord:
+    """Judge turn1, in whose runs so many records were acknowledged and failed."""
+    plan = declare("turn1", "a", repeats=len(of_on))
+    shown = {"stock": base * (len(of_on) // len(base)), "patched-off": ((800, 0),) * len(of_on), "patched-on": of_on}
+    turn1 = ran("turn1", *([each] * len(of_on) for each in (H, H, outcome)))
+    other = ran("a", *([[H] * len(of_on)] * 3))
+    return decide(plan, [*(sent(each, *shown[each.arm][each.repeat - 1]) for each in turn1), *other])
+
+
+def test_a_candidate_whose_clients_get_hardly_anything_acknowledged_has_failed() -> None:
+    record = acknowledged((2, 790))
+    assert record.verdict is Verdict.HOLD
+    assert rests(record) == (
+        "turn1: regression: patched-on fails records_acknowledged (2 of 792 records were acknowledged, against 800 of "
+        "800 in base's worst run: the others failed); stock passes.",
+    )
+    cell = record.scenarios[0].cell("patched-on")
+    assert (cell.label, cell.standing) == ("FAILED(records_acknowledged)", Standing.NOT_AS_CLAIMED)
+    assert [run.check for run in record.runs if run.scenario == "turn1"] == [Check.PASSED, Check.PASSED, Check.FAILED]
+
+
+@pytest.mark.parametrize(
+    ("of_on", "base", "verdict"),
+    [
+        (((639, 161),), ((800, 0),), Verdict.HOLD),
+        (((641, 159),), ((800, 0),), Verdict.SHIP),
+        (((2, 790), (800, 0), (2, 790)), ((800, 0),), Verdict.HOLD),
+        (((2, 790), (3, 790), (2, 790)), ((800, 0),), Verdict.HOLD),
+        (((400, 400),), ((400, 400),), Verdict.SHIP),
+        (((400, 400),) * 3, ((800, 0), (800, 0), (400, 400)), Verdict.SHIP),
+        (((90, 0),), ((800, 0),), Verdict.SHIP),
+        (((0, 0),), ((800, 0),), Verdict.SHIP),
+        (((2, 790),), ((0, 0),), Verdict.SHIP),
+    ],
+    ids=[
+        "a fifth",
+        "less than a fifth",
+        "one unlucky run",
+        "every run",
+        "as base",
+        "as base's worst run",
+        "shorter",
+        "no client",
+        "no measure",
+    ],
+)
+def test_base_s_own_worst_share_is_the_measure_of_what_is_acknowledged(of_on, base, verdict) -> None:
+    assert acknowledged(*of_on, base=base).verdict is verdict
+
+
+def test_what_else_a_candidate_failed_is_not_renamed_by_what_its_clients_lost() -> None:
+    assert "fails node_alive" in rests(acknowledged((2, 790), outcome=CRASH))[0]
+
+
+def test_the_flag_off_is_held_against_a_base_with_its_flag_off_also_in_what_is_acknowledged() -> None:
+    plan = declare("turn1", "a", arms=BASE_HAS_FLAG)
+    numbers = {"base": (800, 0), "base-off": (2, 790), "patched-off": (2, 790), "patched-on": (800, 0)}
+    results = [sent(each, *numbers[each.arm]) for each in ran("turn1", H, H, H, H, arms=BASE_HAS_FLAG)]
+    assert decide(plan, [*results, *ran("a", H, H, H, H, arms=BASE_HAS_FLAG)]).verdict is Verdict.SHIP
 
 
 FLAGLESS = replace(PATCHED, flag=Flag(FLAG.key, known=False))

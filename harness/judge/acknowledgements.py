@@ -1,0 +1,65 @@
+"""Whether the candidate's clients get as much acknowledged as base's; pure.
+
+Base's own worst run is the measure. A run of the candidate is worse when it stays below that by a fifth of its records
+or more: a few that fail while a leader goes are noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from harness.model.declaration import Declaration
+from harness.model.outcome_names import RECORDS_ACKNOWLEDGED
+from harness.model.runs import Outcome, RunResult
+
+_MARGIN = 0.2  # of all records
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """What became of the records of one run."""
+
+    acknowledged: int
+    failed: int
+
+    @property
+    def share(self) -> float:
+        """The share that was acknowledged, of all whose end is known."""
+        return self.acknowledged / (self.acknowledged + self.failed)
+
+    def __str__(self) -> str:
+        return f"{self.acknowledged} of {self.acknowledged + self.failed}"
+
+
+def judge_acknowledgements(declaration: Declaration, results: Sequence[RunResult]) -> list[RunResult]:
+    """Return the results; a candidate's run that passed with far too little acknowledged has failed."""
+    return [_judged(declaration, result, results) for result in results]
+
+
+def _judged(declaration: Declaration, result: RunResult, results: Sequence[RunResult]) -> RunResult:
+    control = declaration.control_of(result.role)
+    if result.outcome is not Outcome.PASSED or result.role.is_control or control is None:
+        return result
+    base = [each for each in results if (each.scenario, each.arm) == (result.scenario, control.name)]
+    reason = _too_few(base, result)
+    return (
+        replace(result, outcome=Outcome.FAILED, expectation=RECORDS_ACKNOWLEDGED, reason=reason) if reason else result
+    )
+
+
+def _too_few(base: Sequence[RunResult], result: RunResult) -> str:
+    """Return that far fewer records were acknowledged than in base's worst run; empty where that is not so."""
+    before, now = [sent for run in base if (sent := _sent(run))], _sent(result)
+    if not before or not now:
+        return ""
+    worst = min(before, key=lambda sent: sent.share)
+    if now.share > worst.share - _MARGIN:
+        return ""
+    return f"{now} records were acknowledged, against {worst} in base's worst run: the others failed"
+
+
+def _sent(run: RunResult) -> _Sent | None:
+    """Return what became of a run's records; None where it sent none."""
+    sent = _Sent(*(int(run.measures.get(f"{what}_records", 0)) for what in ("acked", "failed")))
+    return sent if sent.acknowledged + sent.failed else None
