@@ -1,4 +1,4 @@
-"""Which lines of the candidate base has not: those that its series adds, else those of methods whose code differs."""
+"""Which code of the candidate base has not: the lines that its series adds, else the methods whose code differs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import git
@@ -14,6 +15,7 @@ import git
 from harness.base.archives import open_archive, read_entry
 from harness.base.errors import HarnessError
 from harness.coverage.agent import outermost_class
+from harness.coverage.jacoco import MethodName
 from harness.coverage.linetable import ClassLines, class_lines
 from harness.kafka.patching import Patch, Series
 from harness.kafka.repository import answered, commit_all, create_repository
@@ -24,6 +26,19 @@ _HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 
 # Line numbers (from 1) by source file: a path of the source tree, or `org/apache/kafka/raft/QuorumConfig.java`.
 ChangedLines = Mapping[str, frozenset[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedCode:
+    """The lines of the candidate that base has not, and the methods that hold them."""
+
+    lines: ChangedLines
+    methods: frozenset[MethodName]
+
+    @property
+    def classes(self) -> frozenset[str]:
+        """The outermost classes of the methods."""
+        return frozenset(outermost_class(f"{name}.class") for name, *_ in self.methods)
 
 
 def lines_of_series(sources: Path, series: Series) -> ChangedLines:
@@ -59,20 +74,34 @@ def added_lines(diff: str) -> Iterable[int]:
         yield from range(int(start), int(start) + int(count or "1"))
 
 
-def lines_of_methods(tools: BytecodeTools, base: Path, candidate: Path) -> ChangedLines:
-    """Return the lines of all methods whose code base has not, by package and source file.
+def code_of_methods(tools: BytecodeTools, base: Path, candidate: Path) -> ChangedCode:
+    """Return all methods whose code base has not, and their lines by package and source file.
 
-    Raises HarnessError when a jar or a class cannot be read.
+    A jar without line numbers has no lines. Raises HarnessError when a jar or a class cannot be read.
     """
     old, new = read_each(tools, (base, candidate))
     found: dict[str, set[int]] = {}
+    methods: set[MethodName] = set()
     with open_archive(candidate) as archive:
         for name, facts in new.items():
             changed = changed_methods(old.get(name), facts)
+            methods |= {(name, *method) for method in changed}
             if changed:
                 lines = class_lines(_content(archive, facts))
                 found.setdefault(_source_of(name, lines), set()).update(*(lines.methods.get(m, ()) for m in changed))
-    return {path: frozenset(lines) for path, lines in found.items() if lines}
+    return ChangedCode({path: frozenset(lines) for path, lines in found.items() if lines}, frozenset(methods))
+
+
+def methods_with(jar: Path, changed: ChangedLines) -> frozenset[MethodName]:
+    """Return the methods of a jar that hold changed lines. Raises HarnessError when a class cannot be read."""
+    wanted = {path.removeprefix(f"{JAVA_SOURCES}/"): lines for path, lines in changed.items()}
+    found: set[MethodName] = set()
+    with open_archive(jar) as archive:
+        for entry in filter(outermost_class, archive.namelist()):
+            name, lines = entry.removesuffix(".class"), class_lines(read_entry(archive, entry))
+            of_file = wanted.get(_source_of(name, lines), frozenset())
+            found |= {(name, *method) for method, own in lines.methods.items() if own & of_file}
+    return frozenset(found)
 
 
 def changed_methods(base: ClassFacts | None, candidate: ClassFacts) -> frozenset[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""JaCoCo's command line: from execution data and class files to the lines that were run."""
+"""JaCoCo's command line: from execution data and class files to the lines and methods that were run."""
 
 from __future__ import annotations
 
@@ -22,6 +22,15 @@ _MOST_BYTES = 64 * 2**20  # the report of the whole raft module has 1 MB
 
 # Whether each line that holds instructions was run, by source file (`org/apache/kafka/raft/QuorumConfig.java`).
 LineHits = Mapping[str, Mapping[int, bool]]
+MethodName = tuple[str, str, str]  # the class, as class files name it; name; descriptor
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What was run: lines by source file, and whether each method was entered."""
+
+    lines: LineHits
+    methods: Mapping[MethodName, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +41,8 @@ class Jacoco:
     cli: Path
 
 
-def line_hits(tools: Jacoco, data: Sequence[Path], jar: Path, classes: Sequence[str]) -> LineHits:
-    """Return which lines of a jar's classes were run, by execution data files; with none of them, no line was.
+def read_hits(tools: Jacoco, data: Sequence[Path], jar: Path, classes: Sequence[str]) -> Hits:
+    """Return what of a jar's classes was run, by execution data files; with none of them, nothing was.
 
     `classes` are outermost ones (`org/apache/kafka/raft/QuorumConfig`). Raises HarnessError when JaCoCo fails.
     """
@@ -54,28 +63,31 @@ def line_hits(tools: Jacoco, data: Sequence[Path], jar: Path, classes: Sequence[
         return parse_report(_content_of(report))
 
 
-def parse_report(xml: bytes) -> LineHits:
-    """Return the lines of a JaCoCo XML report; a line is run when any instruction of it was.
+def parse_report(xml: bytes) -> Hits:
+    """Return the lines and methods of a JaCoCo XML report; a line is run when any instruction of it was.
 
     Its DOCTYPE names a DTD, which is not fetched; one that declares entities is refused. Raises HarnessError.
     """
-    found = _Lines()
+    found = _Report()
     parser = expat.ParserCreate()
     parser.StartElementHandler = found.start
+    parser.EndElementHandler = found.end
     parser.EntityDeclHandler = _refuse_entity
     try:
         parser.Parse(xml, True)
     except (expat.ExpatError, KeyError, ValueError) as error:
         raise _failed(f"its report cannot be read: {error}") from error
-    return found.files
+    return Hits(found.files, found.methods)
 
 
-class _Lines:
-    """Collects the lines from the elements of a report."""
+class _Report:
+    """Collects lines and methods from the elements of a report."""
 
     def __init__(self) -> None:
         self.files: dict[str, dict[int, bool]] = {}
-        self._package = self._file = ""
+        self.methods: dict[MethodName, bool] = {}
+        self._package = self._file = self._class = ""
+        self._method: MethodName | None = None
 
     def start(self, element: str, attributes: dict[str, str]) -> None:
         if element == "package":
@@ -85,6 +97,17 @@ class _Lines:
         elif element == "line":
             lines = self.files.setdefault(self._file, {})
             lines[int(attributes["nr"])] = int(attributes["ci"]) > 0
+        elif element == "class":
+            self._class = attributes["name"]
+        elif element == "method":
+            self._method = (self._class, attributes["name"], attributes["desc"])
+            self.methods[self._method] = False
+        elif element == "counter" and self._method:
+            self.methods[self._method] |= int(attributes["covered"]) > 0
+
+    def end(self, element: str) -> None:
+        if element == "method":  # the counters of its class come after it
+            self._method = None
 
 
 def _refuse_entity(name: str, *_: object) -> None:

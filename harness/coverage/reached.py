@@ -1,15 +1,15 @@
-"""Changed lines against the lines that ran: pure, but for reading the texts of the lines."""
+"""Changed lines and methods against those that ran: pure, but for reading the texts of the lines."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from harness.coverage.changes import JAVA_SOURCES, ChangedLines
-from harness.coverage.jacoco import LineHits
+from harness.coverage.jacoco import LineHits, MethodName
 from harness.model.outcome_names import NODE_ALIVE
-from harness.model.proof import ReachedLine
+from harness.model.proof import ReachedLine, ReachedMethod
 from harness.model.runs import Outcome, RunResult
 
 _LONGEST_TEXT = 300
@@ -29,6 +29,20 @@ def reached_lines(
         for path, lines in sorted(changed.items())
         for line in sorted(lines)
         if (scenarios := _scenarios(path.removeprefix(f"{JAVA_SOURCES}/"), line, hits)) is not None
+    )
+
+
+def reached_methods(
+    changed: Iterable[MethodName], hits: Mapping[str, Mapping[MethodName, bool]]
+) -> tuple[ReachedMethod, ...]:
+    """Return the changed methods with the scenarios that entered them; `hits` are by scenario.
+
+    What the compiler made without a line of its own, such as a bridge, is not counted by JaCoCo and left out.
+    """
+    return tuple(
+        ReachedMethod(*method, tuple(sorted(scenario for scenario, found in hits.items() if found.get(method))))
+        for method in sorted(changed)
+        if any(method in found for found in hits.values())
     )
 
 

@@ -20,6 +20,7 @@ from harness.judge.scenario_verdict import (
     rule_scenario,
 )
 from harness.model.arms import Role
+from harness.model.candidate_kind import CandidateKind
 from harness.model.declaration import Declaration
 from harness.model.findings import Contrast
 from harness.model.options import record_of
@@ -79,7 +80,7 @@ def decide(
         schema=SCHEMA,
         verdict=verdict,
         sentence=sentences.headline(verdict, rests_on(verdict, reasons), declaration, rows),
-        against=sentences.against(verdict, declaration, rows),
+        against=sentences.against(verdict, declaration, rows, coverage),
         reasons=reasons,
         kafka_version=declaration.kafka_version,
         started_at=declaration.started_at,
@@ -94,7 +95,7 @@ def decide(
         proof=proof,
         coverage=coverage,
         evidence=tuple(evidence),
-        not_tested=(*_untested(reasons, ruled), *untested(proof)),
+        not_tested=(*_untested(reasons, ruled), *_unreached(declaration, coverage), *untested(proof)),
         timings=declaration.timings,
         cpu_seconds=declaration.cpu_seconds,
     )
@@ -131,6 +132,13 @@ def _absent_arms(declaration: Declaration) -> Iterable[Reason]:
     for role in Role:
         if declaration.needs(role) and declaration.arm(role) is None:
             yield Reason(ReasonSource.ARM, Verdict.INCONCLUSIVE, None, sentences.absent_arm(role))
+
+
+def _unreached(declaration: Declaration, coverage: Coverage | None) -> tuple[str, ...]:
+    """Return which changed methods no scenario entered; of an unknown jar also that nobody knows."""
+    if coverage is None and declaration.kind is CandidateKind.UNKNOWN:
+        return ("No run measured which of the candidate's changed methods the scenarios run.",)
+    return tuple(filter(None, [sentences.unreached(coverage)]))
 
 
 def _untested(reasons: Sequence[Reason], ruled: Mapping[str, RuledScenario]) -> tuple[str, ...]:

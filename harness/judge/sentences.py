@@ -9,10 +9,12 @@ from harness.judge.table import Ruling
 from harness.model.arms import Arm, Role
 from harness.model.claims import Claim
 from harness.model.declaration import Declaration
+from harness.model.proof import Coverage
 from harness.model.runs import Verdict
 from harness.model.verdict import CellOutcome, CellState, Effect, Inertness
 
 _REASON_LIMIT = 300
+_MOST_METHODS = 8
 
 Rows = Sequence[tuple[str, Ruling]]  # scenarios by name
 
@@ -198,11 +200,21 @@ def _because(cell: CellOutcome) -> str:
     return f" ({cut})" if cut else ""
 
 
-def against(verdict: Verdict, declaration: Declaration, rows: Rows) -> str:
+def unreached(coverage: Coverage | None) -> str:
+    """Return which changed methods no scenario entered; empty when each was, or none is known."""
+    if coverage is None or not coverage.unreached_methods:
+        return ""
+    names = coverage.unreached_methods
+    more = len(names) - _MOST_METHODS
+    listed = f"{', '.join(names[:_MOST_METHODS])} and {more} more" if more > 0 else _list(names)
+    return f"No scenario runs {len(names)} of the methods that the candidate changes or adds: {listed}."
+
+
+def against(verdict: Verdict, declaration: Declaration, rows: Rows, coverage: Coverage | None = None) -> str:
     """Return the strongest reason against the verdict."""
     match verdict:
         case Verdict.SHIP:
-            return _against_shipping(declaration, rows)
+            return unreached(coverage) or _against_shipping(declaration, rows)
         case Verdict.HOLD:
             return _for_the_candidate(declaration, rows)
         case Verdict.INCONCLUSIVE:

@@ -169,20 +169,51 @@ class ReachedLine:
     scenarios: tuple[str, ...]
 
 
+_SPECIAL_METHODS = {"<init>": "constructor", "<clinit>": "static initialiser"}
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedMethod:
+    """A method of the candidate whose code base has not, with the scenarios whose candidate runs entered it, sorted.
+
+    `class_name` is as in class files (`org/apache/kafka/raft/KafkaRaftClient$Builder`), `descriptor` its parameters and
+    result.
+    """
+
+    class_name: str
+    name: str
+    descriptor: str
+    scenarios: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """The method as people write it: `KafkaRaftClient.poll`."""
+        simple = self.class_name.rpartition("/")[2].replace("$", ".")
+        special = _SPECIAL_METHODS.get(self.name)
+        return f"the {special} of {simple}" if special else f"{simple}.{self.name}"
+
+
 @dataclass(frozen=True, slots=True)
 class Coverage:
     """Whether the changed code was reached at all: content of `proof/<build>/coverage.json`.
 
-    `lines` are all changed lines that hold instructions, in order; `gap` says what could not be measured.
+    `lines` are all changed lines that hold instructions, in order, `methods` the changed methods; `gap` says what could
+    not be measured.
     """
 
     lines: tuple[ReachedLine, ...]
     gap: str = ""
+    methods: tuple[ReachedMethod, ...] = ()
 
     @property
     def unreached(self) -> tuple[ReachedLine, ...]:
         """Return the changed lines that no scenario ran."""
         return tuple(line for line in self.lines if not line.scenarios)
+
+    @property
+    def unreached_methods(self) -> tuple[str, ...]:
+        """Return the labels of the changed methods that no scenario entered, each once."""
+        return tuple(dict.fromkeys(method.label for method in self.methods if not method.scenarios))
 
 
 class TestStanding(StrEnum):

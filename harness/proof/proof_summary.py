@@ -51,7 +51,9 @@ def describe_audit(proof: Proof) -> str:
 def describe_reach(coverage: Coverage) -> str:
     """Return how much of what changed was run."""
     reached = len(coverage.lines) - len(coverage.unreached)
-    return f"{reached} of {len(coverage.lines)} changed lines were run"
+    lines = f"{reached} of {len(coverage.lines)} changed lines were run"
+    entered = sum(bool(method.scenarios) for method in coverage.methods)
+    return f"{lines}, in {entered} of {len(coverage.methods)} changed methods" if coverage.methods else lines
 
 
 def _counted(count: int, word: str) -> str:

@@ -15,9 +15,9 @@ from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.building.builders.ecj import ecj_of
 from harness.coverage.agent import Agent, collecting
-from harness.coverage.changes import ChangedLines, classes_from, lines_of_methods, lines_of_series
-from harness.coverage.jacoco import Jacoco, line_hits
-from harness.coverage.reached import gap_in, in_tree, reached_lines, read_texts
+from harness.coverage.changes import ChangedCode, classes_from, code_of_methods, lines_of_series, methods_with
+from harness.coverage.jacoco import Jacoco, read_hits
+from harness.coverage.reached import gap_in, in_tree, reached_lines, reached_methods, read_texts
 from harness.kafka.patching import load_series
 from harness.model.arms import Arm, Role
 from harness.model.declaration import Declaration
@@ -82,8 +82,8 @@ def coverage(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
 
 
 def _cover(question: _Question) -> Coverage:
-    changed, why = _changed_lines(question)
-    classes = classes_from(question.jar, changed)
+    changed, why = _changed_code(question)
+    classes = tuple(sorted({*classes_from(question.jar, changed.lines), *changed.classes}))
     if not classes:
         return Coverage((), f"Nothing that differs from base has instructions. {why}".strip())
     runs = _run_with_agent(question, classes)
@@ -102,13 +102,15 @@ def _run_with_agent(question: _Question, classes: tuple[str, ...]) -> tuple[RunK
     return tuple(cell.key for cell in cells)
 
 
-def reached(question: _Question, changed: ChangedLines, classes: tuple[str, ...], runs: Sequence[RunKey]) -> Coverage:
-    """Return which changed lines ran, from the execution data that runs have left. Raises HarnessError."""
+def reached(question: _Question, changed: ChangedCode, classes: tuple[str, ...], runs: Sequence[RunKey]) -> Coverage:
+    """Return which changed code ran, from the execution data that runs have left. Raises HarnessError."""
     jacoco = Jacoco(question.toolbox.java(), question.toolbox.tool(Purpose.COVERAGE_READER))
-    hits = {key.scenario: line_hits(jacoco, _data_of(question, key), question.jar, classes) for key in runs}
-    lines = reached_lines(changed, hits, read_texts(question.sources, list(changed)))
+    hits = {key.scenario: read_hits(jacoco, _data_of(question, key), question.jar, classes) for key in runs}
+    texts = read_texts(question.sources, list(changed.lines))
+    lines = reached_lines(changed.lines, {scenario: found.lines for scenario, found in hits.items()}, texts)
+    methods = reached_methods(changed.methods, {scenario: found.methods for scenario, found in hits.items()})
     silent = [key.scenario for key in runs if not _data_of(question, key)]
-    return Coverage(lines, gap_in([question.runs.run(key).result.read() for key in runs], silent))
+    return Coverage(lines, gap_in([question.runs.run(key).result.read() for key in runs], silent), methods)
 
 
 def _data_of(question: _Question, key: RunKey) -> list[Path]:
@@ -116,20 +118,22 @@ def _data_of(question: _Question, key: RunKey) -> list[Path]:
     return [file] if file.is_file() else []
 
 
-def _changed_lines(question: _Question) -> tuple[ChangedLines, str]:
-    """Return the changed lines, and a sentence where the sources that are there do not show them."""
+def _changed_code(question: _Question) -> tuple[ChangedCode, str]:
+    """Return the changed code, and a sentence where the sources that are there do not show its lines."""
     why = ""
     if question.setup.series and question.sources.is_dir():
         try:
-            return lines_of_series(question.sources, load_series(Path(question.setup.series))), ""
+            lines = lines_of_series(question.sources, load_series(Path(question.setup.series)))
+            return ChangedCode(lines, methods_with(question.jar, lines)), ""
         except HarnessError as error:
             why = f"The lines are those of methods whose code differs, since the series is not in the sources: {error}"
     base = question.declaration.arm(Role.BASE)
     if base is None:
         raise HarnessError("There is no base arm, so that nothing shows what changed.")
-    return in_tree(_lines_by_bytecode(question, question.directory.path / base.build.jar), question.sources), why
+    found = _code_by_bytecode(question, question.directory.path / base.build.jar)
+    return replace(found, lines=in_tree(found.lines, question.sources)), why
 
 
-def _lines_by_bytecode(question: _Question, base: Path) -> ChangedLines:
+def _code_by_bytecode(question: _Question, base: Path) -> ChangedCode:
     tools = prepare_bytecode(ecj_of(question.toolbox), question.toolbox)
-    return lines_of_methods(tools, base, question.jar)
+    return code_of_methods(tools, base, question.jar)

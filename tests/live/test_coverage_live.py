@@ -17,8 +17,8 @@ from harness.cluster.cluster import Cluster
 from harness.cluster.node import NodeState
 from harness.cluster.topology import Topology
 from harness.coverage.agent import Agent, collecting
-from harness.coverage.changes import lines_of_methods, lines_of_series
-from harness.coverage.jacoco import Jacoco, line_hits
+from harness.coverage.changes import code_of_methods, lines_of_series
+from harness.coverage.jacoco import Jacoco, read_hits
 from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
@@ -62,7 +62,7 @@ def node(node_parts, stock, toolbox, tmp_path):
 def ran(jacoco, kafka, folder):
     """Return how many lines of the instrumented classes ran."""
     data = [folder / DATA] if (folder / DATA).is_file() else []
-    hits = line_hits(jacoco, data, kafka.raft_jar, CLASSES)
+    hits = read_hits(jacoco, data, kafka.raft_jar, CLASSES).lines
     assert hits.keys() == {f"{name}.java" for name in CLASSES}
     return sum(sum(lines.values()) for lines in hits.values())
 
@@ -88,7 +88,7 @@ def test_the_proof_of_the_arm_sees_the_jar_under_test_alone_beside_the_agents(no
 def test_data_of_another_jar_are_refused(node, jacoco, kafka, run_dir, tmp_path):
     node.kill()
     with pytest.raises(HarnessError, match="the nodes ran another jar"):
-        line_hits(jacoco, [tmp_path / DATA], run_dir / "builds/patched/kafka-raft-3.9.1.jar", CLASSES)
+        read_hits(jacoco, [tmp_path / DATA], run_dir / "builds/patched/kafka-raft-3.9.1.jar", CLASSES)
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +141,7 @@ def test_without_sources_the_lines_are_those_of_methods_whose_code_differs(toolb
     base = build_series(bench, tools, "base", MavenSources(KAFKA, sources), None)
     patched = build_series(bench, tools, "patched", MavenSources(KAFKA, sources), SERIES)
     reader = prepare_bytecode(builder, toolbox)
-    found = lines_of_methods(reader, tmp_path / base.jar, tmp_path / patched.jar)
+    found = code_of_methods(reader, tmp_path / base.jar, tmp_path / patched.jar).lines
     told = lines_of_series(tmp_path / "builds/patched/sources", SERIES)
     assert {f"raft/src/main/java/{path}" for path in found} == told.keys()
     body = set(range(1759, 1779)) & told[CLIENT]

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.building.jars import write_jar
-from harness.coverage.changes import added_lines, changed_methods, classes_from, lines_of_series
+from harness.coverage.changes import added_lines, changed_methods, classes_from, lines_of_series, methods_with
 from harness.coverage.jacoco import parse_report
 from harness.coverage.linetable import ClassLines, class_lines
-from harness.coverage.reached import gap_in, in_tree, reached_lines, read_texts
+from harness.coverage.reached import gap_in, in_tree, reached_lines, reached_methods, read_texts
 from harness.kafka.patching import Patch, Series
 from harness.model.arms import Role
-from harness.model.proof import ReachedLine
+from harness.model.proof import ReachedLine, ReachedMethod
 from harness.model.runs import Outcome, RunResult
 from harness.proof.bytecode import ClassFacts, MethodFacts
 
@@ -186,13 +186,27 @@ HITS = {"a/One.java": {3: True, 4: True, 9: False}, "Top.java": {1: False}}
 
 
 def test_a_line_ran_when_any_instruction_of_it_did():
-    assert parse_report(REPORT.encode()) == HITS
+    assert parse_report(REPORT.encode()).lines == HITS
+
+
+def test_a_method_was_entered_when_anything_of_it_is_covered_whatever_its_class_counts():
+    methods = {"covered": 'type="INSTRUCTION" missed="1" covered="2"', "not": 'type="METHOD" missed="1" covered="0"'}
+    of_class = "".join(
+        f'<method name="{name}" desc="()V"><counter type="METHOD" missed="1" covered="0"/><counter {counter}/></method>'
+        for name, counter in methods.items()
+    )
+    report = f"""{DOCTYPE}<report name="x"><package name="a"><class name="a/One$Two">{of_class}
+    <counter type="METHOD" missed="1" covered="1"/></class></package></report>"""
+    assert parse_report(report.encode()).methods == {
+        ("a/One$Two", "covered", "()V"): True,
+        ("a/One$Two", "not", "()V"): False,
+    }
 
 
 def test_a_dtd_is_not_fetched_wherever_it_is_said_to_be(tmp_path):
     (tmp_path / "evil.dtd").write_text("<!this is no DTD")
     named = REPORT.replace('"report.dtd"', f'"file://{tmp_path}/evil.dtd"').replace(' standalone="yes"', "")
-    assert parse_report(named.encode()) == HITS
+    assert parse_report(named.encode()).lines == HITS
 
 
 @pytest.mark.parametrize(
@@ -221,6 +235,34 @@ def test_changed_lines_with_instructions_are_reported_with_the_scenarios_that_ra
         ReachedLine(FILE, 3, "if (x) {", ("new-mechanism", "turn2")),
         ReachedLine(FILE, 9, "", ()),
     )
+
+
+def test_changed_methods_are_those_whose_lines_changed_in_nested_classes_too(tmp_path):
+    write_jar({"a/One.class": ONE, "a/One$Two.class": ONE, "a/Other.class": ONE}, tmp_path / "x.jar")
+    found = methods_with(tmp_path / "x.jar", {FILE: frozenset({4}), "b/One.java": frozenset({9})})
+    assert found == {("a/One", "f", "()V"), ("a/One$Two", "f", "()V"), ("a/Other", "f", "()V")}
+    assert methods_with(tmp_path / "x.jar", {FILE: frozenset({5})}) == frozenset()
+
+
+def test_methods_are_reported_with_the_scenarios_that_entered_them_and_bridges_are_not():
+    f, g, bridge = (("a/One", name, "()V") for name in ("f", "g", "bridge"))
+    hits = {"turn2": {f: True, g: False}, "turn1": {f: True, g: False}}
+    assert reached_methods([g, f, bridge], hits) == (
+        ReachedMethod(*f, ("turn1", "turn2")),
+        ReachedMethod(*g, ()),
+    )
+
+
+@pytest.mark.parametrize(
+    ("method", "label"),
+    [
+        (("org/apache/kafka/raft/KafkaRaftClient", "poll"), "KafkaRaftClient.poll"),
+        (("a/One$Builder", "<init>"), "the constructor of One.Builder"),
+        (("One", "<clinit>"), "the static initialiser of One"),
+    ],
+)
+def test_a_method_is_named_as_people_write_it(method, label):
+    assert ReachedMethod(*method, "()V", ()).label == label
 
 
 def test_without_sources_paths_begin_with_the_package_and_lines_have_no_text():

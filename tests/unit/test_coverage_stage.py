@@ -10,9 +10,11 @@ from harness.base.json import from_json, to_json
 from harness.base.progress import Reporter
 from harness.building.jars import write_jar
 from harness.coverage.agent import Agent
+from harness.coverage.changes import ChangedCode
+from harness.coverage.jacoco import Hits
 from harness.model.arms import Arm, Build, Flag, Role
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
-from harness.model.proof import Coverage, ReachedLine
+from harness.model.proof import Coverage, ReachedLine, ReachedMethod
 from harness.model.request import Request
 from harness.model.runs import Outcome, RunResult
 from harness.model.setup import Setup
@@ -42,6 +44,11 @@ def run_dir(tmp_path):
     return tmp_path
 
 
+def hits(_jacoco, data, *_rest):
+    """Return what JaCoCo says: line 1 in `f` runs where there are execution data, and `g` never."""
+    return Hits({FILE: {1: bool(data), 2: False}}, {("a/One", "f", "()V"): bool(data), ("a/One", "g", "()V"): False})
+
+
 @pytest.fixture
 def ran(monkeypatch, run_dir):
     """Return the cells that were run, with turn2 alone leaving execution data; lines 1 and 2 of FILE are changed."""
@@ -59,9 +66,10 @@ def ran(monkeypatch, run_dir):
 
     monkeypatch.setattr(stage, "prepare_node_parts", lambda *_: None)
     monkeypatch.setattr(Toolbox, "tool", lambda _, purpose: run_dir / f"{purpose}.jar")
-    monkeypatch.setattr(stage, "_lines_by_bytecode", lambda *_: {FILE: frozenset({1, 2, 3})})
+    changed = ChangedCode({FILE: frozenset({1, 2, 3})}, frozenset({("a/One", "f", "()V"), ("a/One", "g", "()V")}))
+    monkeypatch.setattr(stage, "_code_by_bytecode", lambda *_: changed)
     monkeypatch.setattr(stage, "classes_from", lambda *_: ("a/One",))
-    monkeypatch.setattr(stage, "line_hits", lambda _, data, *__: {FILE: {1: bool(data), 2: False}})
+    monkeypatch.setattr(stage, "read_hits", hits)
     monkeypatch.setattr(stage, "carry_out", carry_out)
     return cells
 
@@ -88,6 +96,8 @@ def test_lines_are_written_with_the_scenarios_that_ran_them_and_what_gave_no_dat
     found = written(run_dir)
     assert found.lines == (ReachedLine(FILE, 1, "", ("turn2",)), ReachedLine(FILE, 2, "", ()))
     assert found.unreached == (ReachedLine(FILE, 2, "", ()),)
+    assert found.methods == (ReachedMethod("a/One", "f", "()V", ("turn2",)), ReachedMethod("a/One", "g", "()V", ()))
+    assert found.unreached_methods == ("One.g",)
     assert found.gap.startswith("turn1 gave no execution data")
     assert RunDirectory(run_dir).declaration.read().timings.keys() == {"coverage"}
 
@@ -114,9 +124,18 @@ def test_without_base_and_sources_nothing_shows_what_changed(run_dir, ran):
 
 def test_a_candidate_that_changes_no_code_needs_no_run(run_dir, ran, monkeypatch):
     monkeypatch.setattr(stage, "classes_from", lambda *_: ())
+    monkeypatch.setattr(stage, "_code_by_bytecode", lambda *_: ChangedCode({}, frozenset()))
     stage.coverage(run_dir, TOOLBOX, QUIET)
     assert not ran
     assert written(run_dir) == Coverage((), "Nothing that differs from base has instructions.")
+
+
+def test_methods_of_a_jar_without_line_numbers_are_looked_for_by_their_class(run_dir, ran, monkeypatch):
+    nested = frozenset({("a/One$Nested", "f", "()V")})
+    monkeypatch.setattr(stage, "classes_from", lambda *_: ())
+    monkeypatch.setattr(stage, "_code_by_bytecode", lambda *_: ChangedCode({}, nested))
+    stage.coverage(run_dir, TOOLBOX, QUIET)
+    assert {cell.instrument.args for cell, _ in ran} == {(Agent(run_dir / "coverage-agent.jar", ("a/One",)),)}
 
 
 def test_a_failure_is_the_gap_and_not_the_end_of_a_verification(run_dir, ran, monkeypatch):

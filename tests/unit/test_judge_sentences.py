@@ -10,6 +10,7 @@ from test_judge import (
     FIX,
     GUARD,
     PATCHED,
+    SOUND,
     STARVED,
     UNSUPPORTED,
     WITHOUT_FLAG,
@@ -21,9 +22,11 @@ from test_judge import (
     rests,
 )
 
+from harness.judge.decision import decide as decide_all
 from harness.model.arms import Role
 from harness.model.candidate_kind import CandidateKind
 from harness.model.claims import Claim, Expected
+from harness.model.proof import Coverage, ReachedMethod
 from harness.model.runs import Outcome, RunResult, Verdict
 from harness.model.verdict import ReasonSource
 
@@ -267,6 +270,39 @@ def test_against_a_ship_speaks_what_is_no_evidence():
     results = ran("turn2", R, R, H) + ran("a", H, H, H) + ran("b", H, H, H) + ran("c", H, H, H)
     some = decide(declare("turn2", "a", "b", "c"), results)
     assert some.against.endswith(" a, b and c would have passed without the patch.")
+
+
+def methods(*names, scenarios=()):
+    return tuple(ReachedMethod("org/apache/kafka/raft/Client", name, "()V", scenarios) for name in names)
+
+
+def with_coverage(found, *, kind=CandidateKind.SERIES, claims=(FIX,)):
+    plan = replace(declare("turn2", claims=claims), kind=kind)
+    return decide_all(plan, ran("turn2", R, R, H), SOUND, coverage=found)
+
+
+def test_against_a_ship_speaks_first_which_changed_methods_no_scenario_runs():
+    record = with_coverage(Coverage((), "", (*methods("poll", scenarios=("turn2",)), *methods("close", "drain"))))
+    says = "No scenario runs 2 of the methods that the candidate changes or adds: Client.close and Client.drain."
+    assert (record.verdict, record.against, record.not_tested) == (Verdict.SHIP, says, (says,))
+
+
+def test_many_methods_that_no_scenario_runs_are_counted():
+    record = with_coverage(Coverage((), "", methods(*"abcdefghij")))
+    assert record.against.startswith("No scenario runs 10 of the methods")
+    assert record.against.endswith("Client.g, Client.h and 2 more.")
+
+
+def test_where_every_changed_method_ran_or_nobody_asked_another_reason_is_the_strongest():
+    for found in (None, Coverage(()), Coverage((), "", methods("poll", scenarios=("turn2",)))):
+        assert with_coverage(found).against.startswith("Each scenario ran once")
+        assert with_coverage(found).not_tested == ()
+
+
+def test_of_an_unknown_jar_it_is_said_that_nobody_measured_what_ran():
+    assert with_coverage(None, kind=CandidateKind.UNKNOWN, claims=()).not_tested == (
+        "No run measured which of the candidate's changed methods the scenarios run.",
+    )
 
 
 def test_for_a_candidate_that_is_held_back_speaks_what_went_well_and_how_often_it_ran():

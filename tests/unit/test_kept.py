@@ -240,6 +240,8 @@ def test_the_proof_the_coverage_and_the_arms_are_what_they_were(folders, kept_fo
     for chain in before["proof"]["chains"]:
         chain["level"] = "info"  # what a claim that does not say expects of its line
     assert vars_of(now.proof) == before["proof"]
+    if now.coverage:
+        before["coverage"]["methods"] = []  # nobody asked for them then
     assert (vars_of(now.coverage) if now.coverage else None) == before["coverage"]
     flattened = [
         (arm.name, arm.role, arm.flag, arm.java, arm.build.name, arm.build.jar_sha256, arm.build.flag.default)
