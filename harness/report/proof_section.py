@@ -94,10 +94,12 @@ class LineView:
 
 @dataclass(frozen=True, slots=True)
 class ReachView:
-    """Which changed lines ran; those that did not come first."""
+    """Which changed methods and lines ran; those that did not come first. Methods are pairs with their scenarios."""
 
     summary: str
     gap: str
+    methods: tuple[tuple[str, str], ...]
+    hidden_methods: int
     unreached: tuple[LineView, ...]
     reached: tuple[LineView, ...]
     hidden: int
@@ -167,9 +169,12 @@ def reach_view(record: VerdictRecord, most: int, text: int) -> ReachView | None:
     unreached = [_line(build, each.path, each.line, each.text, (), text) for each in coverage.unreached]
     reached = [_line(build, e.path, e.line, e.text, e.scenarios, text) for e in coverage.lines if e.scenarios]
     hidden = max(len(coverage.lines) - most, 0)
+    methods = sorted(coverage.methods, key=lambda method: bool(method.scenarios))
     return ReachView(
         _reach_summary(coverage),
         cut(coverage.gap, text),
+        tuple((cut(method.label, text), ", ".join(method.scenarios)) for method in methods[:most]),
+        max(len(methods) - most, 0),
         tuple(unreached[:most]),
         tuple(reached[: max(most - len(unreached), 0)]),
         hidden,

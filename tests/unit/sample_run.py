@@ -38,6 +38,7 @@ from harness.model.proof import (
     FailedTest,
     Proof,
     ReachedLine,
+    ReachedMethod,
     Severity,
     TestClass,
     TestScope,
@@ -336,14 +337,22 @@ def proof(kind: str) -> Proof:
 
 
 def coverage(kind: str) -> Coverage:
-    """Three changed lines, one of which nothing ran."""
+    """Three changed lines in a method, one of which nothing ran."""
     text = HOSTILE if kind == "hostile" else "requestManager.updateBootstrapServers(nodes);"
     return Coverage(
         (
             ReachedLine(_CLIENT, 451, "maybeUpdateBootstrapServers();", ("new-mechanism", "turn2")),
             ReachedLine(_CLIENT, 460, text, ("turn2",)),
             ReachedLine(_CLIENT, 461, "return;", ()),
-        )
+        ),
+        methods=(
+            ReachedMethod(
+                "org/apache/kafka/raft/KafkaRaftClient",
+                HOSTILE if kind == "hostile" else "maybeUpdateBootstrapServers",
+                "()V",
+                ("new-mechanism", "turn2"),
+            ),
+        ),
     )
 
 

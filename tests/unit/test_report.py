@@ -24,6 +24,7 @@ from harness.judge.rerun import rerun_command
 from harness.model.arms import Role
 from harness.model.events import NodeChanged, PhaseStarted, StepChanged
 from harness.model.options import record_of
+from harness.model.proof import ReachedMethod
 from harness.model.request import Request
 from harness.model.runs import Evidence, Outcome, RunResult
 from harness.model.verdict import FileDigest, VerdictRecord
@@ -190,7 +191,7 @@ def test_ids_are_unique_links_inside_the_page_lead_somewhere_and_headings_are_in
 def test_every_table_has_a_caption_and_scrolls_in_its_own_box() -> None:
     page = [tag for tag, _ in Page(render_html(document(), journals())).tags]
     followers = [page[i + 1] for i, tag in enumerate(page) if tag == "table"]
-    assert followers == ["caption"] * 12
+    assert followers == ["caption"] * 13
     assert [page[i - 1] for i, tag in enumerate(page) if tag == "table"] == ["div"] * 12
 
 
@@ -207,7 +208,7 @@ def test_the_proof_shows_the_broken_rule_the_failed_test_with_whose_it_is_and_th
 def test_changed_lines_that_nothing_ran_are_listed_before_those_that_ran() -> None:
     reach = report_context(document(), journals()).reach
     assert reach is not None
-    assert reach.summary == "2 of 3 changed lines were run."
+    assert reach.summary == "2 of 3 changed lines were run, in 1 of 1 changed methods."
     assert [(line.place, line.ran) for line in reach.unreached] == [("KafkaRaftClient.java:461", "")]
     assert [line.ran for line in reach.reached] == ["new-mechanism, turn2", "turn2"]
 
@@ -242,6 +243,18 @@ def test_an_expected_line_that_no_log_has_is_said_to_be_missing() -> None:
     record = document()
     unlogged = replace(record, claims=tuple(replace(claim, logged=None) for claim in record.claims))
     assert "none matches <code>Updated bootstrap servers</code>" in render_html(unlogged, journals())
+
+
+def test_changed_methods_are_listed_with_the_scenarios_that_ran_them_and_first_those_that_none_ran() -> None:
+    coverage = sample_run.coverage("ship")
+    close = ReachedMethod("org/apache/kafka/raft/KafkaRaftClient", "close", "()V", ())
+    more = replace(coverage, methods=(*coverage.methods, close))
+    page = render_html(replace(document(), coverage=more), journals())
+    rows = re.findall(r'<th scope="row"><code>(KafkaRaftClient\.\w+)</code></th><td>([^<]*)</td>', page)
+    assert rows == [
+        ("KafkaRaftClient.close", "no scenario"),
+        ("KafkaRaftClient.maybeUpdateBootstrapServers", "new-mechanism, turn2"),
+    ]
 
 
 def test_a_jar_that_was_not_proved_says_so() -> None:
