@@ -192,7 +192,7 @@ def test_every_table_has_a_caption_and_scrolls_in_its_own_box() -> None:
     page = [tag for tag, _ in Page(render_html(document(), journals())).tags]
     followers = [page[i + 1] for i, tag in enumerate(page) if tag == "table"]
     assert followers == ["caption"] * 13
-    assert [page[i - 1] for i, tag in enumerate(page) if tag == "table"] == ["div"] * 12
+    assert [page[i - 1] for i, tag in enumerate(page) if tag == "table"] == ["div"] * 13
 
 
 def test_the_proof_shows_the_broken_rule_the_failed_test_with_whose_it_is_and_the_gap_in_the_source() -> None:
