@@ -130,9 +130,14 @@ def as_candidate(cell: CellOutcome, base: CellOutcome, expected: Expected | None
     if not was_decided(base):
         return cell
     if missed_its_guard(cell) and (base.state is CellState.PASSED or cell.expectation not in LOOKED_AT_LAST):
-        reason = f"the base meets the guard {cell.expectation}, this arm never does: {cell.reason}"
+        reason = f"{_what_base_does(cell.expectation)}, this arm never does: {cell.reason}"
         return replace(cell, state=CellState.FAILED, expectation=QUESTION_REACHABLE, reason=reason)
     allowed = expected or Expected(Outcome(base.state.value), base.expectation)
     if cell.failed and allowed != Expected(Outcome.FAILED, cell.failed):
         return replace(cell, state=CellState.FAILED, expectation=cell.failed)
     return cell
+
+
+def _what_base_does(name: str) -> str:
+    checked = "the base leaves a ledger that can be checked"
+    return checked if name in LOOKED_AT_LAST else f"the base meets the guard {name}"

@@ -194,6 +194,9 @@ def test_a_ledger_that_only_the_candidate_leaves_unreadable_or_empty_is_its_fail
     missed = CellOutcome(CellState.INCONCLUSIVE, name, "orders: no such topic", 3, 3)
     ruling = rule(None, PASSED, missed, missed)
     assert (ruling.on.state, ruling.on.expectation) == (CellState.FAILED, "question_reachable")
+    assert ruling.on.reason == (
+        "the base leaves a ledger that can be checked, this arm never does: orders: no such topic"
+    )
     assert (ruling.effect, ruling.inertness) == (Effect.REGRESSION, Inertness.NOT_INERT)
     assert rule(None, missed, None, missed).verdict is Verdict.INCONCLUSIVE
     assert rule(FIXES, FAILED, None, missed).verdict is Verdict.INCONCLUSIVE  # nobody looked at base's ledger

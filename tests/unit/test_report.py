@@ -23,15 +23,16 @@ from harness.judge.decision import decide
 from harness.judge.rerun import rerun_command
 from harness.model.arms import Role
 from harness.model.events import NodeChanged, PhaseStarted, StepChanged
+from harness.model.findings import Contrast
 from harness.model.options import record_of
 from harness.model.proof import ReachedMethod
 from harness.model.request import Request
-from harness.model.runs import Evidence, Outcome, RunResult
+from harness.model.runs import Evidence, Outcome, RunResult, Verdict
 from harness.model.verdict import FileDigest, VerdictRecord
 from harness.model.verdict_schema import check_record
 from harness.report import write_reports
 from harness.report.context import Limits, report_context
-from harness.report.differences import proving_phases_first
+from harness.report.differences import meaning_of, proving_phases_first
 from harness.report.figures import inline_figures
 from harness.report.html import render_html
 from harness.report.links import evidence_link
@@ -255,6 +256,35 @@ def test_changed_methods_are_listed_with_the_scenarios_that_ran_them_and_first_t
         ("KafkaRaftClient.close", "no scenario"),
         ("KafkaRaftClient.maybeUpdateBootstrapServers", "new-mechanism, turn2"),
     ]
+
+
+def test_a_base_with_its_flag_off_is_an_arm_of_the_matrix_and_what_off_is_compared_with() -> None:
+    declaration, arms = sample_run.declaration(), sample_run.ARMS
+    older = replace(sample_run.PATCHED, name="base")
+    base = replace(arms[0], name="base", build=older, flag="true")
+    base_off = replace(base, name="base-off", role=Role.BASE_OFF, flag="false")
+    ran = [result for result, _ in sample_run.results("ship")]
+    of_base = [replace(r, arm="base", outcome=Outcome.PASSED, expectation="") for r in ran if r.role is Role.BASE]
+    without = [replace(r, arm="base-off", role=Role.BASE_OFF) for r in ran if r.role is Role.BASE]
+    rest = [r for r in ran if r.role is not Role.BASE]
+    four = replace(declaration, arms=(base, base_off, *arms[1:]))
+    record = decide(four, [*of_base, *without, *rest], sample_run.proof("ship"), logged=sample_run.LOGGED)
+    shown = report_context(record, {})
+    assert record.verdict is Verdict.SHIP
+    turn2 = next(row for row in shown.rows if row.name == "turn2")
+    assert [(cell.arm, cell.state, cell.standing) for cell in turn2.cells if cell] == [
+        ("base", "PASSED", "no claim"),
+        ("base-off", "FAILED", "expected failure"),
+        ("patched-off", "FAILED", "expected failure"),
+        ("patched-on", "PASSED", "as claimed"),
+    ]
+    assert [(row.scenario, row.base, row.off) for row in shown.inertness][-1] == (
+        "turn2",
+        "FAILED(observer_recovers)",
+        "FAILED(observer_recovers)",
+    )
+    assert "turn2[base-off-1]" in render_runs(record)
+    assert meaning_of(record, Contrast("base-off", "patched-off", ())) == "is the flag inert?"
 
 
 def test_a_jar_that_was_not_proved_says_so() -> None:
