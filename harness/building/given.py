@@ -8,12 +8,14 @@ from zipfile import ZipFile
 from harness.base.archives import open_archive, read_entry
 from harness.base.errors import HarnessError
 from harness.kafka.distribution import RAFT_CLIENT, jar_version
+from harness.kafka.release_lines import same_line
+from harness.kafka.versions import release_of
 
 _MOST_BYTES = 50 * 2**20  # the released jar has 0.3 MB
 
 
 def check_raft_jar(path: Path, version: str) -> None:
-    """Raise HarnessError unless `path` is a whole raft jar of this Kafka version."""
+    """Raise HarnessError unless `path` is a whole raft jar of this Kafka version, or of its release line."""
     if not path.is_file():
         raise HarnessError(f"{path} is not a file.", "Name a kafka-raft jar.")
     if path.stat().st_size > _MOST_BYTES:
@@ -23,6 +25,20 @@ def check_raft_jar(path: Path, version: str) -> None:
     with open_archive(path) as archive:
         _check_content(archive, path)
     _check_version(path, version)
+
+
+def other_release(jar: Path, version: str) -> str:
+    """Return the release that a jar names where it is another than that of the nodes' `version`; else empty."""
+    named = release_of(jar_version(jar))
+    return "" if named == release_of(version) else named
+
+
+def version_note(jar: Path, version: str) -> str:
+    """Return in words by which version a jar calls itself where that is not the nodes' own; else empty."""
+    named, release = jar_version(jar), release_of(version)
+    if other_release(jar, version):
+        return f"the jar is of Kafka {named}, the nodes run {version}: another release of the same line"
+    return f"the jar calls itself {named}, which is a build of Kafka {release}" if named != version else ""
 
 
 def _check_content(archive: ZipFile, path: Path) -> None:
@@ -35,9 +51,9 @@ def _check_content(archive: ZipFile, path: Path) -> None:
 
 def _check_version(path: Path, version: str) -> None:
     found = jar_version(path)
-    if found != version:
+    if not found or not same_line(found, version):
         claim = f"is of Kafka {found}" if found else "names its Kafka version neither inside nor in its file name"
         raise HarnessError(
             f"{path} {claim}, but the nodes run Kafka {version}.",
-            "A raft jar runs with its own version only: name one of this version, or its Kafka by --base-dist.",
+            "A raft jar runs with its own release line only: name one of this line, or its Kafka by --base-dist.",
         )

@@ -12,11 +12,13 @@ from harness.base.errors import HarnessError
 from harness.base.files import write_bytes, write_text
 from harness.building.compiling import Builder, Compilation, first_errors
 from harness.building.configdef import Probe, read_flag
+from harness.building.given import version_note
 from harness.building.jars import classes_in, resources_of, write_jar
-from harness.kafka.distribution import Distribution
+from harness.kafka.distribution import Distribution, jar_version
 from harness.kafka.maven import lay_out_generated
 from harness.kafka.patching import Series, apply_series
 from harness.kafka.tree import Source, SourceTree
+from harness.kafka.versions import release_of
 from harness.model.arms import Build
 from harness.rundir.directory import RunDirectory
 from harness.rundir.parts import BuildFolder
@@ -94,8 +96,9 @@ def release_build(bench: Bench, name: str, distribution: Distribution) -> Build:
 
 
 def given_jar(bench: Bench, name: str, path: Path, distribution: Distribution) -> Build:
-    """Take a jar that somebody made, and that was seen to be a whole raft jar of this version (check_raft_jar)."""
-    made = _JarOrigin(name, "given", (), f"given: {path.name}", f"{path.absolute()}, as it was given\n")
+    """Take a jar that somebody made, and that was seen to be a whole raft jar of this line (check_raft_jar)."""
+    note = "; ".join(filter(None, (f"given: {path.name}", version_note(path, distribution.version))))
+    made = _JarOrigin(name, "given", (), note, f"{path.absolute()}, as it was given\n")
     return _keep(bench, made, path, distribution)
 
 
@@ -126,7 +129,7 @@ def _ready_tree(tools: Toolchain, source: Source, series: Series | None, into: P
     """Check out and patch; then see that the released message classes are those of this tree, and add them."""
     tree = source.checkout(into)
     wanted = tools.released.version
-    if tree.version != wanted:
+    if release_of(tree.version) != release_of(wanted):
         raise HarnessError(
             f"The sources ({tree.description}) are Kafka {tree.version}, but the class path is {wanted}.",
             f"Choose sources of {wanted}, or write a lock with `harness lock {tree.version}`.",
@@ -176,12 +179,12 @@ def _folder(bench: Bench, name: str) -> BuildFolder:
 def _keep(bench: Bench, made: _JarOrigin, jar: Path, distribution: Distribution) -> Build:
     """Copy the jar into the run directory, look up its flag, and write build.json, the sign of a whole build."""
     folder = _folder(bench, made.name)
-    kept = folder.jar(distribution.version)
+    kept = folder.jar(jar_version(jar) or distribution.version)
     write_text(folder.log, made.log)
     write_bytes(kept, jar.read_bytes())
     build = Build(
         name=made.name,
-        kafka_version=distribution.version,
+        kafka_version=release_of(distribution.version),
         jar=kept.relative_to(bench.directory.path).as_posix(),
         jar_sha256=sha256_of(kept),
         builder=made.builder,

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import ZipFile
 
 from harness.base.archives import entry_names, open_archive, read_entry
 from harness.base.errors import HarnessError
 from harness.kafka.lock import read_lock
+from harness.kafka.versions import is_version
 from harness.toolbox.downloads import Downloads
 from harness.toolbox.lockfile import Lock, Purpose
 
 VERSION_ENTRY = "kafka/kafka-version.properties"
+_MANIFEST = "META-INF/MANIFEST.MF"
 RAFT_CLIENT = "org/apache/kafka/raft/KafkaRaftClient.class"
 _RAFT_JAR = re.compile(r"kafka-raft-\d[^/]*\.jar")
 _HIDES_RAFT = re.compile(rf"(META-INF/versions/\d+/)?{re.escape(RAFT_CLIENT)}")
@@ -66,17 +69,33 @@ def unpacked_distribution(folder: Path) -> Distribution:
 
 
 def jar_version(jar: Path) -> str:
-    """Return the Kafka version that a jar says it is of, or that its file name does; empty when neither does."""
+    """Return the Kafka version that a jar says it is of, with whatever its maker added to it (`3.9.1-p1`).
+
+    That of its properties counts, then that of its manifest, then that of its file name; empty when none names one.
+    """
     with open_archive(jar) as archive:
-        if VERSION_ENTRY in archive.namelist():
-            return version_in_properties(read_entry(archive, VERSION_ENTRY).decode("utf-8", "replace"))
-    return jar.stem.removeprefix("kafka-raft-") if _RAFT_JAR.fullmatch(jar.name) else ""
+        named = (
+            version_in_properties(_text_of(archive, VERSION_ENTRY)),
+            version_in_manifest(_text_of(archive, _MANIFEST)),
+            jar.stem.removeprefix("kafka-raft-"),
+        )
+    return next(filter(is_version, named), "")
 
 
 def version_in_properties(text: str) -> str:
     """Return the version in the text of `kafka-version.properties`; empty when there is none."""
     found = re.search(r"^version=(\S+)\s*$", text, re.MULTILINE)
     return found.group(1) if found else ""
+
+
+def version_in_manifest(text: str) -> str:
+    """Return the version in the text of a manifest; empty when there is none."""
+    found = re.search(r"^(?:Implementation-|Bundle-)?Version:[ \t]*(\S+)[ \t]*\r?$", text, re.MULTILINE | re.IGNORECASE)
+    return found.group(1) if found else ""
+
+
+def _text_of(archive: ZipFile, entry: str) -> str:
+    return read_entry(archive, entry).decode("utf-8", "replace") if entry in archive.namelist() else ""
 
 
 def _only_raft_jar(jars: tuple[Path, ...], where: str) -> Path:

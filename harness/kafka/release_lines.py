@@ -10,6 +10,7 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.json import record_of
 from harness.base.paths import data_root, user_data_root
+from harness.kafka.versions import release_of
 
 _FOLDER = "lines"
 _MANUAL = "docs/release-lines.md explains every key."
@@ -98,6 +99,15 @@ def line_of(version: str, folders: Sequence[Path] = ()) -> Line:
             f"Describe it in {own}, beginning with a copy of another line's file. {_MANUAL}",
         )
     return _read(files[max(names, key=len)])
+
+
+def same_line(one: str, other: str) -> bool:
+    """Whether two versions are builds of one release, or of releases of one line that is described."""
+    releases = release_of(one), release_of(other)
+    try:
+        return releases[0] == releases[1] or len({line_of(each).name for each in releases}) == 1
+    except HarnessError:
+        return False
 
 
 def _read(path: Path) -> Line:

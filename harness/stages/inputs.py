@@ -11,6 +11,7 @@ from harness.building.given import check_raft_jar
 from harness.cluster.config import load_overlay
 from harness.kafka.distribution import unpacked_distribution
 from harness.kafka.series import series_folder, series_folders
+from harness.kafka.versions import release_of
 from harness.model.candidate_kind import CandidateKind
 from harness.model.request import DEFAULT_KAFKA, NO_CLAIMS, Request
 from harness.model.setup import Setup
@@ -88,9 +89,9 @@ def _claims_and_setup(request: Request, file: Path | None) -> tuple[ClaimSet, Se
 
 
 def _kafka_version(unpacked: Path | None, named: str) -> str:
-    """Return the version that was named; the control's own where the user brings one."""
-    own = unpacked_distribution(unpacked).version if unpacked else ""
-    if own and named and named != own:
+    """Return the version that was named; the control's own release where the user brings one."""
+    own = release_of(unpacked_distribution(unpacked).version) if unpacked else ""
+    if own and named and release_of(named) != own:
         raise HarnessError(f"{unpacked} is Kafka {own}, not {named}.", "Leave out --kafka, or name another.")
     return named or own or DEFAULT_KAFKA
 

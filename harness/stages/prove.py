@@ -19,7 +19,8 @@ from harness.building.build_comparison import unpatched_jars
 from harness.building.builders.base import BuildHost, compilers_at_hand
 from harness.building.builders.ecj import ecj_of
 from harness.building.compiling import Builder
-from harness.kafka.distribution import Distribution, distribution_of
+from harness.building.given import version_note
+from harness.kafka.distribution import Distribution, distribution_of, locked_distribution
 from harness.kafka.lock import locked_versions, read_lock
 from harness.kafka.patching import load_series
 from harness.kafka.release_lines import Line, line_of
@@ -55,11 +56,20 @@ from harness.proof.proof_summary import describe_audit, describe_differences, de
 from harness.proof.waived_differences import waive_differences
 from harness.rundir.directory import RunDirectory
 from harness.stages.timing import timed
+from harness.toolbox.downloads import Downloads
 from harness.toolbox.java import JavaRuntime
-from harness.toolbox.lockfile import Purpose
+from harness.toolbox.lockfile import Lock, Purpose
 from harness.toolbox.toolbox import Toolbox
 
 _MOST_BLOCKERS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class _Release:
+    """A locked release: the Kafka that its sources compile against, and the sources jar of its raft module."""
+
+    distribution: Distribution
+    sources: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +77,8 @@ class _Case:
     """What one proof is about, and everything it is made with; the jars are those in the run directory.
 
     `built_series` is the folder of the series that the candidate was built from here, None for a given jar.
-    `java` is what nodes run on. `compilers` are those at hand, ecj last. `release` are the locked release's sources
-    where base is that release, else None. `tests` are the jars of upstream's tests, empty where that version's are not
+    `java` is what nodes run on. `compilers` are those at hand, ecj last. `release` is the locked release where base's
+    jar is that release's own, else None. `tests` are the jars of upstream's tests, empty where that version's are not
     pinned. `binding`: the candidate is made as its series makes it.
     """
 
@@ -85,7 +95,7 @@ class _Case:
     claims: ClaimSet
     compilers: tuple[Builder, ...]
     tools: ProofTools
-    release: Path | None
+    release: _Release | None
     tests: tuple[Path, ...]
     binding: bool
 
@@ -177,7 +187,6 @@ def _case(
     lock = read_lock(declaration.kafka_version) if declaration.kafka_version in locked_versions() else None
     downloads = toolbox.downloads
     request = directory.request.read()
-    released = lock if base.builder == "release" and not request.base_dist else None
     distribution = distribution_of(request.base_dist, declaration.kafka_version, downloads)
     ecj, line = ecj_of(toolbox), line_of(declaration.kafka_version)
     return _Case(
@@ -194,7 +203,7 @@ def _case(
         claims=claims_upheld(declaration, setup),
         compilers=compilers_at_hand(BuildHost(toolbox, line.class_files, reporter.report)),
         tools=prepare_tools(ecj, toolbox, distribution),
-        release=downloads.fetch(released.one(Purpose.SOURCES)) if released else None,
+        release=_release(lock, downloads) if lock and is_released_jar(base, lock) else None,
         tests=downloads.fetch_all(lock.of(Purpose.TESTS)) if lock and request.tests is not TestScope.NONE else (),
         binding=declaration.binding,
     )
@@ -207,6 +216,15 @@ def claims_upheld(declaration: Declaration, setup: Setup) -> ClaimSet:
     """
     claims = load_claims(Path(setup.claims)) if setup.claims else ClaimSet("kafka-raft", "", "", ())
     return claims if declaration.binding or not setup.series else outcomes_only(claims)
+
+
+def is_released_jar(build: Build, lock: Lock) -> bool:
+    """Whether a build's jar is that of the locked release, wherever it came from: by its bytes."""
+    return any(artifact.sha256 == build.jar_sha256 for artifact in lock.of(Purpose.RUNTIME))
+
+
+def _release(lock: Lock, downloads: Downloads) -> _Release:
+    return _Release(locked_distribution(lock, downloads), downloads.fetch(lock.one(Purpose.SOURCES)))
 
 
 def _prove(case: _Case, reporter: Reporter) -> Proof:
@@ -224,7 +242,11 @@ def _prove(case: _Case, reporter: Reporter) -> Proof:
         differences=differences,
         tests=tests,
         audit=audited,
-        notes=(*found.notes, *_not_binding(case)),
+        notes=(
+            *found.notes,
+            *_not_binding(case),
+            *filter(None, [version_note(case.jar, case.distribution.version)]),
+        ),
         chains=tuple(_chain(chain, tests) for chain in case.claims.chains),
     )
 
@@ -253,10 +275,12 @@ def classes_that_may_change(claims: ClaimSet, built_series: Path | None) -> froz
 
 def _baselines(case: _Case) -> tuple[BaselineJar, ...]:
     """Return unpatched builds by the compilers at hand; only of base's own sources, that is of the locked release."""
-    if case.release is None:
+    release = case.release
+    if release is None:
         return ()
     same = [each for each in case.compilers if each.label == case.candidate.builder]
-    made = unpatched_jars(same or case.compilers, case.distribution, case.release, case.line.class_files, case.cache)
+    target = case.line.class_files
+    made = unpatched_jars(same or case.compilers, release.distribution, release.sources, target, case.cache)
     return tuple(BaselineJar(label, jar) for label, jar in made)
 
 

@@ -1,5 +1,6 @@
 """Builds without a JVM: jars written the same way twice, given jars looked at, compilers chosen."""
 
+import re
 import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -27,7 +28,7 @@ from harness.building.builders.ecj import Ecj
 from harness.building.builders.javac import Javac, jdk_homes
 from harness.building.compiling import Compilation, first_errors
 from harness.building.configdef import Probe, failure_in, parse_keys, prepare_probe
-from harness.building.given import check_raft_jar
+from harness.building.given import check_raft_jar, other_release, version_note
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.building.raft_builds import (
     Bench,
@@ -288,6 +289,49 @@ def test_a_given_jar_without_a_version_file_is_known_by_its_name(tmp_path):
     check_raft_jar(jar_of(tmp_path / "kafka-raft-3.9.1.jar", entries), "3.9.1")
     with pytest.raises(HarnessError, match="names its Kafka version neither inside nor in its file name"):
         check_raft_jar(jar_of(tmp_path / "mine.jar", entries), "3.9.1")
+
+
+@pytest.mark.parametrize("version", ["3.9.1-p1", "3.9.1.redhat-00003", "3.9.1-ccs", "3.9.1-SNAPSHOT", "3.9.1+acme.2"])
+def test_a_vendors_build_of_the_release_is_a_jar_of_this_version_wherever_it_says_so(tmp_path, version):
+    text = f"version={version}\n".encode()
+    manifest = f"Manifest-Version: 1.0\r\nImplementation-Version: {version}\r\n\r\n".encode()
+    unnamed = without("kafka/kafka-version.properties")
+    jars = (
+        jar_of(tmp_path / "inside.jar", {**RELEASE, "kafka/kafka-version.properties": text}),
+        jar_of(tmp_path / "manifest.jar", {**unnamed, "META-INF/MANIFEST.MF": manifest}),
+        jar_of(tmp_path / f"kafka-raft-{version}.jar", unnamed),
+    )
+    for jar in jars:
+        check_raft_jar(jar, "3.9.1")
+        assert version_note(jar, "3.9.1") == f"the jar calls itself {version}, which is a build of Kafka 3.9.1"
+        assert other_release(jar, "3.9.1") == ""
+
+
+def test_a_jar_of_another_release_of_the_line_is_taken_and_noted_in_its_build(bench, release, tmp_path):
+    path = jar_of(tmp_path / "mine.jar", {**RELEASE, "kafka/kafka-version.properties": b"version=3.9.2-p1\n"})
+    check_raft_jar(path, "3.9.1")
+    assert other_release(path, "3.9.1") == "3.9.2"
+    made = given_jar(bench, "jar", path, release)
+    assert (made.jar, made.kafka_version) == ("builds/jar/kafka-raft-3.9.2-p1.jar", "3.9.1")
+    assert made.note == (
+        "given: mine.jar; the jar is of Kafka 3.9.2-p1, the nodes run 3.9.1: another release of the same line"
+    )
+
+
+@pytest.mark.parametrize("version", ["4.0.0", "3.10.1", "3.8.1", "7.9.1-ccs", "3.91.1", "13.9.1"])
+def test_a_jar_of_another_line_is_refused_whoever_made_it(tmp_path, version):
+    path = jar_of(tmp_path / "a.jar", {**RELEASE, "kafka/kafka-version.properties": f"version={version}".encode()})
+    with pytest.raises(HarnessError, match=rf"is of Kafka {re.escape(version)}, but the nodes run Kafka 3\.9\.1"):
+        check_raft_jar(path, "3.9.1")
+
+
+def test_a_version_that_is_none_gives_way_to_the_files_name(tmp_path):
+    entries = {**RELEASE, "kafka/kafka-version.properties": b"version=unknown\n"}
+    check_raft_jar(jar_of(tmp_path / "kafka-raft-3.9.1.jar", entries), "3.9.1")
+
+
+def test_the_control_of_an_unpacked_vendors_build_is_of_its_release(bench, release):
+    assert release_build(bench, "base", replace(release, version="3.9.1-acme")).kafka_version == "3.9.1"
 
 
 @pytest.mark.parametrize("keep", [0, 10, 200, -30])

@@ -416,7 +416,17 @@ def entries(tmp_path, base, candidate):
         ),
         (
             [("kafka/kafka-version.properties", b"version=3.9.1\n")],
-            [("kafka/kafka-version.properties", b"version=3.9.2\n")],
+            [("kafka/kafka-version.properties", b"version=3.9.2-p1\n")],
+            "text-changed",
+        ),
+        (
+            [("kafka/kafka-version.properties", b"version=3.9.1\n")],
+            [("kafka/kafka-version.properties", b"version=4.0.0\n")],
+            "resource-changed",
+        ),
+        (
+            [("kafka/kafka-version.properties", b"version=3.9.1\n")],
+            [("kafka/kafka-version.properties", b"commitId=1\n")],
             "resource-changed",
         ),
     ],

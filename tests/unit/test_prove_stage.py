@@ -9,6 +9,7 @@ import pytest
 
 from harness.audit.claims_file import ClaimSet, load_claims
 from harness.base.paths import data_root
+from harness.model.arms import Build
 from harness.model.candidate_kind import CandidateKind
 from harness.model.declaration import SCHEMA, Declaration
 from harness.model.proof import (
@@ -23,7 +24,8 @@ from harness.model.proof import (
 )
 from harness.model.setup import Setup
 from harness.proof.junit.proving import NOT_COMPILED
-from harness.stages.prove import claims_upheld, classes_that_may_change, forgiving_foreign, standing_of
+from harness.stages.prove import claims_upheld, classes_that_may_change, forgiving_foreign, is_released_jar, standing_of
+from harness.toolbox.lockfile import Artifact, Lock, Purpose
 
 RAN = TestsProof(
     TestScope.RELATED,
@@ -99,3 +101,14 @@ def test_series_tests_that_do_not_compile_against_a_foreign_jar_are_a_gap_and_ot
     assert seen.failed == RAN.failed
     assert "cannot find symbol" in seen.gap
     assert forgiving_foreign(RAN) == RAN
+
+
+def test_a_jar_is_the_locked_releases_by_its_bytes_whoever_handed_it_over() -> None:
+    """So that --base-dist and --base-jar have the same baselines as the release itself."""
+    artifact = Artifact("org.apache.kafka:kafka-raft:jar:3.9.1", "ab" * 32, 7, Purpose.RUNTIME)
+    sources = replace(artifact, sha256="ef" * 32, purpose=Purpose.SOURCES)
+    lock, given = Lock("3.9.1", (artifact, sources)), Build("base", "3.9.1", "a.jar", "ab" * 32, "given", None)
+    assert is_released_jar(given, lock)
+    assert is_released_jar(replace(given, builder="release"), lock)
+    assert not is_released_jar(replace(given, jar_sha256="cd" * 32), lock)
+    assert not is_released_jar(replace(given, jar_sha256="ef" * 32), lock)

@@ -13,6 +13,7 @@ from harness.base.errors import HarnessError
 from harness.base.files import write_bytes, write_text
 from harness.base.json import from_json, to_json
 from harness.base.progress import Reporter
+from harness.building.jars import write_jar
 from harness.engine.sealing import check_results, inputs_of, seal_of
 from harness.judge.decision import decide
 from harness.kafka.release_lines import line_of
@@ -209,6 +210,15 @@ def test_a_folder_without_setup_is_no_run_directory(tmp_path):
 def test_the_version_is_the_users_or_that_of_the_default():
     assert read_inputs(Request(claims="none")).kafka_version == "3.9.1"
     assert read_inputs(Request(claims="none", kafka_version="3.9.0")).kafka_version == "3.9.0"
+
+
+def test_a_vendors_unpacked_kafka_is_judged_as_the_release_that_it_is_a_build_of(tmp_path):
+    version = {"kafka/kafka-version.properties": b"version=3.9.1.redhat-00003\n"}
+    write_jar(version, tmp_path / "libs" / "kafka-raft-3.9.1.redhat-00003.jar")
+    assert read_inputs(Request(base_dist=tmp_path)).kafka_version == "3.9.1"
+    assert read_inputs(Request(base_dist=tmp_path, kafka_version="3.9.1")).kafka_version == "3.9.1"
+    with pytest.raises(HarnessError, match=r"is Kafka 3\.9\.1, not 3\.9\.2"):
+        read_inputs(Request(base_dist=tmp_path, kafka_version="3.9.2"))
 
 
 def test_the_terminal_shows_verdict_reasons_and_report_and_no_control_characters(tmp_path):

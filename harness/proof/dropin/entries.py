@@ -10,6 +10,7 @@ from pathlib import Path
 
 from harness.base.archives import open_archive, read_entry
 from harness.kafka.distribution import VERSION_ENTRY, version_in_properties
+from harness.kafka.release_lines import same_line
 from harness.model.proof import Difference
 from harness.proof.bytecode import ClassFacts
 from harness.proof.dropin import rules
@@ -109,10 +110,10 @@ def _only(these: Mapping[str, object], those: Mapping[str, object]) -> list[str]
 
 
 def _is_text(name: str, base: JarFacts, candidate: JarFacts) -> bool:
-    """Whether a resource is for people only; of the version file, all but the version is (the commit's id)."""
+    """Whether a resource is for people only; so is the version file as long as its release line stays."""
     if name == VERSION_ENTRY:
-        versions = {version_in_properties(jar.resources[name].decode("utf-8", "replace")) for jar in (base, candidate)}
-        return len(versions) == 1
+        texts = (jar.resources[name].decode("utf-8", "replace") for jar in (base, candidate))
+        return same_line(*map(version_in_properties, texts))
     return bool(_TEXT.fullmatch(name))
 
 
