@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
@@ -59,6 +60,7 @@ class TestSuite(StrEnum):
     __test__ = False
     UPSTREAM = "upstream"  # the released test jar of the module
     SERIES = "series"  # the new test files that come with the patch series
+    RELEASE = "release"  # the released tests of the release that the jar names, where that is not the nodes'
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,8 @@ class TestClass:
 class FailedTest:
     """A test that failed on the candidate; `fails_on_base` is None when it was not run on base (or cannot be).
 
-    `excuse` says why it does not count against the candidate although base passes it, empty when it does.
+    `excuse` says why it does not count against the candidate although base passes it, empty when it does. `display` is
+    what the test calls itself, empty when that is its name.
     """
 
     suite: TestSuite
@@ -89,6 +92,21 @@ class FailedTest:
     trace: str
     fails_on_base: bool | None = None
     excuse: str = ""
+    display: str = ""
+
+    @property
+    def place(self) -> str:
+        """The line of the test at which it failed (`KafkaRaftClientTest.java:712`), empty where the trace has none."""
+        file = self.class_name.rpartition(".")[2].partition("$")[0]
+        found = re.search(rf"\(({re.escape(file)}\.\w+:\d+)\)", self.trace)
+        return found.group(1) if found else ""
+
+    @property
+    def behaviour(self) -> str:
+        """What changed, in the test's own words: its names, what it expected, and where."""
+        display = f" (“{self.display}”)" if self.display else ""
+        place = f", at {self.place}" if self.place else ""
+        return f"test {self.class_name}.{self.name}{display} fails: {self.message}{place}"
 
     @property
     def blocks(self) -> bool:
@@ -274,6 +292,6 @@ class Proof:
         """Return, in sentences, everything that makes the jar no sound drop-in; empty when it is one."""
         return (
             *(f"{each.rule}: {each.detail}" for each in self.differences if each.blocks),
-            *(f"test {each.class_name}.{each.name} fails: {each.message}" for each in self.tests.failed if each.blocks),
+            *(each.behaviour for each in self.tests.failed if each.blocks),
             *(f"claim {each.claim} is refuted by the source: {each.detail}" for each in self.audit if each.blocks),
         )

@@ -19,11 +19,12 @@ from harness.building.build_comparison import unpatched_jars
 from harness.building.builders.base import BuildHost, compilers_at_hand
 from harness.building.builders.ecj import ecj_of
 from harness.building.compiling import Builder
-from harness.building.given import version_note
+from harness.building.given import other_release, version_note
 from harness.kafka.distribution import Distribution, distribution_of, locked_distribution
 from harness.kafka.lock import locked_versions, read_lock
 from harness.kafka.patching import load_series
 from harness.kafka.release_lines import Line, line_of
+from harness.kafka.release_tests import tests_of_release
 from harness.kafka.series import series_folder
 from harness.model.arms import Build, Role
 from harness.model.declaration import Declaration
@@ -35,7 +36,6 @@ from harness.model.proof import (
     Proof,
     TestScope,
     TestsProof,
-    TestStanding,
 )
 from harness.model.setup import Setup
 from harness.model.waivers import load_waivers
@@ -50,11 +50,11 @@ from harness.proof.dropin import (
     prove_dropin,
     worst_first,
 )
-from harness.proof.junit.bench import TestBench
-from harness.proof.junit.proving import NOT_COMPILED, run_tests
+from harness.proof.junit import OtherRelease, TestBench, run_tests
 from harness.proof.proof_summary import describe_audit, describe_differences, describe_tests, headline
 from harness.proof.waived_differences import waive_differences
 from harness.rundir.directory import RunDirectory
+from harness.stages.tests_weighed import excused, forgiving_foreign, standing_of, with_gap
 from harness.stages.timing import timed
 from harness.toolbox.downloads import Downloads
 from harness.toolbox.java import JavaRuntime
@@ -79,7 +79,8 @@ class _Case:
     `built_series` is the folder of the series that the candidate was built from here, None for a given jar.
     `java` is what nodes run on. `compilers` are those at hand, ecj last. `release` is the locked release where base's
     jar is that release's own, else None. `tests` are the jars of upstream's tests, empty where that version's are not
-    pinned. `binding`: the candidate is made as its series makes it.
+    pinned; `other` is the release that the jar names where that is not the nodes', with its tests, or in words why they
+    cannot be run. `binding`: the candidate is made as its series makes it.
     """
 
     directory: RunDirectory
@@ -97,6 +98,7 @@ class _Case:
     tools: ProofTools
     release: _Release | None
     tests: tuple[Path, ...]
+    other: OtherRelease | str | None
     binding: bool
 
     @property
@@ -205,6 +207,7 @@ def _case(
         tools=prepare_tools(ecj, toolbox, distribution),
         release=_release(lock, downloads) if lock and is_released_jar(base, lock) else None,
         tests=downloads.fetch_all(lock.of(Purpose.TESTS)) if lock and request.tests is not TestScope.NONE else (),
+        other=_other_release(directory.path / candidate.jar, distribution.version, line, request.tests, downloads),
         binding=declaration.binding,
     )
 
@@ -225,6 +228,18 @@ def is_released_jar(build: Build, lock: Lock) -> bool:
 
 def _release(lock: Lock, downloads: Downloads) -> _Release:
     return _Release(locked_distribution(lock, downloads), downloads.fetch(lock.one(Purpose.SOURCES)))
+
+
+def _other_release(
+    jar: Path, version: str, line: Line, scope: TestScope, downloads: Downloads
+) -> OtherRelease | str | None:
+    release = other_release(jar, version)
+    if not release or scope is TestScope.NONE:
+        return None
+    try:
+        return OtherRelease(release, tests_of_release(release, line.lock, downloads))
+    except HarnessError as error:
+        return f"The tests of Kafka {release}, which the jar names, were not run: {error} Try `harness lock {release}`."
 
 
 def _prove(case: _Case, reporter: Reporter) -> Proof:
@@ -320,26 +335,16 @@ def _tests(case: _Case, changed: frozenset[str], reporter: Reporter) -> TestsPro
         cache=case.cache,
         series_tests=series if series and series.is_dir() else None,
         changed=changed,
+        other=case.other if isinstance(case.other, OtherRelease) else None,
     )
     out = case.directory.proof(case.candidate.name).junit
     reporter.report(f"upstream's raft tests on the jar ({scope})")
     with reporter.counted("tests") as progress:
         found = run_tests(bench, case.jar, case.base_jar, scope, out, progress)
     found = replace(found, report=out.relative_to(case.directory.path).as_posix())
-    return forgiving_foreign(found) if case.candidate.builder == "given" else found
-
-
-def forgiving_foreign(tests: TestsProof) -> TestsProof:
-    """Return what tests say of a jar that somebody made: it may do the same by other members than ours.
-
-    That the series' own tests do not compile against it is a gap then, and no failure.
-    """
-    unmade = [failed for failed in tests.failed if failed.class_name == NOT_COMPILED]
-    if not unmade:
-        return tests
-    gap = f"The series' own tests do not fit this jar, which does it another way: {unmade[0].message}"
-    kept = tuple(failed for failed in tests.failed if failed not in unmade)
-    return replace(tests, failed=kept, gap=" ".join(filter(None, (tests.gap, gap))))
+    found = forgiving_foreign(found) if case.candidate.builder == "given" else found
+    found = with_gap(found, case.other) if isinstance(case.other, str) else found
+    return excused(found, case.claims.tests_changed, case.binding)
 
 
 def _chain(chain: Chain, tests: TestsProof) -> ClaimChain:
@@ -353,16 +358,3 @@ def _chain(chain: Chain, tests: TestsProof) -> ClaimChain:
         chain.evidence,
         chain.level,
     )
-
-
-def standing_of(name: str, tests: TestsProof) -> TestStanding:
-    """Return what became of `Class#method`; the class may be written without its package."""
-    class_name, _, method = name.partition("#")
-
-    def is_class(other: str) -> bool:
-        return other == class_name or other.endswith(f".{class_name}")
-
-    if any(is_class(failed.class_name) and failed.name.partition("(")[0] == method for failed in tests.failed):
-        return TestStanding.FAILED
-    ran = any(is_class(each.name) and method in each.methods for each in tests.classes)
-    return TestStanding.PASSED if ran else TestStanding.NOT_RUN

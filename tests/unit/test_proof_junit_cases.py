@@ -51,6 +51,14 @@ def test_the_engine_is_reported_by_the_files_name(tmp_path):
     assert read_report(tmp_path / "TEST-jqwik.xml")[0].engine == "jqwik"
 
 
+def test_a_test_that_calls_itself_otherwise_than_by_its_name_keeps_both():
+    def named(display):
+        return f"<system-out><![CDATA[\n{ID}[method:one()]\ndisplay-name: {display}\n]]></system-out>"
+
+    assert parsed(xml_case("one()", named("[2] version=15")))[0].display == "[2] version=15"
+    assert parsed(xml_case("one()", named("one()")))[0].display == ""
+
+
 def test_control_characters_and_endless_texts_are_shown_as_escapes_and_cut():
     failure = f'<failure message="{"m" * 9000}">\u202e{"t" * 50_000}</failure>'
     (case,) = parsed(xml_case("one\u200b", failure))

@@ -2,6 +2,7 @@
 
 import struct
 import zipfile
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.model.proof import FailedTest, TestClass, TestSuite
+from harness.proof.junit.excuses import excuse_by_release
 from harness.proof.junit.fork_plan import JUPITER, PROPERTIES, only_classes, units_of
 from harness.proof.junit.junit_tests import JUnitTest, Status
 from harness.proof.junit.related import changed_classes, outermost, referred, related_tests
@@ -200,3 +202,47 @@ def test_related_are_the_classes_that_name_a_changed_one_themselves_nested_or_th
 def test_a_test_class_that_cannot_be_read_is_reported(tmp_path):
     with pytest.raises(HarnessError, match="a/BadTest of the tests cannot be read"):
         related_tests(jar(tmp_path / "tests.jar", BadTest=b"no"), {"a.Changed"})
+
+
+RELEASE_ON_JAR = [case("a(int)[1]"), case("a(int)[2]"), case("b()"), case("c()", status=Status.SKIPPED)]
+
+
+@pytest.mark.parametrize(
+    ("name", "own", "excused"),
+    [
+        ("a(int)[1]", RELEASE_ON_JAR, True),
+        ("a(boolean)[3]", RELEASE_ON_JAR, True),  # the same method with other parameters
+        ("a(int)[1]", [case("a(int)[1]", status=Status.FAILED)], False),
+        ("a(int)[1]", [case("a(int)[1]", status=Status.MISSING)], False),
+        ("c()", RELEASE_ON_JAR, False),  # it skipped itself, which shows nothing
+        ("gone()", RELEASE_ON_JAR, True),
+        ("gone()", [*RELEASE_ON_JAR, case("d()", status=Status.FAILED)], False),
+        ("gone()", [case("b()", "a.CTest")], False),
+        ("gone()", [], False),
+    ],
+)
+def test_another_releases_tests_excuse_what_that_release_has_changed(name, own, excused):
+    failed = FailedTest(UPSTREAM, "a.BTest", name, "m", "t", False)
+    (found,) = excuse_by_release([failed], "3.9.2", own)
+    assert bool(found.excuse) is excused
+    assert found.blocks is not excused
+
+
+def test_another_releases_tests_excuse_no_test_of_the_series_and_no_dead_jvm():
+    own = [case("a()")]
+    for failed in (
+        FailedTest(TestSuite.SERIES, "a.BTest", "a()", "m", "t", False),
+        FailedTest(UPSTREAM, "a.CTest", "2 tests, a() among them,", "did not run: exit 3", "t", False),
+    ):
+        assert excuse_by_release([failed], "3.9.2", own) == (failed,)
+
+
+def test_a_failure_is_described_by_the_tests_own_words_and_its_line():
+    trace = "E: x\n\tat org.junit.A(A.java:7)\n\tat a.BTest.lambda$1(BTest.java:41)\n\tat a.BTest.a(BTest.java:52)"
+    (failed,) = failed_tests(
+        UPSTREAM,
+        [case("a(int)[2]", status=Status.FAILED, message="expected: <1> but was: <2>", trace=trace, display="[2] n=5")],
+        {},
+    )
+    assert failed.behaviour == "test a.BTest.a(int)[2] (“[2] n=5”) fails: expected: <1> but was: <2>, at BTest.java:41"
+    assert replace(failed, trace="", display="").behaviour == "test a.BTest.a(int)[2] fails: expected: <1> but was: <2>"

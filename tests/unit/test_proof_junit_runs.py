@@ -16,7 +16,7 @@ from harness.base.errors import HarnessError
 from harness.building.compiling import Compilation
 from harness.kafka.release_lines import line_of
 from harness.model.proof import TestScope, TestSuite
-from harness.proof.junit import TestBench, forks, run_tests
+from harness.proof.junit import OtherRelease, TestBench, forks, run_tests
 from harness.toolbox.java import JavaRuntime
 
 # Reads its part from the jar under test: how each test ends ("exit N", "hang", "flood", "garbage", "forget" act for
@@ -27,6 +27,9 @@ argv = sys.argv[1:]
 path = argv[argv.index("-cp") + 1].split(":")
 jar = next(each for each in path if os.path.basename(each) in ("base.jar", "candidate.jar"))
 tests = json.load(open(jar))
+for each in path:
+    if os.path.basename(each) == "kafka-raft-9.2-test.jar":
+        tests = json.load(open(each))[os.path.basename(jar)]
 reports = next(each.partition("=")[2] for each in argv if each.startswith("--reports-dir="))
 root = next((each.partition("=")[2] for each in argv if each.startswith("--scan-classpath=")), "")
 wanted = [each.partition("=")[2] for each in argv if each.startswith("--select-method=")]
@@ -262,6 +265,51 @@ def test_a_test_class_of_the_series_without_any_test_is_missed(prove, series):
 def test_the_series_folder_must_hold_tests(prove, tmp_path):
     with pytest.raises(HarnessError, match="holds no Java file"):
         prove(SOUND, series_tests=tmp_path / "cache")
+
+
+@pytest.fixture
+def other(tmp_path):
+    """Make the tests of the release 9.2: how each ends on the candidate, and on base."""
+
+    def make(candidate, base=None):
+        jar = tmp_path / "kafka-raft-9.2-test.jar"
+        jar.write_text(json.dumps({"candidate.jar": candidate, "base.jar": base or candidate}))
+        return OtherRelease("9.2", (jar,))
+
+    return make
+
+
+def test_a_failing_test_that_the_jars_own_release_has_changed_is_excused_where_the_jar_passes_that(prove, other):
+    proof = prove({A: "fail", B: "pass"}, other=other(SOUND))
+    (failed,) = proof.failed
+    assert (failed.suite, failed.name, failed.blocks) == (TestSuite.UPSTREAM, "a", False)
+    assert failed.excuse == "Kafka 9.2's own version of this test passes on the jar"
+    ran = [each.name for each in proof.classes if each.suite is TestSuite.RELEASE]
+    assert ran == ["k.ATest", "k.BTest"]
+
+
+def test_a_test_that_the_jars_own_release_fails_too_is_its_failure_twice(prove, other):
+    changed, own = prove({A: "fail", B: "pass"}, other=other({A: "fail", B: "pass"}, SOUND)).failed
+    assert (changed.suite, changed.blocks) == (TestSuite.UPSTREAM, True)
+    assert (own.suite, own.fails_on_base, own.blocks) == (TestSuite.RELEASE, False, True)
+
+
+def test_a_test_of_the_jars_release_that_base_fails_too_does_not_count(prove, other):
+    (failed,) = prove(SOUND, other=other({A: "fail", B: "pass"})).failed
+    assert (failed.suite, failed.fails_on_base, failed.blocks) == (TestSuite.RELEASE, True, False)
+
+
+def test_a_test_that_the_jars_release_has_no_longer_is_excused_only_where_its_class_is_there_and_passes(prove, other):
+    (gone,) = prove({A: "fail", B: "pass"}, other=other({"k.ATest#new": "pass", B: "pass"})).failed
+    assert gone.excuse == "Kafka 9.2 has this test no longer, and its ATest passes on the jar (1 test)"
+    (without_class,) = prove({A: "fail", B: "pass"}, other=other({B: "pass"})).failed
+    assert (without_class.excuse, without_class.blocks) == ("", True)
+
+
+def test_tests_of_the_jars_release_that_cannot_be_counted_are_a_gap_and_excuse_nothing(prove, other):
+    proof = prove({A: "fail", B: "pass"}, other=other({"k.SeriesTest#s": "pass"}, {}))
+    assert proof.gap.startswith("Kafka 9.2's own tests were not run: The tests cannot be counted on ")
+    assert [each.blocks for each in proof.failed] == [True]
 
 
 def test_the_jar_under_test_comes_after_the_tests_on_the_class_path(bench, tmp_path):

@@ -24,7 +24,8 @@ from harness.model.proof import (
 )
 from harness.model.setup import Setup
 from harness.proof.junit.proving import NOT_COMPILED
-from harness.stages.prove import claims_upheld, classes_that_may_change, forgiving_foreign, is_released_jar, standing_of
+from harness.stages.prove import claims_upheld, classes_that_may_change, is_released_jar
+from harness.stages.tests_weighed import excused, forgiving_foreign, standing_of
 from harness.toolbox.lockfile import Artifact, Lock, Purpose
 
 RAN = TestsProof(
@@ -112,3 +113,20 @@ def test_a_jar_is_the_locked_releases_by_its_bytes_whoever_handed_it_over() -> N
     assert is_released_jar(replace(given, builder="release"), lock)
     assert not is_released_jar(replace(given, jar_sha256="cd" * 32), lock)
     assert not is_released_jar(replace(given, jar_sha256="ef" * 32), lock)
+
+
+FAILED = RAN.failed[0]
+UPSTREAMS = replace(FAILED, suite=TestSuite.UPSTREAM, class_name="org.apache.kafka.raft.VoteTest", name="votes(int)[2]")
+
+
+def test_a_claims_file_excuses_the_tests_that_it_names_and_no_others() -> None:
+    tests = replace(RAN, failed=(UPSTREAMS, replace(UPSTREAMS, name="votesTwice()")))
+    changed, other = excused(tests, {"VoteTest#votes": "one more vote is sent"}, binding=True).failed
+    assert changed.excuse == "the claims file says that it changes: one more vote is sent"
+    assert (changed.blocks, other.blocks, other.excuse) == (False, True, "")
+
+
+def test_the_series_own_tests_decide_only_of_a_jar_that_is_made_from_it() -> None:
+    tests = replace(RAN, failed=(UPSTREAMS, FAILED))
+    assert [each.blocks for each in excused(tests, {}, binding=True).failed] == [True, True]
+    assert [each.blocks for each in excused(tests, {}, binding=False).failed] == [True, False]

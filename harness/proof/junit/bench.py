@@ -12,13 +12,22 @@ from harness.toolbox.java import JavaRuntime
 
 
 @dataclass(frozen=True, slots=True)
+class OtherRelease:
+    """Another release of the same line, which the jar names, and the jars of its tests with what they need."""
+
+    release: str
+    jars: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TestBench:
     """What tests run with.
 
     `line` is the release line of the tests, `jars` are those of the lock's TESTS, `others` the distribution's without a
     raft jar. `builder` compiles the hooks (kept below `cache`) and `series_tests`, the series' folder of Java files in
     package folders. `changed` names the changed classes, with dots, where the caller knows them better than comparing
-    bytes does: two compilers give different bytes for the same source.
+    bytes does: two compilers give different bytes for the same source. `other` is the release that the jar names where
+    that is not the nodes'.
     """
 
     __test__ = False
@@ -30,6 +39,7 @@ class TestBench:
     cache: Path
     series_tests: Path | None = None
     changed: frozenset[str] | None = None
+    other: OtherRelease | None = None
     forks: int = 2
 
     @property

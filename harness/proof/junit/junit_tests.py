@@ -13,6 +13,7 @@ from harness.base.text import cut, visible
 _MOST_BYTES = 64 * 2**20  # all of upstream's tests make 0.4 MB
 _MOST_CASES = 20_000
 _NAME, _MESSAGE, _TRACE, _MOST_TEXT = 300, 500, 8_000, 10_000  # characters that are kept
+_DISPLAY = re.compile(r"^display-name: (.+)$", re.MULTILINE)
 _METHOD = re.compile(r"^unique-id: \S*?/\[(?:method|test-template|property|test-factory):([^\]]+)\]", re.MULTILINE)
 
 
@@ -31,7 +32,7 @@ class JUnitTest:
 
     `engine` is what ran it (`junit-jupiter`, `jqwik`), `name` is unique in its class (`fetches(boolean)[2]`), `method`
     what the launcher selects it by, with parameter types (`fetches(boolean)`), empty when the report does not say;
-    `seconds` is wall time.
+    `seconds` is wall time. `display` is what the test calls itself, empty when that is its name.
     """
 
     engine: str
@@ -42,6 +43,7 @@ class JUnitTest:
     seconds: float = 0.0
     message: str = ""
     trace: str = ""
+    display: str = ""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -117,14 +119,18 @@ class _ReportReader:
 
     def _case(self, attributes: dict[str, str]) -> JUnitTest:
         status, message = self._problem
-        method = _METHOD.search(self._texts.get("system-out", ""))
+        output = self._texts.get("system-out", "")
+        method, display = _METHOD.search(output), _DISPLAY.search(output)
+        name = visible(attributes.get("name", "")[:_NAME])
+        shown = visible(display.group(1)[:_NAME]) if display else ""
         return JUnitTest(
             engine=self._engine,
             class_name=visible(attributes.get("classname", "")[:_NAME]),
-            name=visible(attributes.get("name", "")[:_NAME]),
+            name=name,
             method=method.group(1) if method else "",
             status=status,
             seconds=float(attributes.get("time", "0").replace(",", "")),
             message=cut(visible(message), _MESSAGE),
             trace=cut(visible(self._texts.get("failure") or self._texts.get("error") or ""), _TRACE),
+            display="" if shown == name else shown,
         )

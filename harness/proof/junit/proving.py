@@ -13,7 +13,8 @@ from harness.base.errors import HarnessError
 from harness.base.text import cut
 from harness.building.compiling import first_errors
 from harness.model.proof import FailedTest, TestScope, TestsProof, TestSuite
-from harness.proof.junit.bench import TestBench
+from harness.proof.junit.bench import OtherRelease, TestBench
+from harness.proof.junit.excuses import excuse_by_release
 from harness.proof.junit.fork_plan import only_classes, units_of
 from harness.proof.junit.junit_tests import JUnitTest, Status
 from harness.proof.junit.related import changed_classes, related_tests
@@ -21,7 +22,9 @@ from harness.proof.junit.test_outcomes import Key, classes_of, failed_tests, gap
 from harness.proof.junit.test_runs import Runs, TestedJar
 
 Cases = tuple[JUnitTest, ...]
+Failures = tuple[FailedTest, ...]
 NOT_COMPILED = "tests of the series"  # stands for the class of tests that could not even be compiled or found
+_UNRELATED = "none of upstream's tests is related to what changed"
 Progress = Callable[[int, int], None]  # so many tests of so many have ended
 
 
@@ -47,20 +50,48 @@ def _prove(runs: Runs, candidate: Path, base: Path, scope: TestScope, progress: 
     control, tested = TestedJar("base", base), TestedJar("candidate", candidate)
     upstream = _in_scope(runs, candidate, base, scope, runs.count(control, runs.bench.released))
     series, own, broken = _series(runs, tested)
-    slow = runs.bench.line.slow_tests
-    theirs, total = len(upstream), len(upstream) + len(own)
-    cases = runs.run(tested, units_of(upstream, slow), lambda done: progress(done, total))
-    own_cases = runs.run(series, units_of(own, slow), lambda done: progress(theirs + done, total))
+    release, theirs, gap = _of_release(runs, candidate, base, scope)
+    slow, total = runs.bench.line.slow_tests, len(upstream) + len(own) + len(theirs)
+
+    def ran(who: Runs, jar: TestedJar, cases: Cases, before: int) -> Cases:
+        return who.run(jar, units_of(cases, slow), lambda done: progress(before + done, total))
+
+    cases = ran(runs, tested, upstream, 0)
+    own_cases = ran(runs, series, own, len(upstream))
+    their_cases = ran(release, replace(tested, label="release"), theirs, len(upstream) + len(own))
+    failed = failed_tests(TestSuite.UPSTREAM, cases, _again(runs, control, cases))
     return TestsProof(
         scope=scope,
-        classes=(*classes_of(TestSuite.UPSTREAM, cases), *classes_of(TestSuite.SERIES, own_cases)),
+        classes=(
+            *classes_of(TestSuite.UPSTREAM, cases),
+            *classes_of(TestSuite.SERIES, own_cases),
+            *classes_of(TestSuite.RELEASE, their_cases),
+        ),
         failed=(
-            *failed_tests(TestSuite.UPSTREAM, cases, _again(runs, control, cases)),
+            *_outdated(runs.bench.other, failed, their_cases),
             *failed_tests(TestSuite.SERIES, own_cases, _series_again(runs, control, own_cases)),
             *broken,
+            *failed_tests(TestSuite.RELEASE, their_cases, _again(release, control, their_cases)),
         ),
-        gap=gap_of((*cases, *own_cases)) if cases else "none of upstream's tests is related to what changed",
+        gap=" ".join(filter(None, (gap_of((*cases, *own_cases, *their_cases)) if cases else _UNRELATED, gap))),
     )
+
+
+def _of_release(runs: Runs, candidate: Path, base: Path, scope: TestScope) -> tuple[Runs, Cases, str]:
+    """Count the tests of the release that the jar names, on the jar itself; return what to run them with, and a gap."""
+    other = runs.bench.other
+    if other is None:
+        return runs, (), ""
+    theirs = replace(runs, bench=replace(runs.bench, jars=other.jars), scratch=runs.scratch / "release")
+    try:
+        counted = theirs.count(TestedJar("release", candidate), theirs.bench.released)
+    except HarnessError as error:
+        return theirs, (), f"Kafka {other.release}'s own tests were not run: {error.message}"
+    return theirs, _in_scope(theirs, candidate, base, scope, counted), ""
+
+
+def _outdated(other: OtherRelease | None, failed: Failures, own: Cases) -> Failures:
+    return excuse_by_release(failed, other.release, own) if other else failed
 
 
 def _in_scope(runs: Runs, candidate: Path, base: Path, scope: TestScope, counted: Cases) -> Cases:

@@ -82,7 +82,7 @@ def _class(suite: TestSuite, name: str, cases: Sequence[JUnitTest]) -> TestClass
 
 
 def _failed(suite: TestSuite, case: JUnitTest, fails_on_base: bool | None) -> FailedTest:
-    return FailedTest(suite, case.class_name, case.name, case.message, case.trace, fails_on_base)
+    return FailedTest(suite, case.class_name, case.name, case.message, case.trace, fails_on_base, display=case.display)
 
 
 def _verdict(cases: Sequence[JUnitTest], on_base: Mapping[Key, Status]) -> bool | None:

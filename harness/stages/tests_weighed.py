@@ -1,0 +1,44 @@
+"""What tests on a jar come to: which failures count against it, and what becomes of a test that a claim names; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from harness.model.proof import TestsProof, TestStanding
+from harness.proof.junit.excuses import excuse_by_claims, excuse_foreign, names
+from harness.proof.junit.proving import NOT_COMPILED
+
+
+def excused(tests: TestsProof, reasons: Mapping[str, str], binding: bool) -> TestsProof:
+    """Return what tests say, with the reasons why failures do not count.
+
+    `reasons` are those of the claims file, by test; without `binding` the series' own tests are only shown.
+    """
+    failed = excuse_by_claims(tests.failed, reasons)
+    return replace(tests, failed=failed if binding else excuse_foreign(failed))
+
+
+def forgiving_foreign(tests: TestsProof) -> TestsProof:
+    """Return what tests say of a jar that somebody made: it may do the same by other members than ours.
+
+    That the series' own tests do not compile against it is a gap then, and no failure.
+    """
+    unmade = [failed for failed in tests.failed if failed.class_name == NOT_COMPILED]
+    if not unmade:
+        return tests
+    gap = f"The series' own tests do not fit this jar, which does it another way: {unmade[0].message}"
+    return with_gap(replace(tests, failed=tuple(failed for failed in tests.failed if failed not in unmade)), gap)
+
+
+def with_gap(tests: TestsProof, gap: str) -> TestsProof:
+    """Return what tests say, with one more sentence on what could not be run."""
+    return replace(tests, gap=" ".join(filter(None, (tests.gap, gap))))
+
+
+def standing_of(name: str, tests: TestsProof) -> TestStanding:
+    """Return what became of `Class#method`; the class may be written without its package."""
+    if any(names(name, failed.class_name, failed.name) for failed in tests.failed):
+        return TestStanding.FAILED
+    ran = any(names(name, each.name, method) for each in tests.classes for method in each.methods)
+    return TestStanding.PASSED if ran else TestStanding.NOT_RUN
