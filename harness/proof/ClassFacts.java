@@ -260,7 +260,7 @@ public final class ClassFacts {
     private static String methodOf(MethodNode method, Lambdas lambdas) throws Exception {
         List<String> uses = new ArrayList<>();
         for (String[] each : usesOf(method)) {
-            uses.add("[" + texts(each, 4) + "," + each[4] + "]");
+            uses.add("[" + texts(each, 4) + "," + each[4] + (each.length > 5 ? "," + quoted(each[5]) : "") + "]");
         }
         return "[" + quoted(method.name) + "," + quoted(method.desc) + "," + (method.access & REAL_FLAGS) + ","
             + texts(method.exceptions) + "," + quoted(digestOf(method, lambdas)) + "," + uses + "]";
@@ -284,10 +284,12 @@ public final class ClassFacts {
             } else if (each instanceof MultiANewArrayInsnNode) {
                 use(uses, "type", ((MultiANewArrayInsnNode) each).desc, "", "", line);
             } else if (each instanceof LdcInsnNode) {
-                useConstant(uses, ((LdcInsnNode) each).cst, line);
+                useConstant(uses, ((LdcInsnNode) each).cst, line, "java/lang/invoke/MethodHandle");
             } else if (each instanceof InvokeDynamicInsnNode) {
-                for (Object argument : ((InvokeDynamicInsnNode) each).bsmArgs) {
-                    useConstant(uses, argument, line);
+                InvokeDynamicInsnNode made = (InvokeDynamicInsnNode) each;
+                Type type = Type.getReturnType(made.desc);
+                for (Object argument : made.bsmArgs) {
+                    useConstant(uses, argument, line, type.getSort() == Type.OBJECT ? type.getInternalName() : "");
                 }
             }
         }
@@ -299,7 +301,8 @@ public final class ClassFacts {
         return uses;
     }
 
-    private static void useConstant(List<String[]> uses, Object constant, int line) {
+    /** A handle does nothing yet: `made` is the interface of the object that it is made into, as a lambda is. */
+    private static void useConstant(List<String[]> uses, Object constant, int line, String made) {
         if (constant instanceof Type && ((Type) constant).getSort() >= Type.ARRAY
             && ((Type) constant).getSort() <= Type.OBJECT) {
             use(uses, "type", ((Type) constant).getInternalName(), "", "", line);
@@ -307,7 +310,11 @@ public final class ClassFacts {
             Handle handle = (Handle) constant;
             String kind = handle.getTag() <= Opcodes.H_GETSTATIC ? "get"
                 : handle.getTag() <= Opcodes.H_PUTSTATIC ? "put" : "call";
-            use(uses, kind, handle.getOwner(), handle.getName(), handle.getDesc(), line);
+            if (!handle.getOwner().startsWith("[")) {
+                uses.add(new String[] {
+                    kind, handle.getOwner(), handle.getName(), handle.getDesc(), String.valueOf(line), made
+                });
+            }
         }
     }
 

@@ -32,6 +32,8 @@ class Use:
 
     `kind` is `call` (any invoke, and what a lambda or method reference stands for), `get` or `put` (a field), `new`,
     or `type` (cast, instanceof, catch, class constant). `name` and `descriptor` are empty for `new` and `type`.
+    `made_into` is the interface of the object that a lambda or method reference becomes (`java/lang/Runnable`), so that
+    nothing is called yet; empty for whatever acts at once.
     """
 
     kind: str
@@ -39,6 +41,7 @@ class Use:
     name: str
     descriptor: str
     line: int
+    made_into: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ from harness.proof.dropin.api import parse_report
 from harness.proof.dropin.class_changes import (
     CompiledBaseline,
     closest,
-    compare_blocking,
     compare_levels,
     compare_members,
     compare_nests,
@@ -104,29 +103,6 @@ def test_a_change_in_a_named_class_is_a_note_whatever_it_is():
 )
 def test_a_change_in_an_unnamed_class_weighs_by_what_changed(changed, rule):
     assert nests(BASE, {**BASE, STATE: changed}) == [rule]
-
-
-@pytest.mark.parametrize(
-    ("owner", "name", "fails"),
-    [
-        ("java/lang/Thread", "sleep", True),
-        ("org/apache/kafka/common/utils/Utils", "sleep", True),
-        ("java/util/concurrent/CompletableFuture", "get", True),
-        ("java/lang/System", "exit", True),
-        ("java/lang/Thread", "currentThread", False),
-        ("java/util/Map", "get", False),
-    ],
-)
-def test_a_class_that_newly_sleeps_waits_or_ends_the_jvm_fails_even_where_the_series_names_it(owner, name, fails):
-    base, candidate = (
-        classes(facts(STATE, method())),
-        classes(facts(STATE, method(uses=(call(owner, name),), code="c2"))),
-    )
-    found = names(compare_blocking(candidate, [CompiledBaseline("base", base)]))
-    assert found == (["blocks-or-ends"] if fails else [])
-    assert names(compare_blocking(candidate, [CompiledBaseline("base", candidate)])) == [], (
-        "what base does too is not new"
-    )
 
 
 def test_a_nested_class_belongs_to_the_class_that_the_series_names():

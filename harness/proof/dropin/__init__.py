@@ -18,13 +18,13 @@ from harness.model.proof import Difference, Severity
 from harness.proof.bytecode import BytecodeTools, Reference, prepare_bytecode, read_each, read_references
 from harness.proof.dropin import rules
 from harness.proof.dropin.api import compare_apis
+from harness.proof.dropin.blocking import compare_blocking
 from harness.proof.dropin.class_changes import (
     Classes,
     CompiledBaseline,
     Named,
     closest,
     code_of,
-    compare_blocking,
     compare_levels,
     compare_members,
     compare_nests,

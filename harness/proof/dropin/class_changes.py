@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,13 +27,6 @@ _MODIFIERS = {
 }
 _JAVA_8 = 52
 _SAME_COMPILER = 0.9  # of all classes: no two compilers agree on more, so it must be the baseline's own
-# Sleeping, waiting without an end of its own, ending the JVM, starting a process.
-_BLOCKS = re.compile(
-    r"call (?:java\.lang\.(?:Thread\.(?:sleep|join)|Object\.wait|(?:System|Runtime)\.(?:exit|halt|exec))"
-    r"|java\.lang\.ProcessBuilder\.start|java\.util\.concurrent\.locks\.LockSupport\.park\w*"
-    r"|java\.util\.concurrent\.(?:\w*Future\.(?:get|join)|(?:CountDownLatch|CyclicBarrier)\.await|Semaphore\.acquire)"
-    r"|org\.apache\.kafka\.common\.utils\.(?:Utils\.sleep|(?:System)?Time\.sleep|Exit\.(?:exit|halt)))\("
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +83,6 @@ def compare_nests(
         before, called = min(((one.get(top, ()), uses[top]) for one, uses in made), key=_unlike(calling[top]))
         change = describe_change(before, new[top], (called, calling[top]), certain)
         yield rule.broken(_dotted(top), f"{_dotted(top)}: {change}")
-
-
-def compare_blocking(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> Iterator[Difference]:
-    """Yield the calls that no baseline has and that a thread which drives Raft must not make, by top-level class."""
-    calling, calls = _calls_of(candidate), [_calls_of(each.classes) for each in baselines]
-    for top in sorted(changed_nests(candidate, baselines) & calling.keys()):
-        known = frozenset().union(*(each[top] for each in calls))
-        grave = sorted(each for each in calling[top] if each not in known and _BLOCKS.match(each))
-        if grave:
-            called = ", ".join(each.removeprefix("call ").partition("(")[0] for each in grave)
-            yield rules.BLOCKS_OR_ENDS.broken(_dotted(top), f"{_dotted(top)} newly calls {called}", "", called)
 
 
 def changed_nests(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> frozenset[str]:

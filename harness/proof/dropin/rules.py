@@ -65,7 +65,10 @@ UNNAMED_CLASS_ADDED = fail("unnamed-class-added", "a class is new that is not na
 UNNAMED_CLASS_API = fail("unnamed-class-api", "a class that is not named declares something else")
 UNNAMED_CLASS_CALLS = fail("unnamed-class-calls", "a class that is not named calls something else")
 UNNAMED_CLASS_CODE = warn("unnamed-class-code", "a class that is not named has other instructions")
-BLOCKS_OR_ENDS = fail("blocks-or-ends", "a class newly sleeps, waits, ends the JVM or starts a process")
+BLOCKS_OR_ENDS = fail(
+    "blocks-or-ends", "the thread that drives Raft may newly sleep, wait, look up names, end the JVM or start a process"
+)
+BLOCKS_ELSEWHERE = warn("blocks-elsewhere", "a class newly does so, but not on the thread that drives Raft")
 NAMED_CLASS_ADDED = note("named-class-added", "a class is new that the series or the claims name")
 NAMED_CLASS_CHANGED = note("named-class-changed", "a class that the series or the claims name has changed")
 GENERATED_CHANGED = fail("generated-changed", "a generated message class has changed")
