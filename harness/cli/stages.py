@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ from harness.base.errors import HarnessError
 from harness.cli import common
 from harness.cli.common import OutCopy, RunDir
 from harness.cli.helptext import help_text
+from harness.rundir.directory import RunDirectory
 
 _DIFF_HELP = help_text(
     "Find log differences between the arms of a run directory, or between two folders of logs from anywhere.",
@@ -18,6 +20,7 @@ _DIFF_HELP = help_text(
         ("harness diff out/20260101-120000-verify", "the arms of a run directory"),
         ("harness diff logs/before logs/after --out out/diff", "two folders of logs"),
         ("harness diff logs/before logs/after --repeats-dir logs/before-again", "with further runs of the first"),
+        ("harness diff before/server.log after/server.log --candidate-repeats-dir more", "and of the second"),
         ("spark-submit --packages … …/harness/__main__.py diff s3a://logs/before s3a://logs/after", "on a cluster"),
     ),
 )
@@ -45,12 +48,24 @@ def run(run_dir: RunDir, out: OutCopy = None) -> int:
     return 0
 
 
+Repeats = Annotated[
+    str,
+    typer.Option(
+        "--repeats-dir",
+        help="Further runs of what wrote the first, which show what is noise: the folder of one, or a folder of many.",
+        show_default=False,
+    ),
+]
+CandidateRepeats = Annotated[
+    str,
+    typer.Option("--candidate-repeats-dir", help="Further runs of what wrote the second, alike.", show_default=False),
+]
+
+
 def diff(
     run_dir: Annotated[
         str,
-        typer.Argument(
-            help="A run directory; or, with a second folder, any folder of logs, or address of one for Spark."
-        ),
+        typer.Argument(help="A run directory; or, with another beside it, a folder of logs, a log, or an address."),
     ],
     other: Annotated[
         str | None, typer.Argument(help="A second folder of logs: shows what differs.", show_default=False)
@@ -58,14 +73,8 @@ def diff(
     layout: Annotated[
         str, typer.Option("--layout", help="log4j conversion pattern of foreign logs; found out if not given.")
     ] = "",
-    repeats_dir: Annotated[
-        str | None,
-        typer.Option(
-            "--repeats-dir",
-            help="A folder of folders: logs of further runs of what wrote the first, which show what is noise.",
-            show_default=False,
-        ),
-    ] = None,
+    repeats_dir: Repeats = "",
+    candidate_repeats_dir: CandidateRepeats = "",
     master: Annotated[
         str, typer.Option("--master", help="A Spark cluster, spark://host:7077; this machine if not given.")
     ] = "",
@@ -75,24 +84,34 @@ def diff(
     ] = None,
 ) -> int:
     """Compare logs."""
+    from harness.logs.folders import RepeatPlaces
     from harness.stages import diff as stage
 
+    of_folders = {"layout": layout, "repeats-dir": repeats_dir, "candidate-repeats-dir": candidate_repeats_dir}
     if other is None:
-        if layout or repeats_dir:
-            raise HarnessError(
-                f"--{'layout' if layout else 'repeats-dir'} goes with two folders of logs.",
-                "A run directory knows its own layout and repeats.",
-            )
-        common.refuse_rollout(Path(run_dir))
-        folder = common.work_dir(Path(run_dir), out)
+        folder = _arms_to_compare(Path(run_dir), out, [name for name, value in of_folders.items() if value])
         stage.diff(folder, common.toolbox(), common.reporter(), master)
         common.console().print(f"Next: harness judge {folder}")
         return 0
+    repeats = RepeatPlaces(repeats_dir, candidate_repeats_dir)
     with common.fresh_run_dir(out, "diff") as folder:
-        stage.diff_folders(
-            run_dir, other, folder, layout or None, common.toolbox(), common.reporter(), repeats_dir, master
-        )
+        stage.diff_folders(run_dir, other, folder, layout or None, common.toolbox(), common.reporter(), repeats, master)
     return 0
+
+
+def _arms_to_compare(run_dir: Path, out: Path | None, of_folders: Sequence[str]) -> Path:
+    """Return the run directory to work in; `of_folders` are the options given that go with two folders only."""
+    if of_folders:
+        raise HarnessError(
+            f"--{of_folders[0]} goes with two folders of logs.", "A run directory knows its own layout and repeats."
+        )
+    common.refuse_rollout(run_dir)
+    if run_dir.exists() and not RunDirectory(run_dir).declaration.exists:
+        raise HarnessError(
+            f"{run_dir} is no run directory, and there is no second folder to compare it with.",
+            f"Name two folders of logs: harness diff {run_dir} OTHER",
+        )
+    return common.work_dir(run_dir, out)
 
 
 def judge(run_dir: RunDir, out: OutCopy = None) -> int:

@@ -1,17 +1,25 @@
-"""`harness diff DIR_A DIR_B`: two folders of logs from anywhere, compared without a run directory."""
+"""`harness diff A B`: two folders of logs from anywhere, or two logs, compared without a run directory."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from harness.base.errors import HarnessError
 from harness.logs.log_diff import CountedLogs, Progress, compare, opened, read_nodes, silent
 from harness.logs.read.event_counts import WHOLE_LOG
 from harness.logs.read.layout import COMMON, KAFKA_DEFAULT, Layout, compile_layout, detect
-from harness.logs.read.places import first_lines, folders_in, here_if_file, is_address, is_hidden, logs_below
+from harness.logs.read.places import (
+    first_lines,
+    folders_in,
+    here_if_file,
+    is_address,
+    is_hidden,
+    logs_among,
+    logs_below,
+)
 from harness.logs.read.proposals import layout_mismatch
 from harness.model.findings import Contrast
 from harness.model.node_logs import NodeLogs
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SAMPLE_LINES = 200  # of each file, by which its layout is recognised
+_NAMED = 3  # of the further runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +42,17 @@ class Folder:
     files: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class RepeatPlaces:
+    """Where further runs of what wrote the first folder lie, and of what wrote the second; empty for none.
+
+    Each is one run, whose logs lie as deep as those of the folder it repeats, or a folder with one entry for each run.
+    """
+
+    base: str = ""
+    candidate: str = ""
+
+
 def diff_folders(
     a: str,
     b: str,
@@ -40,47 +60,64 @@ def diff_folders(
     pattern: str | None,
     toolbox: Toolbox,
     progress: Progress = silent,
-    repeats: str | None = None,
+    repeats: RepeatPlaces = RepeatPlaces(),
     master: str = "",
 ) -> Contrast:
-    """Compare all logs below two folders (`*.log*`, compressed ones too) and write the results into `out`.
+    """Compare all logs of two folders (see `logs_among`; compressed ones too) and write the results into `out`.
 
-    Folders are paths, or addresses in a file system that Spark knows. `pattern` is the log4j conversion pattern of all
-    files; without it each file's layout is recognised. Files that fit no layout are left out and listed in totals.json;
-    a folder with none that fits is a HarnessError. Each folder in `repeats` holds the logs of one more run of what
-    wrote `a`: they show what is noise.
+    Folders are paths, or addresses in a file system that Spark knows; a single log may stand for one. `pattern` is the
+    log4j conversion pattern of all files; without it each file's layout is recognised. Files that fit no layout are
+    left out and listed in totals.json; a folder with none that fits is a HarnessError. `repeats` show what is noise.
     """
     patterns = COMMON if pattern is None else (compile_layout(pattern).pattern,)
-    a, b = here_if_file(a), here_if_file(b)
-    if a == b or (not is_address(a) and not is_address(b) and Path(a).resolve() == Path(b).resolve()):
-        raise HarnessError(f"{a} and {b} are the same folder.", "Name two folders of logs.")
-    for place in (a, b):
+    sides = {a: here_if_file(repeats.base), b: here_if_file(repeats.candidate)}
+    sides = {here_if_file(side): further for side, further in sides.items()}
+    if len(sides) == 1 or (not any(map(is_address, sides)) and len({Path(side).resolve() for side in sides}) == 1):
+        raise HarnessError(f"{a} and {b} are the same.", "Name two folders of logs, or two logs.")
+    for place in (*sides, *filter(None, sides.values())):
         if not is_address(place):
             log_files(Path(place))  # what lacks here fails before Spark starts
     with opened(out.path, toolbox, progress, master) as spark:
-        further = [] if repeats is None else _further(spark, here_if_file(repeats))
-        runs = [(a, a, 1), (b, b, 1), *((a, more, number) for number, more in enumerate(further, 2))]
-        folders = [Folder(arm, number, _logs(spark, place)) for arm, place, number in runs]
+        folders = [folder for side, further in sides.items() for folder in runs_of(spark, side, further, progress)]
         progress(f"Recognising the layout of {sum(len(folder.files) for folder in folders)} files")
         logs = read_files(spark, folders, out, patterns, progress)
-    return compare(logs, [(a, b)], out, progress)[0]
+    base, candidate = sides
+    return compare(logs, [(base, candidate)], out, progress)[0]
 
 
-def _further(spark: SparkSession, repeats: str) -> list[str]:
-    folder = Path(repeats)
+def runs_of(spark: SparkSession, side: str, further: str, progress: Progress) -> list[Folder]:
+    """Return the runs of one side: the folder itself, and those further ones that were named."""
+    places = [side]
+    if further:
+        places += (more := _further(spark, further, like=side))
+        progress(f"{further} holds {_counted(more)} of what wrote {side}")
+    return [Folder(side, number, _logs(spark, place)) for number, place in enumerate(places, 1)]
+
+
+def _counted(runs: Sequence[str]) -> str:
+    names = ", ".join(PurePosixPath(run).name for run in runs[:_NAMED])
+    return "one further run" if len(runs) == 1 else f"{len(runs)} further runs ({names}{', …' * (len(runs) > _NAMED)})"
+
+
+def _further(spark: SparkSession, repeats: str, like: str) -> list[str]:
+    """Return where further runs lie: what was named itself if its logs lie as deep in it as in `like`, else in it."""
+    if _depth(repeats, _logs(spark, repeats)) <= _depth(like, _logs(spark, like)):
+        return [repeats]
     if is_address(repeats):
-        found = folders_in(spark, repeats)
-    else:
-        found = sorted(str(path) for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
-    if not found:
-        raise HarnessError(
-            f"{repeats} holds no folders.", "Name a folder with one folder of logs for each further run of the first."
-        )
-    return found
+        return folders_in(spark, repeats) or list(_logs(spark, repeats))
+    entries = sorted(Path(repeats).iterdir())
+    return [str(entry) for entry in entries if entry.is_dir()] or [str(entry) for entry in entries]
+
+
+def _depth(place: str, files: Iterable[str]) -> int:
+    """Return how deep below a place its uppermost log lies: 0 where the place is that log."""
+    top = place.rstrip("/") if is_address(place) else str(Path(place).absolute())
+    paths = files if is_address(place) else (str(Path(file).absolute()) for file in files)
+    return min(path.count("/") for path in paths) - top.count("/")
 
 
 def _logs(spark: SparkSession, place: str) -> tuple[str, ...]:
-    return logs_below(spark, place) if is_address(place) else tuple(map(str, log_files(Path(place))))
+    return logs_below(spark, place) if is_address(place) else log_files(Path(place))
 
 
 def read_files(
@@ -105,17 +142,20 @@ def read_files(
     return read_nodes(spark, Path(), nodes, out, progress, unread)
 
 
-def log_files(folder: Path) -> tuple[Path, ...]:
-    """Return all files below `folder` with `.log` in their names, links that lead nowhere too.
+def log_files(place: Path) -> tuple[str, ...]:
+    """Return a log, or the logs below a folder (see `logs_among`), links that lead nowhere too.
 
-    None, or none but empty ones, is a HarnessError.
+    A place that is not there, or holds no log that is not empty, is a HarnessError.
     """
-    found = tuple(sorted(path for path in folder.rglob("*.log*") if path.is_file() or not path.exists()))
-    if not found:
-        raise HarnessError(f"{folder} has no files named *.log*.", "Name a folder that holds log files.")
-    if all(path.is_file() and path.stat().st_size == 0 for path in found):
-        raise HarnessError(f"{found[0]} and all other logs in {folder} are empty.", "Name one with events.")
-    return found
+    if not place.exists():
+        raise HarnessError(f"There is no {place}.", "Name a log, or a folder that holds logs.")
+    below = sorted(place.rglob("*")) if place.is_dir() else [place]
+    return logs_among(str(place), {str(path): _bytes(path) for path in below if path.is_file() or not path.exists()})
+
+
+def _bytes(path: Path) -> int:
+    """Return the size of a file; a link that leads nowhere counts as content, so that reading it says so."""
+    return path.stat().st_size if path.exists() else 1
 
 
 def _layout(sample: Sequence[str], patterns: Sequence[str]) -> Layout | None:

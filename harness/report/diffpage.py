@@ -52,7 +52,7 @@ def render_diff(contrast: Contrast, totals: Totals, out: Path) -> str:
 
 def diff_page(contrast: Contrast, totals: Totals, out: Path) -> DiffPage:
     """Return what the page shows."""
-    repeated = any(len(finding.base_runs) > 1 for finding in contrast.findings)
+    repeated = any(max(len(each.base_runs), len(each.candidate_runs)) > 1 for each in contrast.findings)
     known = FindingContext(repeated, "--repeats-dir", link=lambda evidence: _link(evidence, out))
     return DiffPage(
         _headline(contrast, repeated),
@@ -70,8 +70,12 @@ def _headline(contrast: Contrast, repeated: bool) -> str:
         return "No line differs"
     if not repeated:
         return "They differ; by how much more than noise is not known"
-    beyond = any(finding.significance is Significance.BEYOND for finding in contrast.findings)
-    return "They differ beyond the noise" if beyond else "They differ no more than by noise"
+    known = {finding.significance for finding in contrast.findings}
+    if Significance.BEYOND in known:
+        return "They differ beyond the noise"
+    if known == {Significance.WITHIN}:
+        return "They differ no more than by noise"
+    return "They differ; these repeats are too few to separate it from noise"
 
 
 def _read(files: Sequence[FileTotal]) -> str:

@@ -12,6 +12,7 @@ from rich.text import Text
 from harness.base.errors import HarnessError
 from harness.base.files import write_text
 from harness.base.progress import Reporter
+from harness.logs.folders import RepeatPlaces
 from harness.logs.folders import diff_folders as compare_folders
 from harness.logs.log_diff import diff_run
 from harness.model.findings import Contrast, Finding, Significance
@@ -68,12 +69,12 @@ def diff_folders(
     layout: str | None,
     toolbox: Toolbox,
     reporter: Reporter,
-    repeats: str | None = None,
+    repeats: RepeatPlaces,
     master: str = "",
 ) -> None:
-    """Compare two folders of logs, or addresses of some; write the results and diff.html into `out`, print the worst.
+    """Compare two folders of logs, or two logs; write the results and diff.html into `out`, print the worst.
 
-    `repeats` holds folders of further runs of what wrote `base`: they show what is noise.
+    `repeats` are further runs of what wrote either: they show what is noise.
     """
     reporter.stage(f"comparing {base} with {candidate} on Spark")
     logs = LogsFolder(out)

@@ -15,6 +15,7 @@ from harness.kafka.versions import release_of
 from harness.model.candidate_kind import CandidateKind
 from harness.model.request import DEFAULT_KAFKA, NO_CLAIMS, Request
 from harness.model.setup import Setup
+from harness.model.waivers import load_waivers
 from harness.scenario.plan import Scenario
 from harness.scenario.registry import load_all, select
 
@@ -79,12 +80,15 @@ def _claims_and_setup(request: Request, file: Path | None) -> tuple[ClaimSet, Se
     claims = load_claims(file) if file else _NO_CLAIMS
     overlay = load_overlay(request.config, frozenset(filter(None, [claims.flag]))) if request.config else {}
     series = file.parent if file and (file.parent / "series").is_file() else None
+    waivers = request.waivers or _own_waivers(series)
+    if waivers:
+        load_waivers(waivers)  # its rules are checked against those of the proof, which is later
     return claims, Setup(
         flag_key=claims.flag,
         overlay=overlay,
         claims=str(file or ""),
         series=str(series or ""),
-        waivers=str(request.waivers or _own_waivers(series) or ""),
+        waivers=str(waivers or ""),
     )
 
 

@@ -10,7 +10,7 @@ from harness.base.errors import HarnessError
 from harness.base.json import to_json
 from harness.logs.compare import clocks
 from harness.logs.count_cache import COUNTED
-from harness.logs.folders import log_files
+from harness.logs.folders import log_files, runs_of
 from harness.logs.log_diff import node_logs
 from harness.logs.read.event_counts import COUNTS, WHOLE_LOG
 from harness.logs.read.layout import KAFKA_DEFAULT
@@ -84,7 +84,7 @@ def test_a_file_address_is_a_path_of_this_machine():
 
 
 def test_a_folder_without_logs_and_one_with_empty_logs_only_are_refused(tmp_path):
-    with pytest.raises(HarnessError, match=r"has no files named \*\.log\*"):
+    with pytest.raises(HarnessError, match="has no files"):
         log_files(tmp_path)
     (tmp_path / "server.log").touch()
     with pytest.raises(HarnessError, match=r"server\.log and all other logs in .* are empty"):
@@ -93,9 +93,60 @@ def test_a_folder_without_logs_and_one_with_empty_logs_only_are_refused(tmp_path
     assert len(log_files(tmp_path)) == 2
 
 
+def test_a_log_may_be_given_itself_whatever_its_name_and_what_is_not_there_is_said_to_be_missing(tmp_path):
+    log = tmp_path / "broker"
+    log.write_text("x")
+    assert log_files(log) == (str(log),)
+    with pytest.raises(HarnessError, match=f"There is no {tmp_path}/nowhere"):
+        log_files(tmp_path / "nowhere")
+
+
+def test_the_output_of_a_node_is_a_log_too_and_where_nothing_is_named_so_every_file_is(tmp_path):
+    (tmp_path / "kafka-0.txt").write_text("x")
+    (tmp_path / "kafka-1.txt").write_text("x")
+    assert log_files(tmp_path) == (f"{tmp_path}/kafka-0.txt", f"{tmp_path}/kafka-1.txt")
+    (tmp_path / "kafkaServer.out").write_text("x")
+    (tmp_path / "server.log.1").write_text("x")
+    assert log_files(tmp_path) == (f"{tmp_path}/kafkaServer.out", f"{tmp_path}/server.log.1")
+
+
+def logs_at(root, *paths):
+    for path in paths:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text("x")
+
+
+@pytest.mark.parametrize(
+    ("first", "repeats", "runs"),
+    [
+        (
+            ["before/node-1/server.log", "before/node-2/server.log"],
+            ["more/a/server.log", "more/b/server.log"],
+            ["more"],
+        ),
+        (["before/server.log"], ["more/server.log", "more/server.log.1"], ["more"]),
+        (["before/server.log"], ["more/a/server.log", "more/b/server.log"], ["more/a", "more/b"]),
+        (["before/node-1/server.log"], ["more/a/node-1/x.log", "more/b/node-1/x.log"], ["more/a", "more/b"]),
+        (["before"], ["more/a.log", "more/b.log"], ["more/a.log", "more/b.log"]),
+        (["before"], ["more"], ["more"]),
+    ],
+    ids=["one run of two nodes", "one run of one", "runs of one node", "runs of nodes", "a log each", "one log"],
+)
+def test_what_lies_as_deep_as_the_first_folders_logs_is_one_further_run_and_not_one_for_each_node(
+    tmp_path, first, repeats, runs
+):
+    logs_at(tmp_path, *first, *repeats)
+    side, said = str(tmp_path / "before"), []
+    found = runs_of(None, side, str(tmp_path / "more"), said.append)
+    assert [(each.arm, each.repeat) for each in found] == [(side, number) for number in range(1, len(runs) + 2)]
+    assert [each.files for each in found[1:]] == [log_files(tmp_path / run) for run in runs]
+    many = "one further run" if len(runs) == 1 else f"2 further runs ({', '.join(Path(run).name for run in runs)})"
+    assert said == [f"{tmp_path}/more holds {many} of what wrote {side}"]
+
+
 def test_a_link_that_leads_nowhere_is_not_passed_over(tmp_path):
     (tmp_path / "server.log").symlink_to(tmp_path / "gone")
-    assert log_files(tmp_path) == (tmp_path / "server.log",)
+    assert log_files(tmp_path) == (str(tmp_path / "server.log"),)
 
 
 def test_a_full_disk_is_reported_and_leaves_the_results_of_before(tmp_path, monkeypatch):

@@ -37,6 +37,21 @@ def page(*findings, totals=TOTALS):
             (replace(FOUND, significance=Significance.BEYOND, base_runs=(0, 0), candidate_runs=(1,)),),
             "They differ beyond the noise",
         ),
+        (
+            (replace(FOUND, significance=Significance.UNKNOWN, base_runs=(0, 0, 0), candidate_runs=(262,)),),
+            "They differ; these repeats are too few to separate it from noise",
+        ),
+        (
+            (replace(FOUND, significance=Significance.UNKNOWN, base_runs=(0,), candidate_runs=(262, 260)),),
+            "They differ; these repeats are too few to separate it from noise",
+        ),
+        (
+            (
+                replace(FOUND, significance=Significance.WITHIN, base_runs=(0, 1), candidate_runs=(1,)),
+                replace(FOUND, significance=Significance.UNKNOWN, base_runs=(0, 0), candidate_runs=(1,)),
+            ),
+            "They differ; these repeats are too few to separate it from noise",
+        ),
     ],
 )
 def test_the_headline_says_how_they_differ(findings, headline):

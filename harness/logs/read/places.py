@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _HEADS_AT_ONCE = 256
+_LOG_NAME = re.compile(r"\.(log|out)")
 _NO_CONNECTOR = re.compile(r"No FileSystem for scheme|ClassNotFoundException")
 
 
@@ -85,15 +86,25 @@ def size(spark: SparkSession, place: str) -> int:
 
 
 def logs_below(spark: SparkSession, address: str) -> tuple[str, ...]:
-    """Return the addresses of all files below one that have `.log` in their names; none is a HarnessError."""
+    """Return the addresses of the logs below one, which may be that of a log; see `logs_among`."""
     with _as_harness_error(address):
         system, path = _found(spark, address)
         listed = {str(each.getPath().toString()): each.getLen() for each in _each(system.listFiles(path, True))}
-    logs = {place: length for place, length in listed.items() if ".log" in PurePosixPath(place).name}
-    if not any(logs.values()):
-        what = "no files named *.log*" if not logs else "none but empty logs"
-        raise HarnessError(f"{address} has {what}.", "Name one that holds log files.")
-    return tuple(sorted(logs))
+    return logs_among(address, listed)
+
+
+def logs_among(place: str, sizes: Mapping[str, int]) -> tuple[str, ...]:
+    """Return which of the files below a place are its logs: those named `*.log*` or `*.out*`, or else all of them.
+
+    `sizes` are their bytes. No file at all, or no log that is not empty, is a HarnessError.
+    """
+    if not sizes:
+        raise HarnessError(f"{place} has no files.", "Name a log, or a folder that holds logs.")
+    named = [file for file in sizes if _LOG_NAME.search(PurePosixPath(file).name)]
+    logs = sorted(named or sizes)
+    if not any(sizes[log] for log in logs):
+        raise HarnessError(f"{logs[0]} and all other logs in {place} are empty.", "Name one with events.")
+    return tuple(logs)
 
 
 def folders_in(spark: SparkSession, address: str) -> list[str]:
