@@ -156,7 +156,8 @@ def compare(
 ) -> int:
     """Show what changed between two runs or two nights; exit code 0 when nothing did, 1 otherwise.
 
-    Verdicts, outcomes, the proof and log findings count; other jars and other times are shown and do not count.
+    Verdicts, outcomes, the proof and log findings beyond the noise count; what may be noise, other jars and other times
+    are shown and do not count.
 
     Example: harness compare out/20260301-010000-night out/20260302-010000-night
     """

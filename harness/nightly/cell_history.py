@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from harness.base.text import cut
@@ -77,14 +77,25 @@ def cells_of(verification: str, record: VerdictRecord) -> tuple[NightCell, ...]:
 
 def findings_of(verification: str, record: VerdictRecord) -> tuple[NightFinding, ...]:
     """Return the log findings beyond the noise (or where it is not known), then those of the proof, each once."""
-    of_logs = (
-        _found(verification, contrast.base, contrast.candidate, finding)
-        for contrast in record.contrasts
-        for finding in contrast.findings
-        if finding.significance is not Significance.WITHIN
-    )
-    of_proof = _of_proof(verification, record.proof) if record.proof else ()
-    return tuple({found.id: found for found in (*of_logs, *of_proof)}.values())
+    apart = (Significance.BEYOND, Significance.UNKNOWN)
+    found = (*log_findings(verification, record, apart), *proof_findings(verification, record))
+    return tuple({each.id: each for each in found}.values())
+
+
+def log_findings(
+    verification: str, record: VerdictRecord, significances: Collection[Significance]
+) -> Iterator[NightFinding]:
+    """Yield the log findings of these significances."""
+    for contrast in record.contrasts:
+        for finding in contrast.findings:
+            if finding.significance in significances:
+                yield _found(verification, contrast.base, contrast.candidate, finding)
+
+
+def proof_findings(verification: str, record: VerdictRecord) -> Iterator[NightFinding]:
+    """Yield the differences of the proof that weigh and are not waived."""
+    if record.proof:
+        yield from _of_proof(verification, record.proof)
 
 
 def compared(cells: Mapping[tuple[str, str, str], NightCell], found: NightFinding) -> bool:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.progress import duration
+from harness.model.findings import Significance
 from harness.model.verdict import VerdictRecord
-from harness.nightly.cell_history import PROOF, NightFinding, cells_of, findings_of
+from harness.nightly.cell_history import NightFinding, cells_of, log_findings, proof_findings
 from harness.nightly.folder import is_night, read_night, verdicts_of
 from harness.report.markdown import plain
 from harness.rundir.directory import RunDirectory
@@ -17,12 +18,14 @@ from harness.rundir.directory import RunDirectory
 # A stage's time is shown when it differs by so much: less is what a host does from day to day.
 _SECONDS, _RATIO = 5.0, 1.25
 ABSENT = "—"
+_UNDECIDED = "not beyond the noise"
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedSide:
     """What one side shows, by its place; verifications of a night come before a place, as `verification: place`.
 
+    `findings` are beyond the noise; `undecided` are those within it, or that nobody could separate from it. These,
     `context` (builds) and `seconds` are shown beside, and do not make two sides different.
     """
 
@@ -30,6 +33,7 @@ class ComparedSide:
     outcomes: Mapping[str, str]
     proof: Mapping[str, str]
     findings: Mapping[str, str]
+    undecided: Mapping[str, str]
     context: Mapping[str, str]
     seconds: Mapping[str, float]
 
@@ -66,7 +70,12 @@ def same_kind(one: Path, other: Path) -> None:
 
 def side_of(verdicts: Mapping[str, VerdictRecord], others: Mapping[str, str]) -> ComparedSide:
     """Return what verifications show, by id; `others` are the outcomes of those without a verdict. Pure."""
-    found = [each for name, record in verdicts.items() for each in findings_of(name, record)]
+
+    def logged(*significances: Significance) -> dict[str, str]:
+        return _by_place(
+            each for name, record in verdicts.items() for each in log_findings(name, record, significances)
+        )
+
     return ComparedSide(
         {**{name: record.verdict.value for name, record in verdicts.items()}, **others},
         {
@@ -74,8 +83,9 @@ def side_of(verdicts: Mapping[str, VerdictRecord], others: Mapping[str, str]) ->
             for name, record in verdicts.items()
             for cell in cells_of(name, record)
         },
-        _by_place(each for each in found if each.scenario == PROOF),
-        _by_place(each for each in found if each.scenario != PROOF),
+        _by_place(each for name, record in verdicts.items() for each in proof_findings(name, record)),
+        logged(Significance.BEYOND),
+        logged(Significance.WITHIN, Significance.UNKNOWN),
         {_place(name, arm): build for name, record in verdicts.items() for arm, build in _builds(record)},
         {
             _place(name, stage): seconds
@@ -88,19 +98,38 @@ def side_of(verdicts: Mapping[str, VerdictRecord], others: Mapping[str, str]) ->
 def compare(before: ComparedSide, after: ComparedSide) -> tuple[RunDifference, ...]:
     """Return everything that changed, what counts first. Pure; the other way round it gives the same, swapped."""
     pairs = (
-        ("verdict", before.verdicts, after.verdicts, True),
-        ("outcome", before.outcomes, after.outcomes, True),
-        ("proof", before.proof, after.proof, True),
-        ("finding", before.findings, after.findings, True),
-        ("build", before.context, after.context, False),
+        ("verdict", before.verdicts, after.verdicts),
+        ("outcome", before.outcomes, after.outcomes),
+        ("proof", before.proof, after.proof),
     )
-    changes = [
-        RunDifference(what, where, one.get(where, ABSENT), other.get(where, ABSENT), counts)
-        for what, one, other, counts in pairs
-        for where in sorted(one.keys() | other.keys())
-        if one.get(where) != other.get(where)
-    ]
-    return (*changes, *_times(before.seconds, after.seconds))
+    changes = [each for what, one, other in pairs for each in _changed(what, one, other)]
+    changes += sorted(_changed_findings(before, after), key=lambda each: not each.counts)
+    beside = [replace(each, counts=False) for each in _changed("build", before.context, after.context)]
+    return (*changes, *_noise(before.undecided, after.undecided), *beside, *_times(before.seconds, after.seconds))
+
+
+def _changed(what: str, one: Mapping[str, str], other: Mapping[str, str]) -> Iterator[RunDifference]:
+    for where in sorted(one.keys() | other.keys()):
+        if one.get(where) != other.get(where):
+            yield RunDifference(what, where, one.get(where, ABSENT), other.get(where, ABSENT))
+
+
+def _changed_findings(before: ComparedSide, after: ComparedSide) -> Iterator[RunDifference]:
+    """Yield what is beyond the noise on one side only; where the other side has it too, as noise, it does not count."""
+    for each in _changed("finding", before.findings, after.findings):
+        if each.before == ABSENT and each.where in before.undecided:
+            yield replace(each, before=_UNDECIDED, counts=False)
+        elif each.after == ABSENT and each.where in after.undecided:
+            yield replace(each, after=_UNDECIDED, counts=False)
+        else:
+            yield each
+
+
+def _noise(one: Mapping[str, str], other: Mapping[str, str]) -> Iterator[RunDifference]:
+    """Yield how many findings that are not beyond the noise only one side has."""
+    if one.keys() != other.keys():
+        before, after = (f"{len(only)} on this side only" for only in (one.keys() - other, other.keys() - one))
+        yield RunDifference("noise", f"findings {_UNDECIDED}", before, after, counts=False)
 
 
 def render_markdown(changes: Sequence[RunDifference], before: str, after: str) -> str:
@@ -124,7 +153,7 @@ def _place(verification: str, place: str) -> str:
     return f"{verification}: {place}" if verification else place
 
 
-def _by_place(found: Iterator[NightFinding]) -> dict[str, str]:
+def _by_place(found: Iterable[NightFinding]) -> dict[str, str]:
     """Return findings by a place that is the same on both sides; the template itself is part of it."""
     places = {}
     for each in found:

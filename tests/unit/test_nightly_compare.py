@@ -11,14 +11,13 @@ from nightly_sample import FAILED, document, night, write_night_folder, write_ru
 
 from harness.cli import app as cli
 from harness.cli import nightly as commands
+from harness.model.findings import Significance
 from harness.nightly.comparing import ABSENT, ComparedSide, RunDifference, compare, render_markdown, sentence, side_of
 from harness.nightly.night import VerificationStatus
 
 SHIP, HELD_BACK = document("ship"), document("hold", FAILED)
 TEXTS = st.dictionaries(st.sampled_from("abcd"), st.sampled_from(["PASSED", "FAILED(x)"]))
-SIDES = st.builds(
-    ComparedSide, TEXTS, TEXTS, TEXTS, TEXTS, TEXTS, st.dictionaries(st.sampled_from("abc"), st.floats(0, 99))
-)
+SIDES = st.builds(ComparedSide, *[TEXTS] * 6, st.dictionaries(st.sampled_from("abc"), st.floats(0, 99)))
 
 
 @pytest.fixture
@@ -62,9 +61,37 @@ def test_other_jars_and_other_times_are_reported_and_do_not_count():
     assert sentence(changes).startswith("The same")
 
 
-def test_a_finding_that_is_gone_is_reported_as_absent():
-    changes = compare(side_of({"": SHIP}, {}), side_of({"": replace(SHIP, contrasts=())}, {}))
-    assert {(change.what, change.after) for change in changes} == {("finding", ABSENT)}
+def showing(significance):
+    """Return the verdict with all of its findings of one significance."""
+    contrasts = (
+        replace(each, findings=tuple(replace(finding, significance=significance) for finding in each.findings))
+        for each in SHIP.contrasts
+    )
+    return side_of({"": replace(SHIP, contrasts=tuple(contrasts))}, {})
+
+
+BEYOND, WITHIN, UNKNOWN = map(showing, (Significance.BEYOND, Significance.WITHIN, Significance.UNKNOWN))
+NO_FINDINGS = side_of({"": replace(SHIP, contrasts=())}, {})
+
+
+def test_a_finding_beyond_the_noise_that_is_gone_is_reported_as_absent():
+    changes = compare(BEYOND, NO_FINDINGS)
+    assert {(change.what, change.after, change.counts) for change in changes} == {("finding", ABSENT, True)}
+
+
+@pytest.mark.parametrize("undecided", [WITHIN, UNKNOWN])
+def test_what_may_be_noise_does_not_make_two_verifications_different(undecided):
+    (change,) = compare(undecided, NO_FINDINGS)
+    assert (change.what, change.before, change.after) == ("noise", "4 on this side only", "0 on this side only")
+    assert sentence([change]).startswith("The same")
+    assert compare(undecided, undecided) == ()
+
+
+@pytest.mark.parametrize("undecided", [WITHIN, UNKNOWN])
+def test_a_finding_that_one_side_took_for_noise_is_shown_and_does_not_count(undecided):
+    changes = compare(BEYOND, undecided)
+    assert {each.after for each in changes if each.what == "finding"} == {"not beyond the noise"}
+    assert not any(each.counts for each in changes)
 
 
 def test_markdown_escapes_what_others_wrote():
