@@ -18,7 +18,7 @@ from harness.rollout.roll import (
     last_rolled,
     last_rolled_controller,
 )
-from harness.rollout.roll_steps import BeginTurn, EndTurn, TryCommands, WarnOfKeyLeft
+from harness.rollout.roll_steps import BeginTurn, EndTurn, ForgetErrors, TryCommands, WarnOfKeyLeft
 from harness.scenario.actions.allow_death import allow_death
 from harness.scenario.actions.install import install
 from harness.scenario.actions.start import start
@@ -111,6 +111,7 @@ def _dies_on_load(roll: Roll) -> None:
         plan.do(EndTurn())
     with plan.phase("stopped"):
         roll.still_serving()
+        plan.do(ForgetErrors())
     with plan.phase("the way back"):
         roll.bring_back(node, BASE)
 

@@ -22,7 +22,7 @@ from harness.rollout.checks import (
 )
 from harness.rollout.commands import Tools
 from harness.rollout.nodes import next_node
-from harness.rollout.roll_steps import BeginTurn, CountPausesFromHere, EndTurn, Soak
+from harness.rollout.roll_steps import BeginTurn, CountPausesFromHere, EndTurn, ForgetErrors, Soak
 from harness.scenario.actions.install import install
 from harness.scenario.actions.kill import kill
 from harness.scenario.actions.start import start, start_all
@@ -193,6 +193,7 @@ class Roll:
             plan.do(EndTurn())
             with plan.phase("stopped"):
                 self.still_serving()
+                plan.do(ForgetErrors())
         with plan.afterwards(), plan.phase("the way back"):
             self.some("the way back", BASE, first_to_bring_back, "one that is down, else the last one rolled")
 

@@ -39,12 +39,22 @@ class BeginTurn:
         number = self.node.find(world)
         node, leader = world.cluster.nodes[number], world.quorum().leader
         world.marks[TURN] = time.monotonic()
-        world.monitor(ErrorLines).news()  # what stands in the logs by now was written by the jars that ran until now
         to = world.installs[self.build] if self.build else node.install
         action = REPLACE if to.sha256 != node.install.sha256 else RESTART
         action = action if node.state is NodeState.READY else BRING_BACK
         roles = roles_of(number, world.cluster.topology, leader)
         world.write(TurnStarted(number, roles, action, to.name))
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetErrors:
+    """What has stopped the roll must not stop the way back too."""
+
+    description: str = "let no ERROR line count that has been written so far"
+
+    def perform(self, world: World) -> None:
+        """Read every log to its end."""
+        world.monitor(ErrorLines).forget()
 
 
 @dataclass(frozen=True, slots=True)

@@ -280,8 +280,20 @@ def logging_node(tmp_path):
     return node
 
 
+BASE_INSTALL = Install("base", Path("x.jar"), JAR, "")
+
+
 def errors_of(record, node, known=()):
-    return ErrorLines(record, cluster_of(node), "base", known)
+    monitor = ErrorLines(record, cluster_of(node), "base", known)
+    start(monitor, node, node.install)
+    return monitor
+
+
+def start(monitor, node, install):
+    """Start a node on a build, as a turn does: it is installed while the node is down."""
+    node.install, node.state = install, NodeState.STARTING
+    monitor.on_node(node, 1)
+    node.state = NodeState.READY
 
 
 def write(node, *lines):
@@ -309,7 +321,7 @@ def test_the_last_line_of_a_log_counts_at_the_second_look(record, logging_node):
 @pytest.mark.parametrize(
     ("install", "below", "known"),
     [
-        (Install("base", Path("x.jar"), JAR, ""), INFO, ()),
+        (BASE_INSTALL, INFO, ()),
         (INSTALL, REFUSED, ()),
         (INSTALL, INFO, ("ERROR it broke (x)",)),
     ],
@@ -324,10 +336,50 @@ def test_an_error_line_does_not_count_against_the_candidate_if(record, logging_n
 
 
 def test_what_base_wrote_once_counts_no_more_when_the_candidate_writes_it(record, logging_node):
+    logging_node.install = BASE_INSTALL
     monitor = errors_of(record, logging_node)
-    logging_node.install = Install("base", Path("x.jar"), JAR, "")
     write(logging_node, ERROR, INFO)
     monitor.news()
-    logging_node.install = INSTALL
+    start(monitor, logging_node, INSTALL)
     write(logging_node, ERROR, INFO)
     assert monitor.news() == []
+
+
+@pytest.mark.parametrize("ending", [(), (INFO,)], ids=["its last line", "a line before its last"])
+def test_what_base_writes_as_it_stops_is_not_charged_to_the_build_that_takes_its_place(record, logging_node, ending):
+    logging_node.install = BASE_INSTALL
+    monitor = errors_of(record, logging_node)
+    logging_node.state = NodeState.STOPPED
+    write(logging_node, ERROR, *ending)
+    start(monitor, logging_node, INSTALL)
+    assert monitor.news() == []
+    assert [event.on_base for event in record.events] == [True]
+
+
+@pytest.mark.parametrize("ending", [(), (INFO,)], ids=["its last line", "a line before its last"])
+def test_what_the_candidate_writes_as_it_stops_counts_then_and_later(record, logging_node, ending):
+    monitor = errors_of(record, logging_node)
+    logging_node.state = NodeState.STOPPED
+    write(logging_node, ERROR, *ending)
+    start(monitor, logging_node, BASE_INSTALL)
+    assert [event.on_base for event in monitor.news()] == [False]
+    start(monitor, logging_node, INSTALL)
+    write(logging_node, ERROR, INFO)
+    assert len(monitor.news()) == 1
+
+
+def test_what_is_installed_by_now_does_not_matter_to_a_node_that_was_not_started_on_it(record, logging_node):
+    logging_node.install = BASE_INSTALL
+    monitor = errors_of(record, logging_node)
+    write(logging_node, ERROR, INFO)
+    logging_node.install = INSTALL
+    assert monitor.news() == []
+
+
+def test_lines_that_have_stopped_a_roll_are_forgotten_to_the_last(record, logging_node):
+    monitor = errors_of(record, logging_node)
+    write(logging_node, ERROR, INFO, ERROR)
+    monitor.forget()
+    assert monitor.news() == []
+    write(logging_node, ERROR, INFO)
+    assert len(monitor.news()) == 1

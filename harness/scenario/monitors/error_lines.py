@@ -1,6 +1,7 @@
 """ERROR and FATAL lines that nodes write, and which of them count against the candidate.
 
-Two kinds do not. What a node on base writes is base's. And an ERROR with one of Kafka's API exceptions below it says
+Two kinds do not. What a node that was started on base writes is base's, to its last line: as it stops, another build
+is about to take its place. And an ERROR with one of Kafka's API exceptions below it says
 that a client's request was refused (an out-of-order sequence number after a leader moved, say): that comes and goes
 from roll to roll, and what the clients lost by it their own reports say exactly.
 """
@@ -8,11 +9,13 @@ from roll to roll, and what the clients lost by it their own reports say exactly
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar
 
 from harness.cluster.cluster import Cluster
+from harness.cluster.node import Node, NodeState
 from harness.logs.read.masks import template_of
 from harness.model.events import ErrorLogged
 from harness.scenario.monitors.base import MakeMonitor, Monitor, RunRecord
@@ -35,7 +38,10 @@ class _Line:
 
 
 class ErrorLines(Monitor):
-    """Reads on in every node's log; a line counts once the one after it is there, or at the second look."""
+    """Reads on in every node's log; a line counts once the one after it is there, or at the second look.
+
+    It is charged to the build that the node was started on, which need not be the one that is installed by now.
+    """
 
     name: ClassVar[str] = "error_lines"
 
@@ -45,24 +51,50 @@ class ErrorLines(Monitor):
         self._known = set(known)
         self._read: dict[int, tuple[int, int]] = {}
         self._waited: dict[int, int] = {}
+        self._started_on: dict[int, str] = {}
+        self._unjudged: list[ErrorLogged] = []
         self._journaled = 0
+        self._lock = threading.RLock()
+
+    def on_node(self, node: Node, line: int) -> None:  # noqa: ARG002
+        """When a node starts, charge what it wrote before to the build that it was started on until now."""
+        if node.state is NodeState.STARTING:
+            with self._lock:
+                self._read_to_the_end([node.id])
+                self._started_on[node.id] = node.install.name
 
     def after(self) -> None:
         """Read to the end of every log."""
-        self.news()
-        self.news()
+        with self._lock:
+            self._read_to_the_end(self.cluster.nodes)
+
+    def forget(self) -> None:
+        """Let no line count that has been written so far."""
+        with self._lock:
+            self._read_to_the_end(self.cluster.nodes)
+            self._unjudged.clear()
 
     def news(self) -> list[ErrorLogged]:
         """Return the lines since the last call that count against the candidate."""
-        found = [self._event(line) for node in self.cluster.nodes for line in self._read_on(node)]
+        with self._lock:
+            self._look(self.cluster.nodes)
+            found, self._unjudged = self._unjudged, []
+            return [event for event in found if event.template not in self._known and not event.refused]
+
+    def _read_to_the_end(self, nodes: Collection[int]) -> None:
+        for _ in range(2):  # a last line, with none below it, counts at the second look
+            self._look(nodes)
+
+    def _look(self, nodes: Collection[int]) -> None:
+        found = [self._event(line) for node in nodes for line in self._read_on(node)]
         for event in found[: max(_MOST_JOURNALED - self._journaled, 0)]:
             self.record.write(event)
         self._journaled += len(found)
         self._known |= {event.template for event in found if event.on_base}
-        return [event for event in found if event.template not in self._known and not event.refused]
+        self._unjudged += found
 
     def _event(self, line: _Line) -> ErrorLogged:
-        on_base = self.cluster.nodes[line.node].install.name == self._base
+        on_base = self._started_on.get(line.node) == self._base
         template = template_of(line.text.partition("] ")[2])
         return ErrorLogged(line.node, line.number, line.text, template, on_base, line.refused)
 
