@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +15,7 @@ from harness.cli import common
 from harness.cli.common import Offline
 from harness.model.proof import AuditAnswer
 from harness.model.runs import Evidence
+from harness.proof.proof_summary import describe_answers
 
 _STYLES = {"holds": "green", "refuted": "bold red", "gap": "yellow", "untested": "dim"}
 
@@ -69,11 +70,9 @@ def audit(
     return 1 if any(each.blocks for each in answers) else 0
 
 
-def _print_answers(answers: Iterable[AuditAnswer]) -> None:
+def _print_answers(answers: Sequence[AuditAnswer]) -> None:
     out = common.console()
-    counts = dict.fromkeys(_STYLES, 0)
     for each in answers:
-        counts[each.standing] += 1
         promised = f"  promised by {each.claim}" if each.claim else ""
         out.print(
             Text.assemble((f"{each.standing:<9}", _STYLES[each.standing]), (each.question, "bold"), (promised, "dim"))
@@ -81,8 +80,7 @@ def _print_answers(answers: Iterable[AuditAnswer]) -> None:
         out.print(Text(f"         {visible(each.detail)}"))
         for evidence in each.evidence:
             out.print(Text(f"         {_place(evidence)}", style="dim"))
-    held, refuted, gaps, unasked = counts.values()
-    out.print(f"\n{held} hold, {refuted} refuted, {gaps} that nobody promises do not hold, {unasked} untested")
+    out.print(Text(f"\n{visible(describe_answers(answers))}"))
 
 
 def _place(evidence: Evidence) -> str:

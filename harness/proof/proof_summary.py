@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from harness.model.proof import Coverage, Proof, Severity, TestScope, TestsProof
+from collections.abc import Iterator, Sequence
+
+from harness.model.proof import AuditAnswer, Coverage, Proof, Severity, TestScope, TestsProof
 
 
 def headline(proof: Proof) -> str:
@@ -36,16 +38,35 @@ def describe_differences(proof: Proof) -> str:
     return ", ".join([*parts, *([f"{waived} waived"] if waived else [])]) + f" ({len(proof.looked_at)} rules)"
 
 
-def describe_audit(proof: Proof) -> str:
-    """Return the answers of the source by how they stand: `5 hold, 0 refuted, 3 gaps, 0 untested`.
+def describe_answers(answers: Sequence[AuditAnswer]) -> str:
+    """Return which of the promised questions to the source hold, and what else was asked, which is only shown.
 
-    A gap does not hold and was promised by no claim, so that it speaks against nothing.
+    Such as `5 of 5 promised questions hold; of 6 that no claim promises 4 do not hold and are only shown (x, y, z, u)`.
     """
-    if not proof.audit:
-        return "there were no questions"
-    standings = [answer.standing for answer in proof.audit]
-    refuted, gaps = standings.count("refuted"), _counted(standings.count("gap"), "gap")
-    return f"{standings.count('holds')} hold, {refuted} refuted, {gaps}, {standings.count('untested')} untested"
+    promised, others = ([each for each in answers if bool(each.claim) is wanted] for wanted in (True, False))
+    parts = [_promised(promised)] if promised else []
+    if others:
+        parts.append(_not_promised(others))
+    return "; ".join(parts) or "there were no questions"
+
+
+def _promised(answers: Sequence[AuditAnswer]) -> str:
+    held = f"{len(_standing(answers, 'holds'))} of {len(answers)} promised questions hold"
+    return ", ".join((held, *_named(answers, "refuted", "refuted"), *_named(answers, "untested", "untested")))
+
+
+def _not_promised(answers: Sequence[AuditAnswer]) -> str:
+    shown = (*_named(answers, "gap", "do not hold and are only shown"), *_named(answers, "untested", "are untested"))
+    return f"of {len(answers)} that no claim promises {' and '.join(shown) or 'all hold'}"
+
+
+def _named(answers: Sequence[AuditAnswer], standing: str, words: str) -> Iterator[str]:
+    if found := _standing(answers, standing):
+        yield f"{len(found)} {words} ({', '.join(found)})"
+
+
+def _standing(answers: Sequence[AuditAnswer], standing: str) -> list[str]:
+    return [each.question for each in answers if each.standing == standing]
 
 
 def describe_reach(coverage: Coverage) -> str:

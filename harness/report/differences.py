@@ -178,8 +178,8 @@ def meaning_of(record: VerdictRecord, contrast: Contrast) -> str:
     role = {arm.name: arm.role.value for arm in record.arms}
     pair = (role.get(contrast.base, ""), role.get(contrast.candidate, ""))
     meanings = {
-        ("base-off", "off"): "is the flag inert?",
-        ("base", "off"): "is the flag inert?",
+        ("base-off", "off"): "what the jar logs differently with its flag off",
+        ("base", "off"): "what the jar logs differently with its flag off",
         ("off", "on"): "the effect of the flag",
         ("base", "on"): "what a rollout changes",
     }

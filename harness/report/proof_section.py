@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from harness.base.text import cut
 from harness.model.proof import AuditAnswer, ClaimedTest, Coverage, Difference, FailedTest, TestClass
 from harness.model.verdict import JudgedClaim, VerdictRecord
-from harness.proof.proof_summary import describe_audit, describe_differences, describe_reach, describe_tests, headline
+from harness.proof.proof_summary import describe_answers, describe_differences, describe_reach, describe_tests, headline
 from harness.report.links import HERE, Link, Quote, evidence_link, quote_of
 
 
@@ -139,7 +139,7 @@ def proof_view(record: VerdictRecord, most: int, text: int) -> ProofView | None:
         (
             ("Differences", describe_differences(proof)),
             ("Tests", describe_tests(proof.tests)),
-            ("Source", describe_audit(proof)),
+            ("Source", describe_answers(proof.audit)),
         ),
         tuple(_difference(each, text) for each in proof.differences[:most]),
         max(len(proof.differences) - most, 0),

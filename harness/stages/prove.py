@@ -51,7 +51,7 @@ from harness.proof.dropin import (
     worst_first,
 )
 from harness.proof.junit import OtherRelease, TestBench, run_tests
-from harness.proof.proof_summary import describe_audit, describe_differences, describe_tests, headline
+from harness.proof.proof_summary import describe_answers, describe_differences, describe_tests, headline
 from harness.proof.waived_differences import waive_differences
 from harness.rundir.directory import RunDirectory
 from harness.stages.tests_weighed import excused, forgiving_foreign, standing_of, with_gap
@@ -143,7 +143,7 @@ def print_proof(console: Console, proof: Proof, run_dir: Path) -> None:
     summary = {
         "differences": describe_differences(proof),
         "tests": describe_tests(proof.tests),
-        "source": describe_audit(proof),
+        "source": describe_answers(proof.audit),
     }
     for name, figures in summary.items():
         console.print(Text(f"  {name:<12} {figures}"))
