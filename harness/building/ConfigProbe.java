@@ -3,26 +3,24 @@ import org.apache.kafka.common.config.ConfigDef;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Prints what the quorum configuration of the raft jar on the class path declares, as a JSON array. */
+/** Prints what the CONFIG_DEF of a class on the class path declares, as a JSON array. */
 public final class ConfigProbe {
-    private static final String OWNER = "org.apache.kafka.raft.QuorumConfig";
-
     public static void main(String[] args) throws Exception {
-        ConfigDef declared = (ConfigDef) Class.forName(OWNER).getField("CONFIG_DEF").get(null);
+        ConfigDef declared = (ConfigDef) Class.forName(args[0]).getField("CONFIG_DEF").get(null);
         StringBuilder json = new StringBuilder("[");
         for (Map.Entry<String, ConfigDef.ConfigKey> entry : new TreeMap<>(declared.configKeys()).entrySet()) {
             ConfigDef.ConfigKey key = entry.getValue();
             json.append(json.length() > 1 ? ",\n " : "").append("{\"name\": ").append(quoted(key.name))
                 .append(", \"type\": ").append(quoted(String.valueOf(key.type)))
                 .append(", \"default\": ").append(quoted(key.hasDefault() ? String.valueOf(key.defaultValue) : ""))
-                .append(", \"validator\": ").append(quoted(told(key.validator)))
+                .append(", \"validator\": ").append(quoted(described(key.validator)))
                 .append(", \"importance\": ").append(quoted(String.valueOf(key.importance))).append('}');
         }
         System.out.println(json.append(']'));
     }
 
     /** A validator's own words, or its class where it has none: hashes and numbers of lambdas differ from run to run. */
-    private static String told(ConfigDef.Validator validator) {
+    private static String described(ConfigDef.Validator validator) {
         return validator == null ? "" : validator.toString().replaceAll("\\$\\$Lambda.*|@[0-9a-f]+$", "");
     }
 

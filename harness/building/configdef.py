@@ -1,4 +1,4 @@
-"""What a raft jar itself declares to be configurable: its own ConfigDef, read in a JVM."""
+"""What is configurable, as ConfigDefs declare it, read in a JVM: of a raft jar alone, or of a whole server."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from harness.model.arms import Flag
 from harness.toolbox.java import JavaRuntime
 
 _SOURCE = "ConfigProbe.java"
+_OF_QUORUM = "org.apache.kafka.raft.QuorumConfig"
 _TIMEOUT_SECONDS = 60
 
 
@@ -56,12 +57,15 @@ def read_flag(probe: Probe, jar: Path, class_path: Sequence[Path], key: str) -> 
     return Flag(key, True, found.default) if found else Flag(key, False)
 
 
-def read_keys(probe: Probe, jar: Path, class_path: Sequence[Path]) -> tuple[ConfigKey, ...]:
-    """Return every key that the raft jar's quorum configuration declares. Raises HarnessError as `read_flag`."""
+def read_keys(probe: Probe, jar: Path, class_path: Sequence[Path], owner: str = _OF_QUORUM) -> tuple[ConfigKey, ...]:
+    """Return every key that a class declares, that of the raft jar's quorum configuration if no other is named.
+
+    Raises HarnessError as `read_flag`.
+    """
     path = os.pathsep.join(map(str, (jar.absolute(), *class_path, probe.classes)))
     try:
         # Bare, since this runs static code of a jar that somebody gave.
-        command = [str(probe.java.java), *QUICK, "-cp", path, "ConfigProbe"]
+        command = [str(probe.java.java), *QUICK, "-cp", path, "ConfigProbe", owner]
         done = run(command, env=bare_environment(), timeout=_TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired as error:
         raise _unloadable(jar, f"no answer within {_TIMEOUT_SECONDS} s") from error
@@ -87,6 +91,6 @@ def failure_in(stderr: str) -> str:
 
 def _unloadable(jar: Path, why: str) -> HarnessError:
     return HarnessError(
-        f"The quorum configuration of {jar} cannot be read: {why}.",
+        f"The configuration of {jar} cannot be read: {why}.",
         "The jar does not fit this Kafka or this Java: check which version it was built for, and --java-home.",
     )

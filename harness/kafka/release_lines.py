@@ -18,10 +18,14 @@ _MANUAL = "docs/release-lines.md explains every key."
 
 @dataclass(frozen=True, slots=True)
 class MainClasses:
-    """The main class of a node, and of the tool that formats its storage."""
+    """The main class of a node, and of the tool that formats its storage.
+
+    `config` is the class whose CONFIG_DEF declares every key of server.properties; without it none is checked.
+    """
 
     node: str
     storage: str
+    config: str = ""
 
 
 @dataclass(frozen=True, slots=True)

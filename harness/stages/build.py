@@ -11,8 +11,10 @@ from pathlib import Path
 import psutil
 
 from harness.base.progress import Reporter
+from harness.building.config_check import check_keys
 from harness.building.pair import build_pair
-from harness.model.arms import Arm, ClaimedFlag, choose_arms, plan_arms, settings_of
+from harness.building.server_keys import server_keys
+from harness.model.arms import Arm, Build, ClaimedFlag, choose_arms, plan_arms, settings_of
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.request import Request
 from harness.rollout.rehearsals import KINDS
@@ -39,12 +41,26 @@ def build(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
     pair = build_pair(request, inputs.kafka_version, inputs.claims.flag, directory, toolbox, reporter.report)
     for made in pair:
         reporter.report(f"{made.name}: {made.builder}, sha256 {made.jar_sha256[:12]}…")
+    for warning in _strange_keys(directory, inputs, pair, toolbox, reporter):
+        reporter.report(warning)
     flag = ClaimedFlag(inputs.claims.flag, inputs.claims.flag_default == "true")
     arms = choose_arms(plan_arms(*pair, flag, describe_java(toolbox)), request.arms)
     settings = {arm.name: settings_of(arm, flag) for arm in arms}
     directory.setup.write(replace(inputs.setup, settings=settings))
     declared = _declaration(request, inputs, _scenarios(directory, inputs), arms, began)
     directory.declaration.write(watch.add_to(declared, "build"))
+
+
+def _strange_keys(
+    directory: RunDirectory, inputs: Inputs, pair: tuple[Build, Build], toolbox: Toolbox, reporter: Reporter
+) -> tuple[str, ...]:
+    """Return a sentence about each key of --config that neither build knows. Raises HarnessError for slips."""
+    overlay, version = inputs.setup.overlay, inputs.kafka_version
+    if not overlay:
+        return ()
+    jars = [directory.build(each.name).jar(version) for each in pair]
+    known = server_keys(directory.request.read(), version, jars, toolbox, reporter.report)
+    return check_keys(overlay, known) if known else ()
 
 
 def _scenarios(directory: RunDirectory, inputs: Inputs) -> tuple[DeclaredScenario, ...]:

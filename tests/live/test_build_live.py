@@ -20,6 +20,7 @@ from harness.building.compiling import Builder
 from harness.building.configdef import prepare_probe, read_keys
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.building.raft_builds import Bench, Toolchain, build_series, given_jar, release_build
+from harness.building.server_keys import server_keys
 from harness.kafka.distribution import Distribution, locked_distribution, unpacked_distribution
 from harness.kafka.git import GitSource
 from harness.kafka.lock import read_lock
@@ -240,3 +241,9 @@ def test_a_compiler_writes_only_below_its_own_folder(builder, tmp_path):
     (tmp_path / "A.java").write_text("class A { class B {} }\n")
     assert builder.compile(tmp_path, ["A.java"], (), tmp_path / "out", 8).succeeded
     assert set(classes_in(tmp_path)) == {"out/A.class", "out/A$B.class"}
+
+
+def test_a_whole_server_knows_its_own_keys_and_those_of_the_raft_jar(release: Distribution, toolbox: Toolbox):
+    known = server_keys(Request(), VERSION, [release.raft_jar], toolbox, lambda _: None)
+    assert {"log.retention.hours", "num.network.threads", "controller.quorum.voters", "log.cleaner.enable"} <= known
+    assert not {"log.retention.hourz", "listener.name.internal.ssl.keystore.location"} & known

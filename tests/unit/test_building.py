@@ -464,7 +464,7 @@ def test_output_without_a_recognised_error_is_shown_from_its_end():
 def test_the_probes_answer_is_found_behind_what_a_jar_prints_itself():
     answer = 'hello [world]\n[{"name": "k", "type": "INT", "default": "1", "importance": "LOW"}]\n'
     assert [key.name for key in parse_keys(answer, Path("a.jar"))] == ["k"]
-    with pytest.raises(HarnessError, match=r"quorum configuration of a\.jar cannot be read"):
+    with pytest.raises(HarnessError, match=r"configuration of a\.jar cannot be read"):
         parse_keys("hello", Path("a.jar"))
 
 

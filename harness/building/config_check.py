@@ -1,0 +1,48 @@
+"""A user's server properties against the keys that Kafka knows: slips are refused, the keys of plugins pass; pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from difflib import SequenceMatcher
+
+from harness.base.errors import HarnessError
+
+# What follows these is for a listener or a plugin to know.
+_FREE = ("listener.name.", "config.providers.", "rsm.config.", "rlmm.config.")
+_ALIKE = 0.75  # of two words, from which one is taken for a slip of the other: hourz, hours
+
+
+def check_keys(keys: Iterable[str], known: Collection[str]) -> tuple[str, ...]:
+    """Return a sentence about each key that Kafka does not know, which it hands to plugins and otherwise ignores.
+
+    Raises HarnessError for those that read like a known key: what they were to set would not be set.
+    """
+    strange = sorted(key for key in keys if key not in known and not key.startswith(_FREE))
+    meant = {key: found for key in strange if (found := _meant(key, known))}
+    if meant:
+        slips = ", ".join(f"{key} (did you mean {found}?)" for key, found in meant.items())
+        raise HarnessError(f"--config sets what Kafka does not know: {slips}.", "Correct these keys or leave them out.")
+    return tuple(f"--config: Kafka itself does not know {key}; only a plugin can use it" for key in strange)
+
+
+def _meant(key: str, known: Collection[str]) -> str:
+    """Return the known key that another one is a slip of, word by word; empty for none."""
+    alike = [each for each in known if _letters(each) == _letters(key) or _is_slip(key.split("."), each.split("."))]
+    return max(alike, key=lambda each: (_likeness(each, key), each), default="")
+
+
+def _is_slip(words: list[str], meant: list[str]) -> bool:
+    """Whether every word is that of another key or like it; `min` is no slip of `max`."""
+    return len(words) == len(meant) and all(
+        sorted(word) == sorted(other) or _likeness(word, other) >= _ALIKE
+        for word, other in zip(words, meant, strict=True)
+    )
+
+
+def _likeness(one: str, other: str) -> float:
+    return SequenceMatcher(None, one, other).ratio()
+
+
+def _letters(key: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", key.lower())
