@@ -162,7 +162,17 @@ def lock(
     written = write_lock(resolved, folder)
     statements = make_library(resolved, downloads, out or libraries_beside(folder))
     common.console().print(f"{written}\n{statements}")
+    if out is None:
+        common.console().print(f"Next: {_use_of_lock(version)}")
     return 0
+
+
+def _use_of_lock(version: str) -> str:
+    """Return what can be done with a version once it is locked: without a series of it a jar is needed."""
+    from harness.kafka.series import shipped_series
+
+    has_series = any(series.startswith(f"{version}/") for series in shipped_series())
+    return f"harness verify --kafka {version}{'' if has_series else ' --jar JAR'}"
 
 
 def _lock_tools(out: Path | None) -> int:

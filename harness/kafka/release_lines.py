@@ -99,7 +99,8 @@ def line_of(version: str, folders: Sequence[Path] = ()) -> Line:
     if not names:
         own = searched[-1] / f"{'.'.join(version.split('.')[:2])}.toml"
         raise HarnessError(
-            f"Kafka {version} is of a release line that is not described here; described: {', '.join(sorted(files))}.",
+            f"Kafka {version} is of a release line that is not described here; described: {', '.join(sorted(files))}. "
+            "Until it is, its jars can be neither locked, built, proved nor run; `harness diff A B` compares its logs.",
             f"Describe it in {own}, beginning with a copy of another line's file. {_MANUAL}",
         )
     return _read(files[max(names, key=len)])

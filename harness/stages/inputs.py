@@ -10,6 +10,7 @@ from harness.base.errors import HarnessError
 from harness.building.given import check_raft_jar
 from harness.cluster.config import load_overlay
 from harness.kafka.distribution import unpacked_distribution
+from harness.kafka.release_lines import line_of
 from harness.kafka.series import series_folder, series_folders
 from harness.kafka.versions import release_of
 from harness.model.candidate_kind import CandidateKind
@@ -93,11 +94,13 @@ def _claims_and_setup(request: Request, file: Path | None) -> tuple[ClaimSet, Se
 
 
 def _kafka_version(unpacked: Path | None, named: str) -> str:
-    """Return the version that was named; the control's own release where the user brings one."""
+    """Return the version that was named; the control's own release where the user brings one. Raises HarnessError."""
     own = release_of(unpacked_distribution(unpacked).version) if unpacked else ""
     if own and named and release_of(named) != own:
         raise HarnessError(f"{unpacked} is Kafka {own}, not {named}.", "Leave out --kafka, or name another.")
-    return named or own or DEFAULT_KAFKA
+    version = named or own or DEFAULT_KAFKA
+    line_of(version)  # nothing that is named could be used with a line that is not known
+    return version
 
 
 def _own_waivers(series: Path | None) -> Path | None:

@@ -70,7 +70,10 @@ def test_a_shipped_line_is_not_overruled(users):
 def test_a_version_of_no_known_line_is_reported_in_one_sentence_with_what_to_do(users):
     with pytest.raises(HarnessError) as caught:
         line_of("4.0.0")
-    assert caught.value.message == "Kafka 4.0.0 is of a release line that is not described here; described: 3.9."
+    assert caught.value.message.startswith(
+        "Kafka 4.0.0 is of a release line that is not described here; described: 3.9. Until it is, its jars can be "
+    )
+    assert "`harness diff A B` compares its logs" in caught.value.message
     assert f"Describe it in {users / '4.0.toml'}, " in caught.value.hint
 
 
