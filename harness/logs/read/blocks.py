@@ -49,7 +49,7 @@ class _LineBlock:
 
     def add(self, lines: pl.Series, *, ends: bool = False) -> None:
         """Take the bytes of the next lines; with `ends` the file ends with them."""
-        text = decoded(lines)
+        text = self.reading.layout.unwrapped(decoded(lines))
         starts = pl.select(self.reading.layout.starts(pl.lit(text))).to_series()
         numbered = pl.DataFrame(
             {"text": _without_returns(text), "bytes": lines.bin.size(), "starts": starts, "event": starts.cum_sum()}

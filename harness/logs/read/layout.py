@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from harness.base.errors import HarnessError
+from harness.logs.read.carriers import CARRIERS, SEPARATOR, carried_by, split_carrier
 
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 KAFKA_DEFAULT = "[%d] %p %m (%c)%n"
@@ -113,7 +114,7 @@ class Layout:
     ends as the pattern says, and `rest` is what follows: a stack trace, or more lines of a message that ends
     its line. An event without such a line (a killed node, a cut line) is all message: then `cut` matches.
     `time_format` is chrono's; `at_place` is the place and the length of the date where it always is at the same
-    one, in characters.
+    one, in characters. `carrier` is what each line is wrapped in; all else is about lines without it.
     """
 
     pattern: str
@@ -121,6 +122,11 @@ class Layout:
     event: str
     time_format: str
     at_place: tuple[int, int] | None = None
+    carrier: str = ""
+
+    def unwrapped(self, lines: pl.Series) -> pl.Series:
+        """Return a log's lines without what carried them."""
+        return CARRIERS[self.carrier].unwrapped(lines) if self.carrier else lines
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -154,12 +160,13 @@ class Layout:
 
 
 def compile_layout(pattern: str) -> Layout:
-    """Return the layout of a conversion pattern of log4j 1, log4j 2 or logback.
+    """Return the layout of a conversion pattern of log4j 1, log4j 2 or logback, which may lie behind a carrier.
 
     A pattern whose events cannot be distinguished from continuation lines (no date before the message, more than one
     line, no message) or with a conversion that is not known is a HarnessError.
     """
-    whole = _TRACE.sub("", pattern)
+    carrier, plain = split_carrier(pattern)
+    whole = _TRACE.sub("", plain)
     body = whole.removesuffix("%n")
     parts = _MESSAGE.split(body)
     if len(parts) != 2 or body == whole or "%n" in body:
@@ -174,6 +181,7 @@ def compile_layout(pattern: str) -> Layout:
         event=rf"(?s)^{before}(?P<message>.*?)(?:{after}(?m:$)(?P<rest>.*)|(?P<cut>))$",
         time_format=time_formats[0],
         at_place=_place(parts[0]),
+        carrier=carrier,
     )
 
 
@@ -247,9 +255,16 @@ def detect(lines: Sequence[str], patterns: Sequence[str] = COMMON) -> Layout | N
     """Return the layout among `patterns` that whole lines fit best; None where no line fits any.
 
     `lines` are the first lines of a log. The more lines fit the better; among equals the one with more fields,
-    then the one that comes first.
+    then the one that comes first. Where none fits, the same patterns are tried behind carriers, known and unknown.
     """
     sample = pl.Series(lines, dtype=pl.String)
+    carried = [f"{carrier}{SEPARATOR}{each}" for carrier in carried_by(sample) for each in patterns]
+    behind_anything = [f"%x {each}" for each in patterns]
+    tries = (_best(sample, each) for each in (patterns, carried, behind_anything) if each)
+    return next((found for found in tries if found), None)
+
+
+def _best(sample: pl.Series, patterns: Sequence[str]) -> Layout | None:
     layouts = [compile_layout(pattern) for pattern in patterns]
     ranked = [(fitting(layout, sample), len(layout.fields), -place) for place, layout in enumerate(layouts)]
     fits, _, place = max(ranked)
@@ -258,6 +273,7 @@ def detect(lines: Sequence[str], patterns: Sequence[str] = COMMON) -> Layout | N
 
 def fitting(layout: Layout, lines: pl.Series) -> int:
     """Return how many of `lines` are events of the layout from their header to the end of their message."""
+    lines = layout.unwrapped(lines)
     cut = pl.col("line").str.extract_groups(layout.event).struct.field("cut")
     matches = pl.col("line").str.contains(layout.event)
     return int(pl.DataFrame({"line": lines}).select((matches & cut.is_null()).sum()).item())
