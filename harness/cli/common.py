@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
@@ -120,11 +121,23 @@ def new_run_dir(out: Path | None, command: str) -> Path:
         directory = RunDirectory(out)
         go_on = f", or go on with this one: {directory.resume_command}" if directory.request.exists else ""
         raise HarnessError(f"The folder {out} is not empty.", f"Name another by --out{go_on}.")
+    return folder_to_write_in(out)
+
+
+def folder_to_write_in(folder: Path, *, is_new: bool = False) -> Path:
+    """Make a folder where it is missing and return it; one that `is_new` is a FileExistsError when it is there.
+
+    Raises HarnessError for one that cannot be made, or not be written to.
+    """
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=not is_new)
     except OSError as error:
-        raise HarnessError(f"{out} cannot be made: {error.strerror}.", "Name another by --out.") from error
-    return out
+        if is_new and isinstance(error, FileExistsError):
+            raise
+        raise HarnessError(f"{folder} cannot be made: {error.strerror}.", "Name another by --out.") from error
+    if not os.access(folder, os.W_OK):
+        raise HarnessError(f"{folder} cannot be written to.", "Name another by --out.")
+    return folder
 
 
 def _unused(wanted: Path) -> Path:
@@ -132,10 +145,9 @@ def _unused(wanted: Path) -> Path:
     for suffix in ("", *(f"-{number}" for number in range(2, 100))):
         folder = wanted.with_name(wanted.name + suffix)
         try:
-            folder.mkdir(parents=True)
+            return folder_to_write_in(folder, is_new=True)
         except FileExistsError:
             continue
-        return folder
     raise HarnessError(f"{wanted} and its like are there already.", "Name a folder by --out.")
 
 

@@ -155,7 +155,8 @@ def lock(
     from harness.logs.read.library import libraries_beside, make_library
 
     reporter = common.reporter()
-    folder, line = out or lock_folder_for_writing(), line_of(checked_version(version))
+    line = line_of(checked_version(version))
+    folder = common.folder_to_write_in(out or lock_folder_for_writing())
     reporter.stage(f"resolving Kafka {version} and reading its log statements")
     downloads = common.toolbox().downloads
     resolved = resolve_lock(version, line.lock, downloads)

@@ -88,6 +88,8 @@ def test_the_version_is_that_of_the_installation(harness):
         (("diff", "."), "no second folder to compare it with. Name two folders of logs: harness diff . OTHER"),
         (("diff", ".", "--candidate-repeats-dir", "x"), "--candidate-repeats-dir goes with two folders of logs"),
         (("diff", "gone.log", "."), "There is no gone.log"),
+        (("lock", "3.9.1", "--out", "/proc/nowhere"), "/proc/nowhere cannot be made"),
+        (("build", "--out", "/proc/nowhere"), "/proc/nowhere cannot be made"),
         (("verify", "--waivers", "nowhere.toml"), "nowhere.toml cannot be read: No such file"),
         (("prove", "--waivers", "nowhere.toml"), "nowhere.toml cannot be read: No such file"),
         (("report", "."), "is no run directory"),
@@ -368,3 +370,11 @@ def test_an_interruption_that_a_library_makes_something_else_of_ends_the_command
     program = SWALLOWED_INTERRUPTION.format(made_of_it=made_of_it)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, printed, "\nStopped; nothing is left running.\n")
+
+
+def test_where_no_run_directory_can_be_made_by_default_that_is_said_in_a_sentence(harness, tmp_path):
+    (tmp_path / "out").write_text("a file")
+    code, _, err = harness("build")
+    assert code == 2
+    assert "out/" in err
+    assert "cannot be made: Not a directory. Name another by --out." in " ".join(err.split())
