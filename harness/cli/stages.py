@@ -106,9 +106,10 @@ def _arms_to_compare(run_dir: Path, out: Path | None, of_folders: Sequence[str])
             f"--{of_folders[0]} goes with two folders of logs.", "A run directory knows its own layout and repeats."
         )
     common.refuse_rollout(run_dir)
-    if run_dir.exists() and not RunDirectory(run_dir).declaration.exists:
+    directory = RunDirectory(run_dir)
+    if run_dir.exists() and not (directory.declaration.exists or directory.request.exists):
         raise HarnessError(
-            f"{run_dir} is no run directory, and there is no second folder to compare it with.",
+            f"{run_dir} is no run directory: it has no run.json. Nor is there a second folder to compare it with.",
             f"Name two folders of logs: harness diff {run_dir} OTHER",
         )
     return common.work_dir(run_dir, out)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError, unknown
 from harness.base.paths import data_root
+from harness.kafka.lock import checked_version
+from harness.kafka.release_lines import line_of
 
 _CHOOSE = "Choose one by --series."
 
@@ -24,10 +26,12 @@ def series_folders(version: str) -> tuple[Path, ...]:
 def series_folder(version: str, name: str = "") -> Path:
     """Return the folder of a Kafka version's series of this name, or of its only one.
 
-    Raises HarnessError when there is none, none of that name, or when several are there and none is named.
+    Raises HarnessError when there is none (and where the release line is not known), none of that name, or when
+    several are there and none is named.
     """
     names = [folder.name for folder in series_folders(version)]
     if not names:
+        line_of(checked_version(version))  # of a line that is not known, a jar would not help either
         raise HarnessError(
             f"There is no patch series for Kafka {version}.",
             "Give a finished jar by --jar, and its claims by --claims FILE or --claims none.",

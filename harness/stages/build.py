@@ -17,6 +17,7 @@ from harness.building.server_keys import server_keys
 from harness.model.arms import Arm, Build, ClaimedFlag, choose_arms, plan_arms, settings_of
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.request import Request
+from harness.model.waivers import load_waivers
 from harness.rollout.rehearsals import KINDS
 from harness.rundir.directory import RunDirectory
 from harness.stages.candidate_kind import recognised
@@ -36,6 +37,8 @@ def build(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
     request = directory.request.read()
     check_host(request, run_dir, toolbox)
     inputs = read_inputs(request)
+    if inputs.setup.waivers:
+        load_waivers(Path(inputs.setup.waivers))  # the proof knows its rules, and comes later
     reporter.stage(f"building for Kafka {inputs.kafka_version}")
     inputs = recognised(request, inputs, toolbox, reporter)
     pair = build_pair(request, inputs.kafka_version, inputs.claims.flag, directory, toolbox, reporter.report)

@@ -10,13 +10,11 @@ from harness.base.errors import HarnessError
 from harness.building.given import check_raft_jar
 from harness.cluster.config import load_overlay
 from harness.kafka.distribution import unpacked_distribution
-from harness.kafka.release_lines import line_of
 from harness.kafka.series import series_folder, series_folders
 from harness.kafka.versions import release_of
 from harness.model.candidate_kind import CandidateKind
 from harness.model.request import DEFAULT_KAFKA, NO_CLAIMS, Request
 from harness.model.setup import Setup
-from harness.model.waivers import load_waivers
 from harness.scenario.plan import Scenario
 from harness.scenario.registry import load_all, select
 
@@ -81,26 +79,21 @@ def _claims_and_setup(request: Request, file: Path | None) -> tuple[ClaimSet, Se
     claims = load_claims(file) if file else _NO_CLAIMS
     overlay = load_overlay(request.config, frozenset(filter(None, [claims.flag]))) if request.config else {}
     series = file.parent if file and (file.parent / "series").is_file() else None
-    waivers = request.waivers or _own_waivers(series)
-    if waivers:
-        load_waivers(waivers)  # its rules are checked against those of the proof, which is later
     return claims, Setup(
         flag_key=claims.flag,
         overlay=overlay,
         claims=str(file or ""),
         series=str(series or ""),
-        waivers=str(waivers or ""),
+        waivers=str(request.waivers or _own_waivers(series) or ""),
     )
 
 
 def _kafka_version(unpacked: Path | None, named: str) -> str:
-    """Return the version that was named; the control's own release where the user brings one. Raises HarnessError."""
+    """Return the version that was named; the control's own release where the user brings one."""
     own = release_of(unpacked_distribution(unpacked).version) if unpacked else ""
     if own and named and release_of(named) != own:
         raise HarnessError(f"{unpacked} is Kafka {own}, not {named}.", "Leave out --kafka, or name another.")
-    version = named or own or DEFAULT_KAFKA
-    line_of(version)  # nothing that is named could be used with a line that is not known
-    return version
+    return named or own or DEFAULT_KAFKA
 
 
 def _own_waivers(series: Path | None) -> Path | None:

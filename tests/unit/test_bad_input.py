@@ -123,7 +123,7 @@ def test_an_archive_that_would_fill_the_disk_is_refused_by_its_own_list():
         (("verify", "--config", "."), "cannot be read as a properties file"),
         (("verify", "--java-home", "nowhere"), "is not a Java home"),
         (("verify", "--base-dist", "."), "is not an unpacked Kafka"),
-        (("verify", "--kafka", "../../etc"), "There is no patch series for Kafka ../../etc"),
+        (("verify", "--kafka", "../../etc"), "'../../etc' is not a Kafka version"),
         (("verify", "--resume", "."), ". is no run directory: it has no request.json"),
         (("verify", "--resume", "nowhere"), "nowhere is no run directory"),
         (("verify", "--resume", ".", "--repeats", "3"), "not --repeats. Leave the others out"),
