@@ -39,6 +39,43 @@ CARRIED = {
 }
 
 
+EVENTS = (
+    ("58,949", "INFO", 'Node 0 says "x"', ""),
+    ("59,001", "ERROR", "it broke", "java.io.IOException: gone\n\tat a.B.c(B.java:1)\n"),
+    ("59,100", "INFO", "Leader", ""),
+)
+JSON_LAYOUTS = {
+    "logstash": ("@timestamp", "level", "logger_name", "message", "stack_trace", "2026-11-21T14:28:{}Z"),
+    "elastic": ("@timestamp", "log.level", "log.logger", "message", "error.stack_trace", "2026-11-21T16:28:{}+02:00"),
+    "log4j 2, a template": ("timestamp", "level", "logger", "message", "stack_trace", "2026-11-21T14:28:{}Z"),
+}
+
+
+@pytest.mark.parametrize("names", JSON_LAYOUTS.values(), ids=JSON_LAYOUTS)
+def test_events_that_are_json_objects_are_read_unasked_with_their_stack_traces(names):
+    time, level, logger, message, trace, stamp = names
+    lines = [
+        json.dumps(
+            {time: stamp.format(at.replace(",", ".")), level: severity, logger: "a.B", message: text}
+            | ({trace: stack} if stack else {})
+        )
+        for at, severity, text, stack in EVENTS
+    ]
+    layout = detect(lines)
+    assert layout.pattern == f"json | {KAFKA_DEFAULT}"
+    read, wanted = counted(layout, lines), counted(compile_layout(KAFKA_DEFAULT), LOG)
+    assert without_lines(read) == without_lines(wanted)
+
+
+def test_a_json_layout_with_milliseconds_is_read():
+    (line,) = ['{"timeMillis":1763735338949,"thread":"main","level":"INFO","loggerName":"a.B","message":"hello"}']
+    assert CARRIERS["json"].unwrapped(pl.Series([line])).to_list() == ["[2025-11-21 14:28:58,949] INFO hello (a.B)"]
+
+
+def without_lines(rows):
+    return [{name: value for name, value in row.items() if name not in ("line", "lines")} for row in rows]
+
+
 def counted(layout, lines):
     """Return what is counted of a whole file, but for its sizes."""
     content = pa.scalar("".join(f"{line}\n" for line in lines).encode(), pa.large_binary())

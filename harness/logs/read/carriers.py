@@ -1,13 +1,14 @@
 """What stands around every line of a log that something else carried: kubectl, the kubelet, docker, journald; pure.
 
 It is taken off line by line, also those of stack traces, before anything else is read. A layout behind a carrier is
-written `kubectl | [%d] %p %m (%c)%n`.
+written `kubectl | [%d] %p %m (%c)%n`. Events written as JSON objects count as carried in Kafka's default layout.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import polars as pl
 
@@ -16,34 +17,83 @@ _UTC_TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)"
 _MOST = 0.5  # of the lines, from which a log is taken to be carried
 
 
-@dataclass(frozen=True, slots=True)
-class Carrier:
-    """Something that carries lines: `around` matches what it puts before each, or `field` has them in a JSON object."""
-
-    around: str = ""
-    field: str = ""
+class Carrier(Protocol):
+    """Something that carries lines."""
 
     def unwrapped(self, lines: pl.Series) -> pl.Series:
         """Return the lines as they were written; one that was not carried stays as it is."""
-        if self.around:
-            return lines.str.replace(self.around, "")
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixCarrier:
+    """One that puts something before each line, which `prefix` matches."""
+
+    prefix: str
+
+    def unwrapped(self, lines: pl.Series) -> pl.Series:
+        """Take the prefix away."""
+        return lines.str.replace(self.prefix, "")
+
+
+@dataclass(frozen=True, slots=True)
+class JsonCarrier:
+    """One that puts each line into a field of a JSON object."""
+
+    field: str
+
+    def unwrapped(self, lines: pl.Series) -> pl.Series:
+        """Take the field's value."""
         may_be = lines.str.contains(rf'^\{{.*"{self.field}"\s*:\s*".*\}}\s*$')
         inner = pl.when(may_be).then(pl.lit(lines)).str.json_path_match(f"$.{self.field}").str.strip_chars_end("\r\n")
         return pl.select(pl.coalesce(inner, pl.lit(lines))).to_series()
 
 
+@dataclass(frozen=True, slots=True)
+class JsonEvents:
+    """A JSON object for each event, as log4j 2, logback and Elastic's appenders write them; paths of each field."""
+
+    time: Sequence[str] = ("$['@timestamp']", "$.timestamp", "$.time")
+    level: Sequence[str] = ("$.level", "$['log.level']", "$.log.level", "$.severity")
+    logger: Sequence[str] = ("$.loggerName", "$.logger_name", "$.logger", "$['log.logger']", "$.log.logger")
+    message: Sequence[str] = ("$.message", "$.msg")
+    trace: Sequence[str] = (
+        "$.stack_trace",
+        "$.thrown.extendedStackTrace",
+        "$['error.stack_trace']",
+        "$.error.stack_trace",
+    )
+
+    def unwrapped(self, lines: pl.Series) -> pl.Series:
+        """Write the event as Kafka's default layout does, its stack trace below; one without a field stays as it is."""
+        objects = pl.when(lines.str.starts_with("{")).then(pl.lit(lines))
+        time, level, logger, message, trace = (
+            pl.coalesce(objects.str.json_path_match(path) for path in paths)
+            for paths in (self.time, self.level, self.logger, self.message, self.trace)
+        )
+        at = pl.coalesce(
+            time.str.to_datetime("%+", time_zone="UTC", strict=False),
+            pl.from_epoch(
+                pl.coalesce(time, objects.str.json_path_match("$.timeMillis")).cast(pl.Int64, strict=False), "ms"
+            ).dt.replace_time_zone("UTC"),
+        )
+        below = pl.when(trace.is_not_null()).then(pl.lit("\n") + trace.str.strip_chars_end()).otherwise(pl.lit(""))
+        written = pl.format("[{}] {} {} ({}){}", at.dt.strftime("%Y-%m-%d %H:%M:%S,%3f"), level, message, logger, below)
+        return pl.select(pl.coalesce(written, pl.lit(lines))).to_series()
+
+
 CARRIERS: Mapping[str, Carrier] = {
     # kubectl logs --timestamps, --prefix; docker logs --timestamps
-    "kubectl": Carrier(rf"^(?:\[pod/[^\]]+\] (?:{_UTC_TIME} )?|{_UTC_TIME} )"),
+    "kubectl": PrefixCarrier(rf"^(?:\[pod/[^\]]+\] (?:{_UTC_TIME} )?|{_UTC_TIME} )"),
     # the files below /var/log/pods
-    "kubelet": Carrier(rf"^{_UTC_TIME} (?:stdout|stderr) [FP] "),
+    "kubelet": PrefixCarrier(rf"^{_UTC_TIME} (?:stdout|stderr) [FP] "),
     # journalctl, its short formats, and syslog
-    "journald": Carrier(
+    "journald": PrefixCarrier(
         rf"^(?:[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?|{_UTC_TIME}) \S+ [^\s\[\]:]+(?:\[\d+\])?: "
     ),
-    "compose": Carrier(r"^[\w.-]+ +\| "),
-    "docker": Carrier(field="log"),
-    "journal": Carrier(field="MESSAGE"),
+    "compose": PrefixCarrier(r"^[\w.-]+ +\| "),
+    "docker": JsonCarrier("log"),
+    "journal": JsonCarrier("MESSAGE"),
+    "json": JsonEvents(),
 }
 
 
