@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from harness.base.errors import HarnessError
 from harness.logs.log_diff import CountedLogs, Progress, compare, opened, read_nodes, silent
 from harness.logs.read.event_counts import WHOLE_LOG
-from harness.logs.read.layout import COMMON, KAFKA_DEFAULT, Layout, compile_layout, detect
+from harness.logs.read.layout import COMMON, KAFKA_DEFAULT, Layout, compile_layout
+from harness.logs.read.layout_detection import detect
 from harness.logs.read.places import (
     first_lines,
     folders_in,

@@ -9,7 +9,8 @@ import pytest
 from harness.logs.read.blocks import LogFile, whole
 from harness.logs.read.carriers import CARRIERS, carried_by
 from harness.logs.read.event_counts import WHOLE_LOG, Reading
-from harness.logs.read.layout import COMMON, KAFKA_DEFAULT, compile_layout, detect
+from harness.logs.read.layout import COMMON, KAFKA_DEFAULT, compile_layout
+from harness.logs.read.layout_detection import detect
 
 LOG = (
     '[2026-11-21 14:28:58,949] INFO Node 0 says "x" (a.B)',

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
-from harness.logs.read.layout import COMMON, KAFKA_DEFAULT, LEVELS, compile_layout, detect
+from harness.logs.read.layout import COMMON, KAFKA_DEFAULT, LEVELS, compile_layout
+from harness.logs.read.layout_detection import detect
 
 AT = datetime.datetime(2026, 11, 21, 14, 28, 58, 949000)
 MESSAGE = "[RaftManager id=3] Node 0 disconnected."

@@ -3,7 +3,8 @@
 import polars as pl
 import pytest
 
-from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout, fitting
+from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
+from harness.logs.read.layout_detection import fitting
 from harness.logs.read.proposals import layout_mismatch, propose
 
 MESSAGES = (

@@ -66,19 +66,23 @@ class JsonEvents:
     def unwrapped(self, lines: pl.Series) -> pl.Series:
         """Write the event as Kafka's default layout does, its stack trace below; one without a field stays as it is."""
         objects = pl.when(lines.str.starts_with("{")).then(pl.lit(lines))
-        time, level, logger, message, trace = (
-            pl.coalesce(objects.str.json_path_match(path) for path in paths)
-            for paths in (self.time, self.level, self.logger, self.message, self.trace)
+        level, logger, message, trace = (
+            _first(objects, paths) for paths in (self.level, self.logger, self.message, self.trace)
         )
-        at = pl.coalesce(
-            time.str.to_datetime("%+", time_zone="UTC", strict=False),
-            pl.from_epoch(
-                pl.coalesce(time, objects.str.json_path_match("$.timeMillis")).cast(pl.Int64, strict=False), "ms"
-            ).dt.replace_time_zone("UTC"),
-        )
-        below = pl.when(trace.is_not_null()).then(pl.lit("\n") + trace.str.strip_chars_end()).otherwise(pl.lit(""))
-        written = pl.format("[{}] {} {} ({}){}", at.dt.strftime("%Y-%m-%d %H:%M:%S,%3f"), level, message, logger, below)
+        at = self._times(objects).dt.strftime("%Y-%m-%d %H:%M:%S,%3f")
+        below = pl.coalesce(pl.lit("\n") + trace.str.strip_chars_end(), pl.lit(""))
+        written = pl.format("[{}] {} {} ({}){}", at, level, message, logger, below)
         return pl.select(pl.coalesce(written, pl.lit(lines))).to_series()
+
+    def _times(self, objects: pl.Expr) -> pl.Expr:
+        """Return when each was logged: a time with its offset, or milliseconds since 1970."""
+        text = _first(objects, self.time).str.to_datetime("%+", time_zone="UTC", strict=False)
+        number = _first(objects, (*self.time, "$.timeMillis")).cast(pl.Int64, strict=False)
+        return pl.coalesce(text, pl.from_epoch(number, "ms").dt.replace_time_zone("UTC"))
+
+
+def _first(objects: pl.Expr, paths: Sequence[str]) -> pl.Expr:
+    return pl.coalesce(objects.str.json_path_match(path) for path in paths)
 
 
 CARRIERS: Mapping[str, Carrier] = {
