@@ -18,6 +18,7 @@ import psutil
 
 from harness.base.processes import bare_environment, spawn
 from harness.base.processes.leftovers import marked
+from harness.base.tails import beginnings
 from harness.cluster import config, jvm, probes
 from harness.cluster.config import NodeConfig
 from harness.cluster.install import Install
@@ -141,9 +142,7 @@ class Node:
 
     def has_logged(self, text: str) -> bool:
         """Return whether a line since the last start holds the text."""
-        with self.log_file.open("rb") as stream:
-            stream.seek(self._life_began)
-            return any(text.encode() in line for line in stream)
+        return any(text.encode() in line for _, line in beginnings(self.log_file, self._life_began))
 
     def start(self, node_config: NodeConfig | None = None) -> None:
         """Start the process, with another configuration when given; returns at once."""

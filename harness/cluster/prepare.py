@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.base.errors import HarnessError
+from harness.base.tails import tail
 from harness.base.waiting import wait_until
 from harness.cluster import jvm
 from harness.cluster.cluster import Cluster
@@ -90,5 +91,5 @@ def _all_ready(cluster: Cluster) -> bool:
 
 
 def _last_line(path: Path) -> str:
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
-    return lines[-1][:300] if lines else "no output"
+    lines = tail(path)[1] if path.exists() else []
+    return lines[-1][:300].decode("utf-8", "replace") if lines else "no output"

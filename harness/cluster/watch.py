@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from harness.cluster.cluster import Cluster
@@ -22,6 +22,15 @@ class Look:
     at: float
     quorum: Quorum
     own_log_bytes: dict[int, int]
+
+
+def windowed(looks: Sequence[Look], window: float) -> list[Look]:
+    """Return the looks (oldest first) of the `window` seconds up to the newest, and the one before them.
+
+    Looks are counted, not seconds: on a slow host they come seldom, and two of them still show progress. Pure.
+    """
+    within = sum(look.at > looks[-1].at - window for look in looks)
+    return list(looks[-(within + 1) :]) if looks else []
 
 
 class Watcher:

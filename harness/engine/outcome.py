@@ -46,6 +46,8 @@ def decide(facts: Facts) -> Decision:
     """
     if (unsupported := facts.of(IncidentKind.UNSUPPORTED)) is not None:
         return Decision(Outcome.UNSUPPORTED, "", unsupported.reason)
+    if (gave_out := facts.of(IncidentKind.HOST_GAVE_OUT)) is not None:
+        return Decision(Outcome.INCONCLUSIVE, gave_out.name, gave_out.reason)
     if (failed := facts.of(IncidentKind.HARNESS_FAILED)) is not None:
         return Decision(Outcome.BROKEN, "", failed.reason)
     if (stalled := facts.of(IncidentKind.HOST_STALLED)) is not None and facts.stalls_spoil:
@@ -61,10 +63,10 @@ def decide(facts: Facts) -> Decision:
     if lost := broken_promises(facts.clients):
         return Decision(Outcome.FAILED, NOTHING_LOST, "; ".join(lost))
     if (unmet := facts.of(IncidentKind.GUARD_UNMET)) is not None:
-        return Decision(Outcome.INCONCLUSIVE, unmet.name, f"guard unmet: {unmet.reason}")
+        return _excused(facts, Decision(Outcome.INCONCLUSIVE, unmet.name, f"guard unmet: {unmet.reason}"))
     if (refused := facts.of(IncidentKind.EXPECTATION_UNMET)) is not None:
         return _ended_by_the_arm(refused, facts)
-    return _of_clients(facts.clients)
+    return _of_clients(facts)
 
 
 def _unseen(facts: Facts) -> Incident | None:
@@ -81,20 +83,25 @@ def _ended_by_the_arm(incident: Incident, facts: Facts) -> Decision:
     if lost := broken_promises(facts.clients):
         return Decision(Outcome.FAILED, NOTHING_LOST, "; ".join(lost))
     reason = "; ".join((incident.reason, *(f"and then: {each.reason}" for each in facts.aftermath)))
-    if (stalled := facts.of(IncidentKind.HOST_STALLED)) is not None:
-        return Decision(Outcome.INCONCLUSIVE, stalled.name, f"{stalled.reason}; and then: {reason}")
-    return Decision(Outcome.FAILED, incident.name, reason)
+    return _excused(facts, Decision(Outcome.FAILED, incident.name, reason))
 
 
-def _of_clients(clients: Sequence[ClientReport]) -> Decision:
+def _excused(facts: Facts, decision: Decision) -> Decision:
+    """Return the decision where the host let the nodes run; else that the host kept it from being tested."""
+    host = facts.of(IncidentKind.HOST_STALLED) or facts.of(IncidentKind.HOST_SLOW)
+    if host is None:
+        return decision
+    return Decision(Outcome.INCONCLUSIVE, host.name, f"{host.reason}; and then: {decision.reason}")
+
+
+def _of_clients(facts: Facts) -> Decision:
     """Decide a run against which nothing else speaks: a client whose records were not checked keeps it from passing."""
-    if unread := [f"{each.name}: {each.unread}" for each in clients if each.unread]:
-        return Decision(
-            Outcome.INCONCLUSIVE, LEDGER_READ, f"it could not be checked what was lost: {'; '.join(unread)}"
-        )
-    if idle := [each.name for each in clients if not each.acknowledged]:
+    if unread := [f"{each.name}: {each.unread}" for each in facts.clients if each.unread]:
+        reason = f"it could not be checked what was lost: {'; '.join(unread)}"
+        return _excused(facts, Decision(Outcome.INCONCLUSIVE, LEDGER_READ, reason))
+    if idle := [each.name for each in facts.clients if not each.acknowledged]:
         reason = f"nothing was ever acknowledged to {', '.join(idle)}, so that nothing could be lost"
-        return Decision(Outcome.INCONCLUSIVE, RECORDS_ACKNOWLEDGED, reason)
+        return _excused(facts, Decision(Outcome.INCONCLUSIVE, RECORDS_ACKNOWLEDGED, reason))
     return Decision(Outcome.PASSED)
 
 

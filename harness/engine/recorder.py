@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from harness.base.tails import beginnings
 from harness.cluster.node import Node
 from harness.cluster.watch import Look
 from harness.engine.outcome import Facts
@@ -22,6 +23,7 @@ from harness.rundir.parts import RunFolder
 _WARNING = re.compile(rb"\b(WARN|ERROR|FATAL)\b")
 _EXCERPT_BYTES = 400
 _QUORUM_AT_LEAST_EVERY_SECONDS = 1.0
+_DEATHS = (IncidentKind.NODE_DIED, IncidentKind.HOST_GAVE_OUT)
 _BY_THE_ARM = (IncidentKind.NODE_DIED, IncidentKind.EXPECTATION_UNMET)
 
 
@@ -59,7 +61,7 @@ class Recorder:
     def report(self, incident: Incident, line: int = 0) -> None:
         """Keep an incident, with its line of the journal as evidence."""
         with self._lock:
-            self._deaths += incident.kind is IncidentKind.NODE_DIED
+            self._deaths += incident.kind in _DEATHS
             if self._aftermath is not None and incident.kind in (*_BY_THE_ARM, IncidentKind.GUARD_UNMET):
                 self._aftermath.append(incident)
             elif incident.kind in self._incidents:
@@ -79,7 +81,7 @@ class Recorder:
 
     @property
     def deaths(self) -> int:
-        """How many nodes crashed that were not allowed to."""
+        """How many nodes crashed that were not allowed to, or were ended by the host: the plan cannot go on."""
         return self._deaths
 
     @property
@@ -150,8 +152,7 @@ def last_warning(log: Path) -> list[tuple[int, str]]:
     if not log.is_file():
         return []
     last: list[tuple[int, str]] = []
-    with log.open("rb") as stream:  # line by line: a flood may be larger than memory
-        for at, line in enumerate(stream, 1):
-            if _WARNING.search(line[:100]):
-                last = [(at, line[:_EXCERPT_BYTES].decode("utf-8", "replace").rstrip("\r\n"))]
+    for at, line in beginnings(log):
+        if _WARNING.search(line[:100]):
+            last = [(at, line[:_EXCERPT_BYTES].decode("utf-8", "replace"))]
     return last

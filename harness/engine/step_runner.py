@@ -11,10 +11,10 @@ from harness.cluster.protocol import Unreachable
 from harness.engine.cancel import RunCancelled
 from harness.engine.planned_run import PlannedRun
 from harness.engine.recorder import Recorder
-from harness.model.events import PhaseStarted, StepChanged
+from harness.model.events import HostShort, PhaseStarted, StepChanged
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.node_logs import PhaseSpan
-from harness.model.outcome_names import ACTION_DONE, TESTABLE, WITHIN_BUDGET
+from harness.model.outcome_names import ACTION_DONE, HOST_NOT_STARVED, TESTABLE, WITHIN_BUDGET
 from harness.scenario.bounds import seconds_of
 from harness.scenario.plan import Plan
 from harness.scenario.steps import (
@@ -36,6 +36,7 @@ from harness.scenario.steps import (
 from harness.scenario.world import ActionFailed, World
 
 POLL_SECONDS = 0.2
+_STRETCH_SECONDS = 1.0
 
 
 class PlanEnded(Exception):  # noqa: N818 - ends the walk, whatever the reason; the recorder has it
@@ -53,11 +54,11 @@ class StepRunner:
         self._report = report
         self._phases: list[tuple[str, float]] = []
         self._deaths_known = 0
-        self._deadline = 0.0
+        self._began = 0.0
 
     def through(self, plan: Plan) -> None:
         """Carry the plan out, its aftermath where the arm ended it, and settle the clients."""
-        self._deadline = time.monotonic() + self._cell.scenario.budget
+        self._began = time.monotonic()
         self._carry_out(plan.steps)
         if self._recorder.ended_by_the_arm and plan.aftermath:
             self._recorder.begin_aftermath()
@@ -80,13 +81,12 @@ class StepRunner:
         try:
             self._each(steps)
         except PlanEnded:
-            return
+            self._consider_host(self._world.step_began)
 
     def _each(self, steps: Sequence[Step]) -> None:
         for step in steps:
             self._check_cancelled()
-            if time.monotonic() > self._deadline:
-                self._over_budget()
+            self._check_budget()
             self._world.begin_step()
             self._take(step)
 
@@ -94,10 +94,28 @@ class StepRunner:
         if self._world.is_over():
             raise RunCancelled
 
-    def _over_budget(self) -> None:
-        budget = self._cell.scenario.budget
+    def _check_budget(self) -> None:
+        """End a plan that takes longer than its budget; a host that held it back lengthens that."""
+        budget, took = self._cell.scenario.budget, time.monotonic() - self._began
+        if took <= budget or took <= budget * self._world.slowness(self._began).factor:
+            return
+        self._consider_host(self._began)
         line = self._recorder.write(StepChanged("guard", "the plan's budget", "unmet", seconds=budget))
         self._unmet_guard(WITHIN_BUDGET, f"the plan took longer than its {budget:g} s", line)
+
+    def _consider_host(self, since: float) -> None:
+        """Report what the host was short of when something went wrong, where that was much."""
+        slowness = self._world.slowness(since)
+        if slowness.is_starved:
+            line = self._recorder.write(HostShort(slowness.reason))
+            self._recorder.report(Incident(IncidentKind.HOST_SLOW, HOST_NOT_STARVED, slowness.reason), line)
+
+    def _check_seen(self, last: Sample) -> None:
+        """End the plan where it was the harness that saw too little to tell."""
+        if last.unseen:
+            reason = f"harness: {last.unseen}"
+            line = self._recorder.write(HostShort(reason))
+            self._recorder.report(Incident(IncidentKind.HOST_SLOW, HOST_NOT_STARVED, reason), line)
 
     def _take(self, step: Step) -> None:
         kind, text = describe_step(step, self._cell.settings_in_force)
@@ -152,8 +170,10 @@ class StepRunner:
         status = "met" if met else "unmet"
         line = self._recorder.write(StepChanged("guard", text, status, seconds=took, detail=last.problem))
         if not met:
+            self._check_seen(last)
             phase = self._phases[-1][0] if self._phases else "none"
-            story = f"{condition.description}: not within {took:g} s, in phase “{phase}”{_because(last)}"
+            bound = self._bound_in_words(within, took)
+            story = f"{condition.description}: not within {bound}, in phase “{phase}”{_because(last)}"
             self._unmet_guard(condition.name, story, line)
 
     def _expect(self, condition: Condition, within: float, named: str, text: str) -> None:
@@ -163,8 +183,10 @@ class StepRunner:
         if met:
             self.waits[named] = took
             return
-        story = f"{condition.description}: not within {within:g} s{_because(last)}"
-        if not condition.sample(self._world).testable:  # a lost quorum must not pass for a lost observer
+        story = f"{condition.description}: not within {self._bound_in_words(within, took)}{_because(last)}"
+        final = condition.sample(self._world)
+        if not final.testable:  # a lost quorum must not pass for a lost observer
+            self._check_seen(final)
             self._unmet_guard(TESTABLE, f"{story}, and at its end the cluster was in no state to be tested", line)
         node = condition.node.find(self._world) if isinstance(condition, AboutNode) else None
         self._recorder.expectation_unmet(Incident(IncidentKind.EXPECTATION_UNMET, named, story), line, node)
@@ -175,7 +197,10 @@ class StepRunner:
         raise PlanEnded
 
     def _wait_for(self, condition: Condition, within: float) -> tuple[bool, float, Sample]:
-        """Poll until the condition holds or the time is over, or a node has died; return (met, seconds, last look)."""
+        """Poll until the condition holds or the time is over, or a node has died; return (met, seconds, last look).
+
+        Where the host holds the nodes back, the time is longer by as much.
+        """
         began, last = time.monotonic(), Sample(False)
 
         def holds() -> bool:
@@ -187,9 +212,17 @@ class StepRunner:
             return last.ok
 
         met = wait_until(holds, within, POLL_SECONDS)
+        while not met and (left := within * self._world.slowness(began).factor - _since(began)) > 0:
+            met = wait_until(holds, min(left, _STRETCH_SECONDS), POLL_SECONDS)
         if self._node_died:
             raise PlanEnded
         return met, _since(began), last
+
+    def _bound_in_words(self, within: float, took: float) -> str:
+        if took < within + _STRETCH_SECONDS:
+            return f"{within:g} s"
+        slowness = self._world.slowness(self._world.step_began)
+        return f"{within:g} s, made {took:.0f} s on a slow host ({slowness.reason})"
 
     @property
     def _node_died(self) -> bool:

@@ -103,6 +103,15 @@ class HostStalled:
 
 
 @dataclass(frozen=True, slots=True)
+class HostShort:
+    """The host was short of a resource: `reason` names it first (`processor: …`, `disk: …`, `memory: …`)."""
+
+    kind: ClassVar[str] = "short"
+    reason: str
+    node: int = -1
+
+
+@dataclass(frozen=True, slots=True)
 class NodeProved:
     """What a live node was seen to run; `error` says why it could not be seen, empty when it could."""
 
@@ -215,6 +224,7 @@ Event = (
     | NodeChanged
     | QuorumSeen
     | HostStalled
+    | HostShort
     | NodeProved
     | ThreadsDumped
     | ErrorLogged

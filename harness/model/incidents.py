@@ -10,6 +10,8 @@ class IncidentKind(StrEnum):
     """What went wrong; harness.engine.outcome says what a run is worth after each."""
 
     HARNESS_FAILED = "the harness or the host failed"
+    HOST_GAVE_OUT = "the host ended a node, or has no room left"
+    HOST_SLOW = "the host was short of something when something went wrong"
     HOST_STALLED = "the host did not let a process run"
     WRONG_BUILD = "a node ran something else than was installed"
     NODE_DIED = "a node crashed"

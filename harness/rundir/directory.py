@@ -13,6 +13,7 @@ from harness.base.files import PARTIAL
 from harness.base.recordfile import RecordFile
 from harness.model import declaration, rollout, verdict
 from harness.model.declaration import Declaration
+from harness.model.host import HostSpeed
 from harness.model.request import Request
 from harness.model.rollout import RolloutVerdict, RollPlan
 from harness.model.runs import RunKey, RunResult
@@ -74,6 +75,11 @@ class RunDirectory:
     def command(self) -> str:
         """The command that makes a folder such as this."""
         return "harness rollout" if self.roll_plan.exists else "harness verify"
+
+    @property
+    def host(self) -> RecordFile[HostSpeed]:
+        """How fast the host was before the first run."""
+        return RecordFile(self.path / "host.json", HostSpeed)
 
     def build(self, name: str) -> BuildFolder:
         """Return the folder of a build."""

@@ -12,7 +12,8 @@ _REQUEST_TIMEOUT = "controller.quorum.request.timeout.ms"
 _RECONNECT_BACKOFF = "reconnect.backoff.max.ms"
 # The leader appends a no-op every 500 ms (the default of metadata.max.idle.interval.ms in every release line, which
 # --config must leave alone): an observer that follows advances within three of them and a look.
-FOLLOW_WINDOW_SECONDS = 3 * 0.5 + 0.2
+THREE_NO_OPS_SECONDS = 3 * 0.5
+FOLLOW_WINDOW_SECONDS = THREE_NO_OPS_SECONDS + 0.2
 _MARGIN = 1.4
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0}

@@ -19,12 +19,14 @@ class Sample:
     """One look at a condition: whether it holds now, what was seen, and (perhaps) what is in the way, in words.
 
     `testable` is False where the cluster was not in a state to be tested at all, such as a follower without any leader.
+    `unseen` says, where it was the harness that saw too little to tell, what it saw.
     """
 
     ok: bool
     detail: Mapping[str, Any] = field(default_factory=dict)
     testable: bool = True
     problem: str = ""
+    unseen: str = ""
 
 
 class Condition(Protocol):

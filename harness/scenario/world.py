@@ -11,10 +11,12 @@ from harness.cluster.cluster import Cluster
 from harness.cluster.install import Install
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
-from harness.cluster.watch import Look, Watcher
+from harness.cluster.watch import Look, Watcher, windowed
 from harness.model.events import Event, Noted
 from harness.scenario.client import Client
 from harness.scenario.monitors.base import Monitor
+from harness.scenario.monitors.host_not_starved import HostNotStarved
+from harness.scenario.slowness import Slowness
 
 _TOPIC_SECONDS = 15.0
 _POLL_SECONDS = 0.2
@@ -70,12 +72,17 @@ class World:
             self.leader_before = quorum
 
     def recent_looks(self, window: float) -> list[Look]:
-        """Return the looks of the last `window` seconds, none from before the step began."""
-        return self._watcher.recent(max(self.step_began, time.monotonic() - window))
+        """Return the newest looks: those of `window` seconds and one more, none from before the step began."""
+        return windowed(self._watcher.recent(self.step_began), window)
 
     def looks_of(self, window: float) -> list[Look]:
-        """Return the looks of the last `window` seconds, whichever step they fell into."""
-        return self._watcher.recent(time.monotonic() - window)
+        """Return the newest looks: those of `window` seconds and one more, whichever step they fell into."""
+        return windowed(self._watcher.recent(0.0), window)
+
+    def slowness(self, since: float) -> Slowness:
+        """Return how much the host has held the nodes back since a monotonic time."""
+        watch = next((each for each in self._monitors if isinstance(each, HostNotStarved)), None)
+        return watch.slowness(since) if watch else Slowness()
 
     def monitor(self, kind: type[_M]) -> _M:
         """Return the run's monitor of a kind. Raises ActionFailed when the plan has none."""

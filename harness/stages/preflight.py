@@ -8,10 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
-
 from harness.base.errors import HarnessError, unknown
 from harness.base.paths import nearest_existing
+from harness.cluster.host_accounts import available_memory
 from harness.cluster.loopback import Loopback
 from harness.kafka.git import url_and_ref
 from harness.model.arms import Role
@@ -25,7 +24,6 @@ _CLUSTER_GIB = {Profile.FAST: 1.5, Profile.PRODUCTION: 3.0}
 _REST_GIB = 1.0
 _RUN_DIR_GIB, _NODES_GIB = 0.5, 0.25
 _CACHE_GIB = 0.7  # Kafka's jars, a storage template, class archives
-_CGROUP = Path("/sys/fs/cgroup")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +58,7 @@ def memory(request: Request) -> Need:
     """Return what the nodes of all clusters side by side and Spark take."""
     needed = _REST_GIB + request.jobs * _CLUSTER_GIB[request.profile]
     fewer = f"run fewer clusters side by side (--jobs {request.jobs - 1})" if request.jobs > 1 else "use another host"
-    return Need("memory", needed, available_memory(_CGROUP) / _GIB, f"End other programs, or {fewer}.")
+    return Need("memory", needed, available_memory() / _GIB, f"End other programs, or {fewer}.")
 
 
 def disks(request: Request, run_dir: Path, cache: Path) -> list[Need]:
@@ -78,19 +76,6 @@ def _room(folders: list[Path], gib: float) -> Need:
     free = shutil.disk_usage(nearest_existing(folders[0])).free / _GIB
     names = " and ".join(map(str, folders))
     return Need(f"room on the disk of {names}", gib, free, "Free some, or name a place by --out or XDG_CACHE_HOME.")
-
-
-def available_memory(cgroup: Path) -> float:
-    """Return the bytes that this process may still take: the host's, or what its container (cgroup 2) leaves it."""
-    host = float(psutil.virtual_memory().available)
-    try:
-        limit = float((cgroup / "memory.max").read_text())  # `max` where there is none
-        used = float((cgroup / "memory.current").read_text())
-        stat = dict(line.split() for line in (cgroup / "memory.stat").read_text().splitlines())
-    except (OSError, ValueError):
-        return host
-    given_back = float(stat.get("inactive_file", 0)) + float(stat.get("active_file", 0))
-    return min(host, limit - used + given_back)
 
 
 def with_ports() -> None:

@@ -22,6 +22,7 @@ from harness.model.request import Request
 from harness.model.runs import RunKey, RunResult
 from harness.model.setup import Setup
 from harness.rundir.directory import RunDirectory
+from harness.scenario.host_meter import calibrate
 from harness.scenario.registry import load_all
 from harness.stages.resume import check_builds_and_java
 from harness.stages.timing import timed
@@ -48,6 +49,8 @@ def carry_out(cells: Sequence[PlannedRun], root: Path, jobs: int, reporter: Repo
     jobs = min(jobs, len(todo)) or 1
     if what:
         reporter.stage(f"{len(todo)} {what}, {jobs} at a time")
+    if todo:
+        RunDirectory(root).host.write(calibrate())
     with RunBoard(reporter.console, [cell.key for cell in todo], jobs) as board:
         return run_cells(todo, root, jobs, board)
 

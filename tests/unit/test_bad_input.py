@@ -12,7 +12,7 @@ import pytest
 from harness.base.archives import first_problem
 from harness.base.errors import HarnessError
 from harness.cli import app as cli
-from harness.cluster import loopback
+from harness.cluster import host_accounts, loopback
 from harness.kafka.distribution import RAFT_CLIENT, VERSION_ENTRY
 from harness.model.request import Request
 from harness.model.setup import Profile
@@ -193,8 +193,8 @@ def test_a_container_has_what_its_limit_leaves_it_without_the_page_cache(tmp_pat
     (tmp_path / "memory.max").write_text(limit)
     (tmp_path / "memory.current").write_text("600\n")
     (tmp_path / "memory.stat").write_text("anon 100\ninactive_file 300\nactive_file 200\n")
-    assert preflight.available_memory(tmp_path) == (2**40 if left is None else left)
-    assert preflight.available_memory(tmp_path / "nowhere") == 2**40
+    assert host_accounts.available_memory(tmp_path) == (2**40 if left is None else left)
+    assert host_accounts.available_memory(tmp_path / "nowhere") == 2**40
 
 
 def test_taken_ports_are_reported(harness, monkeypatch):

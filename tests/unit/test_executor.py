@@ -2,6 +2,7 @@
 
 import signal
 import subprocess
+import time
 from dataclasses import replace
 from typing import ClassVar
 
@@ -13,13 +14,14 @@ from harness.base.processes.leftovers import marked
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
 from harness.engine.cancel import Cancellation, RunCancelled
-from harness.model.events import OutcomeDecided, PhaseStarted, Sampled, StepChanged
+from harness.model.events import HostShort, OutcomeDecided, PhaseStarted, Sampled, StepChanged
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.runs import Outcome
 from harness.scenario import kraft
 from harness.scenario.capabilities.base import capability
 from harness.scenario.monitors.base import Monitor
 from harness.scenario.plan import Plan, Scenario
+from harness.scenario.slowness import Slowness
 from harness.scenario.steps import Fault, Sample
 from harness.scenario.world import ActionFailed
 
@@ -286,3 +288,70 @@ def test_what_a_condition_says_is_in_the_way_stands_in_the_reason(tmp_path):
     condition.sample = lambda _world: Sample(False, problem="orders-0 has ISR 1 of 1, 2")
     result, *_ = run(tmp_path, expect(condition, "safe_to_stop"))
     assert result.reason == "it is so: not within 0.1 s (orders-0 has ISR 1 of 1, 2)"
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Make the host slow by a share."""
+
+    def make(share):
+        monkeypatch.setattr("harness.scenario.world.World.slowness", lambda *_: Slowness(share, "processor: none"))
+
+    return make
+
+
+class LateBy:
+    """A condition that holds from so many seconds after the first look on."""
+
+    name, description = "late", "it is late"
+
+    def __init__(self, seconds):
+        self.seconds, self.began = seconds, None
+
+    def sample(self, _world):
+        self.began = self.began or time.monotonic()
+        return Sample(time.monotonic() - self.began > self.seconds)
+
+
+@pytest.mark.parametrize(("share", "outcome"), [(0.0, Outcome.FAILED), (0.55, Outcome.PASSED)])
+def test_bounds_are_longer_on_a_host_that_holds_nodes_back(tmp_path, slow, share, outcome):
+    slow(share)
+    result, *_ = run(tmp_path, expect(LateBy(0.55), within="400ms"))
+    assert result.outcome is outcome
+
+
+def test_a_bound_that_was_made_longer_is_stated_as_it_was_and_as_it_became(tmp_path, slow):
+    slow(0.55)
+    result, *_ = run(tmp_path, expect(Looks(False), "observer_recovers", within="2s"))
+    assert (result.outcome, result.expectation) == (Outcome.FAILED, "observer_recovers")
+    assert "it is so: not within 2 s, made 3 s on a slow host (processor: none)" in result.reason
+
+
+@pytest.mark.parametrize("add", [guard(Looks(False)), expect(Looks(False)), do(Deed(ActionFailed("no way")))])
+def test_what_goes_wrong_while_the_host_starves_nodes_names_the_host(tmp_path, slow, add):
+    slow(0.8)
+    result, events, _ = run(tmp_path, add)
+    assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, "host_not_starved")
+    assert result.reason.startswith("processor: none; and then: ")
+    assert HostShort("processor: none") in events
+
+
+def test_a_plan_that_passes_while_the_host_is_slow_has_passed(tmp_path, slow):
+    slow(0.8)
+    assert run(tmp_path, expect(Looks(False, True)))[0].outcome is Outcome.PASSED
+
+
+@pytest.mark.parametrize("add", [guard, expect])
+def test_what_the_harness_saw_too_little_of_is_not_the_builds_doing(tmp_path, add):
+    unseen = Looks(False)
+    unseen.sample = lambda _world: Sample(False, testable=False, unseen="the harness came to look not once")
+    result, *_ = run(tmp_path, add(unseen))
+    assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, "host_not_starved")
+    assert result.reason.startswith("harness: the harness came to look not once; and then: ")
+
+
+@pytest.mark.parametrize(("share", "name"), [(0.0, "within_budget"), (0.7, "host_not_starved")])
+def test_a_plan_over_its_budget_is_the_hosts_doing_only_where_the_host_was_slow(tmp_path, slow, share, name):
+    slow(share)
+    result, *_ = run(tmp_path, guard(LateBy(0.3), "2s"), do(Deed()), budget=0.1)
+    assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, name)

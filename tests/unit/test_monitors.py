@@ -1,5 +1,7 @@
 """What watches every run: what each monitor reports, measures and shows."""
 
+import os
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,7 +17,7 @@ from harness.cluster.watch import Look
 from harness.model.events import ErrorLogged, HostStalled, NodeProved, Noted, ThreadsDumped
 from harness.model.incidents import IncidentKind
 from harness.rundir.parts import RunFolder
-from harness.scenario.monitors import host_not_starved
+from harness.scenario.monitors import host_not_starved, node_alive
 from harness.scenario.monitors.error_lines import ErrorLines
 from harness.scenario.monitors.host_not_starved import HostNotStarved, RunQueueWaits
 from harness.scenario.monitors.live_proof import LiveProof as ProofMonitor
@@ -23,6 +25,7 @@ from harness.scenario.monitors.node_alive import NodeAlive, last_line
 from harness.scenario.monitors.one_leader_per_epoch import OneLeaderPerEpoch
 from harness.scenario.monitors.quorum_progress import QuorumProgress
 from harness.scenario.monitors.thread_dumps import ThreadDumps
+from harness.scenario.slowness import HostInterval
 from harness.scenario.verbs import monitors_of_every_run
 
 JAR = "a" * 64
@@ -233,6 +236,136 @@ def test_a_node_that_a_fault_stops_on_purpose_is_not_starved_until_it_is_watched
     finally:
         monitor.stop()
     assert record.stories[0] == (IncidentKind.HOST_STALLED, "the host gave node 1 no processor for 5.0 s")
+
+
+def dead_node(tmp_path, log="", output="", exit_code=1):
+    node = SomeNode(NodeState.DIED, tmp_path / PATH / "nodes" / "1")
+    node.folder.mkdir(parents=True)
+    node.log_file.write_text(log)
+    (node.folder / "stdout.log").write_text(output)
+    node.exit_code = exit_code
+    return node
+
+
+FULL_DISK = "INFO fine\nERROR Error while writing (x)\njava.io.IOException: No space left on device\n\tat A.b(A.java)\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "resource"),
+    [
+        ({"log": FULL_DISK}, "disk: there was no room left for node 1, which ended"),
+        ({"output": "java.io.IOException: Disk quota exceeded\n"}, "disk: there was no room left for node 1"),
+        ({"output": "# There is insufficient memory for the Java Runtime Environment to continue.\n"}, "memory: the"),
+    ],
+)
+def test_a_node_that_the_host_had_no_room_for_does_not_count_against_the_build(record, tmp_path, words, resource):
+    record.folder = RunFolder(tmp_path, PATH)
+    NodeAlive(record, cluster_of()).on_node(dead_node(tmp_path, **words), 7)
+    ((incident, line),) = record.incidents
+    assert (incident.kind, incident.name, line) == (IncidentKind.HOST_GAVE_OUT, "host_not_starved", 7)
+    assert incident.reason.startswith(resource)
+
+
+def test_nodes_that_filled_the_disk_themselves_have_crashed(record, tmp_path, monkeypatch):
+    monkeypatch.setattr(node_alive, "_MOST_WRITTEN_BYTES", 10)
+    record.folder = RunFolder(tmp_path, PATH)
+    NodeAlive(record, cluster_of()).on_node(dead_node(tmp_path, FULL_DISK), 7)
+    assert record.incidents[0][0].kind is IncidentKind.NODE_DIED
+
+
+def test_a_disk_that_was_full_long_before_a_death_did_not_cause_it(record, tmp_path):
+    record.folder = RunFolder(tmp_path, PATH)
+    node = dead_node(tmp_path, FULL_DISK + "INFO fine\n" * 1000 + "ERROR it broke\n")
+    NodeAlive(record, cluster_of()).on_node(node, 7)
+    assert record.stories == [(IncidentKind.NODE_DIED, "node 1 crashed: ERROR it broke")]
+
+
+@pytest.fixture
+def kills(monkeypatch):
+    """How many processes the kernel has ended for want of memory, and how large a node is."""
+    state = SimpleNamespace(count=3, bytes=400)
+    monkeypatch.setattr(node_alive, "out_of_memory_kills", lambda: state.count)
+    monkeypatch.setattr(node_alive, "resident_bytes", lambda _: state.bytes)
+    return state
+
+
+@pytest.mark.parametrize(
+    ("grown_to", "kind", "story"),
+    [
+        (700, IncidentKind.HOST_GAVE_OUT, "memory: the kernel's out-of-memory killer ended node 1"),
+        (1300, IncidentKind.NODE_DIED, "node 1 was killed by the kernel for the memory that it took"),
+    ],
+    ids=["of its usual size", "grown threefold"],
+)
+def test_a_node_that_the_kernel_ended_for_memory_is_the_hosts_unless_it_took_the_memory_itself(
+    record, tmp_path, kills, grown_to, kind, story
+):
+    record.folder = RunFolder(tmp_path, PATH)
+    node = dead_node(tmp_path, exit_code=-9)
+    monitor = NodeAlive(record, cluster_of(node))
+    node.state = NodeState.READY
+    monitor.on_node(node, 1)
+    kills.bytes = grown_to
+    monitor.on_look(Look(1.0, Quorum(), {}), 2)
+    node.state, kills.count = NodeState.DIED, 4
+    monitor.on_node(node, 7)
+    assert record.stories == [(kind, story)]
+
+
+def test_how_a_node_ends_when_the_plan_is_over_is_no_crash(record, tmp_path):
+    monitor = NodeAlive(record, cluster_of())
+    monitor.stop()
+    monitor.on_node(dead_node(tmp_path, "ERROR it broke\n"), 7)
+    assert record.incidents == []
+
+
+def test_a_disk_that_runs_full_ends_the_plan_before_nodes_and_journal_are_cut(record, monkeypatch, tmp_path):
+    record.folder = RunFolder(tmp_path, PATH)
+    monitor = HostNotStarved(record, cluster_of())
+    monitor._measure()
+    assert record.incidents == []
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=5 * 2**20))
+    monitor._measure()
+    monitor._measure()
+    ((kind, story),) = record.stories
+    assert kind is IncidentKind.HOST_GAVE_OUT
+    assert story.startswith("disk: only 5 MiB are free")
+
+
+def test_a_node_whose_waits_cannot_be_seen_is_named_once(record, monkeypatch):
+    monkeypatch.setattr(host_not_starved, "_LOOK_EVERY_SECONDS", 0.001)
+    node = SomeNode(NodeState.READY)
+    node.pid = os.getpid()  # a process without a raft thread
+    monitor = HostNotStarved(record, cluster_of(node))
+    monitor.start()
+    try:
+        assert wait_until(lambda: record.events, 10)
+        wait_until(lambda: False, 0.1)
+    finally:
+        monitor.stop()
+    assert record.events == [
+        Noted("its single waits for a processor cannot be seen: it has no thread kafka-1-raft-io", 1)
+    ]
+
+
+def test_waits_that_the_runs_own_nodes_cause_are_not_the_hosts(record):
+    monitor = HostNotStarved(record, cluster_of())
+    monitor._intervals.append(HostInterval(1.0, 1.0, 2, own=1.9, others=0.1))
+    monitor._note(1, 5.0)
+    assert record.incidents == []
+    monitor._intervals.append(HostInterval(2.0, 1.0, 2, own=0.2, others=1.8))
+    monitor._note(1, 5.0)
+    assert record.stories == [(IncidentKind.HOST_STALLED, "the host gave node 1 no processor for 5.0 s")]
+
+
+def test_a_host_on_which_next_to_nothing_gets_done_spoils_the_run(record, monkeypatch):
+    monitor = HostNotStarved(record, cluster_of())
+    slow = iter(HostInterval(time.monotonic() + at, 1.0, 2, {(1, "raft"): 0.95}, 0.1, 1.9) for at in range(20))
+    monkeypatch.setattr(monitor._meter, "reading", lambda _: next(slow))
+    monitor._measure()
+    monitor._measure()
+    assert [kind for kind, _ in record.stories] == [IncidentKind.HOST_STALLED]
+    assert record.stories[0][1].startswith("processor: node 1 (raft) waited for one for 95%")
 
 
 def figures(record, *looks):

@@ -19,6 +19,8 @@ def client(acknowledged=10, lost=0, unread="", binding=True, violations=(), name
 LOST, KEPT = client(lost=2), client()
 UNREAD, UNASKED = client(unread="no answer"), client(acknowledged=0)
 STALLED = Incident(IncidentKind.HOST_STALLED, "host_not_starved", "1.2 s")
+SLOW = Incident(IncidentKind.HOST_SLOW, "host_not_starved", "processor: none")
+FULL = Incident(IncidentKind.HOST_GAVE_OUT, "host_not_starved", "disk: full")
 DIED = Incident(IncidentKind.NODE_DIED, "node_alive", "node 1 crashed")
 GUARD = Incident(IncidentKind.GUARD_UNMET, "has_leader", "why")
 EXPECTED = Incident(IncidentKind.EXPECTATION_UNMET, "observer_recovers", "why")
@@ -57,6 +59,8 @@ GONE = Decision(Outcome.FAILED, "nothing_lost", "2 of 10 acknowledged orders are
         ((WRONG, DIED), (), Decision(Outcome.BROKEN, "", "another jar")),
         ((DIED, GUARD), (), Decision(Outcome.FAILED, "node_alive", "node 1 crashed")),
         ((OOPS, STALLED), (), Decision(Outcome.BROKEN, "", "oops")),
+        ((FULL, OOPS), (), Decision(Outcome.INCONCLUSIVE, "host_not_starved", "disk: full")),
+        ((FULL, DIED, EXPECTED), (), Decision(Outcome.INCONCLUSIVE, "host_not_starved", "disk: full")),
     ],
 )
 def test_the_outcome_follows_from_the_facts(incidents, clients, expected):
@@ -104,7 +108,29 @@ def test_what_came_after_the_end_of_a_plan_is_reported_beside_its_reason():
     assert decision.expectation == "node_alive"
 
 
-INCIDENTS = [LACKING, OOPS, STALLED, WRONG, DIED, UNPROVED, NEVER, BROKEN, GUARD, EXPECTED]
+@pytest.mark.parametrize("went_wrong", [GUARD, EXPECTED, DIED])
+def test_what_goes_wrong_on_a_slow_host_says_nothing_of_the_build(went_wrong):
+    decision = decide(Facts((SLOW, went_wrong), (KEPT,)))
+    assert (decision.outcome, decision.expectation) == (Outcome.INCONCLUSIVE, "host_not_starved")
+    assert decision.reason.startswith("processor: none; and then: ")
+    assert went_wrong.reason in decision.reason
+
+
+@pytest.mark.parametrize("report", [UNREAD, UNASKED])
+def test_a_client_that_a_slow_host_kept_from_being_tested_names_the_host(report):
+    assert decide(Facts((SLOW,), (report,))).expectation == "host_not_starved"
+
+
+def test_a_run_that_passes_on_a_slow_host_has_passed():
+    assert decide(Facts((SLOW,), (KEPT,))).outcome is Outcome.PASSED
+
+
+@pytest.mark.parametrize(("incidents", "lost"), [((BROKEN, SLOW), ()), ((SLOW, EXPECTED), (LOST,))])
+def test_a_slow_host_excuses_no_loss_and_no_broken_invariant(incidents, lost):
+    assert decide(Facts(incidents, lost)).outcome is Outcome.FAILED
+
+
+INCIDENTS = [LACKING, FULL, OOPS, STALLED, WRONG, DIED, UNPROVED, NEVER, BROKEN, GUARD, EXPECTED]
 ANY_FACTS = st.builds(
     Facts,
     st.lists(st.sampled_from(INCIDENTS), unique=True),

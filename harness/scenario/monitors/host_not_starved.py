@@ -1,35 +1,54 @@
-"""The host must let nodes and harness run: docs/adr/0004-a-host-that-starves-a-node-spoils-the-run.md."""
+"""The host must let nodes and harness run: docs/adr/0004-a-host-that-starves-a-node-spoils-the-run.md, and 0014.
+
+A single wait of over a second spoils the run. Many short waits, slow disks and a full memory stretch bounds, and excuse
+what goes wrong; only where next to nothing gets done do they spoil the run as well.
+"""
 
 from __future__ import annotations
 
+import shutil
 import threading
 import time
+from collections import deque
 from pathlib import Path
 from typing import ClassVar
 
+from harness.base.paths import nearest_existing
 from harness.cluster.cluster import Cluster
-from harness.cluster.node import Node
-from harness.model.events import HostStalled
+from harness.cluster.node import Node, NodeState
+from harness.model.events import HostShort, HostStalled, Noted
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.outcome_names import HOST_NOT_STARVED
+from harness.rundir.directory import RunDirectory
+from harness.scenario.host_meter import HostMeter
 from harness.scenario.monitors.base import Monitor, RunRecord
+from harness.scenario.slowness import HostInterval, Slowness, blame_of_others, slowness_of
 from harness.scenario.verbs import monitor
 
 STALL_LIMIT_SECONDS = 1.0
+LEAST_DISK_BYTES = 32 * 2**20
 _LOOK_EVERY_SECONDS = 0.2
+_MEASURE_EVERY_SECONDS = 1.0
+_HOPELESS_SECONDS = 10.0
+_INTERVALS = 1200
 # Linux cuts thread names at 15 characters: "kafka-3-raft-io-thread".
 _RAFT_THREAD = "kafka-{node}-raft-io"
 
 
 @monitor
 class HostNotStarved(Monitor):
-    """Looks in a thread of its own how long each node, and the harness itself, was kept from running."""
+    """Looks in a thread of its own how long each node, and the harness itself, was kept from running, and by what."""
 
     name: ClassVar[str] = HOST_NOT_STARVED
 
     def __init__(self, record: RunRecord, cluster: Cluster) -> None:
         super().__init__(record, cluster)
         self._allowed: set[int] = set()
+        self._said: set[int] = set()
+        self._reported: set[IncidentKind] = set()
+        self._intervals: deque[HostInterval] = deque(maxlen=_INTERVALS)
+        self._meter = HostMeter(RunDirectory(record.folder.root).host.read_if_exists())
+        self._measured = time.monotonic()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._watch, name=self.name, daemon=True)
 
@@ -40,6 +59,10 @@ class HostNotStarved(Monitor):
     def disallow(self, node: int) -> None:
         """End what `allow` began; the node runs again."""
         self._allowed.discard(node)
+
+    def slowness(self, since: float) -> Slowness:
+        """Return how much the host held the nodes back since a monotonic time."""
+        return slowness_of([each for each in list(self._intervals) if each.end - each.seconds / 2 > since])
 
     def start(self) -> None:
         """Begin to look."""
@@ -68,13 +91,45 @@ class HostNotStarved(Monitor):
                 waited = waits.since_last(node)
                 if not allowed:
                     self._note(node.id, waited)
+                self._note_blindness(node, waits)
+            if now - self._measured >= _MEASURE_EVERY_SECONDS:
+                self._measured = now
+                self._measure()
 
     def _note(self, node: int, seconds: float) -> None:
+        """Take a single wait; the part of it that the run's own nodes caused is not the host's doing."""
+        seconds *= self._blame()
         if seconds <= STALL_LIMIT_SECONDS:
             return
         stall = HostStalled(node, round(seconds, 3))
         line = self.record.write(stall)
         self.record.report(Incident(IncidentKind.HOST_STALLED, self.name, stall.sentence), line)
+
+    def _blame(self) -> float:
+        newest = self._intervals[-1] if self._intervals else None
+        return blame_of_others(newest.own / newest.seconds, newest.others / newest.seconds) if newest else 1.0
+
+    def _note_blindness(self, node: Node, waits: RunQueueWaits) -> None:
+        """Say once of a node that its single waits cannot be seen."""
+        if node.state is NodeState.READY and node.id not in self._said and (why := waits.unseen(node)):
+            self._said.add(node.id)
+            self.record.write(Noted(f"its single waits for a processor cannot be seen: {why}", node.id))
+
+    def _measure(self) -> None:
+        self._intervals.append(self._meter.reading(self.cluster.running))
+        recently = self.slowness(time.monotonic() - _HOPELESS_SECONDS)
+        if recently.is_hopeless:
+            self._report(IncidentKind.HOST_STALLED, recently.reason)
+        folder = nearest_existing(self.record.folder.path)
+        if (free := shutil.disk_usage(folder).free) < LEAST_DISK_BYTES:
+            self._report(IncidentKind.HOST_GAVE_OUT, f"disk: only {free / 2**20:.0f} MiB are free on that of {folder}")
+
+    def _report(self, kind: IncidentKind, reason: str) -> None:
+        """Report the first incident of a kind: a journal on a full disk must not be flooded."""
+        if kind in self._reported:
+            return
+        self._reported.add(kind)
+        self.record.report(Incident(kind, self.name, reason), self.record.write(HostShort(reason)))
 
 
 class RunQueueWaits:
@@ -89,6 +144,11 @@ class RunQueueWaits:
         self._task: dict[int, Path] = {}
         self._waited: dict[int, int] = {}
         self._stopped_at: dict[int, float] = {}
+        self._unseen: dict[int, str] = {}
+
+    def unseen(self, node: Node) -> str:
+        """Return why waits of a node's present process cannot be seen; empty where they can."""
+        return self._unseen.get(node.pid, "")
 
     def since_last(self, node: Node) -> float:
         """Return seconds waited since the last reading of this process; 0 where it cannot be known."""
@@ -96,13 +156,18 @@ class RunQueueWaits:
         if not pid:
             return 0.0
         try:
-            return max(self._waited_for_processor(pid, node.id), self._stopped_for(pid))
-        except (OSError, IndexError):  # the process ended, or the kernel keeps no such account
+            return max(self._stopped_for(pid), self._waited_for_processor(pid, node.id))
+        except (OSError, IndexError) as error:  # the process ended, or the kernel keeps no such account
+            self._unseen[pid] = f"the kernel keeps no account of them ({error})"
             return 0.0
 
     def _waited_for_processor(self, pid: int, node: int) -> float:
         task = self._task.get(pid) or self._find(pid, node)
-        waited = int((task / "schedstat").read_text().split()[1]) if task else 0
+        if task is None:
+            self._unseen[pid] = f"it has no thread {_RAFT_THREAD.format(node=node)[:15]}"
+            return 0.0
+        self._unseen.pop(pid, None)
+        waited = int((task / "schedstat").read_text().split()[1])
         before = self._waited.get(pid, waited)
         self._waited[pid] = waited
         return (waited - before) / 1e9

@@ -1,25 +1,35 @@
-"""No node may crash."""
+"""No node may crash; but where the host ended it (no disk, no memory), that says nothing of the build."""
 
 from __future__ import annotations
 
 import re
 import signal
-from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
+from harness.base.tails import tail
 from harness.cluster.cluster import Cluster
+from harness.cluster.host_accounts import out_of_memory_kills, resident_bytes
 from harness.cluster.node import Node, NodeState
+from harness.cluster.watch import Look
 from harness.model.events import Noted
 from harness.model.incidents import Incident, IncidentKind
-from harness.model.outcome_names import NODE_ALIVE
+from harness.model.outcome_names import HOST_NOT_STARVED, NODE_ALIVE
 from harness.rundir.parts import NODE_LOG, NODE_OUTPUT
 from harness.scenario.monitors.base import Monitor, RunRecord
 from harness.scenario.verbs import monitor
 
 _SAYS_WHY = re.compile(rb"\b(ERROR|FATAL)\b|(Exception|Error)\b")
 _TAIL_LINES = 400
-_LINE_BYTES, _EXCERPT_BYTES = 2000, 300
+_EXCERPT_BYTES = 300
+# What the kernel refuses a process for want of room: ENOSPC, EDQUOT, and memory for the JVM's own needs.
+_DISK_FULL = re.compile(rb"No space left on device|Disk quota exceeded")
+_NO_MEMORY = re.compile(rb"insufficient memory for the Java Runtime Environment|errno=12\)")
+# A run writes some 50 MB; what its own nodes filled is not the host's want of room.
+_MOST_WRITTEN_BYTES = 2 * 2**30
+_BLOCK = 512
+_GROWN_TIMES = 3
 
 
 @monitor
@@ -31,6 +41,9 @@ class NodeAlive(Monitor):
     def __init__(self, record: RunRecord, cluster: Cluster) -> None:
         super().__init__(record, cluster)
         self._allowed: set[int] = set()
+        self._sizes = NodeSizes()
+        self._kills = out_of_memory_kills()
+        self._over = False
 
     def allow(self, node: int) -> None:
         """Let a node die from here on."""
@@ -38,17 +51,86 @@ class NodeAlive(Monitor):
 
     def on_node(self, node: Node, line: int) -> None:
         """Report a death with the node's last line about why."""
-        if node.state is not NodeState.DIED:
+        if node.state is NodeState.READY:
+            self._sizes.note_first(node)
+        if node.state is not NodeState.DIED or self._over:
             return
         last, shown = last_line(node.folder)
         self.record.show(*(self.record.folder.evidence(path, at) for path, at in shown))
-        if node.exit_code == -signal.SIGKILL:
+        if host := self._ended_by_the_host(node):
+            self._report(IncidentKind.HOST_GAVE_OUT, HOST_NOT_STARVED, f"{host}{last}", line)
+        elif self._was_killed_for_memory(node):
+            story = f"node {node.id} was killed by the kernel for the memory that it took"
+            self._report(IncidentKind.NODE_DIED, self.name, story, line)
+        elif node.exit_code == -signal.SIGKILL:
             story = f"node {node.id} was killed from outside (signal 9; out of memory?)"
-            self.record.report(Incident(IncidentKind.HARNESS_FAILED, "", story), line)
+            self._report(IncidentKind.HARNESS_FAILED, "", story, line)
         elif node.id in self._allowed:
             self.record.write(Noted(f"it died, as it may{last}", node.id))
         else:
-            self.record.report(Incident(IncidentKind.NODE_DIED, self.name, f"node {node.id} crashed{last}"), line)
+            self._report(IncidentKind.NODE_DIED, self.name, f"node {node.id} crashed{last}", line)
+
+    def _report(self, kind: IncidentKind, name: str, reason: str, line: int) -> None:
+        self.record.report(Incident(kind, name, reason), line)
+
+    def on_look(self, look: Look, line: int) -> None:  # noqa: ARG002
+        """Note how large nodes are: one that the kernel ends has no size any more."""
+        for node in self.cluster.running:
+            self._sizes.note_newest(node)
+
+    def stop(self) -> None:
+        """The plan is over: how nodes end from here on is compared across arms."""
+        self._over = True
+
+    def _ended_by_the_host(self, node: Node) -> str:
+        """Return what the host lacked when a node died, and empty where the build took it up itself."""
+        if _ends_with(node.folder, _DISK_FULL) and _written(self.record.folder.nodes) < _MOST_WRITTEN_BYTES:
+            return f"disk: there was no room left for node {node.id}, which ended"
+        if self._sizes.has_grown(node):
+            return ""
+        if self._was_killed_for_memory(node):
+            return f"memory: the kernel's out-of-memory killer ended node {node.id}"
+        if _ends_with(node.folder, _NO_MEMORY):
+            return f"memory: the host gave the JVM of node {node.id} none"
+        return ""
+
+    def _was_killed_for_memory(self, node: Node) -> bool:
+        return node.exit_code == -signal.SIGKILL and out_of_memory_kills() > self._kills
+
+
+class NodeSizes:
+    """How much memory each process held when it became ready, and holds now."""
+
+    def __init__(self) -> None:
+        self._first: dict[int, int] = {}
+        self._newest: dict[int, int] = {}
+
+    def note_first(self, node: Node) -> None:
+        """Take what a node needs."""
+        self._first[node.id] = resident_bytes(node.pid)
+
+    def note_newest(self, node: Node) -> None:
+        """Take what it has."""
+        self._newest[node.id] = resident_bytes(node.pid) or self._newest.get(node.id, 0)
+
+    def has_grown(self, node: Node) -> bool:
+        """Whether it took several times what it needed, as one that leaks."""
+        first = self._first.get(node.id, 0)
+        return first > 0 and self._newest.get(node.id, 0) > _GROWN_TIMES * first
+
+
+def _written(folder: Path) -> int:
+    """Return the bytes that files below a folder take; files come and go while nodes run."""
+    blocks = 0
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            blocks += path.lstat().st_blocks
+    return blocks * _BLOCK
+
+
+def _ends_with(folder: Path, words: re.Pattern[bytes]) -> bool:
+    logs = (path for path in (folder / NODE_LOG, folder / NODE_OUTPUT) if path.exists())
+    return any(words.search(line) for path in logs for line in tail(path)[1][-_TAIL_LINES:])
 
 
 def last_line(folder: Path) -> tuple[str, list[tuple[Path, int]]]:
@@ -57,19 +139,9 @@ def last_line(folder: Path) -> tuple[str, list[tuple[Path, int]]]:
     for path in (folder / NODE_LOG, folder / NODE_OUTPUT):
         if not path.exists():
             continue
-        count, lines = _tail(path)
+        count, lines = tail(path)
         shown.append((path, max(1, count)))
-        says_why = [line for line in lines if _SAYS_WHY.search(line)]
+        says_why = [line for line in lines[-_TAIL_LINES:] if _SAYS_WHY.search(line)]
         if says_why and not last:
             last = ": " + says_why[-1][:_EXCERPT_BYTES].decode("utf-8", "replace").strip()
     return last, shown
-
-
-def _tail(path: Path) -> tuple[int, deque[bytes]]:
-    """Return how many lines a file has, and the beginnings of its last ones; it may be larger than memory."""
-    count, tail = 0, deque[bytes](maxlen=_TAIL_LINES)
-    with path.open("rb") as stream:
-        for line in stream:
-            count += 1
-            tail.append(line[:_LINE_BYTES])
-    return count, tail

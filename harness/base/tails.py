@@ -1,0 +1,33 @@
+"""Reading files that may be larger than memory, or hold a line that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+LINE_BYTES = 2000
+_CHUNK = 2**20
+
+
+def beginnings(path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
+    """Yield number (from 1) and the first LINE_BYTES of each line from the byte `start` on, without line ends."""
+    number = 0
+    with path.open("rb") as stream:
+        stream.seek(start)
+        while line := stream.readline(LINE_BYTES):
+            number += 1
+            yield number, line.rstrip(b"\r\n")
+            while line and not line.endswith(b"\n"):
+                line = stream.readline(_CHUNK)
+
+
+def tail(path: Path, most: int = _CHUNK) -> tuple[int, list[bytes]]:
+    """Return how many lines a file has, and the beginnings of those in its last `most` bytes."""
+    size, lines, last = path.stat().st_size, 0, b"\n"
+    with path.open("rb") as stream:
+        while chunk := stream.read(_CHUNK):
+            lines += chunk.count(b"\n")
+            last = chunk
+    cut = max(size - most, 0)
+    found = [line for _, line in beginnings(path, cut)]
+    return lines + (not last.endswith(b"\n")), found[1:] if cut else found

@@ -1,0 +1,95 @@
+"""Measures the host while nodes run on it: each reading is what has changed since the one before."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from harness.cluster import host_accounts as accounts
+from harness.cluster.node import Node
+from harness.model.host import HostSpeed
+from harness.scenario.slowness import HostInterval, Waiter
+
+# Waits that are shorter are many and hold nothing back.
+_WORTH_KEEPING_SECONDS = 0.005
+_CALIBRATING_TIMES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Totals:
+    """What the host has counted since it was started."""
+
+    at: float
+    busy: float
+    throttled: float
+    io: float
+    memory: float
+
+    @classmethod
+    def now(cls, processors: Collection[int]) -> _Totals:
+        return cls(
+            time.monotonic(),
+            accounts.busy_seconds(processors),
+            accounts.throttled_seconds(),
+            accounts.stalled_seconds("io"),
+            accounts.stalled_seconds("memory"),
+        )
+
+
+def calibrate() -> HostSpeed:
+    """Measure how fast this host is, at its quickest of several times; a busy host is not taken for a slow one."""
+    quickest = min(accounts.work_seconds() for _ in range(_CALIBRATING_TIMES))
+    return HostSpeed(quickest, len(os.sched_getaffinity(0)))
+
+
+class HostMeter:
+    """Takes readings for one run; `speed` is what `calibrate` gave before the first run, None where nobody did."""
+
+    def __init__(self, speed: HostSpeed | None = None) -> None:
+        self._calibrated = speed.work_seconds if speed else 0.0
+        self._processors = os.sched_getaffinity(0)
+        self._before = _Totals.now(self._processors)
+        self._waited: dict[tuple[int, int], float] = {}
+        self._names: dict[tuple[int, int], str] = {}
+        self._used: dict[int, float] = {}
+        self._written: dict[int, float] = {}
+
+    def reading(self, nodes: Iterable[Node]) -> HostInterval:
+        """Return what has changed since the last reading, or since the meter was made."""
+        processes = [(node.id, pid) for node in nodes if (pid := node.pid)]
+        now, before = _Totals.now(self._processors), self._before
+        self._before = now
+        waits = {who: most for node, pid in processes for who, most in self._waits(node, pid)}
+        own = sum(self._growth(self._used, pid, accounts.processor_seconds(pid)) for _, pid in processes)
+        return HostInterval(
+            end=now.at,
+            seconds=now.at - before.at,
+            processors=len(self._processors),
+            waits=waits,
+            own=own,
+            others=max(now.busy - before.busy - own, 0.0),
+            throttled=now.throttled - before.throttled,
+            io=now.io - before.io,
+            memory=now.memory - before.memory,
+            available=accounts.available_memory(),
+            written=sum(self._growth(self._written, pid, accounts.written_bytes(pid)) for _, pid in processes),
+            slowdown=max(accounts.work_seconds() / self._calibrated, 1.0) if self._calibrated else 1.0,
+        )
+
+    def _waits(self, node: int, pid: int) -> Iterable[tuple[Waiter, float]]:
+        for thread, waited in accounts.waits_of(pid).items():
+            grown = waited - self._waited.get((pid, thread), 0.0)
+            self._waited[pid, thread] = waited
+            if grown >= _WORTH_KEEPING_SECONDS:
+                yield (node, self._name(pid, thread)), grown
+
+    def _name(self, pid: int, thread: int) -> str:
+        if (pid, thread) not in self._names:
+            self._names[pid, thread] = f"{accounts.thread_name(pid, thread)}, thread {thread}"
+        return self._names[pid, thread]
+
+    def _growth(self, known: dict[int, float], pid: int, now: float) -> float:
+        before, known[pid] = known.get(pid, 0.0), now
+        return max(now - before, 0.0)

@@ -1,0 +1,96 @@
+"""What the kernel's accounts say, in the forms that kernels and containers give them."""
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from harness.base.waiting import wait_until
+from harness.cluster import host_accounts as accounts
+
+
+def write(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return root
+
+
+def test_every_thread_of_a_process_has_its_own_wait(tmp_path):
+    proc = write(tmp_path, {"7/task/7/schedstat": "5 2000000000 3\n", "7/task/9/schedstat": "5 500000000 3\n"})
+    assert accounts.waits_of(7, proc) == {7: 2.0, 9: 0.5}
+
+
+def test_a_process_that_has_ended_has_no_accounts(tmp_path):
+    assert accounts.waits_of(7, tmp_path) == {}
+    assert accounts.processor_seconds(7, tmp_path) == 0.0
+    assert accounts.written_bytes(7, tmp_path) == 0
+    assert accounts.thread_name(7, 9, tmp_path) == "thread 9"
+
+
+def test_a_process_whose_name_has_a_bracket_is_counted_as_any_other(tmp_path):
+    fields = " ".join(map(str, range(3, 20)))
+    proc = write(tmp_path, {"7/stat": f"7 (a) b) S {fields.partition(' ')[2]}"})
+    assert accounts.processor_seconds(7, proc) == pytest.approx((14 + 15) / os.sysconf("SC_CLK_TCK"))
+
+
+def test_only_the_processors_that_may_be_used_count_and_what_other_guests_took_is_busy(tmp_path):
+    stat = "cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 100 0 0 500 500 0 0 300 0 0\ncpu1 7 0 0 0 0 0 0 0 0 0\nintr 5\n"
+    proc = write(tmp_path, {"stat": stat})
+    assert accounts.busy_seconds({0}, proc) == pytest.approx(400 / os.sysconf("SC_CLK_TCK"))
+
+
+def test_pressure_is_the_time_in_which_everybody_waited(tmp_path):
+    text = "some avg10=1.00 avg60=0.00 avg300=0.00 total=9\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=2500000\n"
+    proc = write(tmp_path, {"pressure/io": text})
+    assert (accounts.stalled_seconds("io", proc), accounts.stalled_seconds("memory", proc)) == (2.5, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("membership", "files"),
+    [
+        ("0::/box\n", {"box/cpu.stat": "nr_throttled 3\nthrottled_usec 1500000\n"}),
+        ("0::/box\n", {"cpu.stat": "throttled_usec 1500000\n"}),
+        ("4:cpu,cpuacct:/box\n", {"cpu,cpuacct/box/cpu.stat": "throttled_time 1500000000\n"}),
+        ("4:cpu:/not/seen/in/here\n0::/\n", {"cpu/cpu.stat": "throttled_time 1500000000\n"}),
+    ],
+    ids=["cgroup 2", "cgroup 2 in a container", "cgroup 1", "cgroup 1 in a container"],
+)
+def test_a_quota_is_found_by_either_kind_of_cgroup(tmp_path, membership, files):
+    proc = write(tmp_path / "proc", {"self/cgroup": membership})
+    assert accounts.throttled_seconds(proc, write(tmp_path / "cgroup", files)) == 1.5
+
+
+@pytest.mark.parametrize(
+    ("files", "kills"),
+    [({}, 0), ({"memory.events": "low 0\noom 2\noom_kill 2\n"}, 2), ({"memory/memory.oom_control": "oom_kill 1\n"}, 1)],
+)
+def test_the_kernels_kills_for_memory_are_counted(tmp_path, files, kills):
+    proc = write(tmp_path / "proc", {"self/cgroup": "4:memory:/box\n0::/\n"})
+    (tmp_path / "cgroup").mkdir()
+    assert accounts.out_of_memory_kills(proc, write(tmp_path / "cgroup", files)) == kills
+    write(proc, {"vmstat": "nr_free_pages 7\noom_kill 5\n"})
+    assert accounts.out_of_memory_kills(proc, tmp_path / "cgroup") == kills + 5
+
+
+def test_this_hosts_own_accounts_can_be_read():
+    stop = threading.Event()
+
+    def spin():
+        while not stop.is_set():
+            pass
+
+    thread = threading.Thread(target=spin)
+    before = accounts.processor_seconds(os.getpid())
+    thread.start()
+    try:
+        assert thread.native_id in accounts.waits_of(os.getpid())
+        assert wait_until(lambda: accounts.processor_seconds(os.getpid()) > before, 10)
+        assert accounts.busy_seconds(os.sched_getaffinity(0)) > 0
+    finally:
+        stop.set()
+        thread.join()
+    assert accounts.work_seconds() > 0
+    assert accounts.work_seconds(iter([1.0, 3.0]).__next__) == 2.0
