@@ -19,6 +19,7 @@ import psutil
 from harness.base.processes import bare_environment, spawn
 from harness.base.processes.leftovers import marked
 from harness.base.tails import beginnings
+from harness.base.waiting import wait_until
 from harness.cluster import config, jvm, probes
 from harness.cluster.config import NodeConfig
 from harness.cluster.install import Install
@@ -89,12 +90,15 @@ class Node:
         self.thread_dumps: list[Path] = []
         self.install = install
         self.stopped_gracefully = True
+        self.stopping_seconds = 0.0
+        self.was_asked_to_stop = False
         self._launch = launch
         self._wire = wire
         self._observe = observe
         self._process: subprocess.Popen[bytes] | None = None
         self._starts = 0
         self._started_at = 0.0
+        self._stop_began = 0.0
         self._life_began = 0
         # The watcher looks from its own thread: an end that was asked for must not be taken for a death.
         self._life = threading.Lock()
@@ -164,6 +168,7 @@ class Node:
             env=marked(bare_environment(), self.folder.parent),
         )
         self._wire.forget(self.config.listeners)
+        self.was_asked_to_stop = False
         self._started_at = time.monotonic()
         self._enter(NodeState.STARTING)
 
@@ -205,19 +210,32 @@ class Node:
 
         A node that crashed before, or with another exit code than a clean end's, has died.
         """
-        if not self._begin_end():
+        if not self.terminate():
             return True
-        assert self._process is not None
-        self._process.terminate()
-        try:
-            code = self._process.wait(STOP_TIMEOUT_SECONDS)
-        except subprocess.TimeoutExpired:
-            self.dump_threads()
-            self._end()
-            self.stopped_gracefully = False
+        wait_until(lambda: self.exit_code is not None, STOP_TIMEOUT_SECONDS)
+        return self.finish_stopping()
+
+    def terminate(self) -> bool:
+        """Send SIGTERM; return False when there is nothing to stop."""
+        if not self._begin_end():
             return False
-        self.stopped_gracefully = True
-        self._enter(NodeState.STOPPED if code in _CLEAN_EXITS else NodeState.DIED)
+        assert self._process is not None
+        self._stop_began, self.was_asked_to_stop = time.monotonic(), True
+        self._process.terminate()
+        return True
+
+    def finish_stopping(self, *, keep_threads: bool = True) -> bool:
+        """Note how a node that got SIGTERM has ended; kill one that has not, and return False."""
+        self.stopping_seconds = time.monotonic() - self._stop_began
+        code = self.exit_code
+        self.stopped_gracefully = code is not None
+        if code is None:
+            if keep_threads:
+                self.dump_threads()
+            self._end()
+            return False
+        state = NodeState.STOPPED if code in _CLEAN_EXITS else NodeState.DIED
+        self._enter(state, only_from=NodeState.STOPPING)
         return True
 
     def dump_threads(self) -> None:

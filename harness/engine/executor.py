@@ -10,7 +10,7 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.processes.leftovers import end_leftovers
 from harness.cluster.cluster import Cluster
-from harness.cluster.node import Launch, Node
+from harness.cluster.node import Launch, Node, NodeState
 from harness.cluster.watch import Look, Watcher
 from harness.engine.cancel import Cancellation, RunCancelled
 from harness.engine.outcome import decide, measures
@@ -19,16 +19,19 @@ from harness.engine.planned_run import PlannedRun
 from harness.engine.recorder import Recorder
 from harness.engine.run_logs import node_logs
 from harness.engine.sealing import seal_of
+from harness.engine.shutdown import PATIENCE_SECONDS, SHORT_PATIENCE_SECONDS, end_nodes, shutdown_of
 from harness.engine.step_runner import StepRunner
 from harness.model.events import OutcomeDecided, RunStarted
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.node_logs import PhaseSpan
-from harness.model.runs import RunResult
+from harness.model.runs import Outcome, RunResult, Shutdown
 from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import Journal, events_of, read_journal
 from harness.scenario.capabilities.base import missing
+from harness.scenario.host_meter import HostMeter
 from harness.scenario.monitors.base import Monitor
 from harness.scenario.plan import Plan
+from harness.scenario.slowness import slowness_of
 from harness.scenario.steps import described
 from harness.scenario.verbs import monitors_of_every_run
 from harness.scenario.world import World
@@ -66,6 +69,7 @@ def run_cell(cell: PlannedRun, run_dir: Path, report: Callable[[str], None], can
         tuple(recorder.evidence),
         round(time.monotonic() - began, 2),
         {**measures(facts.clients, run.cpu_seconds, run.waits), **run.measures},
+        tuple(run.shutdowns),
     )
     of_nodes = roles(events_of(read_journal(folder.journal)), cell.scenario.topology.voter_ids)
     folder.logs.write(node_logs(cell, folder, run.phases, run.names, of_nodes))
@@ -83,12 +87,14 @@ class Run:
         self.measures: dict[str, float] = {}
         self.cpu_seconds = 0.0
         self.names: dict[str, str] = {}
+        self.shutdowns: list[Shutdown] = []
         self._cell = cell
         self._recorder = recorder
         self._report = report
         self._cancellation = cancellation
         self._monitors: list[Monitor] = []
         self._runner: StepRunner | None = None
+        self._plan_is_over = False
 
     @property
     def phases(self) -> tuple[PhaseSpan, ...]:
@@ -159,15 +165,31 @@ class Run:
 
     def _wind_up(self, runner: StepRunner, cluster: Cluster, watcher: Watcher) -> None:
         """Stop clients and the watch, after a last look for nodes that died meanwhile; then end every node."""
+        runner.end_phases()
         runner.abandon_clients()
         watcher.stop()
         for node in cluster.nodes.values():
             node.look_for_death()
         for monitor in self._monitors:
             monitor.stop()
+        self._plan_is_over = True
+        if not self._cancellation.is_set:
+            self.shutdowns += end_nodes(cluster, self._patience, self._host_is_slow(cluster))
         cluster.close()
         self.cpu_seconds = cluster.cpu_seconds()
         self.names = cluster.names()
+
+    @property
+    def _patience(self) -> float:
+        """How long nodes are waited for at the end: long only where nothing else went wrong."""
+        passed = decide(self._recorder.facts()).outcome is Outcome.PASSED
+        return PATIENCE_SECONDS if passed else SHORT_PATIENCE_SECONDS
+
+    def _host_is_slow(self, cluster: Cluster) -> Callable[[], bool]:
+        """Return a function that says whether nodes were held back since now, in which they stop one after another."""
+        processes, meter = [(node.id, node.pid) for node in cluster.running], HostMeter()
+        meter.reading(processes)
+        return lambda: slowness_of([meter.reading(processes)]).is_starved
 
     @contextmanager
     def _instrumented(self) -> Iterator[Launch]:
@@ -180,8 +202,16 @@ class Run:
 
     def _on_node(self, node: Node) -> None:
         line = self._recorder.on_node(node)
+        self._note_shutdown(node)
         for monitor in self._monitors:
             monitor.on_node(node, line)
+
+    def _note_shutdown(self, node: Node) -> None:
+        """Note how a node took a step of the plan that stops it in order."""
+        if self._plan_is_over or not node.was_asked_to_stop or node.state not in (NodeState.STOPPED, NodeState.KILLED):
+            return
+        ended, phase = node.state is NodeState.STOPPED, self._runner.phase if self._runner else ""
+        self.shutdowns.append(shutdown_of(node, ended=ended, seconds=node.stopping_seconds, phase=phase))
 
     def _on_look(self, look: Look) -> None:
         line = self._recorder.on_look(look)

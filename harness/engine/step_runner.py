@@ -55,6 +55,7 @@ class StepRunner:
         self._phases: list[tuple[str, float]] = []
         self._deaths_known = 0
         self._began = 0.0
+        self._over = 0.0
 
     def through(self, plan: Plan) -> None:
         """Carry the plan out, its aftermath where the arm ended it, and settle the clients."""
@@ -68,9 +69,18 @@ class StepRunner:
         self._settle()
 
     def spans(self) -> tuple[PhaseSpan, ...]:
-        """Return the phases with their times, seconds since the Unix epoch; the last one ends now."""
-        bounds = [*self._phases, ("", time.time())]
+        """Return the phases with their times, seconds since the Unix epoch; the last one ends with the plan, or now."""
+        bounds = [*self._phases, ("", self._over or time.time())]
         return tuple(PhaseSpan(name, start, end) for (name, start), (_, end) in pairwise(bounds))
+
+    @property
+    def phase(self) -> str:
+        """The phase that the plan is in; empty before its first."""
+        return self._phases[-1][0] if self._phases else ""
+
+    def end_phases(self) -> None:
+        """The plan is over: what nodes do from here on belongs to no phase."""
+        self._over = time.time()
 
     def abandon_clients(self) -> None:
         """End clients without waiting for anything."""
@@ -171,9 +181,8 @@ class StepRunner:
         line = self._recorder.write(StepChanged("guard", text, status, seconds=took, detail=last.problem))
         if not met:
             self._check_seen(last)
-            phase = self._phases[-1][0] if self._phases else "none"
             bound = self._bound_in_words(within, took)
-            story = f"{condition.description}: not within {bound}, in phase “{phase}”{_because(last)}"
+            story = f"{condition.description}: not within {bound}, in phase “{self.phase or 'none'}”{_because(last)}"
             self._unmet_guard(condition.name, story, line)
 
     def _expect(self, condition: Condition, within: float, named: str, text: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 NODE_ALIVE = "node_alive"
+STOPS_ON_SIGTERM = "stops_on_sigterm"
 NOTHING_LOST = "nothing_lost"
 QUESTION_REACHABLE = "question_reachable"
 HOST_NOT_STARVED = "host_not_starved"

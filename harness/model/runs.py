@@ -61,12 +61,30 @@ class Evidence:
         return f"{self.path}:{self.line}" if self.line else self.path
 
 
+AT_THE_END = ""  # the phase of a shutdown after the plan
+
+
+@dataclass(frozen=True, slots=True)
+class Shutdown:
+    """How a node took SIGTERM: whether it ended by itself, after how many seconds it did or was killed.
+
+    `node_role` is `voter` or `observer`, `phase` the plan's, or AT_THE_END.
+    """
+
+    node: Count
+    node_role: Text
+    ended: bool
+    seconds: Seconds
+    phase: str = AT_THE_END
+
+
 @dataclass(frozen=True, slots=True)
 class RunResult:
     """The outcome of one run.
 
     `expectation` names what failed (or the guard that was unmet); empty when the run passed.
-    `measures` are figures by name, the unit in the name (`longest_stall_seconds`, `acked_records`).
+    `measures` are figures by name, the unit in the name (`longest_stall_seconds`, `acked_records`). `shutdowns` are of
+    all nodes that were asked to stop, in the plan and after it.
     """
 
     scenario: str
@@ -79,6 +97,7 @@ class RunResult:
     evidence: tuple[Evidence, ...] = ()
     seconds: Seconds = 0.0
     measures: Mapping[str, float] = field(default_factory=dict)
+    shutdowns: tuple[Shutdown, ...] = ()
 
     @property
     def key(self) -> RunKey:

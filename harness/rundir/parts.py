@@ -18,6 +18,7 @@ from harness.model.seal import Seal
 
 NODE_LOG = "server.log"  # what a node logs by log4j
 NODE_OUTPUT = "stdout.log"  # what its JVM prints
+SHUTDOWN_LOG = "shutdown.log"  # what a node logs when the plan is over and it is asked to stop
 JOURNAL = "journal.jsonl"
 RESULT = "result.json"
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from harness.cluster import host_accounts as accounts
-from harness.cluster.node import Node
 from harness.model.host import HostSpeed
 from harness.scenario.slowness import HostInterval, Waiter
 
@@ -56,9 +55,11 @@ class HostMeter:
         self._used: dict[int, float] = {}
         self._written: dict[int, float] = {}
 
-    def reading(self, nodes: Iterable[Node]) -> HostInterval:
-        """Return what has changed since the last reading, or since the meter was made."""
-        processes = [(node.id, pid) for node in nodes if (pid := node.pid)]
+    def reading(self, processes: Sequence[tuple[int, int]]) -> HostInterval:
+        """Return what has changed since the last reading; `processes` are ids of nodes with their processes' ids.
+
+        What a process did before its first reading counts for that.
+        """
         now, before = _Totals.now(self._processors), self._before
         self._before = now
         waits = {who: most for node, pid in processes for who, most in self._waits(node, pid)}

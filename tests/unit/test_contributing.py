@@ -64,7 +64,7 @@ def is_held(pid: int) -> bool:
 class Sleeper:
     """A node whose process sleeps."""
 
-    exit_code, was_started, hangs, thread_dumps, state = None, False, False, (), NodeState.READY
+    was_started, hangs, thread_dumps, state, log_file = False, False, (), NodeState.READY, Path("nowhere")
     is_running = True
 
     def __init__(self, number: int) -> None:
@@ -75,7 +75,17 @@ class Sleeper:
     def pid(self) -> int:
         return self.process.pid
 
+    @property
+    def exit_code(self) -> int | None:
+        return self.process.poll()
+
     def look_for_death(self): ...
+
+    def terminate(self) -> bool:
+        self.process.terminate()
+        return True
+
+    def finish_stopping(self, *, keep_threads: bool): ...
 
 
 class SleepingCluster(StillCluster):

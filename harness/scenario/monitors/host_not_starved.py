@@ -116,7 +116,9 @@ class HostNotStarved(Monitor):
             self.record.write(Noted(f"its single waits for a processor cannot be seen: {why}", node.id))
 
     def _measure(self) -> None:
-        self._intervals.append(self._meter.reading(self.cluster.running))
+        self._intervals.append(
+            self._meter.reading([(node.id, pid) for node in self.cluster.running if (pid := node.pid)])
+        )
         recently = self.slowness(time.monotonic() - _HOPELESS_SECONDS)
         if recently.is_hopeless:
             self._report(IncidentKind.HOST_STALLED, recently.reason)

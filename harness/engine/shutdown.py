@@ -1,0 +1,88 @@
+"""The end of a run: every node is asked to stop (SIGTERM), and it is noted which did not end by itself.
+
+Brokers go first, while there is a quorum that lets them go; then the voters, at once. A voter that is left without a
+majority cannot end in order on any build: it is killed, and nothing is said of it. What nodes log meanwhile is kept
+apart from their logs of the plan, as `shutdown.log`: who ends first is a matter of chance.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from harness.base.waiting import wait_until
+from harness.cluster.cluster import Cluster
+from harness.cluster.node import Node
+from harness.model.runs import AT_THE_END, Shutdown
+from harness.rundir.parts import SHUTDOWN_LOG
+
+# A node of a healthy cluster ends within two seconds.
+PATIENCE_SECONDS = 10.0
+# A run in which something went wrong says nothing more by this; its lost nodes hang on every build.
+SHORT_PATIENCE_SECONDS = 2.0
+
+
+def end_nodes(cluster: Cluster, patience: float, is_slow: Callable[[], bool]) -> tuple[Shutdown, ...]:
+    """Stop every running node within `patience` seconds for each group, and say how each took it.
+
+    `is_slow` says whether the host held nodes back meanwhile: one that was late then is left out.
+    """
+    running = cluster.running
+    with _logs_apart(running):
+        brokers = _end_group([node for node in running if not node.is_voter], patience, lambda: False, is_slow)
+        voters = [node for node in running if node.is_voter]
+        majority = len(cluster.topology.voter_ids) // 2 + 1
+        return (*brokers, *_end_group(voters, patience, lambda: _alive(voters) < majority, is_slow))
+
+
+def shutdown_of(node: Node, *, ended: bool, seconds: float, phase: str) -> Shutdown:
+    """Return how a node took SIGTERM."""
+    return Shutdown(node.id, "voter" if node.is_voter else "observer", ended, round(seconds, 2), phase)
+
+
+def _end_group(
+    nodes: list[Node], patience: float, is_lost: Callable[[], bool], is_slow: Callable[[], bool]
+) -> list[Shutdown]:
+    began = time.monotonic()
+    asked = [node for node in nodes if node.terminate()]
+    found: dict[int, Shutdown] = {}
+
+    def all_are_noted() -> bool:
+        for node in asked:
+            if node.id not in found and node.exit_code is not None:
+                seconds = time.monotonic() - began
+                found[node.id] = shutdown_of(node, ended=True, seconds=seconds, phase=AT_THE_END)
+        return len(found) == len(asked) or is_lost()
+
+    in_time = wait_until(all_are_noted, patience)
+    counts = not in_time and not is_slow()
+    for node in asked:
+        if counts and node.id not in found:
+            found[node.id] = shutdown_of(node, ended=False, seconds=patience, phase=AT_THE_END)
+        node.finish_stopping(keep_threads=counts)
+    return list(found.values())
+
+
+def _alive(nodes: Iterable[Node]) -> int:
+    return sum(node.exit_code is None for node in nodes)
+
+
+@contextmanager
+def _logs_apart(nodes: Iterable[Node]) -> Iterator[None]:
+    """Move what nodes log meanwhile, from the next whole line on, to a file of its own."""
+    sizes = {node.log_file: node.log_file.stat().st_size for node in nodes if node.log_file.is_file()}
+    yield
+    for log, size in sizes.items():
+        _cut(log, size)
+
+
+def _cut(log: Path, size: int) -> None:
+    with log.open("rb") as stream:
+        stream.seek(max(size - 1, 0))
+        stream.readline()
+        end = stream.tell()
+        log.with_name(SHUTDOWN_LOG).write_bytes(stream.read())
+    os.truncate(log, end)

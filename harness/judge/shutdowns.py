@@ -1,0 +1,62 @@
+"""Whether the candidate's nodes end on SIGTERM where base's do; pure.
+
+Nodes are compared by what they are (a voter, an observer) and by when they were asked to stop: in a phase of the plan,
+or after it. A kind of node that hangs on base as well hangs by the scenario, such as an observer that lost its quorum.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from harness.model.outcome_names import STOPS_ON_SIGTERM
+from harness.model.runs import AT_THE_END, RunResult, Shutdown
+from harness.model.verdict import CellOutcome, CellState
+
+_Asked = tuple[str, str]  # the kind of node, and the phase
+
+
+def with_shutdowns(cell: CellOutcome, base: Sequence[RunResult], candidate: Sequence[RunResult]) -> CellOutcome:
+    """Return a candidate's cell: FAILED(stops_on_sigterm) where it passed and its nodes do not end as base's do."""
+    reason = ignores_sigterm(base, candidate) if cell.state is CellState.PASSED else ""
+    return replace(cell, state=CellState.FAILED, expectation=STOPS_ON_SIGTERM, reason=reason) if reason else cell
+
+
+def ignores_sigterm(base: Sequence[RunResult], candidate: Sequence[RunResult]) -> str:
+    """Return which of the candidate's nodes did not end on SIGTERM in any repeat, and base's did in every one.
+
+    Empty where there is none.
+    """
+    before, now = [_by_kind(run) for run in base], [_by_kind(run) for run in candidate]
+    for asked in sorted({asked for run in now for asked in run}):
+        ended, hung = _all_of(before, asked), _all_of(now, asked)
+        if all(run.get(asked) for run in (*before, *now)) and _each(ended, True) and _each(hung, False):
+            return _sentence(asked, ended, hung)
+    return ""
+
+
+def _by_kind(run: RunResult) -> Mapping[_Asked, list[Shutdown]]:
+    found: dict[_Asked, list[Shutdown]] = defaultdict(list)
+    for each in run.shutdowns:
+        found[each.node_role, each.phase].append(each)
+    return dict(found)
+
+
+def _all_of(runs: Iterable[Mapping[_Asked, list[Shutdown]]], asked: _Asked) -> list[Shutdown]:
+    return [each for run in runs for each in run.get(asked, ())]
+
+
+def _each(shutdowns: Sequence[Shutdown], ended: bool) -> bool:
+    return bool(shutdowns) and all(each.ended is ended for each in shutdowns)
+
+
+def _sentence(asked: _Asked, ended: Sequence[Shutdown], hung: Sequence[Shutdown]) -> str:
+    role, phase = asked
+    when = "at the end of the run" if phase == AT_THE_END else f"in phase “{phase}”"
+    nodes = sorted({each.node for each in hung})
+    who = f"{role} {nodes[0]}" if len(nodes) == 1 else f"the {role}s {', '.join(map(str, nodes))}"
+    return (
+        f"{who} did not end within {max(each.seconds for each in hung):.0f} s of SIGTERM {when} and had to be killed; "
+        f"on base every {role} ends within {max(each.seconds for each in ended):.1f} s"
+    )

@@ -1,0 +1,98 @@
+"""At the end of a run every node is asked to stop, and it is noted which did not end by itself."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import psutil
+import pytest
+
+from harness.base.waiting import wait_until
+from harness.cluster.address import Address
+from harness.cluster.config import NodeConfig
+from harness.cluster.formatting import new_uuid
+from harness.cluster.install import Install
+from harness.cluster.node import Launch, Node, NodeState
+from harness.cluster.protocol import Wire
+from harness.cluster.topology import Topology
+from harness.engine.shutdown import end_nodes
+from harness.kafka.release_lines import line_of
+from harness.model.setup import Profile
+
+ENDS, IGNORES = "exec sleep 60", "trap '' TERM\nexec sleep 60"
+SLOWLY = "trap 'echo \"[x] INFO bye (y)\" >> server.log; exit 143' TERM\nwhile :; do sleep 0.05; done"
+CONTROLLER, BROKER = Address("127.0.0.1", 2), Address("127.0.0.1", 1)
+
+
+@pytest.fixture
+def cluster(tmp_path, monkeypatch):
+    """Return a function that makes a cluster of nodes that run these shell scripts: three voters, then observers."""
+    monkeypatch.setattr(Node, "dump_threads", lambda _: None)
+
+    def make(*scripts):
+        nodes = [start(number, script) for number, script in enumerate(scripts)]
+        made.extend(nodes)
+        assert wait_until(lambda: all(psutil.Process(node.pid).name() != "java" for node in nodes), 10)
+        assert wait_until(lambda: all(Path(f"/proc/{node.pid}/cmdline").read_bytes() for node in nodes), 10)
+        wait_until(lambda: False, 0.2)  # the trap is set before anything else is done
+        return SimpleNamespace(running=nodes, topology=Topology(3, len(nodes) - 3))
+
+    def start(number, script):
+        java = tmp_path / f"java{number}"
+        java.write_text(f"#!/bin/sh\n{script}\n")
+        java.chmod(0o755)
+        launch = Launch(java, (), Profile.FAST, line_of("3.9.1"), None, {}, "127.0.0.1")
+        config = NodeConfig(number, BROKER, CONTROLLER if number < 3 else None, {})
+        install = Install("stock", Path("x.jar"), "", "")
+        node = Node(config, new_uuid(), tmp_path / str(number), launch, install, Wire({}), lambda _: None)
+        node.start()
+        return node
+
+    made = []
+    yield make
+    for node in made:
+        node.kill()
+
+
+def end(cluster, patience=0.6, slow=False):
+    found = end_nodes(cluster, patience, lambda: slow)
+    return [(each.node, each.node_role, each.ended) for each in found]
+
+
+def test_every_node_that_ends_by_itself_is_noted_so(cluster):
+    three = cluster(ENDS, IGNORES, ENDS, ENDS)
+    found = end(three)
+    assert (3, "observer", True) in found
+    assert {each for each in found if each[1] == "voter"} == {(0, "voter", True), (2, "voter", True)}
+
+
+def test_an_observer_that_ignores_the_signal_is_noted_and_killed(cluster):
+    two = cluster(ENDS, ENDS, ENDS, IGNORES)
+    assert (3, "observer", False) in end(two)
+    assert two.running[3].state is NodeState.KILLED
+
+
+def test_voters_that_ignore_the_signal_are_noted_while_they_have_a_majority(cluster):
+    assert end(cluster(IGNORES, IGNORES, IGNORES)) == [(each, "voter", False) for each in range(3)]
+    assert end(cluster(ENDS, IGNORES, IGNORES)) == [(0, "voter", True), (1, "voter", False), (2, "voter", False)]
+
+
+def test_of_a_voter_that_is_left_alone_nothing_is_said(cluster):
+    three = cluster(ENDS, ENDS, IGNORES)
+    assert sorted(end(three, patience=60)) == [(0, "voter", True), (1, "voter", True)]
+    assert three.running[2].state is NodeState.KILLED
+
+
+def test_of_a_node_that_is_late_on_a_slow_host_nothing_is_said(cluster):
+    assert (3, "observer", False) not in end(cluster(ENDS, ENDS, ENDS, IGNORES), slow=True)
+
+
+def test_what_nodes_log_when_they_are_asked_to_stop_is_kept_apart(cluster):
+    one = cluster(SLOWLY)
+    log = one.running[0].log_file
+    log.write_text("[x] INFO of the plan (y)\n[x] INFO half a li")
+    with log.open("a") as stream:
+        stream.write("ne (y)\n")
+    one.topology = Topology(1, 0)
+    assert end(one, patience=10) == [(0, "voter", True)]
+    assert log.read_text() == "[x] INFO of the plan (y)\n[x] INFO half a line (y)\n"
+    assert log.with_name("shutdown.log").read_text() == "[x] INFO bye (y)\n"
