@@ -37,6 +37,8 @@ from harness.scenario.world import ActionFailed, World
 
 POLL_SECONDS = 0.2
 _STRETCH_SECONDS = 1.0
+# An election ends within two seconds; two in a row, and the second for which a leader must stay.
+_SETTLES_SECONDS = 15.0
 
 
 class PlanEnded(Exception):  # noqa: N818 - ends the walk, whatever the reason; the recorder has it
@@ -138,12 +140,12 @@ class StepRunner:
             case Bind(names=names, resolve=resolve):
                 self._act(kind, text, lambda: world.names.update(zip(names, resolve(world), strict=True)))
             case Do(action, when):
-                if when is None or self._look(when).ok:
+                if when is None or self._holds(when):
                     self._act(kind, text, lambda: self._perform(action))
                 else:
                     self._recorder.write(StepChanged(kind, text, "skipped"))
             case OnlyIf(condition, steps):
-                if self._look(condition).ok:
+                if self._holds(condition):
                     self._each(steps)
             case Guard(condition, within):
                 self._guard(condition, within, text)
@@ -164,6 +166,21 @@ class StepRunner:
         sample = condition.sample(self._world)
         self._recorder.on_sample(condition.description, sample.ok, sample.detail)
         return sample
+
+    def _holds(self, condition: Condition) -> bool:
+        """Return whether a condition holds now; wait while nobody can tell, as in an election."""
+        last = Sample(False)
+
+        def can_tell() -> bool:
+            nonlocal last
+            self._check_cancelled()
+            last = self._look(condition)
+            return last.testable
+
+        if not wait_until(can_tell, _SETTLES_SECONDS, POLL_SECONDS):
+            story = f"{condition.description}: nobody could tell within {_SETTLES_SECONDS:g} s{_because(last)}"
+            self._unmet_guard(TESTABLE, story, self._recorder.write(StepChanged("guard", story, "unmet")))
+        return last.ok
 
     def _act(self, kind: str, text: str, perform: Callable[[], object]) -> None:
         self._recorder.write(StepChanged(kind, text, "begin"))

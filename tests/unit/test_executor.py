@@ -4,6 +4,7 @@ import signal
 import subprocess
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
@@ -13,14 +14,17 @@ from harness.base.processes import bare_environment
 from harness.base.processes.leftovers import marked
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
+from harness.cluster.watch import Look
+from harness.engine import step_runner
 from harness.engine.cancel import Cancellation, RunCancelled
 from harness.model.events import HostShort, OutcomeDecided, PhaseStarted, Sampled, StepChanged
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.runs import Outcome
-from harness.scenario import kraft
+from harness.scenario import kraft, leads
 from harness.scenario.capabilities.base import capability
 from harness.scenario.monitors.base import Monitor
 from harness.scenario.plan import Plan, Scenario
+from harness.scenario.refs import fixed
 from harness.scenario.slowness import Slowness
 from harness.scenario.steps import Fault, Sample
 from harness.scenario.world import ActionFailed
@@ -355,3 +359,41 @@ def test_a_plan_over_its_budget_is_the_hosts_doing_only_where_the_host_was_slow(
     slow(share)
     result, *_ = run(tmp_path, guard(LateBy(0.3), "2s"), do(Deed()), budget=0.1)
     assert (result.outcome, result.expectation) == (Outcome.INCONCLUSIVE, name)
+
+
+def test_what_is_done_on_a_condition_waits_until_somebody_can_tell(tmp_path):
+    election = [Sample(False, testable=False), Sample(False, testable=False), Sample(True)]
+    settles, deed = Looks(False), Deed()
+    settles.sample = lambda _world: election.pop(0) if len(election) > 1 else election[0]
+    run(tmp_path, do(deed, settles))
+    assert deed.done == 1
+
+
+def test_what_is_done_on_a_condition_that_nobody_can_tell_is_not_passed_over(tmp_path, monkeypatch):
+    monkeypatch.setattr(step_runner, "_SETTLES_SECONDS", 0.05)
+    never, deed = Looks(False), Deed()
+    never.sample = lambda _world: Sample(False, testable=False)
+    result, *_ = run(tmp_path, do(deed, never))
+    assert (result.outcome, result.expectation, deed.done) == (Outcome.INCONCLUSIVE, "testable", 0)
+
+
+def looked_at(*seen):
+    """A world whose voters answered so (leader, epoch), the newest last."""
+    looks = [Look(float(at), Quorum(*each), {}) for at, each in enumerate(seen)]
+    return SimpleNamespace(quorum=lambda: looks[-1].quorum, looks_of=lambda _: looks[:-1])
+
+
+@pytest.mark.parametrize(
+    ("seen", "leads_it", "settled"),
+    [
+        (((1, 5), (1, 5), (1, 5)), True, True),
+        (((0, 5), (0, 5)), False, True),
+        (((0, 4), (1, 5)), True, False),
+        (((1, 5), (-1, -1)), False, False),
+        (((1, 4), (1, 5)), True, False),
+    ],
+    ids=["it has stayed", "another has stayed", "it was just elected", "an election", "elected again"],
+)
+def test_who_leads_can_be_told_once_a_leader_has_stayed(seen, leads_it, settled):
+    sample = leads(fixed(1, "the last")).sample(looked_at(*seen))
+    assert (sample.ok, sample.testable) == (leads_it, settled)

@@ -10,6 +10,8 @@ from harness.scenario.steps import Sample
 from harness.scenario.verbs import condition
 from harness.scenario.world import World
 
+_SETTLED_SECONDS = 1.0
+
 
 @dataclass(frozen=True, slots=True)
 class HasLeader:
@@ -40,7 +42,7 @@ class HasNewLeader:
 
 @dataclass(frozen=True, slots=True)
 class Leads:
-    """The node is the leader."""
+    """The node is the leader; in an election, and until the newest leader has stayed for a second, nobody can tell."""
 
     name: ClassVar[str] = "leads"
     node: NodeRef
@@ -51,9 +53,14 @@ class Leads:
         return f"{self.node.description} leads"
 
     def sample(self, world: World) -> Sample:
-        """Look at the newest answer of the voters."""
-        leader = world.quorum().leader
-        return Sample(leader == self.node.find(world), {"leader": leader})
+        """Compare the newest answer of the voters with what they answered in the second before."""
+        quorum = world.quorum()
+        settled = quorum.leader >= 0 and all(
+            (look.quorum.leader, look.quorum.epoch) == (quorum.leader, quorum.epoch)
+            for look in world.looks_of(_SETTLED_SECONDS)
+        )
+        detail = {"leader": quorum.leader, "epoch": quorum.epoch}
+        return Sample(quorum.leader == self.node.find(world), detail, testable=settled)
 
 
 @condition
