@@ -22,7 +22,7 @@ from harness.rundir.parts import SHUTDOWN_LOG
 # A node of a healthy cluster ends within two seconds.
 PATIENCE_SECONDS = 10.0
 # A run in which something went wrong says nothing more by this; its lost nodes hang on every build.
-SHORT_PATIENCE_SECONDS = 2.0
+SHORT_PATIENCE_SECONDS = 1.5
 
 
 def end_nodes(cluster: Cluster, patience: float, is_slow: Callable[[], bool]) -> tuple[Shutdown, ...]:

@@ -10,6 +10,7 @@ import shutil
 import threading
 import time
 from collections import deque
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -63,6 +64,10 @@ class HostNotStarved(Monitor):
     def slowness(self, since: float) -> Slowness:
         """Return how much the host held the nodes back since a monotonic time."""
         return slowness_of([each for each in list(self._intervals) if each.end - each.seconds / 2 > since])
+
+    def measures(self) -> Mapping[str, float]:
+        """Return for how much of the run the host held nodes back."""
+        return {"host_held_back_percent": round(100 * self.slowness(0.0).share)}
 
     def start(self) -> None:
         """Begin to look."""
