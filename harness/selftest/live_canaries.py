@@ -7,9 +7,11 @@ import shutil
 import signal
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.processes import bare_environment, spawn
 from harness.base.waiting import wait_until
 from harness.cluster import partitions
 from harness.cluster.cluster import Cluster
@@ -45,6 +47,8 @@ _UP = "60s"
 _UP_SECONDS = 60.0
 _PRODUCE_SECONDS = 1.5
 _CUT_BYTES = 20
+_BUSY = ("/bin/sh", "-c", "while :; do :; done")
+_BUSY_PER_PROCESSOR = 2
 _SEGMENT = "orders-0/00000000000000000000.log"
 # A voter announces its new address itself after three fetch time-outs: too late to be taken for the heal.
 _SLOW_TO_ANNOUNCE = {"controller.quorum.fetch.timeout.ms": "20000"}
@@ -63,6 +67,9 @@ class LiveCanaries:
         return (
             Canary("deaf observer", "an observer that lives, stays listed and fetches nothing", self._deaf),
             Canary("starved host", "an observer that the host does not let run", self._starved),
+            Canary(
+                "crowded host", "an observer that gets no processor, as other programs have them all", self._crowded
+            ),
             Canary("heal that does not heal", "a voter moves, and nobody registers its new address", self._unhealed),
             Canary("forgotten record", "acknowledged records that are cut from the broker's log", self._forgotten),
         )
@@ -85,6 +92,19 @@ class LiveCanaries:
 
     def _starved(self, run_dir: Path) -> str:
         result = self._run(run_dir, Topology(1, 1), _starve, {})
+        return _alarm_sentence(result, Outcome.INCONCLUSIVE, HOST_NOT_STARVED)
+
+    def _crowded(self, run_dir: Path) -> str:
+        """Crowd the observer out by busy programs; only the kernel's accounts show that (schedstat)."""
+        with ExitStack() as crowd:
+
+            def build(plan: Plan, _cluster: ClusterRef, observer: NodeRef) -> None:
+                _both_up(plan, observer)
+                plan.do(_CrowdOut(observer, crowd))
+                plan.expect(follows_leader(observer), within="4s", named="observer_recovers")
+
+            result = self._run(run_dir, Topology(1, 1), build, {})
+        require("processor" in result.reason, f"{result.outcome}: {result.reason}")
         return _alarm_sentence(result, Outcome.INCONCLUSIVE, HOST_NOT_STARVED)
 
     def _unhealed(self, run_dir: Path) -> str:
@@ -146,6 +166,25 @@ class _Suspend:
     def perform(self, world: World) -> None:
         """Stop it where it is."""
         os.kill(world.cluster.nodes[self.node.find(world)].pid, signal.SIGSTOP)
+
+
+@dataclass(frozen=True, slots=True)
+class _CrowdOut:
+    """Let a node run only when nobody else wants to, and keep every processor busy."""
+
+    node: NodeRef
+    crowd: ExitStack
+    description: str = "let the observer run only when nobody else wants to (SCHED_IDLE), beside busy programs"
+
+    def perform(self, world: World) -> None:
+        """Start two busy programs for each processor; they end with the canary."""
+        pid = world.cluster.nodes[self.node.find(world)].pid
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            os.sched_setscheduler(int(thread.name), os.SCHED_IDLE, os.sched_param(0))
+        for _ in range(_BUSY_PER_PROCESSOR * len(os.sched_getaffinity(0))):
+            busy = spawn(_BUSY, cwd=Path("/"), output=Path(os.devnull), env=bare_environment())
+            self.crowd.callback(busy.wait)
+            self.crowd.callback(busy.kill)
 
 
 def _starve(plan: Plan, _cluster: ClusterRef, observer: NodeRef) -> None:
