@@ -13,6 +13,7 @@ import psutil
 
 from harness.base.errors import HarnessError
 from harness.base.paths import nearest_existing
+from harness.cluster.host_accounts import quota_processors
 from harness.scenario.capabilities.base import Capability, capabilities
 from harness.scenario.verbs import verbs
 from harness.toolbox.toolbox import Toolbox
@@ -91,11 +92,11 @@ def _disk(cache: Path) -> HostCheck:
 
 
 def _cpus() -> HostCheck:
-    count = len(os.sched_getaffinity(0))
+    count = min(len(os.sched_getaffinity(0)), quota_processors())
     fix = (
         "" if count > 1 else "Expect runs that end as INCONCLUSIVE (host_not_starved); give the harness two processors."
     )
-    return HostCheck("processors", count > 1, str(count), fix, needed=False)
+    return HostCheck("processors", count > 1, f"{count:g}", fix, needed=False)
 
 
 def _compiler() -> HostCheck:

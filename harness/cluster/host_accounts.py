@@ -6,6 +6,7 @@ Every function returns what it can read and nothing where the kernel keeps no su
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -78,6 +79,18 @@ def throttled_seconds(proc: Path = PROC, cgroups: Path = CGROUPS) -> float:
     """Return the seconds for which a quota has held this process's cgroup back (cgroup 2, or 1)."""
     counts = _cgroup_counts("cpu", "cpu.stat", proc, cgroups)
     return counts.get("throttled_usec", 0) / 1e6 or counts.get("throttled_time", 0) / 1e9
+
+
+def quota_processors(proc: Path = PROC, cgroups: Path = CGROUPS) -> float:
+    """Return how many processors a quota leaves this process's cgroup (cgroup 2, or 1); infinity without one."""
+    for folder in _cgroup_folders("cpu", proc, cgroups):
+        with suppress(OSError, ValueError, ZeroDivisionError):
+            quota, period = (folder / "cpu.max").read_text().split()
+            return int(quota) / int(period)
+        with suppress(OSError, ValueError, ZeroDivisionError):
+            quota, period = ((folder / f"cpu.cfs_{name}_us").read_text() for name in ("quota", "period"))
+            return int(quota) / int(period) if int(quota) > 0 else math.inf
+    return math.inf
 
 
 def out_of_memory_kills(proc: Path = PROC, cgroups: Path = CGROUPS) -> int:

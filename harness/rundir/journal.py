@@ -55,13 +55,13 @@ class Journal:
         return self
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
-        with self._lock:
+        with self._lock, suppress(OSError):  # the write that failed has said so
             self._stream.close()
 
     def write(self, event: Event) -> int:
         """Append an event; return its line number, which is what evidence points at.
 
-        Raises ValueError for one with NaN in it: no reader would read on behind that.
+        Raises ValueError for one with NaN in it: no reader would read on behind that; HarnessError on a full disk.
         """
         with self._lock:
             if self._stream.closed:  # a thread that was late
@@ -69,8 +69,15 @@ class Journal:
             number = self._lines + 1
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
             entry = Entry(number, round(time.monotonic() - self._began, 3), now, event)
-            self._stream.write(json.dumps(line_of(entry), ensure_ascii=False, allow_nan=False) + "\n")
-            self._stream.flush()
+            line = json.dumps(line_of(entry), ensure_ascii=False, allow_nan=False) + "\n"
+            try:
+                self._stream.write(line)
+                self._stream.flush()
+            except OSError as error:
+                raise HarnessError(
+                    f"{self.path} cannot be written: {error.strerror}.",
+                    "Free room on its disk, then go on by --resume.",
+                ) from error
             self._lines = number
             return number
 

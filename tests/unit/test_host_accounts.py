@@ -1,5 +1,6 @@
 """What the kernel's accounts say, in the forms that kernels and containers give them."""
 
+import math
 import os
 import threading
 from pathlib import Path
@@ -94,3 +95,18 @@ def test_this_hosts_own_accounts_can_be_read():
         thread.join()
     assert accounts.work_seconds() > 0
     assert accounts.work_seconds(iter([1.0, 3.0]).__next__) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("membership", "files", "processors"),
+    [
+        ("0::/box\n", {"box/cpu.max": "150000 100000\n"}, 1.5),
+        ("0::/box\n", {"cpu.max": "max 100000\n"}, math.inf),
+        ("4:cpu:/\n", {"cpu/cpu.cfs_quota_us": "50000\n", "cpu/cpu.cfs_period_us": "100000\n"}, 0.5),
+        ("4:cpu:/\n", {"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, math.inf),
+        ("0::/\n", {}, math.inf),
+    ],
+)
+def test_a_quota_leaves_so_many_processors(tmp_path, membership, files, processors):
+    proc = write(tmp_path / "proc", {"self/cgroup": membership})
+    assert accounts.quota_processors(proc, write(tmp_path / "cgroup", files)) == processors

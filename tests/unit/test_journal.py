@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import json
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
-from harness.model.events import Event, PhaseStarted, Sampled, Unknown, is_of_the_plan
+from harness.model.events import Event, Noted, PhaseStarted, Sampled, Unknown, is_of_the_plan
 from harness.rundir.journal import Entry, Journal, line_of, read_journal, read_undamaged
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -161,3 +162,9 @@ def test_what_no_reader_would_read_is_not_written(tmp_path):
             journal.write(Sampled("x", ok=True, detail={"lag": float("nan")}))
         journal.write(PhaseStarted("b"))
     assert [entry.seq for entry in read_journal(journal.path)] == [1, 2]
+
+
+def test_a_journal_on_a_full_disk_says_so():
+    full = pytest.raises(HarnessError, match="cannot be written: No space left on device")
+    with full, Journal(Path("/dev/full")) as journal:
+        journal.write(Noted("x"))
