@@ -293,9 +293,9 @@ def kills(monkeypatch):
     ("grown_to", "kind", "story"),
     [
         (700, IncidentKind.HOST_GAVE_OUT, "memory: the kernel's out-of-memory killer ended node 1"),
-        (1300, IncidentKind.NODE_DIED, "node 1 was killed by the kernel for the memory that it took"),
+        (1700, IncidentKind.NODE_DIED, "node 1 was killed by the kernel for the memory that it took"),
     ],
-    ids=["of its usual size", "grown threefold"],
+    ids=["of its usual size", "grown fourfold"],
 )
 def test_a_node_that_the_kernel_ended_for_memory_is_the_hosts_unless_it_took_the_memory_itself(
     record, tmp_path, kills, grown_to, kind, story

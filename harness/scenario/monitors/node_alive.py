@@ -29,7 +29,7 @@ _NO_MEMORY = re.compile(rb"insufficient memory for the Java Runtime Environment|
 # A run writes some 50 MB; what its own nodes filled is not the host's want of room.
 _MOST_WRITTEN_BYTES = 2 * 2**30
 _BLOCK = 512
-_GROWN_TIMES = 3
+_GROWN_TIMES = 4
 
 
 @monitor

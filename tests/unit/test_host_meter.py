@@ -1,0 +1,55 @@
+"""The meter reads the kernel's own accounts of real processes."""
+
+import os
+import subprocess
+import time
+
+import pytest
+
+from harness.scenario.host_meter import HostMeter, calibrate
+from harness.scenario.slowness import slowness_of
+
+BUSY = ["/bin/sh", "-c", "while :; do :; done"]
+
+
+@pytest.fixture
+def busy():
+    """Return a function that starts a busy program on the first processor; a modest one runs when nobody else does."""
+    first = min(os.sched_getaffinity(0))
+
+    def start(modest=False):
+        process = subprocess.Popen(BUSY)
+        started.append(process)
+        os.sched_setaffinity(process.pid, {first})
+        if modest:
+            os.sched_setscheduler(process.pid, os.SCHED_IDLE, os.sched_param(0))
+        return process.pid
+
+    started = []
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def reading_of(pid, seconds=1.5):
+    meter = HostMeter(calibrate())
+    meter.reading([(3, pid)])
+    time.sleep(seconds)
+    return meter.reading([(3, pid)])
+
+
+def test_a_process_that_others_crowd_out_is_seen_to_be_starved(busy):
+    busy()
+    crowded_out = busy(modest=True)
+    found = slowness_of([reading_of(crowded_out)])
+    assert found.is_starved
+    assert found.reason.startswith("processor: node 3 (sh, thread ")
+
+
+def test_a_meter_counts_from_its_first_reading_of_a_process(busy):
+    pid = busy()
+    time.sleep(0.5)
+    reading = reading_of(pid, 0.2)
+    assert reading.own < 0.45
+    assert 0.1 < reading.seconds < 10
