@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
@@ -21,14 +22,34 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 _WORK = bytes(2**18)
 
 
-def waits_of(pid: int, proc: Path = PROC) -> dict[int, float]:
-    """Return the seconds that each thread of a process has waited for a processor, by thread id (schedstat)."""
-    found: dict[int, float] = {}
+@dataclass(frozen=True, slots=True)
+class ThreadAccount:
+    """How many seconds a thread has waited for a processor, how often it got one, and nanoseconds that it ran.
+
+    A wait is added when it has ended.
+    """
+
+    waited: float
+    times: int
+    ran: int
+
+
+def accounts_of(pid: int, proc: Path = PROC) -> dict[int, ThreadAccount]:
+    """Return the account of each thread of a process, by thread id (schedstat)."""
+    found: dict[int, ThreadAccount] = {}
     with suppress(OSError):
         for task in (proc / str(pid) / "task").iterdir():
-            with suppress(OSError, IndexError, ValueError):
-                found[int(task.name)] = int((task / "schedstat").read_text().split()[1]) / 1e9
+            with suppress(OSError, ValueError):
+                ran, waited, times = map(int, (task / "schedstat").read_text().split())
+                found[int(task.name)] = ThreadAccount(waited / 1e9, times, ran)
     return found
+
+
+def is_runnable(pid: int, thread: int, proc: Path = PROC) -> bool:
+    """Return whether a thread runs, or would if it had a processor."""
+    with suppress(OSError, IndexError):
+        return (proc / str(pid) / "task" / str(thread) / "stat").read_text().rpartition(")")[2].split()[0] == "R"
+    return False
 
 
 def thread_name(pid: int, thread: int, proc: Path = PROC) -> str:

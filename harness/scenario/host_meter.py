@@ -8,12 +8,15 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from harness.cluster import host_accounts as accounts
+from harness.cluster.host_accounts import ThreadAccount
 from harness.model.host import HostSpeed
 from harness.scenario.slowness import HostInterval, Waiter
 
 # Waits that are shorter are many and hold nothing back.
 _WORTH_KEEPING_SECONDS = 0.005
 _CALIBRATING_TIMES = 20
+
+_Thread = tuple[int, int]  # ids of a process and of its thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +53,9 @@ class HostMeter:
         self._calibrated = speed.work_seconds if speed else 0.0
         self._processors = os.sched_getaffinity(0)
         self._before = _Totals.now(self._processors)
-        self._waited: dict[tuple[int, int], float] = {}
-        self._names: dict[tuple[int, int], str] = {}
+        self._accounts: dict[_Thread, ThreadAccount] = {}
+        self._ahead: dict[_Thread, float] = {}
+        self._names: dict[_Thread, str] = {}
         self._used: dict[int, float] = {}
         self._written: dict[int, float] = {}
 
@@ -62,11 +66,12 @@ class HostMeter:
         """
         now, before = _Totals.now(self._processors), self._before
         self._before = now
-        waits = {who: most for node, pid in processes for who, most in self._waits(node, pid)}
+        seconds = now.at - before.at
+        waits = {who: most for node, pid in processes for who, most in self._waits(node, pid, seconds)}
         own = sum(self._growth(self._used, pid, accounts.processor_seconds(pid)) for _, pid in processes)
         return HostInterval(
             end=now.at,
-            seconds=now.at - before.at,
+            seconds=seconds,
             processors=len(self._processors),
             waits=waits,
             own=own,
@@ -79,12 +84,21 @@ class HostMeter:
             slowdown=max(accounts.work_seconds() / self._calibrated, 1.0) if self._calibrated else 1.0,
         )
 
-    def _waits(self, node: int, pid: int) -> Iterable[tuple[Waiter, float]]:
-        for thread, waited in accounts.waits_of(pid).items():
-            grown = waited - self._waited.get((pid, thread), 0.0)
-            self._waited[pid, thread] = waited
+    def _waits(self, node: int, pid: int, seconds: float) -> Iterable[tuple[Waiter, float]]:
+        for thread, account in accounts.accounts_of(pid).items():
+            grown = self._waited_since((pid, thread), account, seconds)
+            self._accounts[pid, thread] = account
             if grown >= _WORTH_KEEPING_SECONDS:
                 yield (node, self._name(pid, thread)), grown
+
+    def _waited_since(self, thread: _Thread, account: ThreadAccount, seconds: float) -> float:
+        """Return how long a thread has waited since the last reading; a wait that lasts is counted as it grows."""
+        before = self._accounts.get(thread)
+        if account == before and accounts.is_runnable(*thread):
+            self._ahead[thread] = self._ahead.get(thread, 0.0) + seconds
+            return seconds
+        grown = account.waited - (before.waited if before else 0.0)
+        return max(grown - self._ahead.pop(thread, 0.0), 0.0) if grown else 0.0
 
     def _name(self, pid: int, thread: int) -> str:
         if (pid, thread) not in self._names:

@@ -21,11 +21,19 @@ def write(root: Path, files: dict[str, str]) -> Path:
 
 def test_every_thread_of_a_process_has_its_own_wait(tmp_path):
     proc = write(tmp_path, {"7/task/7/schedstat": "5 2000000000 3\n", "7/task/9/schedstat": "5 500000000 3\n"})
-    assert accounts.waits_of(7, proc) == {7: 2.0, 9: 0.5}
+    found = accounts.accounts_of(7, proc)
+    assert {thread: account.waited for thread, account in found.items()} == {7: 2.0, 9: 0.5}
+
+
+@pytest.mark.parametrize(("state", "runnable"), [("R", True), ("S", False), ("D", False)])
+def test_a_thread_that_sleeps_does_not_wait_for_a_processor(tmp_path, state, runnable):
+    proc = write(tmp_path, {"7/task/9/stat": f"9 (kafka) x) {state} 1 2\n"})
+    assert accounts.is_runnable(7, 9, proc) == runnable
+    assert not accounts.is_runnable(7, 10, proc)
 
 
 def test_a_process_that_has_ended_has_no_accounts(tmp_path):
-    assert accounts.waits_of(7, tmp_path) == {}
+    assert accounts.accounts_of(7, tmp_path) == {}
     assert accounts.processor_seconds(7, tmp_path) == 0.0
     assert accounts.written_bytes(7, tmp_path) == 0
     assert accounts.thread_name(7, 9, tmp_path) == "thread 9"
@@ -87,7 +95,7 @@ def test_this_hosts_own_accounts_can_be_read():
     before = accounts.processor_seconds(os.getpid())
     thread.start()
     try:
-        assert thread.native_id in accounts.waits_of(os.getpid())
+        assert thread.native_id in accounts.accounts_of(os.getpid())
         assert wait_until(lambda: accounts.processor_seconds(os.getpid()) > before, 10)
         assert accounts.busy_seconds(os.sched_getaffinity(0)) > 0
     finally:

@@ -6,6 +6,8 @@ import time
 
 import pytest
 
+from harness.cluster import host_accounts as accounts
+from harness.cluster.host_accounts import ThreadAccount
 from harness.scenario.host_meter import HostMeter, calibrate
 from harness.scenario.slowness import slowness_of
 
@@ -53,3 +55,12 @@ def test_a_meter_counts_from_its_first_reading_of_a_process(busy):
     reading = reading_of(pid, 0.2)
     assert reading.own < 0.45
     assert 0.1 < reading.seconds < 10
+
+
+def test_a_wait_that_lasts_is_counted_as_it_grows_and_not_again_when_it_ends(monkeypatch):
+    schedstat = iter([(1.0, 5), (1.0, 5), (1.0, 5), (9.0, 6), (9.5, 7)])  # seconds waited, and times on a processor
+    monkeypatch.setattr(accounts, "accounts_of", lambda _: {7: ThreadAccount(*next(schedstat), ran=0)})
+    monkeypatch.setattr(accounts, "is_runnable", lambda *_: True)
+    meter = HostMeter()
+    waited = [sum(dict(meter._waits(3, 7, 4.0)).values()) for _ in range(5)]
+    assert waited == [1.0, 4.0, 4.0, 0.0, 0.5]

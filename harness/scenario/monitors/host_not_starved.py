@@ -86,11 +86,10 @@ class HostNotStarved(Monitor):
             self.record.report(Incident(IncidentKind.HARNESS_FAILED, "", story), 0)
 
     def _watch_until_stopped(self) -> None:
-        waits, last = RunQueueWaits(), time.monotonic()
+        waits, asleep = RunQueueWaits(), time.monotonic()
         while not self._stopping.wait(_LOOK_EVERY_SECONDS):
             now = time.monotonic()
-            self._note(-1, now - last - _LOOK_EVERY_SECONDS)
-            last = now
+            self._note(-1, now - asleep - _LOOK_EVERY_SECONDS)
             for node in self.cluster.running:
                 allowed = node.id in self._allowed  # as it was before the look, which may see the end of the stop
                 waited = waits.since_last(node)
@@ -100,6 +99,7 @@ class HostNotStarved(Monitor):
             if now - self._measured >= _MEASURE_EVERY_SECONDS:
                 self._measured = now
                 self._measure()
+            asleep = time.monotonic()
 
     def _note(self, node: int, seconds: float) -> None:
         """Take a single wait; the part of it that the run's own nodes caused is not the host's doing."""
