@@ -1,0 +1,129 @@
+"""Good jars of all kinds, each built and verified: none may be held back.
+
+    python benchmarks/sound_jars.py OUT [NAME …]
+
+Every jar is built into OUT/jars, verified as a user would (`harness verify --jar JAR`) into OUT/<name>, and gets a row
+in OUT/table.md. What is there already is not done again. `tests/sound/*.patch` are laid over the released sources.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.building.builders.base import BuildHost, open_builder
+from harness.building.configdef import prepare_probe
+from harness.building.raft_builds import Bench, Toolchain, build_series
+from harness.kafka.distribution import locked_distribution
+from harness.kafka.lock import read_lock
+from harness.kafka.maven import MavenSources
+from harness.kafka.patching import Patch, Series, load_patch, load_series
+from harness.kafka.release_lines import line_of
+from harness.kafka.series import series_folder
+from harness.rundir.directory import RunDirectory
+from harness.toolbox.lockfile import Artifact, Purpose
+from harness.toolbox.toolbox import local_toolbox
+
+KAFKA = "3.9.1"
+PATCHES = Path(__file__).parent.parent / "tests" / "sound"
+VENDOR = f"{KAFKA}.redhat-00003"
+NEXT = Artifact(
+    "org.apache.kafka:kafka-raft:jar:3.9.2",
+    "f897533828e55ac466a5b183a25dccbe5a7b97c02162dac38e25338feddfe422",
+    288382,
+    Purpose.RUNTIME,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Jar:
+    """A jar to verify, and further words of the command line."""
+
+    make: Callable[[Path], Path]
+    words: tuple[str, ...] = ()
+
+
+def main() -> None:
+    out = Path(sys.argv[1]).absolute()
+    jars = sound_jars(out / "jars")
+    names = sys.argv[2:] or list(jars)
+    rows = []
+    for name in names:
+        run_dir = out / name
+        if not (run_dir / "verdict.json").exists():
+            jar = jars[name].make(out / "jars" / name)
+            began = time.monotonic()
+            command = [sys.executable, "-m", "harness", "verify", "--jar", str(jar), *jars[name].words]
+            subprocess.run([*command, "--out", str(run_dir)], check=False)
+            print(f"{name}: {time.monotonic() - began:.0f} s", flush=True)
+        record = RunDirectory(run_dir).verdict.read()
+        rows.append(f"| {name} | {record.verdict} | {record.sentence} | {record.against} |")
+    table = "\n".join(("| jar | verdict | first sentence | strongest reason against |", "|---|---|---|---|", *rows))
+    (out / "table.md").write_text(f"{table}\n", encoding="utf-8")
+    print(table)
+
+
+def sound_jars(folder: Path) -> Mapping[str, Jar]:
+    """Return the good jars by name; each is built on demand, into a folder of its own."""
+    shipped = load_series(series_folder(KAFKA)).patches
+    backports = {path.stem: load_patch(PATCHES, path.name) for path in sorted(PATCHES.glob("*.patch"))}
+
+    def p0(into: Path) -> Path:
+        return built(into, *shipped)
+
+    return {
+        **{name: Jar(lambda into, patch=patch: built(into, patch)) for name, patch in backports.items()},
+        "released-3.9.2": Jar(lambda _: local_toolbox().downloads.fetch(NEXT)),
+        "stock-recompiled": Jar(built),
+        "another-compiler": Jar(lambda into: built(into, *shipped, builder="ecj")),
+        "vendor-version": Jar(lambda into: renamed(built(into, backports["kafka-18061"]), VENDOR)),
+        "p1-on-p0": Jar(
+            lambda into: built(into, *shipped, backports["kafka-18131"]),
+            ("--base-jar", str(p0(folder / "p0"))),
+        ),
+    }
+
+
+def built(into: Path, *patches: Patch, builder: str = "auto") -> Path:
+    """Compile the released sources with patches; return the jar."""
+    toolbox, lock = local_toolbox(), read_lock(KAFKA)
+    directory = RunDirectory(into)
+    made = directory.build("jar").jar(KAFKA)
+    if made.exists():
+        return made
+    host = BuildHost(toolbox, line_of(KAFKA).class_files, print)
+    released = locked_distribution(lock, toolbox.downloads)
+    sources = toolbox.downloads.fetch(lock.one(Purpose.SOURCES))
+    with ExitStack() as held:
+        compiler = open_builder(builder, host, held)
+        probe = prepare_probe(compiler, toolbox.node_java(), released.jars, toolbox.cache)
+        build_series(
+            Bench(directory, probe, ""),
+            Toolchain(compiler, released, sources, host.target),
+            "jar",
+            MavenSources(KAFKA, sources),
+            Series("sound", KAFKA, patches),
+        )
+    return made
+
+
+def renamed(jar: Path, version: str) -> Path:
+    """Return a copy of a jar as a vendor names it: in the file's name and wherever the jar says its version."""
+    copy = jar.with_name(f"kafka-raft-{version}.jar")
+    with zipfile.ZipFile(jar) as old, zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED) as new:
+        for entry in old.infolist():
+            content = old.read(entry)
+            if entry.filename.endswith((".MF", ".properties")):
+                content = content.replace(KAFKA.encode(), version.encode())
+            new.writestr(entry, content)
+    return copy
+
+
+if __name__ == "__main__":
+    main()
