@@ -284,7 +284,9 @@ def test_a_base_with_its_flag_off_is_an_arm_of_the_matrix_and_what_off_is_compar
         "FAILED(observer_recovers)",
     )
     assert "turn2[base-off-1]" in render_runs(record)
-    assert meaning_of(record, Contrast("base-off", "patched-off", ())) == "is the flag inert?"
+    assert (
+        meaning_of(record, Contrast("base-off", "patched-off", ())) == "what the jar logs differently with its flag off"
+    )
 
 
 def test_a_jar_that_was_not_proved_says_so() -> None:
