@@ -1,11 +1,10 @@
-"""Which code of the candidate base has not: the lines that its series adds, else the methods whose code differs."""
+"""Which code of the candidate base has not: the lines that its series adds, else the methods that do something else."""
 
 from __future__ import annotations
 
 import re
 import shutil
 import tempfile
-import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,13 +12,12 @@ from pathlib import Path
 import git
 
 from harness.base.archives import open_archive, read_entry
-from harness.base.errors import HarnessError
 from harness.coverage.agent import outermost_class
 from harness.coverage.jacoco import MethodName
 from harness.coverage.linetable import ClassLines, class_lines
 from harness.kafka.patching import Patch, Series
 from harness.kafka.repository import answered, commit_all, create_repository
-from harness.proof.bytecode import BytecodeTools, ClassFacts, read_each
+from harness.model.proof import ChangedMethod
 
 JAVA_SOURCES = "raft/src/main/java"
 _HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
@@ -74,22 +72,19 @@ def added_lines(diff: str) -> Iterable[int]:
         yield from range(int(start), int(start) + int(count or "1"))
 
 
-def code_of_methods(tools: BytecodeTools, base: Path, candidate: Path) -> ChangedCode:
-    """Return all methods whose code base has not, and their lines by package and source file.
+def code_of_methods(jar: Path, methods: Iterable[ChangedMethod]) -> ChangedCode:
+    """Return methods of a jar with their lines by package and source file; a jar without line numbers has none.
 
-    A jar without line numbers has no lines. Raises HarnessError when a jar or a class cannot be read.
+    Raises HarnessError when the jar or a class cannot be read.
     """
-    old, new = read_each(tools, (base, candidate))
+    names = frozenset((each.class_name, each.name, each.descriptor) for each in methods)
     found: dict[str, set[int]] = {}
-    methods: set[MethodName] = set()
-    with open_archive(candidate) as archive:
-        for name, facts in new.items():
-            changed = changed_methods(old.get(name), facts)
-            methods |= {(name, *method) for method in changed}
-            if changed:
-                lines = class_lines(_content(archive, facts))
-                found.setdefault(_source_of(name, lines), set()).update(*(lines.methods.get(m, ()) for m in changed))
-    return ChangedCode({path: frozenset(lines) for path, lines in found.items() if lines}, frozenset(methods))
+    with open_archive(jar) as archive:
+        for name in sorted({owner for owner, *_ in names}):
+            lines = class_lines(read_entry(archive, f"{name}.class"))
+            of_class = (own for method, own in lines.methods.items() if (name, *method) in names)
+            found.setdefault(_source_of(name, lines), set()).update(*of_class)
+    return ChangedCode({path: frozenset(lines) for path, lines in found.items() if lines}, names)
 
 
 def methods_with(jar: Path, changed: ChangedLines) -> frozenset[MethodName]:
@@ -102,14 +97,6 @@ def methods_with(jar: Path, changed: ChangedLines) -> frozenset[MethodName]:
             of_file = wanted.get(_source_of(name, lines), frozenset())
             found |= {(name, *method) for method, own in lines.methods.items() if own & of_file}
     return frozenset(found)
-
-
-def changed_methods(base: ClassFacts | None, candidate: ClassFacts) -> frozenset[tuple[str, str]]:
-    """Return name and descriptor of the candidate's methods whose instructions base has not under that name. Pure."""
-    old = {(m.name, m.descriptor): m.code for m in base.methods} if base else {}
-    return frozenset(
-        (m.name, m.descriptor) for m in candidate.methods if m.code and old.get((m.name, m.descriptor)) != m.code
-    )
 
 
 def classes_from(jar: Path, files: Iterable[str]) -> tuple[str, ...]:
@@ -125,12 +112,6 @@ def classes_from(jar: Path, files: Iterable[str]) -> tuple[str, ...]:
             if outermost and _source_of(outermost, class_lines(read_entry(archive, entry))) in wanted:
                 found.add(outermost)
     return tuple(sorted(found))
-
-
-def _content(archive: zipfile.ZipFile, facts: ClassFacts) -> bytes:
-    if not facts.entry:
-        raise HarnessError(f"The class {facts.name} has no place in {archive.filename}.")
-    return read_entry(archive, facts.entry)
 
 
 def _source_of(name: str, lines: ClassLines) -> str:

@@ -76,10 +76,11 @@ def decide(
     verdict = worst(reason.weight for reason in reasons)
     runs = {run.key: run for each in ruled.values() for run in judged_runs(each, results)}
     rows = [(name, each.ruling) for name, each in ruled.items()]
+    changed = proof.changed_methods if proof else ()
     return VerdictRecord(
         schema=SCHEMA,
         verdict=verdict,
-        sentence=sentences.headline(verdict, rests_on(verdict, reasons), declaration, rows),
+        sentence=sentences.headline(verdict, rests_on(verdict, reasons), declaration, rows, changed),
         against=sentences.against(verdict, declaration, rows, coverage),
         reasons=reasons,
         kafka_version=declaration.kafka_version,

@@ -9,21 +9,31 @@ from harness.judge.table import Ruling
 from harness.model.arms import Arm, Role
 from harness.model.claims import Claim
 from harness.model.declaration import Declaration
-from harness.model.proof import Coverage
+from harness.model.proof import ChangedMethod, Coverage
 from harness.model.runs import Verdict
 from harness.model.verdict import CellOutcome, CellState, Effect, Inertness
 
 _REASON_LIMIT = 300
 _MOST_METHODS = 8
+_FEW = 3  # methods or classes that a sentence names
 
 Rows = Sequence[tuple[str, Ruling]]  # scenarios by name
 
 
-def headline(verdict: Verdict, reasons: Sequence[str], declaration: Declaration, rows: Rows) -> str:
-    """Return the sentence beside the verdict: what was seen, never that anything is safe."""
+def headline(
+    verdict: Verdict, reasons: Sequence[str], declaration: Declaration, rows: Rows, changed: Sequence[ChangedMethod]
+) -> str:
+    """Return the sentence beside the verdict: what was seen, never that anything is safe.
+
+    `changed` are the methods of the candidate that do something else.
+    """
     match verdict:
         case Verdict.SHIP:
-            return _what_passed(declaration, rows) if declaration.has_claims else _nothing_worse(declaration, rows)
+            return (
+                _what_passed(declaration, rows)
+                if declaration.has_claims
+                else _nothing_worse(declaration, rows, changed)
+            )
         case Verdict.HOLD:
             return reasons[0]
         case Verdict.INCONCLUSIVE:
@@ -41,7 +51,7 @@ def _what_passed(declaration: Declaration, rows: Rows) -> str:
     return f"{f'All {len(run)} scenarios' if len(run) > 1 else run[0][0]} passed {on}{times}."
 
 
-def _nothing_worse(declaration: Declaration, rows: Rows) -> str:
+def _nothing_worse(declaration: Declaration, rows: Rows, changed: Sequence[ChangedMethod]) -> str:
     """Return what was found where nothing is claimed: no regression, and whether anything went better."""
     run, left = _supported(rows), _with_effect(rows, Effect.NOT_FIXED)
     base, on = _name(declaration, Role.BASE), _name(declaration, Role.ON)
@@ -53,7 +63,19 @@ def _nothing_worse(declaration: Declaration, rows: Rows) -> str:
     asked = "1 scenario" if len(run) == 1 else f"{len(run)} scenarios"
     names = _list([name for name, _ in run])
     found = "; ".join((*(better or ["no fix was shown"]), *([f"{_list(left)} failed on both"] if left else [])))
-    return f"No regression found in {asked} ({names}){_times(declaration)}; {found}."
+    return f"No regression found in {asked} ({names}){_times(declaration)}{_with(changed)}; {found}."
+
+
+def _with(changed: Sequence[ChangedMethod]) -> str:
+    """Return which methods changed, or of many their classes; empty where none did."""
+    methods = list(dict.fromkeys(each.label for each in changed))
+    classes = list(dict.fromkeys(each.outermost for each in changed))
+    if not methods:
+        return ""
+    if len(methods) <= _FEW:
+        return f", with {_list(methods)} changed"
+    of = _list(classes) if len(classes) <= _FEW else f"{', '.join(classes[:_FEW])} and {len(classes) - _FEW} more"
+    return f", with {len(methods)} methods of {of} changed"
 
 
 def _supported(rows: Rows) -> Rows:

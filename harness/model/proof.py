@@ -191,8 +191,8 @@ _SPECIAL_METHODS = {"<init>": "constructor", "<clinit>": "static initialiser"}
 
 
 @dataclass(frozen=True, slots=True)
-class ReachedMethod:
-    """A method of the candidate whose code base has not, with the scenarios whose candidate runs entered it, sorted.
+class ChangedMethod:
+    """A method of the candidate that does what base's does not, or that base has not.
 
     `class_name` is as in class files (`org/apache/kafka/raft/KafkaRaftClient$Builder`), `descriptor` its parameters and
     result.
@@ -201,7 +201,11 @@ class ReachedMethod:
     class_name: str
     name: str
     descriptor: str
-    scenarios: tuple[str, ...]
+
+    @property
+    def outermost(self) -> str:
+        """The simple name of the top-level class that holds it."""
+        return self.class_name.rpartition("/")[2].partition("$")[0]
 
     @property
     def label(self) -> str:
@@ -209,6 +213,13 @@ class ReachedMethod:
         simple = self.class_name.rpartition("/")[2].replace("$", ".")
         special = _SPECIAL_METHODS.get(self.name)
         return f"the {special} of {simple}" if special else f"{simple}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedMethod(ChangedMethod):
+    """A changed method with the scenarios whose candidate runs entered it, sorted."""
+
+    scenarios: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +297,7 @@ class Proof:
     audit: tuple[AuditAnswer, ...]
     notes: tuple[str, ...] = ()
     chains: tuple[ClaimChain, ...] = ()
+    changed_methods: tuple[ChangedMethod, ...] = ()
 
     @property
     def blockers(self) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
-from harness.building.builders.ecj import ecj_of
 from harness.coverage.agent import Agent, collecting
 from harness.coverage.changes import ChangedCode, classes_from, code_of_methods, lines_of_series, methods_with
 from harness.coverage.jacoco import Jacoco, read_hits
@@ -24,7 +23,6 @@ from harness.model.declaration import Declaration
 from harness.model.proof import Coverage
 from harness.model.runs import RunKey
 from harness.model.setup import Setup
-from harness.proof.bytecode import prepare_bytecode
 from harness.proof.proof_summary import describe_reach
 from harness.rundir.directory import RunDirectory
 from harness.stages.run import carry_out, declared_runs, prepare_node_parts
@@ -127,13 +125,8 @@ def _changed_code(question: _Question) -> tuple[ChangedCode, str]:
             return ChangedCode(lines, methods_with(question.jar, lines)), ""
         except HarnessError as error:
             why = f"The lines are those of methods whose code differs, since the series is not in the sources: {error}"
-    base = question.declaration.arm(Role.BASE)
-    if base is None:
-        raise HarnessError("There is no base arm, so that nothing shows what changed.")
-    found = _code_by_bytecode(question, question.directory.path / base.build.jar)
+    proof = question.directory.proof(question.arm.build.name).proof
+    if not proof.exists:
+        raise HarnessError("The jar was not proved, so that nothing shows what changed.")
+    found = code_of_methods(question.jar, proof.read().changed_methods)
     return replace(found, lines=in_tree(found.lines, question.sources)), why
-
-
-def _code_by_bytecode(question: _Question, base: Path) -> ChangedCode:
-    tools = prepare_bytecode(ecj_of(question.toolbox), question.toolbox)
-    return code_of_methods(tools, base, question.jar)

@@ -254,6 +254,7 @@ def _prove(case: _Case, reporter: Reporter) -> Proof:
         base=case.base.jar_sha256,
         candidate=case.candidate.jar_sha256,
         looked_at=found.looked_at,
+        changed_methods=found.changed_methods,
         differences=differences,
         tests=tests,
         audit=audited,

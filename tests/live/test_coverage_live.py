@@ -25,7 +25,8 @@ from harness.kafka.patching import load_series
 from harness.model.arms import Role
 from harness.model.events import HostStalled
 from harness.model.proof import Coverage
-from harness.proof.bytecode import prepare_bytecode
+from harness.proof.bytecode import prepare_bytecode, read_each
+from harness.proof.dropin.class_changes import CompiledBaseline, changed_methods
 from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import read_journal
 from harness.stages.coverage import coverage
@@ -140,8 +141,8 @@ def test_without_sources_the_lines_are_those_of_methods_whose_code_differs(toolb
     bench = Bench(RunDirectory(tmp_path), prepare_probe(builder, builder.runtime, kafka.jars, toolbox.cache), "")
     base = build_series(bench, tools, "base", MavenSources(KAFKA, sources), None)
     patched = build_series(bench, tools, "patched", MavenSources(KAFKA, sources), SERIES)
-    reader = prepare_bytecode(builder, toolbox)
-    found = code_of_methods(reader, tmp_path / base.jar, tmp_path / patched.jar).lines
+    old, new = read_each(prepare_bytecode(builder, toolbox), (tmp_path / base.jar, tmp_path / patched.jar))
+    found = code_of_methods(tmp_path / patched.jar, changed_methods(new, [CompiledBaseline("base", old)])).lines
     told = lines_of_series(tmp_path / "builds/patched/sources", SERIES)
     assert {f"raft/src/main/java/{path}" for path in found} == told.keys()
     body = set(range(1759, 1779)) & told[CLIENT]

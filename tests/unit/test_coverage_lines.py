@@ -11,15 +11,14 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.building.jars import write_jar
-from harness.coverage.changes import added_lines, changed_methods, classes_from, lines_of_series, methods_with
+from harness.coverage.changes import added_lines, classes_from, code_of_methods, lines_of_series, methods_with
 from harness.coverage.jacoco import parse_report
 from harness.coverage.linetable import ClassLines, class_lines
 from harness.coverage.reached import gap_in, in_tree, reached_lines, reached_methods, read_texts
 from harness.kafka.patching import Patch, Series
 from harness.model.arms import Role
-from harness.model.proof import ReachedLine, ReachedMethod
+from harness.model.proof import ChangedMethod, ReachedLine, ReachedMethod
 from harness.model.runs import Outcome, RunResult
-from harness.proof.bytecode import ClassFacts, MethodFacts
 
 FILE = "raft/src/main/java/a/One.java"
 TEST_FILE = "raft/src/test/java/a/OneTest.java"
@@ -147,18 +146,19 @@ def test_bytes_that_are_no_class_file_are_an_error_or_no_lines(content):
         class_lines(content)
 
 
-def facts(**codes: str) -> ClassFacts:
-    methods = tuple(MethodFacts(name, "()V", 1, (), code, ()) for name, code in codes.items())
-    return ClassFacts("a/One", 52, 1, "java/lang/Object", (), (), methods, "a/One.class")
+def test_the_lines_of_changed_methods_are_those_of_their_class_files(tmp_path):
+    write_jar({"a/One.class": ONE, "a/One$Two.class": ONE, "a/Other.class": ONE}, tmp_path / "x.jar")
+    changed = [ChangedMethod("a/One", "f", "()V"), ChangedMethod("a/One$Two", "g", "()V")]
+    found = code_of_methods(tmp_path / "x.jar", changed)
+    assert found.lines == {"a/One.java": frozenset({3, 4, 9})}
+    assert found.methods == {("a/One", "f", "()V"), ("a/One$Two", "g", "()V")}
+    assert found.classes == {"a/One"}
 
 
-def test_a_method_counts_as_changed_when_its_code_is_new_or_another():
-    base, candidate = facts(same="1", other="2", gone="3"), facts(same="1", other="9", added="4", abstract="")
-    assert changed_methods(base, candidate) == {("other", "()V"), ("added", "()V")}
-
-
-def test_every_method_of_a_new_class_is_changed():
-    assert changed_methods(None, facts(f="1")) == {("f", "()V")}
+def test_changed_methods_of_a_class_that_the_jar_has_not_are_an_error(tmp_path):
+    write_jar({"a/One.class": ONE}, tmp_path / "x.jar")
+    with pytest.raises(HarnessError, match=r"a/Gone\.class"):
+        code_of_methods(tmp_path / "x.jar", [ChangedMethod("a/Gone", "f", "()V")])
 
 
 def test_a_source_file_may_hold_several_classes_and_nested_ones_count_as_the_class_around_them(tmp_path):

@@ -14,7 +14,7 @@ from harness.coverage.changes import ChangedCode
 from harness.coverage.jacoco import Hits
 from harness.model.arms import Arm, Build, Flag, Role
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
-from harness.model.proof import Coverage, ReachedLine, ReachedMethod
+from harness.model.proof import Coverage, Proof, ReachedLine, ReachedMethod, TestScope, TestsProof
 from harness.model.request import Request
 from harness.model.runs import Outcome, RunResult
 from harness.model.setup import Setup
@@ -30,6 +30,7 @@ ASKED = Declaration(
     SCHEMA, "3.9.1", (STOCK, OFF, ON), (DeclaredScenario("turn1"), DeclaredScenario("turn2")), repeats=3
 )
 SETUP = Setup("f")
+PROOF = Proof("patched", "a" * 64, "b" * 64, (), (), TestsProof(TestScope.NONE), ())
 QUIET = Reporter(Console(quiet=True))
 TOOLBOX = local_toolbox()
 FILE = "a/One.java"
@@ -40,6 +41,7 @@ def run_dir(tmp_path):
     RunDirectory(tmp_path).declaration.write(ASKED)
     RunDirectory(tmp_path).request.write(Request())
     RunDirectory(tmp_path).setup.write(SETUP)
+    RunDirectory(tmp_path).proof("patched").proof.write(PROOF)
     write_jar({"a/One.class": b"", "a/Other.class": b""}, tmp_path / PATCHED.jar)
     return tmp_path
 
@@ -67,7 +69,7 @@ def ran(monkeypatch, run_dir):
     monkeypatch.setattr(stage, "prepare_node_parts", lambda *_: None)
     monkeypatch.setattr(Toolbox, "tool", lambda _, purpose: run_dir / f"{purpose}.jar")
     changed = ChangedCode({FILE: frozenset({1, 2, 3})}, frozenset({("a/One", "f", "()V"), ("a/One", "g", "()V")}))
-    monkeypatch.setattr(stage, "_code_by_bytecode", lambda *_: changed)
+    monkeypatch.setattr(stage, "code_of_methods", lambda *_: changed)
     monkeypatch.setattr(stage, "classes_from", lambda *_: ("a/One",))
     monkeypatch.setattr(stage, "read_hits", hits)
     monkeypatch.setattr(stage, "carry_out", carry_out)
@@ -112,19 +114,19 @@ def test_without_a_candidate_there_is_nothing_to_write(run_dir, ran):
     RunDirectory(run_dir).declaration.write(replace(ASKED, arms=(STOCK,)))
     stage.coverage(run_dir, TOOLBOX, QUIET)
     assert not ran
-    assert not (run_dir / "proof").exists()
+    assert not RunDirectory(run_dir).proof("patched").coverage.exists
 
 
-def test_without_base_and_sources_nothing_shows_what_changed(run_dir, ran):
-    RunDirectory(run_dir).declaration.write(replace(ASKED, arms=(ON,)))
+def test_of_a_jar_without_sources_that_nobody_proved_nothing_shows_what_changed(run_dir, ran):
+    RunDirectory(run_dir).proof("patched").proof.path.unlink()
     stage.coverage(run_dir, TOOLBOX, QUIET)
     assert not ran
-    assert written(run_dir) == Coverage((), "There is no base arm, so that nothing shows what changed.")
+    assert written(run_dir) == Coverage((), "The jar was not proved, so that nothing shows what changed.")
 
 
 def test_a_candidate_that_changes_no_code_needs_no_run(run_dir, ran, monkeypatch):
     monkeypatch.setattr(stage, "classes_from", lambda *_: ())
-    monkeypatch.setattr(stage, "_code_by_bytecode", lambda *_: ChangedCode({}, frozenset()))
+    monkeypatch.setattr(stage, "code_of_methods", lambda *_: ChangedCode({}, frozenset()))
     stage.coverage(run_dir, TOOLBOX, QUIET)
     assert not ran
     assert written(run_dir) == Coverage((), "Nothing that differs from base has instructions.")
@@ -133,7 +135,7 @@ def test_a_candidate_that_changes_no_code_needs_no_run(run_dir, ran, monkeypatch
 def test_methods_of_a_jar_without_line_numbers_are_looked_for_by_their_class(run_dir, ran, monkeypatch):
     nested = frozenset({("a/One$Nested", "f", "()V")})
     monkeypatch.setattr(stage, "classes_from", lambda *_: ())
-    monkeypatch.setattr(stage, "_code_by_bytecode", lambda *_: ChangedCode({}, nested))
+    monkeypatch.setattr(stage, "code_of_methods", lambda *_: ChangedCode({}, nested))
     stage.coverage(run_dir, TOOLBOX, QUIET)
     assert {cell.instrument.args for cell, _ in ran} == {(Agent(run_dir / "coverage-agent.jar", ("a/One",)),)}
 

@@ -26,7 +26,7 @@ from harness.judge.decision import decide as decide_all
 from harness.model.arms import Role
 from harness.model.candidate_kind import CandidateKind
 from harness.model.claims import Claim, Expected
-from harness.model.proof import Coverage, ReachedMethod
+from harness.model.proof import ChangedMethod, Coverage, ReachedMethod
 from harness.model.runs import Outcome, RunResult, Verdict
 from harness.model.verdict import ReasonSource
 
@@ -153,6 +153,26 @@ def looked_at(*scenarios, repeats=1):
 def test_a_ship_of_an_unknown_jar_says_that_nothing_got_worse_and_what_got_better(scenarios, repeats, sentence):
     record = looked_at(*scenarios, repeats=repeats)
     assert (record.verdict, record.sentence) == (Verdict.SHIP, sentence)
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ([], "(a and b); no fix"),
+        ([("Client", "poll")], "(a and b), with Client.poll changed; no fix"),
+        (
+            [("Client", "poll"), ("Client$Builder", "<init>")],
+            ", with Client.poll and the constructor of Client.Builder",
+        ),
+        ([("Client$One", name) for name in "abcd"], "(a and b), with 4 methods of Client changed; no fix"),
+        ([(name, "f") for name in "ABCDE"], ", with 5 methods of A, B, C and 2 more changed;"),
+    ],
+)
+def test_a_ship_of_an_unknown_jar_names_what_changed_in_it(changed, says):
+    methods = tuple(ChangedMethod(f"org/apache/kafka/raft/{owner}", name, "()V") for owner, name in changed)
+    plan = replace(declare("a", "b", arms=UNKNOWN), kind=CandidateKind.UNKNOWN)
+    results = [*ran("a", H, H, arms=UNKNOWN), *ran("b", H, H, arms=UNKNOWN)]
+    assert says in decide_all(plan, results, replace(SOUND, changed_methods=methods)).sentence
 
 
 def test_an_unknown_jar_is_held_back_by_what_got_worse_and_inconclusive_where_a_scenario_is_undecided():

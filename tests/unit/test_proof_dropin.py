@@ -17,6 +17,7 @@ from harness.proof.dropin import named_classes, rules, worst_first
 from harness.proof.dropin.api import parse_report
 from harness.proof.dropin.class_changes import (
     CompiledBaseline,
+    changed_methods,
     closest,
     compare_levels,
     compare_members,
@@ -546,3 +547,22 @@ def test_differences_come_worst_first_and_once():
     note = Difference("z", Severity.NOTE, "w", "s")
     warning, failure = replace(note, severity=Severity.WARNING), replace(note, severity=Severity.FAIL)
     assert worst_first([note, failure, warning, failure]) == (failure, warning, note)
+
+
+def changed(candidate, *compiled):
+    baselines = [CompiledBaseline(str(number), each) for number, each in enumerate((BASE, *compiled))]
+    return [(each.class_name, each.name) for each in changed_methods({**BASE, **candidate}, baselines)]
+
+
+def test_changed_methods_are_those_that_do_something_else_and_all_of_a_new_class():
+    other = facts(
+        STATE, method(code="c2", uses=[call("a/B", "f")]), method("gone", code="c3"), method("abstract", code="")
+    )
+    assert changed(classes(other)) == [(STATE, "gone"), (STATE, "size")]
+    assert changed(classes(facts(f"{STATE}$New", method()))) == [(f"{STATE}$New", "size")]
+    assert changed({}) == []
+
+
+def test_a_method_that_one_of_the_baselines_has_alike_has_not_changed():
+    by_ecj = classes(facts(STATE, method(code="c2"), method("more", code="c3", uses=[call("a/B", "f")])))
+    assert changed(by_ecj, {**BASE, **by_ecj}) == []

@@ -14,7 +14,7 @@ from harness.building.builders.ecj import Ecj
 from harness.building.configdef import Probe, prepare_probe, read_keys
 from harness.kafka.distribution import Distribution
 from harness.kafka.patching import Series
-from harness.model.proof import Difference, Severity
+from harness.model.proof import ChangedMethod, Difference, Severity
 from harness.proof.bytecode import BytecodeTools, Reference, prepare_bytecode, read_each, read_references
 from harness.proof.dropin import rules
 from harness.proof.dropin.api import compare_apis
@@ -23,6 +23,7 @@ from harness.proof.dropin.class_changes import (
     Classes,
     CompiledBaseline,
     Named,
+    changed_methods,
     closest,
     code_of,
     compare_levels,
@@ -91,13 +92,15 @@ class Subject:
 class DropIn:
     """The names of all rules that were checked, the differences they found, worst first, and notes for the reader.
 
-    `changed` are the candidate's classes, with dots, that are not those of the closest baseline.
+    `changed` are the candidate's classes, with dots, that are not those of the closest baseline, `changed_methods` the
+    methods that do something else.
     """
 
     looked_at: tuple[str, ...]
     differences: tuple[Difference, ...]
     notes: tuple[str, ...]
     changed: frozenset[str]
+    changed_methods: tuple[ChangedMethod, ...]
 
 
 def prepare_tools(ecj: Ecj, toolbox: Toolbox, distribution: Distribution) -> ProofTools:
@@ -149,6 +152,7 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
         worst_first(found),
         _notes(subject, new, baselines),
         _changed(new, baselines),
+        changed_methods(new, baselines),
     )
 
 

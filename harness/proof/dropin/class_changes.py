@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from harness.model.proof import Difference, Severity
+from harness.model.proof import ChangedMethod, Difference, Severity
 from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts, Use
 from harness.proof.dropin import rules
-from harness.proof.dropin.class_diff import describe_change
+from harness.proof.dropin.class_diff import changed_bodies, describe_change
 from harness.proof.dropin.idioms import is_accessor, is_compilers_own, is_switch_table
 
 Classes = Mapping[str, ClassFacts]
@@ -70,19 +70,50 @@ def compare_nests(
     The API is held against base. Instructions and calls are held against every baseline: all of them are the same
     sources, so a class that equals one of them is unchanged, whichever compiler made it.
     """
-    old, new = nests(base), nests(candidate)
+    old, calls = nests(base), [_calls_of(each.classes) for each in baselines]
+    for change in _changes(candidate, baselines):
+        top = change.top
+        if top not in old:  # a new class, of which compare_presence speaks
+            continue
+        same_api = api_of(old[top]) == api_of(change.after)
+        same_calls = change.calls[1] in [each[top] for each in calls]
+        rule = _rule_of(is_generated(top), same_api, same_calls, change.certain)
+        if not is_generated(top) or top in (named or ()):
+            rule = _weighed(rules.NAMED_CLASS_CHANGED, rule, top, named)
+        words = describe_change(change.before, change.after, change.calls, change.certain)
+        yield rule.broken(_dotted(top), f"{_dotted(top)}: {words}")
+
+
+def changed_methods(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> tuple[ChangedMethod, ...]:
+    """Return the candidate's methods that do what no baseline's do, or are new; a lambda is part of what holds it."""
+    changes = _changes(candidate, baselines)
+    found = (changed_bodies(each.before, each.after, each.certain) for each in changes)
+    return tuple(ChangedMethod(*method) for method in chain.from_iterable(found))
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A top-level class with all that is nested in it, beside the same of the baseline that it is most like.
+
+    `calls` are what the two use. `certain` says whether the candidate's compiler is known.
+    """
+
+    top: str
+    before: tuple[ClassFacts, ...]
+    after: tuple[ClassFacts, ...]
+    calls: tuple[Counter[str], Counter[str]]
+    certain: bool
+
+
+def _changes(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> Iterator[_Change]:
+    """Yield the top-level classes of the candidate that equal none of a baseline, by name."""
+    new, calling = nests(candidate), _calls_of(candidate)
     certain = is_compiler_known(candidate, baselines)
     alike = [closest(candidate, baselines)[0]] if certain else baselines
     made = [(nests(each.classes), _calls_of(each.classes)) for each in alike]
-    calls, calling = [_calls_of(each.classes) for each in baselines], _calls_of(candidate)
-    for top in sorted(old.keys() & new.keys() & changed_nests(candidate, baselines)):
-        same_api, same_calls = api_of(old[top]) == api_of(new[top]), calling[top] in [each[top] for each in calls]
-        rule = _rule_of(is_generated(top), same_api, same_calls, certain)
-        if not is_generated(top) or top in (named or ()):
-            rule = _weighed(rules.NAMED_CLASS_CHANGED, rule, top, named)
+    for top in sorted(new.keys() & changed_nests(candidate, baselines)):
         before, called = min(((one.get(top, ()), uses[top]) for one, uses in made), key=_unlike(calling[top]))
-        change = describe_change(before, new[top], (called, calling[top]), certain)
-        yield rule.broken(_dotted(top), f"{_dotted(top)}: {change}")
+        yield _Change(top, before, new[top], (called, calling[top]), certain)
 
 
 def changed_nests(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> frozenset[str]:

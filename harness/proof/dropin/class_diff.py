@@ -41,6 +41,13 @@ def describe_change(old: Nest, new: Nest, calls: tuple[Counter[str], Counter[str
     return found or "other instructions, which may be the compiler's doing"
 
 
+def changed_bodies(old: Nest, new: Nest, compiler_known: bool) -> list[_Member]:
+    """Return class, name and descriptor of the methods that do something else, or are new; none without code."""
+    before, now = (_bodies(nest, compiler_known) for nest in (old, new))
+    with_code = {(each.name, method.name, method.descriptor) for each in new for method in each.methods if method.code}
+    return sorted(member for member in with_code & now.keys() if before.get(member) != now[member])
+
+
 def _headers(nest: Nest) -> dict[_Member, object]:
     return {
         (each.name, "", ""): (each.access, each.superclass, each.interfaces)
