@@ -465,6 +465,18 @@ def test_a_guard_missed_in_every_repeat_is_the_candidate_s_doing_whichever_guard
     assert decide(declare("turn2", repeats=3), ran("turn2", shown, shown, shown)).verdict is Verdict.INCONCLUSIVE
 
 
+def test_a_guard_that_was_missed_where_the_host_asked_and_no_guard_at_all_elsewhere_blames_nobody() -> None:
+    cell = fold_repeats(ran("turn2", [], [], [GUARD, STARVED, GUARD]), 3)
+    assert (cell.state, cell.expectation) == (CellState.INCONCLUSIVE, "")
+    record = decide(declare("turn2", repeats=3), ran("turn2", [H] * 3, [H] * 3, [GUARD, STARVED, GUARD]))
+    assert record.verdict is Verdict.INCONCLUSIVE
+
+
+def test_repeats_without_a_reason_are_counted_alone() -> None:
+    cell = fold_repeats(ran("turn2", [], [], [H, (Outcome.BROKEN, "", "")]), 2)
+    assert cell.reason == "1 of 2 repeats passed, 1 broke for a reason of harness or host"
+
+
 def test_what_the_candidate_failed_is_not_excused_by_a_repeat_that_could_not_be_tested() -> None:
     record = decide(declare("turn2", repeats=3), ran("turn2", [H] * 3, [H] * 3, [R, STARVED, R]))
     assert record.verdict is Verdict.HOLD
