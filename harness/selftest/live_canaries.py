@@ -49,6 +49,7 @@ _PRODUCE_SECONDS = 1.5
 _CUT_BYTES = 20
 _BUSY = ("/bin/sh", "-c", "while :; do :; done")
 _BUSY_PER_PROCESSOR = 2
+_CROWDED_SECONDS = 4.0
 _SEGMENT = "orders-0/00000000000000000000.log"
 # A voter announces its new address itself after three fetch time-outs: too late to be taken for the heal.
 _SLOW_TO_ANNOUNCE = {"controller.quorum.fetch.timeout.ms": "20000"}
@@ -177,7 +178,7 @@ class _CrowdOut:
     description: str = "let the observer run only when nobody else wants to (SCHED_IDLE), beside busy programs"
 
     def perform(self, world: World) -> None:
-        """Start two busy programs for each processor; they end with the canary."""
+        """Start two busy programs for each processor, and let them be for a while; they end with the canary."""
         pid = world.cluster.nodes[self.node.find(world)].pid
         for thread in Path(f"/proc/{pid}/task").iterdir():
             os.sched_setscheduler(int(thread.name), os.SCHED_IDLE, os.sched_param(0))
@@ -185,6 +186,7 @@ class _CrowdOut:
             busy = spawn(_BUSY, cwd=Path("/"), output=Path(os.devnull), env=bare_environment())
             self.crowd.callback(busy.wait)
             self.crowd.callback(busy.kill)
+        time.sleep(_CROWDED_SECONDS)
 
 
 def _starve(plan: Plan, _cluster: ClusterRef, observer: NodeRef) -> None:
