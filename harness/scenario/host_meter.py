@@ -98,7 +98,10 @@ class HostMeter:
             self._ahead[thread] = self._ahead.get(thread, 0.0) + seconds
             return seconds
         grown = account.waited - (before.waited if before else 0.0)
-        return max(grown - self._ahead.pop(thread, 0.0), 0.0) if grown else 0.0
+        if grown <= 0:
+            return 0.0
+        # No more than has passed: now and then a kernel counts a long sleep as a wait.
+        return min(max(grown - self._ahead.pop(thread, 0.0), 0.0), seconds)
 
     def _name(self, pid: int, thread: int) -> str:
         if (pid, thread) not in self._names:

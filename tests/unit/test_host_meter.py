@@ -64,3 +64,10 @@ def test_a_wait_that_lasts_is_counted_as_it_grows_and_not_again_when_it_ends(mon
     meter = HostMeter()
     waited = [sum(dict(meter._waits(3, 7, 4.0)).values()) for _ in range(5)]
     assert waited == [1.0, 4.0, 4.0, 0.0, 0.5]
+
+
+def test_a_sleep_that_the_kernel_counts_as_a_wait_counts_for_no_longer_than_has_passed(monkeypatch):
+    schedstat = iter([(0.1, 5), (16.4, 6)])
+    monkeypatch.setattr(accounts, "accounts_of", lambda _: {7: ThreadAccount(*next(schedstat), ran=0)})
+    meter = HostMeter()
+    assert [sum(dict(meter._waits(3, 7, 1.0)).values()) for _ in range(2)] == [0.1, 1.0]

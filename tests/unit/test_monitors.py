@@ -348,6 +348,36 @@ def test_a_node_whose_waits_cannot_be_seen_is_named_once(record, monkeypatch):
     ]
 
 
+@pytest.fixture
+def raft_thread(monkeypatch):
+    """What the kernel says of a raft thread: seconds waited, whether it is runnable, and the time."""
+    thread = SimpleNamespace(waited=0.0, runnable=False, now=100.0)
+
+    class Task:
+        name = "7"
+
+        def __truediv__(self, _):
+            return SimpleNamespace(read_text=lambda: f"0 {int(thread.waited * 1e9)} 3")
+
+    monkeypatch.setattr(RunQueueWaits, "_find", lambda *_: Task())
+    monkeypatch.setattr(RunQueueWaits, "_stopped_for", lambda *_: 0.0)
+    monkeypatch.setattr(host_not_starved, "is_runnable", lambda *_: thread.runnable)
+    monkeypatch.setattr(host_not_starved.time, "monotonic", lambda: thread.now)
+    return thread
+
+
+@pytest.mark.parametrize(("was_runnable", "seen"), [(True, 3.0), (False, 0.2)])
+def test_only_a_thread_that_was_runnable_all_the_time_has_waited(raft_thread, was_runnable, seen):
+    waits, node = RunQueueWaits(), SomeNode(NodeState.READY)
+    assert waits.since_last(node) == 0.0
+    raft_thread.runnable = was_runnable
+    for _ in range(15):
+        raft_thread.now += 0.2
+        waits.since_last(node)
+    raft_thread.now, raft_thread.waited = raft_thread.now + 0.2, 3.0
+    assert waits.since_last(node) == pytest.approx(seen)
+
+
 def test_waits_that_the_runs_own_nodes_cause_are_not_the_hosts(record):
     monitor = HostNotStarved(record, cluster_of())
     monitor._intervals.append(HostInterval(1.0, 1.0, 2, own=1.9, others=0.1))

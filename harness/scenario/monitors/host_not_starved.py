@@ -16,6 +16,7 @@ from typing import ClassVar
 
 from harness.base.paths import nearest_existing
 from harness.cluster.cluster import Cluster
+from harness.cluster.host_accounts import is_runnable
 from harness.cluster.node import Node, NodeState
 from harness.model.events import HostShort, HostStalled, Noted
 from harness.model.incidents import Incident, IncidentKind
@@ -143,13 +144,15 @@ class RunQueueWaits:
     """How long a node was kept from running: waiting for a processor, or stopped (SIGSTOP).
 
     The kernel's own account of the raft thread (schedstat) grows by a whole wait at the moment it ends, so a jump
-    of over a second between two readings is one long wait, not many short ones. A suspended machine shows as the
-    harness's own stall.
+    of over a second between two readings is one long wait, not many short ones. It cannot be longer than since the
+    thread was last seen asleep: now and then a kernel counts sleep as a wait. A suspended machine shows as a stall of the
+    harness itself.
     """
 
     def __init__(self) -> None:
         self._task: dict[int, Path] = {}
         self._waited: dict[int, int] = {}
+        self._asleep: dict[int, float] = {}
         self._stopped_at: dict[int, float] = {}
         self._unseen: dict[int, str] = {}
 
@@ -175,9 +178,12 @@ class RunQueueWaits:
             return 0.0
         self._unseen.pop(pid, None)
         waited = int((task / "schedstat").read_text().split()[1])
-        before = self._waited.get(pid, waited)
+        before, now = self._waited.get(pid, waited), time.monotonic()
         self._waited[pid] = waited
-        return (waited - before) / 1e9
+        asleep = self._asleep.setdefault(pid, now)
+        if not is_runnable(pid, int(task.name)):
+            self._asleep[pid] = now
+        return min((waited - before) / 1e9, now - asleep)
 
     def _stopped_for(self, pid: int) -> float:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
