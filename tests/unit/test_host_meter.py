@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from harness.base.waiting import wait_until
 from harness.cluster import host_accounts as accounts
 from harness.cluster.host_accounts import ThreadAccount
 from harness.scenario.host_meter import HostMeter, calibrate
@@ -34,25 +35,26 @@ def busy():
         process.wait()
 
 
-def reading_of(pid, seconds=1.5):
+def readings_of(pid, seconds):
+    """Yield readings, one every so many seconds, for ever."""
     meter = HostMeter(calibrate())
     meter.reading([(3, pid)])
-    time.sleep(seconds)
-    return meter.reading([(3, pid)])
+    while True:
+        time.sleep(seconds)
+        yield meter.reading([(3, pid)])
 
 
 def test_a_process_that_others_crowd_out_is_seen_to_be_starved(busy):
     busy()
-    crowded_out = busy(modest=True)
-    found = slowness_of([reading_of(crowded_out)])
-    assert found.is_starved
-    assert found.reason.startswith("processor: node 3 (sh, thread ")
+    readings, seen = readings_of(busy(modest=True), 0.5), []
+    assert wait_until(lambda: seen.append(next(readings)) or slowness_of(seen).is_starved, 20)
+    assert slowness_of(seen).reason.startswith("processor: node 3 (sh, thread ")
 
 
 def test_a_meter_counts_from_its_first_reading_of_a_process(busy):
     pid = busy()
     time.sleep(0.5)
-    reading = reading_of(pid, 0.2)
+    reading = next(readings_of(pid, 0.2))
     assert reading.own < 0.45
     assert 0.1 < reading.seconds < 10
 

@@ -145,8 +145,8 @@ class RunQueueWaits:
 
     The kernel's own account of the raft thread (schedstat) grows by a whole wait at the moment it ends, so a jump
     of over a second between two readings is one long wait, not many short ones. It cannot be longer than since the
-    thread was last seen asleep: now and then a kernel counts sleep as a wait. A suspended machine shows as a stall of the
-    harness itself.
+    thread was last seen asleep: now and then a kernel counts sleep as a wait. A suspended machine shows as a stall of
+    the harness itself.
     """
 
     def __init__(self) -> None:
