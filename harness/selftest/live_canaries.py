@@ -7,7 +7,7 @@ import shutil
 import signal
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,7 +48,7 @@ _UP_SECONDS = 60.0
 _PRODUCE_SECONDS = 1.5
 _CUT_BYTES = 20
 _BUSY = ("/bin/sh", "-c", "while :; do :; done")
-_BUSY_PER_PROCESSOR = 2
+_BUSY_PROGRAMS = 8
 _CROWDED_SECONDS = 4.0
 _SEGMENT = "orders-0/00000000000000000000.log"
 # A voter announces its new address itself after three fetch time-outs: too late to be taken for the heal.
@@ -171,22 +171,30 @@ class _Suspend:
 
 @dataclass(frozen=True, slots=True)
 class _CrowdOut:
-    """Let a node run only when nobody else wants to, and keep every processor busy."""
+    """Let a node run only when nobody else wants to, on a processor that others keep busy."""
 
     node: NodeRef
     crowd: ExitStack
-    description: str = "let the observer run only when nobody else wants to (SCHED_IDLE), beside busy programs"
+    description: str = "let the observer run only when nobody else wants to, beside busy programs on its processor"
 
     def perform(self, world: World) -> None:
-        """Start two busy programs for each processor, and let them be for a while; they end with the canary."""
-        pid = world.cluster.nodes[self.node.find(world)].pid
-        for thread in Path(f"/proc/{pid}/task").iterdir():
-            os.sched_setscheduler(int(thread.name), os.SCHED_IDLE, os.sched_param(0))
-        for _ in range(_BUSY_PER_PROCESSOR * len(os.sched_getaffinity(0))):
+        """Start the busy programs, and let them be for a while; they end with the canary."""
+        processor = {min(os.sched_getaffinity(0))}
+        _make_modest(world.cluster.nodes[self.node.find(world)].pid, processor)
+        for _ in range(_BUSY_PROGRAMS):
             busy = spawn(_BUSY, cwd=Path("/"), output=Path(os.devnull), env=bare_environment())
             self.crowd.callback(busy.wait)
             self.crowd.callback(busy.kill)
+            os.sched_setaffinity(busy.pid, processor)
         time.sleep(_CROWDED_SECONDS)
+
+
+def _make_modest(pid: int, processor: set[int]) -> None:
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        os.sched_setaffinity(int(thread.name), processor)
+        os.sched_setscheduler(int(thread.name), os.SCHED_IDLE, os.sched_param(0))
+    with suppress(OSError):  # a session has a weight of its own where the kernel groups processes by sessions
+        Path(f"/proc/{pid}/autogroup").write_text("19")
 
 
 def _starve(plan: Plan, _cluster: ClusterRef, observer: NodeRef) -> None:
