@@ -18,12 +18,14 @@ def headline(proof: Proof) -> str:
 
 
 def describe_tests(tests: TestsProof) -> str:
-    """Return the count of tests: `889 tests, 0 failed`."""
+    """Return the count of tests: `889 tests, 4 failed (4 do not count)`."""
     if tests.scope is TestScope.NONE:
         return "no tests were selected"
     skipped = sum(each.skipped for each in tests.classes)
     failed = sum(each.failures for each in tests.classes)
-    return f"{tests.count} tests, {failed} failed" + (f", {skipped} skipped" if skipped else "")
+    excused = sum(not each.blocks for each in tests.failed)
+    parts = [f"{tests.count} tests, {failed} failed" + (f" ({excused} do not count)" if excused else "")]
+    return ", ".join([*parts, *([f"{skipped} skipped"] if skipped else [])])
 
 
 def describe_differences(proof: Proof) -> str:

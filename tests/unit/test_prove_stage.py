@@ -24,6 +24,7 @@ from harness.model.proof import (
 )
 from harness.model.setup import Setup
 from harness.proof.junit.proving import NOT_COMPILED
+from harness.proof.proof_summary import describe_tests
 from harness.stages.prove import claims_upheld, classes_that_may_change, is_released_jar
 from harness.stages.tests_weighed import excused, forgiving_foreign, standing_of
 from harness.toolbox.lockfile import Artifact, Lock, Purpose
@@ -130,3 +131,10 @@ def test_the_series_own_tests_decide_only_of_a_jar_that_is_made_from_it() -> Non
     tests = replace(RAN, failed=(UPSTREAMS, FAILED))
     assert [each.blocks for each in excused(tests, {}, binding=True).failed] == [True, True]
     assert [each.blocks for each in excused(tests, {}, binding=False).failed] == [True, False]
+
+
+def test_failures_that_do_not_count_are_counted_apart() -> None:
+    assert describe_tests(RAN) == "2 tests, 1 failed"
+    assert describe_tests(replace(RAN, failed=(replace(FAILED, excuse="by design"),))) == (
+        "2 tests, 1 failed (1 do not count)"
+    )
