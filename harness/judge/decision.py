@@ -19,6 +19,7 @@ from harness.judge.scenario_verdict import (
     reasons_of_scenario,
     rule_scenario,
 )
+from harness.judge.shutdowns import judge_shutdowns
 from harness.model.arms import Role
 from harness.model.candidate_kind import CandidateKind
 from harness.model.declaration import Declaration
@@ -62,7 +63,8 @@ def decide(
     `request`, or from the command that was given.
     """
     request = request or record_of(Request, declaration.argv)
-    results = judge_acknowledgements(declaration, [result for result in results if declaration.declares(result)])
+    declared = [result for result in results if declaration.declares(result)]
+    results = judge_shutdowns(declaration, judge_acknowledgements(declaration, declared))
     ruled = {each.name: rule_scenario(declaration, each, results) for each in declaration.scenarios}
     found = (
         *reasons_of_proof(proof),

@@ -11,7 +11,6 @@ from harness.judge.as_claimed import check_run, expected_of, standing_of
 from harness.judge.cells import fold_repeats, missing_cell
 from harness.judge.reasons import rank
 from harness.judge.rerun import rerun_command
-from harness.judge.shutdowns import with_shutdowns
 from harness.judge.table import Ruling, rule, weight_of_effect, weight_of_inertness
 from harness.model.arms import Arm, Role
 from harness.model.claims import Claim, Expected
@@ -164,14 +163,8 @@ def _outcome(declaration: Declaration, scenario: str, role: Role, results: Seque
     arm = declaration.arm(role)
     if arm is None:
         return missing_cell(declaration.repeats, f"no arm plays the role {role}")
-    base = declaration.arm(Role.BASE)
-    of_cell, of_base = _results_of(results, scenario, arm), _results_of(results, scenario, base) if base else []
-    cell = fold_repeats(of_cell, declaration.repeats)
-    return cell if role is Role.BASE else with_shutdowns(cell, of_base, of_cell)
-
-
-def _results_of(results: Sequence[RunResult], scenario: str, arm: Arm) -> list[RunResult]:
-    return [result for result in results if (result.scenario, result.arm) == (scenario, arm.name)]
+    of_cell = [result for result in results if (result.scenario, result.arm) == (scenario, arm.name)]
+    return fold_repeats(of_cell, declaration.repeats)
 
 
 def _cell_name(declaration: Declaration, scenario: str, role: Role) -> CellName:

@@ -10,17 +10,34 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from harness.model.declaration import Declaration
 from harness.model.outcome_names import STOPS_ON_SIGTERM
-from harness.model.runs import AT_THE_END, RunResult, Shutdown
-from harness.model.verdict import CellOutcome, CellState
+from harness.model.runs import AT_THE_END, Outcome, RunResult, Shutdown
 
+_DECIDED = (Outcome.PASSED, Outcome.FAILED)
 _Asked = tuple[str, str]  # the kind of node, and the phase
 
 
-def with_shutdowns(cell: CellOutcome, base: Sequence[RunResult], candidate: Sequence[RunResult]) -> CellOutcome:
-    """Return a candidate's cell: FAILED(stops_on_sigterm) where it passed and its nodes do not end as base's do."""
-    reason = ignores_sigterm(base, candidate) if cell.state is CellState.PASSED else ""
-    return replace(cell, state=CellState.FAILED, expectation=STOPS_ON_SIGTERM, reason=reason) if reason else cell
+def judge_shutdowns(declaration: Declaration, results: Sequence[RunResult]) -> list[RunResult]:
+    """Return the results; a candidate's run that did what base's did has failed where its nodes do not end as base's.
+
+    A run that already failed otherwise than base did keeps its name.
+    """
+    return [_judged(declaration, result, results) for result in results]
+
+
+def _judged(declaration: Declaration, result: RunResult, results: Sequence[RunResult]) -> RunResult:
+    control = declaration.control_of(result.role)
+    if result.role.is_control or control is None:
+        return result
+    base, mine = (
+        [each for each in results if (each.scenario, each.arm) == (result.scenario, arm)]
+        for arm in (control.name, result.arm)
+    )
+    alike = result.outcome is Outcome.PASSED or result.label in {each.label for each in base}
+    reason = ignores_sigterm(base, mine) if alike and result.outcome in _DECIDED else ""
+    failed = replace(result, outcome=Outcome.FAILED, expectation=STOPS_ON_SIGTERM, reason=reason)
+    return failed if reason else result
 
 
 def ignores_sigterm(base: Sequence[RunResult], candidate: Sequence[RunResult]) -> str:

@@ -1,6 +1,6 @@
 """How much a host held a run's nodes back, from what was measured of it; pure.
 
-docs/adr/0014-a-slow-host-stretches-bounds-and-excuses-failures.md has the reasons and the measurements.
+docs/adr/0017-a-slow-host-stretches-bounds-and-excuses-failures.md has the reasons and the measurements.
 """
 
 from __future__ import annotations

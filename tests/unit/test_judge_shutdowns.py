@@ -1,11 +1,15 @@
 """A candidate whose nodes do not end on SIGTERM, and base's do, has failed."""
 
-import pytest
+from dataclasses import replace
 
-from harness.judge.shutdowns import ignores_sigterm, with_shutdowns
+import pytest
+import sample_run
+
+from harness.judge.shutdowns import ignores_sigterm, judge_shutdowns
 from harness.model.arms import Role
 from harness.model.runs import Outcome, RunResult, Shutdown
-from harness.model.verdict import CellOutcome, CellState
+
+DECLARED = sample_run.declaration()
 
 
 def observer(ended, phase=""):
@@ -52,11 +56,36 @@ def test_nothing_is_wrong_where(why, base, candidate):
     assert ignores_sigterm(base, candidate) == "", why
 
 
-@pytest.mark.parametrize("state", CellState)
-def test_only_a_cell_that_passed_fails_by_it(state):
-    cell = CellOutcome(state, "x" if state is CellState.FAILED else "", "why", 1)
-    judged = with_shutdowns(cell, [run(observer(True))], [run(observer(False))])
-    if state is CellState.PASSED:
-        assert (judged.state, judged.expectation) == (CellState.FAILED, "stops_on_sigterm")
-    else:
-        assert judged == cell
+def result(role, arm, outcome, expectation="", *shutdowns):
+    return RunResult("turn1", arm, role, 1, outcome, expectation, shutdowns=shutdowns)
+
+
+@pytest.mark.parametrize(
+    ("base", "shown", "judged"),
+    [
+        ((Outcome.PASSED, ""), (Outcome.PASSED, ""), "FAILED(stops_on_sigterm)"),
+        ((Outcome.FAILED, "x"), (Outcome.FAILED, "x"), "FAILED(stops_on_sigterm)"),
+        ((Outcome.FAILED, "x"), (Outcome.PASSED, ""), "FAILED(stops_on_sigterm)"),
+        ((Outcome.PASSED, ""), (Outcome.FAILED, "x"), "FAILED(x)"),
+        ((Outcome.PASSED, ""), (Outcome.INCONCLUSIVE, "x"), "INCONCLUSIVE(x)"),
+        ((Outcome.BROKEN, ""), (Outcome.BROKEN, ""), "BROKEN"),
+    ],
+)
+def test_a_run_that_did_what_bases_did_fails_where_its_nodes_do_not_end(base, shown, judged):
+    of_base = result(Role.BASE, "stock", *base, observer(True))
+    found = judge_shutdowns(DECLARED, [of_base, result(Role.ON, "patched-on", *shown, observer(False))])
+    assert found[0] == of_base
+    assert found[1].label == judged
+
+
+def test_off_is_held_against_the_base_with_its_flag_off():
+    arms = (sample_run.ARMS[0], replace(sample_run.ARMS[0], name="base-off", role=Role.BASE_OFF), *sample_run.ARMS[1:])
+    with_flag = replace(arms[0].build, flag=replace(arms[0].build.flag, known=True, default="true"))
+    arms = tuple(replace(arm, build=with_flag) if arm.role.is_control else arm for arm in arms)
+    results = [
+        result(Role.BASE, "stock", Outcome.PASSED, "", observer(False)),
+        result(Role.BASE_OFF, "base-off", Outcome.PASSED, "", observer(True)),
+        result(Role.OFF, "patched-off", Outcome.PASSED, "", observer(False)),
+    ]
+    found = judge_shutdowns(replace(DECLARED, arms=arms), results)
+    assert [each.label for each in found] == ["PASSED", "PASSED", "FAILED(stops_on_sigterm)"]
