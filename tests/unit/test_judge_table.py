@@ -178,7 +178,13 @@ def test_an_unmet_guard_is_known_by_its_name_whatever_the_reason_says() -> None:
     assert rule(None, PASSED, None, worded).on.expectation == "question_reachable"
 
 
-@pytest.mark.parametrize("name", ["within_budget", "host_not_starved", ""])
+def test_a_plan_that_only_the_candidate_does_not_end_in_its_time_is_a_question_it_made_unreachable() -> None:
+    slow = CellOutcome(CellState.INCONCLUSIVE, "within_budget", "guard unmet: the plan took longer than its 240 s", 1)
+    assert rule(None, PASSED, None, slow).on.expectation == "question_reachable"
+    assert rule(None, slow, None, slow).verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("name", ["host_not_starved", ""])
 def test_what_harness_or_host_failed_to_ask_stays_inconclusive_on_the_candidate(name: str) -> None:
     missed = CellOutcome(CellState.INCONCLUSIVE, name, "guard unmet: no answer", 1)
     for claim, base in ((None, PASSED), (FIXES, FAILED)):
