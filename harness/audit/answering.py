@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from harness.audit.claims_file import ClaimSet
 from harness.audit.graph import graph_of
-from harness.audit.jar_answers import answer_from_jar
+from harness.audit.jar_answers import JarContent, answer_from_jar
 from harness.audit.java_sources import read_sources
 from harness.audit.source_answers import answer, answered, untested
 from harness.model.proof import AuditAnswer
-from harness.proof.bytecode import ClassFacts
 
 
-def audit(
-    claims: ClaimSet, sources: Path | None, jar: Mapping[str, ClassFacts] | None = None
-) -> tuple[AuditAnswer, ...]:
+def audit(claims: ClaimSet, sources: Path | None, jar: JarContent | None = None) -> tuple[AuditAnswer, ...]:
     """Answer the questions, in the order of the file.
 
-    `sources` is the top folder of a Kafka checkout with the candidate's sources, `jar` what `read_classes` found in
-    its jar. Raises HarnessError when the sources lack the module that the claims are about.
+    `sources` is the top folder of a Kafka checkout with the candidate's sources, `jar` what was read of its jar. Raises
+    HarnessError when the sources lack the module that the claims are about.
     """
     if not claims.questions:
         return ()

@@ -15,6 +15,7 @@ _MOST_STATEMENTS = 12
 _MOST_COMMENT = 160  # characters
 _LOUDEST_FIRST = ("ERROR", "WARN", "INFO", "DEBUG", "TRACE")
 _LOGGED_BY_NODES = ("INFO", "WARN", "ERROR")  # a node's log holds DEBUG of the raft package alone
+_WORD = re.compile(r"\w")
 _VALUE = re.compile(r"\{\}|%[a-zA-Z]")
 _TOP_LEVEL = re.compile(r"[a-z]\w*(\.[a-z]\w*)*\.[A-Z]\w*")
 
@@ -95,9 +96,11 @@ def _claim(
 
 def _evidence(statements: Sequence[LogStatement]) -> Iterator[str]:
     """Yield the line of evidence, where a node's log would hold one, and every other new statement as a comment."""
-    chosen = statements[0] if statements and statements[0].level in _LOGGED_BY_NODES else None
+    chosen = next((each for each in statements if each.level in _LOGGED_BY_NODES and _WORD.search(each.text)), None)
     if chosen:
         yield f"evidence = {_string(_pattern(chosen.text))}  {_comment(f'new, at {chosen.level}')}"
+        if chosen.level != "INFO":  # which is what a claim expects that does not say
+            yield f'level = "{chosen.level.lower()}"'
     others = [each for each in statements if each is not chosen]
     for each in others[:_MOST_STATEMENTS]:
         yield _comment(f"also new: {each.level} {each.owner.rpartition('/')[2]}: {each.text}")

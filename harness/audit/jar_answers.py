@@ -1,4 +1,6 @@
-"""The same questions answered from a jar without sources: its declarations, and the order of instructions; pure.
+"""The same questions answered from a jar without sources; pure.
+
+From what it declares, its configuration and its log statements, and from the order of instructions.
 
 Bytecode as it was read shows the order of calls but not the branches between them. What order alone cannot show is
 UNTESTED.
@@ -22,10 +24,10 @@ from harness.audit.questions import (
     Question,
     ReadOnce,
 )
-from harness.audit.source_answers import Reply, answered, holds_or_not, subjects, untested
+from harness.audit.source_answers import Reply, answered, holds_or_not, rank_of, subjects, untested
 from harness.model.proof import Answer, AuditAnswer
 from harness.model.runs import Evidence
-from harness.proof.bytecode import ClassFacts, MethodFacts, Use
+from harness.proof.bytecode import ClassFacts, LogStatement, MethodFacts, Use
 
 NO_SOURCES = "There are no sources, and the order of instructions does not show it."
 _PUBLIC, _FINAL, _VOLATILE = 0x0001, 0x0010, 0x0040
@@ -47,7 +49,20 @@ class _Method:
 
 
 @dataclass(frozen=True, slots=True)
+class JarContent:
+    """What was read of a jar: its classes by name, its log statements, and its configuration's defaults by key.
+
+    `defaults` is None where the configuration was not read.
+    """
+
+    classes: Mapping[str, ClassFacts]
+    statements: frozenset[LogStatement] = frozenset()
+    defaults: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class _Jar:
+    content: JarContent
     classes: Mapping[str, ClassFacts]
     methods: tuple[_Method, ...]
 
@@ -67,14 +82,14 @@ class _Jar:
         return reached
 
 
-def answer_from_jar(question: Question, classes: Mapping[str, ClassFacts]) -> AuditAnswer:
+def answer_from_jar(question: Question, content: JarContent) -> AuditAnswer:
     """Answer a question from bytecode where that is possible."""
-    by_name = _by_simple_name(classes.values())
+    by_name = _by_simple_name(content.classes.values())
     lacking = [name for name in subjects(question.ask) if name not in by_name]
     if lacking:
         return answered(question, untested(f"The jar has no class {lacking[0]}, or several."))
     methods = (_Method(name, m) for name, each in by_name.items() for m in each.methods if m.name not in _BEGINS)
-    return answered(question, _reply(question, _Jar(by_name, tuple(methods))))
+    return answered(question, _reply(question, _Jar(content, by_name, tuple(methods))))
 
 
 def _reply(question: Question, jar: _Jar) -> Reply:
@@ -87,7 +102,11 @@ def _reply(question: Question, jar: _Jar) -> Reply:
             return _guarded_by_flag(ask, jar)
         case KeepsConstructor() as ask:
             return _keeps_constructor(ask, jar)
-        case OnlyWhenChanged() | LoggedAt() | Default():
+        case LoggedAt() as ask:
+            return _logged_at(ask, jar)
+        case Default() as ask:
+            return _default(ask, jar.content.defaults)
+        case OnlyWhenChanged():
             return untested(NO_SOURCES)
         case _:
             assert_never(question.ask)
@@ -164,6 +183,28 @@ def _keeps_constructor(ask: KeepsConstructor, jar: _Jar) -> Reply:
     is_there = "is there" if wanted in found else "is not there: what calls it does not link any more"
     detail = f"The public constructor {wanted} {is_there}; {owner} has {' and '.join(found) or 'none'}."
     return holds_or_not(wanted in found, detail, (_place(jar.classes[owner], 0, owner),))
+
+
+def _logged_at(ask: LoggedAt, jar: _Jar) -> Reply:
+    found = sorted(each for each in jar.content.statements if ask.log in each.text)
+    if not found:
+        return untested(f"No statement of the jar is seen to log {ask.log!r}.")
+    louder = [each for each in found if rank_of(each.level.lower()) > rank_of(ask.most)]
+    levels = " and ".join(dict.fromkeys(each.level for each in found))
+    owners = ", ".join(dict.fromkeys(_simple(each.owner) for each in louder or found))
+    detail = f"{ask.log!r} is logged at {levels}, and {ask.most.upper()} is the most: {owners}."
+    return holds_or_not(not louder, detail)
+
+
+def _default(ask: Default, defaults: Mapping[str, str] | None) -> Reply:
+    if defaults is None:
+        return untested("There are no sources, and the jar's configuration was not read.")
+    if ask.key not in defaults:
+        return holds_or_not(False, f"Nothing defines the key {ask.key}.")
+    found = defaults[ask.key]
+    return holds_or_not(
+        found == ask.default, f"The jar defines the key {ask.key} with the default {found or '(none)'}."
+    )
 
 
 def parameters_of(descriptor: str) -> tuple[str, ...]:

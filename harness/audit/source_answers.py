@@ -253,12 +253,13 @@ def _logged_at(ask: LoggedAt, graph: Graph) -> Reply:
     sites = list(graph.sites(logs(ask.log)))
     if not sites:
         return untested(f"No line with {ask.log!r} is logged.")
-    louder = [(m, act) for m, act in sites if isinstance(act, Call) and _rank(act.name) > _rank(ask.most)]
+    louder = [(m, act) for m, act in sites if isinstance(act, Call) and rank_of(act.name) > rank_of(ask.most)]
     detail = f"{ask.log!r} is logged{_levels(sites)}, and {ask.most.upper()} is the most: {places(louder or sites)}."
     return holds_or_not(not louder, detail, (act.at for _, act in louder or sites))
 
 
-def _rank(level: str) -> int:
+def rank_of(level: str) -> int:
+    """Return how loud a level is; one that is not known is the loudest."""
     return LEVELS.index(level) if level in LEVELS else len(LEVELS)
 
 

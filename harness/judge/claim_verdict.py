@@ -63,10 +63,11 @@ def reasons_of_claims(
         (claim, _gap(declaration, claim, ruled) or _unlogged(declaration, claim, ruled, missing.get(claim.id, "")))
         for claim in declaration.claims
     )
+    reasons = [(sentence, CellName(claim.scenario, "")) for claim, sentence in gaps if sentence]
+    without_scenario = [(sentence, None) for sentence in proof_verdict.unshown(proof)]
     return tuple(
-        Reason(ReasonSource.CLAIM, Verdict.INCONCLUSIVE, CellName(claim.scenario, ""), sentence)
-        for claim, sentence in gaps
-        if sentence
+        Reason(ReasonSource.CLAIM, Verdict.INCONCLUSIVE, cell, sentence)
+        for sentence, cell in (*reasons, *without_scenario)
     )
 
 

@@ -56,6 +56,28 @@ def _status(chain: ClaimChain, proof: Proof) -> tuple[ClaimStatus, str]:
     return ClaimStatus.HELD, _held(len(answers), len(chain.tests))
 
 
+def unshown(proof: Proof | None) -> tuple[str, ...]:
+    """Return the claims without a scenario of which nothing at all was shown, each in a sentence.
+
+    Tests that the user left out are no gap: that was wanted.
+    """
+    if proof is None:
+        return ()
+    left_out = proof.tests.scope is TestScope.NONE
+    chains = (each for each in proof.chains if not each.scenario and (each.queries or not left_out))
+    return tuple(
+        f"The claim {chain.claim} is untested: {_status(chain, proof)[1]}"
+        for chain in chains
+        if not _anything_shown(chain, proof)
+    )
+
+
+def _anything_shown(chain: ClaimChain, proof: Proof) -> bool:
+    """Whether an answer or a test says anything of a claim, for or against it."""
+    answered = any(a.question in chain.queries and a.answer is not Answer.UNTESTED for a in proof.audit)
+    return answered or any(test.standing is not TestStanding.NOT_RUN for test in chain.tests)
+
+
 def _held(answers: int, tests: int) -> str:
     source = "one question to the source holds" if answers == 1 else f"{answers} questions to the source hold"
     passed = "one test passes" if tests == 1 else f"{tests} tests pass"

@@ -7,13 +7,14 @@ from pathlib import Path
 
 from harness.audit.answering import audit
 from harness.audit.claims_file import ClaimSet
+from harness.audit.jar_answers import JarContent
 from harness.building.builders.ecj import ecj_of
 from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import Series, apply_series, load_series
 from harness.kafka.tree import SourceTree
 from harness.model.proof import AuditAnswer
-from harness.proof.bytecode import prepare_bytecode, read_classes
+from harness.proof.bytecode import prepare_bytecode, read_classes, read_statements
 from harness.toolbox.downloads import Downloads
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
@@ -27,7 +28,9 @@ def audit_series(claims: ClaimSet, folder: Path, downloads: Downloads) -> tuple[
 
 def audit_jar(claims: ClaimSet, jar: Path, toolbox: Toolbox) -> tuple[AuditAnswer, ...]:
     """Answer from the bytecode of a jar, as far as that goes. Raises HarnessError for what is no jar."""
-    return audit(claims, None, read_classes(prepare_bytecode(ecj_of(toolbox), toolbox), jar))
+    tools = prepare_bytecode(ecj_of(toolbox), toolbox)
+    (statements,) = read_statements(tools, [jar])
+    return audit(claims, None, JarContent(read_classes(tools, jar), statements))
 
 
 def patched_release(series: Series, downloads: Downloads, into: Path) -> SourceTree:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ from rich.text import Text
 
 from harness.audit.answering import audit
 from harness.audit.claims_file import Chain, ClaimSet, load_claims, outcomes_only
+from harness.audit.jar_answers import JarContent
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.base.text import visible
@@ -19,6 +21,7 @@ from harness.building.build_comparison import unpatched_jars
 from harness.building.builders.base import BuildHost, compilers_at_hand
 from harness.building.builders.ecj import ecj_of
 from harness.building.compiling import Builder
+from harness.building.configdef import read_keys
 from harness.building.given import other_release, version_note
 from harness.kafka.distribution import Distribution, distribution_of, locked_distribution
 from harness.kafka.lock import locked_versions, read_lock
@@ -39,7 +42,7 @@ from harness.model.proof import (
 )
 from harness.model.setup import Setup
 from harness.model.waivers import load_waivers
-from harness.proof.bytecode import read_classes
+from harness.proof.bytecode import read_classes, read_statements
 from harness.proof.dropin import (
     BaselineJar,
     DropIn,
@@ -303,7 +306,20 @@ def _baselines(case: _Case) -> tuple[BaselineJar, ...]:
 def _audit(case: _Case) -> tuple[AuditAnswer, ...]:
     if case.sources:
         return tuple(_placed(case, answer) for answer in audit(case.claims, case.sources))
-    return audit(case.claims, None, read_classes(case.tools.bytecode, case.jar))
+    return audit(case.claims, None, _content(case)) if case.claims.questions else ()
+
+
+def _content(case: _Case) -> JarContent:
+    (statements,) = read_statements(case.tools.bytecode, [case.jar])
+    return JarContent(read_classes(case.tools.bytecode, case.jar), statements, _defaults(case))
+
+
+def _defaults(case: _Case) -> Mapping[str, str] | None:
+    try:
+        keys = read_keys(case.tools.config, case.jar, case.distribution.others)
+    except HarnessError:  # which the drop-in check reports
+        return None
+    return {each.name: each.default for each in keys}
 
 
 def _placed(case: _Case, answer: AuditAnswer) -> AuditAnswer:

@@ -1,15 +1,16 @@
 """A bare jar is asked the same questions, and what the order of instructions cannot tell stays untested."""
 
 from dataclasses import replace
+from types import MappingProxyType
 
 import pytest
 
 from harness.audit.answering import audit
 from harness.audit.claims_file import load_claims
-from harness.audit.jar_answers import parameters_of
+from harness.audit.jar_answers import JarContent, parameters_of
 from harness.base.paths import data_root
 from harness.model.proof import Answer
-from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts, Use
+from harness.proof.bytecode import ClassFacts, FieldFacts, LogStatement, MethodFacts, Use
 
 CLAIMS = load_claims(data_root() / "patches/3.9.1/dynamic-bootstrap/claims.toml")
 PACKAGE = "org/apache/kafka/raft"
@@ -33,8 +34,12 @@ def class_of(name, *methods, fields=()):
     return ClassFacts(f"{PACKAGE}/{name}", 52, PUBLIC, "java/lang/Object", (), fields, methods)
 
 
-def jar(*classes):
-    return {each.name: each for each in classes}
+REFRESHED = LogStatement(f"{PACKAGE}/KafkaRaftClient", "INFO", "Updated bootstrap servers to: {}")
+KEY = "controller.quorum.dynamic.bootstrap.servers.enable"
+
+
+def jar(*classes, statements=(REFRESHED,), defaults=MappingProxyType({KEY: "true"})):
+    return JarContent({each.name: each for each in classes}, frozenset(statements), defaults)
 
 
 UPDATE, REFRESH = f"call {STATE}.updateState", "call KafkaRaftClient.maybeUpdateBootstrapServers"
@@ -67,8 +72,8 @@ CONFIG = class_of(
 OTHERS = (class_of(STATE, method("updateState")), class_of(LOG, method("truncateToLatestSnapshot")))
 
 
-def answers_in(*classes):
-    return {each.question: each for each in audit(CLAIMS, None, jar(*classes, *OTHERS))}
+def answers_in(*classes, **read):
+    return {each.question: each for each in audit(CLAIMS, None, jar(*classes, *OTHERS, **read))}
 
 
 def with_method(owner, changed):
@@ -82,8 +87,8 @@ def test_what_order_can_show_is_reported():
         "appends-and-snapshots-refresh": Answer.HOLDS,
         "list-is-read-once": Answer.HOLDS,
         "flag-guards-the-refresh": Answer.HOLDS,
-        "flag-is-on-by-default": Answer.UNTESTED,
-        "refresh-is-logged-quietly": Answer.UNTESTED,
+        "flag-is-on-by-default": Answer.HOLDS,
+        "refresh-is-logged-quietly": Answer.HOLDS,
         "released-constructor-is-kept": Answer.HOLDS,
         "every-update-refreshes": Answer.DOES_NOT_HOLD,
         "every-truncation-refreshes": Answer.UNTESTED,
@@ -92,13 +97,45 @@ def test_what_order_can_show_is_reported():
         "log-only-on-change": Answer.UNTESTED,
     }
     assert "KafkaRaftClient.initialize (line 10)" in found["every-update-refreshes"].detail
-    assert "There are no sources" in found["flag-is-on-by-default"].detail
+    assert "There are no sources" in found["log-only-on-change"].detail
     place = found["every-update-refreshes"].evidence[0]
     assert (place.path, place.line, place.excerpt) == (
         f"{PACKAGE}/KafkaRaftClient.class",
         10,
         "KafkaRaftClient.initialize",
     )
+
+
+@pytest.mark.parametrize(
+    ("levels", "answer"),
+    [
+        (["INFO"], Answer.HOLDS),
+        (["DEBUG", "INFO"], Answer.HOLDS),
+        (["ERROR"], Answer.DOES_NOT_HOLD),
+        (["INFO", "WARN"], Answer.DOES_NOT_HOLD),
+        (["FATAL"], Answer.DOES_NOT_HOLD),
+        ([], Answer.UNTESTED),
+    ],
+)
+def test_a_jar_shows_at_which_levels_it_logs_a_line(levels, answer):
+    other = replace(REFRESHED, level="ERROR", text="Failed to update")
+    statements = [other, *(replace(REFRESHED, level=level) for level in levels)]
+    found = answers_in(CLIENT, MANAGER, CONFIG, statements=statements)["refresh-is-logged-quietly"]
+    assert found.answer is answer
+    assert all(level in found.detail for level in levels)
+
+
+@pytest.mark.parametrize(
+    ("defaults", "answer"),
+    [
+        ({KEY: "true"}, Answer.HOLDS),
+        ({KEY: "false"}, Answer.DOES_NOT_HOLD),
+        ({}, Answer.DOES_NOT_HOLD),
+        (None, Answer.UNTESTED),
+    ],
+)
+def test_a_jar_shows_its_configurations_defaults(defaults, answer):
+    assert answers_in(CLIENT, MANAGER, CONFIG, defaults=defaults)["flag-is-on-by-default"].answer is answer
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,8 @@ def test_without_keys_and_statements_the_draft_claims_by_the_scenario_alone():
 def test_what_only_a_debug_log_would_hold_is_no_evidence_and_is_shown():
     quiet = replace(REFRESH, level="DEBUG")
     text = draft(replace(CHANGES, statements=(quiet, replace(REFRESH, level="ERROR", text="Lost it"))))
-    assert parse_claims(text.encode(), "draft").chains[0].evidence == "Lost it"
+    (chain,) = parse_claims(text.encode(), "draft").chains
+    assert (chain.evidence, chain.level) == ("Lost it", "error")
     assert "# also new: DEBUG KafkaRaftClient: Updated servers to: {} ({})" in text
 
 

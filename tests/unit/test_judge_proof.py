@@ -6,7 +6,7 @@ import pytest
 from test_judge import FIX, SOUND, H, R, decide, declare, ran
 
 from harness.judge.proof_verdict import reasons_of_proof, settled_without_clusters
-from harness.model.proof import Answer, AuditAnswer, ClaimChain, ClaimedTest, TestStanding
+from harness.model.proof import Answer, AuditAnswer, ClaimChain, ClaimedTest, TestScope, TestsProof, TestStanding
 from harness.model.runs import Verdict
 from harness.model.verdict import ClaimStatus
 
@@ -91,3 +91,27 @@ def test_what_settles_a_claim_without_a_scenario_is_named_with_its_source():
     (claim,) = record.claims
     assert (claim.id, claim.text, claim.scenario, claim.source) == ("it", "It is so.", "", "Its.java")
     assert (claim.expected, claim.expected_log, claim.logged) == ({}, "a line", None)
+
+
+@pytest.mark.parametrize(
+    ("answers", "tests", "scope", "is_gap"),
+    [
+        ([Answer.UNTESTED], [], TestScope.RELATED, True),
+        ([Answer.UNTESTED], [NOT_RUN], TestScope.RELATED, True),
+        ([], [NOT_RUN], TestScope.RELATED, True),
+        ([Answer.UNTESTED], [NOT_RUN], TestScope.NONE, True),
+        ([], [NOT_RUN], TestScope.NONE, False),
+        ([Answer.UNTESTED, Answer.HOLDS], [], TestScope.RELATED, False),
+        ([Answer.UNTESTED], [PASSED], TestScope.RELATED, False),
+    ],
+)
+def test_a_promise_of_which_nothing_was_shown_is_a_gap_unless_the_user_left_its_tests_out(
+    answers, tests, scope, is_gap
+):
+    audit = tuple(AuditAnswer(f"q{n}", answer, f"detail {n}", "it") for n, answer in enumerate(answers))
+    named = tuple(ClaimedTest(f"Test#m{n}", standing) for n, standing in enumerate(tests))
+    chain = ClaimChain("it", "It is so.", "", tuple(answer.question for answer in audit), named, "", "")
+    proof = replace(SOUND, audit=audit, chains=(chain,), tests=TestsProof(scope))
+    record = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, H), proof)
+    assert record.verdict is (Verdict.INCONCLUSIVE if is_gap else Verdict.SHIP)
+    assert ("The claim it is untested" in record.sentence) is is_gap

@@ -95,13 +95,23 @@ def judged(folders: Path, name: str) -> VerdictRecord:
     return RunDirectory(folders / name).verdict.read()
 
 
+# A promise of which nothing was shown is a gap by now.
+SINCE = {
+    "hold-by-proof": [
+        "The claim refresh-is-no-alarm is untested: "
+        "There are no sources, and the order of instructions does not tell it."
+    ]
+}
+
+
 @pytest.mark.parametrize("name", JUDGED)
 def test_the_verdict_is_what_it_was_and_rests_on_the_same_reasons(folders, kept_folders, name):
     before, now = read(kept_folders / name / "verdict.json"), judged(folders, name)
     assert now.verdict == before["verdict"]
-    assert [*rests_on(now.verdict, now.reasons)] == [reworded(reason) for reason in before["reasons"]]
+    reasons = [reworded(reason) for reason in before["reasons"]]
+    assert [*rests_on(now.verdict, now.reasons)] == [*reasons, *SINCE.get(name, [])]
     assert now.against == reworded(before["against"])
-    assert [*now.not_tested] == [reworded(sentence) for sentence in before["not_tested"]]
+    assert [*now.not_tested] == [*SINCE.get(name, []), *(reworded(sentence) for sentence in before["not_tested"])]
 
 
 SOURCES = (
