@@ -41,26 +41,34 @@ NEXT = Artifact(
 )
 
 
+Maker = Callable[[Path], Path]  # makes a jar in a folder, and returns it
+
+
 @dataclass(frozen=True, slots=True)
 class Jar:
-    """A jar to verify, and further words of the command line."""
+    """A jar to verify, and the one that it is to replace: Apache's where none is given."""
 
-    make: Callable[[Path], Path]
-    words: tuple[str, ...] = ()
+    make: Maker
+    make_base: Maker | None = None
+
+    def words(self, folder: Path) -> list[str]:
+        """Return the words of a command line that name the jar; it is built into `folder`."""
+        base = ["--base-jar", str(self.make_base(folder / "base"))] if self.make_base else []
+        return ["--jar", str(self.make(folder)), *base]
 
 
 def main() -> None:
     out = Path(sys.argv[1]).absolute()
-    jars = sound_jars(out / "jars")
+    jars = sound_jars()
     names = sys.argv[2:] or list(jars)
     rows = []
     for name in names:
         run_dir = out / name
         if not (run_dir / "verdict.json").exists():
-            jar = jars[name].make(out / "jars" / name)
+            words = jars[name].words(out / "jars" / name)
             began = time.monotonic()
-            command = [sys.executable, "-m", "harness", "verify", "--jar", str(jar), *jars[name].words]
-            subprocess.run([*command, "--out", str(run_dir)], check=False)
+            command = [sys.executable, "-m", "harness", "verify", *words, "--out", str(run_dir)]
+            subprocess.run(command, check=False)
             print(f"{name}: {time.monotonic() - began:.0f} s", flush=True)
         record = RunDirectory(run_dir).verdict.read()
         rows.append(f"| {name} | {record.verdict} | {record.sentence} | {record.against} |")
@@ -69,14 +77,10 @@ def main() -> None:
     print(table)
 
 
-def sound_jars(folder: Path) -> Mapping[str, Jar]:
+def sound_jars() -> Mapping[str, Jar]:
     """Return the good jars by name; each is built on demand, into a folder of its own."""
     shipped = load_series(series_folder(KAFKA)).patches
     backports = {path.stem: load_patch(PATCHES, path.name) for path in sorted(PATCHES.glob("*.patch"))}
-
-    def p0(into: Path) -> Path:
-        return built(into, *shipped)
-
     return {
         **{name: Jar(lambda into, patch=patch: built(into, patch)) for name, patch in backports.items()},
         "released-3.9.2": Jar(lambda _: local_toolbox().downloads.fetch(NEXT)),
@@ -85,7 +89,7 @@ def sound_jars(folder: Path) -> Mapping[str, Jar]:
         "vendor-version": Jar(lambda into: renamed(built(into, backports["kafka-18061"]), VENDOR)),
         "p1-on-p0": Jar(
             lambda into: built(into, *shipped, backports["kafka-18131"]),
-            ("--base-jar", str(p0(folder / "p0"))),
+            lambda into: built(into, *shipped),
         ),
     }
 

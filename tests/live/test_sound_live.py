@@ -1,0 +1,45 @@
+"""Good jars of other people's making: none is held back, whatever its makers changed, named or compiled it with."""
+
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.model.runs import Verdict
+from harness.rundir.directory import RunDirectory
+
+pytestmark = pytest.mark.live
+
+RECIPES = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "sound_jars.py"))
+JARS = RECIPES["sound_jars"]()
+
+
+@pytest.fixture
+def harness(tmp_path):
+    """Return a function that runs a command of the harness on a good jar, built first; it returns the exit code."""
+
+    def act(command, name):
+        jar = RECIPES["sound_jars"](tmp_path / "jars")[name]
+        words = [command, "--jar", str(jar.make(tmp_path / "jars" / name)), *jar.words, "--out", "run"]
+        return subprocess.run(
+            [sys.executable, "-m", "harness", *words], cwd=tmp_path, timeout=900, check=False
+        ).returncode
+
+    return act
+
+
+@pytest.mark.parametrize("name", ["kafka-16538", "vendor-version"])
+def test_a_backport_is_a_sound_drop_in_whatever_its_version_is_called(harness, name):
+    assert harness("prove", name) == 0
+
+
+@pytest.mark.whole
+@pytest.mark.clusters
+@pytest.mark.parametrize("name", JARS)
+def test_no_good_jar_is_held_back(harness, tmp_path, name):
+    assert harness("verify", name) in (0, 3)
+    record = RunDirectory(tmp_path / "run").verdict.read()
+    assert record.verdict is not Verdict.HOLD, record.sentence
+    print(f"{name}: {record.verdict} {record.sentence}")
