@@ -101,6 +101,7 @@ def decide(
         not_tested=(*_untested(reasons, ruled), *_unreached(declaration, coverage), *untested(proof)),
         timings=declaration.timings,
         cpu_seconds=declaration.cpu_seconds,
+        kind=declaration.kind,
     )
 
 

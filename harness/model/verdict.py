@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar
 
 from harness.base.json_schema import Count, Keywords, Positive, Seconds, Sha256, Text
 from harness.model.arms import Arm, Role
+from harness.model.candidate_kind import CandidateKind
 from harness.model.claims import Claim, Expected
 from harness.model.findings import Contrast
 from harness.model.proof import EXPECTED_LEVEL, Coverage, Proof
@@ -229,7 +230,7 @@ class VerdictRecord:
 
     `against` is the strongest reason against the verdict. `timings` and `cpu_seconds` are per stage, `repeats` the
     declared runs per cell. `proof` is None when the jar was not proved, `coverage` when no run measured it. `reasons`
-    are all that were found, whatever they weigh; `rests_on` chooses those that decide.
+    are all that were found, whatever they weigh; `rests_on` chooses those that decide. `kind` is the candidate's.
     """
 
     schema: int
@@ -253,6 +254,7 @@ class VerdictRecord:
     not_tested: tuple[Text, ...] = ()
     timings: Mapping[str, Seconds] = field(default_factory=dict)
     cpu_seconds: Mapping[str, Seconds] = field(default_factory=dict)
+    kind: CandidateKind = CandidateKind.SERIES
 
     def arm(self, role: Role) -> Arm | None:
         """Return the arm that plays a role, if there is one."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from harness.base.text import cut
 from harness.judge.reasons import rests_on
 from harness.model.arms import Arm, Role
+from harness.model.candidate_kind import CandidateKind
 from harness.model.runs import Evidence, Outcome
 from harness.model.sparklines import Sparklines
 from harness.model.verdict import Check, FileDigest, JudgedClaim, JudgedRun, VerdictRecord
@@ -92,6 +94,7 @@ class ReportContext:
     against: str
     reasons: tuple[str, ...]
     kafka_version: str
+    question: str
     claims_summary: str
     runs_summary: str
     arms: tuple[Arm, ...]
@@ -134,6 +137,7 @@ def report_context(
         against=cut(record.against, limits.text),
         reasons=tuple(cut(reason, limits.text) for reason in rests_on(record.verdict, record.reasons)),
         kafka_version=record.kafka_version,
+        question=_question(record),
         claims_summary=_claims_summary(record.claims),
         runs_summary=_runs_summary(record),
         arms=record.arms,
@@ -170,6 +174,21 @@ def report_context(
         host=record.host,
         times=_times(record),
     )
+
+
+def _question(record: VerdictRecord) -> str:
+    """Return what was asked of the candidate, which depends on what it is known to be."""
+    match record.kind:
+        case CandidateKind.UNKNOWN:
+            return "Is anything worse? The jar is of no known series, and claims nothing."
+        case _ if not record.claims:
+            return "Is anything worse? Nothing is claimed."
+        case CandidateKind.SERIES:
+            return "Does the series do what it claims, and is anything worse?"
+        case CandidateKind.CLAIMED:
+            return "Does the jar do what its claims file says, and is anything worse?"
+        case _:
+            assert_never(record.kind)
 
 
 def _claims_summary(claims: Sequence[JudgedClaim]) -> str:

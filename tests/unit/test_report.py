@@ -22,6 +22,7 @@ from harness.base.text import cut, visible
 from harness.judge.decision import decide
 from harness.judge.rerun import rerun_command
 from harness.model.arms import Role
+from harness.model.candidate_kind import CandidateKind
 from harness.model.events import NodeChanged, PhaseStarted, StepChanged
 from harness.model.findings import Contrast
 from harness.model.options import record_of
@@ -287,6 +288,21 @@ def test_a_base_with_its_flag_off_is_an_arm_of_the_matrix_and_what_off_is_compar
     assert (
         meaning_of(record, Contrast("base-off", "patched-off", ())) == "what the jar logs differently with its flag off"
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "claimed", "question"),
+    [
+        (CandidateKind.SERIES, True, "Does the series do what it claims, and is anything worse?"),
+        (CandidateKind.CLAIMED, True, "Does the jar do what its claims file says, and is anything worse?"),
+        (CandidateKind.UNKNOWN, False, "Is anything worse? The jar is of no known series, and claims nothing."),
+        (CandidateKind.SERIES, False, "Is anything worse? Nothing is claimed."),
+    ],
+)
+def test_the_page_says_what_was_asked_of_the_candidate(kind, claimed, question) -> None:
+    record = document()
+    page = render_html(replace(record, kind=kind, claims=record.claims if claimed else ()), journals())
+    assert f"<dt>Asked</dt><dd>{question}</dd>" in page
 
 
 def test_a_jar_that_was_not_proved_says_so() -> None:
