@@ -25,7 +25,8 @@ from harness.model.proof import (
 from harness.model.setup import Setup
 from harness.proof.junit.proving import NOT_COMPILED
 from harness.proof.proof_summary import describe_tests
-from harness.stages.prove import claims_upheld, classes_that_may_change, is_released_jar
+from harness.stages.proof_case import claims_upheld, is_released_jar
+from harness.stages.proof_parts import classes_that_may_change
 from harness.stages.tests_weighed import excused, forgiving_foreign, standing_of
 from harness.toolbox.lockfile import Artifact, Lock, Purpose
 

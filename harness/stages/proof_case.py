@@ -1,0 +1,150 @@
+"""What one proof is about: the jars, and everything that it takes to compare and test them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.audit.claims_file import ClaimSet, load_claims, outcomes_only
+from harness.base.errors import HarnessError
+from harness.base.progress import Reporter
+from harness.building.builders.base import BuildHost, compilers_at_hand
+from harness.building.builders.ecj import ecj_of
+from harness.building.compiling import Builder
+from harness.building.given import other_release
+from harness.kafka.distribution import Distribution, distribution_of, locked_distribution
+from harness.kafka.lock import locked_versions, read_lock
+from harness.kafka.release_lines import Line, line_of
+from harness.kafka.release_tests import tests_of_release
+from harness.kafka.series import series_folder
+from harness.model.arms import Build
+from harness.model.declaration import Declaration
+from harness.model.proof import (
+    TestScope,
+)
+from harness.model.setup import Setup
+from harness.proof.dropin import (
+    ProofTools,
+    prepare_tools,
+)
+from harness.proof.junit import OtherRelease
+from harness.rundir.directory import RunDirectory
+from harness.toolbox.downloads import Downloads
+from harness.toolbox.java import JavaRuntime
+from harness.toolbox.lockfile import Lock, Purpose
+from harness.toolbox.toolbox import Toolbox
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A locked release: the Kafka that its sources compile against, and the sources jar of its raft module."""
+
+    distribution: Distribution
+    sources: Path
+
+
+@dataclass(frozen=True, slots=True)
+class ProofCase:
+    """What one proof is about, and everything it is made with; the jars are those in the run directory.
+
+    `built_series` is the folder of the series that the candidate was built from here, None for a given jar.
+    `java` is what nodes run on. `compilers` are those at hand, ecj last. `release` is the locked release where base's
+    jar is that release's own, else None. `tests` are the jars of upstream's tests, empty where that version's are not
+    pinned; `other` is the release that the jar names where that is not the nodes', with its tests, or in words why they
+    cannot be run. `binding`: the candidate is made as its series makes it.
+    """
+
+    directory: RunDirectory
+    line: Line
+    cache: Path
+    java: JavaRuntime
+    setup: Setup
+    scope: TestScope
+    base: Build
+    candidate: Build
+    built_series: Path | None
+    distribution: Distribution
+    claims: ClaimSet
+    compilers: tuple[Builder, ...]
+    tools: ProofTools
+    release: Release | None
+    tests: tuple[Path, ...]
+    other: OtherRelease | str | None
+    binding: bool
+
+    @property
+    def base_jar(self) -> Path:
+        """Base's jar."""
+        return (self.directory.path / self.base.jar).absolute()
+
+    @property
+    def jar(self) -> Path:
+        """The candidate's jar."""
+        return (self.directory.path / self.candidate.jar).absolute()
+
+    @property
+    def sources(self) -> Path | None:
+        """The candidate's own sources, where the build (or the user) had them."""
+        kept = self.directory.build(self.candidate.name).sources
+        return kept if kept.is_dir() else None
+
+
+def proof_case(
+    directory: RunDirectory, base: Build, candidate: Build, toolbox: Toolbox, reporter: Reporter
+) -> ProofCase:
+    """Fetch everything first: what may wait for the network does so before anything is judged. Raises HarnessError."""
+    declaration, setup = directory.declaration.read(), directory.setup.read()
+    lock = read_lock(declaration.kafka_version) if declaration.kafka_version in locked_versions() else None
+    downloads = toolbox.downloads
+    request = directory.request.read()
+    distribution = distribution_of(request.base_dist, declaration.kafka_version, downloads)
+    ecj, line = ecj_of(toolbox), line_of(declaration.kafka_version)
+    return ProofCase(
+        directory=directory,
+        line=line,
+        cache=toolbox.cache,
+        java=toolbox.node_java(),
+        setup=setup,
+        scope=request.tests,
+        base=base,
+        candidate=candidate,
+        built_series=None if request.jar else series_folder(declaration.kafka_version, request.series),
+        distribution=distribution,
+        claims=claims_upheld(declaration, setup),
+        compilers=compilers_at_hand(BuildHost(toolbox, line.class_files, reporter.report)),
+        tools=prepare_tools(ecj, toolbox, distribution),
+        release=_release(lock, downloads) if lock and is_released_jar(base, lock) else None,
+        tests=downloads.fetch_all(lock.of(Purpose.TESTS)) if lock and request.tests is not TestScope.NONE else (),
+        other=_other_release(directory.path / candidate.jar, distribution.version, line, request.tests, downloads),
+        binding=declaration.binding,
+    )
+
+
+def claims_upheld(declaration: Declaration, setup: Setup) -> ClaimSet:
+    """Return the claims that the proof holds the jar to; what a series promises of its source binds its own builds.
+
+    A claims file that no series brings is the user's own, and binds as a whole.
+    """
+    claims = load_claims(Path(setup.claims)) if setup.claims else ClaimSet("kafka-raft", "", "", ())
+    return claims if declaration.binding or not setup.series else outcomes_only(claims)
+
+
+def is_released_jar(build: Build, lock: Lock) -> bool:
+    """Whether a build's jar is that of the locked release, wherever it came from: by its bytes."""
+    return any(artifact.sha256 == build.jar_sha256 for artifact in lock.of(Purpose.RUNTIME))
+
+
+def _release(lock: Lock, downloads: Downloads) -> Release:
+    return Release(locked_distribution(lock, downloads), downloads.fetch(lock.one(Purpose.SOURCES)))
+
+
+def _other_release(
+    jar: Path, version: str, line: Line, scope: TestScope, downloads: Downloads
+) -> OtherRelease | str | None:
+    release = other_release(jar, version)
+    if not release or scope is TestScope.NONE:
+        return None
+    try:
+        return OtherRelease(release, tests_of_release(release, line.lock, downloads))
+    except HarnessError as error:
+        return f"The tests of Kafka {release}, which the jar names, were not run: {error} Try `harness lock {release}`."
