@@ -19,14 +19,9 @@ from harness.kafka.release_tests import tests_of_release
 from harness.kafka.series import series_folder
 from harness.model.arms import Build
 from harness.model.declaration import Declaration
-from harness.model.proof import (
-    TestScope,
-)
+from harness.model.proof import TestScope
 from harness.model.setup import Setup
-from harness.proof.dropin import (
-    ProofTools,
-    prepare_tools,
-)
+from harness.proof.dropin import ProofTools, prepare_tools
 from harness.proof.junit import OtherRelease
 from harness.rundir.directory import RunDirectory
 from harness.toolbox.downloads import Downloads

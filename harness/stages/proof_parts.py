@@ -15,21 +15,10 @@ from harness.base.progress import Reporter
 from harness.building.build_comparison import unpatched_jars
 from harness.building.configdef import read_keys
 from harness.kafka.patching import load_series
-from harness.model.proof import (
-    AuditAnswer,
-    Difference,
-    TestScope,
-    TestsProof,
-)
+from harness.model.proof import AuditAnswer, Difference, TestScope, TestsProof
 from harness.model.waivers import load_waivers
 from harness.proof.bytecode import read_classes, read_statements
-from harness.proof.dropin import (
-    BaselineJar,
-    DropIn,
-    Subject,
-    named_classes,
-    worst_first,
-)
+from harness.proof.dropin import BaselineJar, DropIn, Subject, named_classes, worst_first
 from harness.proof.junit import OtherRelease, TestBench, run_tests
 from harness.proof.waived_differences import waive_differences
 from harness.stages.proof_case import ProofCase

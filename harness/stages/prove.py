@@ -15,15 +15,8 @@ from harness.base.text import visible
 from harness.building.given import version_note
 from harness.model.arms import Build, Role
 from harness.model.declaration import Declaration
-from harness.model.proof import (
-    ClaimChain,
-    ClaimedTest,
-    Proof,
-    TestsProof,
-)
-from harness.proof.dropin import (
-    prove_dropin,
-)
+from harness.model.proof import ClaimChain, ClaimedTest, Proof, TestsProof
+from harness.proof.dropin import prove_dropin
 from harness.proof.proof_summary import describe_answers, describe_differences, describe_tests, headline
 from harness.rundir.directory import RunDirectory
 from harness.stages.proof_case import ProofCase, proof_case
