@@ -38,6 +38,7 @@ SERIES = data_root() / "patches" / KAFKA / "dynamic-bootstrap"
 ENGINE = ("test_containers_live", "test_crosscheck_live")
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let a worker do a file as a whole, whose fixtures are dear."""
     for item in items:

@@ -21,11 +21,9 @@ def harness(tmp_path):
     """Return a function that runs a command of the harness on a good jar, built first; it returns the exit code."""
 
     def act(command, name):
-        jar = RECIPES["sound_jars"](tmp_path / "jars")[name]
-        words = [command, "--jar", str(jar.make(tmp_path / "jars" / name)), *jar.words, "--out", "run"]
-        return subprocess.run(
-            [sys.executable, "-m", "harness", *words], cwd=tmp_path, timeout=900, check=False
-        ).returncode
+        words = [command, *JARS[name].words(tmp_path / "jars"), "--out", "run"]
+        done = subprocess.run([sys.executable, "-m", "harness", *words], cwd=tmp_path, timeout=900, check=False)
+        return done.returncode
 
     return act
 
