@@ -1,4 +1,4 @@
-"""The host must let nodes and harness run: docs/adr/0004-a-host-that-starves-a-node-spoils-the-run.md, and 0014.
+"""The host must let nodes and harness run: docs/adr/0004-a-host-that-starves-a-node-spoils-the-run.md, and 0017.
 
 A single wait of over a second spoils the run. Many short waits, slow disks and a full memory stretch bounds, and excuse
 what goes wrong; only where next to nothing gets done do they spoil the run as well.
