@@ -27,6 +27,8 @@ from harness.cluster.protocol import Unreachable, newest_request, understood
 from harness.cluster.topology import Topology
 from harness.cluster.watch import Watcher
 from harness.model.incidents import IncidentKind
+from harness.model.runs import RunKey
+from harness.rundir.directory import RunDirectory
 from harness.scenario.bounds import FOLLOW_WINDOW_SECONDS
 from harness.scenario.conditions.follows_leader import follows
 from harness.scenario.monitors.host_not_starved import HostNotStarved
@@ -235,11 +237,12 @@ def test_a_node_that_died_before_it_was_told_to_stop_is_dead_and_not_stopped(sta
     assert (cluster.nodes[0].state, cluster.nodes[0].exit_code) == (NodeState.DIED, -9)
 
 
-def test_a_node_that_the_host_keeps_from_running_is_noticed_as_starved(start):
+def test_a_node_that_the_host_keeps_from_running_is_noticed_as_starved(start, tmp_path):
     cluster = start(topology=Topology(1, 0))
     assert wait_until(lambda: cluster.look() or cluster.nodes[0].state is NodeState.READY, UP_SECONDS)
     incidents = []
-    record = SimpleNamespace(write=lambda _: 1, report=lambda incident, _: incidents.append(incident))
+    folder = RunDirectory(tmp_path).run(RunKey("none", "stock", 1))
+    record = SimpleNamespace(write=lambda _: 1, report=lambda incident, _: incidents.append(incident), folder=folder)
     monitor = HostNotStarved(record, cluster)
     monitor.start()
     time.sleep(1)
