@@ -6,12 +6,28 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadFileScheduling
 
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
+# Those that use the container engine run one after the other: what one counts, another would add to.
+_OF_THE_ENGINE = ("test_containers_live.py", "test_crosscheck_live.py")
 _KEPT_BYTES = 64 << 20
 _PAGE = Path(__file__).parent.parent / "CONTRIBUTING.md"
+
+
+class FilesAsWork(LoadFileScheduling):
+    """Hands out files as a whole, and those that share the container engine as one."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = super()._split_scope(nodeid)
+        return "engine" if file.endswith(_OF_THE_ENGINE) else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadFileScheduling | None:
+    """Take the place of `--dist loadfile`; xdist's own groups need a pytest before 9.2."""
+    return FilesAsWork(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.fixture(scope="session")

@@ -34,17 +34,6 @@ collect_ignore = ["scenarios"]  # material of tests, which the plugin would run
 SERIES = data_root() / "patches" / KAFKA / "dynamic-bootstrap"
 
 
-# Those that use the container engine run one after the other: what one counts, another would add to.
-ENGINE = ("test_containers_live", "test_crosscheck_live")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let a worker do a file as a whole, whose fixtures are dear."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("engine" if item.path.stem in ENGINE else item.path.stem))
-
-
 @pytest.fixture(scope="session")
 def quiet() -> Reporter:
     return Reporter(Console(quiet=True))
