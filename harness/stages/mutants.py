@@ -23,6 +23,7 @@ from harness.stages import judge as judge_stage
 from harness.stages import run as run_stage
 from harness.stages.build import build
 from harness.stages.prove import prove
+from harness.stages.verify import compare_logs
 from harness.toolbox.toolbox import Toolbox
 
 _SURVIVORS = "survivors.toml"
@@ -128,6 +129,7 @@ def catching(proof: Proof) -> tuple[tuple[str, str], ...]:
 
 def _by_scenarios(about: Detection, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Detection:
     run_stage.run(run_dir, toolbox, reporter)
+    compare_logs(run_dir, toolbox, reporter)  # without which the judge has a gap
     judge_stage.judge(run_dir, reporter)
     record = RunDirectory(run_dir).verdict.read()
     return with_verdict(about, record.verdict, rests_on(record.verdict, record.reasons)[0])

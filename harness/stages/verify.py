@@ -42,15 +42,17 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     run_stage.run(run_dir, toolbox, reporter)
     if directory.request.read().coverage and not known.coverage.exists:
         coverage(run_dir, toolbox, reporter)
-    if why_not_compared(directory):
-        _compare(run_dir, toolbox, reporter)
+    compare_logs(run_dir, toolbox, reporter)
     verdict = judge_stage.judge(run_dir, reporter)
     page = judge_stage.report(run_dir, reporter)
     print_verdict(reporter.console, directory.verdict.read(), directory.declaration.read().timings, page)
     return verdict
 
 
-def _compare(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
+def compare_logs(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
+    """Compare the logs of the results that are there, unless that was done; a failure is a gap in the verdict."""
+    if not why_not_compared(RunDirectory(run_dir)):
+        return
     try:
         diff_stage.diff(run_dir, toolbox, reporter)
     except HarnessError as error:  # the runs are still worth a verdict, in which this is a gap

@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from rich.console import Console
+from sample_run import write_sample
 
 from harness.base.errors import HarnessError
+from harness.base.progress import Reporter
 from harness.model.proof import (
     Answer,
     AuditAnswer,
@@ -19,7 +22,12 @@ from harness.model.proof import (
     TestSuite,
 )
 from harness.model.runs import Verdict
+from harness.rundir.directory import RunDirectory
+from harness.stages import mutants, verify
+from harness.stages.compared_logs import note_comparison
+from harness.stages.judge import judge_run
 from harness.stages.mutants import Detection, catching, load_excuses, load_mutants, table, with_verdict
+from harness.toolbox.toolbox import local_toolbox
 
 DIFFERENCE = Difference("default-changed", Severity.FAIL, "a.key", "the default is false")
 ANSWER = AuditAnswer("flag-guards", Answer.DOES_NOT_HOLD, "nothing asks the flag", "flag-turns-it-off")
@@ -98,3 +106,18 @@ def test_the_shipped_mutants_are_patches_with_a_description_and_every_excuse_is_
     assert len(mutants) >= 12
     assert all(patch.subject != patch.name for patch in mutants)
     load_excuses(folder, [patch.path.stem for patch in mutants])
+
+
+def test_what_the_clusters_say_of_a_mutant_includes_its_logs(tmp_path: Path, monkeypatch) -> None:
+    directory = RunDirectory(write_sample(tmp_path))
+    directory.logs.findings.path.unlink()
+
+    def compared(_run_dir, _toolbox, _reporter):
+        directory.logs.findings.write(())
+        note_comparison(directory)
+
+    monkeypatch.setattr(mutants.run_stage, "run", lambda *_: None)
+    monkeypatch.setattr(verify.diff_stage, "diff", compared)
+    monkeypatch.setattr(mutants.judge_stage, "judge", lambda *_: judge_run(directory))
+    survivor = Detection("m", "does", (), "equivalent")
+    assert mutants._by_scenarios(survivor, directory.path, local_toolbox(), Reporter(Console(quiet=True))) == survivor
