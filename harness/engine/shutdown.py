@@ -8,6 +8,7 @@ apart from their logs of the plan, as `shutdown.log`: who ends first is a matter
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -84,5 +85,6 @@ def _cut(log: Path, size: int) -> None:
         stream.seek(max(size - 1, 0))
         stream.readline()
         end = stream.tell()
-        log.with_name(SHUTDOWN_LOG).write_bytes(stream.read())
+        with log.with_name(SHUTDOWN_LOG).open("wb") as rest:  # a flood may be larger than memory
+            shutil.copyfileobj(stream, rest)
     os.truncate(log, end)
