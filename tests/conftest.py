@@ -25,6 +25,7 @@ class FilesAsWork(LoadFileScheduling):
         return "engine" if file.endswith(_OF_THE_ENGINE) else file
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadFileScheduling | None:
     """Take the place of `--dist loadfile`; xdist's own groups need a pytest before 9.2."""
     return FilesAsWork(config, log) if config.getvalue("dist") == "loadfile" else None

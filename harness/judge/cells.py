@@ -62,7 +62,7 @@ def _name(result: RunResult) -> str:
 def _unstable(showed: Counter[_Shown], declared: int) -> CellOutcome:
     ordered = _most_frequent_first(showed)
     counts = ", ".join(f"{count} × {_label(what)}" for what, count in ordered)
-    return CellOutcome(CellState.UNSTABLE, "", f"repeats differ: {counts}", ordered[0][1], declared, contradicts=True)
+    return CellOutcome(CellState.UNSTABLE, "", f"repeats differ: {counts}", ordered[0][1], declared)
 
 
 def _partly_undecided(results: Sequence[RunResult], showed: Counter[_Shown], declared: int) -> CellOutcome:

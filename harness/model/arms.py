@@ -126,9 +126,16 @@ def settings_of(arm: Arm, flag: ClaimedFlag) -> dict[str, str]:
 
 
 def choose_arms(arms: Sequence[Arm], names: Sequence[str]) -> tuple[Arm, ...]:
-    """Return the arms of these names or roles, all when none is named. Raises HarnessError: did you mean …"""
-    words = {arm.name for arm in arms} | {str(arm.role) for arm in arms}
+    """Return the arms of these names or roles, all when none is named. Raises HarnessError: did you mean …
+
+    `base` stands for base with its flag off too: that is the control of every arm with the flag off.
+    """
+    words = {word for arm in arms for word in _words(arm)}
     for name in names:
         if name not in words:
             raise HarnessError(unknown("arm", name, words))
-    return tuple(arm for arm in arms if not names or arm.name in names or str(arm.role) in names)
+    return tuple(arm for arm in arms if not names or _words(arm) & set(names))
+
+
+def _words(arm: Arm) -> set[str]:
+    return {arm.name, str(arm.role), *([str(Role.BASE)] if arm.role.is_control else [])}

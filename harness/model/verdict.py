@@ -131,8 +131,8 @@ class CellOutcome:
     """One scenario on one arm over all declared repeats.
 
     `expectation` names what failed, or the guard that was unmet, where every repeat missed one (the most frequent).
-    `agreeing` of `declared` repeats show the most frequent outcome. `contradicts` is True when repeats passed and
-    failed, or failed by different names. `failed` names what the decided repeats failed where others are undecided.
+    `agreeing` of `declared` repeats show the most frequent outcome. UNSTABLE is repeats that passed and failed, or
+    failed by different names. `failed` names what the decided repeats failed where others are undecided.
     """
 
     state: CellState
@@ -140,7 +140,6 @@ class CellOutcome:
     reason: str = ""
     agreeing: Count = 0
     declared: Count = 1
-    contradicts: bool = False
     failed: str = ""
 
     def __str__(self) -> str:

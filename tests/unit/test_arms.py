@@ -91,6 +91,12 @@ def test_arms_are_chosen_by_name_or_by_role():
     assert choose_arms(arms, []) == arms
 
 
+def test_base_stands_for_base_with_its_flag_off_too():
+    arms = plan_arms(build("base", "given", "true"), build("jar", "given", "true"), CLAIMED_ON, "21")
+    assert [arm.name for arm in choose_arms(arms, ["base", "off"])] == ["base", "base-off", "jar-off"]
+    assert [arm.name for arm in choose_arms(arms, ["base-off"])] == ["base-off"]
+
+
 def test_an_unknown_arm_is_answered_with_the_nearest_name():
     with pytest.raises(HarnessError, match="Did you mean patched-on"):
         choose_arms(plan_arms(STOCK, PATCHED, CLAIMED_ON, "21"), ["patchd-on"])

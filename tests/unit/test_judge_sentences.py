@@ -28,7 +28,7 @@ from harness.model.candidate_kind import CandidateKind
 from harness.model.claims import Claim, Expected
 from harness.model.proof import ChangedMethod, Coverage, ReachedMethod
 from harness.model.runs import Outcome, RunResult, Verdict
-from harness.model.verdict import ReasonSource
+from harness.model.verdict import CellState, ReasonSource
 
 GIVEN = (ARMS[0], *(replace(arm, build=replace(PATCHED, builder="given")) for arm in ARMS[1:]))
 
@@ -210,13 +210,13 @@ def test_repeats_that_differ_are_counted_the_most_frequent_first():
         "(repeats differ: 2 × PASSED, 1 × FAILED(node_alive), 1 × FAILED(observer_recovers)).",
     )
     cell = record.scenarios[0].cell("patched-on")
-    assert (cell.expectation, cell.agreeing, cell.declared, cell.contradicts) == ("", 2, 4, True)
+    assert (cell.state, cell.expectation, cell.agreeing, cell.declared) == (CellState.UNSTABLE, "", 2, 4)
     spoiled = decide(declare("turn2", repeats=3), ran("turn2", [H] * 3, [H] * 3, [H, BROKEN, H]))
     cell = spoiled.scenarios[0].cell("patched-on")
-    assert (cell.reason, cell.declared, cell.contradicts) == (
+    assert (cell.state, cell.reason, cell.declared) == (
+        CellState.INCONCLUSIVE,
         "2 of 3 repeats passed, 1 broke for a reason of harness or host: port taken",
         3,
-        False,
     )
 
 

@@ -57,7 +57,7 @@ CELLS = {
     Control.INCONCLUSIVE: CellOutcome(CellState.INCONCLUSIVE, "host_not_starved"),
     Control.BROKEN: CellOutcome(CellState.BROKEN),
     Control.UNSUPPORTED: CellOutcome(CellState.UNSUPPORTED),
-    Control.UNSTABLE: CellOutcome(CellState.UNSTABLE, contradicts=True),
+    Control.UNSTABLE: CellOutcome(CellState.UNSTABLE),
     Control.MISSING: CellOutcome(CellState.MISSING),
 }
 
@@ -119,7 +119,6 @@ def test_repeats_make_the_cell_that_the_table_says(shown):
     else:
         expected = CellState.INCONCLUSIVE
     assert cell.state is expected
-    assert cell.contradicts is (expected is CellState.UNSTABLE)
     assert cell.declared == len(shown)
     if expected is CellState.INCONCLUSIVE and len(set(shown)) > 1:
         counts = sorted(map(int, re.findall(r"(?:^|, )(\d+) ", cell.reason)))
