@@ -10,6 +10,7 @@ from typing import TypeVar
 from harness.model.events import (
     ENDED,
     Event,
+    HostShort,
     HostStalled,
     NodeChanged,
     PhaseStarted,
@@ -55,7 +56,7 @@ class Lane:
 class Step:
     """A step that ended: `kind` is `do guard expect bind background`, `status` its end; `line` in the journal.
 
-    `name` is the expectation's. A moment without a processor is shown as a step of the kind `host`.
+    `name` is the expectation's. A moment without a processor, or a resource that ran short, is shown as a step of the kind `host`.
     """
 
     kind: str
@@ -230,10 +231,14 @@ def _step(begun: tuple[Entry, StepChanged] | None, entry: Entry, step: StepChang
 
 
 def _starvations(entries: Sequence[Entry]) -> tuple[Step, ...]:
-    return tuple(
-        _starvation(entry.t, entry.event, entry.seq) for entry in entries if isinstance(entry.event, HostStalled)
-    )
+    stalls = (_starvation(entry.t, entry.event, entry.seq) for entry in entries if isinstance(entry.event, HostStalled))
+    shortages = (_shortage(entry.t, entry.event, entry.seq) for entry in entries if isinstance(entry.event, HostShort))
+    return (*stalls, *shortages)
 
 
 def _starvation(end: float, stall: HostStalled, line: int) -> Step:
     return Step("host", f"gave {stall.who} no processor", "failed", max(0.0, end - stall.seconds), end, line)
+
+
+def _shortage(at: float, short: HostShort, line: int) -> Step:
+    return Step("host", f"was short of {short.reason}", "failed", at, at, line)

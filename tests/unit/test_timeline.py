@@ -6,7 +6,7 @@ import pytest
 import sample_run
 from sample_run import JournalWriter
 
-from harness.model.events import HostStalled, QuorumSeen, Sampled, StepChanged
+from harness.model.events import HostShort, HostStalled, QuorumSeen, Sampled, StepChanged
 from harness.model.runs import Outcome
 from harness.report.drawing import LEFT, MARK_GAP, RIGHT, WIDTH, draw
 from harness.report.timeline import Span, Timeline, timeline_of
@@ -139,6 +139,13 @@ def test_a_starved_host_is_reported_among_the_steps() -> None:
     writer.at(9, HostStalled(3, 1.5))
     step = drawn_from(writer, 10).steps[0]
     assert (step.kind, step.text, step.start, step.notable) == ("host", "gave node 3 no processor", 7.5, True)
+
+
+def test_a_resource_that_the_host_was_short_of_is_reported_among_the_steps() -> None:
+    writer = JournalWriter()
+    writer.at(9, HostShort("disk: only 3 MiB are free"))
+    step = drawn_from(writer, 10).steps[0]
+    assert (step.kind, step.text, step.start) == ("host", "was short of disk: only 3 MiB are free", 9)
 
 
 def test_a_step_that_was_not_needed_is_not_notable() -> None:
