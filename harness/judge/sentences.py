@@ -67,11 +67,11 @@ def _nothing_worse(declaration: Declaration, rows: Rows, changed: Sequence[Chang
 
 
 def _with(changed: Sequence[ChangedMethod]) -> str:
-    """Return which methods changed, or of many their classes; empty where none did."""
+    """Return which methods changed, or of many their classes."""
     methods = list(dict.fromkeys(each.label for each in changed))
     classes = list(dict.fromkeys(each.outermost for each in changed))
     if not methods:
-        return ""
+        return ", with no method changed"
     if len(methods) <= _FEW:
         return f", with {_list(methods)} changed"
     of = _list(classes) if len(classes) <= _FEW else f"{', '.join(classes[:_FEW])} and {len(classes) - _FEW} more"

@@ -133,21 +133,33 @@ def looked_at(*scenarios, repeats=1):
 @pytest.mark.parametrize(
     ("scenarios", "repeats", "sentence"),
     [
-        ([(H, H), (H, H)], 1, "No regression found in 2 scenarios (a and b); no fix was shown."),
-        ([(H, H), (H, H)], 3, "No regression found in 2 scenarios (a and b), 3 times each; no fix was shown."),
+        (
+            [(H, H), (H, H)],
+            1,
+            "No regression found in 2 scenarios (a and b), with no method changed; no fix was shown.",
+        ),
+        (
+            [(H, H), (H, H)],
+            3,
+            "No regression found in 2 scenarios (a and b), 3 times each, with no method changed; no fix was shown.",
+        ),
         (
             [(R, H)],
             1,
-            "No regression found in 1 scenario (a); a fails observer_recovers on stock and passes on jar, which no "
-            "claim mentions.",
+            "No regression found in 1 scenario (a), with no method changed; a fails observer_recovers on stock and "
+            "passes on jar, which no claim mentions.",
         ),
         (
             [(H, H), (R, H), (R, R)],
             1,
-            "No regression found in 3 scenarios (a, b and c); b fails observer_recovers on stock and passes on jar, "
-            "which no claim mentions; c failed on both.",
+            "No regression found in 3 scenarios (a, b and c), with no method changed; b fails observer_recovers on "
+            "stock and passes on jar, which no claim mentions; c failed on both.",
         ),
-        ([(H, H), (H, H), (UNSUPPORTED,) * 2], 1, "No regression found in 2 scenarios (a and b); no fix was shown."),
+        (
+            [(H, H), (H, H), (UNSUPPORTED,) * 2],
+            1,
+            "No regression found in 2 scenarios (a and b), with no method changed; no fix was shown.",
+        ),
     ],
 )
 def test_a_ship_of_an_unknown_jar_says_that_nothing_got_worse_and_what_got_better(scenarios, repeats, sentence):
@@ -158,7 +170,7 @@ def test_a_ship_of_an_unknown_jar_says_that_nothing_got_worse_and_what_got_bette
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
-        ([], "(a and b); no fix"),
+        ([], "(a and b), with no method changed; no fix"),
         ([("Client", "poll")], "(a and b), with Client.poll changed; no fix"),
         (
             [("Client", "poll"), ("Client$Builder", "<init>")],
