@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,7 +13,8 @@ from harness.building.configdef import ConfigKey
 from harness.proof.bytecode import LogStatement
 
 _MOST_STATEMENTS = 12
-_MOST_COMMENT = 160  # characters
+_MOST_COMMENT = 1000  # characters
+_WIDTH = 110
 _LOUDEST_FIRST = ("ERROR", "WARN", "INFO", "DEBUG", "TRACE")
 _LOGGED_BY_NODES = ("INFO", "WARN", "ERROR")  # a node's log holds DEBUG of the raft package alone
 _WORD = re.compile(r"\w")
@@ -68,7 +70,9 @@ def _classes(classes: Mapping[str, str]) -> Iterator[str]:
     named = [name for name in sorted(classes) if _TOP_LEVEL.fullmatch(name)]
     if named:
         yield "classes = [  # all that may change; a change in another class is then a failure"
-        yield from (f"    {_string(name)},  {_comment(classes[name])}" for name in named)
+        for name in named:
+            yield from _comments(classes[name], "    ")
+            yield f"    {_string(name)},"
         yield "]"
 
 
@@ -85,7 +89,8 @@ def _claim(
     yield f"source = {_string(place)}  # the class, and the methods, that do it"
     yield f"scenario = {_string(chosen.name)}  # the first of those that there are to choose from:"
     for each in scenarios:
-        yield _comment(f"{each.name}, may be {' or '.join(f'FAILED({e})' for e in each.expectations)}: {each.question}")
+        failures = " or ".join(f"FAILED({name})" for name in each.expectations)
+        yield from _comments(f"{each.name}, may be {failures}: {each.question}")
     yield from _evidence(statements)
     yield "[claim.expect]  # PASSED, or FAILED with the name of what is not met"
     yield f'base = "{failed}"'
@@ -103,7 +108,7 @@ def _evidence(statements: Sequence[LogStatement]) -> Iterator[str]:
             yield f'level = "{chosen.level.lower()}"'
     others = [each for each in statements if each is not chosen]
     for each in others[:_MOST_STATEMENTS]:
-        yield _comment(f"also new: {each.level} {each.owner.rpartition('/')[2]}: {each.text}")
+        yield from _comments(f"also new: {each.level} {each.owner.rpartition('/')[2]}: {each.text}")
     if len(others) > _MOST_STATEMENTS:
         yield _comment(f"and {len(others) - _MOST_STATEMENTS} more")
 
@@ -124,5 +129,15 @@ def _string(text: str) -> str:
     return json.dumps(visible(text), ensure_ascii=False)
 
 
+def _comments(text: str, indent: str = "") -> Iterator[str]:
+    """Yield a text of any length as lines of comment, cut only where it is beyond reading."""
+    mark = f"{indent}# "
+    yield from textwrap.wrap(_plain(text), _WIDTH, initial_indent=mark, subsequent_indent=f"{mark}  ")
+
+
 def _comment(text: str) -> str:
-    return f"# {cut(visible(' '.join(text.split())), _MOST_COMMENT)}"
+    return f"# {_plain(text)}"
+
+
+def _plain(text: str) -> str:
+    return cut(visible(" ".join(text.split())), _MOST_COMMENT)
