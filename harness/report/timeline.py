@@ -56,7 +56,8 @@ class Lane:
 class Step:
     """A step that ended: `kind` is `do guard expect bind background`, `status` its end; `line` in the journal.
 
-    `name` is the expectation's. A moment without a processor, or a resource that ran short, is shown as a step of the kind `host`.
+    `name` is the expectation's. A moment without a processor, or a resource that ran short, is a step of the kind
+    `host`.
     """
 
     kind: str
