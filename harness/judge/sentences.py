@@ -43,12 +43,24 @@ def headline(
 
 
 def _what_passed(declaration: Declaration, rows: Rows) -> str:
-    run, left = _supported(rows), _with_effect(rows, Effect.NOT_FIXED)
+    """Return what the scenarios show of the claims: what the candidate does better, and what it does as base does."""
     on = "on the given jar" if _is_given(declaration.arm(Role.ON)) else "with the patch on"
-    times = _times(declaration)
-    if left:
-        return f"No scenario of {len(run)} went worse {on} than on base{times}; {_list(left)} failed on both."
-    return f"{f'All {len(run)} scenarios' if len(run) > 1 else run[0][0]} passed {on}{times}."
+    shown, found = _with_effect(rows, Effect.SUPPORTS), _with_effect(rows, Effect.IMPROVES)
+    same, left = _with_effect(rows, Effect.SAME), _with_effect(rows, Effect.NOT_FIXED)
+    base = _name(declaration, next((ruling.control for name, ruling in rows if name in shown), Role.BASE))
+    parts = (
+        shown and f"{_list(shown)} {_do(shown, 'fail')} on {base} and {_do(shown, 'pass')} {on}, as claimed",
+        found and f"{_list(found)} {_do(found, 'pass')} {on} and not on {base}, which no claim mentions",
+        same and f"{_list(same)} {_do(same, 'pass')} on both",
+        left and f"{_list(left)} {_do(left, 'fail')} on both",
+    )
+    times = f" (each run {declaration.repeats} times)" if declaration.repeats > 1 else ""
+    return f"{'; '.join(filter(None, parts))}{times}."
+
+
+def _do(names: Sequence[str], verb: str) -> str:
+    """Return a verb in the present, for one scenario or for several."""
+    return verb if len(names) > 1 else f"{verb}{'es' if verb.endswith('s') else 's'}"
 
 
 def _nothing_worse(declaration: Declaration, rows: Rows, changed: Sequence[ChangedMethod]) -> str:

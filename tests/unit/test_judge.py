@@ -94,7 +94,7 @@ def fixed(**changes) -> VerdictRecord:
 def test_a_claim_borne_out_is_a_ship_that_says_what_was_seen_and_not_that_it_is_safe() -> None:
     record = fixed()
     assert record.verdict is Verdict.SHIP
-    assert record.sentence == "turn2 passed with the patch on."
+    assert record.sentence == "turn2 fails on stock and passes with the patch on, as claimed."
     assert rests(record) == (
         "turn2: stock fails observer_recovers and patched-on passes, as the claim follows-moved-voters says.",
     )
@@ -144,9 +144,7 @@ def test_a_defect_that_stays_is_reported_and_does_not_block() -> None:
         declare("turn2", "restart-lost", claims=(FIX,)), ran("turn2", R, R, H) + ran("restart-lost", R, R, R)
     )
     assert record.verdict is Verdict.SHIP
-    assert record.sentence.startswith(
-        "No scenario of 2 went worse with the patch on than on base; restart-lost failed on both"
-    )
+    assert record.sentence.endswith("as claimed; restart-lost fails on both.")
     assert record.against.startswith("The defect that base shows in restart-lost is not fixed")
 
 

@@ -41,13 +41,18 @@ def sentences(*shown, claims=(), scenario="turn2", **plan):
 @pytest.mark.parametrize(
     ("scenarios", "repeats", "arms", "sentence"),
     [
-        (["a"], 1, ARMS, "a passed with the patch on."),
-        (["a", "b"], 1, ARMS, "All 2 scenarios passed with the patch on."),
-        (["a", "b"], 2, ARMS, "All 2 scenarios passed with the patch on, 2 times each."),
-        (["a", "b", "c"], 3, GIVEN, "All 3 scenarios passed on the given jar, 3 times each."),
+        (["a"], 1, ARMS, "a fails on stock and passes with the patch on, as claimed."),
+        (
+            ["a", "b"],
+            1,
+            ARMS,
+            "a fails on stock and passes with the patch on, as claimed; b passes with the patch on and not on stock, "
+            "which no claim mentions.",
+        ),
+        (["a"], 3, GIVEN, "a fails on stock and passes on the given jar, as claimed (each run 3 times)."),
     ],
 )
-def test_a_ship_says_how_many_scenarios_passed_how_often_and_on_what(scenarios, repeats, arms, sentence):
+def test_a_ship_names_what_is_shown_in_which_scenario_how_often_and_on_what(scenarios, repeats, arms, sentence):
     shown = [[R] * repeats, [R] * repeats, [H] * repeats]
     results = [each for name in scenarios for each in ran(name, *shown, arms=arms)]
     claims = (replace(FIX, scenario="a"),)
@@ -55,10 +60,17 @@ def test_a_ship_says_how_many_scenarios_passed_how_often_and_on_what(scenarios, 
     assert (record.verdict, record.sentence) == (Verdict.SHIP, sentence)
 
 
+def test_a_ship_names_the_scenarios_that_show_nothing():
+    results = ran("a", R, R, H) + ran("b", R, R, H) + ran("c", H, H, H)
+    claims = (replace(FIX, scenario="a"), replace(FIX, id="too", scenario="b"))
+    record = decide(declare("a", "b", "c", claims=claims), results)
+    assert record.sentence == "a and b fail on stock and pass with the patch on, as claimed; c passes on both."
+
+
 def test_a_ship_that_leaves_a_defect_names_where_both_fail():
     results = ran("a", R, R, H) + ran("b", R, R, R) + ran("c", R, R, R)
     record = decide(declare("a", "b", "c", claims=(replace(FIX, scenario="a"),)), results)
-    assert record.sentence == "No scenario of 3 went worse with the patch on than on base; b and c failed on both."
+    assert record.sentence == "a fails on stock and passes with the patch on, as claimed; b and c fail on both."
     assert record.against == "The defect that base shows in b and c is not fixed: the candidate shows it too."
     assert rests(record)[1:2] == (
         "b: stock fails observer_recovers and so does patched-on: not fixed by this candidate.",
