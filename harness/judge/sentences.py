@@ -48,14 +48,14 @@ def _what_passed(declaration: Declaration, rows: Rows) -> str:
     shown, found = _with_effect(rows, Effect.SUPPORTS), _with_effect(rows, Effect.IMPROVES)
     same, left = _with_effect(rows, Effect.SAME), _with_effect(rows, Effect.NOT_FIXED)
     base = _name(declaration, next((ruling.control for name, ruling in rows if name in shown), Role.BASE))
-    parts = (
-        shown and f"{_list(shown)} {_do(shown, 'fail')} on {base} and {_do(shown, 'pass')} {on}, as claimed",
-        found and f"{_list(found)} {_do(found, 'pass')} {on} and not on {base}, which no claim mentions",
-        same and f"{_list(same)} {_do(same, 'pass')} on both",
-        left and f"{_list(left)} {_do(left, 'fail')} on both",
+    groups = (
+        (shown, f"{_do(shown, 'fail')} on {base} and {_do(shown, 'pass')} {on}, as claimed"),
+        (found, f"{_do(found, 'pass')} {on} and not on {base}, which no claim mentions"),
+        (same, f"{_do(same, 'pass')} on both"),
+        (left, f"{_do(left, 'fail')} on both"),
     )
     times = f" (each run {declaration.repeats} times)" if declaration.repeats > 1 else ""
-    return f"{'; '.join(filter(None, parts))}{times}."
+    return f"{'; '.join(f'{_list(names)} {what}' for names, what in groups if names)}{times}."
 
 
 def _do(names: Sequence[str], verb: str) -> str:
