@@ -21,7 +21,7 @@ from harness.proof.proof_summary import describe_answers, describe_differences, 
 from harness.rundir.directory import RunDirectory
 from harness.stages.proof_case import ProofCase, proof_case
 from harness.stages.proof_parts import audited, subject_of, tested, waived
-from harness.stages.tests_weighed import standing_of
+from harness.stages.tests_weighed import needless, standing_of
 from harness.stages.timing import timed
 from harness.toolbox.toolbox import Toolbox
 
@@ -106,6 +106,7 @@ def _prove(case: ProofCase, reporter: Reporter) -> Proof:
         notes=(
             *found.notes,
             *_not_binding(case),
+            *needless(tests, case.claims.tests_changed),
             *filter(None, [version_note(case.jar, case.distribution.version)]),
         ),
         chains=tuple(_chain(chain, tests) for chain in case.claims.chains),

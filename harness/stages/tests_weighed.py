@@ -36,6 +36,15 @@ def with_gap(tests: TestsProof, gap: str) -> TestsProof:
     return replace(tests, gap=" ".join(filter(None, (tests.gap, gap))))
 
 
+def needless(tests: TestsProof, reasons: Mapping[str, str]) -> tuple[str, ...]:
+    """Return, in sentences, which tests a claims file calls changed by design although they pass on the jar."""
+    return tuple(
+        f"the claims file says that {test} changes, and it passes: the entry can go"
+        for test in reasons
+        if standing_of(test, tests) is TestStanding.PASSED
+    )
+
+
 def standing_of(name: str, tests: TestsProof) -> TestStanding:
     """Return what became of `Class#method`; the class may be written without its package."""
     if any(names(name, failed.class_name, failed.name) for failed in tests.failed):

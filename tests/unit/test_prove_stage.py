@@ -27,7 +27,7 @@ from harness.proof.junit.proving import NOT_COMPILED
 from harness.proof.proof_summary import describe_tests
 from harness.stages.proof_case import claims_upheld, is_released_jar
 from harness.stages.proof_parts import classes_that_may_change
-from harness.stages.tests_weighed import excused, forgiving_foreign, standing_of
+from harness.stages.tests_weighed import excused, forgiving_foreign, needless, standing_of
 from harness.toolbox.lockfile import Artifact, Lock, Purpose
 
 RAN = TestsProof(
@@ -50,6 +50,13 @@ RAN = TestsProof(
 )
 def test_a_test_that_a_claim_names_passed_failed_or_was_not_run(name: str, standing: TestStanding) -> None:
     assert standing_of(name, RAN) is standing
+
+
+def test_a_test_that_a_claims_file_excuses_in_vain_is_named() -> None:
+    reasons = dict.fromkeys(("FlagTest#isOff", "FlagTest#isOn", "OtherTest#isOn"), "by design")
+    assert needless(RAN, reasons) == (
+        "the claims file says that FlagTest#isOn changes, and it passes: the entry can go",
+    )
 
 
 def test_classes_that_may_change_are_those_of_the_claims_else_of_the_series_built_here() -> None:
