@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from harness.judge.table import Ruling
@@ -48,34 +48,38 @@ def _what_passed(declaration: Declaration, rows: Rows) -> str:
     shown, found = _with_effect(rows, Effect.SUPPORTS), _with_effect(rows, Effect.IMPROVES)
     same, left = _with_effect(rows, Effect.SAME), _with_effect(rows, Effect.NOT_FIXED)
     base = _name(declaration, next((ruling.control for name, ruling in rows if name in shown), Role.BASE))
-    groups = (
+    said = _of_each(
         (shown, f"{_do(shown, 'fail')} on {base} and {_do(shown, 'pass')} {on}, as claimed"),
         (found, f"{_do(found, 'pass')} {on} and not on {base}, which no claim mentions"),
         (same, f"{_do(same, 'pass')} on both"),
         (left, f"{_do(left, 'fail')} on both"),
     )
     times = f" (each run {declaration.repeats} times)" if declaration.repeats > 1 else ""
-    return f"{'; '.join(f'{_list(names)} {what}' for names, what in groups if names)}{times}."
+    return f"{'; '.join(said)}{times}."
+
+
+def _nothing_worse(declaration: Declaration, rows: Rows, changed: Sequence[ChangedMethod]) -> str:
+    """Return what was found where nothing is claimed: no regression, and whether anything went better."""
+    names = [name for name, ruling in rows if ruling.effect is not Effect.UNSUPPORTED]
+    better, left = _with_effect(rows, Effect.IMPROVES), _with_effect(rows, Effect.NOT_FIXED)
+    base, on = _name(declaration, Role.BASE), _name(declaration, Role.ON)
+    found = _of_each(
+        (better, f"{_do(better, 'fail')} on {base} and {_do(better, 'pass')} on {on}, which no claim mentions"),
+        (left, f"{_do(left, 'fail')} on both"),
+    )
+    asked = "1 scenario" if len(names) == 1 else f"{len(names)} scenarios"
+    what = "; ".join((*([] if better else ["no fix was shown"]), *found))
+    return f"No regression found in {asked} ({_list(names)}){_times(declaration)}{_with(changed)}; {what}."
+
+
+def _of_each(*groups: tuple[Sequence[str], str]) -> Iterator[str]:
+    """Yield what is said of each group of scenarios that is not empty."""
+    return (f"{_list(names)} {what}" for names, what in groups if names)
 
 
 def _do(names: Sequence[str], verb: str) -> str:
     """Return a verb in the present, for one scenario or for several."""
     return verb if len(names) > 1 else f"{verb}{'es' if verb.endswith('s') else 's'}"
-
-
-def _nothing_worse(declaration: Declaration, rows: Rows, changed: Sequence[ChangedMethod]) -> str:
-    """Return what was found where nothing is claimed: no regression, and whether anything went better."""
-    run, left = _supported(rows), _with_effect(rows, Effect.NOT_FIXED)
-    base, on = _name(declaration, Role.BASE), _name(declaration, Role.ON)
-    better = [
-        f"{name} {_verb(ruling.base)} on {base} and passes on {on}, which no claim mentions"
-        for name, ruling in run
-        if ruling.effect is Effect.IMPROVES
-    ]
-    asked = "1 scenario" if len(run) == 1 else f"{len(run)} scenarios"
-    names = _list([name for name, _ in run])
-    found = "; ".join((*(better or ["no fix was shown"]), *([f"{_list(left)} failed on both"] if left else [])))
-    return f"No regression found in {asked} ({names}){_times(declaration)}{_with(changed)}; {found}."
 
 
 def _with(changed: Sequence[ChangedMethod]) -> str:
@@ -88,10 +92,6 @@ def _with(changed: Sequence[ChangedMethod]) -> str:
         return f", with {_list(methods)} changed"
     of = _list(classes) if len(classes) <= _FEW else f"{', '.join(classes[:_FEW])} and {len(classes) - _FEW} more"
     return f", with {len(methods)} methods of {of} changed"
-
-
-def _supported(rows: Rows) -> Rows:
-    return [(name, ruling) for name, ruling in rows if ruling.effect is not Effect.UNSUPPORTED]
 
 
 def _with_effect(rows: Rows, wanted: Effect) -> list[str]:

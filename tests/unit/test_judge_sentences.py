@@ -158,14 +158,14 @@ def looked_at(*scenarios, repeats=1):
         (
             [(R, H)],
             1,
-            "No regression found in 1 scenario (a), with no method changed; a fails observer_recovers on stock and "
-            "passes on jar, which no claim mentions.",
+            "No regression found in 1 scenario (a), with no method changed; a fails on stock and passes "
+            "on jar, which no claim mentions.",
         ),
         (
             [(H, H), (R, H), (R, R)],
             1,
-            "No regression found in 3 scenarios (a, b and c), with no method changed; b fails observer_recovers on "
-            "stock and passes on jar, which no claim mentions; c failed on both.",
+            "No regression found in 3 scenarios (a, b and c), with no method changed; b fails on stock and passes "
+            "on jar, which no claim mentions; c fails on both.",
         ),
         (
             [(H, H), (H, H), (UNSUPPORTED,) * 2],
