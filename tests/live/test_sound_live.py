@@ -12,8 +12,8 @@ from harness.rundir.directory import RunDirectory
 
 pytestmark = pytest.mark.live
 
-RECIPES = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "sound_jars.py"))
-JARS = RECIPES["sound_jars"]()
+RECIPES = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "given_jars.py"))
+JARS = RECIPES["good_jars"]()
 
 
 @pytest.fixture

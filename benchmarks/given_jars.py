@@ -1,9 +1,10 @@
-"""Good jars of all kinds, each built and verified: none may be held back.
+"""Good and bad jars of all kinds, each built and verified: none of the good may be held back, all of the bad must be.
 
-    python benchmarks/sound_jars.py OUT [NAME …]
+    python benchmarks/given_jars.py good|bad OUT [NAME …]
 
 Every jar is built into OUT/jars, verified as a user would (`harness verify --jar JAR`) into OUT/<name>, and gets a row
-in OUT/table.md. What is there already is not done again. `tests/sound/*.patch` are laid over the released sources.
+in OUT/good.md or OUT/bad.md. What is there already is not done again. Good ones are `tests/sound/*.patch` laid over the
+released sources and more; bad ones are `tests/mutants/*.patch`, each on top of the shipped series.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from harness.toolbox.lockfile import Artifact, Purpose
 from harness.toolbox.toolbox import local_toolbox
 
 KAFKA = "3.9.1"
-PATCHES = Path(__file__).parent.parent / "tests" / "sound"
+TESTS = Path(__file__).parent.parent / "tests"
 VENDOR = f"{KAFKA}.redhat-00003"
 NEXT = Artifact(
     "org.apache.kafka:kafka-raft:jar:3.9.2",
@@ -58,9 +59,9 @@ class Jar:
 
 
 def main() -> None:
-    out = Path(sys.argv[1]).absolute()
-    jars = sound_jars()
-    names = sys.argv[2:] or list(jars)
+    kind, out = sys.argv[1], Path(sys.argv[2]).absolute()
+    jars = {"good": good_jars, "bad": bad_jars}[kind]()
+    names = sys.argv[3:] or list(jars)
     rows = []
     for name in names:
         run_dir = out / name
@@ -73,14 +74,13 @@ def main() -> None:
         record = RunDirectory(run_dir).verdict.read()
         rows.append(f"| {name} | {record.verdict} | {record.sentence} | {record.against} |")
     table = "\n".join(("| jar | verdict | first sentence | strongest reason against |", "|---|---|---|---|", *rows))
-    (out / "table.md").write_text(f"{table}\n", encoding="utf-8")
+    (out / f"{kind}.md").write_text(f"{table}\n", encoding="utf-8")
     print(table)
 
 
-def sound_jars() -> Mapping[str, Jar]:
+def good_jars() -> Mapping[str, Jar]:
     """Return the good jars by name; each is built on demand, into a folder of its own."""
-    shipped = load_series(series_folder(KAFKA)).patches
-    backports = {path.stem: load_patch(PATCHES, path.name) for path in sorted(PATCHES.glob("*.patch"))}
+    shipped, backports = load_series(series_folder(KAFKA)).patches, patches_of(TESTS / "sound")
     return {
         **{name: Jar(lambda into, patch=patch: built(into, patch)) for name, patch in backports.items()},
         "released-3.9.2": Jar(lambda _: local_toolbox().downloads.fetch(NEXT)),
@@ -92,6 +92,16 @@ def sound_jars() -> Mapping[str, Jar]:
             lambda into: built(into, *shipped),
         ),
     }
+
+
+def bad_jars() -> Mapping[str, Jar]:
+    """Return the bad jars by name: the shipped series with one line wrong in each."""
+    shipped, mutants = load_series(series_folder(KAFKA)).patches, patches_of(TESTS / "mutants")
+    return {name: Jar(lambda into, patch=patch: built(into, *shipped, patch)) for name, patch in mutants.items()}
+
+
+def patches_of(folder: Path) -> dict[str, Patch]:
+    return {path.stem: load_patch(folder, path.name) for path in sorted(folder.glob("*.patch"))}
 
 
 def built(into: Path, *patches: Patch, builder: str = "auto") -> Path:
