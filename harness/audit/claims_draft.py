@@ -43,7 +43,7 @@ class ScenarioChoice:
 def draft_claims(jar: str, base: str, changes: JarChanges, scenarios: Sequence[ScenarioChoice]) -> str:
     """Return the text of a claims file for a jar; `scenarios` are at least one, and each has an expectation."""
     statements = sorted(changes.statements, key=_usefulness)
-    flag = next((key for key in changes.keys if key.type == "BOOLEAN" and key.default in ("true", "false")), None)
+    flag = next(filter(_may_be_the_flag, changes.keys), None)
     lines = (
         _comment(f"Claims of {jar}, drafted from how it differs from {base}."),
         _comment("Say what the jar does better, choose the scenario that shows it, and take out what is not so."),
@@ -55,6 +55,10 @@ def draft_claims(jar: str, base: str, changes: JarChanges, scenarios: Sequence[S
         *_claim(changes, statements, scenarios, flag),
     )
     return "\n".join(lines) + "\n"
+
+
+def _may_be_the_flag(key: ConfigKey) -> bool:
+    return key.type == "BOOLEAN" and key.default in ("true", "false") and bool(key.name.strip())
 
 
 def _keys(keys: Sequence[ConfigKey], flag: ConfigKey | None) -> Iterator[str]:

@@ -4,7 +4,7 @@ import sys
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_proof_dropin import CONFIG, MANY, MESSAGE, STATE, facts, method
 
@@ -78,6 +78,7 @@ def test_a_key_that_is_no_switch_is_shown_and_no_flag():
 
 @quickly
 @given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=60), st.sampled_from(["INFO", "WARN", "TRACE"]))
+@example("jar", "\n", "text", "INFO")
 def test_whatever_a_jar_names_its_draft_loads_and_cannot_act_on_a_terminal(jar, name, text, level):
     changes = JarChanges({name or "x": text}, (replace(FLAG, name=name or "x"),), (LogStatement(name, level, text),))
     drafted = draft_claims(jar, jar, changes, SCENARIOS)
