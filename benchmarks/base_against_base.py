@@ -3,7 +3,7 @@
     python benchmarks/base_against_base.py OUT [COUNT] [BUSY]
 
 Verifies Apache's own jar against Apache's own COUNT times (20) into OUT/<n>, beside BUSY busy programs (0), and counts
-the verdicts. What is there already is not done again.
+the verdicts; exit 1 with a HOLD among them. What is there already is not done again.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from harness.kafka.distribution import distribution_of
+from harness.model.runs import Verdict
 from harness.rundir.directory import RunDirectory
 from harness.toolbox.toolbox import local_toolbox
 
@@ -36,6 +37,7 @@ def main() -> None:
             verdicts[record.verdict] += 1
             print(f"{turn}: {record.verdict} {record.sentence}", flush=True)
     print(", ".join(f"{many} {verdict}" for verdict, many in verdicts.most_common()))
+    sys.exit(1 if verdicts[Verdict.HOLD] else 0)
 
 
 def number(place: int, default: int) -> int:

@@ -3,8 +3,9 @@
     python benchmarks/given_jars.py good|bad OUT [NAME …]
 
 Every jar is built into OUT/jars, verified as a user would (`harness verify --jar JAR`) into OUT/<name>, and gets a row
-in OUT/good.md or OUT/bad.md. What is there already is not done again. Good ones are `tests/sound/*.patch` laid over the
-released sources and more; bad ones are `tests/mutants/*.patch`, each on top of the shipped series.
+in OUT/good.md or OUT/bad.md; exit 1 where one is judged wrongly. What is there already is not done again. Good ones are
+`tests/sound/*.patch` laid over the released sources and more; bad ones are `tests/mutants/*.patch`, each on top of the
+shipped series.
 """
 
 from __future__ import annotations
@@ -24,10 +25,12 @@ from harness.building.raft_builds import Bench, Toolchain, build_series
 from harness.kafka.distribution import locked_distribution
 from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
-from harness.kafka.patching import Patch, Series, load_patch, load_series
+from harness.kafka.patching import Patch, Series, load_series
 from harness.kafka.release_lines import line_of
 from harness.kafka.series import series_folder
+from harness.model.runs import Verdict
 from harness.rundir.directory import RunDirectory
+from harness.stages.mutants import load_excuses, load_mutants
 from harness.toolbox.lockfile import Artifact, Purpose
 from harness.toolbox.toolbox import local_toolbox
 
@@ -61,9 +64,7 @@ class Jar:
 def main() -> None:
     kind, out = sys.argv[1], Path(sys.argv[2]).absolute()
     jars = {"good": good_jars, "bad": bad_jars}[kind]()
-    names = sys.argv[3:] or list(jars)
-    rows = []
-    for name in names:
+    for name in sys.argv[3:] or jars:
         run_dir = out / name
         if not (run_dir / "verdict.json").exists():
             words = jars[name].words(out / "jars" / name)
@@ -71,11 +72,14 @@ def main() -> None:
             command = [sys.executable, "-m", "harness", "verify", *words, "--out", str(run_dir)]
             subprocess.run(command, check=False)
             print(f"{name}: {time.monotonic() - began:.0f} s", flush=True)
-        record = RunDirectory(run_dir).verdict.read()
-        rows.append(f"| {name} | {record.verdict} | {record.sentence} | {record.against} |")
+    known = [(name, RunDirectory(out / name).verdict) for name in jars]
+    found = {name: verdict.read() for name, verdict in known if verdict.exists}
+    rows = [f"| {name} | {each.verdict} | {each.sentence} | {each.against} |" for name, each in found.items()]
     table = "\n".join(("| jar | verdict | first sentence | strongest reason against |", "|---|---|---|---|", *rows))
     (out / f"{kind}.md").write_text(f"{table}\n", encoding="utf-8")
     print(table)
+    wrong = [name for name, each in found.items() if (each.verdict is Verdict.HOLD) is not (kind == "bad")]
+    sys.exit(f"Judged wrongly: {', '.join(wrong)}" if wrong else 0)
 
 
 def good_jars() -> Mapping[str, Jar]:
@@ -95,13 +99,14 @@ def good_jars() -> Mapping[str, Jar]:
 
 
 def bad_jars() -> Mapping[str, Jar]:
-    """Return the bad jars by name: the shipped series with one line wrong in each."""
+    """Return the bad jars by name: the shipped series with one line wrong in each, none that may survive."""
     shipped, mutants = load_series(series_folder(KAFKA)).patches, patches_of(TESTS / "mutants")
-    return {name: Jar(lambda into, patch=patch: built(into, *shipped, patch)) for name, patch in mutants.items()}
+    wrong = mutants.keys() - load_excuses(TESTS / "mutants", list(mutants)).keys()
+    return {name: Jar(lambda into, patch=mutants[name]: built(into, *shipped, patch)) for name in sorted(wrong)}
 
 
 def patches_of(folder: Path) -> dict[str, Patch]:
-    return {path.stem: load_patch(folder, path.name) for path in sorted(folder.glob("*.patch"))}
+    return {patch.path.stem: patch for patch in load_mutants(folder)}
 
 
 def built(into: Path, *patches: Patch, builder: str = "auto") -> Path:

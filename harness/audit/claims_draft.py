@@ -67,7 +67,7 @@ def _keys(keys: Sequence[ConfigKey], flag: ConfigKey | None) -> Iterator[str]:
         yield f"flag_default = {flag.default}"
     for key in keys:
         if key is not flag:
-            yield _comment(f"new key: {key.name} ({key.type}, default {key.default or 'none'})")
+            yield from _comments(f"new key: {key.name} ({key.type}, default {key.default or 'none'})")
 
 
 def _classes(classes: Mapping[str, str]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from harness.model.verdict import CellOutcome, CellState, Effect, Inertness
 _REASON_LIMIT = 300
 _MOST_METHODS = 8
 _FEW = 3  # methods or classes that a sentence names
+_UNCLAIMED = "which no claim mentions"
 
 Rows = Sequence[tuple[str, Ruling]]  # scenarios by name
 
@@ -45,12 +46,10 @@ def headline(
 def _what_passed(declaration: Declaration, rows: Rows) -> str:
     """Return what the scenarios show of the claims: what the candidate does better, and what it does as base does."""
     on = "on the given jar" if _is_given(declaration.arm(Role.ON)) else "with the patch on"
-    shown, found = _with_effect(rows, Effect.SUPPORTS), _with_effect(rows, Effect.IMPROVES)
     same, left = _with_effect(rows, Effect.SAME), _with_effect(rows, Effect.NOT_FIXED)
-    base = _name(declaration, next((ruling.control for name, ruling in rows if name in shown), Role.BASE))
     said = _of_each(
-        (shown, f"{_do(shown, 'fail')} on {base} and {_do(shown, 'pass')} {on}, as claimed"),
-        (found, f"{_do(found, 'pass')} {on} and not on {base}, which no claim mentions"),
+        _better(declaration, rows, Effect.SUPPORTS, on, "as claimed"),
+        _better(declaration, rows, Effect.IMPROVES, on, _UNCLAIMED),
         (same, f"{_do(same, 'pass')} on both"),
         (left, f"{_do(left, 'fail')} on both"),
     )
@@ -61,15 +60,20 @@ def _what_passed(declaration: Declaration, rows: Rows) -> str:
 def _nothing_worse(declaration: Declaration, rows: Rows, changed: Sequence[ChangedMethod]) -> str:
     """Return what was found where nothing is claimed: no regression, and whether anything went better."""
     names = [name for name, ruling in rows if ruling.effect is not Effect.UNSUPPORTED]
-    better, left = _with_effect(rows, Effect.IMPROVES), _with_effect(rows, Effect.NOT_FIXED)
-    base, on = _name(declaration, Role.BASE), _name(declaration, Role.ON)
-    found = _of_each(
-        (better, f"{_do(better, 'fail')} on {base} and {_do(better, 'pass')} on {on}, which no claim mentions"),
-        (left, f"{_do(left, 'fail')} on both"),
-    )
+    left = _with_effect(rows, Effect.NOT_FIXED)
+    better = _better(declaration, rows, Effect.IMPROVES, f"on {_name(declaration, Role.ON)}", _UNCLAIMED)
+    found = _of_each(better, (left, f"{_do(left, 'fail')} on both"))
     asked = "1 scenario" if len(names) == 1 else f"{len(names)} scenarios"
-    what = "; ".join((*([] if better else ["no fix was shown"]), *found))
+    what = "; ".join((*([] if better[0] else ["no fix was shown"]), *found))
     return f"No regression found in {asked} ({_list(names)}){_times(declaration)}{_with(changed)}; {what}."
+
+
+def _better(declaration: Declaration, rows: Rows, effect: Effect, on: str, remark: str) -> tuple[list[str], str]:
+    """Return the scenarios of an effect that fail on the control and pass, and that said of them."""
+    names = _with_effect(rows, effect)
+    control = next((ruling.control for name, ruling in rows if name in names), Role.BASE)
+    base = _name(declaration, control)
+    return names, f"{_do(names, 'fail')} on {base} and {_do(names, 'pass')} {on}, {remark}"
 
 
 def _of_each(*groups: tuple[Sequence[str], str]) -> Iterator[str]:
@@ -83,11 +87,11 @@ def _do(names: Sequence[str], verb: str) -> str:
 
 
 def _with(changed: Sequence[ChangedMethod]) -> str:
-    """Return which methods changed, or of many their classes."""
+    """Return which methods changed, or of many their classes; of an unknown compiler's only other calls are seen."""
     methods = list(dict.fromkeys(each.label for each in changed))
     classes = list(dict.fromkeys(each.outermost for each in changed))
     if not methods:
-        return ", with no method changed"
+        return ", with no changed method found"
     if len(methods) <= _FEW:
         return f", with {_list(methods)} changed"
     of = _list(classes) if len(classes) <= _FEW else f"{', '.join(classes[:_FEW])} and {len(classes) - _FEW} more"

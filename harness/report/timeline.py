@@ -232,14 +232,13 @@ def _step(begun: tuple[Entry, StepChanged] | None, entry: Entry, step: StepChang
 
 
 def _starvations(entries: Sequence[Entry]) -> tuple[Step, ...]:
-    stalls = (_starvation(entry.t, entry.event, entry.seq) for entry in entries if isinstance(entry.event, HostStalled))
-    shortages = (_shortage(entry.t, entry.event, entry.seq) for entry in entries if isinstance(entry.event, HostShort))
-    return (*stalls, *shortages)
+    return tuple(itertools.chain.from_iterable(map(_starvation, entries)))
 
 
-def _starvation(end: float, stall: HostStalled, line: int) -> Step:
-    return Step("host", f"gave {stall.who} no processor", "failed", max(0.0, end - stall.seconds), end, line)
-
-
-def _shortage(at: float, short: HostShort, line: int) -> Step:
-    return Step("host", f"was short of {short.reason}", "failed", at, at, line)
+def _starvation(entry: Entry) -> Iterator[Step]:
+    match entry.event:
+        case HostStalled() as stall:
+            start = max(0.0, entry.t - stall.seconds)
+            yield Step("host", f"gave {stall.who} no processor", "failed", start, entry.t, entry.seq)
+        case HostShort(reason=reason):
+            yield Step("host", f"held the run back: {reason}", "failed", entry.t, entry.t, entry.seq)

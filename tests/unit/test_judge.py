@@ -244,6 +244,15 @@ def upgraded(base, base_off, off, on, claims=(FIX,)) -> VerdictRecord:
     return decide(plan, ran("turn2", base, base_off, off, on, arms=BASE_HAS_FLAG))
 
 
+def test_each_scenario_that_got_better_is_named_beside_the_control_it_was_held_against() -> None:
+    plan = declare("turn2", "other", arms=BASE_HAS_FLAG, claims=(FIX,))
+    shown = ran("turn2", H, R, R, H, arms=BASE_HAS_FLAG) + ran("other", R, R, R, H, arms=BASE_HAS_FLAG)
+    assert decide(plan, shown).sentence == (
+        "turn2 fails on base-off and passes with the patch on, as claimed; other fails on base and passes with the "
+        "patch on, which no claim mentions."
+    )
+
+
 def test_a_patch_on_top_of_itself_is_a_ship_whose_control_is_base_with_its_flag_off() -> None:
     record = upgraded(H, R, R, H)
     assert record.verdict is Verdict.SHIP

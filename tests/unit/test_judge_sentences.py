@@ -46,8 +46,8 @@ def sentences(*shown, claims=(), scenario="turn2", **plan):
             ["a", "b"],
             1,
             ARMS,
-            "a fails on stock and passes with the patch on, as claimed; b passes with the patch on and not on stock, "
-            "which no claim mentions.",
+            "a fails on stock and passes with the patch on, as claimed; b fails on stock and passes with the patch "
+            "on, which no claim mentions.",
         ),
         (["a"], 3, GIVEN, "a fails on stock and passes on the given jar, as claimed (each run 3 times)."),
     ],
@@ -148,29 +148,30 @@ def looked_at(*scenarios, repeats=1):
         (
             [(H, H), (H, H)],
             1,
-            "No regression found in 2 scenarios (a and b), with no method changed; no fix was shown.",
+            "No regression found in 2 scenarios (a and b), with no changed method found; no fix was shown.",
         ),
         (
             [(H, H), (H, H)],
             3,
-            "No regression found in 2 scenarios (a and b), 3 times each, with no method changed; no fix was shown.",
+            "No regression found in 2 scenarios (a and b), 3 times each, with no changed method found; no fix was "
+            "shown.",
         ),
         (
             [(R, H)],
             1,
-            "No regression found in 1 scenario (a), with no method changed; a fails on stock and passes "
+            "No regression found in 1 scenario (a), with no changed method found; a fails on stock and passes "
             "on jar, which no claim mentions.",
         ),
         (
             [(H, H), (R, H), (R, R)],
             1,
-            "No regression found in 3 scenarios (a, b and c), with no method changed; b fails on stock and passes "
-            "on jar, which no claim mentions; c fails on both.",
+            "No regression found in 3 scenarios (a, b and c), with no changed method found; b fails on stock and "
+            "passes on jar, which no claim mentions; c fails on both.",
         ),
         (
             [(H, H), (H, H), (UNSUPPORTED,) * 2],
             1,
-            "No regression found in 2 scenarios (a and b), with no method changed; no fix was shown.",
+            "No regression found in 2 scenarios (a and b), with no changed method found; no fix was shown.",
         ),
     ],
 )
@@ -182,7 +183,7 @@ def test_a_ship_of_an_unknown_jar_says_that_nothing_got_worse_and_what_got_bette
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
-        ([], "(a and b), with no method changed; no fix"),
+        ([], "(a and b), with no changed method found; no fix"),
         ([("Client", "poll")], "(a and b), with Client.poll changed; no fix"),
         (
             [("Client", "poll"), ("Client$Builder", "<init>")],
