@@ -3,9 +3,9 @@
     python benchmarks/given_jars.py good|bad OUT [NAME …]
 
 Every jar is built into OUT/jars, verified as a user would (`harness verify --jar JAR`) into OUT/<name>, and gets a row
-in OUT/good.md or OUT/bad.md; exit 1 where one is judged wrongly. What is there already is not done again. Good ones are
-`tests/sound/*.patch` laid over the released sources and more; bad ones are `tests/mutants/*.patch`, each on top of the
-shipped series.
+in OUT/good.md or OUT/bad.md; exit 1 unless each of those asked for is SHIP, or HOLD for bad ones. What is there already
+is not done again. Good ones are `tests/sound/*.patch` laid over the released sources and more; bad ones are
+`tests/mutants/*.patch`, each on top of the shipped series.
 """
 
 from __future__ import annotations
@@ -63,8 +63,10 @@ class Jar:
 
 def main() -> None:
     kind, out = sys.argv[1], Path(sys.argv[2]).absolute()
-    jars = {"good": good_jars, "bad": bad_jars}[kind]()
-    for name in sys.argv[3:] or jars:
+    make_jars, right = {"good": (good_jars, Verdict.SHIP), "bad": (bad_jars, Verdict.HOLD)}[kind]
+    jars = make_jars()
+    asked = sys.argv[3:] or list(jars)
+    for name in asked:
         run_dir = out / name
         if not (run_dir / "verdict.json").exists():
             words = jars[name].words(out / "jars" / name)
@@ -78,8 +80,8 @@ def main() -> None:
     table = "\n".join(("| jar | verdict | first sentence | strongest reason against |", "|---|---|---|---|", *rows))
     (out / f"{kind}.md").write_text(f"{table}\n", encoding="utf-8")
     print(table)
-    wrong = [name for name, each in found.items() if (each.verdict is Verdict.HOLD) is not (kind == "bad")]
-    sys.exit(f"Judged wrongly: {', '.join(wrong)}" if wrong else 0)
+    wrong = [name for name in asked if name not in found or found[name].verdict is not right]
+    sys.exit(f"Not {right}: {', '.join(wrong)}" if wrong else 0)
 
 
 def good_jars() -> Mapping[str, Jar]:
