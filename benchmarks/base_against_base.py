@@ -27,7 +27,7 @@ _LEAST_SHIP = 0.9
 
 def main() -> None:
     out, count, busy = Path(sys.argv[1]).absolute(), number(2, 20), number(3, 0)
-    jar = distribution_of(None, KAFKA, local_toolbox().downloads).raft_jar
+    jar = distribution_of(None, KAFKA, local_toolbox()).raft_jar
     verdicts: Counter[str] = Counter()
     with busy_programs(busy):
         for turn in range(1, count + 1):

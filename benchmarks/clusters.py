@@ -28,7 +28,7 @@ from harness.cluster.topology import Topology
 from harness.kafka.distribution import Distribution, distribution_of
 from harness.model.request import Request
 from harness.model.setup import Profile
-from harness.stages.run import prepare_node_parts
+from harness.stages.node_parts import prepare_node_parts
 from harness.toolbox.toolbox import local_toolbox
 
 KAFKA = "3.9.1"
@@ -38,8 +38,8 @@ TOPOLOGY = Topology(3, 1)
 def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     toolbox = local_toolbox()
-    kafka = distribution_of(None, KAFKA, toolbox.downloads)
-    fast = prepare_node_parts(Request(), KAFKA, toolbox, lambda _: None)
+    kafka = distribution_of(None, KAFKA, toolbox)
+    fast = prepare_node_parts(Request(), kafka, toolbox, lambda _: None)
     plain = replace(fast, archive=None, profile=Profile.PRODUCTION)
     figures: dict[str, list[tuple[float, float, float]]] = {"fast": [], "default": []}
     for _ in range(rounds):

@@ -2,9 +2,10 @@
 
     python benchmarks/contrasts.py RUN_DIR [ARM] [SPLITS]
 
-RUN_DIR holds at least eight runs of each scenario on one arm (`harness build --arms base --repeats 8`, `harness run`).
-They are shared out at random: three are base, three the candidate, the rest a third arm. First nothing is changed:
-every finding beyond the noise is false. Then the candidate's log files get, at random places, five new lines, three
+RUN_DIR holds many runs of each scenario on one arm (`harness build --arms base --repeats 20`, `harness run`). They are
+shared out at random: three are base, three the candidate, and from the rest noise is learned. With eight runs the rest
+is too few for that, and nothing is known but what is compared. First nothing is changed: every finding beyond the noise
+is false. Then the candidate's log files get, at random places, five new lines, three
 that vanish, two that are logged ten times as often, one that changes places with its neighbour, three other values (a
 key of the configuration, a word in a gap of a statement, a word in brackets) and one that comes eight seconds later,
 besides other ports, ids and times, which mean nothing. What is put in was drawn by other seeds than those the method
@@ -26,6 +27,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from harness.logs.compare.contrasts import contrast
+from harness.logs.compare.observing import observe, stocks
 from harness.logs.compare.template_families import family
 from harness.logs.log_diff import counts_of, exposures, node_logs
 from harness.logs.read.blocks import LogFile, whole
@@ -39,6 +41,7 @@ from harness.model.node_logs import NodeLogs
 from harness.rundir.directory import RunDirectory
 
 SEED = 20261122
+LEARNED = "learned"
 ARMS = {**dict.fromkeys(range(3), "base"), **dict.fromkeys(range(3, 6), "candidate")}
 HEADER = re.compile(r"^(\[20\d\d-\S+ \S+\] (\w+) )(.*?)( \([\w.$]+\))$")
 NEW = (
@@ -107,7 +110,7 @@ def shared(nodes: Sequence[NodeLogs], chance: random.Random) -> list[NodeLogs]:
     """Return the nodes with their runs shared out to three arms."""
     repeats = sorted({node.repeat for node in nodes})
     chance.shuffle(repeats)
-    place = {repeat: (ARMS.get(at, "third"), at) for at, repeat in enumerate(repeats)}
+    place = {repeat: (ARMS.get(at, LEARNED), at) for at, repeat in enumerate(repeats)}
     return [replace(n, arm=place[n.repeat][0], repeat=place[n.repeat][1]) for n in nodes]
 
 
@@ -126,7 +129,11 @@ def read(nodes: Iterable[NodeLogs], texts: Texts, origins: Origins) -> dict[str,
 def beyond(nodes: Sequence[NodeLogs], files: Mapping[str, FileCounts]) -> list[Finding]:
     """Return what is told to be beyond the noise."""
     counts = [count for node in nodes for count in counts_of(node, files)]
-    found = contrast("base", "candidate", counts, exposures(nodes, files)).findings
+    own = [count for count in counts if count.where.arm != LEARNED]
+    seconds = exposures([node for node in nodes if node.arm != LEARNED], files)
+    before = [run for (arm, *_), run in observe([count for count in counts if count.where.arm == LEARNED]).items()]
+    stock = stocks(own, [("base", "candidate")], {"base": before})["base", "candidate"]
+    found = contrast("base", "candidate", own, seconds, None, stock).findings
     return [each for each in found if each.significance is Significance.BEYOND]
 
 

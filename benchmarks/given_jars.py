@@ -5,7 +5,7 @@
 Every jar is built into OUT/jars, verified as a user would (`harness verify --jar JAR`) into OUT/<name>, and gets a row
 in OUT/good.md or OUT/bad.md; exit 1 unless each of those asked for is SHIP, or HOLD for bad ones. What is there already
 is not done again. Good ones are `tests/sound/*.patch` laid over the released sources and more; bad ones are
-`tests/mutants/*.patch`, each on top of the shipped series.
+`tests/mutants/series/*.patch`, each on top of the shipped series.
 """
 
 from __future__ import annotations
@@ -15,22 +15,15 @@ import sys
 import time
 import zipfile
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.building.builders.base import BuildHost, open_builder
-from harness.building.configdef import prepare_probe
-from harness.building.raft_builds import Bench, Toolchain, build_series
-from harness.kafka.distribution import locked_distribution
-from harness.kafka.lock import read_lock
-from harness.kafka.maven import MavenSources
-from harness.kafka.patching import Patch, Series, load_series
-from harness.kafka.release_lines import line_of
+from harness.building.patched_jar import patched_jar
+from harness.kafka.patching import Patch, load_patch, load_series
 from harness.kafka.series import series_folder
 from harness.model.runs import Verdict
 from harness.rundir.directory import RunDirectory
-from harness.stages.mutants import load_excuses, load_mutants
+from harness.stages.mutant_folder import load_mutants
 from harness.toolbox.lockfile import Artifact, Purpose
 from harness.toolbox.toolbox import local_toolbox
 
@@ -102,36 +95,18 @@ def good_jars() -> Mapping[str, Jar]:
 
 def bad_jars() -> Mapping[str, Jar]:
     """Return the bad jars by name: the shipped series with one line wrong in each, none that may survive."""
-    shipped, mutants = load_series(series_folder(KAFKA)).patches, patches_of(TESTS / "mutants")
-    wrong = mutants.keys() - load_excuses(TESTS / "mutants", list(mutants)).keys()
-    return {name: Jar(lambda into, patch=mutants[name]: built(into, *shipped, patch)) for name in sorted(wrong)}
+    shipped, folder = load_series(series_folder(KAFKA)).patches, load_mutants(TESTS / "mutants" / "series")
+    wrong = {mutant.name: mutant.patch for mutant in folder.mutants if not mutant.expected.survives}
+    return {name: Jar(lambda into, patch=patch: built(into, *shipped, patch)) for name, patch in wrong.items()}
 
 
 def patches_of(folder: Path) -> dict[str, Patch]:
-    return {patch.path.stem: patch for patch in load_mutants(folder)}
+    return {path.stem: load_patch(folder, path.name) for path in sorted(folder.glob("*.patch"))}
 
 
 def built(into: Path, *patches: Patch, builder: str = "auto") -> Path:
     """Compile the released sources with patches; return the jar."""
-    toolbox, lock = local_toolbox(), read_lock(KAFKA)
-    directory = RunDirectory(into)
-    made = directory.build("jar").jar(KAFKA)
-    if made.exists():
-        return made
-    host = BuildHost(toolbox, line_of(KAFKA).class_files, print)
-    released = locked_distribution(lock, toolbox.downloads)
-    sources = toolbox.downloads.fetch(lock.one(Purpose.SOURCES))
-    with ExitStack() as held:
-        compiler = open_builder(builder, host, held)
-        probe = prepare_probe(compiler, toolbox.node_java(), released.jars, toolbox.cache)
-        build_series(
-            Bench(directory, probe, ""),
-            Toolchain(compiler, released, sources, host.target),
-            "jar",
-            MavenSources(KAFKA, sources),
-            Series("sound", KAFKA, patches),
-        )
-    return made
+    return patched_jar(KAFKA, patches, into, local_toolbox(), print, builder)
 
 
 def renamed(jar: Path, version: str) -> Path:

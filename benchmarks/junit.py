@@ -42,7 +42,7 @@ def main() -> None:
 def prepare() -> tuple[TestBench, Path]:
     toolbox, lock = local_toolbox(), read_lock(KAFKA)
     downloads, java = toolbox.downloads, toolbox.java()
-    kafka = distribution_of(None, KAFKA, downloads)
+    kafka = distribution_of(None, KAFKA, toolbox)
     builder = ecj_of(toolbox)
     jars = downloads.fetch_all(lock.of(Purpose.TESTS))
     return TestBench(line_of(KAFKA), java, jars, kafka.others, builder, toolbox.cache, changed=CHANGED), kafka.raft_jar

@@ -19,7 +19,7 @@ from harness.building.build_comparison import unpatched_jars
 from harness.building.builders.ecj import ecj_of
 from harness.building.configdef import read_keys
 from harness.building.raft_builds import Bench, Toolchain, build_series
-from harness.kafka.distribution import locked_distribution
+from harness.kafka.distribution import as_declared, locked_distribution
 from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
@@ -61,7 +61,7 @@ def main() -> None:
     baselines = tuple(BaselineJar(*each) for each in unpatched_jars([ecj], kafka, sources, 8, toolbox.cache))
     subject = Subject(named_classes(series), claims.flag, claims.flag_default, baselines)
     with tempfile.TemporaryDirectory() as scratch:
-        bench = Bench(RunDirectory(Path(scratch)), tools.config, claims.flag)
+        bench = Bench(RunDirectory(Path(scratch)), tools.config, claims.flag, as_declared(kafka, None))
         chain = Toolchain(ecj, kafka, sources, 8)
         made = build_series(bench, chain, "patched", MavenSources(VERSION, sources), series)
         jar = Path(scratch) / made.jar

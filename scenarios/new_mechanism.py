@@ -16,7 +16,7 @@ from harness.scenario import (
 )
 
 
-@scenario(kraft(controllers=3, observers=1), suite="bootstrap", budget="4m")
+@scenario(kraft(controllers=3, observers=1), suite=("bootstrap", "standard"), budget="4m")
 def new_mechanism(plan, cluster, observer):
     """Does an observer that was configured with one right address only survive the stop of the voter behind it?"""
     with plan.phase("the voters start"):

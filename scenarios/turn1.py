@@ -3,7 +3,7 @@
 from harness.scenario import has_leader, kraft, scenario, stop, voter_moves
 
 
-@scenario(kraft(controllers=3, observers=1), suite="bootstrap", budget="4m")
+@scenario(kraft(controllers=3, observers=1), suite=("bootstrap", "standard"), budget="4m")
 def turn1(plan, cluster, observer):
     """Does the observer keep following when two of three voters have moved and the third one stops?
 

@@ -13,7 +13,7 @@ from harness.scenario import (
 )
 
 
-@scenario(kraft(controllers=3, observers=1), suite="bootstrap", budget="4m")
+@scenario(kraft(controllers=3, observers=1), suite=("bootstrap", "standard"), budget="4m")
 def turn2(plan, cluster, observer):
     """Does the observer find the new leader when every address it was configured with is stale?"""
     voter_moves.start_all(plan, observer)

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadFileScheduling
 
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+settings.register_profile("quick", deadline=None, max_examples=50)
+settings.register_profile("thorough", deadline=None, max_examples=500)  # tox -e whole
+settings.load_profile("quick")
 
 # Those that use the container engine run one after the other: what one counts, another would add to.
 _OF_THE_ENGINE = ("test_containers_live.py", "test_crosscheck_live.py")

@@ -25,11 +25,12 @@ from harness.model.runs import Outcome
 
 _JARS = ("kafka-raft",)
 _EXPECTED = re.compile(r"PASSED|FAILED\(([a-z][a-z0-9_]*)\)")
+_FIGURE = re.compile(r"[a-z][a-z0-9_]*")
 _TEST = re.compile(r"[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*#[A-Za-z_$][\w$]*")
 _CLASS = re.compile(r"[a-z]\w*(\.[a-z]\w*)*\.[A-Z]\w*")
 _FILE_KEYS = ("flag", "flag_default", "question", "classes", "test_changed")
 _CLAIM_KEYS = ("id", "says", "source")
-_PROOF_KEYS = ("scenario", "expect", "evidence", "level", "queries", "tests")
+_PROOF_KEYS = ("scenario", "expect", "evidence", "level", "limits", "queries", "tests")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +167,8 @@ def _chain(table: Mapping[str, Any], where: str) -> Chain:
     only_keys(table, where, needed=_CLAIM_KEYS, allowed=_PROOF_KEYS)
     if not {"scenario", "queries", "tests"} & set(table):
         raise ValueError(f"{where} lacks scenario, queries or tests: nothing could show that it is true")
-    if "scenario" not in table and {"expect", "evidence"} & set(table):
-        raise ValueError(f"{where}: expect and evidence go with a scenario")
+    if "scenario" not in table and {"expect", "evidence", "limits"} & set(table):
+        raise ValueError(f"{where}: expect, evidence and limits go with a scenario")
     if "level" in table and "evidence" not in table:
         raise ValueError(f"{where}: level goes with evidence")
     return Chain(
@@ -216,7 +217,18 @@ def _claim(table: Mapping[str, Any], where: str, flag: str) -> Claim:
         scenario=table["scenario"],
         expected=_expected(table["expect"], f"{where}, expect", flag),
         source=table["source"],
+        limits=_limits(table.get("limits", {}), f"{where}, limits"),
     )
+
+
+def _limits(table: Any, where: str) -> dict[str, float]:
+    """Return the most that figures of a run may be, by their names in result.json."""
+    if not isinstance(table, dict) or not table.keys() <= set(filter(_FIGURE.fullmatch, table)):
+        raise ValueError(f"{where}: write limits = {{ observer_recovers_seconds = 3 }}, with figures of a run by name")
+    for figure, most in table.items():
+        if type(most) not in (int, float) or not 0 <= most < float("inf"):
+            raise ValueError(f"{where}.{figure}: {most!r} is no number that can be the most")
+    return {figure: float(most) for figure, most in table.items()}
 
 
 def _expected(table: Any, where: str, flag: str) -> dict[Role, Expected]:

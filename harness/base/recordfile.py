@@ -1,15 +1,22 @@
-"""A JSON file that holds one record: read and written as that record, and one check of its schema."""
+"""A JSON file that holds one record: read and written as that record, and one check of its schema.
+
+A file whose name ends in `.gz` is compressed.
+"""
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from harness.base.errors import HarnessError
-from harness.base.files import write_text
+from harness.base.files import write_bytes, write_text
 from harness.base.json import parse_json, record_of, to_json
+
+MAX_UNPACKED = 256 << 20  # bytes of a compressed file
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -49,13 +56,28 @@ class RecordFile(Generic[T]):
 
     def write(self, record: T) -> Path:
         """Write the record atomically and return the file's path."""
+        if self._is_compressed:  # without a time in it: the same record always gives the same bytes
+            return write_bytes(self.path, gzip.compress(to_json(record).encode(), mtime=0))
         return write_text(self.path, to_json(record))
+
+    @property
+    def _is_compressed(self) -> bool:
+        return self.path.suffix == ".gz"
 
     def _content(self) -> bytes:
         try:
-            return self.path.read_bytes()
-        except OSError as error:
-            raise HarnessError(f"{self.path} cannot be read: {error.strerror}.", self.remedy) from error
+            return _unpacked(self.path) if self._is_compressed else self.path.read_bytes()
+        except (OSError, EOFError, zlib.error) as error:
+            why = getattr(error, "strerror", None) or error
+            raise HarnessError(f"{self.path} cannot be read: {why}.", self.remedy) from error
+
+
+def _unpacked(path: Path) -> bytes:
+    with gzip.open(path) as file:
+        content = file.read(MAX_UNPACKED + 1)
+    if len(content) > MAX_UNPACKED:
+        raise EOFError(f"it holds more than {MAX_UNPACKED >> 20} MiB")
+    return content
 
 
 def read_record(

@@ -35,6 +35,11 @@ def ordinal(number: int) -> str:
     return f"{number}{suffix}"
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number of things, such as `1 run` and `2 runs`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def cut(text: str, limit: int) -> str:
     """Return `text`, or its first `limit` characters and how many more there were."""
     if len(text) <= limit:

@@ -26,6 +26,22 @@ def check_keys(keys: Iterable[str], known: Collection[str]) -> tuple[str, ...]:
     return tuple(f"--config: Kafka itself does not know {key}; only a plugin can use it" for key in strange)
 
 
+def one_sided_keys(
+    keys: Iterable[str], base: tuple[str, Collection[str]], candidate: tuple[str, Collection[str]]
+) -> tuple[str, ...]:
+    """Return a sentence about each key that one of two builds, given by name and keys, knows and the other ignores.
+
+    Such a key was added or removed between their versions, so that it sets one arm alone.
+    """
+    sides = ((base, candidate), (candidate, base))
+    return tuple(
+        f"--config: {other} does not know {key}, which {one} does: only there it has an effect"
+        for (one, known), (other, unknown) in sides
+        for key in sorted(keys)
+        if key in known and key not in unknown
+    )
+
+
 def _meant(key: str, known: Collection[str]) -> str:
     """Return the known key that another one is a slip of, word by word; empty for none."""
     alike = [each for each in known if _letters(each) == _letters(key) or _is_slip(key.split("."), each.split("."))]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.archives import entry_names
 from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
 from harness.base.text import visible
@@ -17,7 +18,7 @@ from harness.building.java_programs import QUICK, compiled_probe
 from harness.model.arms import Flag
 from harness.toolbox.java import JavaRuntime
 
-_SOURCE = "ConfigProbe.java"
+CONFIG_SOURCE = Path(__file__).with_name("ConfigProbe.java")
 _OF_QUORUM = "org.apache.kafka.raft.QuorumConfig"
 _TIMEOUT_SECONDS = 60
 
@@ -43,7 +44,7 @@ class Probe:
 
 def prepare_probe(builder: Builder, java: JavaRuntime, class_path: Sequence[Path], cache: Path) -> Probe:
     """Compile the probe into the cache, once per source and compiler. Raises HarnessError when it does not compile."""
-    classes = compiled_probe(builder, Path(__file__).with_name(_SOURCE), class_path, cache)
+    classes = compiled_probe(builder, CONFIG_SOURCE, class_path, cache)
     return Probe(classes, java)
 
 
@@ -60,8 +61,10 @@ def read_flag(probe: Probe, jar: Path, class_path: Sequence[Path], key: str) -> 
 def read_keys(probe: Probe, jar: Path, class_path: Sequence[Path], owner: str = _OF_QUORUM) -> tuple[ConfigKey, ...]:
     """Return every key that a class declares, that of the raft jar's quorum configuration if no other is named.
 
-    Raises HarnessError as `read_flag`.
+    An early raft jar has no such class and declares none: for 2.8 the server does. Raises HarnessError as `read_flag`.
     """
+    if owner == _OF_QUORUM and f"{_OF_QUORUM.replace('.', '/')}.class" not in entry_names(jar):
+        return ()
     path = os.pathsep.join(map(str, (jar.absolute(), *class_path, probe.classes)))
     try:
         # Bare, since this runs static code of a jar that somebody gave.

@@ -19,7 +19,7 @@ from harness.kafka.maven import lay_out_generated
 from harness.kafka.patching import Series, apply_series
 from harness.kafka.tree import Source, SourceTree
 from harness.kafka.versions import release_of
-from harness.model.arms import Build
+from harness.model.arms import RELEASE, Build, Kafka
 from harness.rundir.directory import RunDirectory
 from harness.rundir.parts import BuildFolder
 from harness.toolbox.downloads import sha256_of
@@ -34,11 +34,15 @@ class CompileError(HarnessError):
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """Where builds are put (in `directory`), and the key of the flag, `flag_key`, that is looked up in each jar."""
+    """Where builds are put (in `directory`), and the key of the flag, `flag_key`, that is looked up in each jar.
+
+    `kafka` is what nodes run the builds in.
+    """
 
     directory: RunDirectory
     probe: Probe
     flag_key: str
+    kafka: Kafka
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +94,8 @@ def build_series(bench: Bench, tools: Toolchain, name: str, source: Source, seri
 
 
 def release_build(bench: Bench, name: str, distribution: Distribution) -> Build:
-    """Take a distribution's own raft jar as it is: the control."""
-    made = _JarOrigin(name, "release", (), distribution.description, f"{distribution.description}: its own raft jar\n")
+    """Take a distribution's own raft jar as it is."""
+    made = _JarOrigin(name, RELEASE, (), distribution.description, f"{distribution.description}: its own raft jar\n")
     return _keep(bench, made, distribution.raft_jar, distribution)
 
 
@@ -191,6 +195,7 @@ def _keep(bench: Bench, made: _JarOrigin, jar: Path, distribution: Distribution)
         flag=read_flag(bench.probe, kept, distribution.others, bench.flag_key),
         series=made.series,
         note=made.note,
+        kafka=bench.kafka,
     )
     folder.record.write(build)
     return build

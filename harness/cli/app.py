@@ -20,7 +20,22 @@ from rich.text import Text
 from harness.base.ending import ask_for_end, end_is_asked_for
 from harness.base.errors import HarnessError
 from harness.base.text import visible
-from harness.cli import audit, claims, convert, image, inspect, mutants, nightly, rollout, selftest, stages, verify
+from harness.cli import (
+    audit,
+    claims,
+    compare,
+    convert,
+    image,
+    inspect,
+    mutants,
+    nightly,
+    noise,
+    rollout,
+    selftest,
+    stages,
+    upgrade_notes,
+    verify,
+)
 from harness.cli.common import USAGE_OR_HARNESS_ERROR, at_work, console, errors, how_to_go_on
 
 _DISTRIBUTION = "kafka-patch-harness"
@@ -48,7 +63,10 @@ audit.register(app)
 claims.register(app)
 mutants.register(app)
 nightly.register(app)
+compare.register(app)
+noise.register(app)
 convert.register(app)
+upgrade_notes.register(app)
 selftest.register(app)
 
 

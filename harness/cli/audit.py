@@ -14,6 +14,7 @@ from harness.base.text import visible
 from harness.cli import common
 from harness.cli.common import Offline
 from harness.model.proof import AuditAnswer
+from harness.model.request import DEFAULT_KAFKA
 from harness.model.runs import Evidence
 from harness.proof.proof_summary import describe_answers
 
@@ -44,6 +45,7 @@ def audit(
             show_default=False,
         ),
     ] = "",
+    kafka: Annotated[str, typer.Option("--kafka", help="The Kafka version whose series is meant.")] = DEFAULT_KAFKA,
     offline: Offline = False,
 ) -> int:
     """Ask the source what the claims promise: exit 1 when a promise does not hold, 0 otherwise.
@@ -53,12 +55,11 @@ def audit(
     from harness.audit.answering import audit as answers_of
     from harness.audit.claims_file import load_claims
     from harness.kafka.series import series_folder
-    from harness.model.request import DEFAULT_KAFKA
     from harness.stages import audit as stage
 
     if sources and jar:
         raise HarnessError("--sources and --jar do not go together.", "Sources show more: give them alone.")
-    folder = Path(series) if Path(series, "series").is_file() else series_folder(DEFAULT_KAFKA, series)
+    folder = Path(series) if Path(series, "series").is_file() else series_folder(kafka, series)
     claimed = load_claims(claims or folder / "claims.toml")
     if sources:
         answers = answers_of(claimed, sources)

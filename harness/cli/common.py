@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -78,7 +78,7 @@ def hold(folder: Path) -> None:
 
 
 def begin(folder: Path) -> None:
-    """Own a run directory, which can be gone on with when the command is interrupted."""
+    """Own a run directory or a night, which can be gone on with when the command is interrupted."""
     hold(folder)
     _in_work.append(folder)
 
@@ -99,8 +99,18 @@ def at_work() -> Iterator[None]:
 
 def how_to_go_on() -> str:
     """Return how to go on with what the last command began; empty where that was nothing."""
-    begun = [RunDirectory(folder) for folder in _in_work if RunDirectory(folder).request.exists]
-    return f"Go on with: {begun[-1].resume_command}" if begun else ""
+    commands = [command for command in map(_resume_command, _in_work) if command]
+    return f"Go on with: {commands[-1]}" if commands else ""
+
+
+def _resume_command(folder: Path) -> str:
+    """Return the command that goes on with a run directory or a night; empty for a folder that is neither."""
+    from harness.nightly.folder import NightFolder  # of interest once something was cut short, or is in the way
+
+    night, directory = NightFolder(folder), RunDirectory(folder)
+    if night.night.exists and night.options.exists:
+        return night.resume_command
+    return directory.resume_command if directory.request.exists else ""
 
 
 @contextmanager
@@ -118,8 +128,8 @@ def new_run_dir(out: Path | None, command: str) -> Path:
     if out is None:
         return _unused(Path("out") / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{command}")
     if out.exists() and (not out.is_dir() or any(path.name != MARKER for path in out.iterdir())):
-        directory = RunDirectory(out)
-        go_on = f", or go on with this one: {directory.resume_command}" if directory.request.exists else ""
+        resume = _resume_command(out)
+        go_on = f", or go on with this one: {resume}" if resume else ""
         raise HarnessError(f"The folder {out} is not empty.", f"Name another by --out{go_on}.")
     return folder_to_write_in(out)
 
@@ -173,6 +183,13 @@ def refuse_rollout(run_dir: Path, hint: str = "") -> None:
         raise HarnessError(f"{run_dir} is a rollout.", hint or f"Do what it lacks with: {directory.resume_command}")
 
 
+def only_verifications(folders: Iterable[Path], done: str) -> None:
+    """Raise HarnessError when a rollout is among the folders that are to be `done`."""
+    hint = f"Only verifications and nights are {done}; what a rollout came to is in its report.html and rollout.json."
+    for folder in folders:
+        refuse_rollout(folder, hint)
+
+
 @contextmanager
 def fresh_run_dir(out: Path | None, command: str, request: Request | None = None) -> Iterator[Path]:
     """Make a run directory; one that no other stage could go on from goes away again when the command fails."""
@@ -185,6 +202,18 @@ def fresh_run_dir(out: Path | None, command: str, request: Request | None = None
     except BaseException as error:
         if not RunDirectory(folder).declaration.exists and not (isinstance(error, HarnessError) and error.keeps):
             shutil.rmtree(folder)
+        raise
+
+
+@contextmanager
+def fresh_folder(out: Path | None, command: str) -> Iterator[Path]:
+    """Make a folder for the result of a command; it goes away again when the command fails."""
+    folder = new_run_dir(out, command)
+    hold(folder)
+    try:
+        yield folder
+    except BaseException:
+        shutil.rmtree(folder)
         raise
 
 

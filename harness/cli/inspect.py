@@ -52,7 +52,7 @@ def list_everything(
         return _list_verbs()
     table = Table("scenario", "suite", "question", box=None, header_style="bold")
     for scenario in known.values():
-        table.add_row(scenario.name, scenario.suite, scenario.question)
+        table.add_row(scenario.name, ", ".join(scenario.suites), scenario.question)
     for name, kind in KINDS.items():
         table.add_row(name, "rollout", kind.question)
     out.print(table)
@@ -89,7 +89,7 @@ def plan(
     chosen = _scenario_of(scenario, scenarios or ())
     out = common.console()
     out.print(Text(chosen.name, style="bold"), Text(chosen.question))
-    out.print(f"{describe_topology(chosen.topology)}; suite {chosen.suite}")
+    out.print(f"{describe_topology(chosen.topology)}; suite {', '.join(chosen.suites)}")
     for kind, text in described(chosen.plan().everything, usual):
         out.print(Text(f"\n{text}", style="bold") if kind == "phase" else Text(f"  {kind:<10} {text}"))
     return 0
@@ -170,10 +170,12 @@ def lock(
 
 def _use_of_lock(version: str) -> str:
     """Return what can be done with a version once it is locked: without a series of it a jar is needed."""
-    from harness.kafka.series import shipped_series
+    from harness.kafka.release_lines import Mode, line_of
+    from harness.kafka.series import series_folders
 
-    has_series = any(series.startswith(f"{version}/") for series in shipped_series())
-    return f"harness verify --kafka {version}{'' if has_series else ' --jar JAR'}"
+    if Mode.KRAFT not in line_of(version).modes:
+        return f"harness prove --kafka {version} --jar JAR"
+    return f"harness verify --kafka {version}{'' if series_folders(version) else ' --jar JAR'}"
 
 
 def _lock_tools(out: Path | None) -> int:

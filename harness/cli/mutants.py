@@ -1,41 +1,124 @@
-"""`harness mutants`: would the harness notice? Jars that are wrong on purpose, and what catches each."""
+"""`harness mutants` and `harness power`: would the harness notice? Jars that are wrong on purpose."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from harness.base.errors import HarnessError
 from harness.cli import common
-from harness.cli.common import Offline, Out
-from harness.model.proof import TestScope
-from harness.model.request import Request
+from harness.cli.common import Offline
+from harness.cli.helptext import help_text
+from harness.model.detection import Ground, Part
+from harness.model.request import Request, located
+
+_MUTANTS_HELP = help_text(
+    "What notices jars that are wrong on purpose? Exit 1 when one survives without a written reason.",
+    "Each jar is verified as anybody's, up to its first HOLD. `--out` of an earlier table goes on with it: what was "
+    "found of the same jar by the same rules stands.",
+    examples=(
+        ("harness mutants", "what anybody's jar may do, and fixes of upstream reversed"),
+        ("harness mutants tests/mutants/series", "the shipped series with one line wrong"),
+        ("harness mutants --without tests,proof --out out/live", "what live clusters notice alone"),
+        ("harness mutants --only leaks-on-every-append --out out/mutants", "one row of a table"),
+    ),
+)
+_POWER_HELP = help_text(
+    "What is the smallest defect that a suite notices? Plants each kind in growing sizes.",
+    "Writes power.json, which `harness verify` reads from builds/power and names beside SHIP.",
+    examples=(
+        ("harness power --suite standard --out out/power", "every kind; an earlier --out goes on"),
+        ("harness power --only stall --times 3", "one kind; noticed is what is noticed three times of three"),
+    ),
+)
+Folder = Annotated[Path, typer.Argument(help="A folder of patches with a mutants.toml.")]
+Templates = Annotated[Path, typer.Argument(help="A folder of templates with a growing.toml.")]
+Only = Annotated[list[str] | None, typer.Option("--only", help="Only this one; may be given again.")]
+Without = Annotated[str, typer.Option("--without", help="Leave out `tests`, `proof` or both: tests,proof.")]
+Suite = Annotated[str, typer.Option("--suite", help="As for `harness verify`.", show_default=False)]
+Series = Annotated[str, typer.Option("--series", help="As for `harness verify`.", show_default=False)]
+Builder = Annotated[str, typer.Option("--builder", help="As for `harness verify`.")]
+Jobs = Annotated[int, typer.Option("--jobs", min=1, max=16, help="Clusters side by side.")]
+Times = Annotated[int, typer.Option("--times", min=1, help="How often a size must be noticed, of as many times.")]
+TableOut = Annotated[
+    Path | None,
+    typer.Option("--out", help="Folder to make, or to go on with; `out/<time>-…` if not given.", show_default=False),
+]
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("mutants")(mutants)
+    """Add the commands."""
+    app.command("mutants", help=_MUTANTS_HELP)(mutants)
+    app.command("power", help=_POWER_HELP)(power)
 
 
 def mutants(
-    folder: Annotated[Path, typer.Argument(help="A folder of one-line patches on top of the shipped series.")] = Path(
-        "tests/mutants"
-    ),
-    series: Annotated[str, typer.Option("--series", help="As for `harness verify`.", show_default=False)] = "",
-    builder: Annotated[str, typer.Option("--builder", help="As for `harness verify`.")] = "auto",
-    out: Out = None,
+    folder: Folder = Path("tests/mutants/stock"),
+    only: Only = None,
+    without: Without = "",
+    suite: Suite = "",
+    series: Series = "",
+    builder: Builder = "auto",
+    jobs: Jobs = 2,
+    out: TableOut = None,
     offline: Offline = False,
 ) -> int:
-    """Build and judge mutants of the series: exit 1 when one survives without a written reason.
+    """Build and verify every mutant of a folder."""
+    from harness.stages.detection_table import table
+    from harness.stages.mutant_folder import load_mutants
+    from harness.stages.mutants import RESULTS, Workshop, detect
 
-    Examples: harness mutants · harness mutants my-mutants --out out/mutants
-    """
-    from harness.stages.mutants import detect, table
-
-    request = Request(series=series, builder=builder, tests=TestScope.RELATED, offline=offline, argv=common.argv())
+    left_out, read = _parts(without), load_mutants(folder, only or ())
+    request = _request(Request(series=series, builder=builder, jobs=jobs, offline=offline), suite)
+    made = _table_dir(out, "mutants", RESULTS)
     found = detect(
-        folder, request, common.new_run_dir(out, "mutants"), common.toolbox(offline=offline), common.reporter()
+        read, Workshop(made, read.ground, request, common.toolbox(offline=offline), common.reporter()), left_out
     )
     common.console().print(table(found), soft_wrap=True)
     return 0 if all(each.settled for each in found) else 1
+
+
+def power(
+    folder: Templates = Path("tests/mutants/growing"),
+    only: Only = None,
+    times: Times = 2,
+    suite: Suite = "",
+    builder: Builder = "auto",
+    jobs: Jobs = 2,
+    out: TableOut = None,
+    offline: Offline = False,
+) -> int:
+    """Find the smallest defect of each kind that is noticed by live clusters alone."""
+    from harness.stages.growing import load_growing
+    from harness.stages.mutants import Workshop
+    from harness.stages.power import RESULTS, curve, measure
+
+    templates = load_growing(folder, only or ())
+    request = _request(Request(builder=builder, jobs=jobs, offline=offline), suite)
+    made = _table_dir(out, "power", RESULTS)
+    workshop = Workshop(made, Ground.STOCK, request, common.toolbox(offline=offline), common.reporter())
+    common.console().print(curve(measure(templates, workshop, times)), soft_wrap=True)
+    return 0
+
+
+def _request(request: Request, suite: str) -> Request:
+    """Return the request of every jar: reached lines are no part of the question."""
+    return located(replace(request, coverage=False, suite=suite or request.suite))
+
+
+def _parts(words: str) -> tuple[Part, ...]:
+    named = [word.strip() for word in words.split(",") if word.strip()]
+    if odd := [word for word in named if word not in list(Part)]:
+        raise HarnessError(f"--without knows no {odd[0]}.", f"Choose among {', '.join(Part)}.")
+    return tuple(part for part in Part if part in named)
+
+
+def _table_dir(out: Path | None, command: str, sign: str) -> Path:
+    """Return a folder for a table, absolute and held: a new one, or one that holds an earlier table."""
+    known = out is not None and (out / sign).is_file()
+    folder = out if out and known else common.new_run_dir(out, command)
+    common.hold(folder)
+    return folder.absolute()

@@ -1,11 +1,8 @@
-"""`harness nightly`, `merge`, `compare` and `open`: the night, and looking at what came of it."""
+"""`harness nightly` and `merge`: the night, on one machine or many."""
 
 from __future__ import annotations
 
-import os
 import shlex
-import webbrowser
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -26,7 +23,8 @@ if TYPE_CHECKING:  # the night's modules are loaded by the command that needs th
     from harness.model.request import Request
     from harness.model.runs import Verdict
     from harness.nightly.judging import NightReport
-    from harness.nightly.night import Night
+    from harness.nightly.night import Night, NightOptions
+    from harness.nightly.night_matrix import Matrix, Verification
 
 MatrixFile = Annotated[
     Path | None,
@@ -47,21 +45,23 @@ NightOut = Annotated[
     Path | None, typer.Option("--out", help="Folder to make; `out/<time>-night` if not given.", show_default=False)
 ]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, max=16, help="Clusters side by side.")]
+Resume = Annotated[
+    Path | None,
+    typer.Option("--resume", help="Go on with a night that was cut short, with its options.", show_default=False),
+]
 OnlyList = Annotated[bool, typer.Option("--list", help="List what would run, and where; start nothing.")]
 
 _HISTORY = Path("out/history.jsonl")
-_DIFFERENT = 1
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("nightly")(nightly)
     app.command("merge")(merge)
-    app.command("compare")(compare)
-    app.command("open")(open_report)
 
 
 def nightly(
+    context: typer.Context,
     matrix: MatrixFile = None,
     shard: Shard = "1/1",
     night: NightName = "",
@@ -71,29 +71,30 @@ def nightly(
     offline: Offline = False,
     only_list: OnlyList = False,
     out: NightOut = None,
+    resume: Resume = None,
 ) -> int:
     """Run the matrix, or one shard of it: every verification in its own run directory, none stops the others.
 
-    Examples: harness nightly · harness nightly --shard 2/4 --night 20260301 --out night-2
+    Examples: harness nightly · harness nightly --shard 2/4 --night 20260301 --out night-2 ·
+    harness nightly --resume out/20260301-010000-night
     """
-    from dataclasses import replace
-
-    from harness.model.request import located
     from harness.model.waivers import load_waivers
-    from harness.nightly.concluding import conclude, keep_waivers
+    from harness.nightly.concluding import keep_waivers
+    from harness.nightly.folder import NightFolder
+    from harness.nightly.night import NightOptions
     from harness.nightly.night_matrix import load_matrix
-    from harness.nightly.running import plan_night, run_shard
+    from harness.nightly.running import plan_night
     from harness.nightly.shards import parse_shard
     from harness.scenario.registry import load_all
-    from harness.stages.verify import verify
 
+    if resume:
+        _nothing_else(context, resume)
+        return _resume(resume)
     part, parts = parse_shard(shard)
-    read = load_matrix(matrix or data_root() / "builds" / "matrix.toml")
+    path = matrix or data_root() / "builds" / "matrix.toml"
+    read, options = load_matrix(path), NightOptions(path.absolute(), history.absolute(), jobs, offline)
     file = waivers or read.waivers
-    selected = [
-        replace(each, request=located(replace(each.request, jobs=jobs, offline=offline, waivers=file)))
-        for each in read.verifications
-    ]
+    selected = _for_this_machine(read, options, file)
     planned = plan_night(
         selected,
         load_all(),
@@ -109,16 +110,75 @@ def nightly(
     if file:
         load_waivers(file)  # before anything runs
     folder = common.new_run_dir(out, "night")
-    common.hold(folder)
+    common.begin(folder)
     if file:
         keep_waivers(file, folder)
+    NightFolder(folder).options.write(options)
+    return _run(planned, {each.id: each.request for each in selected}, folder, history)
 
-    def ask(request: Request, run_dir: Path, reporter: Reporter) -> Verdict:
-        RunDirectory(run_dir).request.write(request)
-        return verify(run_dir, common.toolbox_of(run_dir), reporter)
 
-    run_shard(planned, {each.id: each.request for each in selected}, folder, common.reporter(), ask)
+def _resume(folder: Path) -> int:
+    """Do what a night lacks."""
+    from dataclasses import replace
+
+    from harness.nightly.folder import NightFolder, read_night
+    from harness.nightly.night_matrix import load_matrix
+    from harness.nightly.running import requests_of
+
+    place = NightFolder(folder)
+    night, options = read_night(folder), place.options.read()
+    read = load_matrix(options.matrix)
+    waivers = place.waivers if place.waivers.is_file() else None
+    requests = requests_of(night, replace(read, verifications=_for_this_machine(read, options, waivers)))
+    common.begin(folder)
+    common.reporter().stage(f"{len(night.mine) - len(night.unanswered)} of {len(night.mine)} verifications have ended")
+    return _run(night, requests, folder, options.history)
+
+
+def _nothing_else(context: typer.Context, folder: Path) -> None:
+    """Raise HarnessError for an option that was typed beside --resume."""
+    for each in context.command.params:
+        source = context.get_parameter_source(each.name or "")
+        if each.name != "resume" and source and source.name == "COMMANDLINE":
+            raise HarnessError(
+                f"--resume takes its options from {folder}, not {each.opts[0]}.", "Leave the others out."
+            )
+
+
+def _for_this_machine(matrix: Matrix, options: NightOptions, waivers: Path | None) -> tuple[Verification, ...]:
+    """Return the verifications of a matrix as this machine asks them."""
+    from dataclasses import replace
+
+    from harness.model.request import located
+
+    return tuple(
+        replace(
+            each,
+            request=located(replace(each.request, jobs=options.jobs, offline=options.offline, waivers=waivers)),
+        )
+        for each in matrix.verifications
+    )
+
+
+def _run(night: Night, requests: dict[str, Request], folder: Path, history: Path) -> int:
+    from harness.nightly.concluding import conclude
+    from harness.nightly.running import run_shard
+
+    run_shard(night, requests, folder, common.reporter(), _verify)
     return _print_night(conclude(folder, history), folder)
+
+
+def _verify(request: Request, run_dir: Path, reporter: Reporter) -> Verdict:
+    """Verify in a run directory of the night, which may have been cut short in it."""
+    from harness.base.locks import owned
+    from harness.stages.verify import verify
+
+    directory = RunDirectory(run_dir)
+    with owned(run_dir):
+        directory.remove_unfinished()
+        if not directory.declaration.exists:  # nothing is built that another request could be at odds with
+            directory.request.write(request)
+        return verify(run_dir, common.toolbox_of(run_dir), reporter)
 
 
 def merge(
@@ -136,7 +196,7 @@ def merge(
     from harness.nightly.merging import describe_missing
     from harness.nightly.merging import merge as merge_folders
 
-    _refuse_rollouts(folders, "merged")
+    common.only_verifications(folders, "merged")
     folder = common.new_run_dir(out, "merge")
     common.hold(folder)
     try:
@@ -149,70 +209,13 @@ def merge(
     return _print_night(conclude(folder, history), folder)
 
 
-def compare(
-    before: Annotated[Path, typer.Argument(help="A run directory or a night.")],
-    after: Annotated[Path, typer.Argument(help="Another of the same kind.")],
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
-) -> int:
-    """Show what changed between two runs or two nights; exit code 0 when nothing did, 1 otherwise.
-
-    Verdicts, outcomes, the proof and log findings beyond the noise count; what may be noise, other jars and other times
-    are shown and do not count.
-
-    Example: harness compare out/20260301-010000-night out/20260302-010000-night
-    """
-    from harness.nightly.comparing import compare as changes_between
-    from harness.nightly.comparing import read_side, render_markdown, same_kind, sentence
-
-    _refuse_rollouts((before, after), "compared")
-    same_kind(before, after)
-    changes = changes_between(read_side(before), read_side(after))
-    out = common.console()
-    if markdown:
-        out.print(render_markdown(changes, str(before), str(after)), end="")
-    else:
-        for change in changes:
-            words = f"{change.what:<8} {change.where + ': ' if change.where else ''}{change.before} → {change.after}"
-            out.print(Text(visible(words), style="" if change.counts else "dim"))
-        out.print(sentence(changes))
-    return _DIFFERENT if any(change.counts for change in changes) else 0
-
-
-def _refuse_rollouts(folders: Sequence[Path], done: str) -> None:
-    hint = f"Only verifications and nights are {done}; what a rollout came to is in its report.html and rollout.json."
-    for folder in folders:
-        common.refuse_rollout(folder, hint)
-
-
-def open_report(run_dir: Annotated[Path, typer.Argument(help="A run directory or a night.")]) -> int:
-    """Show a report in the browser; without a display, print where it is.
-
-    Example: harness open out/20260301-120000-verify
-    """
-    page = _page(run_dir)
-    common.console().print(str(page))
-    if any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")):
-        webbrowser.open(page.absolute().as_uri())
-    return 0
-
-
-def _page(folder: Path) -> Path:
-    from harness.nightly.folder import NightFolder
-    from harness.rundir.directory import RunDirectory
-
-    for page in (NightFolder(folder).page, RunDirectory(folder).report):
-        if page.is_file():
-            return page
-    judged = RunDirectory(folder).verdict.exists
-    hint = f"Write it: harness report {folder}" if judged else "Name a run or a night."
-    raise HarnessError(f"{folder} holds no report.", hint)
-
-
 def _list(night: Night) -> None:
     out = common.console()
     for each in night.mine:
         out.print(Text(f"{each.shard}/{night.shards}  {each.id}, about {duration(each.seconds)}", style="bold"))
         out.print(f"     {shlex.join(['harness', 'verify', *each.arguments])}")
+    lasts = duration(sum(each.seconds for each in night.mine))
+    out.print(f"{len(night.mine)} of {len(night.planned)} verifications, about {lasts} on two quiet cores")
 
 
 def _print_night(report: NightReport, folder: Path) -> int:

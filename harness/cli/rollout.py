@@ -1,4 +1,4 @@
-"""`harness rollout`: rehearse the roll of a jar, node by node, and the way back."""
+"""`harness rollout`: rehearse the roll of a jar or a whole Kafka, node by node, and the way back."""
 
 from __future__ import annotations
 
@@ -17,15 +17,18 @@ from harness.rollout.nodes import USUAL_TOPOLOGY
 from harness.rundir.directory import RunDirectory
 
 _HELP = help_text(
-    "Rehearse the rollout: swap the jar node by node under load, and back.",
-    "Brings a cluster up on base under load and replaces the jar node by node, with checks before and after each step; "
-    "then soaks on mixed versions, rolls back from complete and from half-way, kills a node in the middle of its step, "
-    "and sees that a jar which dies on load is stopped at the first node. "
+    "Rehearse the rollout: swap jar or whole Kafka node by node under load, and back.",
+    "Brings a cluster up on base under load and replaces the jar, or all of Kafka, node by node, with checks before "
+    "and after each step; then soaks on mixed versions, rolls back from complete and from half-way, kills a node in "
+    "the middle of its step, and sees that a jar which dies on load is stopped at the first node. Between Kafkas of "
+    "other features it says first what going back means once they are finalised, and finalises them last. "
     "Ends with report.html, junit.xml and runbook.md.",
     "Exit codes: 0 it passed, 1 the roll was stopped, 2 usage or harness error, 3 too little could be tested.",
     examples=(
         ("harness rollout", "the shipped series over stock 3.9.1"),
         ("harness rollout --jar kafka-raft-3.9.1.jar --base-dist /opt/kafka --config my.properties", "your own Kafka"),
+        ("harness rollout --base-kafka 3.9.2 --kafka 4.3.1", "one release to another"),
+        ("harness rollout --base-dist /opt/kafka --dist kafka_2.13-4.3.1.tgz --order brokers-first", "your own Kafkas"),
         ("harness rollout --topology 3combined+1 --rehearse control --rehearse forward-and-back", "only these two"),
         ("harness rollout --resume out/20260101-120000-rollout", "go on where it was cut short"),
     ),
@@ -33,14 +36,19 @@ _HELP = help_text(
 # What a rehearsal takes of a verification's options.
 _SHARED = (
     "jar",
+    "dist",
+    "kafka_version",
+    "git",
+    "series",
     "base_jar",
     "base_dist",
-    "series",
+    "base_kafka",
+    "base_git",
+    "base_series",
     "claims",
     "config",
     "java_home",
     "profile",
-    "kafka_version",
     "offline",
 )
 
@@ -51,7 +59,8 @@ Order = Annotated[
     str,
     typer.Option(
         "--order",
-        help="Node ids in the order of the roll: 3,4,5,0,1,2. Brokers first, the active controller last, if not given.",
+        help="controllers-first, brokers-first, or node ids in the order of the roll: 3,4,5,0,1,2; if not given, "
+        "controllers first for a whole Kafka and brokers first for a jar.",
         show_default=False,
     ),
 ]
@@ -86,11 +95,12 @@ def _rollout(
     request: Request, topology: str, order: str, rehearse: list[str] | None, stall_budget: float, out: Path | None
 ) -> int:
     from harness.model.rollout import RollPlan
-    from harness.rollout.nodes import parse_order, parse_topology
-    from harness.rollout.rehearsals import chosen
+    from harness.rollout.nodes import First, parse_order, parse_topology
+    from harness.rollout.rehearsals import check_names
 
     nodes = parse_topology(topology)
-    plan = RollPlan(topology, parse_order(order, nodes), chosen(rehearse or ()), stall_budget)
+    first = order if order in list(First) else ""
+    plan = RollPlan(topology, parse_order(order, nodes), check_names(rehearse or ()), stall_budget, first)
     with common.fresh_run_dir(out, "rollout", request) as folder:
         RunDirectory(folder).roll_plan.write(plan)
         return _go_on(folder)

@@ -25,6 +25,8 @@ _VERIFY_HELP = help_text(
         ("harness verify", "the shipped series against stock 3.9.1"),
         ("harness verify --jar kafka-raft-3.9.1.jar", "somebody's finished jar"),
         ("harness verify --jar new.jar --base-dist /opt/kafka --config my.properties", "on top of your own Kafka"),
+        ("harness verify --base-kafka 3.9.1 --kafka 3.9.2", "one release against another, by the standard suite"),
+        ("harness verify --base-dist /opt/kafka --dist kafka_2.13-3.9.2.tgz", "whole Kafkas that you have"),
         ("harness verify --scenario turn2 --arms base,on --repeats 3", "one scenario, three times"),
         ("harness verify --resume out/20260101-120000-verify", "go on where it was cut short"),
     ),
@@ -78,7 +80,7 @@ def _prove(request: Request, out: Path | None) -> int:
 
     with common.fresh_run_dir(out, "prove", request) as folder:
         toolbox = common.toolbox_of(folder)
-        build(folder, toolbox, common.reporter())
+        build(folder, toolbox, common.reporter(), nodes=False)
         proof = prove(folder, toolbox, common.reporter())
     print_proof(common.console(), proof, folder)
     return exit_code(proof)
@@ -90,7 +92,7 @@ def _build(request: Request, out: Path | None, cross_check: bool) -> int:
 
     with common.fresh_run_dir(out, "build", request) as folder:
         toolbox = common.toolbox_of(folder)
-        build(folder, toolbox, common.reporter())
+        build(folder, toolbox, common.reporter(), nodes=False)
     problems = cross_check and bool(check_builders(folder, toolbox, common.reporter()).problems)
     common.console().print(f"{folder}\nNext: harness run {folder}", highlight=False)
     return 1 if problems else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -10,13 +11,14 @@ from pathlib import Path
 
 from harness.cluster import probes
 from harness.cluster.address import Address
-from harness.cluster.config import NodeConfig
+from harness.cluster.config import NodeConfig, SecureListeners
 from harness.cluster.formatting import Identity, format_from_template, kafka_uuid, new_uuid
 from harness.cluster.install import Install
 from harness.cluster.loopback import Loopback
 from harness.cluster.node import Launch, Node, NodeState
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable, Wire
+from harness.cluster.security import make_secrets, security_properties
 from harness.cluster.topology import Topology
 
 _REGISTER_RETRY_SECONDS = 0.2
@@ -44,33 +46,38 @@ class Cluster:
         self._moved: set[int] = set()
         self._dead: list[Address] = []
         self._closed = False
-        controllers = {node: self._addresses.take() for node in topology.voter_ids}
+        self._template = template
+        listening = {node: self._listening(node) for node in topology.node_ids}
+        quorum = {node: _quorum_address(listening[node]) for node in topology.voter_ids}
+        self.secrets = make_secrets(folder, Loopback.host) if topology.secured else None
+        secured = security_properties(self.secrets) if self.secrets else {}
         self.nodes = {
             node: Node(
-                NodeConfig(node, self._broker_address(node), controllers.get(node), controllers),
+                replace(listening[node], voters=quorum),
                 new_uuid(),
                 folder / str(node),
-                launch,
+                replace(launch, overlay={**launch.overlay, **secured}) if secured else launch,
                 install,
                 self.wire,
                 observe,
             )
             for node in topology.node_ids
         }
-        self._format(template)
+        self._format()
 
-    def _broker_address(self, node: int) -> Address | None:
-        return self._addresses.take() if node in self.topology.broker_ids else None
+    def _listening(self, node: int) -> NodeConfig:
+        """Choose new addresses for a node."""
+        take, roles = self._addresses.take, self.topology
+        broker, controller = node in roles.broker_ids, node in roles.voter_ids
+        secure = SecureListeners(take() if broker else None, take() if controller else None) if roles.secured else None
+        return NodeConfig(node, take() if broker else None, take() if controller else None, {}, secure=secure)
 
-    def _format(self, template: Path) -> None:
-        voters = [
-            Identity(node.id, node.directory, node.config.controller)
-            for node in self.nodes.values()
-            if node.config.controller is not None
-        ]
+    def _format(self) -> None:
+        """Format every node; where only the configuration says who votes, no disk does."""
+        voters = [Identity(node.id, node.directory, node.config.controller_listeners) for node in self.voters]
         for node in self.nodes.values():
-            named = voters if node.is_voter else []
-            format_from_template(template, node.data_dir, node.id, node.directory, self.id, named)
+            named = voters if node.is_voter and not self.topology.static_voters else []
+            format_from_template(self._template, node.data_dir, node.id, node.directory, self.id, named)
 
     def __enter__(self) -> Cluster:
         return self
@@ -106,6 +113,11 @@ class Cluster:
         return {node.id: node.config.controller for node in self.voters if node.config.controller is not None}
 
     @property
+    def quorum_addresses(self) -> dict[int, Address]:
+        """Where other nodes reach each voter: what their configurations name."""
+        return {node.id: _quorum_address(node.config) for node in self.voters}
+
+    @property
     def running(self) -> list[Node]:
         """Nodes whose process is there."""
         return [node for node in self.nodes.values() if node.is_running]
@@ -121,9 +133,8 @@ class Cluster:
             found |= {f"broker {node.id}{after}": f"broker {who}{after}" for after in _AFTER_A_NUMBER}
             for known in node.configs:
                 left = "" if known.listeners == node.config.listeners else " left"
-                for listener, address in (("broker", known.broker), ("controller", known.controller)):
-                    if address is not None:
-                        found[str(address)] = f"<{whose}{left} {listener}>"
+                for name, address in {**known.broker_listeners, **known.controller_listeners}.items():
+                    found[str(address)] = f"<{whose}{left} {name.lower()}>"
         return found
 
     def quorum(self) -> Quorum:
@@ -151,11 +162,11 @@ class Cluster:
         graceful = target.stop()
         moved = target.config
         if new_addresses:
-            controller = self._addresses.take() if target.is_voter else None
-            moved = replace(moved, broker=self._broker_address(node), controller=controller)
+            new = self._listening(node)
+            moved = replace(moved, broker=new.broker, controller=new.controller, secure=new.secure)
             self._moved.add(node)
         if moved.controller is not None:
-            moved = replace(moved, voters={**self.controllers, node: moved.controller})
+            moved = replace(moved, voters={**self.quorum_addresses, node: _quorum_address(moved)})
         if voters is not None:
             moved = replace(moved, voters=voters)
         target.start(moved)
@@ -164,6 +175,17 @@ class Cluster:
     def has_moved(self, node: int) -> bool:
         """Whether the node was restarted at new addresses in this run."""
         return node in self._moved
+
+    def wipe(self, node: int, *, new_identity: bool) -> None:
+        """Empty the disk of a node that is down, and format it anew as a node that knows nothing of the quorum.
+
+        A new identity is a new directory id, as of another disk. A controller then learns from the log who votes.
+        """
+        target = self.nodes[node]
+        shutil.rmtree(target.data_dir)
+        target.directory = new_uuid() if new_identity else target.directory
+        target.config = replace(target.config, voters_by_log=target.is_voter)
+        format_from_template(self._template, target.data_dir, node, target.directory, self.id, [])
 
     def register_endpoint(self, node: int, within: float) -> str:
         """Have the leader record where a voter listens now, and prove it; return "" or what stood in the way.
@@ -182,11 +204,15 @@ class Cluster:
         return last
 
     def _send_endpoint(self, quorum: Quorum, target: Node) -> str:
-        assert target.config.controller is not None
         leader, cluster = self.controllers[quorum.leader], kafka_uuid(self.id)
         try:
             return probes.update_voter(
-                self.wire, leader, cluster, quorum.epoch, target.id, target.directory, target.config.controller
+                self.wire,
+                leader,
+                cluster,
+                quorum.epoch,
+                (target.id, target.directory),
+                target.config.controller_listeners,
             )
         except Unreachable as error:
             return str(error)
@@ -204,3 +230,8 @@ class Cluster:
     def cpu_seconds(self) -> float:
         """CPU seconds of all nodes that have ended so far."""
         return sum(node.cpu_seconds for node in self.nodes.values())
+
+
+def _quorum_address(known: NodeConfig) -> Address:
+    """Return where other nodes reach a voter."""
+    return next(iter(known.controller_listeners.values()))

@@ -14,6 +14,14 @@ from harness.kafka.release_lines import Line
 _FOUR_DIGITS = re.compile("[0-9a-fA-F]{4}")
 BROKER_LISTENER = "BROKER"
 CONTROLLER_LISTENER = "CONTROLLER"
+SECURE_BROKER_LISTENER = "SECURE_BROKER"
+SECURE_CONTROLLER_LISTENER = "SECURE_CONTROLLER"
+_PROTOCOLS = {
+    BROKER_LISTENER: "PLAINTEXT",
+    CONTROLLER_LISTENER: "PLAINTEXT",
+    SECURE_BROKER_LISTENER: "SASL_SSL",
+    SECURE_CONTROLLER_LISTENER: "SASL_SSL",
+}
 
 # Kafka's default layout (config/log4j.properties of 3.9), for every line; the log diff reads node logs by it.
 LOG_PATTERN = "[%d] %p %m (%c)%n"
@@ -42,22 +50,47 @@ OWNED_KEYS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
+class SecureListeners:
+    """Where a node of a secured cluster listens for other nodes; None as in NodeConfig."""
+
+    broker: Address | None
+    controller: Address | None
+
+
+@dataclass(frozen=True, slots=True)
 class NodeConfig:
     """Where a node listens and whom it asks for the quorum.
 
     `controller` is None on a broker-only node (an observer), `broker` on a dedicated controller. `voters` maps a
-    voter's id to the controller address that this node's `controller.quorum.voters` names for it, right or wrong.
+    voter's id to the controller address that this node's `controller.quorum.voters` names for it, right or wrong. With
+    `voters_by_log` they are only where it asks first (`controller.quorum.bootstrap.servers`), and who votes is what the
+    log says: a controller whose log is empty must not believe that it votes. In a `secure` cluster nodes speak to each
+    other on listeners of their own, the harness on the plain ones.
     """
 
     node: int
     broker: Address | None
     controller: Address | None
     voters: Mapping[int, Address]
+    voters_by_log: bool = False
+    secure: SecureListeners | None = None
 
     @property
     def listeners(self) -> tuple[Address, ...]:
-        """Where it listens; the first is where it answers questions about itself."""
+        """Where it can be asked; the first is where it answers questions about itself."""
         return tuple(address for address in (self.broker, self.controller) if address is not None)
+
+    @property
+    def broker_listeners(self) -> dict[str, Address]:
+        """Where it listens as a broker, by the listener's name; other brokers use the first."""
+        secure = self.secure.broker if self.secure else None
+        return _present({SECURE_BROKER_LISTENER: secure, BROKER_LISTENER: self.broker})
+
+    @property
+    def controller_listeners(self) -> dict[str, Address]:
+        """Where it listens as a controller, by the listener's name; other nodes use the first."""
+        secure = self.secure.controller if self.secure else None
+        return _present({SECURE_CONTROLLER_LISTENER: secure, CONTROLLER_LISTENER: self.controller})
 
     @property
     def roles(self) -> str:
@@ -72,15 +105,17 @@ def server_properties(node: NodeConfig, log_dir: Path, overlay: Mapping[str, str
     With `formatting`, the quorum is given as bootstrap servers: StorageTool refuses `--initial-controllers`
     beside `controller.quorum.voters` (KIP-853).
     """
-    named = {BROKER_LISTENER: node.broker, CONTROLLER_LISTENER: node.controller}
-    listeners = [f"{name}://{address}" for name, address in named.items() if address is not None]
+    listeners = {**node.broker_listeners, **node.controller_listeners}
+    controllers = [SECURE_CONTROLLER_LISTENER, CONTROLLER_LISTENER] if node.secure else [CONTROLLER_LISTENER]
     own = {
         "process.roles": node.roles,
         "node.id": str(node.node),
-        "listeners": ",".join(listeners),
-        **({"inter.broker.listener.name": BROKER_LISTENER} if node.broker is not None else {}),
-        "controller.listener.names": CONTROLLER_LISTENER,
-        "listener.security.protocol.map": f"{BROKER_LISTENER}:PLAINTEXT,{CONTROLLER_LISTENER}:PLAINTEXT",
+        "listeners": ",".join(f"{name}://{address}" for name, address in listeners.items()),
+        **({"inter.broker.listener.name": next(iter(node.broker_listeners))} if node.broker is not None else {}),
+        "controller.listener.names": ",".join(controllers),
+        "listener.security.protocol.map": ",".join(
+            f"{name}:{_PROTOCOLS[name]}" for name in dict.fromkeys([*listeners, *controllers])
+        ),
         "log.dirs": str(log_dir),
         **_quorum(node, formatting),
     }
@@ -88,8 +123,12 @@ def server_properties(node: NodeConfig, log_dir: Path, overlay: Mapping[str, str
     return "".join(f"{key}={_escape(value)}\n" for key, value in {**overlay, **own}.items())
 
 
+def _present(listeners: Mapping[str, Address | None]) -> dict[str, Address]:
+    return {name: address for name, address in listeners.items() if address is not None}
+
+
 def _quorum(node: NodeConfig, formatting: bool) -> dict[str, str]:
-    if formatting:
+    if formatting or node.voters_by_log:
         return {"controller.quorum.bootstrap.servers": listed(node.voters.values())}
     voters = ",".join(f"{voter}@{address}" for voter, address in sorted(node.voters.items()))
     return {"controller.quorum.voters": voters}

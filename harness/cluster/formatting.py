@@ -12,7 +12,7 @@ import io
 import os
 import subprocess
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -40,11 +40,16 @@ _FORMAT_TIMEOUT_SECONDS = 60
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A voter as the quorum knows it: node id, directory id and controller address."""
+    """A voter as the quorum knows it: node id, directory id, and controller addresses by the listener's name."""
 
     node: int
     directory: uuid.UUID
-    controller: Address
+    listeners: Mapping[str, Address]
+
+    @property
+    def controller(self) -> Address:
+        """Where other nodes reach it."""
+        return next(iter(self.listeners.values()))
 
 
 def kafka_uuid(value: uuid.UUID) -> str:
@@ -69,7 +74,7 @@ def make_template(java: Path, class_path: Sequence[Path], tool: str, into: Path)
         directory = folder / "template"
         broker, controller = Address("localhost", 9092), Address("localhost", 9093)  # replaced in every copy
         node = NodeConfig(0, broker, controller, {0: controller})
-        voter = Identity(0, new_uuid(), controller)
+        voter = Identity(0, new_uuid(), {CONTROLLER_LISTENER: controller})
         format_with_storage_tool(java, class_path, tool, directory, node, new_uuid(), [voter])
         move_folder(directory, into)
 
@@ -104,7 +109,7 @@ def format_with_storage_tool(
     if done.returncode != 0:
         raise HarnessError(
             f"Kafka's StorageTool could not format a node (exit {done.returncode}): {_last_line(done)}",
-            "Check that the distribution is complete (--base-dist) and of the version it says.",
+            "Check that this Kafka is complete (--dist, --base-dist) and of the version it says.",
         )
 
 
@@ -163,8 +168,9 @@ def _voter(identity: Identity) -> Voter:
     return Voter(
         voter_id=BrokerId(identity.node),
         voter_directory_id=identity.directory,
-        endpoints=(
-            Endpoint(name=CONTROLLER_LISTENER, host=identity.controller.host, port=u16(identity.controller.port)),
+        endpoints=tuple(
+            Endpoint(name=name, host=address.host, port=u16(address.port))
+            for name, address in identity.listeners.items()
         ),
         k_raft_version_feature=KRaftVersionFeature(min_supported_version=i16(0), max_supported_version=i16(1)),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +20,8 @@ from harness.kafka.release_lines import Line
 from harness.model.setup import Profile
 
 _ARCHIVE_TIMEOUT_SECONDS = 120
+_RECIPE = 2  # of an archive; another number for another way of making it
+_NESTED_LAMBDA = re.compile(r"@lambda-proxy [^ $]*\$")
 
 # C1 only and the serial collector: a node of a three-minute run never reaches the code that C2 would pay for.
 # The young generation is large enough for a start to need hardly any collection (a tenth of its CPU seconds).
@@ -41,12 +44,22 @@ def flags(profile: Profile, line: Line, archive: Path | None) -> tuple[str, ...]
 
 
 def archive_key(java: Path, class_path: Sequence[Path], profile: Profile) -> str:
-    """Name an archive by what invalidates it: the JVM, the collector, and every jar's path, size and time."""
-    digest = hashlib.sha256(f"{java.resolve()} {java.stat().st_mtime_ns} {profile}".encode())
+    """Name an archive by what invalidates it: how it is made, the JVM, the collector, every jar's path, size, time."""
+    digest = hashlib.sha256(f"{_RECIPE} {java.resolve()} {java.stat().st_mtime_ns} {profile}".encode())
     for jar in class_path:
         stat = jar.stat()
         digest.update(f"{jar}\0{stat.st_size}\0{stat.st_mtime_ns}\0".encode())
     return digest.hexdigest()[:20]
+
+
+def archivable(class_list: str) -> str:
+    """Return a class list without the lambdas of nested classes. Pure.
+
+    A lambda belongs to the nest of its class (JEP 181, class files of Java 11 on), whose host is the outermost class. A
+    host that needs the raft jar is not archived, and HotSpot then takes the archived lambda for none of its nest: the
+    node dies of an IllegalAccessError.
+    """
+    return "".join(line for line in class_list.splitlines(keepends=True) if not _NESTED_LAMBDA.match(line))
 
 
 def dump_archive(java: Path, class_path: Sequence[Path], class_list: Path, archive: Path, flags: Sequence[str]) -> None:
@@ -57,11 +70,12 @@ def dump_archive(java: Path, class_path: Sequence[Path], class_list: Path, archi
     Raises HarnessError when the JVM cannot write it.
     """
     with scratch(archive.parent) as folder:
-        made = folder / "archive.jsa"
+        made, listed = folder / "archive.jsa", folder / "classes"
+        listed.write_text(archivable(class_list.read_text(encoding="utf-8")), encoding="utf-8")
         command = [
             str(java),
             "-Xshare:dump",
-            f"-XX:SharedClassListFile={class_list}",
+            f"-XX:SharedClassListFile={listed}",
             f"-XX:SharedArchiveFile={made}",
             *flags,
             "-cp",

@@ -8,9 +8,9 @@ import subprocess
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -22,13 +22,16 @@ from harness.base.tails import beginnings
 from harness.base.waiting import wait_until
 from harness.cluster import config, jvm, probes
 from harness.cluster.config import NodeConfig
-from harness.cluster.install import Install
+from harness.cluster.formatting import METADATA_LOG
+from harness.cluster.install import Install, NodeKafka
+from harness.cluster.metadata_log.dump import dump_log
+from harness.cluster.node_figures import with_reporter
 from harness.cluster.observed_arm import ObservedArm, prove
 from harness.cluster.protocol import Wire
 from harness.cluster.threads import dump_threads
 from harness.kafka.release_lines import Line
 from harness.model.setup import Profile
-from harness.rundir.parts import NODE_LOG, NODE_OUTPUT
+from harness.rundir.parts import NODE_FIGURES, NODE_LOG, NODE_OUTPUT
 
 # A broker that lost the quorum ignores SIGTERM for its whole controlled-shutdown time; it is killed instead.
 STOP_TIMEOUT_SECONDS = 20.0
@@ -53,8 +56,9 @@ class NodeState(StrEnum):
 class Launch:
     """What every node of a cluster is started with, whatever is installed on it; `overlay` are server properties.
 
-    `host` is where nodes reach the harness. `before_kill` is called when a node is about to get SIGKILL: the last
-    moment in which it can send anything.
+    `host` is where nodes reach the harness. `reporter` is the folder of the compiled metrics reporter, None for nodes
+    that report nothing. `before_kill` is called when a node is about to get SIGKILL: the last moment in which it can
+    send anything.
     """
 
     java: Path
@@ -65,7 +69,14 @@ class Launch:
     overlay: Mapping[str, str]
     host: str
     extra_flags: tuple[str, ...] = ()
+    reporter: Path | None = None
     before_kill: Callable[[], None] | None = None
+
+    def running(self, kafka: NodeKafka) -> Launch:
+        """Return how a node is started from another Kafka than its cluster's."""
+        return replace(
+            self, class_path=kafka.class_path, line=kafka.line, archive=kafka.archive, reporter=kafka.reporter
+        )
 
 
 class Node:
@@ -92,7 +103,7 @@ class Node:
         self.stopped_gracefully = True
         self.stopping_seconds = 0.0
         self.was_asked_to_stop = False
-        self._launch = launch
+        self._launch_of_cluster = launch
         self._wire = wire
         self._observe = observe
         self._process: subprocess.Popen[bytes] | None = None
@@ -103,6 +114,12 @@ class Node:
         # The watcher looks from its own thread: an end that was asked for must not be taken for a death.
         self._life = threading.Lock()
         folder.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def _launch(self) -> Launch:
+        """How it is started with what is installed on it."""
+        kafka = self.install.kafka
+        return self._launch_of_cluster.running(kafka) if kafka else self._launch_of_cluster
 
     @property
     def id(self) -> int:
@@ -140,9 +157,19 @@ class Node:
         return self.folder / "data"
 
     @property
+    def metadata_log(self) -> Path:
+        """The folder of its metadata log."""
+        return self.data_dir / METADATA_LOG
+
+    @property
     def log_file(self) -> Path:
         """Where the node logs."""
         return self.folder / NODE_LOG
+
+    @property
+    def figures_file(self) -> Path:
+        """Where the metrics reporter writes."""
+        return self.folder / NODE_FIGURES
 
     def has_logged(self, text: str) -> bool:
         """Return whether a line since the last start holds the text."""
@@ -156,7 +183,7 @@ class Node:
         self._life_began = self.log_file.stat().st_size if self.log_file.is_file() else 0
         properties = self.folder / ("server.properties" + (f".{self._starts}" if self._starts > 1 else ""))
         properties.write_text(
-            config.server_properties(self.config, self.data_dir, {**self._launch.overlay, **self.install.settings}),
+            config.server_properties(self.config, self.data_dir, self._overlay()),
             encoding="utf-8",
         )
         logging = self.folder / self._launch.line.logging.file
@@ -167,20 +194,26 @@ class Node:
             output=self.folder / NODE_OUTPUT,
             env=marked(bare_environment(), self.folder.parent),
         )
-        self._wire.forget(self.config.listeners)
+        self._wire.meet(self.config.listeners, self._launch.line.requests)
         self.was_asked_to_stop = False
         self._started_at = time.monotonic()
         self._enter(NodeState.STARTING)
 
+    def _overlay(self) -> Mapping[str, str]:
+        overlay = {**self._launch.overlay, **self.install.settings}
+        return with_reporter(overlay) if self._launch.reporter else overlay
+
     def _command(self, properties: Path, logging: Path) -> list[str]:
         launch = self._launch
-        jars = [*launch.class_path, self.install.jar]  # the jar under test stays last: the class archive lacks it
+        # The jar under test comes behind the others: the class archive lacks it.
+        jars = [*launch.class_path, self.install.jar, *filter(None, [launch.reporter])]
         return [
             str(launch.java),
             *jvm.flags(launch.profile, launch.line, launch.archive),
             *launch.extra_flags,
             launch.line.logging.flag(logging),
             f"-Dharness.log={self.log_file}",
+            f"-Dharness.figures={self.figures_file}",
             "-cp",
             os.pathsep.join(map(str, jars)),
             launch.line.main_classes.node,
@@ -286,10 +319,16 @@ class Node:
         """Look at what the live process runs. Raises Unreachable, OSError."""
         return prove(self._wire, self.pid, self.id, self.config.listeners[0], self.install.jar.name, flag_key)
 
+    def dump_metadata_log(self, segments: Sequence[Path], folder: Path) -> str:
+        """Return what Kafka's own tool says stands in segments below a folder. Raises HarnessError."""
+        launch = self._launch
+        class_path = [*launch.class_path, self.install.jar]
+        return dump_log(launch.java, class_path, launch.line.main_classes.dump, segments, folder)
+
     def own_log_bytes(self) -> int:
         """Size of the node's own metadata log on disk; it grows whenever the node has fetched something."""
         sizes = 0
-        for segment in (self.data_dir / "__cluster_metadata-0").glob("*.log"):
+        for segment in self.metadata_log.glob("*.log"):
             with suppress(FileNotFoundError):  # deleted by the log cleaner between the listing and the look
                 sizes += segment.stat().st_size
         return sizes

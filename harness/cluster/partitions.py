@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from types import ModuleType
+from typing import Any
 
 from kio.schema.errors import ErrorCode
 from kio.schema.types import BrokerId, TopicName
@@ -16,6 +18,7 @@ from harness.cluster.protocol import Unreachable, Wire, ask, fitting
 
 _TOPIC_RESOURCE = i8(2)
 _MIN_ISR = "min.insync.replicas"
+_CREATED = (ErrorCode.none, ErrorCode.topic_already_exists)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +84,28 @@ def reassignments(wire: Wire, address: Address, timeout: float = 3.0) -> tuple[s
     return tuple(f"{topic}-{number}" for topic, number in sorted(moving))
 
 
-def create_topic(
+def create_topics(
     wire: Wire,
     address: Address,
-    name: str,
-    assignments: Sequence[Sequence[int]],
+    topics: Mapping[str, Sequence[Sequence[int]]],
     config: Mapping[str, str],
     timeout: float = 5.0,
 ) -> str:
-    """Create a topic with the replicas of each partition; return "" or the error's name. Raises Unreachable."""
+    """Create topics by name with the replicas of each partition; return "" or the first error's name.
+
+    One that is there already is none. Raises Unreachable.
+    """
     of = wire.schemas("create_topics", address, timeout)
-    topic = of.CreatableTopic(
+    wanted = tuple(_creatable(of, name, assignments, config) for name, assignments in topics.items())
+    patience = i32Timedelta.parse(timedelta(seconds=timeout))
+    request = fitting(of.CreateTopicsRequest, topics=wanted, timeout=patience, validate_only=False)
+    answer = ask(address, request, timeout=timeout)
+    codes = (topic.error_code for topic in answer.topics)
+    return next((str(code.name) for code in codes if code not in _CREATED), "")
+
+
+def _creatable(of: ModuleType, name: str, assignments: Sequence[Sequence[int]], config: Mapping[str, str]) -> Any:
+    return of.CreatableTopic(
         name=TopicName(name),
         num_partitions=i32(-1),
         replication_factor=i16(-1),
@@ -101,8 +115,3 @@ def create_topic(
         ),
         configs=tuple(of.CreatableTopicConfig(name=key, value=value) for key, value in config.items()),
     )
-    patience = i32Timedelta.parse(timedelta(seconds=timeout))
-    request = fitting(of.CreateTopicsRequest, topics=(topic,), timeout=patience, validate_only=False)
-    answer = ask(address, request, timeout=timeout)
-    code = answer.topics[0].error_code
-    return "" if code is ErrorCode.none else str(code.name)

@@ -13,7 +13,7 @@ from harness.base.waiting import wait_until
 from harness.cluster import jvm
 from harness.cluster.cluster import Cluster
 from harness.cluster.formatting import make_template
-from harness.cluster.install import Install
+from harness.cluster.install import Install, NodeKafka
 from harness.cluster.loopback import Loopback
 from harness.cluster.node import Launch, NodeState
 from harness.cluster.topology import Topology
@@ -25,7 +25,10 @@ _TRAINING_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class NodeParts:
-    """What all nodes are made of: a JVM, jars without the raft jar, formatted storage, an archive, their line."""
+    """What all nodes are made of: a JVM, jars without the raft jar, formatted storage, an archive, their line.
+
+    `reporter` is the folder of the compiled metrics reporter (harness.cluster.node_figures).
+    """
 
     java: Path
     class_path: tuple[Path, ...]
@@ -33,10 +36,25 @@ class NodeParts:
     archive: Path | None
     profile: Profile
     line: Line
+    reporter: Path | None = None
+
+    @property
+    def kafka(self) -> NodeKafka:
+        """What a node of another cluster is started from when this is installed on it."""
+        return NodeKafka(self.class_path, self.line, self.archive, self.reporter)
 
     def launch(self, overlay: Mapping[str, str]) -> Launch:
         """Return how nodes are started."""
-        return Launch(self.java, self.class_path, self.profile, self.line, self.archive, overlay, Loopback.host)
+        return Launch(
+            self.java,
+            self.class_path,
+            self.profile,
+            self.line,
+            self.archive,
+            overlay,
+            Loopback.host,
+            reporter=self.reporter,
+        )
 
 
 def make_node_parts(

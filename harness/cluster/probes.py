@@ -13,15 +13,18 @@ from types import ModuleType
 from typing import Any
 
 from kio.schema.api_versions.v3.request import ApiVersionsRequest
+from kio.schema.api_versions.v4.request import ApiVersionsRequest as FullApiVersionsRequest
 from kio.schema.errors import ErrorCode
 from kio.schema.types import TopicName
 from kio.static.primitive import i8, i16, i32, u16
 
 from harness.cluster.address import Address
 from harness.cluster.config import CONTROLLER_LISTENER
-from harness.cluster.protocol import CLIENT_ID, Unreachable, Wire, ask, fitting
+from harness.cluster.protocol import CLIENT_ID, Unreachable, Wire, ask, fitting, understood
 
 CAUGHT_UP_LAG = 1
+_API_VERSIONS = 18
+_WITH_LEVEL_0 = 4  # the version of ApiVersions that no longer leaves out features that begin at level 0 (KIP-1022)
 _BROKER_RESOURCE = i8(4)
 _METADATA_TOPIC = TopicName("__cluster_metadata")
 
@@ -72,10 +75,7 @@ def describe_quorum(wire: Wire, controllers: Iterable[Address], timeout: float =
 def _ask_leader(wire: Wire, address: Address, timeout: float) -> Quorum | None:
     """Return what this node says as leader, or None when it is not one or does not answer."""
     try:
-        of = wire.schemas("describe_quorum", address, timeout)
-        partition = fitting(of.PartitionData, partition_index=i32(0))
-        topic = fitting(of.TopicData, topic_name=_METADATA_TOPIC, partitions=(partition,))
-        answer = ask(address, of.DescribeQuorumRequest(topics=(topic,)), timeout=timeout)
+        answer = ask(address, describe_quorum_request(wire, address, timeout), timeout=timeout)
     except Unreachable:
         return None
     if answer.error_code is not ErrorCode.none or not answer.topics or not answer.topics[0].partitions:
@@ -89,16 +89,31 @@ def _ask_leader(wire: Wire, address: Address, timeout: float) -> Quorum | None:
         high_watermark=int(found.high_watermark),
         voters=_offsets(found.current_voters),
         observers=_offsets(found.observers),
-        endpoints={int(node.node_id): _endpoint(node.listeners[0]) for node in answer.nodes if node.listeners},
+        endpoints={int(node.node_id): _endpoint(node.listeners) for node in answer.nodes if node.listeners},
     )
 
 
-def _endpoint(listener: Any) -> Address:
-    return Address(str(listener.host), int(listener.port))
+def describe_quorum_request(wire: Wire, address: Address, timeout: float) -> Any:
+    """Return DescribeQuorum for the metadata partition, as the node understands it. Raises Unreachable."""
+    of = wire.schemas("describe_quorum", address, timeout)
+    partition = fitting(of.PartitionData, partition_index=i32(0))
+    topic = fitting(of.TopicData, topic_name=_METADATA_TOPIC, partitions=(partition,))
+    return of.DescribeQuorumRequest(topics=(topic,))
+
+
+def _endpoint(listeners: Sequence[Any]) -> Address:
+    """Return where the harness asks a voter; another cluster's may name its listener as it likes."""
+    chosen = next((each for each in listeners if each.name == CONTROLLER_LISTENER), listeners[0])
+    return Address(str(chosen.host), int(chosen.port))
 
 
 def _offsets(replicas: Iterable[Any]) -> dict[int, int]:
-    return {int(replica.replica_id): int(replica.log_end_offset) for replica in replicas}
+    """Return log end offsets by node; of a node with several directory ids that of the one which fetched last.
+
+    A disk that was lost stays among the observers for five minutes, beside the one that took its place.
+    """
+    in_turn = sorted(replicas, key=lambda replica: int(getattr(replica, "last_fetch_timestamp", -1)))
+    return {int(replica.replica_id): int(replica.log_end_offset) for replica in in_turn}
 
 
 def answers(address: Address, timeout: float = 0.5) -> bool:
@@ -109,6 +124,18 @@ def answers(address: Address, timeout: float = 0.5) -> bool:
     except Unreachable:
         return False
     return True
+
+
+def api_versions(address: Address, timeout: float = 5.0) -> Any:
+    """Return a node's answer to ApiVersions, in the newest version that has all features. Raises Unreachable."""
+    newest = understood(address, timeout=timeout)[_API_VERSIONS][1]
+    question = FullApiVersionsRequest if newest >= _WITH_LEVEL_0 else ApiVersionsRequest
+    return ask(address, question(client_software_name=CLIENT_ID, client_software_version="1"), timeout=timeout)
+
+
+def finalised_features(address: Address) -> dict[str, int]:
+    """Return the levels at which features are finalised, as a node knows them (KIP-584). Raises Unreachable."""
+    return {str(each.name): int(each.max_version_level) for each in api_versions(address).finalized_features}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,20 +189,26 @@ def broker_config(wire: Wire, address: Address, node: int, timeout: float = 5.0)
 
 
 def update_voter(
-    wire: Wire, leader: Address, cluster: str, epoch: int, node: int, directory: uuid.UUID, controller: Address
+    wire: Wire,
+    leader: Address,
+    cluster: str,
+    epoch: int,
+    voter: tuple[int, uuid.UUID],
+    listeners: Mapping[str, Address],
 ) -> str:
-    """Send the leader a voter's new endpoint (UpdateRaftVoter, KIP-853); return "" or the error's name.
+    """Send the leader the new endpoints of a voter (id, directory id) (UpdateRaftVoter, KIP-853).
 
-    Raises Unreachable.
+    Returns "" or the error's name. Raises Unreachable.
     """
     of = wire.schemas("update_raft_voter", leader)
+    node, directory = voter
     request = fitting(
         of.UpdateRaftVoterRequest,
         cluster_id=cluster,
         current_leader_epoch=i32(epoch),
         voter_id=i32(node),
         voter_directory_id=directory,
-        listeners=(of.Listener(name=CONTROLLER_LISTENER, host=controller.host, port=u16(controller.port)),),
+        listeners=tuple(of.Listener(name=name, host=at.host, port=u16(at.port)) for name, at in listeners.items()),
         k_raft_version_feature=of.KRaftVersionFeature(min_supported_version=i16(0), max_supported_version=i16(1)),
     )
     return _error_name(ask(leader, request, timeout=5.0).error_code)

@@ -73,10 +73,14 @@ def newest_request(name: str, stated: Mapping[str, Versions], node: Mapping[int,
 
 
 class Wire:
-    """Which versions of requests the nodes of one cluster are sent; every node is asked once what it understands."""
+    """Which versions of requests the nodes of one cluster are sent; every node is asked once what it understands.
+
+    `stated` are those that release lines allow, for nodes that are not met yet.
+    """
 
     def __init__(self, stated: Mapping[str, Versions]) -> None:
         self._stated = stated
+        self._stated_at: dict[Address, Mapping[str, Versions]] = {}
         self._understood: dict[Address, Mapping[int, Versions]] = {}
 
     def schemas(self, name: str, address: Address, timeout: float = 1.0) -> ModuleType:
@@ -86,12 +90,14 @@ class Wire:
         """
         if address not in self._understood:
             self._understood[address] = understood(address, timeout=timeout)
-        return newest_request(name, self._stated, self._understood[address])
+        stated = self._stated_at.get(address, self._stated)
+        return newest_request(name, stated, self._understood[address])
 
-    def forget(self, addresses: Iterable[Address]) -> None:
-        """Ask anew what is understood there: a node begins to listen, perhaps on another Kafka."""
+    def meet(self, addresses: Iterable[Address], stated: Mapping[str, Versions]) -> None:
+        """Ask anew what is understood there: a node begins to listen, perhaps on a Kafka of another line."""
         for address in addresses:
             self._understood.pop(address, None)
+            self._stated_at[address] = stated
 
 
 def fitting(kind: Any, **values: Any) -> Any:

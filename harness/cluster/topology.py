@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from harness.base.text import counted
+
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """How many voters (controllers, brokers too when `combined`) and broker-only nodes (observers) there are."""
+    """How many voters (controllers, brokers too when `combined`) and broker-only nodes (observers) there are.
+
+    With `static_voters` only the configuration says who votes (kraft.version 0), else the log does (KIP-853). When
+    `secured`, nodes speak to each other by TLS and SASL, on listeners beside those that the harness asks
+    (harness.cluster.security).
+    """
 
     controllers: int
     observers: int
     combined: bool = True
+    static_voters: bool = False
+    secured: bool = False
 
     @property
     def voter_ids(self) -> tuple[int, ...]:
@@ -36,8 +45,15 @@ class Topology:
 
 def describe_topology(topology: Topology) -> str:
     """Return the topology in words."""
-    brokers = f"broker{'s' if topology.observers != 1 else ''}"
+    brokers = counted(topology.observers, "broker")
     if topology.combined:
-        first = f"{topology.controllers} nodes that are controller and broker"
-        return f"{first}, {topology.observers} more {brokers}"
-    return f"{topology.controllers} controllers and {topology.observers} {brokers}"
+        first = f"{counted(topology.controllers, 'node')} that {_are(topology.controllers)} controller and broker"
+        nodes = f"{first}, {topology.observers} more {brokers.partition(' ')[2]}"
+    else:
+        nodes = f"{counted(topology.controllers, 'controller')} and {brokers}"
+    static = ", voters by configuration" if topology.static_voters else ""
+    return f"{nodes}{static}{', TLS and SASL' if topology.secured else ''}"
+
+
+def _are(count: int) -> str:
+    return "are" if count != 1 else "is"

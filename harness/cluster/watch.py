@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from harness.cluster.cluster import Cluster
@@ -42,6 +43,7 @@ class Watcher:
         self._on_fault = on_fault
         self._looks: deque[Look] = deque(maxlen=_KEEP)
         self._stop = threading.Event()
+        self._looking = threading.Lock()
         self._thread = threading.Thread(target=self._watch, name="watcher", daemon=True)
 
     def start(self) -> None:
@@ -53,6 +55,12 @@ class Watcher:
         self._stop.set()
         self._thread.join()
 
+    @contextmanager
+    def resting(self) -> Iterator[None]:
+        """Look no more until this is left: a measured window is no place for it."""
+        with self._looking:
+            yield
+
     def recent(self, since: float) -> list[Look]:
         """Return the looks taken after a monotonic time, oldest first."""
         return [look for look in list(self._looks) if look.at > since]
@@ -61,7 +69,8 @@ class Watcher:
         """Look until stopped; a watch that failed must not pass for a lost observer."""
         try:
             while not self._stop.wait(LOOK_EVERY_SECONDS):
-                self._look()
+                with self._looking:
+                    self._look()
         except Exception as error:
             self._on_fault(f"the watch of the cluster failed: {type(error).__name__}: {error}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -44,7 +44,7 @@ def run_cell(cell: PlannedRun, run_dir: Path, report: Callable[[str], None], can
     """
     folder = RunDirectory(run_dir.absolute()).run(cell.key)  # nodes run in folders of their own
     folder.path.mkdir(parents=True)
-    plan = cell.scenario.plan()
+    plan = cell.plan()
     folder.plan.write(tuple(described(plan.everything, cell.settings_in_force)))
     began = time.monotonic()
     with Journal(folder.journal) as journal:
@@ -68,8 +68,10 @@ def run_cell(cell: PlannedRun, run_dir: Path, report: Callable[[str], None], can
         decision.reason,
         tuple(recorder.evidence),
         round(time.monotonic() - began, 2),
-        {**measures(facts.clients, run.cpu_seconds, run.waits), **run.measures},
+        {**measures(facts.clients, run.cpu_seconds, run.waits, run.shutdowns), **run.measures},
         tuple(run.shutdowns),
+        recorder.unasked,
+        run.by_phase,
     )
     of_nodes = roles(events_of(read_journal(folder.journal)), cell.scenario.topology.voter_ids)
     folder.logs.write(node_logs(cell, folder, run.phases, run.names, of_nodes))
@@ -85,6 +87,7 @@ class Run:
         self, cell: PlannedRun, recorder: Recorder, report: Callable[[str], None], cancellation: Cancellation
     ) -> None:
         self.measures: dict[str, float] = {}
+        self.by_phase: dict[str, Mapping[str, float]] = {}
         self.cpu_seconds = 0.0
         self.names: dict[str, str] = {}
         self.shutdowns: list[Shutdown] = []
@@ -162,6 +165,8 @@ class Run:
         for monitor in self._monitors:
             monitor.after()
             self.measures |= monitor.measures()
+            for phase, figures in monitor.measures_by_phase().items():
+                self.by_phase[phase] = {**self.by_phase.get(phase, {}), **figures}
 
     def _wind_up(self, runner: StepRunner, cluster: Cluster, watcher: Watcher) -> None:
         """Stop clients and the watch, after a last look for nodes that died meanwhile; then end every node."""

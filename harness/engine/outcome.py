@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from harness.model.clients import ClientReport, broken_promises
 from harness.model.incidents import Incident, IncidentKind
 from harness.model.outcome_names import LEDGER_READ, NOTHING_LOST, RECORDS_ACKNOWLEDGED
-from harness.model.runs import Outcome
+from harness.model.runs import Outcome, Shutdown
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,13 +16,14 @@ class Facts:
     """All that decides a run's outcome.
 
     `incidents` are the first of each kind, `aftermath` those after the arm had ended the plan. `stalls_spoil` is the
-    scenario's (harness.scenario.plan.Scenario).
+    scenario's (harness.scenario.plan.Scenario). `unasked` are expectations that the plan's end came before.
     """
 
     incidents: Sequence[Incident] = ()
     clients: Sequence[ClientReport] = ()
     aftermath: Sequence[Incident] = ()
     stalls_spoil: bool = True
+    unasked: Sequence[str] = ()
 
     def of(self, kind: IncidentKind) -> Incident | None:
         """Return the incident of a kind, if there was one."""
@@ -41,32 +42,40 @@ class Decision:
 def decide(facts: Facts) -> Decision:
     """Decide a run's outcome.
 
-    The order is the order of trust: a run that the harness or the host spoiled says nothing about the build; a
-    death explains an unmet guard after it; an unmet guard means that the expectations were never tested.
+    The order is the order of trust. A run of something else, or on a host without room, says nothing about the build.
+    What may never be, such as two leaders or a lost record, is no matter of time: no stall of the host and no death
+    excuses it. For the rest a host that stalled says nothing; a death explains an unmet guard after it; an unmet guard
+    means that the expectations were never tested.
     """
     if (unsupported := facts.of(IncidentKind.UNSUPPORTED)) is not None:
         return Decision(Outcome.UNSUPPORTED, "", unsupported.reason)
     if (gave_out := facts.of(IncidentKind.HOST_GAVE_OUT)) is not None:
         return Decision(Outcome.INCONCLUSIVE, gave_out.name, gave_out.reason)
-    if (failed := facts.of(IncidentKind.HARNESS_FAILED)) is not None:
+    if (failed := facts.of(IncidentKind.HARNESS_FAILED) or facts.of(IncidentKind.WRONG_BUILD)) is not None:
         return Decision(Outcome.BROKEN, "", failed.reason)
+    unseen = _unseen(facts)
+    if unseen is None and (breach := _breach(facts)) is not None:
+        return breach
     if (stalled := facts.of(IncidentKind.HOST_STALLED)) is not None and facts.stalls_spoil:
         return Decision(Outcome.INCONCLUSIVE, stalled.name, stalled.reason)
-    if (wrong := facts.of(IncidentKind.WRONG_BUILD)) is not None:
-        return Decision(Outcome.BROKEN, "", wrong.reason)
     if (died := facts.of(IncidentKind.NODE_DIED)) is not None:
         return _ended_by_the_arm(died, facts)
-    if (unseen := _unseen(facts)) is not None:
+    if unseen is not None:
         return Decision(Outcome.BROKEN, "", unseen.reason)
-    if (broken := facts.of(IncidentKind.INVARIANT_BROKEN)) is not None:
-        return Decision(Outcome.FAILED, broken.name, broken.reason)
-    if lost := broken_promises(facts.clients):
-        return Decision(Outcome.FAILED, NOTHING_LOST, "; ".join(lost))
     if (unmet := facts.of(IncidentKind.GUARD_UNMET)) is not None:
-        return _excused(facts, Decision(Outcome.INCONCLUSIVE, unmet.name, f"guard unmet: {unmet.reason}"))
+        reason = "; ".join((f"guard unmet: {unmet.reason}", *_not_asked(facts)))
+        return _excused(facts, Decision(Outcome.INCONCLUSIVE, unmet.name, reason))
     if (refused := facts.of(IncidentKind.EXPECTATION_UNMET)) is not None:
         return _ended_by_the_arm(refused, facts)
     return _of_clients(facts)
+
+
+def _breach(facts: Facts) -> Decision | None:
+    """Return which invariant was broken, or what was promised to clients and is gone."""
+    if (broken := facts.of(IncidentKind.INVARIANT_BROKEN)) is not None:
+        return Decision(Outcome.FAILED, broken.name, broken.reason)
+    lost = broken_promises(facts.clients)
+    return Decision(Outcome.FAILED, NOTHING_LOST, "; ".join(lost)) if lost else None
 
 
 def _unseen(facts: Facts) -> Incident | None:
@@ -76,14 +85,14 @@ def _unseen(facts: Facts) -> Incident | None:
 
 
 def _ended_by_the_arm(incident: Incident, facts: Facts) -> Decision:
-    """Decide a run that a death or an unmet expectation ended.
-
-    A loss counts whatever the host did; what went wrong on a host that starved a node may be the host's doing.
-    """
-    if lost := broken_promises(facts.clients):
-        return Decision(Outcome.FAILED, NOTHING_LOST, "; ".join(lost))
-    reason = "; ".join((incident.reason, *(f"and then: {each.reason}" for each in facts.aftermath)))
+    """Decide a run that a death or an unmet expectation ended; on a host that starved a node that may be its doing."""
+    after = (f"and then: {each.reason}" for each in facts.aftermath)
+    reason = "; ".join((incident.reason, *after, *_not_asked(facts)))
     return _excused(facts, Decision(Outcome.FAILED, incident.name, reason))
+
+
+def _not_asked(facts: Facts) -> tuple[str, ...]:
+    return (f"not asked: {', '.join(facts.unasked)}",) if facts.unasked else ()
 
 
 def _excused(facts: Facts, decision: Decision) -> Decision:
@@ -105,9 +114,13 @@ def _of_clients(facts: Facts) -> Decision:
     return Decision(Outcome.PASSED)
 
 
-def measures(clients: Sequence[ClientReport], cpu_seconds: float, waits: Mapping[str, float]) -> dict[str, float]:
+def measures(
+    clients: Sequence[ClientReport], cpu_seconds: float, waits: Mapping[str, float], shutdowns: Sequence[Shutdown] = ()
+) -> dict[str, float]:
     """Return a run's figures by name; `waits` are seconds that each expectation took to be met."""
     figures = {"node_cpu_seconds": round(cpu_seconds, 2)}
+    for kind in sorted({each.node_role for each in shutdowns}):
+        figures[f"{kind}_stop_seconds"] = max(each.seconds for each in shutdowns if each.node_role == kind)
     figures |= {f"{name}_seconds": round(seconds, 2) for name, seconds in waits.items()}
     if clients:
         figures |= {

@@ -13,7 +13,7 @@ from harness.cluster.prepare import NodeParts
 from harness.model.arms import Role
 from harness.model.runs import RunKey
 from harness.scenario.bounds import Settings, in_force
-from harness.scenario.plan import Scenario
+from harness.scenario.plan import Plan, Scenario, soak
 
 # Something that runs in the nodes' JVMs and leaves its data in a file of the run.
 Instrument = Callable[[Launch, Path], AbstractContextManager[Launch]]
@@ -25,7 +25,8 @@ class PlannedRun:
 
     Every node starts with `install`; `others` are builds that the plan may install on nodes, by name. `overlay` are the
     user's server properties. `flag_key` is the flag whose effective value every node must prove to be its install's;
-    `java` is the nodes' runtime as run.json declares it.
+    `java` is the nodes' runtime as run.json declares it; `soak` the seconds that its last measured window is to last, 0
+    for what the plan says.
     """
 
     key: RunKey
@@ -38,6 +39,14 @@ class PlannedRun:
     java: str = ""
     others: Mapping[str, Install] = field(default_factory=dict)
     instrument: Instrument | None = None
+    soak: float = 0.0
+
+    def plan(self) -> Plan:
+        """Build the plan. Raises HarnessError where the scenario does."""
+        plan = self.scenario.plan()
+        if self.soak:
+            soak(plan, self.soak)
+        return plan
 
     @property
     def properties(self) -> dict[str, str]:

@@ -34,12 +34,13 @@ class Recorder:
         self.folder = folder
         self.evidence: list[Evidence] = []
         self.clients: list[ClientReport] = []
+        self.unasked: tuple[str, ...] = ()
         self._cell = cell
         self._journal = journal
         self._incidents: dict[IncidentKind, Incident] = {}
         self._aftermath: list[Incident] | None = None
         self._deaths = 0
-        self._last: tuple[int, int, float] = (-2, -2, 0.0)
+        self._last: tuple[tuple[int, int, bool], float] = ((-2, -2, False), 0.0)
         self._lock = threading.Lock()
 
     # What monitors see (harness.scenario.monitors.base.RunRecord).
@@ -97,7 +98,7 @@ class Recorder:
         """Return what was found out, for the pure function that decides."""
         with self._lock:
             incidents, aftermath = tuple(self._incidents.values()), tuple(self._aftermath or ())
-        return Facts(incidents, tuple(self.clients), aftermath, self._cell.scenario.stalls_spoil)
+        return Facts(incidents, tuple(self.clients), aftermath, self._cell.scenario.stalls_spoil, self.unasked)
 
     def on_node(self, node: Node) -> int:
         """Journal a change of a node's state."""
@@ -114,12 +115,15 @@ class Recorder:
         )
 
     def on_look(self, look: Look) -> int:
-        """Journal the quorum when it changed or once a second; return the line, 0 for none."""
+        """Journal the quorum when it changed, when its high watermark is first known, or once a second.
+
+        Return the line, 0 for none.
+        """
         quorum = look.quorum
-        leader, epoch, at = self._last
-        if (quorum.leader, quorum.epoch) == (leader, epoch) and look.at - at < _QUORUM_AT_LEAST_EVERY_SECONDS:
+        shown, (last_shown, at) = (quorum.leader, quorum.epoch, quorum.high_watermark > 0), self._last
+        if shown == last_shown and look.at - at < _QUORUM_AT_LEAST_EVERY_SECONDS:
             return 0
-        self._last = (quorum.leader, quorum.epoch, look.at)
+        self._last = (shown, look.at)
         return self.write(
             QuorumSeen(quorum.leader, quorum.epoch, quorum.high_watermark, dict(quorum.voters), dict(quorum.observers))
         )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.json import to_json
+from harness.cluster.install import Install
 from harness.engine.planned_run import PlannedRun
 from harness.model.events import OutcomeDecided
 from harness.model.seal import RunInputs, Seal
@@ -24,10 +26,11 @@ def inputs_of(cell: PlannedRun) -> RunInputs:
     return RunInputs(
         plan=_plan_digest(cell),
         jar=cell.install.sha256,
-        other_jars=tuple(other.sha256 for _, other in sorted(cell.others.items())),
+        other_jars=tuple(_jars_of(other, cell.install) for _, other in sorted(cell.others.items())),
         java=cell.java,
         profile=str(cell.node_parts.profile),
         repeat=cell.key.repeat,
+        beside=_beside(cell.install.beside),
     )
 
 
@@ -83,9 +86,21 @@ def recorded_outcome(journal: Path) -> tuple[str, str, str]:
     return last.outcome, last.expectation, last.reason
 
 
+def _jars_of(other: Install, install: Install) -> str:
+    """Return the digest of what another build replaces: its raft jar, or where it is another Kafka all its jars."""
+    return (
+        other.sha256 if other.beside == install.beside else _digest(f"{other.sha256} {_beside(other.beside)}".encode())
+    )
+
+
+def _beside(jars: Mapping[str, str]) -> str:
+    text = "".join(f"{name} {digest}\n" for name, digest in sorted(jars.items()))
+    return _digest(text.encode()) if text else ""
+
+
 def _plan_digest(cell: PlannedRun) -> str:
     scenario = cell.scenario
-    steps = tuple(described(scenario.plan().everything, cell.settings_in_force))
+    steps = tuple(described(cell.plan().everything, cell.settings_in_force))
     text = to_json((steps, scenario.topology, scenario.budget, dict(cell.settings)))
     return _digest(text.encode())
 
@@ -95,7 +110,7 @@ def _digest(content: bytes) -> str:
 
 
 def _short(name: str, value: object) -> str:
-    return str(value)[:_DIGITS] if name in ("plan", "jar", "other_jars") else str(value)
+    return str(value)[:_DIGITS] if name in ("plan", "jar", "other_jars", "beside") else str(value)
 
 
 def _refused(run: RunFolder, path: Path, why: str) -> HarnessError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 from harness.base.waiting import wait_until
@@ -27,6 +27,7 @@ from harness.scenario.steps import (
     Expect,
     Fault,
     Guard,
+    Measure,
     OnlyIf,
     Phase,
     Sample,
@@ -37,6 +38,7 @@ from harness.scenario.world import ActionFailed, World
 
 POLL_SECONDS = 0.2
 _STRETCH_SECONDS = 1.0
+_REST_SECONDS = 0.5
 # An election ends within two seconds; two in a row, and the second for which a leader must stay.
 _SETTLES_SECONDS = 15.0
 
@@ -54,15 +56,18 @@ class StepRunner:
         self._recorder = recorder
         self._world = world
         self._report = report
+        self._asked: set[str] = set()
         self._phases: list[tuple[str, float]] = []
         self._deaths_known = 0
         self._began = 0.0
         self._over = 0.0
+        self._measured = 0.0
 
     def through(self, plan: Plan) -> None:
         """Carry the plan out, its aftermath where the arm ended it, and settle the clients."""
         self._began = time.monotonic()
         self._carry_out(plan.steps)
+        self._recorder.unasked = tuple(named for named in _asked_by(plan.steps) if named not in self._asked)
         if self._recorder.ended_by_the_arm and plan.aftermath:
             self._recorder.begin_aftermath()
             for stretch in plan.aftermath:
@@ -107,8 +112,8 @@ class StepRunner:
             raise RunCancelled
 
     def _check_budget(self) -> None:
-        """End a plan that takes longer than its budget; a host that held it back lengthens that."""
-        budget, took = self._cell.scenario.budget, time.monotonic() - self._began
+        """End a plan that takes longer than its budget, but for measured windows; a slow host lengthens it."""
+        budget, took = self._cell.scenario.budget, time.monotonic() - self._began - self._measured
         if took <= budget or took <= budget * self._world.slowness(self._began).factor:
             return
         self._consider_host(self._began)
@@ -151,16 +156,22 @@ class StepRunner:
                 self._guard(condition, within, text)
             case Expect(condition, within, named):
                 self._expect(condition, seconds_of(within, self._cell.settings_in_force), named, text)
+            case Measure(name, seconds):
+                self._measure(name, seconds, text)
 
     def _enter_phase(self, name: str) -> None:
         self._phases.append((name, time.time()))
         self._recorder.write(PhaseStarted(name))
+        self._world.begin_phase(name)
         self._report(name)
 
     def _perform(self, action: Action) -> None:
-        if isinstance(action, Fault):
-            self._world.remember_leader()
+        if not isinstance(action, Fault):
+            action.perform(self._world)
+            return
+        self._world.remember_leader()
         action.perform(self._world)
+        self._world.fault_is_done()
 
     def _look(self, condition: Condition) -> Sample:
         sample = condition.sample(self._world)
@@ -198,18 +209,18 @@ class StepRunner:
         line = self._recorder.write(StepChanged("guard", text, status, seconds=took, detail=last.problem))
         if not met:
             self._check_seen(last)
-            bound = self._bound_in_words(within, took)
-            story = f"{condition.description}: not within {bound}, in phase “{self.phase or 'none'}”{_because(last)}"
+            story = self._story(condition, within, took, last)
             self._unmet_guard(condition.name, story, line)
 
     def _expect(self, condition: Condition, within: float, named: str, text: str) -> None:
+        self._asked.add(named)
         met, took, last = self._wait_for(condition, within)
         status = "met" if met else "unmet"
         line = self._recorder.write(StepChanged("expect", text, status, named, took, last.problem))
         if met:
             self.waits[named] = took
             return
-        story = f"{condition.description}: not within {self._bound_in_words(within, took)}{_because(last)}"
+        story = self._story(condition, within, took, last)
         final = condition.sample(self._world)
         if not final.testable:  # a lost quorum must not pass for a lost observer
             self._check_seen(final)
@@ -217,6 +228,28 @@ class StepRunner:
         node = condition.node.find(self._world) if isinstance(condition, AboutNode) else None
         self._recorder.expectation_unmet(Incident(IncidentKind.EXPECTATION_UNMET, named, story), line, node)
         raise PlanEnded
+
+    def _measure(self, name: str, seconds: float, text: str) -> None:
+        """End the clients, then let the nodes alone for the window; a node that dies in it ends the plan."""
+        self._settle()
+        self._recorder.write(StepChanged("measure", text, "begin", name))
+        began = time.monotonic()
+        with self._world.measuring(name):
+            self._rest(seconds)
+        took = _since(began)
+        self._measured += took
+        self._recorder.write(StepChanged("measure", text, "done", name, took))
+        if self._node_died:
+            raise PlanEnded
+
+    def _rest(self, seconds: float) -> None:
+        def is_disturbed() -> bool:
+            self._check_cancelled()
+            for node in self._world.cluster.running:
+                node.look_for_death()
+            return self._node_died
+
+        wait_until(is_disturbed, seconds, _REST_SECONDS)
 
     def _unmet_guard(self, name: str, story: str, line: int) -> None:
         self._recorder.report(Incident(IncidentKind.GUARD_UNMET, name, story), line)
@@ -244,6 +277,10 @@ class StepRunner:
             raise PlanEnded
         return met, _since(began), last
 
+    def _story(self, condition: Condition, within: float, took: float, last: Sample) -> str:
+        phase = f", in phase “{self.phase}”" if self.phase else ""
+        return f"{condition.description}: not within {self._bound_in_words(within, took)}{phase}{_because(last)}"
+
     def _bound_in_words(self, within: float, took: float) -> str:
         if took < within + _STRETCH_SECONDS:
             return f"{within:g} s"
@@ -265,6 +302,12 @@ class StepRunner:
             self._report("reading back what clients were promised")
             for client in clients:
                 self._recorder.on_client(client.report(brokers))
+        clients.clear()
+
+
+def _asked_by(steps: Sequence[Step]) -> Iterable[str]:
+    """Return the names of a plan's expectations, each once, without those that only some runs come to."""
+    return dict.fromkeys(step.named for step in steps if isinstance(step, Expect))
 
 
 def _because(last: Sample) -> str:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 from harness.base.extend import extended
 from harness.judge import proof_verdict, sentences
+from harness.judge.costs.stated import broken_limits, unmeasured_limits
 from harness.judge.scenario_verdict import RuledScenario
 from harness.judge.table import Ruling, weight_of_effect
 from harness.model.arms import Role
 from harness.model.claims import Claim
 from harness.model.declaration import Declaration
 from harness.model.proof import EXPECTED_LEVEL, ClaimChain, Proof
-from harness.model.runs import Evidence, Verdict
+from harness.model.runs import Evidence, RunResult, Verdict
 from harness.model.verdict import (
     CellName,
     ClaimStatus,
@@ -28,15 +29,20 @@ Ruled = Mapping[str, RuledScenario]
 
 
 def judged_claims(
-    declaration: Declaration, ruled: Ruled, proof: Proof | None, logged: Mapping[str, Evidence]
+    declaration: Declaration,
+    ruled: Ruled,
+    proof: Proof | None,
+    logged: Mapping[str, Evidence],
+    runs: Sequence[RunResult] = (),
 ) -> tuple[JudgedClaim, ...]:
     """Return every claim with its status: those with a scenario, then those that source and tests settle.
 
-    `ruled` are the scenarios by name, `logged` log lines that claims expect, by claim.
+    `ruled` are the scenarios by name, `logged` log lines that claims expect, by claim; `runs` have the figures that
+    claims limit.
     """
     chains = {chain.claim: chain for chain in proof.chains} if proof else {}
     verdicts = [
-        *((claim, *_judge(declaration, claim, ruled, proof)) for claim in declaration.claims),
+        *((claim, *_judge(declaration, claim, ruled, proof, runs)) for claim in declaration.claims),
         *((_claim(chain), status, why) for chain, status, why in proof_verdict.settled_without_clusters(proof)),
     ]
     return tuple(
@@ -54,9 +60,16 @@ def judged_claims(
 
 
 def reasons_of_claims(
-    declaration: Declaration, ruled: Ruled, proof: Proof | None, logged: Mapping[str, Evidence]
+    declaration: Declaration,
+    ruled: Ruled,
+    proof: Proof | None,
+    logged: Mapping[str, Evidence],
+    runs: Sequence[RunResult] = (),
 ) -> tuple[Reason, ...]:
-    """Return what of the claims could not be tested at all or is without its log line, however well the rest went."""
+    """Return what of the claims could not be tested at all or is without its log line, however well the rest went.
+
+    A figure that a claim limits and that a run which passed did not measure is such a gap.
+    """
     expected = {chain.claim: chain.evidence for chain in proof.chains} if proof else {}
     missing = {claim: pattern for claim, pattern in expected.items() if claim not in logged}
     gaps = (
@@ -64,6 +77,11 @@ def reasons_of_claims(
         for claim in declaration.claims
     )
     reasons = [(sentence, CellName(claim.scenario, "")) for claim, sentence in gaps if sentence]
+    reasons += [
+        (sentences.unmeasured_limit(claim, figure), CellName(claim.scenario, ""))
+        for claim in declaration.claims
+        for figure in unmeasured_limits(claim, runs)
+    ]
     without_scenario = [(sentence, None) for sentence in proof_verdict.unshown(proof)]
     return tuple(
         Reason(ReasonSource.CLAIM, Verdict.INCONCLUSIVE, cell, sentence)
@@ -76,10 +94,14 @@ def _claim(chain: ClaimChain) -> Claim:
     return Claim(chain.claim, chain.text, "", {}, chain.source)
 
 
-def _judge(declaration: Declaration, claim: Claim, ruled: Ruled, proof: Proof | None) -> tuple[ClaimStatus, str]:
+def _judge(
+    declaration: Declaration, claim: Claim, ruled: Ruled, proof: Proof | None, runs: Sequence[RunResult]
+) -> tuple[ClaimStatus, str]:
     by_source = proof_verdict.refuted_by_source(claim, proof)
     if by_source:
         return ClaimStatus.REFUTED, by_source
+    if broken := broken_limits(claim, runs):
+        return ClaimStatus.REFUTED, f"{claim.scenario}: {'; '.join(broken)}."
     ruling = _ruling_on(claim, ruled)
     if ruling is None:
         return ClaimStatus.UNTESTED, f"The scenario {claim.scenario} was not run."

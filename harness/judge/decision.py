@@ -8,8 +8,12 @@ from types import MappingProxyType
 from harness.judge import sentences
 from harness.judge.acknowledgements import judge_acknowledgements
 from harness.judge.claim_verdict import judged_claims, reasons_of_claims
-from harness.judge.figures_verdict import reasons_of_figures
+from harness.judge.costs.beside_base import costs_of
+from harness.judge.costs.limits import shipped_limits
+from harness.judge.costs.over_scenarios import costs_everywhere
+from harness.judge.costs.reasons import reasons_of_costs
 from harness.judge.log_verdict import reasons_of_logs
+from harness.judge.noticeable import would_show
 from harness.judge.proof_verdict import reasons_of_proof, untested
 from harness.judge.reasons import GAPS, is_blocker, rests_on, worst
 from harness.judge.scenario_verdict import (
@@ -22,16 +26,22 @@ from harness.judge.scenario_verdict import (
 from harness.judge.shutdowns import judge_shutdowns
 from harness.model.arms import Role
 from harness.model.candidate_kind import CandidateKind
+from harness.model.costs import Cost
 from harness.model.declaration import Declaration
 from harness.model.findings import Contrast
 from harness.model.options import record_of
+from harness.model.power import Power
 from harness.model.proof import Coverage, Proof
 from harness.model.request import Request
 from harness.model.runs import Evidence, RunResult, Verdict
 from harness.model.verdict import (
     SCHEMA,
+    CellName,
+    CellOutcome,
+    Check,
     Effect,
     FileDigest,
+    JudgedRun,
     Reason,
     ReasonSource,
     VerdictRecord,
@@ -53,37 +63,42 @@ def decide(
     evidence: Sequence[FileDigest] = (),
     logged: Mapping[str, Evidence] = MappingProxyType({}),
     not_compared: str = "",
+    power: Power | None = None,
 ) -> VerdictRecord:
     """Judge scenarios and claims, the jar itself, its figures and its logs: HOLD beats INCONCLUSIVE beats SHIP.
 
     What was declared and has no result, or was claimed and could not be tested, is INCONCLUSIVE by name. Results of
     what was not declared, such as repeats that an earlier plan left in the folder, do not count. `evidence` are the
     files that are judged, which are only shown. `logged` are log lines that claims expect, by claim; `not_compared`
-    says why the logs of these results were not compared, in a sentence. Commands that run a cell again are made from
-    `request`, or from the command that was given.
+    says why the logs of these results were not compared, in a sentence; `power` is what the suite was seen to notice.
+    Commands that run a cell again are made from `request`, or from the command that was given.
     """
     request = request or record_of(Request, declaration.argv)
     declared = [result for result in results if declaration.declares(result)]
     results = judge_shutdowns(declaration, judge_acknowledgements(declaration, declared))
     ruled = {each.name: rule_scenario(declaration, each, results) for each in declaration.scenarios}
+    costs = _costs(declaration, results)
     found = (
         *reasons_of_proof(proof),
-        *reasons_of_figures(declaration.compared, results),
-        *reasons_of_logs(declaration.compared, declaration.flag_key, contrasts, proof, not_compared),
+        *reasons_of_costs(declaration, results, costs),
+        *reasons_of_logs(
+            declaration.compared, declaration.flag_key, contrasts, proof, _cells(declaration, ruled), not_compared
+        ),
         *_reasons_of_scenarios(declaration, ruled),
         *_absent_arms(declaration),
-        *reasons_of_claims(declaration, ruled, proof, logged),
+        *reasons_of_claims(declaration, ruled, proof, logged, results),
     )
     reasons = (*found, *_lack_of_evidence(declaration, ruled, found))
     verdict = worst(reason.weight for reason in reasons)
     runs = {run.key: run for each in ruled.values() for run in judged_runs(each, results)}
     rows = [(name, each.ruling) for name, each in ruled.items()]
     changed = proof.changed_methods if proof else ()
+    shown = would_show(power, [name for name, each in ruled.items() if each.ruling.effect not in _UNTESTED], costs)
     return VerdictRecord(
         schema=SCHEMA,
         verdict=verdict,
-        sentence=sentences.headline(verdict, rests_on(verdict, reasons), declaration, rows, changed),
-        against=sentences.against(verdict, declaration, rows, coverage),
+        sentence=sentences.headline(verdict, rests_on(verdict, reasons), declaration, rows, changed, shown),
+        against=sentences.against(verdict, declaration, rows, coverage, _worse_in(reasons)),
         reasons=reasons,
         kafka_version=declaration.kafka_version,
         started_at=declaration.started_at,
@@ -92,17 +107,44 @@ def decide(
         repeats=declaration.repeats,
         arms=declaration.arms,
         scenarios=tuple(judged_scenario(declaration, request, each, [*runs.values()]) for each in ruled.values()),
-        claims=judged_claims(declaration, ruled, proof, logged),
+        claims=judged_claims(declaration, ruled, proof, logged, results),
         runs=tuple(runs[result.key] for result in results),
         contrasts=tuple(contrasts),
         proof=proof,
         coverage=coverage,
         evidence=tuple(evidence),
-        not_tested=(*_untested(reasons, ruled), *_unreached(declaration, coverage), *untested(proof)),
+        not_tested=(
+            *_untested(reasons, ruled),
+            *_unasked([*runs.values()]),
+            *sentences.costs_not_judged(costs),
+            *_unreached(declaration, coverage),
+            *untested(proof),
+        ),
         timings=declaration.timings,
         cpu_seconds=declaration.cpu_seconds,
         kind=declaration.kind,
+        would_show=shown,
+        costs=costs,
     )
+
+
+def _costs(declaration: Declaration, results: Sequence[RunResult]) -> tuple[Cost, ...]:
+    """Return what the candidate costs beside base; what every node of another release costs is no fault."""
+    one_kafka = declaration.kafkas is None
+    found = costs_of(declaration.compared, results, shipped_limits(), one_kafka=one_kafka)
+    return (*costs_everywhere(found, shipped_limits()), *found) if one_kafka else found
+
+
+def _worse_in(reasons: Iterable[Reason]) -> frozenset[str]:
+    """Return the scenarios whose logs or figures hold the candidate back."""
+    sources = (ReasonSource.LOGS, ReasonSource.FIGURES)
+    return frozenset(r.cell.scenario for r in reasons if r.cell and is_blocker(r) and r.source in sources)
+
+
+def _cells(declaration: Declaration, ruled: Mapping[str, RuledScenario]) -> Mapping[CellName, CellOutcome]:
+    """Return what each scenario showed on each arm."""
+    cells = {CellName(name, arm.name): each.cell(arm.role) for name, each in ruled.items() for arm in declaration.arms}
+    return {name: cell for name, cell in cells.items() if cell}
 
 
 def _reasons_of_scenarios(declaration: Declaration, ruled: Mapping[str, RuledScenario]) -> Iterable[Reason]:
@@ -136,6 +178,12 @@ def _absent_arms(declaration: Declaration) -> Iterable[Reason]:
     for role in Role:
         if declaration.needs(role) and declaration.arm(role) is None:
             yield Reason(ReasonSource.ARM, Verdict.INCONCLUSIVE, None, sentences.absent_arm(role))
+
+
+def _unasked(runs: Sequence[JudgedRun]) -> tuple[str, ...]:
+    """Return which questions some runs did not come to; what follows a failure that is claimed is no gap."""
+    gaps = (sentences.unasked(run) for run in runs if run.unasked and run.check is not Check.EXPECTED_FAILURE)
+    return tuple(dict.fromkeys(gaps))
 
 
 def _unreached(declaration: Declaration, coverage: Coverage | None) -> tuple[str, ...]:

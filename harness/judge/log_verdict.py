@@ -6,12 +6,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.model.findings import Contrast, Finding, FindingKind, Significance
+from harness.base.likeness import LIKE, likeness, own_words
+from harness.model.findings import WORSE, Contrast, Finding, FindingKind, Significance, StockRate
+from harness.model.outcome_names import SAYS_NOTHING_OF_THE_BUILD
 from harness.model.proof import EXPECTED_LEVEL, Proof
 from harness.model.runs import Verdict
-from harness.model.verdict import CellName, Reason, ReasonSource
+from harness.model.verdict import CellName, CellOutcome, CellState, Reason, ReasonSource
 
-WORSE = ("WARN", "ERROR", "FATAL")
+_DECIDED = (CellState.PASSED, CellState.FAILED)
+_REWORDED = 1.5  # times as often as the line whose place it takes
+_LEAST_RUNS = 3  # of base in which a line came, where its jar is not known otherwise
 _LEVELS = ("TRACE", "DEBUG", "INFO", *WORSE)
 _NO_COUNTS = (FindingKind.ORDER, FindingKind.SHIFT)  # they are about when a line comes, not about how many
 
@@ -21,20 +25,24 @@ def reasons_of_logs(
     flag: str,
     contrasts: Sequence[Contrast],
     proof: Proof | None,
+    cells: Mapping[CellName, CellOutcome],
     not_compared: str = "",
 ) -> tuple[Reason, ...]:
     """Return why the candidate's logs are worse than base's, or `not_compared`: why nobody knows.
 
-    `compared` are the names of a control and of the arm held against it, `flag` the candidate's key.
-    Counted are lines at WARN or worse that are new, more frequent or at a worse level than on base, beyond the noise
-    (so never without repeats), and that no claim expects. The same line in several places is named once.
+    `compared` are the names of a control and of the arm held against it, `flag` the candidate's key, `cells` what each
+    scenario showed on each arm.
+    Counted are lines at WARN or worse that are new, more frequent or at a worse level than on base, beyond what base's
+    jar is known to log by chance, that no claim expects, that are no other wording of base's, and no fallout of runs
+    that ended otherwise than base's. The same line in several places is named once.
     """
     chains = proof.chains if proof else ()
     expected = {chain.claim: ExpectedLine(chain.evidence, chain.level) for chain in chains if chain.evidence}
     found: dict[tuple[str, str], Reason] = {}
     for contrast in (each for each in contrasts if (each.base, each.candidate) in compared):
-        for finding in contrast.findings:
-            if _is_worse(finding) and not expected_by(finding, expected, flag):
+        for finding in _deciding(contrast):
+            is_fallout = _is_fallout(contrast, finding, cells)
+            if not is_fallout and not expected_by(finding, expected, flag):
                 found.setdefault((finding.logger, finding.template), _reason(contrast, finding))
     gap = (Reason(ReasonSource.LOGS, Verdict.INCONCLUSIVE, None, not_compared),) if not_compared else ()
     return (*found.values(), *gap)
@@ -73,8 +81,75 @@ def _severity(level: str) -> int:
     return _LEVELS.index(level.upper()) if level.upper() in _LEVELS else len(_LEVELS)
 
 
+def _deciding(contrast: Contrast) -> list[Finding]:
+    """Return what can hold the candidate back: of two Kafkas floods alone, since a release says what it warns of."""
+    added = _added(contrast.findings)
+    return [each for each in added if each.stock and each.stock.flood] if contrast.of_two_kafkas else added
+
+
+def _added(findings: Sequence[Finding]) -> list[Finding]:
+    """Return the warnings that are worse than base's; a new one takes the place of one that has vanished."""
+    gone = _gone(findings)
+    added = []
+    for finding in filter(_is_worse, findings):
+        replaced = [each for each in gone if finding.kind is FindingKind.NEW and _is_reworded(each, finding)]
+        if replaced:
+            gone.remove(replaced[0])
+        else:
+            added.append(finding)
+    return added
+
+
+def _gone(findings: Sequence[Finding]) -> list[Finding]:
+    """Return what has vanished that base's jar always logs in some scenario; anything else may be lacking by chance."""
+    vanished = [finding for finding in findings if finding.kind is FindingKind.VANISHED]
+    always = {_line(finding) for finding in vanished if _is_always_logged(finding)}
+    return [finding for finding in vanished if _line(finding) in always]
+
+
+def _is_always_logged(finding: Finding) -> bool:
+    """Whether every known run of base's jar logs it there; where too few are known, each of three runs here."""
+    if finding.stock:
+        return finding.stock.seen == finding.stock.runs
+    return len(finding.base_runs) >= _LEAST_RUNS and all(finding.base_runs)
+
+
+def _line(finding: Finding) -> tuple[str, str, str]:
+    return finding.level, finding.logger, finding.template
+
+
+def _is_reworded(was: Finding, now: Finding) -> bool:
+    """Whether a new line is one that has vanished in like words: as frequent, of the same logger, level and nodes."""
+    place = (was.scenario, was.node_kind, was.logger, was.level) == (now.scenario, now.node_kind, now.logger, now.level)
+    is_frequent = _mean(now.candidate_runs) <= _REWORDED * _mean(was.base_runs)
+    return place and is_frequent and likeness(own_words(was.template), own_words(now.template)) >= LIKE
+
+
+def _mean(runs: Sequence[int]) -> float:
+    return sum(runs) / max(len(runs), 1)
+
+
+def _is_fallout(contrast: Contrast, finding: Finding, cells: Mapping[CellName, CellOutcome]) -> bool:
+    """Whether a line may be there only because the candidate's runs ended otherwise than base's.
+
+    What base's jar comes near to in no scenario is none, unless harness or host failed the candidate's runs.
+    """
+    was, now = (cells.get(CellName(finding.scenario, arm)) for arm in (contrast.base, contrast.candidate))
+    if not was or not now or _says_nothing(now):
+        return True
+    alike = was.state in _DECIDED and (was.state, was.expectation) == (now.state, now.expectation)
+    return not alike and not (finding.stock and finding.stock.unmatched)
+
+
+def _says_nothing(cell: CellOutcome) -> bool:
+    """Whether a cell says nothing of the build."""
+    undecided = cell.state is CellState.INCONCLUSIVE and cell.expectation in SAYS_NOTHING_OF_THE_BUILD
+    return undecided or cell.state in (CellState.BROKEN, CellState.MISSING, CellState.UNSUPPORTED)
+
+
 def _is_worse(finding: Finding) -> bool:
-    if finding.significance is not Significance.BEYOND or finding.level not in WORSE:
+    """Whether a finding is of a warning that is more than base's jar is known to log by chance."""
+    if finding.stock is None or finding.significance is not Significance.BEYOND or finding.level not in WORSE:
         return False
     if finding.kind is FindingKind.VALUE:  # the arms' own values are counted, so any of the candidate's are more
         return sum(finding.candidate_runs) > 0
@@ -82,9 +157,19 @@ def _is_worse(finding: Finding) -> bool:
 
 
 def _reason(contrast: Contrast, finding: Finding) -> Reason:
-    runs = ", ".join(map(str, finding.candidate_runs)), ", ".join(map(str, finding.base_runs))
+    times, were = (", ".join(map(str, runs)) for runs in (finding.candidate_runs, finding.base_runs))
+    plural = "s" if len(finding.candidate_runs) > 1 else ""
+    known = f" ({describe_rate(finding.stock)})" if finding.stock else ""
     sentence = (
-        f"{finding.scenario}: {contrast.candidate} logs at {finding.level} what no claim expects, {runs[0]} times "
-        f"in its runs against {runs[1]} on {contrast.base}: {' '.join(finding.template.split())[:200]}"
+        f"{finding.scenario}: {contrast.candidate} logs at {finding.level} what no claim expects, {times} times in its "
+        f"run{plural} against {were} on {contrast.base}{known}: {' '.join(finding.template.split())[:200]}"
     )
     return Reason(ReasonSource.LOGS, Verdict.HOLD, CellName(finding.scenario, contrast.candidate), sentence)
+
+
+def describe_rate(rate: StockRate) -> str:
+    """Say how often base's jar is known to log something."""
+    if not rate.seen:
+        elsewhere = f", in {rate.elsewhere} elsewhere" if rate.elsewhere else ""
+        return f"base's jar logs it in none of {rate.runs} known runs{elsewhere}"
+    return f"base's jar logs it in {rate.seen} of {rate.runs} known runs, at most {rate.most} times"

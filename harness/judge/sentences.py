@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import assert_never
 
 from harness.judge.table import Ruling
-from harness.model.arms import Arm, Role
+from harness.model.arms import RELEASE, Arm, Role
 from harness.model.claims import Claim
+from harness.model.costs import Cost
 from harness.model.declaration import Declaration
 from harness.model.proof import ChangedMethod, Coverage
-from harness.model.runs import Verdict
+from harness.model.runs import RunResult, Verdict
 from harness.model.verdict import CellOutcome, CellState, Effect, Inertness
 
 _REASON_LIMIT = 300
@@ -22,19 +23,26 @@ Rows = Sequence[tuple[str, Ruling]]  # scenarios by name
 
 
 def headline(
-    verdict: Verdict, reasons: Sequence[str], declaration: Declaration, rows: Rows, changed: Sequence[ChangedMethod]
+    verdict: Verdict,
+    reasons: Sequence[str],
+    declaration: Declaration,
+    rows: Rows,
+    changed: Sequence[ChangedMethod],
+    shown: Sequence[str] = (),
 ) -> str:
     """Return the sentence beside the verdict: what was seen, never that anything is safe.
 
-    `changed` are the methods of the candidate that do something else.
+    `changed` are the methods of the candidate that do something else, `shown` the smallest defects that would have
+    shown.
     """
     match verdict:
         case Verdict.SHIP:
-            return (
+            seen = (
                 _what_passed(declaration, rows)
                 if declaration.has_claims
                 else _nothing_worse(declaration, rows, changed)
             )
+            return f"{seen} What would have shown: {', '.join(shown)}." if shown else seen
         case Verdict.HOLD:
             return reasons[0]
         case Verdict.INCONCLUSIVE:
@@ -45,7 +53,7 @@ def headline(
 
 def _what_passed(declaration: Declaration, rows: Rows) -> str:
     """Return what the scenarios show of the claims: what the candidate does better, and what it does as base does."""
-    on = "on the given jar" if _is_given(declaration.arm(Role.ON)) else "with the patch on"
+    on = _with_candidate(declaration.arm(Role.ON))
     same, left = _with_effect(rows, Effect.SAME), _with_effect(rows, Effect.NOT_FIXED)
     said = _of_each(
         _better(declaration, rows, Effect.SUPPORTS, on, "as claimed"),
@@ -65,7 +73,7 @@ def _nothing_worse(declaration: Declaration, rows: Rows, changed: Sequence[Chang
     found = _of_each(better, (left, f"{_do(left, 'fail')} on both"))
     asked = "1 scenario" if len(names) == 1 else f"{len(names)} scenarios"
     what = "; ".join((*([] if better[0] else ["no fix was shown"]), *found))
-    return f"No regression found in {asked} ({_list(names)}){_times(declaration)}{_with(changed)}; {what}."
+    return f"No regression found in {asked} ({_list(names)}){_times(declaration)}{_with(declaration, changed)}; {what}."
 
 
 def _better(declaration: Declaration, rows: Rows, effect: Effect, on: str, remark: str) -> tuple[list[str], str]:
@@ -86,8 +94,14 @@ def _do(names: Sequence[str], verb: str) -> str:
     return verb if len(names) > 1 else f"{verb}{'es' if verb.endswith('s') else 's'}"
 
 
-def _with(changed: Sequence[ChangedMethod]) -> str:
-    """Return which methods changed, or of many their classes; of an unknown compiler's only other calls are seen."""
+def _with(declaration: Declaration, changed: Sequence[ChangedMethod]) -> str:
+    """Return which methods changed, or of many their classes; of an unknown compiler's only other calls are seen.
+
+    Of two whole Kafkas it says which.
+    """
+    if declaration.kafkas:
+        base, candidate = declaration.kafkas
+        return f", with {candidate.label} in place of {base.label}"
     methods = list(dict.fromkeys(each.label for each in changed))
     classes = list(dict.fromkeys(each.outermost for each in changed))
     if not methods:
@@ -106,8 +120,10 @@ def _times(declaration: Declaration) -> str:
     return f", {declaration.repeats} times each" if declaration.repeats > 1 else ""
 
 
-def _is_given(arm: Arm | None) -> bool:
-    return arm is not None and arm.build.builder == "given"
+def _with_candidate(arm: Arm | None) -> str:
+    if arm is None or arm.build.builder not in ("given", RELEASE):
+        return "with the patch on"
+    return "on the given jar" if arm.build.builder == "given" else f"on {arm.build.kafka.label}"
 
 
 def effect(declaration: Declaration, name: str, claim: Claim | None, ruling: Ruling) -> str:
@@ -119,6 +135,9 @@ def effect(declaration: Declaration, name: str, claim: Claim | None, ruling: Rul
 def nothing_discriminates(declaration: Declaration) -> str:
     """Return why nothing was shown although nothing went wrong."""
     base, on = _name(declaration, Role.BASE), _name(declaration, Role.ON)
+    if declaration.kafkas and not declaration.has_claims:
+        old, new = declaration.kafkas
+        return f"One scenario, in which nothing is worse, is too little to say so of {new.label} beside {old.label}."
     return (
         f"Nothing discriminates: no scenario fails on {base} and passes on {on}, so a jar that does nothing would do."
     )
@@ -148,6 +167,14 @@ def unsupported_claim(claim: Claim, ruling: Ruling) -> str:
     """Return the gap that a claim leaves whose scenario this host does not support on any arm."""
     why = _because(ruling.control_cell)
     return f"The claim {claim.id} is untested: this host does not support its scenario {claim.scenario}{why}."
+
+
+def unmeasured_limit(claim: Claim, figure: str) -> str:
+    """Return that a figure which a claim limits was not measured, or on a host that held the nodes back."""
+    return (
+        f"{claim.scenario}: no run measured {figure} by which a build can be judged, and {claim.id} limits it to "
+        f"{claim.limits[figure]:g}."
+    )
 
 
 def unlogged_claim(declaration: Declaration, claim: Claim, pattern: str) -> str:
@@ -248,13 +275,37 @@ def unreached(coverage: Coverage | None) -> str:
     return f"No scenario runs {len(names)} of the methods that the candidate changes or adds: {listed}."
 
 
-def against(verdict: Verdict, declaration: Declaration, rows: Rows, coverage: Coverage | None = None) -> str:
-    """Return the strongest reason against the verdict."""
+def unasked(run: RunResult) -> str:
+    """Return which expectations of a run its plan did not come to, and why."""
+    return f"{run.scenario} on {run.arm} was {run.label}, and so not asked for {_list(run.unasked)}."
+
+
+def costs_not_judged(costs: Sequence[Cost]) -> tuple[str, ...]:
+    """Return which figures of an arm were not held against its control's, with the reason, scenarios taken together."""
+    groups: dict[tuple[str, str, str], list[Cost]] = {}
+    for cost in costs:
+        if cost.not_judged:
+            groups.setdefault((cost.arm, cost.control, cost.not_judged), []).append(cost)
+    return tuple(
+        f"Not held against {control}'s: {len(found)} figure{'s'[: len(found) > 1]} of {arm} in "
+        f"{_list([*dict.fromkeys(each.scenario for each in found)])}, since {why}."
+        for (arm, control, why), found in groups.items()
+    )
+
+
+def against(
+    verdict: Verdict,
+    declaration: Declaration,
+    rows: Rows,
+    coverage: Coverage | None = None,
+    worse_in: Collection[str] = (),
+) -> str:
+    """Return the strongest reason against the verdict; `worse_in` are scenarios whose logs or figures are worse."""
     match verdict:
         case Verdict.SHIP:
             return unreached(coverage) or _against_shipping(declaration, rows)
         case Verdict.HOLD:
-            return _for_the_candidate(declaration, rows)
+            return _for_the_candidate(declaration, rows, worse_in)
         case Verdict.INCONCLUSIVE:
             return _what_was_decided(rows)
         case _:
@@ -274,11 +325,12 @@ def _against_shipping(declaration: Declaration, rows: Rows) -> str:
     return _confidence(declaration.repeats) + no_evidence
 
 
-def _for_the_candidate(declaration: Declaration, rows: Rows) -> str:
-    good = [name for name, ruling in rows if ruling.verdict is Verdict.SHIP]
+def _for_the_candidate(declaration: Declaration, rows: Rows, worse_in: Collection[str]) -> str:
+    good = [name for name, ruling in rows if ruling.verdict is Verdict.SHIP and name not in worse_in]
     passed = f"Nothing speaks against the candidate in {_list(good)}." if good else ""
     once = "Each scenario ran once per arm, so a single unlucky run would look the same."
-    return f"{passed} {once if declaration.repeats == 1 else ''}".strip() or "None: no scenario speaks for it."
+    is_chance = declaration.repeats == 1 and not worse_in  # what is worse there was held against many runs
+    return f"{passed} {once if is_chance else ''}".strip() or "None: no scenario speaks for it."
 
 
 def _what_was_decided(rows: Rows) -> str:

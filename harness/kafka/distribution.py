@@ -1,24 +1,34 @@
-"""The jars that a node runs with: those of a lock, or those of a Kafka that somebody unpacked."""
+"""The jars that a node runs with: those of a lock, or those of a Kafka that somebody has, unpacked or as an archive."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from pathlib import Path
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 from zipfile import ZipFile
 
 from harness.base.archives import entry_names, open_archive, read_entry
 from harness.base.errors import HarnessError
+from harness.base.files import move_folder, write_text
+from harness.base.locks import scratch
+from harness.base.tarballs import unpack
 from harness.kafka.lock import read_lock
 from harness.kafka.versions import is_version
-from harness.toolbox.downloads import Downloads
+from harness.model.arms import Kafka
+from harness.toolbox.downloads import Downloads, sha256_of
 from harness.toolbox.lockfile import Lock, Purpose
+from harness.toolbox.toolbox import Toolbox
 
 VERSION_ENTRY = "kafka/kafka-version.properties"
 _MANIFEST = "META-INF/MANIFEST.MF"
 RAFT_CLIENT = "org/apache/kafka/raft/KafkaRaftClient.class"
 _RAFT_JAR = re.compile(r"kafka-raft-\d[^/]*\.jar")
 _HIDES_RAFT = re.compile(rf"(META-INF/versions/\d+/)?{re.escape(RAFT_CLIENT)}")
+_ONE_VERSION = "KRaft came with Kafka 2.8: name a Kafka that has it, with a single version in libs/."
+_DIGITS = 20
+_DIGESTS = "SHA256SUMS"  # of the jars that were unpacked from an archive
+_DEEPEST = 3  # kafka_2.13-3.9.1/libs/x.jar
 _NOT_CLASSES = ("-sources.jar", "-javadoc.jar", "-test.jar", "-tests.jar", "-test-sources.jar")
 
 
@@ -37,9 +47,70 @@ class Distribution:
         return tuple(jar for jar in self.jars if jar != self.raft_jar)
 
 
-def distribution_of(unpacked: Path | None, version: str, downloads: Downloads) -> Distribution:
-    """Return the Kafka that nodes run from: the unpacked one, or the locked release, fetched if need be."""
-    return unpacked_distribution(unpacked) if unpacked else locked_distribution(read_lock(version), downloads)
+def distribution_of(place: Path | None, version: str, toolbox: Toolbox) -> Distribution:
+    """Return the Kafka that nodes run from: that at a place, or the locked release, fetched if need be."""
+    if place is None:
+        return locked_distribution(read_lock(version), toolbox.downloads)
+    return distribution_at(place, toolbox.cache)
+
+
+def distribution_at(place: Path, cache: Path) -> Distribution:
+    """Return the Kafka in a folder, or in an archive (.tgz), whose jars are unpacked into the cache once.
+
+    Raises HarnessError when it is none.
+    """
+    if not place.is_file():
+        return unpacked_distribution(place)
+    found = unpacked_distribution(_unpacked(place, cache / "distributions"))
+    return replace(found, description=f"Kafka {found.version} of {place}")
+
+
+def as_declared(kafka: Distribution, place: Path | None) -> Kafka:
+    """Return a Kafka as run.json declares it: by the digest of each jar."""
+    digests = {jar.name: sha256_of(jar) for jar in kafka.jars}
+    if len(digests) != len(kafka.jars):
+        raise HarnessError(f"{kafka.description} has two jars of one name.", _ONE_VERSION)
+    return Kafka(kafka.version, str(place or ""), kafka.raft_jar.name, digests)
+
+
+def changed_jar(declared: Kafka, found: Kafka) -> str:
+    """Return the first jar that is not what was declared, or that is there in one of them alone; else nothing."""
+    names = (*declared.jars, *(name for name in found.jars if name not in declared.jars))
+    return next((name for name in names if declared.jars.get(name) != found.jars.get(name)), "")
+
+
+def _unpacked(archive: Path, cache: Path) -> Path:
+    """Return the folder with the jars of an archive, known by its digest; jars that were changed are unpacked anew."""
+    place = cache / sha256_of(archive)[:_DIGITS]
+    if not _is_as_unpacked(place):
+        shutil.rmtree(place, ignore_errors=True)
+        with scratch(cache) as folder:
+            tops = {path.parent for path in unpack(archive, folder / "kafka", _is_library)}
+            if len(tops) != 1:
+                raise HarnessError(
+                    f"{archive} is not an archive of one Kafka: it has {len(tops)} folders libs/ with jars.",
+                    "Name a release's kafka_<Scala>-<version>.tgz, or the folder that it was unpacked into.",
+                )
+            (top,) = tops
+            made = (folder / "kafka" / top).parent
+            write_text(made / _DIGESTS, _digests(made))
+            move_folder(made, place)
+    return place
+
+
+def _is_as_unpacked(place: Path) -> bool:
+    noted = place / _DIGESTS
+    return noted.is_file() and noted.read_text(encoding="utf-8") == _digests(place)
+
+
+def _digests(place: Path) -> str:
+    """Return the digests of unpacked jars, a line each, as `sha256sum` writes them."""
+    jars = sorted((place / "libs").glob("*"))
+    return "".join(f"{sha256_of(jar)}  libs/{jar.name}\n" for jar in jars)
+
+
+def _is_library(path: PurePosixPath) -> bool:
+    return path.suffix == ".jar" and path.parent.name == "libs" and len(path.parts) <= _DEEPEST
 
 
 def locked_distribution(lock: Lock, downloads: Downloads) -> Distribution:
@@ -82,6 +153,12 @@ def jar_version(jar: Path) -> str:
     return next(filter(is_version, named), "")
 
 
+def version_entry_of(jar: Path) -> str:
+    """Return the version in a jar's `kafka-version.properties`; empty where it has none."""
+    with open_archive(jar) as archive:
+        return version_in_properties(_text_of(archive, VERSION_ENTRY))
+
+
 def version_in_properties(text: str) -> str:
     """Return the version in the text of `kafka-version.properties`; empty when there is none."""
     found = re.search(r"^version=(\S+)\s*$", text, re.MULTILINE)
@@ -103,7 +180,7 @@ def _only_raft_jar(jars: tuple[Path, ...], where: str) -> Path:
     if len(raft) != 1:
         raise HarnessError(
             f"{where} has {len(raft)} jars named kafka-raft-<version>.jar, not one.",
-            "KRaft came with Kafka 2.8: name a Kafka that has it, with a single version in libs/.",
+            _ONE_VERSION,
         )
     return raft[0]
 

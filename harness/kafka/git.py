@@ -50,7 +50,7 @@ def url_and_ref(git: str) -> tuple[str, str]:
     """Return the two parts of --git URL@REF. Raises HarnessError."""
     url, _, ref = git.rpartition("@")
     if not url or not ref:
-        raise HarnessError(f"--git {git} names no ref.", "Write URL@REF, such as /src/kafka@3.9.1.")
+        raise HarnessError(f"{git} names no ref.", "Write URL@REF, such as /src/kafka@3.9.1.")
     return url, ref
 
 

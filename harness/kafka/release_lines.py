@@ -5,27 +5,38 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.json import record_of
 from harness.base.paths import data_root, user_data_root
 from harness.kafka.versions import release_of
+from harness.toolbox.java import JavaRuntime
 
 _FOLDER = "lines"
 _MANUAL = "docs/release-lines.md explains every key."
+
+
+class Mode(StrEnum):
+    """Where a cluster keeps its metadata: in a quorum of its own, or in ZooKeeper."""
+
+    KRAFT = "kraft"
+    ZOOKEEPER = "zookeeper"
 
 
 @dataclass(frozen=True, slots=True)
 class MainClasses:
     """The main class of a node, and of the tool that formats its storage.
 
-    `config` is the class whose CONFIG_DEF declares every key of server.properties; without it none is checked.
+    `config` is the class whose CONFIG_DEF declares every key of server.properties; without it none is checked. `dump`
+    prints the records of a log's segments; without it evidence from a metadata log is not decoded.
     """
 
     node: str
     storage: str
     config: str = ""
+    dump: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +67,12 @@ class JvmSettings:
 class Pins:
     """What the lock of a version pins: coordinates in which {version} stands for it.
 
-    `broker` is resolved with all that it depends on; the others are taken as they are.
+    `broker` is resolved with all that it depends on; the others are taken as they are, `beside_broker` (the log
+    binding) onto every node's class path too.
     """
 
     broker: str
-    log_binding: tuple[str, ...]
+    beside_broker: tuple[str, ...]
     sources: tuple[str, ...]
     commands: tuple[str, ...]
     tests: tuple[str, ...]
@@ -70,12 +82,15 @@ class Pins:
 class Line:
     """One release line.
 
-    `class_files` is the Java release that the raft module is compiled for. `commands` maps scripts of bin/ to their
-    main classes, `timeouts` server properties to Kafka's defaults in milliseconds, `requests` the probes' requests to
-    the lowest and highest version of each, and `slow_tests` upstream's slowest tests to their seconds.
+    `modes` are those in which the harness starts nodes. `java` is the lowest Java release that they start on,
+    `class_files` the one that the raft module is compiled for. `commands` maps scripts of bin/ to their main classes,
+    `timeouts` server properties to Kafka's defaults in milliseconds, `requests` the probes' requests to the lowest and
+    highest version of each, and `slow_tests` upstream's slowest tests to their seconds.
     """
 
     name: str
+    modes: tuple[Mode, ...]
+    java: int
     class_files: int
     main_classes: MainClasses
     commands: Mapping[str, str]
@@ -104,6 +119,25 @@ def line_of(version: str, folders: Sequence[Path] = ()) -> Line:
             f"Describe it in {own}, beginning with a copy of another line's file. {_MANUAL}",
         )
     return _read(files[max(names, key=len)])
+
+
+def check_java(line: Line, java: JavaRuntime) -> None:
+    """See that the line's classes load on a Java. Raises HarnessError; a Java that names no number is believed."""
+    if java.release and java.release < line.java:
+        raise HarnessError(
+            f"Kafka {line.name} needs Java {line.java} or newer, and {java.home} is Java {java.version}.",
+            "Name a newer one by --java-home, or leave it out for the bundled runtime.",
+        )
+
+
+def check_mode(line: Line, mode: Mode) -> None:
+    """See that nodes of the line can be started in a mode. Raises HarnessError."""
+    if mode not in line.modes:
+        started = f"starts them in mode {' and '.join(line.modes)}" if line.modes else "starts none of them"
+        raise HarnessError(
+            f"Nodes of Kafka {line.name} cannot be run in mode {mode}: the harness {started}.",
+            "Its jars can be locked and proved (`harness prove`), and its logs compared (`harness diff A B`).",
+        )
 
 
 def same_line(one: str, other: str) -> bool:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from jgo.maven import MavenContext
 
 from harness.base.errors import HarnessError
 from harness.kafka.lock import checked_version
 from harness.kafka.release_lines import Pins
 from harness.toolbox.downloads import Downloads
-from harness.toolbox.lockfile import Lock, Purpose
+from harness.toolbox.lockfile import Artifact, Lock, Purpose
+
+_OWN = "org.apache.kafka"
 
 
 def resolve_lock(version: str, pins: Pins, downloads: Downloads) -> Lock:
@@ -34,8 +38,37 @@ def _runtime(version: str, pins: Pins, downloads: Downloads) -> list[str]:
     broker = pins.broker.format(version=version)
 
     def resolve(context: MavenContext) -> list[str]:
-        roots = [context.create_dependency(each) for each in (broker, *pins.log_binding)]
-        found, behind = context.resolver.resolve(roots)
-        return sorted({str(dependency.artifact) for dependency in (*found, *behind)})
+        found, behind = context.resolver.resolve([context.create_dependency(broker)])
+        # The log binding is not resolved with it: versions that log4j's own POM manages would win over Kafka's.
+        beside = (each.format(version=version) for each in pins.beside_broker)
+        return sorted({*(str(dependency.artifact) for dependency in (*found, *behind)), *beside})
 
     return downloads.ask(broker, resolve)
+
+
+def pin_module(
+    module: str, version: str, present: Collection[str], downloads: Downloads, *, alone: bool
+) -> tuple[Artifact, ...]:
+    """Return the pins of a release's module, with all that it depends on unless it is wanted `alone`.
+
+    Files that are `present`, by their names, are left out: a lock may pin them. Raises HarnessError when the release
+    has no such module, or the network is forbidden or away.
+    """
+    coordinate = f"{_OWN}:{module}:jar:{version}"
+    wanted = {coordinate} if alone else {coordinate, *_dependencies(coordinate, version, downloads)}
+    missing = sorted(each for each in wanted if _file_name(each) not in present)
+    return downloads.pin_all((each, Purpose.COMMANDS) for each in missing)
+
+
+def _file_name(coordinate: str) -> str:
+    _, artifact, *rest = coordinate.split(":")
+    return f"{artifact}-{rest[-1]}.jar"
+
+
+def _dependencies(coordinate: str, version: str, downloads: Downloads) -> list[str]:
+    def resolve(context: MavenContext) -> list[str]:
+        found, behind = context.resolver.resolve([context.create_dependency(coordinate)])
+        return [str(dependency.artifact) for dependency in (*found, *behind)]
+
+    known = downloads.ask(coordinate, resolve)
+    return [each for each in known if not each.startswith(f"{_OWN}:") or each.endswith(f":{version}")]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from pathlib import Path
 
 from harness.base.errors import HarnessError, unknown
 from harness.base.paths import data_root
 from harness.kafka.lock import checked_version
-from harness.kafka.release_lines import line_of
+from harness.kafka.release_lines import line_of, same_line
+from harness.kafka.versions import order_of
 
 _CHOOSE = "Choose one by --series."
 
@@ -19,8 +21,22 @@ def shipped_series() -> list[str]:
 
 
 def series_folders(version: str) -> tuple[Path, ...]:
-    """Return the folders of a Kafka version's series, by name; none where there is no series."""
-    return tuple(data_root() / "patches" / series for series in shipped_series() if series.startswith(f"{version}/"))
+    """Return the folders of a Kafka version's series, by name; none where there is no series.
+
+    A release without series of its own has those of another release of its line: the last before it, else the first
+    after it. Whether their patches apply is seen when they are applied.
+    """
+    made_for = _made_for(version, {series.partition("/")[0] for series in shipped_series()})
+    return tuple(data_root() / "patches" / series for series in shipped_series() if series.startswith(f"{made_for}/"))
+
+
+def _made_for(version: str, having: Set[str]) -> str:
+    """Return the version among those that have series whose series a version takes; itself where none is near."""
+    if version in having:
+        return version
+    of_line = sorted((each for each in having if same_line(each, version)), key=order_of)
+    before = [each for each in of_line if order_of(each) < order_of(version)]
+    return (before or of_line[:1] or [version])[-1]
 
 
 def series_folder(version: str, name: str = "") -> Path:
@@ -29,7 +45,8 @@ def series_folder(version: str, name: str = "") -> Path:
     Raises HarnessError when there is none (and where the release line is not known), none of that name, or when
     several are there and none is named.
     """
-    names = [folder.name for folder in series_folders(version)]
+    folders = {folder.name: folder for folder in series_folders(version)}
+    names = list(folders)
     if not names:
         line_of(checked_version(version))  # of a line that is not known, a jar would not help either
         raise HarnessError(
@@ -40,4 +57,4 @@ def series_folder(version: str, name: str = "") -> Path:
         raise HarnessError(unknown("patch series", name, names), _CHOOSE)
     if not name and len(names) > 1:
         raise HarnessError(f"There are several patch series for Kafka {version}: {', '.join(names)}.", _CHOOSE)
-    return data_root() / "patches" / version / (name or names[0])
+    return folders[name or names[0]]

@@ -20,6 +20,11 @@ def release_of(version: str) -> str:
     return found.group(1) if found else version
 
 
+def order_of(version: str) -> tuple[int, ...]:
+    """Return what sorts versions by the numbers of their releases, 3.9.10 behind 3.9.9."""
+    return tuple(map(int, re.findall(r"\d+", release_of(version))))
+
+
 def is_version(text: str) -> bool:
     """Whether a text begins with a release's number, so that it names a version at all."""
     return release_of(text) != text or bool(_RELEASE.fullmatch(text))

@@ -10,25 +10,40 @@ from functools import lru_cache
 from itertools import product
 from math import inf
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from harness.base.errors import HarnessError
 from harness.logs.compare import clocks
-from harness.logs.compare.contrasts import comparable, contrast, learned
+from harness.logs.compare.contrasts import contrast, learned
 from harness.logs.compare.counts import Count, Where
+from harness.logs.compare.observed_run import ObservedRun
+from harness.logs.compare.observing import stocks
+from harness.logs.compare.pairs import comparable
+from harness.logs.compare.renamed import (
+    Renamed,
+    in_like_words_of_base,
+    in_words_of_base,
+    renamed_sentences,
+    runs_in_words_of_base,
+    under_loggers_of_base,
+)
 from harness.logs.compare.template_families import family, unordered
 from harness.logs.count_cache import CachedCounts, cached_counts, run_folder
+from harness.logs.noise_book import runs_like, runs_of_record
 from harness.logs.read.event_counts import OUTSIDE, WHOLE_LOG, Reading
 from harness.logs.read.layout import compile_layout
 from harness.logs.read.library import Origins, library, named_version, overlaid
 from harness.logs.read.pipeline import FileCounts, read
 from harness.logs.read.places import is_gone
+from harness.logs.read.rewordings import rewordings
 from harness.logs.read.spark import session
 from harness.logs.read.statements import Library
 from harness.logs.results import write
-from harness.model.arms import Arm, Role
+from harness.model.arms import Arm, Role, kafkas_compared
 from harness.model.findings import Contrast
 from harness.model.node_logs import NodeLogs
+from harness.model.stock_noise import StockNoise
 from harness.rundir.directory import RunDirectory
 from harness.rundir.parts import LogsFolder, RunFolder
 from harness.toolbox.toolbox import Toolbox
@@ -48,19 +63,44 @@ def silent(stage: str) -> None:
 
 
 def diff_run(
-    directory: RunDirectory, arms: Sequence[Arm], toolbox: Toolbox, progress: Progress = silent, master: str = ""
+    directory: RunDirectory,
+    arms: Sequence[Arm],
+    toolbox: Toolbox,
+    progress: Progress = silent,
+    master: str = "",
+    noise: StockNoise | None = None,
 ) -> tuple[Contrast, ...]:
     """Compare the node logs of the arms of a run directory; write `logs/` in it and return the contrasts.
 
-    A directory in which no run left logs is a HarnessError.
+    `noise` is what is known of base's jar. A directory in which no run left logs is a HarnessError.
     """
     nodes, logs = node_logs(directory), directory.logs
-    known = {
-        arm.name: overlaid(library(arm.build.kafka_version), directory.build(arm.build.name).sources) for arm in arms
-    }
+    known = libraries(directory, arms)
     with opened(logs.path, toolbox, progress, master) as spark:
         counted = read_nodes(spark, directory.path, nodes, logs, progress, known=known)
-    return compare(counted, pairs(arms), logs, progress)
+    book = runs_of_record(noise) if noise else {}
+    renamed = _renamed(arms, known)
+    other = next((arm.build for arm in arms if arm.name in renamed), None)
+    base_runs = {arm.name: runs_like(book, nodes, arm, other) for arm in arms if arm.role is Role.BASE}
+    base_runs |= {arm.name: [] for arm in arms if arm.role is Role.BASE_OFF}
+    own_runs = {arm.name: runs_like(book, nodes, arm) for arm in arms if arm.name in renamed}
+    return compare(counted, pairs(arms), logs, progress, base_runs, renamed, own_runs)
+
+
+def _renamed(arms: Sequence[Arm], known: Mapping[str, Library]) -> dict[str, Renamed]:
+    """Return what arms of another Kafka than base's log in other words, by arm."""
+    kafkas = kafkas_compared(arms)
+    base = next((arm.name for arm in arms if arm.role is Role.BASE), "")
+    if not kafkas:
+        return {}
+    return {arm.name: rewordings(known[base], known[arm.name]) for arm in arms if not arm.role.is_control}
+
+
+def libraries(directory: RunDirectory, arms: Sequence[Arm]) -> dict[str, Library]:
+    """Return the log statements of each arm's sources: the build's own, where it has some."""
+    return {
+        arm.name: overlaid(library(arm.build.kafka_version), directory.build(arm.build.name).sources) for arm in arms
+    }
 
 
 def pairs(arms: Sequence[Arm]) -> list[tuple[str, str]]:
@@ -120,21 +160,58 @@ def read_nodes(
 
 
 def compare(
-    logs: CountedLogs, contrasts: Sequence[tuple[str, str]], out: LogsFolder, progress: Progress = silent
+    logs: CountedLogs,
+    contrasts: Sequence[tuple[str, str]],
+    out: LogsFolder,
+    progress: Progress = silent,
+    base_runs: Mapping[str, Sequence[ObservedRun]] = MappingProxyType({}),
+    renamed: Mapping[str, Renamed] = MappingProxyType({}),
+    own_runs: Mapping[str, Sequence[ObservedRun]] = MappingProxyType({}),
 ) -> tuple[Contrast, ...]:
-    """Compare the named pairs of arms and write the results into `out`."""
+    """Compare the named pairs of arms and write the results into `out`.
+
+    `base_runs` names the arms of base, each with the runs of its jar that are known from before; `renamed` those of
+    another Kafka, each with its statements that base has in other words or in another class, and `own_runs` what is
+    known of that Kafka from before.
+    """
     seconds = exposures(logs.nodes, logs.files)
-    counts = [count for node in logs.nodes for count in counts_of(node, logs.files)]
+    logged = [count for node in logs.nodes for count in counts_of(node, logs.files)]
+    counts = _as_base_logs(logged, contrasts, renamed)
     progress(f"Comparing {len(counts)} template counts")
     known_runs = learned(counts, seconds)
-    found = tuple(contrast(base, candidate, counts, seconds, known_runs) for base, candidate in contrasts)
+    own = {
+        arm: runs_in_words_of_base(
+            runs, ((was, now) for was, now in zip(logged, counts, strict=True) if was.where.arm == arm)
+        )
+        for arm, runs in own_runs.items()
+    }
+    stock = stocks(counts, contrasts, base_runs, own)
+    found = tuple(
+        replace(
+            contrast(*pair, counts, seconds, known_runs, stock.get(pair)),
+            renamed=renamed_sentences(*pair, renamed.get(pair[1], {}), logged, counts),
+            of_two_kafkas=pair[1] in renamed and pair[0] not in renamed,
+        )
+        for pair in contrasts
+    )
     set_back = clocks.set_back_sentences((name, file.counts) for name, file in logs.files.items())
     not_compared = (sentence for pair in contrasts for sentence in missing(*pair, seconds))
-    left_out = (*logs.left_out, *set_back, *not_compared)
+    not_known = dict.fromkeys(sentence for each in stock.values() for sentence in each.unknown_sentences())
+    left_out = (*logs.left_out, *set_back, *not_compared, *not_known)
     for sentence in left_out:
         progress(sentence)
     write(out, logs.run, logs.nodes, logs.files, left_out, found)
     return found
+
+
+def _as_base_logs(
+    logged: Sequence[Count], contrasts: Sequence[tuple[str, str]], renamed: Mapping[str, Renamed]
+) -> Sequence[Count]:
+    """Return counts in which another version's lines have the words and loggers of the arm that it is held against."""
+    counts: Sequence[Count] = [in_words_of_base(count, renamed.get(count.where.arm, {})) for count in logged]
+    for base in dict.fromkeys(base for base, candidate in contrasts if candidate in renamed and base not in renamed):
+        counts = in_like_words_of_base(under_loggers_of_base(counts, base, renamed.keys()), base, renamed.keys())
+    return counts
 
 
 def _counted(

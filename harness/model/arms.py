@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated
 
@@ -11,6 +11,8 @@ from harness.base.errors import HarnessError, unknown
 from harness.base.json_schema import Keywords, Sha256
 
 ABSENT = "absent"
+RELEASE = "release"  # the builder of a raft jar that is its Kafka's own
+PATCHED = "patched"  # the name of a build with a series
 FlagSetting = Annotated[str, Keywords({"enum": [ABSENT, "true", "false"]})]
 
 
@@ -45,10 +47,39 @@ class Flag:
 
 
 @dataclass(frozen=True, slots=True)
-class Build:
-    """One raft jar under test and where it came from; identified by `jar_sha256`.
+class Kafka:
+    """A whole Kafka, in which the raft jar of a build runs.
 
-    `jar` is the path of the jar; relative paths are relative to the run directory.
+    `version` is what its own raft jar calls itself, `place` the folder or the archive that somebody named, empty for
+    Apache's locked release. `jars` are the digests of its jars by file name; `raft_jar` is the name of its own raft
+    module among them. In a record of before the harness knew, all of it is empty.
+    """
+
+    version: str = ""
+    place: str = ""
+    raft_jar: str = ""
+    jars: Mapping[str, Sha256] = field(default_factory=dict)
+
+    @property
+    def others(self) -> Mapping[str, str]:
+        """The digests of all jars but its own raft module, by file name."""
+        return {name: digest for name, digest in self.jars.items() if name != self.raft_jar}
+
+    @property
+    def label(self) -> str:
+        """What it is called: `Kafka 3.9.2`, and of one that somebody has its file or folder too."""
+        return f"Kafka {self.version} ({self.place.rpartition('/')[2]})" if self.place else f"Kafka {self.version}"
+
+    def is_same(self, other: Kafka) -> bool:
+        """Return whether two Kafkas are the same but for their own raft modules, wherever they lie."""
+        return self.others == other.others
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """A Kafka with one raft jar in it, and where that jar came from; identified by `jar_sha256` and its Kafka.
+
+    `jar` is the path of the raft jar; relative paths are relative to the run directory. `kafka` is what it runs in.
     `series` names the patches applied, in order; empty for a release or a given jar.
     `builder` is how it was made: `release`, `javac 17.0.15`, `ecj 3.45`, `given`.
     """
@@ -61,6 +92,12 @@ class Build:
     flag: Flag
     series: tuple[str, ...] = ()
     note: str = ""
+    kafka: Kafka = field(default_factory=Kafka)
+
+    @property
+    def jars(self) -> Mapping[str, str]:
+        """The digests of all jars that a node of this build runs, by file name."""
+        return {**self.kafka.others, self.jar.rpartition("/")[2]: self.jar_sha256}
 
     @property
     def has_flag_on(self) -> bool:
@@ -91,19 +128,27 @@ def plan_arms(base: Build, candidate: Build, flag: ClaimedFlag, java: str) -> tu
     """Return the arms base, base-off, off, on: no `off` where the candidate does not know the flag, and `base-off` only
     where base has it on by default.
 
-    A given jar whose claims name no flag is the arm `jar`. Each arm's `flag` is the value that every live node must
-    prove. `on` is the candidate as claimed: with a claimed default of true its config says nothing of the flag, so
-    what counts is the jar's own default.
+    What is no series and whose claims name no flag has one arm, of the build's name (`jar`, `kafka`, `built`). Each
+    arm's `flag` is the value that every live node must prove. `on` is the candidate as claimed: with a claimed default
+    of true its config says nothing of the flag, so what counts is the jar's own default.
     """
-    prefix = "jar" if candidate.builder == "given" else "patched"
-    given_alone = prefix == "jar" and not flag.key
-    on = Arm(prefix if given_alone else f"{prefix}-on", Role.ON, candidate, _value_on(candidate, flag), java)
+    prefix = candidate.name
+    alone = prefix != PATCHED and not flag.key
+    on = Arm(prefix if alone else f"{prefix}-on", Role.ON, candidate, _value_on(candidate, flag), java)
     arms = [Arm(base.name, Role.BASE, base, _default(base), java)]
     if base.has_flag_on:
         arms.append(Arm(f"{base.name}-off", Role.BASE_OFF, base, "false", java))
     if candidate.flag.known:
         arms.append(Arm(f"{prefix}-off", Role.OFF, candidate, "false", java))
     return (*arms, on)
+
+
+def kafkas_compared(arms: Sequence[Arm]) -> tuple[Kafka, Kafka] | None:
+    """Return base's Kafka and the candidate's where they are two; None where only a raft jar differs."""
+    bases = [arm.build.kafka for arm in arms if arm.role is Role.BASE]
+    others = [arm.build.kafka for arm in arms if not arm.role.is_control]
+    pairs = ((base, other) for base in bases for other in others if not other.is_same(base))
+    return next(pairs, None)
 
 
 def _default(build: Build) -> str:

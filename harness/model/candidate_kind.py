@@ -9,7 +9,8 @@ class CandidateKind(StrEnum):
     """What is known of a candidate's jar.
 
     `SERIES`: it was built here from a patch series, or declares everything that one adds. `CLAIMED`: somebody's jar
-    with a claims file. `UNKNOWN`: somebody's jar without claims; the question is whether anything is worse.
+    with a claims file. `UNKNOWN`: somebody's jar, or a whole Kafka, without claims; the question is whether anything is
+    worse.
     """
 
     SERIES = "series"

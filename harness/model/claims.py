@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from harness.base.json_schema import Text
 from harness.model.arms import Role
@@ -25,7 +25,8 @@ class Expected:
 class Claim:
     """A sentence (`text`) of the patch's description, and what it says each role shows in a scenario.
 
-    `source` is where the sentence is implemented (`path: method`), as text.
+    `source` is where the sentence is implemented (`path: method`), as text. `limits` are figures of the candidate's
+    runs of that scenario by name, with the most that each may be.
     """
 
     id: Text
@@ -33,3 +34,4 @@ class Claim:
     scenario: str
     expected: Mapping[Role, Expected]
     source: str = ""
+    limits: Mapping[str, float] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from harness.base.errors import HarnessError
-from harness.model.arms import Arm, Role
+from harness.model.arms import Arm, Kafka, Role, kafkas_compared
 from harness.model.candidate_kind import CandidateKind
 from harness.model.claims import Claim
 from harness.model.runs import RunResult
@@ -105,6 +105,11 @@ class Declaration:
         """The names of the control and of the arm, for each of the candidate's arms that has a control."""
         pairs = ((self.control_of(arm.role), arm) for arm in self._candidates)
         return tuple((control.name, arm.name) for control, arm in pairs if control)
+
+    @property
+    def kafkas(self) -> tuple[Kafka, Kafka] | None:
+        """Base's Kafka and the candidate's where they are two; None where only a raft jar differs."""
+        return kafkas_compared(self.arms)
 
     @property
     def flag_key(self) -> str:

@@ -35,8 +35,8 @@ class PhaseStarted:
 class StepChanged:
     """A step of the plan began or ended.
 
-    `step` is `do guard expect bind background`, or `error` for a failure of the harness itself; `status` is `begin`,
-    `done`, `met`, `unmet`, `skipped` or `failed`; `name` is the expectation's.
+    `step` is `do guard expect bind background measure`, or `error` for a failure of the harness itself; `status` is
+    `begin`, `done`, `met`, `unmet`, `skipped` or `failed`; `name` is that of the expectation or the measured window.
     """
 
     kind: ClassVar[str] = "step"
@@ -84,6 +84,18 @@ class QuorumSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class MetadataLogsRead:
+    """The metadata logs of all nodes were read and compared, the leader having called all below `high_watermark`
+    committed: from which offset each node's begins, and behind which it ends.
+    """
+
+    kind: ClassVar[str] = "metadata-logs"
+    high_watermark: int
+    starts: Mapping[int, int] = field(default_factory=dict)
+    ends: Mapping[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class HostStalled:
     """The host gave a node's raft thread (or, node -1, the harness itself) no processor for so long."""
 
@@ -112,8 +124,28 @@ class HostShort:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeSampled:
+    """What a node took since its last sample: percent of a core, all of it and its raft I/O thread.
+
+    `role` is `leader`, `voter` or `observer`.
+    """
+
+    kind: ClassVar[str] = "cost"
+    node: int
+    role: str
+    cpu_percent: float
+    raft_percent: float
+    threads: int
+    descriptors: int
+
+
+@dataclass(frozen=True, slots=True)
 class NodeProved:
-    """What a live node was seen to run; `error` says why it could not be seen, empty when it could."""
+    """What a live node was seen to run; `error` says why it could not be seen, empty when it could.
+
+    `jars` is how many jars it holds open, `differing` those of them that base does not have, by name and digest: all
+    others are base's.
+    """
 
     kind: ClassVar[str] = "proof"
     node: int
@@ -123,6 +155,8 @@ class NodeProved:
     flag: str = ""
     java: str = ""
     error: str = ""
+    jars: int = 0
+    differing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +171,7 @@ class ThreadsDumped:
 @dataclass(frozen=True, slots=True)
 class ErrorLogged:
     """A node wrote an ERROR or FATAL line. `on_base` says whether it ran the control's jar; `refused` whether the
-    line only says that a client's request was refused.
+    line only says that a client's request was refused, `timed` whether it only says how long something took.
     """
 
     kind: ClassVar[str] = "error-line"
@@ -147,6 +181,7 @@ class ErrorLogged:
     template: str
     on_base: bool
     refused: bool
+    timed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,8 +258,10 @@ Event = (
     | Sampled
     | NodeChanged
     | QuorumSeen
+    | MetadataLogsRead
     | HostStalled
     | HostShort
+    | NodeSampled
     | NodeProved
     | ThreadsDumped
     | ErrorLogged

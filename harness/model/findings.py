@@ -8,6 +8,8 @@ from enum import StrEnum
 from harness.base.json_schema import Count
 from harness.model.runs import Evidence
 
+WORSE = ("WARN", "ERROR", "FATAL")  # levels of lines that can hold a candidate back
+
 
 class FindingKind(StrEnum):
     """How a template differs across a contrast."""
@@ -30,6 +32,24 @@ class Significance(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class StockRate:
+    """How often base's jar logs something: in `seen` of `runs` runs of the scenario, `most` times in one of them.
+
+    `runs` are those that noise was learned from before, and base's own beside the candidate. `elsewhere` counts the
+    runs that logged it in another scenario, or by other nodes. `unmatched` says that what the candidate logs is more
+    than what any of them all comes near to, `flood` that one run logs far more than any such run, nor, of another Kafka
+    than base's, than any that is known of that Kafka itself.
+    """
+
+    runs: Count
+    seen: Count
+    most: Count
+    elsewhere: Count = 0
+    unmatched: bool = False
+    flood: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One family of log templates that differs between two arms in one scenario.
 
@@ -40,6 +60,7 @@ class Finding:
     Of a value, `template` is the statement with `{}` where the value stands, and what is counted are the lines with
     values that the other arm does not write. `base_lasting` and `candidate_lasting` say whether in every run of the
     arm such lines still came in its last stretch. `logged_by` says what the nodes were that logged it in `phase`.
+    `stock` is what was known of base's jar beforehand, None where that was too little to judge by.
     `base_excerpt` and `candidate_excerpt` are real log lines (empty where the arm has none). `statement` is the file
     and line of the sources that wrote them (`org/apache/…/X.java:12`), empty where it is not known.
     """
@@ -65,12 +86,20 @@ class Finding:
     base_lasting: bool = False
     candidate_lasting: bool = False
     logged_by: str = ""
+    stock: StockRate | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """The log differences between two arms: base/off (is the flag inert?), off/on (effect), base/on (rollout)."""
+    """The log differences between two arms: base/off (is the flag inert?), off/on (effect), base/on (rollout).
+
+    `renamed` says in sentences what the candidate's version logs in other words, or by another class, than base's: it
+    was compared as the same. `of_two_kafkas` says that base and the candidate are two Kafkas, and not one with two raft
+    jars: then floods alone decide.
+    """
 
     base: str
     candidate: str
     findings: tuple[Finding, ...]
+    renamed: tuple[str, ...] = ()
+    of_two_kafkas: bool = False

@@ -285,7 +285,8 @@ class Proof:
 
     `base` and `candidate` are SHA-256 digests of the jars. `differences` are worst first. `looked_at` are the names of
     all rules that were applied, so that a rule without a difference is known to have been checked. `chains` are the
-    claims in the order of their file.
+    claims in the order of their file. `kafka` is the version of the candidate's own Kafka, with whose raft jar its jar
+    was compared; empty where that is base's.
     """
 
     build: Text
@@ -298,6 +299,7 @@ class Proof:
     notes: tuple[str, ...] = ()
     chains: tuple[ClaimChain, ...] = ()
     changed_methods: tuple[ChangedMethod, ...] = ()
+    kafka: str = ""
 
     @property
     def blockers(self) -> tuple[str, ...]:

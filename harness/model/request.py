@@ -12,6 +12,7 @@ from harness.model.proof import TestScope
 from harness.model.setup import Profile
 
 NO_CLAIMS = "none"
+NO_SERIES = "none"
 DEFAULT_KAFKA = "3.9.1"
 
 
@@ -23,14 +24,29 @@ class Request:
     """
 
     jar: Path | None = option(None, "--jar", "A finished kafka-raft jar to validate, instead of building the series.")
-    base_jar: Path | None = option(
-        None, "--base-jar", "Your current kafka-raft jar as the control, instead of Apache's."
+    dist: Path | None = option(
+        None,
+        "--dist",
+        "A whole Kafka to validate, unpacked or as a .tgz; its own raft jar counts, or one built for it.",
     )
-    base_dist: Path | None = option(None, "--base-dist", "An unpacked Kafka as the control: all its jars are used.")
+    kafka_version: str = option(
+        "", "--kafka", f"Kafka version, {DEFAULT_KAFKA} if nothing names one; beside --base-kafka the candidate's own."
+    )
     git: str = option(
         "", "--git", "Build from a git repository: URL@REF (tag, branch or commit), not the released sources."
     )
-    series: str = option("", "--series", "Which patch series of this Kafka version, where there are several.")
+    series: str = option(
+        "", "--series", "Which patch series of this Kafka version, where there are several; `none` to build without."
+    )
+    base_jar: Path | None = option(
+        None, "--base-jar", "Your current kafka-raft jar as the control, instead of the one that its Kafka has."
+    )
+    base_dist: Path | None = option(
+        None, "--base-dist", "Your own Kafka as the control, unpacked or as a .tgz: all its jars are used."
+    )
+    base_kafka: str = option("", "--base-kafka", "Apache's release of this version as the control, as it is.")
+    base_git: str = option("", "--base-git", "The control's raft jar is built from a git repository: URL@REF.")
+    base_series: str = option("", "--base-series", "The control's raft jar is built with this patch series.")
     claims: str = option(
         "", "--claims", "A claims.toml, or `none`; if not given those of the series that is built, or that --jar is of."
     )
@@ -39,7 +55,7 @@ class Request:
     coverage: bool = option(
         True,
         "--coverage",
-        "Run each scenario once more to see which changed lines it reaches.",
+        "Run scenarios once more to see which changed code they reach.",
         off="--no-coverage",
     )
     waivers: Path | None = option(None, "--waivers", "A waivers.toml: known differences, with reason and expiry.")
@@ -49,13 +65,19 @@ class Request:
     scenario_folders: tuple[Path, ...] = option(
         (), "--scenarios", "A folder of scenarios of your own, with their verbs; may be given again."
     )
-    suite: str = option("bootstrap", "--suite", "The suite of scenarios to run.")
+    suite: str = option(
+        "", "--suite", "The suite of scenarios to run; if not given `bootstrap` with claims, `standard` without."
+    )
     repeats: int = option(1, "--repeats", "Runs of each scenario on each arm; all are counted.", least=1)
+    soak: str = option(
+        "",
+        "--soak",
+        "How long to measure idle nodes at the end of each scenario: 20s, 10m; as its plan says if not given.",
+    )
     jobs: int = option(2, "--jobs", "Clusters side by side.", least=1, most=16)
     java_home: Path | None = option(None, "--java-home", "Java for nodes and javac; the bundled runtime if not given.")
     builder: str = option("auto", "--builder", "auto, javac, ecj, gradle-container or gradle-full.")
     profile: Profile = option(Profile.FAST, "--profile", "JVM settings of the nodes.")
-    kafka_version: str = option("", "--kafka", f"Kafka version: that of --base-dist, or {DEFAULT_KAFKA}, if not given.")
     offline: bool = option(False, "--offline", "Use only what the cache holds; never use the network.")
     patches: tuple[Path, ...] = ()
     argv: tuple[str, ...] = ()
@@ -63,7 +85,9 @@ class Request:
 
 def located(request: Request) -> Request:
     """Return the request with absolute paths: it may be gone on with from another folder."""
-    return replace(_with_paths(request, Path.absolute), git=_located_git(request.git))
+    return replace(
+        _with_paths(request, Path.absolute), git=_located_git(request.git), base_git=_located_git(request.base_git)
+    )
 
 
 def as_typed(request: Request) -> Request:

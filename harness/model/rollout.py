@@ -9,6 +9,7 @@ from enum import StrEnum
 from harness.model.arms import Arm
 from harness.model.clients import ClientReport
 from harness.model.events import CommandTried
+from harness.model.features import FeaturePlan
 from harness.model.runs import RunResult
 
 SCHEMA = 2
@@ -31,14 +32,16 @@ class RolloutOutcome(StrEnum):
 class RollPlan:
     """The options of a rollout beyond its builds.
 
-    `topology` is as the user writes it (`3+3`), `order` the node ids in the order of the roll (empty for brokers first
-    and the active controller last). `stall_budget` is how many seconds a client may wait, 0 for twice what base shows.
+    `topology` is as the user writes it (`3+3`), `order` the node ids in the order of the roll. Where that is empty,
+    `first` says who comes first (`controllers-first`; itself empty for the usual). `rehearsals` are empty for all that
+    there are for these builds. `stall_budget` is how many seconds a client may wait, 0 for twice what base shows.
     """
 
     topology: str
     order: tuple[int, ...]
     rehearsals: tuple[str, ...]
     stall_budget: float
+    first: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,7 @@ class Rehearsal:
 
 @dataclass(frozen=True, slots=True)
 class RolloutVerdict:
-    """What was rehearsed and what that showed: rollout.json."""
+    """What was rehearsed and what that showed: rollout.json; `features` only where whole Kafkas are rolled."""
 
     schema: int
     kafka_version: str
@@ -120,3 +123,4 @@ class RolloutVerdict:
     sentence: str
     reasons: tuple[str, ...]
     timings: Mapping[str, float] = field(default_factory=dict)
+    features: FeaturePlan | None = None

@@ -84,7 +84,8 @@ class RunResult:
 
     `expectation` names what failed (or the guard that was unmet); empty when the run passed.
     `measures` are figures by name, the unit in the name (`longest_stall_seconds`, `acked_records`). `shutdowns` are of
-    all nodes that were asked to stop, in the plan and after it.
+    all nodes that were asked to stop, in the plan and after it. `unasked` are expectations that the plan's end came
+    before. `by_phase` are, of some measures, those of each phase that the run reached.
     """
 
     scenario: str
@@ -98,6 +99,8 @@ class RunResult:
     seconds: Seconds = 0.0
     measures: Mapping[str, float] = field(default_factory=dict)
     shutdowns: tuple[Shutdown, ...] = ()
+    unasked: tuple[str, ...] = ()
+    by_phase: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def key(self) -> RunKey:

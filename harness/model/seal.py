@@ -10,8 +10,9 @@ class RunInputs:
     """Everything that decides what a run shows, apart from the host.
 
     `plan` is the digest of the steps in words, the topology, the budget and the server properties; `jar` is the raft
-    jar's, `other_jars` are those that the plan may install. `java` is the runtime as run.json declares it, `profile`
-    the JVM settings.
+    jar's, `other_jars` are those that the plan may install (of another Kafka one digest of all its jars). `java` is the
+    runtime as run.json declares it, `profile` the JVM settings. `beside` is the digest of all jars beside the raft jar
+    by name and digest, empty where nobody knew them.
     """
 
     plan: str
@@ -20,6 +21,7 @@ class RunInputs:
     java: str
     profile: str
     repeat: int
+    beside: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from harness.base.json_schema import Count, Keywords, Positive, Seconds, Sha256,
 from harness.model.arms import Arm, Role
 from harness.model.candidate_kind import CandidateKind
 from harness.model.claims import Claim, Expected
+from harness.model.costs import Cost
 from harness.model.findings import Contrast
 from harness.model.proof import EXPECTED_LEVEL, Coverage, Proof
 from harness.model.runs import Evidence, RunResult, Verdict
@@ -96,7 +97,7 @@ class ReasonSource(StrEnum):
     """What a reason was drawn from."""
 
     PROOF = "proof"  # differences of the jar, tests on it, answers of its source
-    FIGURES = "figures"  # how long things took
+    FIGURES = "figures"  # what things cost, and how long they took
     LOGS = "logs"
     EFFECT = "effect"  # base and on in a scenario
     FLAG = "flag"  # base and off in a scenario
@@ -230,6 +231,8 @@ class VerdictRecord:
     `against` is the strongest reason against the verdict. `timings` and `cpu_seconds` are per stage, `repeats` the
     declared runs per cell. `proof` is None when the jar was not proved, `coverage` when no run measured it. `reasons`
     are all that were found, whatever they weigh; `rests_on` chooses those that decide. `kind` is the candidate's.
+    `would_show` names the smallest defects that the suite was seen to notice, where it was asked as then.
+    `costs` are what the candidate's arms cost beside base.
     """
 
     schema: int
@@ -254,6 +257,8 @@ class VerdictRecord:
     timings: Mapping[str, Seconds] = field(default_factory=dict)
     cpu_seconds: Mapping[str, Seconds] = field(default_factory=dict)
     kind: CandidateKind = CandidateKind.SERIES
+    would_show: tuple[Text, ...] = ()
+    costs: tuple[Cost, ...] = ()
 
     def arm(self, role: Role) -> Arm | None:
         """Return the arm that plays a role, if there is one."""

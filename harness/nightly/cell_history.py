@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from harness.base.text import cut
+from harness.model.arms import kafkas_compared
 from harness.model.findings import Finding, Significance
 from harness.model.proof import Proof, Severity
 from harness.model.verdict import CellState, Standing, VerdictRecord
@@ -59,7 +60,8 @@ class NightFinding:
 
 def cells_of(verification: str, record: VerdictRecord) -> tuple[NightCell, ...]:
     """Return what every cell showed, in the order of the report."""
-    jars = _digest(*(arm.build.jar_sha256 for arm in record.arms))
+    beside = (digest for kafka in kafkas_compared(record.arms) or () for digest in kafka.others.values())
+    jars = _digest(*(arm.build.jar_sha256 for arm in record.arms), *beside)
     return tuple(
         NightCell(
             verification,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.recordfile import RecordFile
 from harness.model.verdict import VerdictRecord
-from harness.nightly.night import SCHEMA, EndedVerification, Night, VerificationStatus
+from harness.nightly.night import SCHEMA, Night, NightOptions
 from harness.rundir.directory import RunDirectory
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,199}")  # a folder's name on any machine, and no way out of the night
@@ -32,6 +33,23 @@ class NightFolder:
                 f"{self.path} is no night: it has no night.json.", "Name a folder that `harness nightly` made."
             ),
         )
+
+    @property
+    def options(self) -> RecordFile[NightOptions]:
+        """With what the night was called; a merged one has none."""
+        return RecordFile(
+            self.path / "options.json",
+            NightOptions,
+            absent=lambda: HarnessError(
+                f"{self.path} cannot be gone on with: it has no options.json, as nights that were merged.",
+                "Go on with the folders of its shards; retry.txt has a line for each verification that it lacks.",
+            ),
+        )
+
+    @property
+    def resume_command(self) -> str:
+        """The command line that does what this folder lacks."""
+        return f"harness nightly --resume {shlex.quote(str(self.path))}"
 
     def run(self, verification: str) -> RunDirectory:
         """Return the run directory of a verification."""
@@ -90,9 +108,4 @@ def read_night(folder: Path) -> Night:
 def verdicts_of(folder: Path, night: Night) -> dict[str, VerdictRecord]:
     """Return the verdict of every verification of a night that came to one, by id."""
     place = NightFolder(folder)
-    return {each.id: place.run(each.id).verdict.read() for each in night.ended if has_verdict(each)}
-
-
-def has_verdict(ended: EndedVerification) -> bool:
-    """Whether a verification ended with a verdict."""
-    return ended.outcome not in (VerificationStatus.ERROR, VerificationStatus.MISSING)
+    return {each.id: place.run(each.id).verdict.read() for each in night.ended if each.has_verdict}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 from harness.model.options import record_of
 from harness.model.request import Request
@@ -51,6 +52,21 @@ class EndedVerification:
     seconds: float
     error: str = ""
 
+    @property
+    def has_verdict(self) -> bool:
+        """Whether it ended with a verdict, whichever."""
+        return self.outcome not in (VerificationStatus.ERROR, VerificationStatus.MISSING)
+
+
+@dataclass(frozen=True, slots=True)
+class NightOptions:
+    """The content of options.json: with what `harness nightly` was called, so that it can go on; paths are absolute."""
+
+    matrix: Path
+    history: Path
+    jobs: int
+    offline: bool
+
 
 @dataclass(frozen=True, slots=True)
 class Night:
@@ -84,6 +100,12 @@ class Night:
         """The verifications that this folder is to hold and that have not ended."""
         done = {each.id for each in self.ended}
         return tuple(each for each in self.mine if each.id not in done)
+
+    @property
+    def unanswered(self) -> tuple[PlannedVerification, ...]:
+        """The verifications that this folder is to hold and that have come to no verdict."""
+        decided = {each.id for each in self.ended if each.has_verdict}
+        return tuple(each for each in self.mine if each.id not in decided)
 
     @property
     def whole(self) -> bool:

@@ -23,7 +23,8 @@ from harness.model.setup import Profile
 
 BUNDLED = "bundled"
 _ARMS: Mapping[str, tuple[str, ...]] = {"both": (), "off": ("base", "off"), "on": ("base", "on")}
-_PATHS = ("jar", "base_jar", "base_dist", "sources", "config")
+_PATHS = ("jar", "dist", "base_jar", "base_dist", "sources", "config")
+_WORDS = ("git", "series", "base_kafka", "base_git", "base_series")
 _HINT = "docs/operators.md describes the file."
 
 
@@ -106,6 +107,7 @@ def _combinations(
             scenarios=scenarios,
             suite=Request().suite if scenarios else question,
             repeats=ask.get("repeats", 1),
+            soak=ask.get("soak", ""),
         )
         yield Verification("_".join((build, flag, jvm, profile, question)), request, 0.0)
 
@@ -114,13 +116,12 @@ def _of_build(table: Mapping[str, Any], folder: Path) -> Request:
     claims = table.get("claims", "")
     return Request(
         kafka_version=table.get("kafka", ""),
-        git=table.get("git", ""),
-        series=table.get("series", ""),
         claims=claims if claims in ("", NO_CLAIMS) else str(folder / claims),
         builder=table.get("builder", Request().builder),
         tests=TestScope(table.get("tests", Request().tests)),
         coverage=table.get("coverage", Request().coverage),
         **{key: folder / table[key] for key in _PATHS if key in table},
+        **{key: table[key] for key in _WORDS if key in table},
     )
 
 

@@ -15,7 +15,7 @@ from harness.model.request import Request, as_typed
 from harness.model.runs import Verdict
 from harness.nightly.folder import NightFolder
 from harness.nightly.night import SCHEMA, EndedVerification, Night, PlannedVerification, VerificationStatus
-from harness.nightly.night_matrix import Verification
+from harness.nightly.night_matrix import Matrix, Verification
 from harness.nightly.shards import assign, estimate
 from harness.scenario.plan import Scenario
 from harness.scenario.registry import select
@@ -46,16 +46,32 @@ def plan_night(
     return Night(SCHEMA, name, started_at, matrix, shard, shards, planned)
 
 
+def requests_of(night: Night, matrix: Matrix) -> dict[str, Request]:
+    """Return the requests of a night that goes on, by id. Raises HarnessError unless the matrix is the night's."""
+    requests = {each.id: each.request for each in matrix.verifications}
+    if matrix.digest != night.matrix or not requests.keys() >= {each.id for each in night.mine}:
+        raise HarnessError(
+            f"The matrix is another than that of the night of {night.label}.",
+            "Put it back as it was, or begin a new night.",
+        )
+    return requests
+
+
 def run_shard(night: Night, requests: dict[str, Request], folder: Path, reporter: Reporter, ask: Verify) -> Night:
-    """Run what this shard is to run, writing night.json after each; return the night as it ended."""
+    """Run what this shard is to run and has no verdict for; return the night as it ended.
+
+    night.json is written after each. `ask` goes on with what it finds in a run directory.
+    """
     place = NightFolder(folder)
     place.night.write(night)
-    for number, planned in enumerate(night.mine, 1):
-        reporter.stage(f"[{number}/{len(night.mine)}] {planned.id}: about {duration(planned.seconds)}")
+    numbers = {planned.id: number for number, planned in enumerate(night.mine, 1)}
+    for planned in night.unanswered:
+        count = f"[{numbers[planned.id]}/{len(numbers)}]"
+        reporter.stage(f"{count} {planned.id}: about {duration(planned.seconds)}")
         request = replace(requests[planned.id], argv=("verify", *planned.arguments))
         ended = _ask(ask, planned.id, request, place, reporter)
         reporter.stage(f"{planned.id}: {ended.outcome} in {duration(ended.seconds)}")
-        night = replace(night, ended=(*night.ended, ended))
+        night = replace(night, ended=(*(each for each in night.ended if each.id != planned.id), ended))
         place.night.write(night)
     return night
 
@@ -63,16 +79,28 @@ def run_shard(night: Night, requests: dict[str, Request], folder: Path, reporter
 def _ask(ask: Verify, name: str, request: Request, place: NightFolder, reporter: Reporter) -> EndedVerification:
     """Return how a verification ended; whatever goes wrong in it is printed and ends nothing else."""
     run_dir = place.run(name).path
-    run_dir.mkdir()
-    began = time.monotonic()
-    error = ""
+    run_dir.mkdir(exist_ok=True)
+    place.traceback(name).unlink(missing_ok=True)
+    began, before, error = time.monotonic(), 0.0, ""
     try:
+        before = _seconds_before(place, name)
         outcome = VerificationStatus(ask(request, run_dir, reporter).value)
-    except HarnessError as failure:
-        outcome, error = VerificationStatus.ERROR, str(failure)
-    except Exception as failure:  # a fault of ours in one verification: the night goes on, its traceback is kept
-        place.traceback(name).write_text(traceback.format_exc(), encoding="utf-8")
-        outcome, error = VerificationStatus.ERROR, f"{type(failure).__name__}: {failure}"[:500]
+    except Exception as failure:
+        outcome, error = VerificationStatus.ERROR, _kept(failure, place.traceback(name))
     if error:
         reporter.report(error)
-    return EndedVerification(name, outcome, round(time.monotonic() - began, 1), error)
+    return EndedVerification(name, outcome, round(before + time.monotonic() - began, 1), error)
+
+
+def _kept(failure: Exception, traceback_file: Path) -> str:
+    """Return what went wrong in a sentence; of a fault of ours the traceback is kept, and the night goes on."""
+    if isinstance(failure, HarnessError):
+        return str(failure)
+    traceback_file.write_text("".join(traceback.format_exception(failure)), encoding="utf-8")
+    return f"{type(failure).__name__}: {failure}"[:500]
+
+
+def _seconds_before(place: NightFolder, name: str) -> float:
+    """Return how long the stages of a verification took before it was cut short."""
+    declaration = place.run(name).declaration
+    return sum(declaration.read().timings.values()) if declaration.exists else 0.0

@@ -56,6 +56,8 @@ public final class ClassFacts {
     private static final int MOST_BYTES = 20 << 20;
     private static final int REAL_FLAGS = 0xffff;
     private static final String LOGGER = "org/slf4j/Logger";
+    private static final List<String> OF_ANY_OBJECT = Arrays.asList("equals(Ljava/lang/Object;)Z", "hashCode()I",
+        "toString()Ljava/lang/String;", "getClass()Ljava/lang/Class;");
     private static final List<String> LEVELS = Arrays.asList("trace", "debug", "info", "warn", "error");
 
     public static void main(String[] args) throws Exception {
@@ -263,7 +265,33 @@ public final class ClassFacts {
             uses.add("[" + texts(each, 4) + "," + each[4] + (each.length > 5 ? "," + quoted(each[5]) : "") + "]");
         }
         return "[" + quoted(method.name) + "," + quoted(method.desc) + "," + (method.access & REAL_FLAGS) + ","
-            + texts(method.exceptions) + "," + quoted(digestOf(method, lambdas)) + "," + uses + "]";
+            + texts(method.exceptions) + "," + quoted(digestOf(method, lambdas)) + "," + uses + ","
+            + texts(operationsOf(method)) + "]";
+    }
+
+    /** What a method computes and with which constants: of its instructions those that no compiler chooses itself. */
+    private static List<String> operationsOf(MethodNode method) {
+        List<String> found = new ArrayList<>();
+        for (AbstractInsnNode each : method.instructions) {
+            int code = each.getOpcode();
+            Object loaded = each instanceof LdcInsnNode ? ((LdcInsnNode) each).cst : null;
+            if (loaded instanceof String || loaded instanceof Number) {
+                found.add(valueOf(loaded));
+            } else if (code >= Opcodes.ICONST_M1 && code <= Opcodes.ICONST_5) {
+                found.add(String.valueOf(code - Opcodes.ICONST_0));
+            } else if (code == Opcodes.BIPUSH || code == Opcodes.SIPUSH) {
+                found.add(String.valueOf(((IntInsnNode) each).operand));
+            } else if (code >= Opcodes.LCONST_0 && code <= Opcodes.DCONST_1) {
+                found.add("op " + code);
+            } else if (code == Opcodes.IINC) {
+                found.add("iinc " + ((IincInsnNode) each).incr);
+            } else if (code == Opcodes.INSTANCEOF) {
+                found.add("instanceof " + ((TypeInsnNode) each).desc);
+            } else if (code >= Opcodes.IADD && code <= Opcodes.IF_ACMPNE) {
+                found.add("op " + code);
+            }
+        }
+        return found;
     }
 
     private static List<String[]> usesOf(MethodNode method) {
@@ -376,8 +404,9 @@ public final class ClassFacts {
         MessageDigest digest = MessageDigest.getInstance("SHA-256");
         for (AbstractInsnNode each : method.instructions) {
             if (each.getOpcode() >= 0) {
-                add(digest, each.getOpcode() + " " + (each instanceof InvokeDynamicInsnNode
-                    ? dynamic((InvokeDynamicInsnNode) each, lambdas) : operands(each, places)));
+                add(digest, isOnAnyObject(each) ? "object " + ((MethodInsnNode) each).name
+                    : each.getOpcode() + " " + (each instanceof InvokeDynamicInsnNode
+                        ? dynamic((InvokeDynamicInsnNode) each, lambdas) : operands(each, places)));
             }
         }
         for (TryCatchBlockNode each : method.tryCatchBlocks) {
@@ -385,6 +414,12 @@ public final class ClassFacts {
                 + " " + each.type);
         }
         return String.format("%064x", new BigInteger(1, digest.digest()));
+    }
+
+    /** Since JDK 18 javac names the type that Object's methods are called on, where that is an interface (JDK-8272564). */
+    private static boolean isOnAnyObject(AbstractInsnNode each) {
+        boolean looksUp = each.getOpcode() == Opcodes.INVOKEVIRTUAL || each.getOpcode() == Opcodes.INVOKEINTERFACE;
+        return looksUp && OF_ANY_OBJECT.contains(((MethodInsnNode) each).name + ((MethodInsnNode) each).desc);
     }
 
     private static void add(MessageDigest digest, String text) {

@@ -50,7 +50,8 @@ class MethodFacts:
 
     `code` is the SHA-256 of the instructions with constants resolved, so that the order of the constant pool, line
     numbers and names of local variables make no difference; a lambda stands for what it does, whatever its number.
-    Empty for a method without code.
+    Empty for a method without code. `operations` are the constants that it loads and what it computes, compares and
+    tests with `instanceof`, in order.
     """
 
     name: str
@@ -59,6 +60,7 @@ class MethodFacts:
     exceptions: tuple[str, ...]
     code: str
     uses: tuple[Use, ...]
+    operations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +188,16 @@ def parse_class(line: Sequence[Any]) -> ClassFacts:
 
 
 def _method(
-    name: str, descriptor: str, access: int, exceptions: list[str], code: str, uses: list[list[Any]]
+    name: str,
+    descriptor: str,
+    access: int,
+    exceptions: list[str],
+    code: str,
+    uses: list[list[Any]],
+    operations: Sequence[str] = (),
 ) -> MethodFacts:
-    return MethodFacts(name, descriptor, access, tuple(exceptions), code, tuple(Use(*each) for each in uses))
+    made = tuple(Use(*each) for each in uses)
+    return MethodFacts(name, descriptor, access, tuple(exceptions), code, made, tuple(operations))
 
 
 def _ask(tools: BytecodeTools, what: Sequence[str], jars: Sequence[Path]) -> list[list[Any]]:

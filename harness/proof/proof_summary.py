@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from harness.base.text import counted
 from harness.model.proof import AuditAnswer, Coverage, Proof, Severity, TestScope, TestsProof
 
 
 def headline(proof: Proof) -> str:
     """Return in a sentence whether the jar is a drop-in, and how much was looked at."""
     found = len(proof.blockers)
+    within = f" within Kafka {proof.kafka}, the candidate's own" if proof.kafka else ""
     if found:
-        return f"Drop-in check failed: {_counted(found, 'reason')}."
+        return f"Drop-in check failed{within}: {counted(found, 'reason')}."
     if proof.tests.missing:
-        return "Drop-in check incomplete: nothing was found against the jar, but the tests did not run."
-    return f"Drop-in check passed ({_counted(len(proof.looked_at), 'rule')})."
+        return f"Drop-in check incomplete{within}: nothing was found against the jar, but the tests did not run."
+    if proof.kafka and proof.base == proof.candidate:
+        return f"The raft jar is that of Kafka {proof.kafka} itself: there is nothing that could fit in otherwise."
+    return f"Drop-in check passed{within} ({counted(len(proof.looked_at), 'rule')})."
 
 
 def describe_tests(tests: TestsProof) -> str:
@@ -33,9 +37,9 @@ def describe_differences(proof: Proof) -> str:
     counts = {severity: sum(d.severity is severity for d in proof.differences) for severity in Severity}
     waived = sum(bool(d.waived) for d in proof.differences)
     parts = [
-        _counted(counts[Severity.FAIL], "failure"),
-        _counted(counts[Severity.WARNING], "warning"),
-        _counted(counts[Severity.NOTE], "note"),
+        counted(counts[Severity.FAIL], "failure"),
+        counted(counts[Severity.WARNING], "warning"),
+        counted(counts[Severity.NOTE], "note"),
     ]
     return ", ".join([*parts, *([f"{waived} waived"] if waived else [])]) + f" ({len(proof.looked_at)} rules)"
 
@@ -77,7 +81,3 @@ def describe_reach(coverage: Coverage) -> str:
     lines = f"{reached} of {len(coverage.lines)} changed lines were run"
     entered = sum(bool(method.scenarios) for method in coverage.methods)
     return f"{lines}, in {entered} of {len(coverage.methods)} changed methods" if coverage.methods else lines
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"

@@ -20,4 +20,5 @@ def write_reports(directory: RunDirectory, record: VerdictRecord) -> Path:
     write_text(directory.junit, render_runs(record))
     write_text(directory.summary, render_markdown(report_context(record, journals)))
     history = directory.sparklines.read_if_exists()
-    return write_text(directory.report, render_html(record, journals, history=history))
+    upgrade = directory.upgrade.changes.read_if_exists()
+    return write_text(directory.report, render_html(record, journals, history=history, upgrade=upgrade))

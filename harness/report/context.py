@@ -6,16 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from harness.base.text import cut
+from harness.base.text import counted, cut
 from harness.judge.reasons import rests_on
-from harness.model.arms import Arm, Role
+from harness.model.arms import Arm, Role, kafkas_compared
 from harness.model.candidate_kind import CandidateKind
+from harness.model.operator_changes import OperatorChanges
 from harness.model.runs import Evidence, Outcome
 from harness.model.sparklines import Sparklines
 from harness.model.verdict import Check, FileDigest, JudgedClaim, JudgedRun, VerdictRecord
 from harness.report import result_matrix
-from harness.report.differences import ContrastView, causes_of, contrast_view, known_of, meaning_of
+from harness.report.costs import CostView, cost_views
+from harness.report.differences import ContrastView, causes_of, contrast_view, known_noise, known_of, meaning_of
 from harness.report.drawing import Drawing, draw
+from harness.report.kafkas import KafkaView, kafka_views
 from harness.report.links import Link, evidence_link, journal_link
 from harness.report.measures import Measures, measures_of
 from harness.report.proof_section import (
@@ -30,6 +33,7 @@ from harness.report.proof_section import (
 )
 from harness.report.result_matrix import InertnessView, MatrixRow
 from harness.report.timeline import Step, last_phase, timeline_of
+from harness.report.upgrade_page import UpgradeSummary, upgrade_summary
 from harness.rundir.journal import Entry
 
 
@@ -93,15 +97,18 @@ class ReportContext:
     sentence: str
     against: str
     reasons: tuple[str, ...]
+    product: str
     kafka_version: str
     question: str
     claims_summary: str
     runs_summary: str
     arms: tuple[Arm, ...]
+    kafkas: tuple[KafkaView, ...]
     claims: tuple[ClaimView, ...]
     rows: tuple[MatrixRow, ...]
     contrasts: tuple[ContrastView, ...]
     repeated: bool
+    known_noise: str
     proof: ProofView | None
     reach: ReachView | None
     inertness: tuple[InertnessView, ...]
@@ -112,6 +119,7 @@ class ReportContext:
     evidence_summary: str
     timelines: tuple[TimelineView, ...]
     hidden_timelines: int
+    costs: tuple[CostView, ...]
     measures: Measures
     not_tested: tuple[str, ...]
     failures: tuple[str, ...]
@@ -119,6 +127,7 @@ class ReportContext:
     command: str
     host: Mapping[str, str]
     times: tuple[StageTime, ...]
+    upgrade: UpgradeSummary | None = None
 
 
 def report_context(
@@ -126,21 +135,24 @@ def report_context(
     journals: Mapping[str, Sequence[Entry]],
     limits: Limits | None = None,
     history: Sparklines | None = None,
+    upgrade: OperatorChanges | None = None,
 ) -> ReportContext:
     """Return what the report shows; `journals` are the events of each run by its folder."""
     limits = limits or Limits()
     chosen = _chosen_runs(record, journals, limits.timelines)
-    proving = _proving_phases(record, journals)
+    proving, kafkas = _proving_phases(record, journals), kafkas_compared(record.arms)
     return ReportContext(
         verdict=record.verdict.value,
         sentence=cut(record.sentence, limits.text),
         against=cut(record.against, limits.text),
         reasons=tuple(cut(reason, limits.text) for reason in rests_on(record.verdict, record.reasons)),
-        kafka_version=record.kafka_version,
+        product="Build verification" if kafkas else "Patch verification",
+        kafka_version=" → ".join(kafka.version for kafka in kafkas) if kafkas else record.kafka_version,
         question=_question(record),
         claims_summary=_claims_summary(record.claims),
         runs_summary=_runs_summary(record),
         arms=record.arms,
+        kafkas=kafka_views(record, journals),
         claims=claim_views(record, limits.text),
         rows=result_matrix.rows(record, limits.text),
         contrasts=tuple(
@@ -156,6 +168,7 @@ def report_context(
             for each in record.contrasts
         ),
         repeated=record.repeats > 1,
+        known_noise=known_noise(record.contrasts),
         proof=proof_view(record, limits.findings, limits.text),
         reach=reach_view(record, limits.steps * 4, limits.text),
         inertness=result_matrix.inertness(record),
@@ -166,6 +179,7 @@ def report_context(
         evidence_summary=_evidence_summary(record.evidence),
         timelines=tuple(_timeline(record, run, journals[run.key.folder], limits) for run in chosen),
         hidden_timelines=len(record.runs) - len(chosen),
+        costs=cost_views(record, journals, limits.timelines),
         measures=measures_of(record, _in_order(record)),
         not_tested=record.not_tested,
         failures=tuple(_failures(record.runs, limits.text)),
@@ -173,12 +187,16 @@ def report_context(
         command=" ".join(("harness", *record.argv)),
         host=record.host,
         times=_times(record),
+        upgrade=upgrade_summary(upgrade) if upgrade else None,
     )
 
 
 def _question(record: VerdictRecord) -> str:
     """Return what was asked of the candidate, which depends on what it is known to be."""
+    kafkas = kafkas_compared(record.arms)
     match record.kind:
+        case CandidateKind.UNKNOWN if kafkas:
+            return f"Is anything worse on {kafkas[1].label} than on {kafkas[0].label}? Nothing is claimed."
         case CandidateKind.UNKNOWN:
             return "Is anything worse? The jar is of no known series, and claims nothing."
         case _ if not record.claims:
@@ -200,7 +218,7 @@ def _claims_summary(claims: Sequence[JudgedClaim]) -> str:
 
 def _runs_summary(record: VerdictRecord) -> str:
     scenarios, arms = len(record.scenarios), len(record.arms)
-    return f"{len(record.runs)} ({scenarios} scenarios × {arms} arms × {record.repeats})"
+    return f"{len(record.runs)} ({counted(scenarios, 'scenario')} × {counted(arms, 'arm')} × {record.repeats})"
 
 
 def _proving_phases(record: VerdictRecord, journals: Mapping[str, Sequence[Entry]]) -> frozenset[tuple[str, str]]:

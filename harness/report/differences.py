@@ -6,10 +6,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from harness.base.text import cut
-from harness.judge.log_verdict import WORSE, ExpectedLine, expected_by
-from harness.model.findings import Contrast, Finding, FindingKind, Significance
+from harness.judge.log_verdict import ExpectedLine, describe_rate, expected_by
+from harness.model.findings import WORSE, Contrast, Finding, FindingKind, Significance
 from harness.model.runs import Evidence
 from harness.model.verdict import CellState, VerdictRecord
+from harness.report.folded_differences import folded_sentences, informing, message_types, summary_of_two, warning_first
 from harness.report.links import Link, evidence_link
 
 _MOST_NOISE = 12  # of a contrast's findings within the noise: they are shown as examples
@@ -63,7 +64,8 @@ class ContrastView:
     """What differs between two arms: `summary` in a sentence, `findings` worst first, `hidden` of them not shown.
 
     `causes` are differences of outcomes with the findings that are their fallout. `noise` are examples of what is
-    within the noise, `within` how many there are.
+    within the noise, `within` how many there are. `renamed` says what is the same in other words, `folded` what of two
+    Kafkas only informs: in counts.
     """
 
     base: str
@@ -75,12 +77,14 @@ class ContrastView:
     hidden: int
     within: int
     noise: tuple[FindingView, ...]
+    renamed: tuple[str, ...]
+    folded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class FindingContext:
-    """What is known beside the findings: whether an arm ran more than once, and by which option it would have; what is
-    expected; how places are linked.
+    """What is known beside the findings: whether an arm ran more than once or noise is known otherwise, and by which
+    option it would be; what is expected; how places are linked.
 
     `expected` are log lines by the claim that expects them, `flag` the candidate's key.
     """
@@ -115,23 +119,38 @@ def contrast_view(
     causes: Sequence[Cause] = (),
 ) -> ContrastView:
     """Return a contrast's differences; `proving` are the (scenario, phase) that scenarios are run for."""
+    known = replace(known, repeated=known.repeated or bool(known_noise([contrast])))
     groups = _alike(proving_phases_first(contrast.findings, proving))
-    apart = [alike for alike in groups if alike[0].significance is not Significance.WITHIN]
+    differing = [alike for alike in groups if alike[0].significance is not Significance.WITHIN]
+    apart = warning_first(differing) if contrast.of_two_kafkas else differing
     fallout = {cause: [alike for alike in apart if _is_fallout(contrast, alike, cause)] for cause in causes}
     folded = [alike for caused in fallout.values() for alike in caused]
-    rest = _worst_first(known, [alike for alike in apart if alike not in folded], text)
+    rest = [alike for alike in apart if alike not in folded]
+    views = (
+        [_finding(known, alike, text) for alike in rest] if contrast.of_two_kafkas else _worst_first(known, rest, text)
+    )
     within = [_finding(known, alike, text) for alike in groups if alike[0].significance is Significance.WITHIN]
     return ContrastView(
         contrast.base,
         contrast.candidate,
         meaning,
-        _summary(known.repeated, known.more_runs, groups),
+        summary_of_two(differing) if contrast.of_two_kafkas else _summary(known.repeated, known.more_runs, groups),
         tuple(_cause(known, cause, caused, most, text) for cause, caused in fallout.items() if caused),
-        tuple(rest[:most]),
-        max(len(rest) - most, 0),
+        tuple(views[:most]),
+        max(len(views) - most, 0),
         len(within),
         tuple(within[:_MOST_NOISE]),
+        tuple(cut(each, text) for each in contrast.renamed[:most]),
+        tuple(folded_sentences(informing(differing))) if contrast.of_two_kafkas else (),
     )
+
+
+def known_noise(contrasts: Iterable[Contrast]) -> str:
+    """Return in a sentence from how many runs it is known what base's jar logs by chance; empty where it is not."""
+    findings = (finding for contrast in contrasts for finding in contrast.findings)
+    runs = {finding.scenario: finding.stock.runs for finding in findings if finding.stock}
+    each = ", ".join(f"{number} of {scenario}" for scenario, number in sorted(runs.items()))
+    return f"What base's jar logs by chance is known from runs of it, base's own among them: {each}." if runs else ""
 
 
 def causes_of(record: VerdictRecord, contrast: Contrast, proving: Collection[tuple[str, str]]) -> tuple[Cause, ...]:
@@ -199,7 +218,9 @@ def _alike(findings: Iterable[Finding]) -> list[list[Finding]]:
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for each in findings:
         values = each.detail if each.kind is FindingKind.VALUE else ""
-        groups.setdefault((each.significance, each.kind, each.logger, each.template, values), []).append(each)
+        groups.setdefault((each.significance, each.kind, each.level, each.logger, each.template, values), []).append(
+            each
+        )
     return list(groups.values())
 
 
@@ -235,9 +256,13 @@ def _counts(runs: Sequence[int], whole: int) -> str:
 
 
 def _chance(finding: Finding, repeated: bool) -> str:
-    if finding.significance is Significance.UNKNOWN:
-        return "cannot be separated from noise" if repeated else ""
-    return f"{finding.significance}" + ("" if finding.fdr is None else f", false discovery rate {finding.fdr:.2g}")
+    if finding.significance is not Significance.UNKNOWN:
+        chance = f"{finding.significance}"
+    else:
+        chance = "cannot be separated from noise" if repeated else ""
+    flood = "a flood" if finding.stock and finding.stock.flood else ""
+    fdr = "" if finding.fdr is None else f"false discovery rate {finding.fdr:.2g}"
+    return ", ".join(filter(None, (chance, flood, fdr, describe_rate(finding.stock) if finding.stock else "")))
 
 
 def _lasting(finding: Finding) -> str:
@@ -256,13 +281,9 @@ def _summary(repeated: bool, more_runs: str, groups: Sequence[Sequence[Finding]]
     if not groups:
         return "No message type differs."
     if not repeated:
-        return f"{_message_types(len(groups))}. One run per arm, so noise cannot be separated; use {more_runs}."
+        return f"{message_types(len(groups))}. One run per arm, so noise cannot be separated; use {more_runs}."
     counts = {each: sum(alike[0].significance is each for alike in groups) for each in Significance}
     return (
-        f"{_message_types(counts[Significance.BEYOND])} beyond the noise, {counts[Significance.WITHIN]} within it; "
+        f"{message_types(counts[Significance.BEYOND])} beyond the noise, {counts[Significance.WITHIN]} within it; "
         f"{counts[Significance.UNKNOWN]} cannot be separated from it with this many repeats."
     )
-
-
-def _message_types(count: int) -> str:
-    return "1 message type differs" if count == 1 else f"{count} message types differ"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from harness.report.timeline import Lane, Span, Step, Timeline
+from harness.report.timeline import BASE, CANDIDATE, Lane, Span, Step, Timeline
 
 WIDTH = 1000.0
 LEFT = 92.0
@@ -21,6 +21,7 @@ _MARK_ROWS = 3
 _TICKS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600)
 _MOST_POINTS = 240
 _BAR_DEPTH = 7.0
+_WHOSE = {BASE: "base's jars", CANDIDATE: "the candidate's jars"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class LaneBox:
     leads: tuple[Box, ...]
     stalls: tuple[Box, ...]
     points: str
+    runs: tuple[Box, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +179,7 @@ def _lane(lane: Lane, y: float, height: float, scale: _Scale) -> LaneBox:
         tuple(_leading(span, scale) for span in lane.leads),
         tuple(_box(s, "stall", f"no progress for {s.end - s.start:.1f} s", scale) for s in lane.stalls),
         _points(lane, y, height, scale),
+        tuple(_box(span, span.name, f"runs {_WHOSE[span.name]}", scale) for span in lane.runs),
     )
 
 

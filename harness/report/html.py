@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from harness.model.operator_changes import OperatorChanges
 from harness.model.sparklines import Sparklines
 from harness.model.verdict import VerdictRecord
 from harness.report.context import Limits, report_context
@@ -18,11 +19,12 @@ def render_html(
     journals: Mapping[str, Sequence[Entry]],
     budget: int = BUDGET_BYTES,
     history: Sparklines | None = None,
+    upgrade: OperatorChanges | None = None,
 ) -> str:
     """Return the page; whatever would take it over `budget` bytes is cut, and the page says so."""
     limits = Limits()
-    page = render_page("report.html.j2", report=report_context(record, journals, limits, history))
+    page = render_page("report.html.j2", report=report_context(record, journals, limits, history, upgrade))
     while len(page.encode()) > budget and limits.timelines:
         limits = limits.halved()
-        page = render_page("report.html.j2", report=report_context(record, journals, limits, history))
+        page = render_page("report.html.j2", report=report_context(record, journals, limits, history, upgrade))
     return page

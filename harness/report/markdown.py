@@ -30,10 +30,11 @@ def _verdict(report: ReportContext) -> list[str]:
 
 def _arms(report: ReportContext) -> list[str]:
     lines = [
-        f"| {plain(a.name)} | {a.role} | `{a.build.jar_sha256[:12]}` | {a.flag} | {plain(a.build.builder)} |"
+        f"| {plain(a.name)} | {a.role} | {plain(a.build.kafka.version or a.build.kafka_version)} "
+        f"| `{a.build.jar_sha256[:12]}` | {a.flag} | {plain(a.build.builder)} |"
         for a in report.arms
     ]
-    return ["| arm | role | raft jar | flag | builder |", "|---|---|---|---|---|", *lines, ""]
+    return ["| arm | role | Kafka | raft jar | flag | builder |", "|---|---|---|---|---|---|", *lines, ""]
 
 
 def _matrix(report: ReportContext) -> list[str]:

@@ -35,8 +35,9 @@ class Measures:
 
 
 def measures_of(record: VerdictRecord, runs: Sequence[JudgedRun]) -> Measures:
-    """Return the figures of `runs`, in their order."""
-    names = sorted({name for run in runs for name in run.measures})
+    """Return the figures of `runs`, in their order, but for those that are shown as costs."""
+    shown = {cost.figure for cost in record.costs}
+    names = sorted({name for run in runs for name in run.measures} - shown)
     scenarios = dict.fromkeys(run.scenario for run in runs)
     rows = [
         _row(record, scenario, name, [run for run in runs if run.scenario == scenario and name in run.measures])

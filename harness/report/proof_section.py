@@ -9,6 +9,7 @@ from harness.base.text import cut
 from harness.model.proof import AuditAnswer, ClaimedTest, Coverage, Difference, FailedTest, TestClass
 from harness.model.verdict import JudgedClaim, VerdictRecord
 from harness.proof.proof_summary import describe_answers, describe_differences, describe_reach, describe_tests, headline
+from harness.report.figures import describe
 from harness.report.links import HERE, Link, Quote, evidence_link, quote_of
 
 
@@ -48,7 +49,7 @@ class AnswerView:
 
 @dataclass(frozen=True, slots=True)
 class ClaimView:
-    """A claim with everything that it rests on; `expected` is a sentence, empty where it has no scenario."""
+    """A claim with everything that it rests on; `expected` and `limits` are sentences, empty where it has none."""
 
     id: str
     text: str
@@ -61,6 +62,7 @@ class ClaimView:
     tests: tuple[ClaimedTest, ...]
     expected_log: str
     logged: Quote | None
+    limits: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,7 @@ class ProofView:
     answers: tuple[AnswerView, ...]
     notes: tuple[str, ...]
     evidence: Link
+    kafka: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,7 @@ def _claim(record: VerdictRecord, claim: JudgedClaim, text: int) -> ClaimView:
         chains[0].tests if chains else (),
         cut(claim.expected_log, text),
         quote_of(claim.logged, text) if claim.logged else None,
+        ", ".join(f"{describe(figure)} {most:g} at most" for figure, most in claim.limits.items()),
     )
 
 
@@ -151,6 +155,7 @@ def proof_view(record: VerdictRecord, most: int, text: int) -> ProofView | None:
         tuple(_answer(each, text) for each in proof.audit),
         tuple(cut(note, text) for note in filter(None, (*proof.notes, proof.tests.gap, proof.tests.missing))),
         Link(HERE.proof(proof.build).proof.path.as_posix(), "proof.json"),
+        cut(proof.kafka, text),
     )
 
 

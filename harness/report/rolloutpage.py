@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 from harness.base.text import cut
 from harness.logs.read.event_counts import OUTSIDE
+from harness.model.events import CommandTried
+from harness.model.features import FeaturePlan
 from harness.model.findings import Contrast
 from harness.model.rollout import Rehearsal, RolloutOutcome, RolloutVerdict, Turn
 from harness.report.context import Limits, TimelineView
@@ -15,9 +17,11 @@ from harness.report.drawing import draw
 from harness.report.links import Quote, evidence_link, journal_link, quote_of
 from harness.report.page import render_page
 from harness.report.timeline import timeline_of
-from harness.rollout.rehearsals import FORWARD_AND_BACK
+from harness.rollout.builds import BASE, CANDIDATE
+from harness.rollout.nodes import in_words
+from harness.rollout.rehearsals import FINALISED, FORWARD_AND_BACK, RESTART_FINALISED
 from harness.rollout.rollout_verdict import outcome_of
-from harness.rollout.runbook import Runbook, runbook
+from harness.rollout.runbook import Runbook, order_of, runbook
 from harness.rundir.journal import Entry
 
 _TEXT = 700
@@ -39,8 +43,26 @@ class RehearsalView:
 
 
 @dataclass(frozen=True, slots=True)
+class SidesView:
+    """What base and the candidate are called, and by the name of a build in a roll what a node then runs."""
+
+    base: str
+    candidate: str
+    runs: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class FinishView:
+    """What finalising the features changes and means, how it is done, and what the commands printed."""
+
+    plan: FeaturePlan
+    commands: tuple[CommandTried, ...]
+    restarts: int
+
+
+@dataclass(frozen=True, slots=True)
 class RolloutPage:
-    """Everything that the page shows."""
+    """Everything that the page shows; `finish` is None where only a raft jar is replaced."""
 
     found: RolloutVerdict
     sentence: str
@@ -51,6 +73,9 @@ class RolloutPage:
     contrast: ContrastView | None
     runbook: Runbook
     warnings: tuple[str, ...]
+    sides: SidesView
+    order: str
+    finish: FinishView | None
 
 
 def render_rollout(
@@ -81,7 +106,29 @@ def rollout_page(
         _contrast(contrast) if contrast else None,
         book,
         book.warnings,
+        _sides(found),
+        ", ".join(map(str, found.plan.order)) or in_words(order_of(book)),
+        _finish(found),
     )
+
+
+def _sides(found: RolloutVerdict) -> SidesView:
+    """Return what both are called: the Kafkas where they are two, else whose jar it is."""
+    base, candidate = found.base.build, found.candidate.build
+    if candidate.kafka.is_same(base.kafka):
+        return SidesView("base's jar", "the candidate's jar", {})
+    names = base.kafka.label, candidate.kafka.label
+    return SidesView(*names, {BASE: f"base, {names[0]}", CANDIDATE: f"the candidate, {names[1]}"})
+
+
+def _finish(found: RolloutVerdict) -> FinishView | None:
+    if found.features is None:
+        return None
+    rehearsed = next((each for each in found.rehearsals if each.name == FINALISED), None)
+    tried = rehearsed.commands if rehearsed else ()
+    commands = tuple(replace(each, command=each.command.format(brokers="$BROKERS")) for each in tried)
+    restarts = sum(turn.phase == RESTART_FINALISED for turn in rehearsed.turns) if rehearsed else 0
+    return FinishView(found.features, commands, restarts)
 
 
 def _rehearsal(found: Rehearsal, entries: Sequence[Entry]) -> RehearsalView:

@@ -13,6 +13,7 @@ from harness.model.events import (
     HostShort,
     HostStalled,
     NodeChanged,
+    NodeProved,
     PhaseStarted,
     QuorumSeen,
     StepChanged,
@@ -25,6 +26,8 @@ _E = TypeVar("_E", bound=Event)
 # A no-op record is appended every 500 ms and the quorum is journaled once a second: an observer that has not
 # moved for this long has missed several.
 STALL_SECONDS = 3.0
+BASE, CANDIDATE = "base", "candidate"  # whose jars a node runs
+_GOING = ("stopping", *ENDED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,8 @@ class Lane:
     """One node: its life (`starting ready stopping stopped killed died`), the epochs it led, its progress.
 
     `offsets` are (seconds, log end offset) as the voters saw them, for observers only; `stalls` are the spans
-    in which such an observer's log did not grow although it should have.
+    in which such an observer's log did not grow although it should have. `runs` says whose jars it was seen to run
+    (`base` or `candidate`); empty in a run in which every node ran the same.
     """
 
     node: int
@@ -50,6 +54,7 @@ class Lane:
     leads: tuple[Span, ...]
     offsets: tuple[tuple[float, int], ...]
     stalls: tuple[Span, ...]
+    runs: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ class Step:
         """Whether a reader of the timeline looks for it: what was done, expected, or did not succeed."""
         if self.status == "skipped":
             return False
-        return self.kind in ("do", "expect", "background", "host") or self.status in ("unmet", "failed")
+        return self.kind in ("do", "expect", "background", "measure", "host") or self.status in ("unmet", "failed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +144,26 @@ def _lane(node: int, role: str, entries: Sequence[Entry], seconds: float) -> Lan
     life = _life(node, entries, seconds)
     looks = _looks(node, entries) if role == "observer" else []
     offsets = tuple((at, offset) for at, offset in looks if offset is not None)
-    return Lane(node, role, life, _leads(node, entries, seconds), offsets, _stalls(looks, life, seconds))
+    runs = _runs(node, entries, seconds) if _is_mixed(entries) else ()
+    return Lane(node, role, life, _leads(node, entries, seconds), offsets, _stalls(looks, life, seconds), runs)
 
 
 def _life(node: int, entries: Sequence[Entry], seconds: float) -> tuple[Span, ...]:
     changes = _of(entries, NodeChanged)
     return _until_next([(at, change.state) for at, change in changes if change.node == node], seconds)
+
+
+def _is_mixed(entries: Sequence[Entry]) -> bool:
+    """Whether some nodes were seen to run jars that base does not have, and others not."""
+    return len({bool(proved.differing) for _, proved in _of(entries, NodeProved) if proved.jars}) > 1
+
+
+def _runs(node: int, entries: Sequence[Entry], seconds: float) -> tuple[Span, ...]:
+    """Return whose jars a node was seen to run, each from its proof until it ended."""
+    proofs = [(at, proved) for at, proved in _of(entries, NodeProved) if proved.node == node and proved.jars]
+    spans = _until_next([(at, CANDIDATE if proved.differing else BASE) for at, proved in proofs], seconds)
+    ends = [at for at, change in _of(entries, NodeChanged) if change.node == node and change.state in _GOING]
+    return tuple(Span(span.name, span.start, _first_within(ends, span)) for span in spans)
 
 
 def _leads(node: int, entries: Sequence[Entry], seconds: float) -> tuple[Span, ...]:

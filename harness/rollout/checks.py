@@ -182,9 +182,10 @@ class RunsAnother:
         return f"{self.node.description} has another build than {self.build}"
 
     def sample(self, world: World) -> Sample:
-        """Compare jar and settings."""
+        """Compare jars and settings."""
         there, wanted = world.cluster.nodes[self.node.find(world)].install, world.installs[self.build]
-        return Sample((there.sha256, there.settings) != (wanted.sha256, wanted.settings), {"there": there.name})
+        is_there = there.has_jars_of(wanted) and there.settings == wanted.settings
+        return Sample(not is_there, {"there": there.name})
 
 
 @dataclass(frozen=True, slots=True)

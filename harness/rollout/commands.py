@@ -36,21 +36,38 @@ def try_commands(tools: Tools, checks: Iterable[RollCheck], cluster: Cluster, he
     return [_try(tools, check, brokers, controllers, health) for check in by_command.values()]
 
 
+def try_command(tools: Tools, command: str, cluster: Cluster, *, succeeds: bool = True) -> CommandTried:
+    """Run a command, {brokers} in it being where they listen; it agrees when it succeeds, or fails, as expected."""
+    began = time.monotonic()
+    code, output, errors = _run(tools, command.format(brokers=listed(cluster.brokers.values())))
+    shown = output.strip() or errors.strip()
+    return CommandTried(command, _seconds_since(began), code, shown[:_MOST_OUTPUT], (code == 0) is succeeds)
+
+
 def _try(tools: Tools, check: RollCheck, brokers: str, controllers: str, health: Health) -> CommandTried:
     command, _, only = check.command.partition(" | grep ")
-    script, *arguments = shlex.split(command.format(node="N", brokers=brokers, controllers=controllers))
     began = time.monotonic()
-    try:
-        command_line = _java(tools, tools.main_classes[Path(script).name], arguments)
-        done = run(command_line, env=bare_environment(), timeout=_SECONDS)
-        output, code = done.stdout, done.returncode
-    except subprocess.TimeoutExpired:
-        output, code = f"no answer within {_SECONDS} s", -1
+    code, output, _ = _run(tools, command.format(node="N", brokers=brokers, controllers=controllers))
     wanted = shlex.split(only)
     lines = [line.rstrip() for line in output.splitlines() if all(word in line for word in wanted)]
     shown = "\n".join(lines).strip()
     agrees = code == 0 and check.shown(shown, health)
-    return CommandTried(check.command, round(time.monotonic() - began, 2), code, shown[:_MOST_OUTPUT], agrees)
+    return CommandTried(check.command, _seconds_since(began), code, shown[:_MOST_OUTPUT], agrees)
+
+
+def _run(tools: Tools, command: str) -> tuple[int, str, str]:
+    """Return the exit code, -1 where there was no answer in time, and what the command wrote to both outputs."""
+    script, *arguments = shlex.split(command)
+    try:
+        command_line = _java(tools, tools.main_classes[Path(script).name], arguments)
+        done = run(command_line, env=bare_environment(), timeout=_SECONDS)
+    except subprocess.TimeoutExpired:
+        return -1, f"no answer within {_SECONDS} s", ""
+    return done.returncode, done.stdout, done.stderr
+
+
+def _seconds_since(began: float) -> float:
+    return round(time.monotonic() - began, 2)
 
 
 def _java(tools: Tools, main_class: str, arguments: Sequence[str]) -> list[str]:

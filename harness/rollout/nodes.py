@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from enum import StrEnum
 
 from harness.base.errors import HarnessError
 from harness.cluster.topology import Topology
 
 USUAL_TOPOLOGY = "3+3"
+BROKER = "broker"  # what a node is that is no controller
 _TOPOLOGY = re.compile(r"(\d{1,2})(combined)?\+(\d{1,2})")
 _LEAST_VOTERS = 3
 _LEAST_BROKERS = 3
@@ -40,24 +42,42 @@ def parse_topology(text: str) -> Topology:
     return topology
 
 
+class First(StrEnum):
+    """Which nodes of a roll come before the others."""
+
+    BROKERS = "brokers-first"
+    CONTROLLERS = "controllers-first"
+
+
+def in_words(first: First) -> str:
+    """Return the order of a roll as a clause."""
+    if first is First.BROKERS:
+        return "brokers first, the active controller last"
+    return "controllers first, of them the active one last"
+
+
 def parse_order(text: str, topology: Topology) -> tuple[int, ...]:
-    """Return the node ids in the order given (`3,4,5,0,1,2`); empty text gives none. Raises HarnessError."""
-    if not text:
+    """Return the node ids in the order given (`3,4,5,0,1,2`); empty text, or who comes first, names none.
+
+    Raises HarnessError.
+    """
+    if not text or text in list(First):
         return ()
     ids = [int(word) if word.strip().isdigit() else -1 for word in text.split(",")]
     if sorted(ids) != sorted(topology.node_ids):
         raise HarnessError(
             f"--order {text} does not name every node once.",
-            f"The nodes are {', '.join(map(str, topology.node_ids))}.",
+            f"The nodes are {', '.join(map(str, topology.node_ids))}; or write {' or '.join(First)}.",
         )
     return tuple(ids)
 
 
-def next_node(left: Sequence[int], topology: Topology, active_controller: int) -> int:
-    """Return which of the nodes left comes next: brokers and observers first, the active controller last."""
+def next_node(left: Sequence[int], topology: Topology, active_controller: int, first: First = First.BROKERS) -> int:
+    """Return which of the nodes left comes next; of the controllers the active one comes last."""
 
     def lateness(node: int) -> tuple[bool, bool, int]:
-        return node == active_controller, node in topology.voter_ids, node
+        is_late = (node in topology.voter_ids) is (first is First.BROKERS)
+        return is_late, node == active_controller, node
 
     return min(left, key=lateness)
 
@@ -65,6 +85,6 @@ def next_node(left: Sequence[int], topology: Topology, active_controller: int) -
 def roles_of(node: int, topology: Topology, active_controller: int) -> str:
     """Return what a node is, in words: `broker`, `controller`, `controller and broker, the active controller`."""
     if node not in topology.voter_ids:
-        return "broker"
+        return BROKER
     both = "controller and broker" if topology.combined else "controller"
     return f"{both}, the active controller" if node == active_controller else both

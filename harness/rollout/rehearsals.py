@@ -6,19 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.base.errors import HarnessError, unknown
+from harness.model.features import FeaturePlan
+from harness.rollout.builds import BASE, CANDIDATE, DIES_ON_LOAD, WITH_KEY, WITH_KEY_LEFT
 from harness.rollout.checks import HasCrashed, RefusedByChecks, safe_to_stop
-from harness.rollout.roll import (
-    BASE,
-    CANDIDATE,
-    DIES_ON_LOAD,
-    WITH_KEY,
-    WITH_KEY_LEFT,
-    Roll,
-    RollConfig,
-    last_rolled,
-    last_rolled_controller,
-)
+from harness.rollout.finalising import levels_of
+from harness.rollout.roll import Roll, RollConfig
 from harness.rollout.roll_steps import BeginTurn, EndTurn, ForgetErrors, TryCommands, WarnOfKeyLeft
+from harness.rollout.way_back import last_rolled, last_rolled_controller
 from harness.scenario.actions.allow_death import allow_death
 from harness.scenario.actions.install import install
 from harness.scenario.actions.start import start
@@ -30,8 +24,9 @@ from harness.scenario.world import World
 SUITE = "rollout"
 # Rehearsals and phases that other modules use by name: the one that sets the limits for the others; the one that the
 # runbook is made of; those whose logs are compared while every node is stopped and started once.
-CONTROL, FORWARD_AND_BACK = "control", "forward-and-back"
+CONTROL, FORWARD_AND_BACK, FINALISED = "control", "forward-and-back", "finalised"
 RESTART, FORWARD, BACK = "restart base node by node", "forward", "back from complete"
+RESTART_FINALISED = "restart with the features finalised"
 _SOAK_SECONDS = 10.0
 _BUDGET_SECONDS = 1800.0
 # Kafka's default of 50 partitions each takes longer and shows no more than a few.
@@ -55,8 +50,9 @@ def _control(roll: Roll) -> None:
 
 
 def _forward_and_back(roll: Roll) -> None:
-    roll.all_nodes(FORWARD, WITH_KEY)
-    roll.all_nodes(BACK, WITH_KEY_LEFT)
+    has_flag = bool(roll.config.flag_key)
+    roll.all_nodes(FORWARD, WITH_KEY if has_flag else CANDIDATE)
+    roll.all_nodes(BACK, WITH_KEY_LEFT if has_flag else BASE)
     if roll.config.key_is_silent:
         roll.plan.do(WarnOfKeyLeft(roll.config.flag_key))
 
@@ -122,6 +118,14 @@ def _install_sabotaged(plan: Plan, node: NodeRef) -> None:
     plan.do(allow_death(node), stop(node), install(node, DIES_ON_LOAD), start(node))
 
 
+def _finalised(roll: Roll) -> None:
+    roll.all_nodes(FORWARD, CANDIDATE)
+    roll.finalise()
+    roll.all_nodes(RESTART_FINALISED, "")
+    if roll.config.finalising:
+        roll.features_are(levels_of(roll.config.finalising.plan)[1])
+
+
 KINDS: Mapping[str, RehearsalKind] = {
     CONTROL: RehearsalKind("Does base itself survive being restarted node by node under load?", _control),
     FORWARD_AND_BACK: RehearsalKind(
@@ -137,6 +141,10 @@ KINDS: Mapping[str, RehearsalKind] = {
     "dies-on-load": RehearsalKind(
         "Is a candidate that dies on load noticed at the first node, with the cluster serving and a way back?",
         _dies_on_load,
+    ),
+    FINALISED: RehearsalKind(
+        "Can the features be finalised when every node runs the candidate, and is every node restarted after that?",
+        _finalised,
     ),
 }
 
@@ -154,7 +162,7 @@ def rehearsal(name: str, config: RollConfig) -> Scenario:
         name,
         KINDS[name].question,
         config.topology,
-        SUITE,
+        (SUITE,),
         _BUDGET_SECONDS,
         build,
         __file__,
@@ -163,9 +171,32 @@ def rehearsal(name: str, config: RollConfig) -> Scenario:
     )
 
 
-def chosen(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the rehearsals of these names, all when none is named. Raises HarnessError: did you mean …"""
+def check_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return these names in the order of the rehearsals, none for none.
+
+    Raises HarnessError for a name of no rehearsal (did you mean …), and for features that are finalised before the way
+    back was rehearsed.
+    """
     for name in names:
         if name not in KINDS:
             raise HarnessError(unknown("rehearsal", name, set(KINDS)))
-    return tuple(name for name in KINDS if not names or name in names)
+    if FINALISED in names and FORWARD_AND_BACK not in names:
+        raise HarnessError(
+            "Features are finalised last: when the whole roll and the way back were rehearsed.",
+            f"Add --rehearse {FORWARD_AND_BACK}.",
+        )
+    return tuple(name for name in KINDS if name in names)
+
+
+def rehearsals_of(names: Sequence[str], features: FeaturePlan | None) -> tuple[str, ...]:
+    """Return the rehearsals of these names, of all that there are when none is named.
+
+    Raises HarnessError where features are to be finalised and none changes.
+    """
+    changes = features is not None and bool(features.changes)
+    if FINALISED in names and not changes:
+        raise HarnessError(
+            "There is nothing to finalise: base and the candidate stand for the same features.",
+            f"Leave out --rehearse {FINALISED}.",
+        )
+    return tuple(name for name in KINDS if name in names or (not names and (changes or name != FINALISED)))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from harness.base.text import ordinal
-from harness.cluster.node import NodeState
 from harness.cluster.topology import Topology
+from harness.rollout.builds import BASE
 from harness.rollout.checks import (
     ClientsServed,
     IsReady,
@@ -21,8 +20,17 @@ from harness.rollout.checks import (
     safe_to_stop,
 )
 from harness.rollout.commands import Tools
-from harness.rollout.nodes import next_node
+from harness.rollout.finalising import (
+    FeaturesAre,
+    FinaliseFeatures,
+    Finalising,
+    NoteNoWayBack,
+    TryDowngrade,
+    levels_of,
+)
+from harness.rollout.nodes import First, in_words, next_node
 from harness.rollout.roll_steps import BeginTurn, CountPausesFromHere, EndTurn, ForgetErrors, Soak
+from harness.rollout.way_back import NodesLeft, certainly, first_to_bring_back
 from harness.scenario.actions.install import install
 from harness.scenario.actions.kill import kill
 from harness.scenario.actions.start import start, start_all
@@ -35,13 +43,8 @@ from harness.scenario.loads.transactions import commit_transactions
 from harness.scenario.monitors.error_lines import error_lines
 from harness.scenario.plan import Plan
 from harness.scenario.refs import NodeRef, current_leader
-from harness.scenario.steps import Sample
 from harness.scenario.world import World
 
-BASE, CANDIDATE = "base", "the candidate"
-# Keys of the builds that a rehearsal may install.
-WITH_KEY, WITH_KEY_LEFT = "the candidate with its flag set", "base with the flag left in place"
-DIES_ON_LOAD = "the sabotaged jar"
 _UP, _BEFORE, _AFTER, _SERVED = "120s", "60s", "120s", "30s"
 _KILLED_AFTER = "1s"
 _MOST_LEADER_CHANGES = 4
@@ -52,19 +55,22 @@ _PER_SECOND = 30
 class RollConfig:
     """What all rehearsals share.
 
-    `order` is the user's, empty for brokers first and the active controller last. `budget_seconds` is how long a client
-    may wait, 0 where that is only measured; ERROR lines count against the candidate if `judge_errors`, but for those
-    with a template in `known_errors`. `key_is_silent` says that base does not report a value of the key left behind.
+    `order` is the user's; where it is empty those come `first`, of controllers the active one last. `budget_seconds` is
+    how long a client may wait, 0 where that is only measured; ERROR lines count against the candidate if
+    `judge_errors`, but for those with a template in `known_errors`. `key_is_silent` says that base does not report a
+    value of the key left behind. `finalising` is None where there is nothing to finalise.
     """
 
     topology: Topology
     tools: Tools | None = None
     order: tuple[int, ...] = ()
+    first: First = First.BROKERS
     budget_seconds: float = 0.0
     known_errors: frozenset[str] = frozenset()
     judge_errors: bool = True
     flag_key: str = ""
     key_is_silent: bool = False
+    finalising: Finalising | None = None
 
 
 class Roll:
@@ -113,9 +119,11 @@ class Roll:
             leader = world.quorum().leader
             taken = {world.names[each] for each in before} | ({leader} if skip_leader else set())
             left = [node for node in self.config.order or world.cluster.nodes if node not in taken]
-            return left[0] if self.config.order else next_node(left, world.cluster.topology, leader)
+            if self.config.order:
+                return left[0]
+            return next_node(left, world.cluster.topology, leader, self.config.first)
 
-        order = "in the order given" if self.config.order else "brokers first, the active controller last"
+        order = "in the order given" if self.config.order else in_words(self.config.first)
         return self.plan.bind(name, f"choose the {name}, {order}", choose)
 
     def turn(self, node: NodeRef, build: str, *, killed: bool = False) -> None:
@@ -183,8 +191,27 @@ class Roll:
         for number, _ in enumerate(self.config.topology.node_ids, 1):
             with self.plan.only_if(NodesLeft(choose, description)):
                 name = _name(number, phase)
-                node = self.plan.bind(name, f"choose the {name}: {description}", _certainly(choose))
+                node = self.plan.bind(name, f"choose the {name}: {description}", certainly(choose))
                 self.bring_back(node, build)
+
+    def finalise(self) -> None:
+        """Finalise the features, and see that every node knows and that clients are served."""
+        with self.plan.phase("finalise the features"):
+            if self.config.finalising is not None:
+                self._finalise(self.config.finalising)
+
+    def _finalise(self, finalising: Finalising) -> None:
+        plan, (before, after) = self.plan, levels_of(finalising.plan)
+        plan.guard(FeaturesAre(before), within=_SERVED)
+        plan.do(FinaliseFeatures(finalising))
+        self.features_are(after)
+        plan.expect(in_service(), within=_AFTER, named="back_in_service")
+        self.all_well()
+        plan.do(TryDowngrade(finalising))
+
+    def features_are(self, levels: Mapping[str, int]) -> None:
+        """Expect that every node says that features are finalised at these levels."""
+        self.plan.expect(FeaturesAre(levels), within=_SERVED, named="features_finalised")
 
     def way_back(self) -> None:
         """When the roll was stopped: check that clients are still served, then put base back on every node."""
@@ -194,56 +221,11 @@ class Roll:
             with plan.phase("stopped"):
                 self.still_serving()
                 plan.do(ForgetErrors())
+                if self.config.finalising is not None:
+                    plan.do(NoteNoWayBack())
         with plan.afterwards(), plan.phase("the way back"):
             self.some("the way back", BASE, first_to_bring_back, "one that is down, else the last one rolled")
 
 
-@dataclass(frozen=True, slots=True)
-class NodesLeft:
-    """There is a node left to choose."""
-
-    name: ClassVar[str] = "left"
-    choose: Callable[[World], int | None]
-    description: str
-
-    def sample(self, world: World) -> Sample:
-        """Choose."""
-        node = self.choose(world)
-        return Sample(node is not None, {"node": node})
-
-
 def _name(number: int, phase: str) -> str:
     return f"{ordinal(number)} node of phase {phase}"
-
-
-def _certainly(choose: Callable[[World], int | None]) -> Callable[[World], int]:
-    def chosen(world: World) -> int:
-        node = choose(world)
-        assert node is not None  # the condition before this step has just seen one
-        return node
-
-    return chosen
-
-
-def first_to_bring_back(world: World) -> int | None:
-    """Return a node that is down, else the last of those that run something else than base; None when all do."""
-    nodes = world.cluster.nodes
-    down = [number for number, node in nodes.items() if node.state is not NodeState.READY]
-    return next(iter(down), None) if down else last_rolled(world)
-
-
-def last_rolled(world: World) -> int | None:
-    """Return the node that was rolled last of those that do not run base; None when all do."""
-    return _last(world, world.cluster.topology.node_ids)
-
-
-def last_rolled_controller(world: World) -> int | None:
-    """Return the voter, but for the active controller, that was rolled last of those that do not run base."""
-    leader = world.quorum().leader
-    return _last(world, [node for node in world.cluster.topology.voter_ids if node != leader])
-
-
-def _last(world: World, among: Sequence[int]) -> int | None:
-    turns: Mapping[int, int] = {node: at for at, node in enumerate(world.names.values())}
-    rolled = [node for node in among if world.cluster.nodes[node].install.name != BASE]
-    return max(rolled, key=lambda node: turns.get(node, -1), default=None)

@@ -40,7 +40,7 @@ class BeginTurn:
         node, leader = world.cluster.nodes[number], world.quorum().leader
         world.marks[TURN] = time.monotonic()
         to = world.installs[self.build] if self.build else node.install
-        action = REPLACE if to.sha256 != node.install.sha256 else RESTART
+        action = RESTART if to.has_jars_of(node.install) else REPLACE
         action = action if node.state is NodeState.READY else BRING_BACK
         roles = roles_of(number, world.cluster.topology, leader)
         world.write(TurnStarted(number, roles, action, to.name))

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from harness.model.rollout import Rehearsal, RolloutOutcome
 from harness.model.runs import Outcome
-from harness.rollout.rehearsals import CONTROL
+from harness.rollout.rehearsals import CONTROL, FINALISED
 
 
 def decide_rollout(
@@ -39,6 +39,11 @@ def _decide(rehearsals: Sequence[Rehearsal], missing: Sequence[str]) -> tuple[Ro
 
 def _reasons(rehearsals: Sequence[Rehearsal], outcome: RolloutOutcome) -> tuple[str, ...]:
     return tuple(f"{each.name}: {each.result.reason}" for each in rehearsals if outcome_of(each) is outcome)
+
+
+def may_begin(name: str, found: Sequence[Rehearsal]) -> bool:
+    """Return whether a rehearsal may begin after those that were: features are finalised only when all passed."""
+    return name != FINALISED or all(outcome_of(each) is RolloutOutcome.PASSED for each in found)
 
 
 def outcome_of(rehearsal: Rehearsal) -> RolloutOutcome:

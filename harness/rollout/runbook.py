@@ -1,22 +1,20 @@
-"""The runbook: what an operator does on the real cluster, in the turns and with the checks of the rehearsal; pure."""
+"""What an operator does on the real cluster, in the turns and with the checks of the rehearsal, as a record; pure."""
 
 from __future__ import annotations
 
-import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from harness.base.text import cut, visible
+from harness.model.features import FeaturePlan
 from harness.model.rollout import Rehearsal, RolloutOutcome, RolloutVerdict, Turn
+from harness.rollout.finalising import downgrade_command, upgrade_command
 from harness.rollout.health import AFTER, BEFORE, RollCheck
-from harness.rollout.rehearsals import BACK, FORWARD, FORWARD_AND_BACK
+from harness.rollout.nodes import BROKER, First
+from harness.rollout.rehearsals import BACK, FINALISED, FORWARD, FORWARD_AND_BACK, RESTART_FINALISED
 
+HOME = "/opt/kafka"
 _BROKERS, _CONTROLLERS = "$BROKERS", "$CONTROLLERS"
-_MOST_LINES = 8
-_MOST_WIDTH = 120
-_LIBS = "/opt/kafka/libs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +45,43 @@ class NodeTurn:
 
 
 @dataclass(frozen=True, slots=True)
-class Runbook:
-    """All that the runbook says; `jar` is the file's name. Without turns nothing was rehearsed to go by."""
+class Swap:
+    """What is replaced: versions, raft jars and their digests of both sides; with `whole` not the raft jar alone.
 
-    jar: str
+    `base_home` and `candidate_home` are folders in which both whole Kafkas may lie side by side.
+    """
+
+    whole: bool
+    base: str
+    candidate: str
+    base_jar: str
+    candidate_jar: str
     base_sha256: str
     candidate_sha256: str
+    base_home: str
+    candidate_home: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """How the features are finalised when all is rolled, and how it is seen what going back then means.
+
+    `printed` are what commands printed in the rehearsal, None where it did not come to that.
+    """
+
+    plan: FeaturePlan
+    upgrade: str
+    upgrade_printed: str | None
+    downgrade: str
+    downgrade_printed: str | None
+    restarts: tuple[NodeTurn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Runbook:
+    """All that the runbook says. Without turns nothing was rehearsed to go by."""
+
+    swap: Swap
     passed: bool
     reasons: tuple[str, ...]
     before: tuple[Item, ...]
@@ -61,6 +90,7 @@ class Runbook:
     forward: tuple[NodeTurn, ...]
     back: tuple[NodeTurn, ...]
     warnings: tuple[str, ...]
+    finish: Finish | None = None
 
 
 def runbook(found: RolloutVerdict) -> Runbook:
@@ -69,9 +99,7 @@ def runbook(found: RolloutVerdict) -> Runbook:
     turns = rehearsed.turns if rehearsed else ()
     printed = {tried.command: tried.output for each in found.rehearsals for tried in each.commands if tried.agrees}
     return Runbook(
-        PurePath(found.base.build.jar).name,
-        found.base.build.jar_sha256,
-        found.candidate.build.jar_sha256,
+        _swap(found),
         found.outcome is RolloutOutcome.PASSED,
         found.reasons,
         _items("B", BEFORE, turns, printed),
@@ -80,6 +108,52 @@ def runbook(found: RolloutVerdict) -> Runbook:
         _turns(turns, FORWARD),
         _turns(turns, BACK),
         tuple(dict.fromkeys(note for each in found.rehearsals for note in each.notes)),
+        _finish(found, printed),
+    )
+
+
+def order_of(book: Runbook) -> First:
+    """Return who came first in the rehearsal."""
+    return First.CONTROLLERS if book.forward and book.forward[0].roles != BROKER else First.BROKERS
+
+
+def _swap(found: RolloutVerdict) -> Swap:
+    base, candidate = found.base.build, found.candidate.build
+    whole = not candidate.kafka.is_same(base.kafka)
+    jar = PurePath(base.jar).name
+    return Swap(
+        whole,
+        base.kafka_version,
+        candidate.kafka_version,
+        jar,
+        candidate.kafka.raft_jar if whole else jar,
+        base.jar_sha256,
+        candidate.jar_sha256,
+        *_homes(base.kafka_version, candidate.kafka_version),
+    )
+
+
+def _homes(base: str, candidate: str) -> tuple[str, str]:
+    """Return a folder for each; a vendor's Kafka may be of the very version that it replaces."""
+    ends = ("-base", "-new") if base == candidate else ("", "")
+    return f"{HOME}-{base}{ends[0]}", f"{HOME}-{candidate}{ends[1]}"
+
+
+def _finish(found: RolloutVerdict, printed: Mapping[str, str]) -> Finish | None:
+    """Return how features are finalised, None where that changes nothing."""
+    plan = found.features
+    if plan is None or not plan.changes:
+        return None
+    rehearsed = next((each for each in found.rehearsals if each.name == FINALISED), None)
+    restarts = _turns(rehearsed.turns, RESTART_FINALISED) if rehearsed else ()
+    upgrade, downgrade = upgrade_command(plan), downgrade_command(plan)
+    return Finish(
+        plan,
+        upgrade.format(brokers=_BROKERS),
+        printed.get(upgrade),
+        downgrade.format(brokers=_BROKERS),
+        printed.get(downgrade),
+        restarts,
     )
 
 
@@ -121,118 +195,3 @@ def _turns(turns: Iterable[Turn], phase: str) -> tuple[NodeTurn, ...]:
 def _turn(number: int, turn: Turn) -> NodeTurn:
     pausing, longest = max(turn.pauses.items(), key=lambda each: each[1], default=("", 0.0))
     return NodeTurn(number, turn.node, turn.roles, turn.down_seconds, longest, pausing if longest else "")
-
-
-def markdown(book: Runbook) -> str:
-    """Return the runbook as Markdown."""
-    parts = [
-        *_head(book),
-        *_list("Checks B, before every turn", book.before),
-        *_list("Checks A, after every turn", book.after),
-        "## Stop, and take the way back, if",
-        "",
-        *(f"- {stop}" for stop in book.stops),
-        "",
-        *_steps("Forward", book.forward, f"{book.jar}.new", book.candidate_sha256),
-        *_steps("The way back", book.back, f"{book.jar}.base", book.base_sha256),
-        *_way_back_from_anywhere(),
-        *_warnings(book),
-    ]
-    return visible("\n".join(parts).rstrip()) + "\n"
-
-
-def _head(book: Runbook) -> list[str]:
-    answer = "The rehearsal passed." if book.passed else "**Do not roll: the rehearsal did not pass.**"
-    return [
-        f"# Runbook: replace {book.jar} node by node",
-        "",
-        " ".join([answer, *(f"{_plain(reason)}." for reason in book.reasons)]),
-        "",
-        "Set once, with the addresses of your own cluster:",
-        "",
-        "```sh",
-        "BROKERS=broker1:9092,broker2:9092",
-        "CONTROLLERS=controller1:9093,controller2:9093",
-        "```",
-        "",
-        "Before the first turn, on every node, keep base and lay the new jar beside it:",
-        "",
-        "```sh",
-        f"cp {_LIBS}/{book.jar} {_LIBS}/{book.jar}.base",
-        f"cp {shlex.quote(book.jar)} {_LIBS}/{book.jar}.new",
-        f"sha256sum {_LIBS}/{book.jar}.base   # {book.base_sha256}",
-        f"sha256sum {_LIBS}/{book.jar}.new    # {book.candidate_sha256}",
-        "```",
-        "",
-        "Neither name ends in `.jar`: Kafka's start script puts every `libs/*.jar` on the class path.",
-        "",
-    ]
-
-
-def _plain(text: str) -> str:
-    """Return text from logs as Markdown that shows it and does nothing else."""
-    return re.sub(r"([\\`*_{}\[\]<>#|])", r"\\\1", " ".join(text.split()))
-
-
-def _list(title: str, items: Sequence[Item]) -> list[str]:
-    lines = [f"## {title}", ""]
-    for item in items:
-        waited = f" In the rehearsal this took up to {item.waited_seconds:.0f} s." if item.waited_seconds >= 1 else ""
-        lines += [f"- **{item.number}** {item.description}.{waited}", "", "  ```sh", f"  {item.command}", "  ```", ""]
-        lines += [f"  Expected: {item.expect}.{_printed(item.printed)}", ""]
-    return lines
-
-
-def _printed(output: str | None) -> str:
-    """Return what the command printed in the rehearsal; nothing where it was not run."""
-    if output is None:
-        return ""
-    if not output:
-        return " In the rehearsal, with all well, it printed nothing."
-    quoted = "\n".join(f"      {cut(line, _MOST_WIDTH)}" for line in output.splitlines()[:_MOST_LINES])
-    return f" In the rehearsal it printed:\n\n{quoted}"
-
-
-def _steps(title: str, turns: Sequence[NodeTurn], file: str, sha256: str) -> list[str]:
-    if not turns:
-        return [f"## {title}", "", "This was not rehearsed to its end; there are no turns to follow.", ""]
-    jar = file.rpartition(".")[0]
-    return [
-        f"## {title}",
-        "",
-        "For each node in this order; node ids are those of the rehearsal. Brokers come first, the active controller",
-        "last: ask for it again before every controller's turn.",
-        "",
-        *(_line(turn) for turn in turns),
-        "",
-        "Each turn, on the node:",
-        "",
-        "```sh",
-        "# checks B with the node's id",
-        "systemctl stop kafka",
-        f"cp {_LIBS}/{file} {_LIBS}/{jar}",
-        "systemctl start kafka",
-        "# checks A; and the jar that the live process holds open:",
-        "PID=$(systemctl show -p MainPID --value kafka)",
-        f"ls -l /proc/$PID/fd | grep {jar}",
-        f"sha256sum {_LIBS}/{jar}   # {sha256}",
-        "```",
-        "",
-    ]
-
-
-def _line(turn: NodeTurn) -> str:
-    waited = f"; clients waited {turn.pause_seconds:.1f} s at most ({turn.pausing})" if turn.pausing else ""
-    return f"{turn.number}. node {turn.node}, {turn.roles}: back in {turn.down_seconds:.0f} s{waited}"
-
-
-def _way_back_from_anywhere() -> list[str]:
-    return [
-        "From half-way, take the way back for the nodes that run the new jar only, the one that failed first: put base",
-        "back on it and start it, then checks A; then the others, the last one rolled first, each with checks B and A.",
-        "",
-    ]
-
-
-def _warnings(book: Runbook) -> list[str]:
-    return ["## Warnings", "", *(f"- {_plain(warning)}" for warning in book.warnings), ""] if book.warnings else []

@@ -13,6 +13,8 @@ from harness.base.files import PARTIAL
 from harness.base.recordfile import RecordFile
 from harness.model import declaration, rollout, verdict
 from harness.model.declaration import Declaration
+from harness.model.detection import Detection, DetectionKey
+from harness.model.features import FeaturePlan
 from harness.model.host import HostSpeed
 from harness.model.request import Request
 from harness.model.rollout import RolloutVerdict, RollPlan
@@ -20,7 +22,16 @@ from harness.model.runs import RunKey, RunResult
 from harness.model.setup import Setup
 from harness.model.sparklines import Sparklines
 from harness.model.verdict import VerdictRecord
-from harness.rundir.parts import JOURNAL, NODE_LOG, RESULT, BuildFolder, LogsFolder, ProofFolder, RunFolder
+from harness.rundir.parts import (
+    JOURNAL,
+    NODE_LOG,
+    RESULT,
+    BuildFolder,
+    LogsFolder,
+    ProofFolder,
+    RunFolder,
+    UpgradeFolder,
+)
 
 _BEGIN = "Begin with `harness verify`, or with `harness build --out DIR`."
 _JUDGE_AGAIN = "Run `harness judge` again."
@@ -33,6 +44,7 @@ _BEFORE_THE_RUNS = (
     "builds/*/*.jar",
     "proof/*/*.json",
     "proof/*/junit/*.xml",
+    "logs/noise.json.gz",
 )
 _OF_A_RUN = (RESULT, JOURNAL, f"nodes/*/{NODE_LOG}*")
 _AFTER_THE_RUNS = ("logs/findings.json",)
@@ -115,6 +127,11 @@ class RunDirectory:
         return LogsFolder(self.path / "logs")
 
     @property
+    def upgrade(self) -> UpgradeFolder:
+        """What changes for an operator, where base and candidate are different Kafkas."""
+        return UpgradeFolder(self.path / "upgrade")
+
+    @property
     def crosscheck(self) -> Path:
         """What `harness build --cross-check` found."""
         return self.path / "crosscheck.json"
@@ -165,6 +182,11 @@ class RunDirectory:
         )
 
     @property
+    def features(self) -> RecordFile[FeaturePlan]:
+        """What is finalised after a rollout of whole Kafkas; where only a raft jar is replaced there is none."""
+        return RecordFile(self.path / "features.json", FeaturePlan, remedy="Begin anew with `harness rollout`.")
+
+    @property
     def rollout(self) -> RecordFile[RolloutVerdict]:
         """What a rollout's rehearsals showed, and what that comes to."""
         return RecordFile(
@@ -179,6 +201,16 @@ class RunDirectory:
     def runbook(self) -> Path:
         """What an operator does."""
         return self.path / "runbook.md"
+
+    @property
+    def detection(self) -> RecordFile[Detection]:
+        """What noticed a jar that is wrong on purpose; only in a table of mutants."""
+        return RecordFile(self.path / "detection.json", Detection)
+
+    @property
+    def detection_key(self) -> RecordFile[DetectionKey]:
+        """By which rules that was found."""
+        return RecordFile(self.path / "detection-key.json", DetectionKey)
 
     def evidence(self, runs: Iterable[RunFolder]) -> list[Path]:
         """Return the files that a verdict rests on, by stage; `runs` are those that count."""

@@ -6,18 +6,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.recordfile import RecordFile
+from harness.model import kafka_inventory, operator_changes, stock_noise
 from harness.model.arms import Build
 from harness.model.findings import Contrast
+from harness.model.kafka_inventory import KafkaInventory
 from harness.model.log_comparison import LogComparison
 from harness.model.log_totals import Totals
 from harness.model.node_logs import NodeLogs
+from harness.model.operator_changes import OperatorChanges
 from harness.model.proof import Coverage, Proof
 from harness.model.rollout import Rehearsal
 from harness.model.runs import Evidence, RunKey, RunResult
 from harness.model.seal import Seal
+from harness.model.stock_noise import StockNoise
 
 NODE_LOG = "server.log"  # what a node logs by log4j
 NODE_OUTPUT = "stdout.log"  # what its JVM prints
+NODE_FIGURES = "figures.txt"  # what it counts of itself, a line a second
 SHUTDOWN_LOG = "shutdown.log"  # what a node logs when the plan is over and it is asked to stop
 JOURNAL = "journal.jsonl"
 RESULT = "result.json"
@@ -75,6 +80,11 @@ class RunFolder:
     def execution_data(self) -> Path:
         """What JaCoCo's agent recorded, in a run that measures coverage."""
         return self.path / "reached.exec"
+
+    @property
+    def metadata_logs(self) -> Path:
+        """The folder of what was kept of metadata logs in which something was found."""
+        return self.path / "metadata-logs"
 
     @property
     def nodes(self) -> Path:
@@ -138,6 +148,13 @@ class ProofFolder:
         return self.path / "junit"
 
 
+def noise_file(path: Path) -> RecordFile[StockNoise]:
+    """Return a file of noise that was learned."""
+    return RecordFile(
+        path, StockNoise, schema=stock_noise.SCHEMA, remedy="Delete it, or learn it again: harness noise learn."
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class LogsFolder:
     """The results of a log diff: `logs/` of a run directory, or what `harness diff A B --out` names."""
@@ -165,6 +182,38 @@ class LogsFolder:
         return RecordFile(self.path / "compared.json", LogComparison)
 
     @property
+    def noise(self) -> RecordFile[StockNoise]:
+        """What was known of base's jar before the first run: by it the logs are judged; only in a run directory."""
+        return noise_file(self.path / "noise.json.gz")
+
+    @property
     def page(self) -> Path:
         """The page about two folders of logs."""
         return self.path / "diff.html"
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeFolder:
+    """The folder of what changes for an operator between two Kafkas."""
+
+    path: Path
+
+    @property
+    def base(self) -> RecordFile[KafkaInventory]:
+        """What an operator meets in base."""
+        return RecordFile(self.path / "base.json", KafkaInventory, schema=kafka_inventory.SCHEMA)
+
+    @property
+    def candidate(self) -> RecordFile[KafkaInventory]:
+        """What an operator meets in the candidate."""
+        return RecordFile(self.path / "candidate.json", KafkaInventory, schema=kafka_inventory.SCHEMA)
+
+    @property
+    def changes(self) -> RecordFile[OperatorChanges]:
+        """What changes between them."""
+        return RecordFile(self.path / "upgrade.json", OperatorChanges, schema=operator_changes.SCHEMA)
+
+    @property
+    def page(self) -> Path:
+        """The same as a page."""
+        return self.path / "upgrade.html"

@@ -15,6 +15,7 @@ _RECONNECT_BACKOFF = "reconnect.backoff.max.ms"
 THREE_NO_OPS_SECONDS = 3 * 0.5
 FOLLOW_WINDOW_SECONDS = THREE_NO_OPS_SECONDS + 0.2
 _MARGIN = 1.4
+_SHOWS_SECONDS = 4.0
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m)")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0}
 
@@ -46,12 +47,29 @@ class RecoveryBound:
         return math.ceil(_MARGIN * (waits + FOLLOW_WINDOW_SECONDS))
 
 
-Within = float | RecoveryBound
+@dataclass(frozen=True, slots=True)
+class FetchTimeouts:
+    """So many fetch time-outs, and four seconds in which it shows: what a quorum does when its nodes fall silent.
+
+    A leader whom no majority fetches from gives up after 1.5 of them (LeaderState.timeUntilCheckQuorumExpires), a
+    follower whose leader is silent stands for election after one; split votes back off for up to a second each
+    (controller.quorum.election.backoff.max.ms). A look at voters that hang takes a second.
+    """
+
+    times: float
+
+    def seconds(self, settings: Settings) -> float:
+        """Return the bound under these server properties (see `in_force`), in whole seconds."""
+        return math.ceil(self.times * int(settings[_FETCH_TIMEOUT]) / 1000 + _SHOWS_SECONDS)
+
+
+Bound = RecoveryBound | FetchTimeouts
+Within = float | Bound
 
 
 def seconds_of(within: Within, settings: Settings) -> float:
     """Return a bound in seconds under these server properties (see `in_force`)."""
-    return within.seconds(settings) if isinstance(within, RecoveryBound) else within
+    return within if isinstance(within, float | int) else within.seconds(settings)
 
 
 def in_force(settings: Settings, defaults: Mapping[str, int]) -> Settings:

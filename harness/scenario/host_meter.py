@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.cluster import host_accounts as accounts
@@ -28,6 +29,7 @@ class _Totals:
     throttled: float
     io: float
     memory: float
+    operations: Mapping[str, tuple[int, float]]
 
     @classmethod
     def now(cls, processors: Collection[int]) -> _Totals:
@@ -37,7 +39,16 @@ class _Totals:
             accounts.throttled_seconds(),
             accounts.stalled_seconds("io"),
             accounts.stalled_seconds("memory"),
+            accounts.disk_operations(),
         )
+
+    def answer_since(self, before: _Totals) -> float:
+        """Return how many seconds an operation on a disk took since then, of the kind that took longest."""
+        grown = [
+            (count - before.operations.get(kind, (0, 0.0))[0], seconds - before.operations.get(kind, (0, 0.0))[1])
+            for kind, (count, seconds) in self.operations.items()
+        ]
+        return max((seconds / count for count, seconds in grown if count > 0), default=math.inf)
 
 
 def calibrate() -> HostSpeed:
@@ -79,6 +90,7 @@ class HostMeter:
             throttled=now.throttled - before.throttled,
             io=now.io - before.io,
             memory=now.memory - before.memory,
+            answer=now.answer_since(before),
             available=accounts.available_memory(),
             written=sum(self._growth(self._written, pid, accounts.written_bytes(pid)) for _, pid in processes),
             slowdown=max(accounts.work_seconds() / self._calibrated, 1.0) if self._calibrated else 1.0,

@@ -12,26 +12,46 @@ Building a plan starts nothing. docs/scenarios.md is the guide for authors.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from inspect import isfunction
 from itertools import chain
+from types import MappingProxyType
 
 from harness.cluster.topology import Topology
-from harness.scenario.bounds import RecoveryBound, seconds
+from harness.scenario.bounds import Bound, seconds
 from harness.scenario.mistakes import mistake
 from harness.scenario.monitors.base import MakeMonitor
 from harness.scenario.refs import NodeRef, bound, current_leader, fixed
-from harness.scenario.steps import Action, Background, Bind, Condition, Do, Expect, Guard, Load, OnlyIf, Phase, Step
+from harness.scenario.steps import (
+    Action,
+    Background,
+    Bind,
+    Condition,
+    Do,
+    Expect,
+    Guard,
+    Load,
+    Measure,
+    OnlyIf,
+    Phase,
+    Step,
+)
 from harness.scenario.world import World
 
+IDLE = "idle"  # the window of a soak
+_WINDOW = re.compile("[a-z][a-z0-9_]*")
 
-def kraft(*, controllers: int, observers: int) -> Topology:
-    """Return a KRaft topology of combined voters and broker-only observers."""
+
+def kraft(
+    *, controllers: int, observers: int, combined: bool = True, static_voters: bool = False, secured: bool = False
+) -> Topology:
+    """Return a KRaft topology of voters, brokers too when combined, and broker-only observers (see Topology)."""
     if controllers < 1 or observers < 0:
         raise ValueError(f"a cluster of {controllers} controllers and {observers} observers cannot start")
-    return Topology(controllers, observers)
+    return Topology(controllers, observers, combined, static_voters, secured)
 
 
 class ClusterRef:
@@ -103,11 +123,20 @@ class Plan:
         _called(*every)
         self._collecting += [Do(action, when) for action in every]
 
-    def expect(self, condition: Condition, *, within: str | RecoveryBound, named: str) -> None:
+    def expect(self, condition: Condition, *, within: str | Bound, named: str) -> None:
         """Ask the arm: met within the time, or FAILED by this name."""
         _called(condition)
         bound = seconds(within) if isinstance(within, str) else within
         self._collecting.append(Expect(condition, bound, named))
+
+    def measure(self, name: str, lasts: str) -> None:
+        """Measure what the nodes cost for so long while nothing of the harness runs; figures begin with the name.
+
+        Clients of loads are ended before, and have their promises checked.
+        """
+        if not _WINDOW.fullmatch(name):
+            raise ValueError(f"{name!r} is no name of a window: write lower-case letters, digits and _")
+        self._collecting.append(Measure(name, seconds(lasts)))
 
     def bind(self, name: str, description: str, resolve: Callable[[World], int]) -> NodeRef:
         """Name a node by what is observed at this moment."""
@@ -117,9 +146,20 @@ class Plan:
     def name_voters(self, leader: str, *others: str) -> tuple[NodeRef, ...]:
         """Name the present leader and the other voters (by ascending id); the names stay with their nodes."""
         names = (leader, *others)
-        description = f"call the present leader “{leader}” and the other voters “{'”, “'.join(others)}”"
+        description = f"call the present leader “{leader}”"
+        description += f" and the other voters “{'”, “'.join(others)}”" if others else ""
         self._collecting.append(Bind(names, description, _leader_then_others))
         return tuple(map(bound, names))
+
+
+def soak(plan: Plan, lasts: float) -> None:
+    """Make the last measured window of a plan so many seconds long; a plan without one gets one at its end."""
+    windows = [(place, step) for place, step in enumerate(plan.steps) if isinstance(step, Measure)]
+    if windows:
+        place, window = windows[-1]
+        plan.steps[place] = replace(window, seconds=lasts)
+    else:
+        plan.steps.append(Measure(IDLE, lasts))
 
 
 def _called(*parts: object) -> None:
@@ -138,16 +178,17 @@ PlanBuilder = Callable[..., None]
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """One question with the topology it is put to; `budget` in seconds is how long a run may take in all.
+    """What is asked of a cluster, with its topology; `budget` in seconds is how long a run may take in all.
 
-    `needs` names capabilities that the host must have. `properties` are server properties of every node. With
-    `stalls_spoil` a host that starves a node spoils the run, whatever it showed; else only what went wrong in it.
+    It is part of each of its `suites`. `needs` names capabilities that the host must have. `properties` are server
+    properties of every node. With `stalls_spoil` a host that starves a node spoils the run, whatever it showed; else
+    only what went wrong in it.
     """
 
     name: str
     question: str
     topology: Topology
-    suite: str
+    suites: tuple[str, ...]
     budget: float
     build: PlanBuilder
     file: str
@@ -170,9 +211,15 @@ class Scenario:
 
 
 def scenario(
-    topology: Topology, *, suite: str, budget: str, needs: tuple[str, ...] = ()
+    topology: Topology,
+    *,
+    suite: str | tuple[str, ...],
+    budget: str,
+    needs: tuple[str, ...] = (),
+    properties: Mapping[str, str] = MappingProxyType({}),
 ) -> Callable[[PlanBuilder], Scenario]:
     """Make a scenario of a plan-building function; its name and docstring become the scenario's."""
+    suites = (suite,) if isinstance(suite, str) else suite
 
     def make(build: PlanBuilder) -> Scenario:
         question = " ".join((build.__doc__ or "").split())
@@ -180,6 +227,6 @@ def scenario(
             raise ValueError(f"{build.__name__} has no docstring: it is the question that the scenario asks")
         name = build.__name__.replace("_", "-")
         file = build.__code__.co_filename
-        return Scenario(name, question, topology, suite, seconds(budget), build, file, needs)
+        return Scenario(name, question, topology, suites, seconds(budget), build, file, needs, properties)
 
     return make

@@ -67,10 +67,10 @@ def select(known: dict[str, Scenario], names: Sequence[str], suite: str) -> list
             raise HarnessError(unknown("scenario", name, known))
     if names:
         return [known[name] for name in dict.fromkeys(names)]
-    suites = {scenario.suite for scenario in known.values()}
+    suites = {suite for scenario in known.values() for suite in scenario.suites}
     if suite not in suites:
         raise HarnessError(unknown("suite", suite, suites))
-    return [scenario for scenario in known.values() if scenario.suite == suite]
+    return [scenario for scenario in known.values() if suite in scenario.suites]
 
 
 def _files_of(folder: Path) -> list[Path]:

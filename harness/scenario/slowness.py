@@ -21,6 +21,8 @@ _NEED_PROCESSORS = 0.5
 _NEED_WRITTEN_PER_SECOND = 20e6
 # Two busy threads of one core are each half as fast; only a clock slower than that is a slow host.
 _ORDINARY_SLOWDOWN = 2.0
+# A disk of a spindle takes as long for a write that is forced; what takes longer is a slow one.
+_ORDINARY_ANSWER_SECONDS = 0.05
 _MOST_FACTOR = (1 - ORDINARY_SHARE) / (1 - 0.75)
 _LEAST_SECONDS = 1.0
 _LEAST_MEMORY = 64 * 2**20
@@ -33,9 +35,10 @@ class HostInterval:
     """What was measured in some seconds up to a monotonic time: `waits` are seconds that threads of nodes waited.
 
     `own` and `others` are the CPU seconds used by the run's nodes and by everybody else on `processors`, `throttled`,
-    `io` and `memory` seconds in which a quota, disks or memory held everybody back; `written` are the nodes' bytes,
-    `available` the bytes of memory that were left, `slowdown` how many times longer a fixed piece of work took than on
-    the idle host.
+    `io` and `memory` seconds in which a quota, disks or memory held everybody back; `answer` is how many seconds the
+    slowest kind of operation took on a disk, infinite where none was done or nobody knows; `written` are the nodes'
+    bytes, `available` the bytes of memory that were left, `slowdown` how many times longer a fixed piece of work took
+    than on the idle host.
     """
 
     end: float
@@ -48,6 +51,7 @@ class HostInterval:
     io: float = 0.0
     memory: float = 0.0
     available: float = math.inf
+    answer: float = math.inf
     written: float = 0.0
     slowdown: float = 1.0
 
@@ -140,10 +144,17 @@ def _memory(intervals: Sequence[HostInterval]) -> Slowness:
 
 
 def _stalls(intervals: Sequence[HostInterval], seconds: float) -> tuple[Slowness, Slowness]:
+    """Return what disks and memory held back; nodes that ask a quick disk all the time wait for their own doing."""
     io, memory = (sum(found) / seconds for found in zip(*((each.io, each.memory) for each in intervals), strict=True))
+    late = sum(each.io * _lateness(each.answer) for each in intervals) / seconds
     own_writing = sum(each.written for each in intervals) / seconds > _NEED_WRITTEN_PER_SECOND
     words = "everything on this host waited for it"
     return (
-        Slowness(0.0 if own_writing else min(io, 1.0), f"disk: {words} for {io:.0%} of {seconds:.0f} s"),
+        Slowness(0.0 if own_writing else min(late, 1.0), f"disk: {words} for {io:.0%} of {seconds:.0f} s"),
         Slowness(min(memory, 1.0), f"memory: {words} for {memory:.0%} of {seconds:.0f} s"),
     )
+
+
+def _lateness(answer: float) -> float:
+    """Return the part of a disk's answer that is more than the ordinary."""
+    return 1 - _ORDINARY_ANSWER_SECONDS / max(answer, _ORDINARY_ANSWER_SECONDS)

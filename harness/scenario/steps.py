@@ -138,7 +138,15 @@ class OnlyIf:
     steps: tuple[Step, ...]
 
 
-Step = Phase | Background | Bind | Guard | Do | Expect | OnlyIf
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A measured window of so many seconds: clients have ended, nobody looks, heaps are collected at both ends."""
+
+    name: str
+    seconds: float
+
+
+Step = Phase | Background | Bind | Guard | Do | Expect | OnlyIf | Measure
 
 
 def describe_step(step: Step, settings: Settings) -> tuple[str, str]:
@@ -158,6 +166,8 @@ def describe_step(step: Step, settings: Settings) -> tuple[str, str]:
             return "expect", f"{condition.description} (within {seconds_of(within, settings):g} s) as {named}"
         case OnlyIf(condition):
             return "only if", condition.description
+        case Measure(name, lasts):
+            return "measure", f"“{name}” for {lasts:g} s: no clients, no looks"
 
 
 def described(steps: Sequence[Step], settings: Settings) -> Iterator[tuple[str, str]]:

@@ -21,6 +21,9 @@ from harness.scenario.loads.records import produce
 from harness.scenario.plan import Plan
 from harness.scenario.refs import NodeRef
 
+# A broker that was killed may register again when its session is over: nine seconds by default, and nothing of Raft.
+SHORT_SESSIONS = {"broker.session.timeout.ms": "4000", "broker.heartbeat.interval.ms": "1000"}
+
 
 def start_all(plan: Plan, observer: NodeRef) -> None:
     """Start every node, wait until the observer follows, and begin the background load."""
@@ -64,3 +67,13 @@ def expect_recovery(plan: Plan, observer: NodeRef) -> None:
     plan.expect(follows_leader(observer), within=bound, named="observer_recovers")
     plan.do(create_topic("created-after-recovery"))
     plan.expect(sees_topic(observer, "created-after-recovery"), within=bound, named="metadata_reaches_observer")
+
+
+def expect_whole(plan: Plan, observer: NodeRef, named: str) -> None:
+    """Expect every node to answer, every voter to have caught up and the observer to follow, by names that end alike.
+
+    So ends a question of a cluster that is asked another one next.
+    """
+    plan.expect(is_up(), within="45s", named=f"all_up_{named}")
+    plan.expect(voters_caught_up(), within="20s", named=f"voters_caught_up_{named}")
+    plan.expect(follows_leader(observer), within=RecoveryBound(voters=3), named=f"observer_follows_{named}")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
 from typing import TypeVar
 
 from harness.cluster import partitions
@@ -53,6 +55,11 @@ class World:
         self._watcher = watcher
         self._monitors = monitors
 
+    def begin_phase(self, name: str) -> None:
+        """Tell every monitor which phase begins."""
+        for monitor in self._monitors:
+            monitor.begin_phase(name)
+
     def begin_step(self) -> None:
         """Mark the beginning of a step: older looks do not count for it."""
         self.step_began = time.monotonic()
@@ -71,6 +78,11 @@ class World:
         if quorum.leader >= 0:
             self.leader_before = quorum
 
+    def fault_is_done(self) -> None:
+        """Have every monitor look at what a fault has left."""
+        for monitor in self._monitors:
+            monitor.after_fault()
+
     def recent_looks(self, window: float) -> list[Look]:
         """Return the newest looks: those of `window` seconds and one more, none from before the step began."""
         return windowed(self._watcher.recent(self.step_began), window)
@@ -78,6 +90,16 @@ class World:
     def looks_of(self, window: float) -> list[Look]:
         """Return the newest looks: those of `window` seconds and one more, whichever step they fell into."""
         return windowed(self._watcher.recent(0.0), window)
+
+    @contextmanager
+    def measuring(self, window: str) -> Iterator[None]:
+        """Keep the watch of the cluster still, and tell the monitors when the window begins and ends."""
+        with self._watcher.resting():
+            for monitor in self._monitors:
+                monitor.begin_window(window)
+            yield
+            for monitor in self._monitors:
+                monitor.end_window(window)
 
     def slowness(self, since: float) -> Slowness:
         """Return how much the host has held the nodes back since a monotonic time."""
@@ -93,14 +115,18 @@ class World:
 
     def create_topic(self, name: str, assignments: Sequence[Sequence[int]], config: Mapping[str, str]) -> None:
         """Create a topic with the replicas of each partition, asking brokers until it is there. Raises ActionFailed."""
+        self.create_topics({name: assignments}, config)
+
+    def create_topics(self, topics: Mapping[str, Sequence[Sequence[int]]], config: Mapping[str, str]) -> None:
+        """Create topics by name with the replicas of each partition, as `create_topic` does. Raises ActionFailed."""
         deadline, last = time.monotonic() + _TOPIC_SECONDS, "no broker runs"
         while time.monotonic() < deadline and not self.cluster.is_closed:
             for broker in self.cluster.brokers.values():  # voters before observers, which may be lost
                 try:
-                    last = partitions.create_topic(self.cluster.wire, broker, name, assignments, config)
+                    last = partitions.create_topics(self.cluster.wire, broker, topics, config)
                 except Unreachable as error:
                     last = str(error)
-                if last in ("", "topic_already_exists"):
+                if not last:
                     return
             time.sleep(_POLL_SECONDS)
-        raise ActionFailed(f"the topic {name} could not be created: {last}")
+        raise ActionFailed(f"{', '.join(islice(topics, 3))} could not be created: {last}")

@@ -54,7 +54,7 @@ def carry_out(cell: PlannedRun, run_dir: Path) -> RunResult:
 
 def plan_of(name: str, topology: Topology, build: Callable[..., None]) -> Scenario:
     """Return a scenario of this self-test."""
-    return Scenario(name, "", topology, "selftest", 120.0, build, __file__)
+    return Scenario(name, "", topology, ("selftest",), 120.0, build, __file__)
 
 
 def _nothing(_plan: Plan, _cluster: ClusterRef) -> None:

@@ -1,4 +1,4 @@
-"""Canaries on live clusters: a deaf observer, a log that forgets, a heal that does not heal, a starved host."""
+"""Canaries on live clusters: a deaf observer, logs that forget or change, a heal that does not heal, a starved host."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from harness.base.processes import bare_environment, spawn
 from harness.base.waiting import wait_until
@@ -31,16 +32,19 @@ from harness.rundir.journal import read_journal
 from harness.scenario.actions.register_endpoint import register_endpoint
 from harness.scenario.actions.restart import restart
 from harness.scenario.actions.start import start_all
+from harness.scenario.actions.stop import stop
 from harness.scenario.conditions.follows_leader import follows_leader
 from harness.scenario.conditions.is_up import is_up
-from harness.scenario.conditions.leadership import has_leader
+from harness.scenario.conditions.leadership import has_leader, has_new_leader
 from harness.scenario.conditions.voter_set import voter_set_knows
 from harness.scenario.loads.records import RecordsClient, produce
 from harness.scenario.plan import ClusterRef, Plan
 from harness.scenario.refs import NodeRef
+from harness.scenario.steps import Sample
 from harness.scenario.world import World
 from harness.selftest.canaries_without_nodes import carry_out, plan_of
 from harness.selftest.canary import Canary, NotDetected, require
+from harness.selftest.log_tampering import alarms
 from harness.toolbox.downloads import sha256_of
 
 _UP = "60s"
@@ -72,6 +76,7 @@ class LiveCanaries:
                 "crowded host", "an observer that gets no processor, as other programs have them all", self._crowded
             ),
             Canary("heal that does not heal", "a voter moves, and nobody registers its new address", self._unhealed),
+            Canary("tampered metadata log", "a metadata log that is changed on one node's disk", self._tampered),
             Canary("forgotten record", "acknowledged records that are cut from the broker's log", self._forgotten),
         )
 
@@ -113,6 +118,11 @@ class LiveCanaries:
         require("the second" in result.reason, f"{result.outcome}: {result.reason}")
         return _alarm_sentence(result, Outcome.INCONCLUSIVE, "voter_set_knows")
 
+    def _tampered(self, run_dir: Path) -> str:
+        result = self._run(run_dir / "sound", Topology(3, 0), _lead_twice, {})
+        require(result.outcome is Outcome.PASSED, f"the run without a fault was {result.summary}")
+        return alarms(RunDirectory(run_dir / "sound").run(result.key), run_dir / "tampered")
+
     def _forgotten(self, folder: Path) -> str:
         launch, stock = self.node_parts.launch({}), self._stock()
         with Cluster(Topology(1, 0), folder, launch, stock, self.node_parts.template, lambda _: None) as cluster:
@@ -147,7 +157,7 @@ class _Deafen:
         """Stop, forget, start."""
         node = world.cluster.nodes[self.node.find(world)]
         node.stop()
-        shutil.rmtree(node.data_dir / "__cluster_metadata-0")
+        shutil.rmtree(node.metadata_log)
         world.cluster.start([node.id], {voter: world.cluster.dead_address() for voter in world.cluster.controllers})
 
 
@@ -203,6 +213,27 @@ def _starve(plan: Plan, _cluster: ClusterRef, observer: NodeRef) -> None:
     plan.expect(follows_leader(observer), within="4s", named="observer_recovers")
 
 
+@dataclass(frozen=True, slots=True)
+class _HighWatermarkKnown:
+    """A leader knows what is committed: it does only once a majority has fetched in its epoch."""
+
+    name: ClassVar[str] = "high_watermark_known"
+    description: str = "the leader has a high watermark"
+
+    def sample(self, world: World) -> Sample:
+        """Look at the newest answer of the voters."""
+        quorum = world.quorum()
+        return Sample(quorum.leader >= 0 and quorum.high_watermark > 0, {"high_watermark": quorum.high_watermark})
+
+
+def _lead_twice(plan: Plan, cluster: ClusterRef) -> None:
+    """Have two leaders, one after the other, write the log."""
+    plan.do(start_all())
+    plan.guard(is_up(), _HighWatermarkKnown(), within=_UP)
+    plan.do(stop(cluster.leader))
+    plan.guard(has_new_leader(), _HighWatermarkKnown(), within=_UP)
+
+
 def _move_without_registering(plan: Plan, _cluster: ClusterRef) -> None:
     """Move one voter and register it, then another and do not: only the second guard is unmet."""
     plan.do(start_all())
@@ -220,7 +251,7 @@ def _before_and_after_a_cut(cluster: Cluster) -> tuple[ClientReport, ClientRepor
     (node,) = cluster.nodes.values()
     _start(cluster, node)
     broker = node.config.listeners[0]
-    problem = partitions.create_topic(cluster.wire, broker, "orders", [(node.id,)], {})
+    problem = partitions.create_topics(cluster.wire, broker, {"orders": [(node.id,)]}, {})
     require(not problem, f"the topic could not be created: {problem}")
     client = RecordsClient(produce("orders"), 1, [broker])
     client.start()

@@ -10,67 +10,121 @@ from pathlib import Path
 
 import psutil
 
+from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
-from harness.building.config_check import check_keys
-from harness.building.pair import build_pair
+from harness.building.config_check import check_keys, one_sided_keys
+from harness.building.pair import Workplace, build_pair
 from harness.building.server_keys import server_keys
-from harness.model.arms import Arm, Build, ClaimedFlag, choose_arms, plan_arms, settings_of
+from harness.model.arms import RELEASE, Arm, Build, ClaimedFlag, choose_arms, plan_arms, settings_of
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.request import Request
+from harness.model.sides import Sides
 from harness.model.waivers import load_waivers
-from harness.rollout.rehearsals import KINDS
+from harness.rollout.rehearsals import KINDS, rehearsals_of
 from harness.rundir.directory import RunDirectory
+from harness.stages.arm_kafka import kafka_of
 from harness.stages.candidate_kind import recognised
-from harness.stages.inputs import Inputs, read_inputs
-from harness.stages.preflight import check_host
+from harness.stages.inputs import Inputs, read_inputs, what_lacks
+from harness.stages.preflight import check_host, check_sides
 from harness.stages.resume import describe_java
+from harness.stages.rollout_features import features_of_roll
 from harness.stages.timing import Stopwatch
 from harness.toolbox.toolbox import Toolbox
 
 
-def build(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
-    """Make the builds of request.json, and declare every run.
+def build(run_dir: Path, toolbox: Toolbox, reporter: Reporter, *, nodes: bool = True) -> None:
+    """Make the builds of request.json, and declare every run; without `nodes` none will be started.
 
     Raises HarnessError for whatever does not fit together.
     """
     began, watch, directory = datetime.now(UTC), Stopwatch(), RunDirectory(run_dir)
     request = directory.request.read()
     check_host(request, run_dir, toolbox)
-    inputs = read_inputs(request)
+    inputs = read_inputs(request, toolbox)
+    check_sides(inputs.sides, request.arms, toolbox, is_roll=directory.roll_plan.exists, nodes=nodes)
+    for line in what_lacks(inputs.sides, toolbox):
+        reporter.report(line)
     if inputs.setup.waivers:
         load_waivers(Path(inputs.setup.waivers))  # the proof knows its rules, and comes later
-    reporter.stage(f"building for Kafka {inputs.kafka_version}")
+    reporter.stage(f"building for Kafka {' and '.join(dict.fromkeys(_versions(inputs.sides)))}")
     inputs = recognised(request, inputs, toolbox, reporter)
-    pair = build_pair(request, inputs.kafka_version, inputs.claims.flag, directory, toolbox, reporter.report)
+    pair = build_pair(inputs.sides, _workplace(request, inputs, directory, toolbox, reporter))
     for made in pair:
-        reporter.report(f"{made.name}: {made.builder}, sha256 {made.jar_sha256[:12]}…")
+        reporter.report(f"{made.name}: {made.builder}, sha256 {made.jar_sha256[:12]}…, in Kafka {made.kafka.version}")
+    check_flag(pair[1], inputs.setup.claims)
     for warning in _strange_keys(directory, inputs, pair, toolbox, reporter):
         reporter.report(warning)
     flag = ClaimedFlag(inputs.claims.flag, inputs.claims.flag_default == "true")
     arms = choose_arms(plan_arms(*pair, flag, describe_java(toolbox)), request.arms)
     settings = {arm.name: settings_of(arm, flag) for arm in arms}
     directory.setup.write(replace(inputs.setup, settings=settings))
-    declared = _declaration(request, inputs, _scenarios(directory, inputs), arms, began)
+    declared = _declaration(request, inputs, _scenarios(directory, inputs, pair, toolbox, reporter), arms, began)
     directory.declaration.write(watch.add_to(declared, "build"))
+
+
+def _versions(sides: Sides) -> tuple[str, str]:
+    return sides.base.version, sides.candidate.version
+
+
+def _workplace(
+    request: Request, inputs: Inputs, directory: RunDirectory, toolbox: Toolbox, reporter: Reporter
+) -> Workplace:
+    return Workplace(
+        directory, request.builder, inputs.claims.flag, toolbox, reporter.report, request.sources, request.patches
+    )
+
+
+def check_flag(candidate: Build, claims: str) -> None:
+    """Raise HarnessError where a whole Kafka does not know the flag that the claims are about.
+
+    Of a jar that is judged by claims that is a finding; a Kafka that nobody changed cannot be meant.
+    """
+    if candidate.builder == RELEASE and candidate.flag.key and not candidate.flag.known:
+        raise HarnessError(
+            f"{candidate.kafka.label} does not know the flag {candidate.flag.key}, which {claims} is about.",
+            "Leave out --claims, or name a Kafka, a jar or a series that has the flag.",
+        )
 
 
 def _strange_keys(
     directory: RunDirectory, inputs: Inputs, pair: tuple[Build, Build], toolbox: Toolbox, reporter: Reporter
 ) -> tuple[str, ...]:
-    """Return a sentence about each key of --config that neither build knows. Raises HarnessError for slips."""
-    overlay, version = inputs.setup.overlay, inputs.kafka_version
+    """Return a sentence about each key of --config that neither build knows, or only one.
+
+    Raises HarnessError for slips.
+    """
+    overlay, request = inputs.setup.overlay, directory.request.read()
     if not overlay:
         return ()
-    jars = [directory.build(each.name).jar(version) for each in pair]
-    known = server_keys(directory.request.read(), version, jars, toolbox, reporter.report)
-    return check_keys(overlay, known) if known else ()
+    known = [
+        server_keys(
+            kafka_of(each, request, toolbox), directory.path / each.jar, request.builder, toolbox, reporter.report
+        )
+        for each in pair
+    ]
+    if not all(known):
+        return ()
+    return (
+        *check_keys(overlay, known[0] | known[1]),
+        *one_sided_keys(overlay, *zip(_labels(pair), known, strict=True)),
+    )
 
 
-def _scenarios(directory: RunDirectory, inputs: Inputs) -> tuple[DeclaredScenario, ...]:
+def _labels(pair: tuple[Build, Build]) -> list[str]:
+    return [f"{each.name} ({each.kafka.version})" for each in pair]
+
+
+def _scenarios(
+    directory: RunDirectory, inputs: Inputs, pair: tuple[Build, Build], toolbox: Toolbox, reporter: Reporter
+) -> tuple[DeclaredScenario, ...]:
     """Return what is declared to run: the rehearsals of a rollout, or the scenarios of a verification."""
-    if directory.roll_plan.exists:
-        return tuple(DeclaredScenario(name, KINDS[name].question) for name in directory.roll_plan.read().rehearsals)
-    return tuple(DeclaredScenario(each.name, each.question, each.budget) for each in inputs.scenarios)
+    if not directory.roll_plan.exists:
+        return tuple(DeclaredScenario(each.name, each.question, each.budget) for each in inputs.scenarios)
+    features = features_of_roll(*pair, directory.request.read(), toolbox, reporter)
+    if features:
+        directory.features.write(features)
+    names = rehearsals_of(directory.roll_plan.read().rehearsals, features)
+    return tuple(DeclaredScenario(name, KINDS[name].question) for name in names)
 
 
 def _declaration(
@@ -78,7 +132,7 @@ def _declaration(
 ) -> Declaration:
     return Declaration(
         schema=SCHEMA,
-        kafka_version=inputs.kafka_version,
+        kafka_version=inputs.sides.base.version,
         arms=arms,
         scenarios=scenarios,
         repeats=request.repeats,

@@ -17,6 +17,7 @@ from harness.kafka.patching import load_series
 from harness.kafka.release_lines import line_of
 from harness.model.candidate_kind import CandidateKind
 from harness.model.request import Request
+from harness.model.sides import Side
 from harness.proof.bytecode import prepare_bytecode, read_each
 from harness.proof.recognition import added_by_series, lacking
 from harness.stages.inputs import Inputs, of_series
@@ -35,7 +36,7 @@ def recognised(request: Request, inputs: Inputs, toolbox: Toolbox, reporter: Rep
         return inputs
     lacks = []
     for series in inputs.suspected:
-        lack = _lack(request.jar, series, request, inputs.kafka_version, toolbox, reporter)
+        lack = _lack(request.jar, series, request.builder, inputs.sides.candidate, toolbox, reporter)
         if not lack:
             reporter.report(f"the jar is of the series {series.name}: it declares everything that the series adds")
             return of_series(inputs, request, series)
@@ -52,16 +53,16 @@ def describe(kind: CandidateKind, lacks: list[str]) -> str:
     return f"{known}: it is judged by its claims, and by what it does" if lacks else "the jar is judged by its claims"
 
 
-def _lack(jar: Path, folder: Path, request: Request, version: str, toolbox: Toolbox, reporter: Reporter) -> str:
+def _lack(jar: Path, folder: Path, builder: str, side: Side, toolbox: Toolbox, reporter: Reporter) -> str:
     """Return what a jar lacks of a series, empty where it has everything; the key is looked up before anything else."""
-    host = BuildHost(toolbox, line_of(version).class_files, reporter.report)
-    kafka = distribution_of(request.base_dist, version, toolbox.downloads)
-    compiler = host_compiler(request.builder, host)
+    host = BuildHost(toolbox, line_of(side.version).class_files, reporter.report)
+    kafka = distribution_of(side.place, side.version, toolbox)
+    compiler = host_compiler(builder, host)
     flag = load_claims(folder / "claims.toml").flag
     probe = prepare_probe(compiler, toolbox.node_java(), kafka.jars, toolbox.cache)
     if flag and not read_flag(probe, jar, kafka.others, flag).known:
         return f"the key {flag}"
-    return _lacking_members(jar, folder, compiler, host, version, bool(flag))
+    return _lacking_members(jar, folder, compiler, host, side.version, bool(flag))
 
 
 def _lacking_members(jar: Path, folder: Path, compiler: Builder, host: BuildHost, version: str, key_known: bool) -> str:

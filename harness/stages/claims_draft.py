@@ -25,10 +25,11 @@ from harness.proof.dropin.class_changes import (
     CompiledBaseline,
     compare_nests,
     compare_presence,
-    is_compiler_known,
+    compared,
     is_generated,
     top_level,
 )
+from harness.proof.dropin.class_diff import UNCERTAIN
 from harness.scenario.plan import Scenario
 from harness.scenario.registry import load_all
 from harness.scenario.steps import Expect
@@ -70,7 +71,7 @@ def draft_claims_file(
 
 def changes_of(jar: Path, base_jar: Path | None, version: str, toolbox: Toolbox, reporter: Reporter) -> JarChanges:
     """Return what a jar changes of another, or of the release. Raises HarnessError for a jar that cannot be read."""
-    kafka, ecj = distribution_of(None, version, toolbox.downloads), ecj_of(toolbox)
+    kafka, ecj = distribution_of(None, version, toolbox), ecj_of(toolbox)
     base = base_jar or kafka.raft_jar
     built = [] if base_jar else _unpatched(kafka, version, toolbox, reporter)
     tools, probe = prepare_bytecode(ecj, toolbox), prepare_probe(ecj, toolbox.node_java(), kafka.jars, toolbox.cache)
@@ -93,17 +94,15 @@ def changed_classes(base: Classes, candidate: Classes, baselines: Sequence[Compi
 
     Left out are message classes, and what may be the compiler's doing alone.
     """
-    known = is_compiler_known(candidate, baselines)
-    code_only = rules.UNNAMED_CLASS_CODE.name
     added = {
         d.where: "new" for d in compare_presence(base, candidate, None) if d.rule == rules.UNNAMED_CLASS_ADDED.name
     }
     changed = {
         each.where: each.detail.removeprefix(f"{each.where}: ")
-        for each in compare_nests(base, candidate, baselines, None)
-        if known or each.rule != code_only
+        for each in compare_nests(base, compared(candidate, baselines), None)
     }
-    both = {name: words for name, words in {**added, **changed}.items() if top_level(name) == name}
+    certain = {name: words for name, words in {**added, **changed}.items() if words != UNCERTAIN}
+    both = {name: words for name, words in certain.items() if top_level(name) == name}
     return {name: words for name, words in both.items() if not is_generated(name.replace(".", "/"))}
 
 

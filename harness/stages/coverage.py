@@ -1,4 +1,4 @@
-"""Was the patched code reached? Each scenario once more on the candidate with JaCoCo's agent; nothing is judged by it.
+"""Was the patched code reached? Scenarios once more on the candidate with JaCoCo's agent; nothing is judged by it.
 
 The agent takes a fifth more CPU time at a node's start (docs/adr/0005-coverage-has-runs-of-its-own.md), so that it is
 kept out of the runs that count.
@@ -17,6 +17,7 @@ from harness.coverage.agent import Agent, collecting
 from harness.coverage.changes import ChangedCode, classes_from, code_of_methods, lines_of_series, methods_with
 from harness.coverage.jacoco import Jacoco, read_hits
 from harness.coverage.reached import gap_in, in_tree, reached_lines, reached_methods, read_texts
+from harness.engine.planned_run import PlannedRun
 from harness.kafka.patching import load_series
 from harness.model.arms import Arm, Role
 from harness.model.declaration import Declaration
@@ -25,7 +26,8 @@ from harness.model.runs import RunKey
 from harness.model.setup import Setup
 from harness.proof.proof_summary import describe_reach
 from harness.rundir.directory import RunDirectory
-from harness.stages.run import carry_out, declared_runs, prepare_node_parts
+from harness.stages.arm_kafka import parts_of_arms
+from harness.stages.run import carry_out, declared_runs
 from harness.stages.timing import timed
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
@@ -59,7 +61,7 @@ class _Question:
 
 
 def coverage(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
-    """Run every declared scenario once with the agent; write proof/<build>/coverage.json.
+    """Run declared scenarios once with the agent; write proof/<build>/coverage.json.
 
     Nothing is written when there is no candidate. What cannot be measured becomes the gap of the Coverage: which
     lines ran never decides anything, so that no failure in here ends a verification.
@@ -83,21 +85,42 @@ def _cover(question: _Question) -> Coverage:
     changed, why = _changed_code(question)
     classes = tuple(sorted({*classes_from(question.jar, changed.lines), *changed.classes}))
     if not classes:
-        return Coverage((), f"Nothing that differs from base has instructions. {why}".strip())
-    runs = _run_with_agent(question, classes)
-    known = reached(question, changed, classes, runs)
+        nothing = "Nothing that differs from base has instructions."
+        return Coverage((), f"{_of_another_kafka(question) or nothing} {why}".strip())
+    known = _look(question, changed, classes)
     return replace(known, gap=" ".join(filter(None, (why, known.gap))))
 
 
-def _run_with_agent(question: _Question, classes: tuple[str, ...]) -> tuple[RunKey, ...]:
+def _of_another_kafka(question: _Question) -> str:
+    kafkas = question.declaration.kafkas
+    return (
+        f"What changed between {kafkas[0].label} and {kafkas[1].label} was not looked for line by line."
+        if kafkas
+        else ""
+    )
+
+
+def _look(question: _Question, changed: ChangedCode, classes: tuple[str, ...]) -> Coverage:
+    """Run scenarios with the agent until each changed method was entered, or all have run."""
+    cells, known = _cells_with_agent(question, classes), Coverage(())
+    jobs = question.directory.request.read().jobs
+    question.reporter.report(f"{len(cells)} runs with JaCoCo's agent at most, {jobs} at a time, which judge nothing")
+    for end in range(jobs, len(cells) + jobs, jobs):
+        carry_out(cells[end - jobs : end], question.runs.path, jobs, question.reporter, "")
+        known = reached(question, changed, classes, [cell.key for cell in cells[:end]])
+        if end < len(cells) and known.methods and not known.unreached_methods:
+            said = f"{end} of {len(cells)} scenarios were run for this: they enter each changed method."
+            return replace(known, gap=" ".join(filter(None, (said, known.gap))))
+    return known
+
+
+def _cells_with_agent(question: _Question, classes: tuple[str, ...]) -> Sequence[PlannedRun]:
     declaration, request, reporter = question.declaration, question.directory.request.read(), question.reporter
     agent = Agent(question.toolbox.tool(Purpose.COVERAGE_AGENT), classes)
-    node_parts = prepare_node_parts(request, declaration.kafka_version, question.toolbox, reporter.report)
     once = replace(declaration, arms=(question.arm,), repeats=1)
+    node_parts = parts_of_arms(once.arms, request, question.toolbox, reporter.report)
     declared = declared_runs(once, question.directory, node_parts)
-    cells = [replace(cell, instrument=partial(collecting, agent)) for cell in declared]
-    carry_out(cells, question.runs.path, request.jobs, reporter, "runs with JaCoCo's agent, which judge nothing")
-    return tuple(cell.key for cell in cells)
+    return [replace(cell, instrument=partial(collecting, agent), soak=0.0) for cell in declared]
 
 
 def reached(question: _Question, changed: ChangedCode, classes: tuple[str, ...], runs: Sequence[RunKey]) -> Coverage:

@@ -27,10 +27,13 @@ from harness.building.raft_builds import Bench, Toolchain, build_series
 from harness.kafka.distribution import Distribution, locked_distribution
 from harness.kafka.lock import read_lock
 from harness.kafka.release_lines import line_of
+from harness.model.arms import Kafka
 from harness.model.request import Request
+from harness.model.sides import Side
 from harness.proof.bytecode import prepare_bytecode, read_each
 from harness.proof.dropin.class_changes import api_of, code_of, nests
 from harness.rundir.directory import RunDirectory
+from harness.stages.inputs import read_sides
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
 
@@ -55,13 +58,16 @@ def cross_check(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> CrossChe
     """
     directory = RunDirectory(run_dir)
     request = directory.request.read()
-    if request.jar:
-        raise HarnessError("--cross-check builds the series; a given jar has no sources.", "Leave out --jar.")
+    side = read_sides(request, toolbox).candidate
+    if not side.built:
+        raise HarnessError(
+            "--cross-check builds the series; a finished jar has no sources.", "Leave out --jar, --dist."
+        )
     reporter.stage("cross-check: every builder at hand, twice each")
-    parts = _parts(directory.declaration.read().kafka_version, toolbox)
+    parts = _parts(side.version, toolbox)
     with ExitStack() as held:
         builders, gaps = _builders(parts, reporter.report, held)
-        made = [_twice(request, parts, builder, directory.crosscheck_builds, reporter) for builder in builders]
+        made = [_twice(request, side, parts, builder, directory.crosscheck_builds, reporter) for builder in builders]
         older = _javac8(parts, gaps)
         again = unpatched_jars([*builders, *older], parts.released, parts.sources, parts.target, parts.toolbox.cache)
     labelled = [
@@ -134,13 +140,14 @@ def _javac8(parts: _Parts, gaps: list[str]) -> list[Builder]:
 
 
 def _twice(
-    request: Request, parts: _Parts, builder: Builder, directory: RunDirectory, reporter: Reporter
+    request: Request, side: Side, parts: _Parts, builder: Builder, directory: RunDirectory, reporter: Reporter
 ) -> tuple[Repeat, Path]:
     """Build the series two times in a row; return the digests and the first jar."""
     reporter.report(builder.label)
-    bench = Bench(directory, prepare_probe(parts.ecj, parts.ecj.runtime, parts.released.jars, parts.toolbox.cache), "")
+    probe = prepare_probe(parts.ecj, parts.ecj.runtime, parts.released.jars, parts.toolbox.cache)
+    bench = Bench(directory, probe, "", Kafka(parts.released.version))
     tools = Toolchain(builder, parts.released, parts.sources, parts.target)
-    series, source = series_to_build(request, parts.released.version), source_of(request.git, tools)
+    series, source = series_to_build(side, request.patches), source_of(side.git, tools)
     place = "".join(each if each.isalnum() else "-" for each in builder.label)
     first, second = (build_series(bench, tools, f"{place}-{number}", source, series) for number in (1, 2))
     return Repeat(builder.label, first.jar_sha256, second.jar_sha256), directory.path / first.jar

@@ -20,6 +20,7 @@ from harness.report.diffpage import render_diff
 from harness.rundir.directory import RunDirectory
 from harness.rundir.parts import LogsFolder
 from harness.stages.compared_logs import note_comparison
+from harness.stages.known_noise import noise_of
 from harness.stages.timing import timed
 from harness.toolbox.toolbox import Toolbox
 
@@ -36,7 +37,7 @@ def diff(run_dir: Path, toolbox: Toolbox, reporter: Reporter, master: str = "") 
     reporter.stage("comparing node logs on Spark")
     with timed(directory, "diff"):
         try:
-            contrasts = diff_run(directory, arms, toolbox, reporter.report, master)
+            contrasts = diff_run(directory, arms, toolbox, reporter.report, master, noise_of(directory))
         except HarnessError as error:
             note_comparison(directory, error.message)
             raise

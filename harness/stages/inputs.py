@@ -9,26 +9,31 @@ from harness.audit.claims_file import ClaimSet, load_claims
 from harness.base.errors import HarnessError
 from harness.building.given import check_raft_jar
 from harness.cluster.config import load_overlay
-from harness.kafka.distribution import unpacked_distribution
+from harness.kafka.completeness import check_whole, lacking_others
+from harness.kafka.distribution import distribution_at
+from harness.kafka.lock import checked_version
 from harness.kafka.series import series_folder, series_folders
 from harness.kafka.versions import release_of
 from harness.model.candidate_kind import CandidateKind
-from harness.model.request import DEFAULT_KAFKA, NO_CLAIMS, Request
+from harness.model.request import NO_CLAIMS, NO_SERIES, Request
 from harness.model.setup import Setup
+from harness.model.sides import Side, Sides, sides_of
+from harness.scenario.bounds import seconds
 from harness.scenario.plan import Scenario
 from harness.scenario.registry import load_all, select
+from harness.toolbox.toolbox import Toolbox
 
 _NO_CLAIMS = ClaimSet("kafka-raft", "", "", ())
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The Kafka version, what the candidate claims, what is run, and how (without any arm's settings yet).
+    """What is compared, what the candidate claims, what is run, and how (without any arm's settings yet).
 
     `kind` is what the request says of the candidate. A given jar is held against the series in the folders `suspected`.
     """
 
-    kafka_version: str
+    sides: Sides
     claims: ClaimSet
     scenarios: tuple[Scenario, ...]
     setup: Setup
@@ -36,32 +41,86 @@ class Inputs:
     suspected: tuple[Path, ...] = ()
 
 
-def read_inputs(request: Request) -> Inputs:
-    """Read and check whatever a request names. Raises HarnessError for the first thing that does not fit."""
-    version = _kafka_version(request.base_dist, request.kafka_version)
-    file = _claims_file(request, version)
-    scenarios = select(load_all(request.scenario_folders), request.scenarios, request.suite)
-    for jar in filter(None, (request.jar, request.base_jar)):
-        check_raft_jar(jar, version)
+def read_inputs(request: Request, toolbox: Toolbox) -> Inputs:
+    """Read and check whatever a request names. Raises HarnessError for the first thing that does not fit.
+
+    Nothing is fetched; only of an archive of a whole Kafka the jars are unpacked into the cache.
+    """
+    _check_soak(request.soak)
+    sides = read_sides(request, toolbox)
+    candidate = sides.candidate
+    file = _claims_file(request, candidate)
+    for side in (sides.base, candidate):
+        if side.jar:
+            check_raft_jar(side.jar, side.version)
+        elif side.series and _is_patched(side):
+            series_folder(side.version, side.series)
     claims, setup = _claims_and_setup(request, file)
-    return Inputs(version, claims, tuple(scenarios), setup, _kind(request), _suspected(request, setup, version))
+    scenarios = _scenarios(request, claims)
+    return Inputs(
+        sides, claims, scenarios, setup, _kind(request, candidate), _suspected(request, setup, candidate.version)
+    )
+
+
+def read_sides(request: Request, toolbox: Toolbox) -> Sides:
+    """Return what a request compares; whole Kafkas are looked at. Raises HarnessError."""
+    for version in filter(None, (request.kafka_version, request.base_kafka)):
+        checked_version(version)
+    return sides_of(request, lambda place: _release_at(place, toolbox))
+
+
+def what_lacks(sides: Sides, toolbox: Toolbox) -> tuple[str, ...]:
+    """Return in sentences what whole Kafkas lack of other people's jars that Apache's release has."""
+    places = dict.fromkeys(side.place for side in (sides.base, sides.candidate) if side.place)
+    missing = {place: lacking_others(distribution_at(place, toolbox.cache)) for place in places}
+    return tuple(
+        f"{place} lacks {', '.join(names)}, which Apache's release of its version has: nodes may not start"
+        for place, names in missing.items()
+        if names
+    )
+
+
+def _release_at(place: Path, toolbox: Toolbox) -> str:
+    """Return the release of the whole Kafka at a place. Raises HarnessError when it is none."""
+    kafka = distribution_at(place, toolbox.cache)
+    check_whole(kafka, place)
+    return release_of(kafka.version)
+
+
+def _check_soak(soak: str) -> None:
+    try:
+        seconds(soak or "0s")
+    except ValueError as error:
+        raise HarnessError(f"--soak: {error}.") from error
 
 
 def of_series(inputs: Inputs, request: Request, series: Path) -> Inputs:
     """Return the inputs of a given jar that turned out to be of the series in a folder. Raises HarnessError."""
     claims, setup = _claims_and_setup(request, series / "claims.toml")
-    return replace(inputs, claims=claims, setup=setup, kind=CandidateKind.SERIES, suspected=())
+    scenarios = _scenarios(request, claims)
+    return replace(inputs, claims=claims, scenarios=scenarios, setup=setup, kind=CandidateKind.SERIES, suspected=())
 
 
-def _claims_file(request: Request, version: str) -> Path | None:
+def _scenarios(request: Request, claims: ClaimSet) -> tuple[Scenario, ...]:
+    """Return what is asked: of claims by default what they are about, and without any whether anything is worse."""
+    suite = request.suite or ("bootstrap" if claims.claims else "standard")
+    return tuple(select(load_all(request.scenario_folders), request.scenarios, suite))
+
+
+def _claims_file(request: Request, candidate: Side) -> Path | None:
     """Return the claims that count; a given jar has those of a series only once it is known to be of it."""
     if request.claims:
         return Path(request.claims) if request.claims != NO_CLAIMS else None
-    return None if request.jar else series_folder(version, request.series) / "claims.toml"
+    folder = series_folder(candidate.version, candidate.series) if _is_patched(candidate) else None
+    return folder / "claims.toml" if folder else None
 
 
-def _kind(request: Request) -> CandidateKind:
-    if not request.jar:
+def _is_patched(side: Side) -> bool:
+    return side.built and side.series != NO_SERIES
+
+
+def _kind(request: Request, candidate: Side) -> CandidateKind:
+    if _is_patched(candidate):
         return CandidateKind.SERIES
     return CandidateKind.CLAIMED if request.claims not in ("", NO_CLAIMS) else CandidateKind.UNKNOWN
 
@@ -72,6 +131,8 @@ def _suspected(request: Request, setup: Setup, version: str) -> tuple[Path, ...]
         return ()
     if request.claims:
         return (Path(setup.series),) if setup.series else ()
+    if request.series == NO_SERIES:
+        return ()
     return (series_folder(version, request.series),) if request.series else series_folders(version)
 
 
@@ -86,14 +147,6 @@ def _claims_and_setup(request: Request, file: Path | None) -> tuple[ClaimSet, Se
         series=str(series or ""),
         waivers=str(request.waivers or _own_waivers(series) or ""),
     )
-
-
-def _kafka_version(unpacked: Path | None, named: str) -> str:
-    """Return the version that was named; the control's own release where the user brings one."""
-    own = release_of(unpacked_distribution(unpacked).version) if unpacked else ""
-    if own and named and release_of(named) != own:
-        raise HarnessError(f"{unpacked} is Kafka {own}, not {named}.", "Leave out --kafka, or name another.")
-    return named or own or DEFAULT_KAFKA
 
 
 def _own_waivers(series: Path | None) -> Path | None:

@@ -18,6 +18,7 @@ from harness.rundir.directory import RunDirectory
 from harness.stages.compared_logs import why_not_compared
 from harness.stages.expected_logs import expected_lines
 from harness.stages.inventory import take_inventory
+from harness.stages.power_data import known_power
 from harness.stages.rollout_result import judge_rollout, report_rollout
 from harness.stages.timing import timed
 
@@ -51,6 +52,7 @@ def judge_run(directory: RunDirectory) -> VerdictRecord:
         evidence=take_inventory(directory, [result.key for result in results]),
         logged=expected_lines(directory, results, proof.chains if proof else ()),
         not_compared=gap,
+        power=known_power(directory.request.read_if_exists(), declaration.kafka_version),
     )
     check_record(record)
     directory.verdict.write(record)

@@ -1,9 +1,8 @@
-"""Mutants of the patch series: jars that are wrong on purpose, and which stage catches each."""
+"""Mutants: jars that are wrong on purpose, and what notices each."""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,155 +10,100 @@ from harness.base.errors import HarnessError
 from harness.base.files import write_text
 from harness.base.json import to_json
 from harness.base.progress import Reporter
-from harness.base.text import cut
+from harness.building.patched_jar import patched_jar
 from harness.building.raft_builds import CompileError
-from harness.judge.reasons import rests_on
-from harness.kafka.patching import Patch, load_patch
-from harness.model.proof import Proof
-from harness.model.request import Request
-from harness.model.runs import Verdict
-from harness.rundir.directory import RunDirectory
-from harness.stages import judge as judge_stage
-from harness.stages import run as run_stage
-from harness.stages.build import build
-from harness.stages.prove import prove
-from harness.stages.verify import compare_logs
+from harness.kafka.patching import Patch
+from harness.model.detection import Caught, Detection, Ground, Part
+from harness.model.request import DEFAULT_KAFKA, Request
+from harness.stages.detecting import Detector, Suspect
+from harness.stages.detection_table import sentence, summary, table
+from harness.stages.lent_base import prepare_base
+from harness.stages.mutant_folder import MutantFolder
+from harness.stages.rules_digest import digest_of_texts
 from harness.toolbox.toolbox import Toolbox
 
-_SURVIVORS = "survivors.toml"
-_MOST_DETAIL = 200
+RESULTS = "mutants.json"  # the sign of a table that can be gone on with
+_CONTROL = "nothing-is-wrong"
 
 
 @dataclass(frozen=True, slots=True)
-class Detection:
-    """What became of one mutant; `caught` pairs a stage with what it said, in the order of the stages.
+class Workshop:
+    """Where a table is made, what jars are patches of, and the request that verifies each."""
 
-    `excuse` is the written reason why it may survive, `undecided` why it could not be tested; both mostly empty.
+    out: Path
+    ground: Ground
+    request: Request
+    toolbox: Toolbox
+    reporter: Reporter
+
+    def suspect(self, about: Detection, patches: Sequence[Patch]) -> Suspect:
+        """Return a jar with patches on it, in a folder of its own that another patch of this name does not share.
+
+        Raises HarnessError when a patch does not fit, CompileError when it does not compile.
+        """
+        texts = [patch.path.read_text(encoding="utf-8") for patch in patches]
+        name = f"{about.name}-{digest_of_texts(texts)[:8]}"
+        if self.ground is Ground.SERIES:
+            request = replace(self.request, patches=tuple(patch.path for patch in patches))
+        else:
+            version = self.request.kafka_version or DEFAULT_KAFKA
+            folder, report = self.out / "jars" / name, self.reporter.report
+            jar = patched_jar(version, patches, folder, self.toolbox, report, self.request.builder)
+            request = replace(self.request, jar=jar)
+        return Suspect(about, self.out / "rows" / name, request)
+
+    def detector(self, control: Suspect, without: Sequence[Part]) -> Detector:
+        """Return what notices jars; base is run on every scenario first, and a sound jar must not be noticed.
+
+        Raises HarnessError when it is.
+        """
+        self.reporter.stage("runs of base, which are lent to every jar")
+        base = prepare_base(self.out / "base", control.request, self.toolbox, self.reporter)
+        detector = Detector(base, tuple(without), self.toolbox, self.reporter)
+        self.reporter.stage("a jar in which nothing is wrong, which nothing may notice")
+        found = detector.detect(control)
+        for caught in found.caught[:1]:
+            held = f"A jar in which nothing is wrong is held back by {caught.stage}: {caught.said}"
+            raise HarnessError(held, "Fix that first: every jar would look noticed.")
+        if found.undecided:
+            self.reporter.report(f"a jar in which nothing is wrong could not be decided: {found.undecided}")
+        return detector
+
+    def control(self) -> Suspect:
+        """Return the jar in which nothing is wrong."""
+        return self.suspect(Detection(_CONTROL, "nothing"), ())
+
+
+def detect(folder: MutantFolder, workshop: Workshop, without: Sequence[Part] = ()) -> tuple[Detection, ...]:
+    """Build and verify every mutant of a folder; write mutants.json and mutants.md after each.
+
+    A jar is done with at its first HOLD. What was found before of the same jar by the same rules is not asked again.
+    Raises HarnessError when a jar in which nothing is wrong is held back.
     """
-
-    name: str
-    does: str
-    caught: tuple[tuple[str, str], ...]
-    excuse: str = ""
-    undecided: str = ""
-
-    @property
-    def settled(self) -> bool:
-        """Whether it is caught, or survives for a written reason; an excuse for a caught one is out of date."""
-        return not self.undecided and bool(self.caught) != bool(self.excuse)
-
-
-def detect(folder: Path, request: Request, out: Path, toolbox: Toolbox, reporter: Reporter) -> tuple[Detection, ...]:
-    """Build and judge every mutant of a folder, write mutants.json and mutants.md into `out`.
-
-    Live clusters run a mutant only when nothing before them has caught it. Raises HarnessError for a
-    folder without mutants, for an excuse of a mutant that is not there, and when the series itself is held back:
-    then every mutant would look caught.
-    """
-    mutants = load_mutants(folder)
-    excuses = load_excuses(folder, [patch.path.stem for patch in mutants])
-    _see_that_the_series_passes(request, out / "series", toolbox, reporter)
-    found = []
-    for number, patch in enumerate(mutants, 1):
-        reporter.stage(f"mutant {number} of {len(mutants)}: {patch.subject}")
-        name = patch.path.stem
-        about = Detection(name, patch.subject, (), excuses.get(name, ""))
-        found.append(_detect(about, replace(request, patches=(patch.path,)), out / name, toolbox, reporter))
-        reporter.report(_sentence(found[-1]))
-    write_text(out / "mutants.json", to_json(found))
-    write_text(out / "mutants.md", table(found))
+    found: list[Detection] = []
+    _write(found, workshop.out)
+    detector = workshop.detector(workshop.control(), without)
+    for number, mutant in enumerate(folder.mutants, 1):
+        workshop.reporter.stage(f"mutant {number} of {len(folder.mutants)}: {mutant.patch.subject}")
+        about = Detection(mutant.name, mutant.patch.subject, mutant.expected)
+        found.append(detect_one(about, mutant.patch, workshop, detector))
+        workshop.reporter.report(sentence(found[-1]))
+        _write(found, workshop.out)
+    workshop.reporter.report(summary(found))
     return tuple(found)
 
 
-def load_mutants(folder: Path) -> list[Patch]:
-    """Return a folder's patches by name. Raises HarnessError when there is none."""
-    names = sorted(path.name for path in folder.glob("*.patch"))
-    if not names:
-        raise HarnessError(f"{folder} holds no *.patch.", "Name a folder of one-line patches on top of the series.")
-    return [load_patch(folder, name) for name in names]
-
-
-def load_excuses(folder: Path, mutants: Sequence[str]) -> Mapping[str, str]:
-    """Return why some mutants may survive, from survivors.toml if there is one. Raises HarnessError."""
-    path = folder / _SURVIVORS
+def detect_one(about: Detection, patch: Patch, workshop: Workshop, detector: Detector) -> Detection:
+    """Return what notices the jar with a patch; a fault of harness or host leaves it undecided."""
+    about = replace(about, without=detector.without)
     try:
-        excuses = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise HarnessError(f"{path} cannot be read: {error}.") from error
-    for name, excuse in excuses.items():
-        if name not in mutants or not isinstance(excuse, str):
-            raise HarnessError(f"{path}: {name} is no mutant with a sentence why it may survive.")
-    return excuses
-
-
-def table(found: Sequence[Detection]) -> str:
-    """Return the detection table as Markdown."""
-    rows = [f"| {each.name} | {_cell(each.does)} | {_stage(each)} | {_detail_cell(each)} |" for each in found]
-    return "\n".join(("| mutant | what is wrong | caught by | what was said |", "|---|---|---|---|", *rows)) + "\n"
-
-
-def _see_that_the_series_passes(request: Request, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
-    reporter.stage("the series without a mutant, which nothing may catch")
-    RunDirectory(run_dir).request.write(request)
-    build(run_dir, toolbox, reporter)
-    caught = catching(prove(run_dir, toolbox, reporter))
-    if caught:
-        raise HarnessError(f"The series itself is caught by {caught[0][0]}: {caught[0][1]}.", "Fix that first.")
-
-
-def _detect(about: Detection, request: Request, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Detection:
-    RunDirectory(run_dir).request.write(request)
-    try:
-        build(run_dir, toolbox, reporter)
+        return detector.detect(workshop.suspect(about, [patch]))
     except CompileError as error:
-        return replace(about, caught=(("build", error.message),))
-    caught = catching(prove(run_dir, toolbox, reporter))
-    return replace(about, caught=caught) if caught else _by_scenarios(about, run_dir, toolbox, reporter)
+        return replace(about, caught=(Caught("build", error.message),))
+    except HarnessError as error:
+        return replace(about, undecided=error.message)
 
 
-def catching(proof: Proof) -> tuple[tuple[str, str], ...]:
-    """Return the parts of a proof that block, each with the first thing it said; pure."""
-    stages = (
-        ("drop-in", [f"{d.rule}: {d.detail}" for d in proof.differences if d.blocks]),
-        ("source", [f"{a.question}: {a.detail}" for a in proof.audit if a.blocks]),
-        ("tests", [f"{f.class_name}.{f.name}" for f in proof.tests.failed if f.blocks]),
-    )
-    return tuple((stage, detail[0]) for stage, detail in stages if detail)
-
-
-def _by_scenarios(about: Detection, run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Detection:
-    run_stage.run(run_dir, toolbox, reporter)
-    compare_logs(run_dir, toolbox, reporter)  # without which the judge has a gap
-    judge_stage.judge(run_dir, reporter)
-    record = RunDirectory(run_dir).verdict.read()
-    return with_verdict(about, record.verdict, rests_on(record.verdict, record.reasons)[0])
-
-
-def with_verdict(about: Detection, verdict: Verdict, reason: str) -> Detection:
-    """Return what live clusters say of a mutant: only SHIP lets it survive; pure."""
-    match verdict:
-        case Verdict.HOLD:
-            return replace(about, caught=(("scenarios", reason),))
-        case Verdict.INCONCLUSIVE:
-            return replace(about, undecided=reason)
-        case Verdict.SHIP:
-            return about
-
-
-def _sentence(each: Detection) -> str:
-    return f"{each.name}: caught by {_stage(each)}" if each.caught else f"{each.name}: {_stage(each)}"
-
-
-def _stage(each: Detection) -> str:
-    if each.undecided:
-        return "**undecided**"
-    return ", ".join(stage for stage, _ in each.caught) or "**nothing**"
-
-
-def _detail_cell(each: Detection) -> str:
-    detail = each.undecided or (each.caught[0][1] if each.caught else each.excuse)
-    return _cell(cut(" ".join(detail.split()), _MOST_DETAIL))
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+def _write(found: Sequence[Detection], out: Path) -> None:
+    write_text(out / RESULTS, to_json(tuple(found)))
+    write_text(out / "mutants.md", table(found))

@@ -13,9 +13,12 @@ from harness.base.paths import nearest_existing
 from harness.cluster.host_accounts import available_memory
 from harness.cluster.loopback import Loopback
 from harness.kafka.git import url_and_ref
-from harness.model.arms import Role
+from harness.kafka.lock import read_lock
+from harness.kafka.release_lines import Mode, check_java, check_mode, line_of
+from harness.model.arms import PATCHED, Role
 from harness.model.request import Request
 from harness.model.setup import Profile
+from harness.model.sides import Sides
 from harness.toolbox.toolbox import Toolbox
 
 _GIB = 2**30
@@ -41,9 +44,8 @@ def check_host(request: Request, run_dir: Path, toolbox: Toolbox) -> None:
     refuse_shortage([memory(request), *disks(request, run_dir, toolbox.cache)])
     with_ports()
     toolbox.node_java()
-    if request.git:
-        url_and_ref(request.git)
-    check_arms(request)
+    for git in filter(None, (request.git, request.base_git)):
+        url_and_ref(git)
 
 
 def refuse_shortage(needs: Iterable[Need]) -> None:
@@ -87,11 +89,46 @@ def with_ports() -> None:
         addresses.close()
 
 
-def check_arms(request: Request) -> None:
-    """Refuse an arm of a name that no build of this request gives. Raises HarnessError: did you mean …"""
-    of_candidate = {"jar", "jar-off", "jar-on"} if request.jar else {"patched-off", "patched-on"}
-    base = "base" if request.base_jar or request.base_dist else "stock"
-    names = {*map(str, Role), base, f"{base}-off", *of_candidate}
-    for name in request.arms:
+def check_sides(sides: Sides, arms: Iterable[str], toolbox: Toolbox, *, is_roll: bool, nodes: bool) -> None:
+    """Raise HarnessError for the first thing that keeps these sides from being compared on these arms, or rolled."""
+    check_arms(arms, sides)
+    if is_roll:
+        check_roll(sides)
+    check_locks(sides)
+    check_lines(sides, toolbox, nodes=nodes)
+
+
+def check_arms(wanted: Iterable[str], sides: Sides) -> None:
+    """Refuse an arm of a name that no build of these sides gives. Raises HarnessError: did you mean …"""
+    base, candidate = sides.base_name, sides.candidate_name
+    alone = () if candidate == PATCHED else (candidate,)
+    names = {*map(str, Role), base, f"{base}-off", f"{candidate}-off", f"{candidate}-on", *alone}
+    for name in wanted:
         if name not in names:
             raise HarnessError(unknown("arm", name, names))
+
+
+def check_locks(sides: Sides) -> None:
+    """Raise HarnessError where a release is needed that is not locked: for its jars, or to compile against."""
+    for side in (sides.base, sides.candidate):
+        line_of(side.version)
+        if side.place is None or side.built:
+            read_lock(side.version)
+
+
+def check_lines(sides: Sides, toolbox: Toolbox, *, nodes: bool) -> None:
+    """Raise HarnessError for a release line that this Java cannot run, or, with `nodes`, whose nodes have no KRaft."""
+    for side in (sides.base, sides.candidate):
+        line = line_of(side.version)
+        check_java(line, toolbox.node_java())
+        if nodes:
+            check_mode(line, Mode.KRAFT)
+
+
+def check_roll(sides: Sides) -> None:
+    """Raise HarnessError where a rollout would replace everything by itself."""
+    if sides.base == sides.candidate:
+        raise HarnessError(
+            f"There is nothing to roll: base and the candidate are both Kafka {sides.base.version}, no jar differs.",
+            "Name another Kafka or another raft jar on one side (--kafka, --dist, --jar, --series, --base-…).",
+        )

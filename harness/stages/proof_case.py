@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.audit.claims_file import ClaimSet, load_claims, outcomes_only
@@ -12,18 +12,19 @@ from harness.building.builders.base import BuildHost, compilers_at_hand
 from harness.building.builders.ecj import ecj_of
 from harness.building.compiling import Builder
 from harness.building.given import other_release
-from harness.kafka.distribution import Distribution, distribution_of, locked_distribution
+from harness.kafka.distribution import Distribution, locked_distribution
 from harness.kafka.lock import locked_versions, read_lock
 from harness.kafka.release_lines import Line, line_of
 from harness.kafka.release_tests import tests_of_release
 from harness.kafka.series import series_folder
-from harness.model.arms import Build
+from harness.model.arms import RELEASE, Build
 from harness.model.declaration import Declaration
 from harness.model.proof import TestScope
 from harness.model.setup import Setup
 from harness.proof.dropin import ProofTools, prepare_tools
 from harness.proof.junit import OtherRelease
 from harness.rundir.directory import RunDirectory
+from harness.stages.arm_kafka import kafka_of
 from harness.toolbox.downloads import Downloads
 from harness.toolbox.java import JavaRuntime
 from harness.toolbox.lockfile import Lock, Purpose
@@ -42,7 +43,9 @@ class Release:
 class ProofCase:
     """What one proof is about, and everything it is made with; the jars are those in the run directory.
 
-    `built_series` is the folder of the series that the candidate was built from here, None for a given jar.
+    `base` is what the candidate's jar takes the place of: base's, or that of the candidate's own Kafka where that is
+    another than base's; then `before` is base's jar, which only says what changed.
+    `built_series` is the folder of the series that the candidate was built from here, None for any other.
     `java` is what nodes run on. `compilers` are those at hand, ecj last. `release` is the locked release where base's
     jar is that release's own, else None. `tests` are the jars of upstream's tests, empty where that version's are not
     pinned; `other` is the release that the jar names where that is not the nodes', with its tests, or in words why they
@@ -66,6 +69,7 @@ class ProofCase:
     tests: tuple[Path, ...]
     other: OtherRelease | str | None
     binding: bool
+    before: Path | None = None
 
     @property
     def base_jar(self) -> Path:
@@ -89,11 +93,12 @@ def proof_case(
 ) -> ProofCase:
     """Fetch everything first: what may wait for the network does so before anything is judged. Raises HarnessError."""
     declaration, setup = directory.declaration.read(), directory.setup.read()
-    lock = read_lock(declaration.kafka_version) if declaration.kafka_version in locked_versions() else None
-    downloads = toolbox.downloads
-    request = directory.request.read()
-    distribution = distribution_of(request.base_dist, declaration.kafka_version, downloads)
-    ecj, line = ecj_of(toolbox), line_of(declaration.kafka_version)
+    version, downloads, request = candidate.kafka_version, toolbox.downloads, directory.request.read()
+    lock = read_lock(version) if version in locked_versions() else None
+    distribution = kafka_of(candidate, request, toolbox)
+    ecj, line = ecj_of(toolbox), line_of(version)
+    one_kafka = candidate.kafka.is_same(base.kafka)
+    replaced = base if one_kafka else _own_raft_jar(candidate, distribution)
     return ProofCase(
         directory=directory,
         line=line,
@@ -101,17 +106,32 @@ def proof_case(
         java=toolbox.node_java(),
         setup=setup,
         scope=request.tests,
-        base=base,
+        base=replaced,
         candidate=candidate,
-        built_series=None if request.jar else series_folder(declaration.kafka_version, request.series),
+        built_series=series_folder(version, request.series) if candidate.series else None,
         distribution=distribution,
         claims=claims_upheld(declaration, setup),
         compilers=compilers_at_hand(BuildHost(toolbox, line.class_files, reporter.report)),
         tools=prepare_tools(ecj, toolbox, distribution),
-        release=_release(lock, downloads) if lock and is_released_jar(base, lock) else None,
+        release=_release(lock, downloads) if lock and is_released_jar(replaced, lock) else None,
         tests=downloads.fetch_all(lock.of(Purpose.TESTS)) if lock and request.tests is not TestScope.NONE else (),
         other=_other_release(directory.path / candidate.jar, distribution.version, line, request.tests, downloads),
         binding=declaration.binding,
+        before=None if one_kafka else (directory.path / base.jar).absolute(),
+    )
+
+
+def _own_raft_jar(candidate: Build, kafka: Distribution) -> Build:
+    """Return the raft jar that a candidate's own Kafka has by itself: its jar has to fit in there, not in base's."""
+    own = candidate.kafka
+    return replace(
+        candidate,
+        name=f"Kafka {own.version}",
+        jar=str(kafka.raft_jar),
+        jar_sha256=own.jars[own.raft_jar],
+        builder=RELEASE,
+        series=(),
+        note="",
     )
 
 

@@ -20,6 +20,7 @@ from harness.model.waivers import load_waivers
 from harness.proof.bytecode import read_classes, read_statements
 from harness.proof.dropin import BaselineJar, DropIn, Subject, named_classes, worst_first
 from harness.proof.junit import OtherRelease, TestBench, run_tests
+from harness.proof.junit.related import changed_classes
 from harness.proof.waived_differences import waive_differences
 from harness.stages.proof_case import ProofCase
 from harness.stages.tests_weighed import excused, forgiving_foreign, with_gap
@@ -39,9 +40,12 @@ def classes_that_may_change(claims: ClaimSet, built_series: Path | None) -> froz
 
 
 def _baselines(case: ProofCase) -> tuple[BaselineJar, ...]:
-    """Return unpatched builds by the compilers at hand; only of base's own sources, that is of the locked release."""
+    """Return unpatched builds by the compilers at hand; only of base's own sources, that is of the locked release.
+
+    The very same jar needs none.
+    """
     release = case.release
-    if release is None:
+    if release is None or case.candidate.jar_sha256 == case.base.jar_sha256:
         return ()
     same = [each for each in case.compilers if each.label == case.candidate.builder]
     target = case.line.class_files
@@ -100,7 +104,7 @@ def tested(case: ProofCase, changed: frozenset[str], reporter: Reporter) -> Test
         builder=case.compilers[-1],
         cache=case.cache,
         series_tests=series if series and series.is_dir() else None,
-        changed=changed,
+        changed=changed if case.before is None else changed | changed_classes(case.before, case.jar),
         other=case.other if isinstance(case.other, OtherRelease) else None,
     )
     out = case.directory.proof(case.candidate.name).junit

@@ -110,6 +110,7 @@ def _prove(case: ProofCase, reporter: Reporter) -> Proof:
             *filter(None, [version_note(case.jar, case.distribution.version)]),
         ),
         chains=tuple(_chain(chain, tests) for chain in case.claims.chains),
+        kafka=case.candidate.kafka.version if case.before else "",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -12,39 +12,23 @@ from rich.text import Text
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter, duration
 from harness.base.text import visible
-from harness.cluster.install import Install
-from harness.cluster.prepare import NodeParts
 from harness.cluster.topology import describe_topology
-from harness.engine.planned_run import PlannedRun
-from harness.kafka.distribution import distribution_of
-from harness.kafka.lock import read_lock
-from harness.model.arms import ABSENT, Arm, Role
-from harness.model.declaration import Declaration
 from harness.model.node_logs import NodeLogs
-from harness.model.request import Request
-from harness.model.rollout import Rehearsal, RolloutOutcome, RolloutVerdict, RollPlan
-from harness.model.runs import RunKey
-from harness.model.setup import Setup
-from harness.rollout.baseline import Baseline, baseline_of, stall_budget
-from harness.rollout.commands import Tools
+from harness.model.rollout import Rehearsal, RolloutOutcome, RolloutVerdict
+from harness.rollout.baseline import Baseline, baseline_of
 from harness.rollout.nodes import parse_topology
-from harness.rollout.rehearsals import CONTROL, FORWARD, FORWARD_AND_BACK, KINDS, RESTART, rehearsal
-from harness.rollout.roll import BASE, CANDIDATE, DIES_ON_LOAD, WITH_KEY, WITH_KEY_LEFT, RollConfig
-from harness.rollout.rollout_verdict import outcome_of
-from harness.rollout.sabotage import without_class
+from harness.rollout.rehearsals import CONTROL, FORWARD, FORWARD_AND_BACK, KINDS, RESTART
+from harness.rollout.rollout_verdict import may_begin, outcome_of
 from harness.rundir.directory import RunDirectory
 from harness.stages.build import build
 from harness.stages.resume import check_builds_and_java
+from harness.stages.rollout_inputs import planned_rehearsal, roll_inputs
 from harness.stages.rollout_result import ARM, judge_rollout, read_rehearsal, report_rollout
-from harness.stages.run import carry_out, installed, prepare_node_parts
+from harness.stages.run import carry_out
 from harness.stages.timing import timed
-from harness.toolbox.downloads import Downloads, sha256_of
-from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
 
 _COLOURS = {RolloutOutcome.PASSED: "green", RolloutOutcome.STOPPED: "red", RolloutOutcome.INCONCLUSIVE: "magenta"}
-# Of a key that it does not know, Kafka says that it is set, and not to what: it might be a secret.
-_SET_TO_SOMETHING = "None"
 
 
 def rollout(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> RolloutVerdict:
@@ -62,45 +46,22 @@ def rollout(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> RolloutVerdi
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _RollInputs:
-    """What every rehearsal of a rollout needs."""
-
-    directory: RunDirectory
-    plan: RollPlan
-    declared: Declaration
-    setup: Setup
-    node_parts: NodeParts
-    tools: Tools
-
-    def arm(self, role: Role) -> Arm:
-        """Return an arm; a rollout declares base and the candidate."""
-        arm = self.declared.arm(role)
-        assert arm is not None
-        return arm
-
-    def install(self, role: Role, name: str) -> Install:
-        """Return what an arm installs, under the name that it has in a roll."""
-        return installed(self.arm(role), name, self.setup, self.directory.path)
-
-    def budget(self, rehearsal: str, baseline: Baseline | None) -> float:
-        """Return how long a client may wait in a rehearsal, in seconds."""
-        return stall_budget(rehearsal, self.plan.stall_budget, baseline, self.setup.overlay)
-
-
 def rehearse(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> list[Rehearsal]:
     """Run the rehearsals that have no result yet, the control first; return all of them."""
     check_builds_and_java(directory.path, directory.declaration.read(), toolbox)
-    inputs = _roll_inputs(directory, toolbox, reporter)
-    names = inputs.plan.rehearsals
+    inputs = roll_inputs(directory, toolbox, reporter)
+    names = [each.name for each in inputs.declared.scenarios]
     cluster = describe_topology(parse_topology(inputs.plan.topology))
     reporter.stage(f"{len(names)} rehearsals on {cluster}, one after the other")
     baseline: Baseline | None = None
     found: list[Rehearsal] = []
     with timed(directory, "rehearse"):
         for number, name in enumerate(names, 1):
+            if not may_begin(name, found):
+                reporter.report("the features are not finalised: what comes before that did not pass")
+                break
             reporter.report(f"[{number}/{len(names)}] {name}: {KINDS[name].question}")
-            cell = _cell(inputs, name, baseline)
+            cell = planned_rehearsal(inputs, name, baseline)
             carry_out([cell], directory.path, 1, reporter, "")
             budget = inputs.budget(name, baseline)
             found.append(read_rehearsal(directory.run(cell.key), cell.scenario.question, budget))
@@ -109,73 +70,6 @@ def rehearse(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> l
                 if baseline is None:  # what base cannot do says nothing about the candidate
                     break
     return found
-
-
-def _roll_inputs(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> _RollInputs:
-    declared, request = directory.declaration.read(), directory.request.read()
-    with timed(directory, "prepare"):
-        node_parts = prepare_node_parts(request, declared.kafka_version, toolbox, reporter.report)
-    tools = _tools(request, declared, node_parts, toolbox.downloads)
-    return _RollInputs(directory, directory.roll_plan.read(), declared, directory.setup.read(), node_parts, tools)
-
-
-def _cell(inputs: _RollInputs, name: str, baseline: Baseline | None) -> PlannedRun:
-    base, candidate, key = (
-        inputs.install(Role.BASE, BASE),
-        inputs.install(Role.ON, CANDIDATE),
-        inputs.setup.flag_key,
-    )
-    with_key = _with_key(candidate, key)
-    key_left = _with_key_left(base, with_key, key)
-    config = RollConfig(
-        parse_topology(inputs.plan.topology),
-        inputs.tools,
-        inputs.plan.order,
-        inputs.budget(name, baseline),
-        baseline.errors if baseline else frozenset(),
-        judge_errors=name != CONTROL,
-        flag_key=key,
-        key_is_silent=key_left.flag == _SET_TO_SOMETHING,
-    )
-    others = {
-        BASE: base,
-        CANDIDATE: candidate,
-        WITH_KEY: with_key,
-        WITH_KEY_LEFT: key_left,
-        DIES_ON_LOAD: _sabotaged(candidate, inputs.directory.build("dies-on-load").path.absolute() / base.jar.name),
-    }
-    run, java = RunKey(name, ARM, 1), inputs.arm(Role.BASE).java
-    return PlannedRun(
-        run, rehearsal(name, config), Role.ON, inputs.node_parts, base, inputs.setup.overlay, key, java, others
-    )
-
-
-def _sabotaged(candidate: Install, jar: Path) -> Install:
-    sabotaged = without_class(candidate.jar, jar)
-    return replace(candidate, name=DIES_ON_LOAD, jar=sabotaged, sha256=sha256_of(sabotaged), settings={})
-
-
-def _with_key(candidate: Install, key: str) -> Install:
-    """Return the candidate with the flag written into server.properties, as an operator may well leave it there."""
-    if not key or candidate.flag == ABSENT:
-        return candidate
-    return replace(candidate, settings={**candidate.settings, key: candidate.flag})
-
-
-def _with_key_left(base: Install, candidate: Install, key: str) -> Install:
-    """Return base with what the candidate left in server.properties, and what it then reports of the flag."""
-    if key not in candidate.settings:
-        return base
-    flag = _SET_TO_SOMETHING if base.flag == ABSENT else candidate.settings[key]
-    return replace(base, settings=candidate.settings, flag=flag)
-
-
-def _tools(request: Request, declared: Declaration, node_parts: NodeParts, downloads: Downloads) -> Tools:
-    """Return what Kafka's scripts start; a Kafka that was unpacked brings it along."""
-    distribution = distribution_of(request.base_dist, declared.kafka_version, downloads)
-    lock = None if request.base_dist else read_lock(declared.kafka_version)
-    more = downloads.fetch_all(lock.of(Purpose.COMMANDS)) if lock else ()
-    return Tools(node_parts.java, (*more, *distribution.jars), node_parts.line.commands)
 
 
 def _compare(rehearsals: Sequence[Rehearsal], directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> None:

@@ -16,7 +16,8 @@ from harness.report.rolloutpage import render_rollout
 from harness.rollout.baseline import baseline_of, stall_budget
 from harness.rollout.rehearsals import CONTROL
 from harness.rollout.rollout_verdict import decide_rollout
-from harness.rollout.runbook import markdown, runbook
+from harness.rollout.runbook import runbook
+from harness.rollout.runbook_markdown import markdown
 from harness.rollout.turns import rehearsal_of
 from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import read_journal, read_undamaged
@@ -47,6 +48,7 @@ def judge_rollout(directory: RunDirectory, reporter: Reporter) -> RolloutVerdict
         tuple(rehearsals),
         *decide_rollout(rehearsals, missing),
         declared.timings,
+        directory.features.read_if_exists(),
     )
     directory.rollout.write(found)
     return found

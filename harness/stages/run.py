@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.cluster.install import Install
-from harness.cluster.prepare import NodeParts, make_node_parts
+from harness.cluster.prepare import NodeParts
 from harness.engine.planned_run import PlannedRun
 from harness.engine.run_board import RunBoard
 from harness.engine.schedule import run_cells
 from harness.engine.sealing import mismatch
-from harness.kafka.distribution import distribution_of
-from harness.kafka.release_lines import line_of
-from harness.model.arms import ABSENT, Arm
+from harness.model.arms import ABSENT, Arm, Role
 from harness.model.declaration import Declaration
-from harness.model.request import Request
 from harness.model.runs import RunKey, RunResult
 from harness.model.setup import Setup
 from harness.rundir.directory import RunDirectory
+from harness.scenario.bounds import seconds
 from harness.scenario.host_meter import calibrate
 from harness.scenario.registry import load_all
+from harness.stages.arm_kafka import parts_of_arms
+from harness.stages.known_noise import noise_of
 from harness.stages.resume import check_builds_and_java
 from harness.stages.timing import timed
 from harness.toolbox.toolbox import Toolbox
@@ -35,8 +35,9 @@ def run(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> list[RunResult]:
     declared, request = directory.declaration.read(), directory.request.read()
     check_builds_and_java(run_dir, declared, toolbox)
     with timed(directory, "prepare"):
-        node_parts = prepare_node_parts(request, declared.kafka_version, toolbox, reporter.report)
+        node_parts = parts_of_arms(declared.arms, request, toolbox, reporter.report)
     cells = declared_runs(declared, directory, node_parts)
+    noise_of(directory)  # before the first run: it is judged by nothing that was learned from it
     with timed(directory, "run"):
         return carry_out(cells, run_dir, request.jobs, reporter, "runs on live clusters")
 
@@ -55,25 +56,15 @@ def carry_out(cells: Sequence[PlannedRun], root: Path, jobs: int, reporter: Repo
         return run_cells(todo, root, jobs, board)
 
 
-def prepare_node_parts(
-    request: Request, kafka_version: str, toolbox: Toolbox, report: Callable[[str], None]
-) -> NodeParts:
-    """Prepare what the nodes of a request are made of."""
-    distribution = distribution_of(request.base_dist, kafka_version, toolbox.downloads)
-    return make_node_parts(
-        toolbox.node_java().java,
-        distribution.others,
-        distribution.raft_jar,
-        request.profile,
-        line_of(kafka_version),
-        toolbox.cache,
-        report,
-    )
+def declared_runs(
+    declared: Declaration, directory: RunDirectory, node_parts: Mapping[str, NodeParts]
+) -> list[PlannedRun]:
+    """Return every declared cell, arms side by side, so that a drifting host meets all arms of a scenario alike.
 
-
-def declared_runs(declared: Declaration, directory: RunDirectory, node_parts: NodeParts) -> list[PlannedRun]:
-    """Return every declared cell, arms side by side, so that a drifting host meets all arms of a scenario alike."""
-    setup, known = directory.setup.read(), load_all(directory.request.read().scenario_folders)
+    `node_parts` is what nodes are made of, by arm.
+    """
+    setup, request = directory.setup.read(), directory.request.read()
+    known, soak = load_all(request.scenario_folders), request.soak
     missing = [scenario.name for scenario in declared.scenarios if scenario.name not in known]
     if missing:
         raise HarnessError(f"This run declares scenarios that are not there any more: {', '.join(missing)}.")
@@ -82,11 +73,12 @@ def declared_runs(declared: Declaration, directory: RunDirectory, node_parts: No
             RunKey(scenario.name, arm.name, repeat),
             known[scenario.name],
             arm.role,
-            node_parts,
-            installed(arm, arm.name, setup, directory.path),
+            node_parts[arm.name],
+            installed(declared, arm, arm.name, setup, directory.path),
             setup.overlay,
             setup.flag_key,
             arm.java,
+            soak=seconds(soak) if soak else 0.0,
         )
         for repeat in range(1, declared.repeats + 1)
         for scenario in declared.scenarios
@@ -94,10 +86,18 @@ def declared_runs(declared: Declaration, directory: RunDirectory, node_parts: No
     ]
 
 
-def installed(arm: Arm, name: str, setup: Setup, run_dir: Path) -> Install:
+def installed(declared: Declaration, arm: Arm, name: str, setup: Setup, run_dir: Path) -> Install:
     """Return what is installed on the nodes of an arm, under a name."""
-    jar = (run_dir / arm.build.jar).absolute()
-    return Install(name, jar, arm.build.jar_sha256, arm.flag or ABSENT, setup.settings.get(arm.name, {}))
+    build, base = arm.build, declared.arm(Role.BASE)
+    return Install(
+        name,
+        (run_dir / build.jar).absolute(),
+        build.jar_sha256,
+        arm.flag or ABSENT,
+        setup.settings.get(arm.name, {}),
+        build.kafka.others,
+        base.build.jars if base and base.build.kafka.jars else {},
+    )
 
 
 def _has_result(root: Path, cell: PlannedRun, reporter: Reporter) -> bool:

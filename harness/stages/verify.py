@@ -12,16 +12,21 @@ from harness.base.errors import HarnessError
 from harness.base.progress import Reporter, duration
 from harness.base.text import visible
 from harness.judge.reasons import rests_on
+from harness.model.arms import Build
+from harness.model.declaration import Declaration
 from harness.model.runs import Verdict
 from harness.model.verdict import JudgedCell, VerdictRecord
 from harness.rundir.directory import RunDirectory
 from harness.stages import diff as diff_stage
 from harness.stages import judge as judge_stage
 from harness.stages import run as run_stage
+from harness.stages.arm_kafka import kafka_of
 from harness.stages.build import build
 from harness.stages.compared_logs import why_not_compared
 from harness.stages.coverage import coverage
+from harness.stages.known_noise import grow_noise
 from harness.stages.prove import has_candidate, prove
+from harness.stages.upgrade_notes import note_upgrade
 from harness.toolbox.toolbox import Toolbox
 
 _REASONS = 6
@@ -43,7 +48,9 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     if directory.request.read().coverage and not known.coverage.exists:
         coverage(run_dir, toolbox, reporter)
     compare_logs(run_dir, toolbox, reporter)
+    compare_kafkas(directory, toolbox, reporter)
     verdict = judge_stage.judge(run_dir, reporter)
+    grow_noise(directory, toolbox, reporter)
     page = judge_stage.report(run_dir, reporter)
     print_verdict(reporter.console, directory.verdict.read(), directory.declaration.read().timings, page)
     return verdict
@@ -57,6 +64,23 @@ def compare_logs(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
         diff_stage.diff(run_dir, toolbox, reporter)
     except HarnessError as error:  # the runs are still worth a verdict, in which this is a gap
         reporter.report(f"the log diff failed, which leaves a gap in the verdict: {error}")
+
+
+def compare_kafkas(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> None:
+    """Note what changes for an operator where the arms run different Kafkas; no verdict rests on it."""
+    declaration, request = directory.declaration.read(), directory.request.read()
+    if not declaration.kafkas:
+        return
+    builds = (_build(declaration, is_control=is_control) for is_control in (True, False))
+    try:
+        base, candidate = (kafka_of(build, request, toolbox) for build in builds)
+        note_upgrade(directory, base, candidate, toolbox, reporter)
+    except HarnessError as error:
+        reporter.report(f"what changes for an operator is not known: {error}")
+
+
+def _build(declaration: Declaration, *, is_control: bool) -> Build:
+    return next(arm.build for arm in declaration.arms if arm.role.is_control is is_control)
 
 
 def print_verdict(console: Console, record: VerdictRecord, timings: Mapping[str, float], page: Path) -> None:

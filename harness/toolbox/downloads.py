@@ -96,7 +96,9 @@ class Downloads:
             if not zipfile.is_zipfile(staged):
                 raise HarnessError(f"{coordinate} came incomplete or is no jar.", "Try again.")
             artifact = Artifact(coordinate, sha256_of(staged), staged.stat().st_size, purpose)
-            _put(staged, self.cache / artifact.path)
+            target = self.cache / artifact.path
+            if not _is_pinned(target, artifact):  # a file with a new time would cost running nodes their class archive
+                _put(staged, target)
             return artifact
 
         return self._ask(coordinate, take, progress)

@@ -23,6 +23,12 @@ class JavaRuntime:
     version: str
 
     @property
+    def release(self) -> int:
+        """The number that it is known by: 8 for `1.8.0_402`, 21 for `21.0.8`; 0 where its version names none."""
+        found = re.match(r"(?:1\.)?(\d+)", self.version)
+        return int(found.group(1)) if found else 0
+
+    @property
     def java(self) -> Path:
         """Path of the `java` binary."""
         return self.home / "bin" / "java"

@@ -1,4 +1,4 @@
-// Adds filters to the findings and the matrix; without scripts the page shows everything. State lives in the address.
+// Adds filters to the findings, the matrix and the changes of an upgrade; without scripts the page shows everything. State lives in the address.
 "use strict";
 (() => {
   const state = new URLSearchParams(location.search);
@@ -63,6 +63,27 @@
     show();
   }
 
+  function filterChanges() {
+    const title = document.getElementById("first-title");
+    const rows = [...document.querySelectorAll(".change")];
+    if (!title || !rows.length) return;
+    const [label, text] = control("input", "change", "Only changes below with", { type: "search", value: state.get("change") || "" });
+    const shown = Object.assign(document.createElement("output"), { htmlFor: text.id });
+    const show = () => {
+      const wanted = text.value.toLowerCase();
+      for (const row of rows) {
+        row.hidden = !row.textContent.toLowerCase().includes(wanted);
+        if (!row.hidden && wanted && row.closest(".more")) row.closest(".more").open = true;
+      }
+      shown.textContent = rows.filter(row => !row.hidden).length + " of " + rows.length + " shown";
+      keep("change", text.value);
+    };
+    text.addEventListener("input", show);
+    bar(title, [label, text, shown]);
+    show();
+  }
+
   filterFindings();
   filterMatrix();
+  filterChanges();
 })();

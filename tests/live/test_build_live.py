@@ -27,7 +27,7 @@ from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
 from harness.kafka.repository import commit_all, create_repository
-from harness.model.arms import Build, Flag, Role
+from harness.model.arms import Build, Flag, Kafka, Role
 from harness.model.candidate_kind import CandidateKind
 from harness.model.request import Request
 from harness.rundir.directory import RunDirectory
@@ -69,7 +69,7 @@ def builder(request: pytest.FixtureRequest, toolbox: Toolbox) -> Builder:
 @pytest.fixture(scope="module")
 def bench(toolbox: Toolbox, builder: Builder, release: Distribution, tmp_path_factory: pytest.TempPathFactory) -> Bench:
     probe = prepare_probe(builder, toolbox.java(), release.others, toolbox.cache)
-    return Bench(RunDirectory(tmp_path_factory.mktemp("run")), probe, CLAIMED.flag)
+    return Bench(RunDirectory(tmp_path_factory.mktemp("run")), probe, CLAIMED.flag, Kafka(VERSION))
 
 
 @pytest.fixture(scope="module")
@@ -244,6 +244,6 @@ def test_a_compiler_writes_only_below_its_own_folder(builder, tmp_path):
 
 
 def test_a_whole_server_knows_its_own_keys_and_those_of_the_raft_jar(release: Distribution, toolbox: Toolbox):
-    known = server_keys(Request(), VERSION, [release.raft_jar], toolbox, lambda _: None)
+    known = server_keys(release, release.raft_jar, "auto", toolbox, lambda _: None)
     assert {"log.retention.hours", "num.network.threads", "controller.quorum.voters", "log.cleaner.enable"} <= known
     assert not {"log.retention.hourz", "listener.name.internal.ssl.keystore.location"} & known

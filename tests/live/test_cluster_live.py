@@ -103,7 +103,7 @@ def without_times(snapshot):
 
 def test_a_voter_formatted_from_the_template_is_what_storage_tool_makes(node_parts, kafka, tmp_path):
     jars, cluster = (*node_parts.class_path, kafka.raft_jar), new_uuid()
-    voters = [Identity(n, new_uuid(), address(20001 + n)) for n in range(3)]
+    voters = [Identity(n, new_uuid(), {"CONTROLLER": address(20001 + n)}) for n in range(3)]
     config = NodeConfig(0, address(20000), address(20001), {v.node: v.controller for v in voters})
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     format_with_storage_tool(
@@ -264,11 +264,11 @@ from harness.cluster.cluster import Cluster
 from harness.cluster.install import Install
 from harness.cluster.topology import Topology
 from harness.kafka.distribution import distribution_of
-from harness.stages.run import prepare_node_parts
+from harness.stages.node_parts import prepare_node_parts
 from harness.toolbox.toolbox import local_toolbox
 toolbox = local_toolbox()
-kafka = distribution_of(None, "3.9.1", toolbox.downloads)
-node_parts = prepare_node_parts(Request(), "3.9.1", toolbox, lambda _: None)
+kafka = distribution_of(None, "3.9.1", toolbox)
+node_parts = prepare_node_parts(Request(), kafka, toolbox, lambda _: None)
 stock = Install("stock", kafka.raft_jar, "", "absent")
 cluster = Cluster(Topology(3, 1), Path(sys.argv[1]), node_parts.launch({}), stock, node_parts.template, lambda _: None)
 cluster.start(cluster.nodes)

@@ -51,12 +51,12 @@ def test_the_pages_scenario_action_and_monitor_are_seen_in_journal_and_report(re
     (claim,) = verdict["claims"]
     assert claim["logged"], "no voter of the patched arm logged the epoch of the leader that fell silent"
     for run in verdict["runs"]:
-        assert run["measures"]["high_watermark"] > 0
+        assert run["measures"]["newest_epoch"] > 0
         journal = repository / "run" / "runs" / "leader-pauses" / run["arm"] / "1" / "journal.jsonl"
         events = list(events_of(read_journal(journal)))
         steps = [event.text for event in events if isinstance(event, StepChanged) and event.status == "done"]
         assert "pause the first leader (SIGSTOP)" in steps
-        assert any(isinstance(event, Noted) and "high watermark came to" in event.text for event in events)
+        assert any(isinstance(event, Noted) and "the quorum came to epoch" in event.text for event in events)
     report = (repository / "run" / "report.html").read_text()
-    assert "high watermark" in report
+    assert "newest epoch" in report
     assert "pause the first leader (SIGSTOP)" in report

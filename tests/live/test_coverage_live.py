@@ -22,11 +22,11 @@ from harness.coverage.jacoco import Jacoco, read_hits
 from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
-from harness.model.arms import Role
+from harness.model.arms import Kafka, Role
 from harness.model.events import HostStalled
 from harness.model.proof import Coverage
 from harness.proof.bytecode import prepare_bytecode, read_each
-from harness.proof.dropin.class_changes import CompiledBaseline, changed_methods
+from harness.proof.dropin.class_changes import CompiledBaseline, changed_methods, compared
 from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import read_journal
 from harness.stages.coverage import coverage
@@ -138,11 +138,15 @@ def test_with_the_flag_off_the_early_return_is_reached_and_nothing_behind_it(run
 def test_without_sources_the_lines_are_those_of_methods_whose_code_differs(toolbox, kafka, tmp_path):
     builder, sources = ecj_of(toolbox), toolbox.downloads.fetch(read_lock(KAFKA).one(Purpose.SOURCES))
     tools = Toolchain(builder, kafka, sources, 8)
-    bench = Bench(RunDirectory(tmp_path), prepare_probe(builder, builder.runtime, kafka.jars, toolbox.cache), "")
+    bench = Bench(
+        RunDirectory(tmp_path), prepare_probe(builder, builder.runtime, kafka.jars, toolbox.cache), "", Kafka("3.9.1")
+    )
     base = build_series(bench, tools, "base", MavenSources(KAFKA, sources), None)
     patched = build_series(bench, tools, "patched", MavenSources(KAFKA, sources), SERIES)
     old, new = read_each(prepare_bytecode(builder, toolbox), (tmp_path / base.jar, tmp_path / patched.jar))
-    found = code_of_methods(tmp_path / patched.jar, changed_methods(new, [CompiledBaseline("base", old)])).lines
+    found = code_of_methods(
+        tmp_path / patched.jar, changed_methods(compared(new, [CompiledBaseline("base", old)]))
+    ).lines
     told = lines_of_series(tmp_path / "builds/patched/sources", SERIES)
     assert {f"raft/src/main/java/{path}" for path in found} == told.keys()
     body = set(range(1759, 1779)) & told[CLIENT]

@@ -72,5 +72,5 @@ def test_javac_8_is_fetched_into_an_empty_cache_and_nothing_else_stays_there(too
 
 def test_a_given_jar_has_no_sources_to_build(toolbox, quiet, tmp_path):
     RunDirectory(tmp_path).request.write(Request(jar=tmp_path / "a.jar"))
-    with pytest.raises(HarnessError, match="a given jar has no sources"):
+    with pytest.raises(HarnessError, match="a finished jar has no sources"):
         cross_check(tmp_path, toolbox, quiet)

@@ -187,6 +187,20 @@ def test_without_a_baseline_from_its_own_compiler_a_javac_jar_gives_warnings_and
     assert "unnamed-class-code" in rules_of(proved, Severity.WARNING)
 
 
+def test_the_methods_that_a_javac_jar_changes_are_named_with_and_without_a_baseline_of_its_compiler(
+    builders, tree, kafka, tools, subject, tmp_path
+):
+    if len(builders) < 2:
+        pytest.skip("this host has no javac")
+    jar = build(builders[1], tree, kafka, tmp_path)
+    known, unknown = (
+        prove_dropin(tools, kafka.raft_jar, jar, replace(subject, baselines=baselines))
+        for baselines in (subject.baselines, ())
+    )
+    assert known.changed_methods == unknown.changed_methods != ()
+    assert "the candidate's compiler is none of the baselines'" in unknown.notes[1]
+
+
 def test_where_no_class_may_change_every_change_of_an_api_fails(patched, kafka, tools, subject):
     proved = prove_dropin(tools, kafka.raft_jar, patched, replace(subject, named=frozenset()))
     assert failing(proved) == {"unnamed-class-api", "unnamed-class-calls"}

@@ -18,6 +18,7 @@ from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
 from harness.kafka.release_lines import line_of
+from harness.model.arms import Kafka
 from harness.model.proof import TestScope, TestsProof, TestSuite
 from harness.proof.junit import TestBench, run_tests
 from harness.rundir.directory import RunDirectory
@@ -71,7 +72,7 @@ def build(
         patches = [shutil.copy(patch, folder) for patch in (*sorted(SERIES.glob("*.patch")), *more)]
         (folder / "series").write_text("".join(f"{Path(patch).name}\n" for patch in patches))
         tools = Toolchain(builder, kafka, sources.jar, 8)
-        bench = Bench(RunDirectory(run_dir), probe, "")
+        bench = Bench(RunDirectory(run_dir), probe, "", Kafka("3.9.1"))
         return run_dir / build_series(bench, tools, name, sources, load_series(folder)).jar
 
     return make

@@ -15,24 +15,36 @@ import pytest
 from confluent_kafka import Producer
 
 from harness.base.waiting import wait_until
+from harness.building.builders.base import BuildHost, host_compiler
 from harness.cluster.cluster import Cluster
-from harness.cluster.partitions import create_topic
+from harness.cluster.install import Install
+from harness.cluster.partitions import create_topics
 from harness.cluster.protocol import Unreachable
 from harness.cluster.topology import Topology
 from harness.engine.cancel import Cancellation
 from harness.engine.executor import run_cell
 from harness.engine.planned_run import PlannedRun
+from harness.kafka.distribution import as_declared, distribution_of
 from harness.model.arms import Role
-from harness.model.events import NodeChanged, StepChanged
+from harness.model.events import ClientSettled, CommandTried, NodeChanged, NodeProved, StepChanged, TurnStarted
+from harness.model.request import Request
 from harness.model.runs import Outcome, RunKey
 from harness.rollout import roll
-from harness.rollout.nodes import parse_topology
+from harness.rollout.builds import BASE, CANDIDATE
+from harness.rollout.commands import Tools
+from harness.rollout.feature_facts import read_features
+from harness.rollout.features import feature_plan
+from harness.rollout.finalising import Finalising
+from harness.rollout.nodes import First, parse_topology
 from harness.rollout.rehearsals import CONTROL, rehearsal
 from harness.rollout.roll import Roll, RollConfig
+from harness.rollout.roll_steps import BeginTurn
 from harness.rundir.journal import events_of, read_journal
 from harness.scenario.actions.kill import kill
+from harness.scenario.actions.start import start
 from harness.scenario.loads.readback import client_settings, read_back
 from harness.scenario.refs import fixed
+from harness.stages.node_parts import prepare_node_parts
 from harness.toolbox.downloads import sha256_of
 
 pytestmark = [pytest.mark.live, pytest.mark.clusters]
@@ -189,8 +201,8 @@ def test_a_jar_that_throws_in_the_raft_thread_is_stopped_at_the_first_node_on_co
     assert not nodes_of(tmp_path)
 
 
-def rehearsed(node_parts, base, folder, plan, **config):
-    """Carry out a plan on six nodes under load; return its result and its events."""
+def rehearsed(node_parts, base, folder, plan, others=None, **config):
+    """Carry out a plan on six nodes under load, which may install others; return its result and its events."""
     topology = parse_topology("3+3")
 
     def build(steps, _cluster, *_brokers):
@@ -199,7 +211,8 @@ def rehearsed(node_parts, base, folder, plan, **config):
         plan(made)
 
     scenario = replace(rehearsal(CONTROL, RollConfig(topology)), name="tried", build=build)
-    cell = PlannedRun(RunKey("tried", "roll", 1), scenario, Role.ON, node_parts, replace(base, name="base"))
+    base = replace(base, name="base")
+    cell = PlannedRun(RunKey("tried", "roll", 1), scenario, Role.ON, node_parts, base, others=others or {})
     result = run_cell(cell, folder, lambda _: None, Cancellation())
     return result, list(events_of(read_journal(folder / cell.key.folder / "journal.jsonl")))
 
@@ -228,11 +241,15 @@ def test_no_node_is_touched_while_another_is_away(node_parts, stock, tmp_path, m
 
 
 def test_a_wait_over_the_budget_stops_the_roll(node_parts, stock, tmp_path):
-    result, _ = rehearsed(
-        node_parts, stock, tmp_path, lambda made: made.turn(fixed(4, "node 4"), ""), budget_seconds=0.01
-    )
+    node = fixed(4, "node 4")
+
+    def plan(made):
+        made.plan.do(BeginTurn(node, ""), kill(node), start(node))  # a killed leader hands nothing over: clients wait
+        made.all_well()
+
+    result, _ = rehearsed(node_parts, stock, tmp_path, plan, budget_seconds=0.5)
     assert (result.outcome, result.expectation) == (Outcome.FAILED, "pause_within_budget")
-    assert "no client waited longer than 0.01 s" in result.reason
+    assert "no client waited longer than 0.5 s" in result.reason
 
 
 def test_reading_back_waits_for_the_markers_of_a_transaction(node_parts, stock, tmp_path):
@@ -244,7 +261,7 @@ def test_reading_back_waits_for_the_markers_of_a_transaction(node_parts, stock, 
         def created():
             with suppress(Unreachable, StopIteration):
                 broker = next(iter(cluster.brokers.values()))
-                return create_topic(cluster.wire, broker, "payments", [(0,)], {}) in ("", "topic_already_exists")
+                return create_topics(cluster.wire, broker, {"payments": [(0,)]}, {}) == ""
             return False
 
         assert wait_until(created, 60)
@@ -281,3 +298,51 @@ def test_ctrl_c_in_a_rehearsal_ends_every_node(tmp_path):
     assert "Traceback" not in errors
     assert "harness rollout --resume run" in errors
     assert not nodes_of(tmp_path)
+
+
+@pytest.fixture
+def two_kafkas(toolbox, quiet):
+    """Return of two releases of different lines what nodes are made of, what is installed on them, and features."""
+    kafkas = [distribution_of(None, version, toolbox) for version in ("3.9.2", "4.3.1")]
+    parts = [prepare_node_parts(Request(), kafka, toolbox, quiet.report) for kafka in kafkas]
+    digests = [as_declared(kafka, None) for kafka in kafkas]
+    compiler = host_compiler("ecj", BuildHost(toolbox, 17, quiet.report))
+    plan = feature_plan(*(read_features(kafka, compiler, toolbox.node_java(), toolbox.cache) for kafka in kafkas))
+    installs = [
+        Install(
+            name, kafka.raft_jar, declared.jars[declared.raft_jar], "absent", {}, declared.others, digests[0].jars, own
+        )
+        for name, kafka, declared, own in zip((BASE, CANDIDATE), kafkas, digests, (None, parts[1].kafka), strict=True)
+    ]
+    tools = Tools(parts[1].java, kafkas[1].jars, parts[1].line.commands)
+    return parts[0], {each.name: each for each in installs}, Finalising(plan, tools)
+
+
+def test_a_kafka_of_another_line_is_rolled_two_nodes_go_back_and_the_features_are_finalised_last(two_kafkas, tmp_path):
+    parts, installs, finalising = two_kafkas
+    told = " ".join(finalising.plan.told)
+
+    def plan(made):
+        made.all_nodes("forward", CANDIDATE)
+        for node in (0, 3):
+            made.turn(fixed(node, f"node {node}"), BASE)
+        for node in (0, 3):
+            made.turn(fixed(node, f"node {node}"), CANDIDATE)
+        made.finalise()
+
+    result, events = rehearsed(
+        parts, installs[BASE], tmp_path, plan, installs, first=First.CONTROLLERS, finalising=finalising
+    )
+    assert result.outcome is Outcome.PASSED, result.reason
+    promised = [event.report for event in events if isinstance(event, ClientSettled) and event.report.binding]
+    assert len(promised) == 4
+    assert all(each.acknowledged and not each.lost and not each.violations for each in promised)
+    turns = [event for event in events if isinstance(event, TurnStarted)]
+    assert [turn.roles == "broker" for turn in turns[:6]] == [False] * 3 + [True] * 3
+    differing = [bool(event.differing) for event in events if isinstance(event, NodeProved)]
+    assert differing == [False] * 6 + [True] * 6 + [False] * 2 + [True] * 2
+    assert "there is no way back" in told
+    upgraded, refused = (event for event in events if isinstance(event, CommandTried))
+    assert upgraded.agrees, upgraded.output
+    assert refused.agrees, refused.output
+    assert "Refusing to perform the requested downgrade" in refused.output

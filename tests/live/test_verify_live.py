@@ -108,7 +108,7 @@ def test_a_jar_that_throws_in_the_raft_thread_is_held_back_because_its_nodes_die
     jar = broken_jar("throws-in-raft-thread")
     done = harness("verify", "--jar", jar, "--scenario", "new-mechanism", "--out", "run", *SHORT, cwd=tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
-    assert outcomes(tmp_path / "run")["new-mechanism"]["jar-on"] == "FAILED(node_alive)"
+    assert outcomes(tmp_path / "run")["new-mechanism"]["jar-on"] == "FAILED(node_alive)", done.stdout
     assert "a mutant: the refresh always fails" in (tmp_path / "run" / "verdict.json").read_text()
     folder = tmp_path / "run" / "runs" / "new-mechanism" / "jar-on" / "1"
     changes = [entry.event for entry in read_journal(folder / "journal.jsonl") if isinstance(entry.event, NodeChanged)]

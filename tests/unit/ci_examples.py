@@ -35,12 +35,12 @@ def filled(command, values):
 
 
 def without_tox(commands) -> Iterator[str]:
-    """Yield the commands that tox would run, by tox.ini; those that only install tox are left out."""
+    """Yield the commands that tox would run, by tox.ini; those that only install something are left out."""
     config = configparser.ConfigParser(interpolation=None)
     config.read(ROOT / "tox.ini")
     nightly = config["testenv:nightly"]["commands"].strip()
     for command in commands:
-        if re.search(r"-m (venv|pip) ", command):
+        if re.search(r"-m (venv|pip) |apt-get ", command):
             continue
         command = re.sub(r"^\S*python3? -m tox exec -e nightly -- ", "", command)
         yield re.sub(r"^\S*python3? -m tox -e nightly -- (.*)", lambda m: nightly.replace("{posargs}", m[1]), command)

@@ -1,12 +1,16 @@
 """A small rollout with a control and a roll forward and back, as its stages would leave it."""
 
-from harness.model.arms import Arm, Build, Flag, Role
+from dataclasses import replace
+
+from harness.model.arms import Arm, Build, Flag, Kafka, Role
 from harness.model.clients import ClientReport
-from harness.model.events import CommandTried, NodeChanged, PhaseStarted, QuorumSeen, StepChanged
+from harness.model.events import CommandTried, NodeChanged, NodeProved, PhaseStarted, QuorumSeen, StepChanged
+from harness.model.features import Downgrade, FeatureChange, FeaturePlan
 from harness.model.rollout import SCHEMA, CheckResult, Rehearsal, RolloutOutcome, RolloutVerdict, RollPlan, Turn
 from harness.model.runs import Evidence, Outcome, RunResult
+from harness.rollout.finalising import downgrade_command, upgrade_command
 from harness.rollout.health import AFTER, BEFORE, ONE_ACTIVE_CONTROLLER
-from harness.rollout.rehearsals import CONTROL, FORWARD_AND_BACK
+from harness.rollout.rehearsals import CONTROL, FINALISED, FORWARD_AND_BACK
 from harness.rundir.journal import Entry
 
 FLAG = Flag("a.key", known=True, default="true")
@@ -17,6 +21,14 @@ ORDERS = ClientReport("orders", "records with acks=all", 900, 0, 0, 1.5)
 CLICKS = ClientReport("clicks", "records with acks=1", 900, 3, 0, 0.7, {"_TRANSPORT": 2}, binding=False)
 LOST = ClientReport("orders", "records with acks=all", 900, 2, 0, 1.5)
 STATUS = CommandTried(ONE_ACTIVE_CONTROLLER.command, 1.1, 0, "LeaderId:               1", agrees=True)
+NO_FLAG = Flag("", known=False)
+FEATURES = FeaturePlan(
+    "4.3-IV0",
+    "3.9-IV0",
+    (FeatureChange("metadata.version", "3.9-IV0 (21)", "4.3-IV0 (30)", 21, 30),),
+    Downgrade.UNSUPPORTED,
+    ("Until then every node can go back.", "Then there is no way back."),
+)
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e"
 
 
@@ -58,6 +70,53 @@ def _whole(outcome, sentence, reasons, rehearsals):
     plan = RollPlan("3+3", (), (CONTROL, FORWARD_AND_BACK), 0.0)
     timings = {"rehearse": 180.0}
     return RolloutVerdict(SCHEMA, "3.9.1", plan, BASE, CANDIDATE, rehearsals, outcome, sentence, reasons, timings)
+
+
+def _kafka(version):
+    raft = f"kafka-raft-{version}.jar"
+    return Kafka(version, "", raft, {raft: version[0] * 64, f"kafka-clients-{version}.jar": version[-1] * 64})
+
+
+def _arm(version, role):
+    kafka = _kafka(version)
+    jar = f"/cache/{kafka.raft_jar}"
+    build = Build("kafka", version, jar, kafka.jars[kafka.raft_jar], "release", NO_FLAG, kafka=kafka)
+    return Arm("kafka", role, build, "absent")
+
+
+def whole_rollout(rehearsed=True):
+    """Return a rollout of Kafka 3.9.2 to 4.3.1 with its features finalised, or one that did not come to that."""
+    found = rollout()
+    restarts = (turn(1, "restart with the features finalised", 0, "restart"),)
+    commands = (
+        CommandTried(upgrade_command(FEATURES), 2.0, 0, "metadata.version was upgraded to 30.", agrees=True),
+        CommandTried(downgrade_command(FEATURES), 2.0, 1, f"Refusing {HOSTILE}", agrees=True),
+    )
+    finalised = rehearsal(FINALISED, restarts, (ORDERS,), commands=commands)
+    return replace(
+        found,
+        kafka_version="3.9.2",
+        base=_arm("3.9.2", Role.BASE),
+        candidate=_arm("4.3.1", Role.ON),
+        rehearsals=(*found.rehearsals, *([finalised] if rehearsed else [])),
+        features=FEATURES,
+    )
+
+
+def mixed():
+    """Return the journal of two nodes of which one is replaced."""
+    ours = ("kafka-raft-4.3.1.jar 444444444444",)
+    events = (
+        NodeChanged(0, "ready"),
+        NodeProved(0, jars=57),
+        NodeChanged(3, "ready"),
+        NodeProved(3, jars=57),
+        PhaseStarted("forward"),
+        NodeChanged(0, "stopping"),
+        NodeProved(0, jars=57, differing=ours),
+        StepChanged("do", "end the turn", "done"),
+    )
+    return [Entry(seq, float(seq), "", event) for seq, event in enumerate(events, 1)]
 
 
 def entries():

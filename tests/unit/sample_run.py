@@ -1,6 +1,6 @@
 """A run directory with journals as real runs write them, for tests and for looking at the report.
 
-`python tests/unit/sample_run.py FOLDER [ship|hold|hostile]` writes one and renders its report.
+`python tests/unit/sample_run.py FOLDER [ship|hold|dear|hostile]` writes one and renders its report.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from harness.model.events import (
     ClientSettled,
     Event,
     NodeChanged,
+    NodeSampled,
     OutcomeDecided,
     PhaseStarted,
     QuorumSeen,
@@ -135,7 +136,14 @@ class JournalWriter:
         return [replace(entry, seq=seq) for seq, entry in enumerate(ordered, 1)]
 
 
-def journal(scenario: str, arm: Arm, repeat: int, outcome: Outcome, reason: str) -> list[Entry]:
+def spins(kind: str, scenario: str, arm: Arm) -> bool:
+    """Whether the observer burns a core once the leader has stopped: in `dear`, on the candidate."""
+    return kind == "dear" and scenario == "turn2" and arm.role is Role.ON
+
+
+def journal(
+    scenario: str, arm: Arm, repeat: int, outcome: Outcome, reason: str, *, spinning: bool = False
+) -> list[Entry]:
     """A turn2-like run of 46 s: three voters move, then the leader stops; LOST means no progress after that."""
     writer = JournalWriter()
     writer.at(0, RunStarted(scenario, arm.name, str(arm.role), repeat))
@@ -164,6 +172,7 @@ def journal(scenario: str, arm: Arm, repeat: int, outcome: Outcome, reason: str)
     writer.at(end, ClientSettled(ClientReport("orders", "records with acks=all", 412, 0, 0, 1.31)))
     writer.at(end, OutcomeDecided(str(outcome), LOST if lost else "", reason))
     _quorums(writer, end, lost)
+    _samples(writer, end, spinning)
     return writer.in_order()
 
 
@@ -190,9 +199,18 @@ def _quorums(writer: JournalWriter, end: float, lost: bool) -> None:
         writer.at(t + 0.05, QuorumSeen(leader, epoch, offset - 1, voters, {3: seen}))
 
 
+def _samples(writer: JournalWriter, end: float, spinning: bool) -> None:
+    for t in range(6, int(end), 2):
+        spun = spinning and t > 31
+        writer.at(t + 0.1, NodeSampled(2, "leader", 14.0 + t % 3, 0.9 + t % 2 / 10, 92, 128))
+        writer.at(t + 0.1, NodeSampled(0, "voter", 8.5 + t % 3, 0.7, 92, 127))
+        writer.at(t + 0.1, NodeSampled(3, "observer", 98.7 if spun else 3.0, 97.2 if spun else 0.6, 70, 95))
+
+
 def shown(kind: str, scenario: str, arm: Arm) -> tuple[Outcome, str, str]:
     """What a run shows: everything as claimed in `ship`; in `hold` the candidate is lost in turn2 as well."""
-    lost = scenario != "turn1" and (arm.role is not Role.ON or (kind != "ship" and scenario == "turn2"))
+    fails = kind not in ("ship", "dear") and scenario == "turn2"
+    lost = scenario != "turn1" and (arm.role is not Role.ON or fails)
     if not lost:
         return Outcome.PASSED, "", ""
     reason = "the observer follows the leader: not within 15 s"
@@ -203,7 +221,8 @@ def results(kind: str) -> Iterator[tuple[RunResult, list[Entry]]]:
     for scenario in QUESTIONS:
         for arm in ARMS:
             outcome, name, reason = shown(kind, scenario, arm)
-            entries = journal(scenario, arm, 1, outcome, reason)
+            spinning = spins(kind, scenario, arm)
+            entries = journal(scenario, arm, 1, outcome, reason, spinning=spinning)
             seconds = entries[-1].t
             folder = f"runs/{scenario}/{arm.name}/1"
             line = next((e.seq for e in entries if isinstance(e.event, StepChanged) and e.event.status == "unmet"), 0)
@@ -220,11 +239,15 @@ def results(kind: str) -> Iterator[tuple[RunResult, list[Entry]]]:
                 "duplicate_records": 0.0,
                 "longest_stall_seconds": 1.31,
                 "node_cpu_seconds": 17.4,
+                "observer_raft_busiest_percent": 97.2 if spinning else 1.0,
+                "voter_raft_busiest_percent": 1.7,
+                "commit_at_best_milliseconds": 25.3,
             }
             if outcome is Outcome.PASSED:
                 measures["observer_recovers_seconds"] = 0.52
+            phases = {"start": {figure: value for figure, value in measures.items() if "_busiest_" in figure}}
             result = RunResult(scenario, arm.name, arm.role, 1, outcome, name, reason, evidence, seconds, measures)
-            yield result, entries
+            yield replace(result, by_phase=phases), entries
 
 
 def contrasts(kind: str) -> tuple[Contrast, ...]:
@@ -312,7 +335,7 @@ def proof(kind: str) -> Proof:
         TestsProof(
             TestScope.ALL,
             (TestClass(TestSuite.UPSTREAM, "org.apache.kafka.raft.KafkaRaftClientTest", 201, fails, 0, 14.2),),
-            () if kind == "ship" else (failed,),
+            () if kind in ("ship", "dear") else (failed,),
             report="proof/patched/junit",
         ),
         (

@@ -1,5 +1,6 @@
 """A cluster that does nothing by itself, and a run of a scenario on it: no JVM, no waiting."""
 
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -57,6 +58,10 @@ class ShutEyes:
 
     def stop(self): ...
 
+    @contextmanager
+    def resting(self):
+        yield
+
 
 def take_place_of_live_ones(monkeypatch: pytest.MonkeyPatch, cluster=StillCluster, watcher=ShutEyes) -> None:
     """Have the executor make these, and wait as little as it can between looks."""
@@ -65,10 +70,10 @@ def take_place_of_live_ones(monkeypatch: pytest.MonkeyPatch, cluster=StillCluste
     monkeypatch.setattr(step_runner, "POLL_SECONDS", 0.01)
 
 
-def run_still(scenario, folder: Path, cancellation: Cancellation | None = None):
+def run_still(scenario, folder: Path, cancellation: Cancellation | None = None, soak=0.0):
     """Run a scenario on stock; return its result, the events of its journal, and the phases that were announced."""
     node_parts = SimpleNamespace(launch=lambda *_: None, template=None, profile="fast", line=line_of("3.9.1"))
-    cell = PlannedRun(RunKey(scenario.name, "stock", 1), scenario, Role.BASE, node_parts, STOCK)
+    cell = PlannedRun(RunKey(scenario.name, "stock", 1), scenario, Role.BASE, node_parts, STOCK, soak=soak)
     said = []
     result = executor.run_cell(cell, folder, said.append, cancellation or Cancellation())
     events = [entry.event for entry in read_journal(RunDirectory(folder).run(cell.key).journal)]

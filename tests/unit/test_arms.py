@@ -1,10 +1,23 @@
 """Arms follow from what the jars themselves say of the flag."""
 
+from dataclasses import replace
+
 import pytest
 
 from harness.base.errors import HarnessError
 from harness.logs.log_diff import pairs
-from harness.model.arms import Build, ClaimedFlag, Flag, Role, choose_arms, plan_arms, settings_of
+from harness.model.arms import (
+    Build,
+    ClaimedFlag,
+    Flag,
+    Kafka,
+    Role,
+    choose_arms,
+    kafkas_compared,
+    plan_arms,
+    settings_of,
+)
+from harness.stages.build import check_flag
 
 KEY = "some.flag"
 CLAIMED_ON = ClaimedFlag(KEY, True)
@@ -83,6 +96,29 @@ def test_a_base_whose_flag_is_off_by_default_is_its_own_control():
 def test_a_given_jar_without_claims_is_called_the_jar():
     arms = plan_arms(STOCK, build("jar", "given"), ClaimedFlag("", False), "21")
     assert text(arms) == {"stock": (Role.BASE, "absent"), "jar": (Role.ON, "absent")}
+
+
+def test_a_whole_kafka_without_claims_is_called_the_kafka():
+    arms = plan_arms(STOCK, build("kafka", "release"), ClaimedFlag("", False), "21")
+    assert text(arms) == {"stock": (Role.BASE, "absent"), "kafka": (Role.ON, "absent")}
+
+
+def test_a_whole_kafka_that_does_not_know_the_flag_of_the_claims_is_refused_and_a_jar_is_judged():
+    kafka = replace(build("kafka", "release"), kafka=Kafka("4.1.0"))
+    with pytest.raises(HarnessError, match=r"Kafka 4\.1\.0 does not know the flag some\.flag, which x\.toml is about"):
+        check_flag(kafka, "x.toml")
+    check_flag(replace(kafka, builder="given"), "x.toml")
+    check_flag(replace(kafka, flag=Flag("", False)), "")
+
+
+def test_two_kafkas_are_compared_where_any_jar_but_the_raft_jar_under_test_differs():
+    one, other = Kafka("3.9.1", "", "r", {"r": "1", "x": "2"}), Kafka("3.9.2", "", "r", {"r": "1", "x": "3"})
+    base, moved = replace(STOCK, kafka=one), replace(build("jar", "given"), kafka=replace(one, place="/opt"))
+    assert kafkas_compared(plan_arms(base, moved, ClaimedFlag("", False), "21")) is None
+    newer = replace(moved, kafka=other)
+    assert kafkas_compared(plan_arms(base, newer, ClaimedFlag("", False), "21")) == (one, other)
+    assert newer.jars == {"x": "3", "jar.jar": "jar" * 8}
+    assert (one.label, replace(one, place="/opt/a.tgz").label) == ("Kafka 3.9.1", "Kafka 3.9.1 (a.tgz)")
 
 
 def test_arms_are_chosen_by_name_or_by_role():

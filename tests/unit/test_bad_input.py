@@ -8,14 +8,16 @@ import zipfile
 from collections import namedtuple
 
 import pytest
+from whole_kafka import whole_kafka
 
 from harness.base.archives import first_problem
 from harness.base.errors import HarnessError
 from harness.cli import app as cli
 from harness.cluster import host_accounts, loopback
-from harness.kafka.distribution import RAFT_CLIENT, VERSION_ENTRY
+from harness.kafka.distribution import RAFT_CLIENT, VERSION_ENTRY, Distribution
 from harness.model.request import Request
 from harness.model.setup import Profile
+from harness.model.sides import sides_of
 from harness.stages import preflight
 
 LONGEST = 700
@@ -118,7 +120,7 @@ def test_an_archive_that_would_fill_the_disk_is_refused_by_its_own_list():
         (("verify", "--suite", "bootstap"), "Did you mean bootstrap?"),
         (("verify", "--arms", "base,patched-om"), "No arm is named 'patched-om'. Did you mean patched-on"),
         (("verify", "--jar", "given.jar", "--arms", "patched-on"), "No arm is named 'patched-on'"),
-        (("verify", "--git", "/src/kafka"), "--git /src/kafka names no ref"),
+        (("verify", "--git", "/src/kafka"), "/src/kafka names no ref"),
         (("verify", "--config", "nowhere.properties"), "nowhere.properties cannot be read"),
         (("verify", "--config", "."), "cannot be read as a properties file"),
         (("verify", "--java-home", "nowhere"), "is not a Java home"),
@@ -151,6 +153,43 @@ def test_a_distribution_that_cannot_be_used_is_reported_with_its_reason(harness,
     (tmp_path / "kafka").mkdir()
     libs(tmp_path / "kafka" / "libs")
     assert sentence in harness("verify", "--base-dist", "kafka")
+    assert sentence in harness("verify", "--dist", "kafka")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--base-kafka", "abc"), "'abc' is not a Kafka version"),
+        (("--base-kafka", "3.9.1", "--kafka", "../3.9.2"), "'../3.9.2' is not a Kafka version"),
+        (("--base-kafka", "3.9.1", "--kafka", "3.9.77"), "There is no lock for Kafka 3.9.77"),
+        (
+            ("--base-kafka", "17.0.1", "--kafka", "3.9.1"),
+            "Kafka 17.0.1 is of a release line that is not described here",
+        ),
+        (("--base-kafka", "3.9.1", "--kafka", "3.9.1", "--series", "nobodys"), "No patch series is named 'nobodys'"),
+        (("--base-series", "nobodys"), "No patch series is named 'nobodys'"),
+        (("--dist", "cut.tgz"), "cut.tgz is not a whole tar archive"),
+        (("--dist", "nowhere"), "nowhere is not an unpacked Kafka"),
+        (("--dist", "whole", "--kafka", "3.9.2"), "whole is Kafka 3.9.1, not 3.9.2"),
+        (("--base-git", "/src/kafka"), "/src/kafka names no ref"),
+        (("--base-jar", "given.jar", "--base-git", "u@r"), "--base-jar is a finished jar, and --base-git builds one"),
+    ],
+)
+def test_a_side_that_cannot_be_is_a_sentence_before_anything_is_downloaded(harness, tmp_path, arguments, sentence):
+    whole_kafka(tmp_path / "whole")
+    (tmp_path / "cut.tgz").write_bytes(b"\x1f\x8b no archive")
+    jar(tmp_path / "given.jar")
+    assert sentence in harness("verify", *arguments)
+    assert not (tmp_path / "cache" / "kafka-patch-harness" / "maven").exists()
+    assert not [*tmp_path.glob("out/*")]
+
+
+def test_a_rollout_of_a_kafka_onto_itself_is_refused_before_anything_is_made(harness, tmp_path):
+    whole_kafka(tmp_path / "whole")
+    for words in (("--base-kafka", "3.9.1", "--kafka", "3.9.1"), ("--base-dist", "whole", "--dist", "whole")):
+        sentence = harness("rollout", *words)
+        assert "There is nothing to roll: base and the candidate are both Kafka 3.9.1, no jar differs" in sentence
+        assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
 
 
 def test_a_configuration_that_is_not_text_is_refused(harness, tmp_path):
@@ -278,9 +317,59 @@ def test_a_file_in_the_way_of_a_run_directory_is_reported(harness, tmp_path):
 
 
 def test_a_wrong_arm_is_reported_with_those_that_there_are():
+    given = sides_of(Request(jar="x.jar"), lambda _: "")
     with pytest.raises(
         HarnessError,
         match=r"No arm is named 'x'\. There are: base, base-off, jar, jar-off, jar-on, off, on, stock, stock-off",
     ):
-        preflight.check_arms(Request(jar="x.jar", arms=("x",)))
-    preflight.check_arms(Request(jar="x.jar", arms=("base", "jar")))
+        preflight.check_arms(["x"], given)
+    preflight.check_arms(["base", "jar"], given)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("3.9.1", "9.9.9"), "There is no lock for Kafka 9.9.9"),
+        (("3.9.1", "three"), "'three' is not a Kafka version"),
+        (("3.9.1", "./nowhere"), "nowhere is not an unpacked Kafka"),
+        (("3.9.1", "3.9.1", "--mine", "absent.yml"), "--mine absent.yml cannot be read: No such file"),
+        (("3.9.1", "3.9.1", "--mine", "image"), "--mine image is no text file"),
+        (("3.9.1", "3.9.1", "--boots", "-1"), "Invalid value for '--boots'"),
+        (("3.9.1",), "Missing argument 'candidate'"),
+    ],
+)
+def test_two_kafkas_of_which_one_cannot_be_had_are_not_compared(harness, tmp_path, arguments, says, monkeypatch):
+    (tmp_path / "image").write_bytes(b"\x89PNG\0")
+    made = "harness.kafka.distribution.locked_distribution"
+    monkeypatch.setattr(made, lambda lock, _: _kafka(tmp_path, lock.version))
+    assert says in harness("upgrade-notes", *arguments)
+
+
+def _kafka(folder, version):
+    raft = jar(folder / f"kafka-raft-{version}.jar", version=version)
+    return Distribution(version, (raft,), raft, f"Kafka {version}")
+
+
+def _java_11(folder):
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "java").touch(mode=0o755)
+    (folder / "release").write_text('JAVA_VERSION="11.0.2"\n')
+    return folder
+
+
+@pytest.mark.parametrize("kafkas", [("3.9.2", "4.3.1"), ("4.3.1", "3.9.2")])
+def test_no_kafka_is_rolled_on_a_java_that_is_too_old_for_either_line(harness, tmp_path, kafkas):
+    java = _java_11(tmp_path / "java")
+    said = harness("rollout", "--base-kafka", kafkas[0], "--kafka", kafkas[1], "--java-home", java)
+    assert f"Kafka 4.3 needs Java 17 or newer, and {java} is Java 11.0.2." in said
+    assert not [*tmp_path.glob("out/*")]
+
+
+def test_a_java_that_is_too_old_for_one_of_two_kafkas_is_named(harness, tmp_path, monkeypatch):
+    _java_11(tmp_path / "java")
+    (tmp_path / "libs").mkdir()
+    newer = jar(tmp_path / "libs" / "kafka-raft-3.9.1.jar")
+    with zipfile.ZipFile(newer, "a") as archive:
+        archive.writestr("kafka/Kafka.class", b"\xca\xfe\xba\xbe\0\0\0\x3d")
+    said = harness("upgrade-notes", tmp_path, tmp_path, "--java-home", tmp_path / "java")
+    assert f"Kafka 3.9.1 unpacked in {tmp_path} needs Java 17, and {tmp_path / 'java'} is Java 11.0.2." in said

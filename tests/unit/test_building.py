@@ -27,7 +27,7 @@ from harness.building.builders.base import (
 from harness.building.builders.ecj import Ecj
 from harness.building.builders.javac import Javac, jdk_homes
 from harness.building.compiling import Compilation, first_errors
-from harness.building.configdef import Probe, failure_in, parse_keys, prepare_probe
+from harness.building.configdef import Probe, failure_in, parse_keys, prepare_probe, read_keys
 from harness.building.given import check_raft_jar, other_release, version_note
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.building.raft_builds import (
@@ -44,7 +44,7 @@ from harness.kafka.distribution import Distribution
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import load_series
 from harness.kafka.tree import SourceTree
-from harness.model.arms import Build, Flag
+from harness.model.arms import Build, Flag, Kafka
 from harness.rundir.directory import RunDirectory
 from harness.rundir.parts import BuildFolder
 from harness.toolbox.java import JavaRuntime
@@ -107,7 +107,7 @@ def sources(tmp_path: Path) -> MavenSources:
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     """A bench that finds the flag unknown in every jar: asking one needs a JVM, which the live tests start."""
     monkeypatch.setattr(raft_builds, "read_flag", lambda probe, jar, class_path, key: Flag(key, False))
-    return Bench(RunDirectory(tmp_path / "run"), Probe(tmp_path, RUNTIME), "some.key")
+    return Bench(RunDirectory(tmp_path / "run"), Probe(tmp_path, RUNTIME), "some.key", Kafka("3.9.1"))
 
 
 def tools(release: Distribution, sources: MavenSources, complaint: str = "") -> Toolchain:
@@ -499,3 +499,10 @@ def test_a_probe_that_two_harnesses_compile_at_once_is_there_for_both(tmp_path):
     probe = prepare_probe(Probing(), RUNTIME, (), tmp_path)
     assert (probe.classes / "ConfigProbe.class").is_file()
     assert [path.name for path in (tmp_path / "probes").iterdir()] == [probe.classes.name]
+
+
+def test_a_raft_jar_without_a_configuration_class_declares_no_key(tmp_path):
+    jar = tmp_path / "kafka-raft-2.8.2.jar"
+    with zipfile.ZipFile(jar, "w") as archive:
+        archive.writestr("org/apache/kafka/raft/RaftConfig.class", b"")
+    assert read_keys(Probe(tmp_path, RUNTIME), jar, ()) == ()

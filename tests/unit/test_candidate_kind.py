@@ -59,13 +59,31 @@ def lack(monkeypatch):
 def identify(request):
     """Return the inputs of a request once its jar was held against series, and what was reported."""
     stream = io.StringIO()
-    found = recognised(request, read_inputs(request), local_toolbox(), Reporter(Console(file=stream, width=500)))
+    found = recognised(
+        request, read_inputs(request, local_toolbox()), local_toolbox(), Reporter(Console(file=stream, width=500))
+    )
     return found, stream.getvalue().strip()
 
 
 def test_what_is_built_here_is_of_its_series_whatever_its_claims(own_claims):
     for claims in ("", "none", own_claims):
         assert identify(Request(claims=claims))[0].kind is CandidateKind.SERIES
+
+
+def suite_of(request):
+    names = {scenario.name for scenario in identify(request)[0].scenarios}
+    return "standard" if "leader-loss" in names else "bootstrap"
+
+
+def test_claims_are_asked_what_they_are_about_and_any_other_jar_whether_anything_is_worse(jar, own_claims, lack):
+    assert suite_of(Request()) == "bootstrap"
+    assert suite_of(Request(jar=jar)) == "standard"
+    assert suite_of(Request(jar=jar, suite="bootstrap")) == "bootstrap"
+    assert suite_of(Request(jar=jar, claims=own_claims)) == "bootstrap"
+    assert suite_of(Request(claims="none")) == "standard"
+    lack[0] = ""
+    assert suite_of(Request(jar=jar)) == "bootstrap"
+    assert suite_of(Request(jar=jar, suite="standard")) == "standard"
 
 
 @pytest.mark.usefixtures("lack")
@@ -111,8 +129,8 @@ def test_a_series_claims_make_a_jar_one_of_the_series_only_where_it_declares_all
 
 @pytest.mark.usefixtures("lack")
 def test_a_jar_of_a_version_without_a_series_is_unknown_and_no_mistake(tmp_path, jar):
-    other = jar.rename(tmp_path / "kafka-raft-3.9.0.jar")
-    found, line = identify(Request(jar=other, kafka_version="3.9.0"))
+    other = jar.rename(tmp_path / "kafka-raft-4.1.2.jar")
+    found, line = identify(Request(jar=other, kafka_version="4.1.2"))
     assert found.kind is CandidateKind.UNKNOWN
     assert line.endswith("the jar is not held against any series: asked is whether anything is worse")
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 import uuid
+import zipfile
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
@@ -30,18 +31,22 @@ SITE = str(Path(__file__).parents[2])
 
 
 def storage_tool(java: JavaRuntime, folder: Path) -> object:
-    node, voter = NodeConfig(0, 9092, 9093, {0: 9093}), Identity(0, uuid.uuid4(), 9093)
+    node, voter = NodeConfig(0, 9092, 9093, {0: 9093}), Identity(0, uuid.uuid4(), {"CONTROLLER": 9093})
     return format_with_storage_tool(
         java.java, [folder / "a.jar"], "a.Tool", folder / "data", node, uuid.uuid4(), [voter]
     )
 
 
 def class_archive(java: JavaRuntime, folder: Path) -> object:
+    (folder / "classes").touch()
     return dump_archive(java.java, [folder / "a.jar"], folder / "classes", folder / "a" / "x.jsa", ())
 
 
 def config_probe(java: JavaRuntime, folder: Path) -> object:
-    return read_keys(Probe(folder, java), folder / "a.jar", [])
+    jar = folder / "a.jar"
+    with zipfile.ZipFile(jar, "w") as archive:
+        archive.writestr("org/apache/kafka/raft/QuorumConfig.class", b"")
+    return read_keys(Probe(folder, java), jar, [])
 
 
 def javac(java: JavaRuntime, folder: Path) -> object:

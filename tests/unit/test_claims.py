@@ -221,7 +221,11 @@ def test_every_shipped_claim_is_asked_of_something_and_the_known_gaps_are_promis
             "claim 2 lacks scenario",
         ),
         ('"DynamicTest#works"]', '"DynamicTest.works"]', "tests: 'DynamicTest.works' is not Class#method"),
-        ('queries = ["q"]', 'queries = ["q"]\nevidence = "x"', "claim 2: expect and evidence go with a scenario"),
+        (
+            'queries = ["q"]',
+            'queries = ["q"]\nevidence = "x"',
+            "claim 2: .*limits go with a scenario",
+        ),
         ('scenario = "turn2"', 'scenario = "turn2"\nevidence = "("', r"evidence: '\(' is no regular expression"),
         ('id = "r"', 'id = "q"', "question id q is used twice"),
         ('id = "r"', 'id = "R"', "question 2, id: 'R'"),
@@ -266,3 +270,29 @@ def test_a_claim_says_at_which_level_its_line_is_expected(line, level):
 def test_a_level_that_is_none_or_that_no_line_has_is_refused(lines, why):
     with pytest.raises(HarnessError, match=why):
         parse_claims(GOOD.replace('scenario = "turn2"\n', lines).encode(), "here")
+
+
+def test_a_claim_may_state_the_most_that_figures_of_its_scenario_may_be():
+    limited = GOOD.replace(
+        'id = "one"', 'id = "one"\nlimits = { observer_recovers_seconds = 3, node_cpu_seconds = 20.5 }'
+    )
+    (claim,) = parse_claims(limited.encode(), "here").claims
+    assert claim.limits == {"observer_recovers_seconds": 3.0, "node_cpu_seconds": 20.5}
+
+
+@pytest.mark.parametrize(
+    ("limits", "complaint"),
+    [
+        ("3", "claim 1, limits: write limits = "),
+        ('{ "Recovers!" = 3 }', "claim 1, limits: write limits = "),
+        ('{ recovers_seconds = "3" }', "claim 1, limits.recovers_seconds: '3' is no number that can be the most"),
+        ("{ recovers_seconds = true }", "True is no number"),
+        ("{ recovers_seconds = -1 }", "-1 is no number"),
+        ("{ recovers_seconds = inf }", "inf is no number"),
+        ("{ recovers_seconds = nan }", "nan is no number"),
+    ],
+)
+def test_a_limit_is_a_figure_with_the_most_that_it_may_be(limits, complaint):
+    limited = GOOD.replace('id = "one"', f'id = "one"\nlimits = {limits}')
+    with pytest.raises(HarnessError, match=f"^here: .*{complaint}"):
+        parse_claims(limited.encode(), "here")

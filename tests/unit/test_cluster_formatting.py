@@ -25,8 +25,9 @@ from harness.cluster.formatting import (
 )
 
 ADDRESSES = st.builds(Address, st.sampled_from(["192.0.2.1", "node-0.example"]), st.integers(1, 65535))
+LISTENERS = st.dictionaries(st.sampled_from(["CONTROLLER", "SECURE_CONTROLLER"]), ADDRESSES, min_size=1)
 IDENTITIES = st.lists(
-    st.builds(Identity, st.integers(0, 2**31 - 1), st.uuids(version=4), ADDRESSES), min_size=1, max_size=7
+    st.builds(Identity, st.integers(0, 2**31 - 1), st.uuids(version=4), LISTENERS), min_size=1, max_size=7
 )
 
 
@@ -68,15 +69,16 @@ def test_the_snapshot_names_exactly_the_given_voters(identities):
     _, changed, _ = records_of(with_voters(snapshot(), identities))
     read, _ = entity_reader(VotersRecord)(changed.value, 0)
     named = [
-        (int(v.voter_id), v.voter_directory_id, v.endpoints[0].host, int(v.endpoints[0].port)) for v in read.voters
+        (int(v.voter_id), v.voter_directory_id, {e.name: Address(e.host, int(e.port)) for e in v.endpoints})
+        for v in read.voters
     ]
-    assert named == [(i.node, i.directory, i.controller.host, i.controller.port) for i in identities]
+    assert named == [(each.node, each.directory, each.listeners) for each in identities]
 
 
 def test_other_records_of_the_snapshot_are_kept():
     before, after = (
         records_of(snapshot()),
-        records_of(with_voters(snapshot(), [Identity(1, uuid.uuid4(), Address("192.0.2.1", 2))])),
+        records_of(with_voters(snapshot(), [Identity(1, uuid.uuid4(), {"CONTROLLER": Address("192.0.2.1", 2)})])),
     )
     assert (before[0], before[2]) == (after[0], after[2])
 

@@ -52,7 +52,7 @@ def test_a_node_that_shares_no_version_is_reported_in_a_sentence(node):
 def test_every_request_that_a_shipped_line_states_has_a_schema():
     stated = line_of("3.9.1").requests
     everything = dict.fromkeys(range(200), (0, 99))
-    assert {name: int(named(name, stated, everything).split(".v")[1].split(".")[0]) for name in stated} == {
+    assert {name: int(named(name, stated, everything).split(".")[-2].removeprefix("v")) for name in stated} == {
         name: highest for name, (_, highest) in stated.items()
     }
 
@@ -91,9 +91,21 @@ def test_a_node_is_asked_once_what_it_understands_and_anew_when_it_has_started()
         thread.join()
     assert schemas.__name__ == "kio.schema.describe_quorum.v2.request"
     assert wire.schemas("describe_quorum", address) is schemas
-    wire.forget([address])
+    wire.meet([address], {"describe_quorum": (0, 2)})
     with pytest.raises(Unreachable):
         wire.schemas("describe_quorum", address)
+
+
+def test_a_node_of_another_line_is_sent_what_its_own_line_allows():
+    with socketserver.TCPServer(("127.0.0.1", 0), Node) as server:
+        address = Address("127.0.0.1", server.server_address[1])
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        wire = Wire({"describe_quorum": (0, 2)})
+        wire.meet([address], {"describe_quorum": (0, 1)})
+        schemas = wire.schemas("describe_quorum", address)
+        thread.join()
+    assert schemas.__name__ == "kio.schema.describe_quorum.v1.request"
 
 
 def test_a_request_has_those_values_that_its_version_knows():

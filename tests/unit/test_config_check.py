@@ -3,7 +3,7 @@
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.building.config_check import check_keys
+from harness.building.config_check import check_keys, one_sided_keys
 
 KNOWN = ("log.retention.hours", "num.network.threads", "group.min.session.timeout.ms", "replica.fetch.min.bytes")
 
@@ -39,3 +39,12 @@ def test_a_slip_is_refused_with_the_key_that_was_meant(key, meant):
 def test_a_key_of_a_plugin_or_of_another_version_passes_and_is_named(key):
     (warning,) = check_keys([key], KNOWN)
     assert f"Kafka itself does not know {key}" in warning
+
+
+def test_a_key_that_one_version_alone_knows_is_named_with_who_ignores_it():
+    base, candidate = ("stock (Kafka 3.9.1)", ("a", "zookeeper.connect")), ("kafka (Kafka 4.1.0)", ("a", "b"))
+    assert one_sided_keys(("a", "b", "zookeeper.connect", "my.plugin"), base, candidate) == (
+        "--config: kafka (Kafka 4.1.0) does not know zookeeper.connect, which stock (Kafka 3.9.1) does: "
+        "only there it has an effect",
+        "--config: stock (Kafka 3.9.1) does not know b, which kafka (Kafka 4.1.0) does: only there it has an effect",
+    )

@@ -36,7 +36,7 @@ from harness.scenario.monitors import host_not_starved
 from harness.scenario.registry import load_all
 from harness.scenario.verbs import Kind, verb, verbs
 from harness.stages.inputs import read_inputs
-from harness.toolbox.toolbox import Toolbox
+from harness.toolbox.toolbox import Toolbox, local_toolbox
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -65,6 +65,8 @@ class Sleeper:
     """A node whose process sleeps."""
 
     was_started, hangs, thread_dumps, state, log_file = False, False, (), NodeState.READY, Path("nowhere")
+    metadata_log = Path("nowhere")
+    figures_file = Path("nowhere")
     is_running = True
 
     def __init__(self, number: int) -> None:
@@ -115,16 +117,16 @@ class SleepingCluster(StillCluster):
 
 
 class Eyes:
-    """A watcher that sees what the cluster answers, and the high watermarks that a test names as (epoch, value)."""
+    """A watcher that sees what the cluster answers, and the epochs that a test names."""
 
-    high_watermarks = ((1, 7), (2, -1), (1, 5), (2, 8))
+    epochs = (-1, 1, 2, 1)
 
     def __init__(self, cluster, on_look, _on_fault):
         self.cluster, self.on_look = cluster, on_look
 
     def start(self):
-        for epoch, value in self.high_watermarks:
-            self.on_look(Look(time.monotonic(), Quorum(0, epoch, value), {}))
+        for epoch in self.epochs:
+            self.on_look(Look(time.monotonic(), Quorum(0, epoch), {}))
 
     def stop(self): ...
 
@@ -191,8 +193,8 @@ def test_the_scenario_is_carried_out_with_fault_condition_load_and_monitor_of_th
     looks = [event for event in events if isinstance(event, Sampled) and "at most 5 records behind" in event.condition]
     assert (looks[-1].ok, looks[-1].detail["leader"]) == (True, 1)
     assert "write records one by one to “orders”" in done
-    assert result.measures["high_watermark"] == 8
-    assert Noted("the high watermark came to 8") in events
+    assert result.measures["newest_epoch"] == 2
+    assert Noted("the quorum came to epoch 2") in events
 
 
 def sample_of(name, quorum):
@@ -200,11 +202,11 @@ def sample_of(name, quorum):
     return verb(name)(observer, 5).sample(SimpleNamespace(quorum=lambda: quorum))
 
 
-def test_a_high_watermark_that_goes_back_fails_the_run_by_the_monitors_name(run_it, monkeypatch):
-    monkeypatch.setattr(Eyes, "high_watermarks", ((1, 7), (2, 6)))
+def test_a_storm_of_elections_fails_the_run_by_the_monitors_name(run_it, monkeypatch):
+    monkeypatch.setattr(Eyes, "epochs", (1, 12))
     result, *_ = run_it()
-    assert (result.outcome, result.expectation) == (Outcome.FAILED, "high_watermark_never_goes_back")
-    assert result.reason == "leader 0 has high watermark 6, after 7"
+    assert (result.outcome, result.expectation) == (Outcome.FAILED, "epochs_are_few")
+    assert result.reason == "the quorum went from epoch 1 to 12"
 
 
 @pytest.mark.parametrize(("offset", "holds"), [(95, True), (94, False), (-1, False)])
@@ -273,7 +275,7 @@ def test_each_of_the_pages_verbs_is_one_file_and_is_listed(scenarios):
         "resume": (Kind.ACTION, "pause.py"),
         "lags_at_most": (Kind.CONDITION, "lags_at_most.py"),
         "write_one_by_one": (Kind.LOAD, "one_by_one.py"),
-        "high_watermark_never_goes_back": (Kind.MONITOR, "high_watermark.py"),
+        "epochs_are_few": (Kind.MONITOR, "epochs_are_few.py"),
     }
 
 
@@ -300,7 +302,7 @@ def test_the_pages_series_is_chosen_by_name_and_claims_what_its_scenario_shows(s
     series = load_series(series_folder("3.9.1", "candidates-name-the-epoch"))
     assert [patch.subject for patch in series.patches] == ["Say in which epoch the leader fell silent"]
     request = Request(series="candidates-name-the-epoch", scenario_folders=(scenarios,), scenarios=("leader-pauses",))
-    inputs = read_inputs(request)
+    inputs = read_inputs(request, local_toolbox())
     (claim,) = inputs.claims.claims
     assert claim.scenario == inputs.scenarios[0].name
     assert {role: str(shown) for role, shown in claim.expected.items()} == {Role.BASE: "PASSED", Role.ON: "PASSED"}
@@ -311,8 +313,8 @@ def test_the_pages_release_line_is_one_file_of_the_users(shown_files, tmp_path, 
     folder = tmp_path / "data" / "kafka-patch-harness" / "lines"
     folder.parent.mkdir(parents=True)
     folder.symlink_to(shown_files / "builds" / "lines")
-    line = line_of("4.1.0")
-    assert (line.name, line.class_files, line.logging.file) == ("4.1", 17, "log4j2.properties")
+    line = line_of("5.0.0")
+    assert (line.name, line.java, line.class_files, line.logging.file) == ("5.0", 21, 17, "log4j2.properties")
     assert line.requests["metadata"] == (12, 13)
 
 

@@ -12,7 +12,7 @@ from harness.building.jars import write_jar
 from harness.coverage.agent import Agent
 from harness.coverage.changes import ChangedCode
 from harness.coverage.jacoco import Hits
-from harness.model.arms import Arm, Build, Flag, Role
+from harness.model.arms import Arm, Build, Flag, Kafka, Role
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.proof import Coverage, Proof, ReachedLine, ReachedMethod, TestScope, TestsProof
 from harness.model.request import Request
@@ -66,7 +66,7 @@ def ran(monkeypatch, run_dir):
             if cell.key.scenario == "turn2":
                 RunDirectory(root).run(cell.key).execution_data.write_bytes(b"data")
 
-    monkeypatch.setattr(stage, "prepare_node_parts", lambda *_: None)
+    monkeypatch.setattr(stage, "parts_of_arms", lambda arms, *_: {arm.name: None for arm in arms})
     monkeypatch.setattr(Toolbox, "tool", lambda _, purpose: run_dir / f"{purpose}.jar")
     changed = ChangedCode({FILE: frozenset({1, 2, 3})}, frozenset({("a/One", "f", "()V"), ("a/One", "g", "()V")}))
     monkeypatch.setattr(stage, "code_of_methods", lambda *_: changed)
@@ -91,6 +91,16 @@ def test_every_scenario_runs_once_on_the_candidate_as_claimed_apart_from_the_run
     assert agents == {(Agent(run_dir / "coverage-agent.jar", ("a/One",)),)}
     assert {cell.install.jar for cell, _ in ran} == {run_dir / PATCHED.jar}
     assert not (run_dir / "runs").exists()
+
+
+def test_no_more_scenarios_run_once_each_changed_method_was_entered(run_dir, ran, monkeypatch):
+    one = ChangedCode({FILE: frozenset({1, 2})}, frozenset({("a/One", "f", "()V")}))
+    monkeypatch.setattr(stage, "code_of_methods", lambda *_: one)
+    asked = tuple(DeclaredScenario(name) for name in ("turn2", "turn1", "leader-loss"))
+    RunDirectory(run_dir).declaration.write(replace(ASKED, scenarios=asked))
+    stage.coverage(run_dir, TOOLBOX, QUIET)
+    assert [cell.key.scenario for cell, _ in ran] == ["turn2", "turn1"], "two clusters run side by side"
+    assert written(run_dir).gap.startswith("2 of 3 scenarios were run for this: they enter each changed method.")
 
 
 def test_lines_are_written_with_the_scenarios_that_ran_them_and_what_gave_no_data_is_reported(run_dir, ran):
@@ -130,6 +140,17 @@ def test_a_candidate_that_changes_no_code_needs_no_run(run_dir, ran, monkeypatch
     stage.coverage(run_dir, TOOLBOX, QUIET)
     assert not ran
     assert written(run_dir) == Coverage((), "Nothing that differs from base has instructions.")
+
+
+def test_what_changed_between_two_whole_kafkas_is_not_looked_for_line_by_line(run_dir, ran, monkeypatch):
+    monkeypatch.setattr(stage, "classes_from", lambda *_: ())
+    monkeypatch.setattr(stage, "code_of_methods", lambda *_: ChangedCode({}, frozenset()))
+    base = replace(STOCK, build=replace(BASE, kafka=Kafka("3.9.1", "", "r", {"r": "1", "x": "2"})))
+    on = replace(ON, build=replace(PATCHED, kafka=Kafka("3.9.2", "", "r", {"r": "1", "x": "3"})))
+    RunDirectory(run_dir).declaration.write(replace(ASKED, arms=(base, on)))
+    stage.coverage(run_dir, TOOLBOX, QUIET)
+    assert not ran
+    assert written(run_dir).gap == ("What changed between Kafka 3.9.1 and Kafka 3.9.2 was not looked for line by line.")
 
 
 def test_methods_of_a_jar_without_line_numbers_are_looked_for_by_their_class(run_dir, ran, monkeypatch):

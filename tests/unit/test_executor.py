@@ -65,7 +65,7 @@ def run(tmp_path, *build, budget=60.0, cancellation=None, **changes):
         for add in build:
             add(plan)
 
-    scenario = Scenario("s", "?", kraft(controllers=1, observers=0), "suite", budget, plan_it, __file__)
+    scenario = Scenario("s", "?", kraft(controllers=1, observers=0), ("suite",), budget, plan_it, __file__)
     return run_still(replace(scenario, **changes), tmp_path, cancellation)
 
 
@@ -116,6 +116,19 @@ def test_an_unmet_expectation_fails_by_its_name_and_ends_the_plan(tmp_path):
     assert (result.outcome, result.expectation) == (Outcome.FAILED, "observer_recovers")
     assert deed.done == 0
     assert result.evidence[0].path.endswith("journal.jsonl")
+
+
+def test_the_question_that_failed_is_named_with_its_phase_and_those_that_were_not_asked_any_more(tmp_path):
+    later = [phase("two"), expect(Looks(True), "later"), expect(Looks(True), "last")]
+    result, *_ = run(tmp_path, expect(Looks(True), "first"), phase("one"), expect(Looks(False), "second"), *later)
+    assert (result.outcome, result.expectation) == (Outcome.FAILED, "second")
+    assert result.reason == "it is so: not within 0.1 s, in phase “one”; not asked: later, last"
+    assert result.unasked == ("later", "last")
+
+
+def test_an_unmet_guard_says_as_well_what_was_not_asked(tmp_path):
+    result, *_ = run(tmp_path, guard(Looks(False)), expect(Looks(True), "later"))
+    assert result.reason.endswith("; not asked: later")
 
 
 def test_an_expectation_that_could_not_be_tested_at_its_end_fails_nothing(tmp_path):
@@ -253,6 +266,47 @@ def test_before_a_fault_the_engine_remembers_who_leads_and_before_other_actions_
     assert not requested
     run(tmp_path / "two", do(fault))
     assert (fault.before.leader, fault.before.epoch) == (1, 7)
+
+
+def test_monitors_are_told_of_a_fault_that_is_done_and_of_no_other_action(tmp_path):
+    told = []
+
+    class Watches(Monitor):
+        name: ClassVar[str] = "watches"
+
+        def after_fault(self):
+            told.append(fault.done)
+
+    class Breaks(Deed, Fault):
+        pass
+
+    fault = Breaks()
+    run(tmp_path, lambda plan: plan.always(Watches), do(Deed()), do(fault), do(Deed()))
+    assert told == [1]
+
+
+def test_monitors_are_told_of_phases_and_their_figures_by_phase_are_in_the_result(tmp_path):
+    class Counts(Monitor):
+        name: ClassVar[str] = "counts"
+
+        def __init__(self, record, cluster):
+            super().__init__(record, cluster)
+            self.phases = {}
+
+        def begin_phase(self, name):
+            self.phases[name] = {"phases_before": float(len(self.phases))}
+
+        def measures_by_phase(self):
+            return self.phases
+
+    def two_phases(plan):
+        plan.always(Counts)
+        for name in ("start", "moves"):
+            with plan.phase(name):
+                plan.do(Deed())
+
+    result, *_ = run(tmp_path, two_phases)
+    assert result.by_phase == {"start": {"phases_before": 0.0}, "moves": {"phases_before": 1.0}}
 
 
 def test_a_scenario_whose_needs_this_host_lacks_is_unsupported_with_reason_and_remedy(tmp_path):

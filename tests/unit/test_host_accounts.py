@@ -57,6 +57,15 @@ def test_pressure_is_the_time_in_which_everybody_waited(tmp_path):
     assert (accounts.stalled_seconds("io", proc), accounts.stalled_seconds("memory", proc)) == (2.5, 0.0)
 
 
+def test_disks_count_operations_and_how_long_they_took_but_for_disks_in_memory(tmp_path):
+    old = "   8       0 sda 10 0 80 200 5 0 40 1000 0 9 9\n"
+    new = " 254       0 vda 1 0 8 3 2 0 8 40 0 9 9 0 0 0 0 4 600\n"
+    memory = "   7       0 loop0 9 0 9 9 9 0 9 9 0 9 9\n 253 0 zram0 9 0 9 9 9 0 9 9 0 9 9\n"
+    proc = write(tmp_path, {"diskstats": f"{memory}{old}{new}"})
+    assert accounts.disk_operations(proc) == {"read": (11, 0.203), "write": (7, 1.04), "flush": (4, 0.6)}
+    assert accounts.disk_operations(tmp_path / "none") == {}
+
+
 @pytest.mark.parametrize(
     ("membership", "files"),
     [

@@ -1,5 +1,6 @@
 """The meter reads the kernel's own accounts of real processes."""
 
+import math
 import os
 import subprocess
 import time
@@ -57,6 +58,20 @@ def test_a_meter_counts_from_its_first_reading_of_a_process(busy):
     reading = next(readings_of(pid, 0.2))
     assert reading.own <= reading.seconds + 0.1, "half a second that it had run before is not counted"
     assert 0.1 < reading.seconds < 10
+
+
+def test_a_disk_answers_as_the_slowest_of_its_operations_did_since_the_last_reading(monkeypatch):
+    counts = iter(
+        [
+            {"read": (10, 1.0), "flush": (5, 1.0)},
+            {"read": (20, 1.02), "flush": (7, 2.0)},
+            {"read": (20, 1.02), "flush": (7, 2.0)},
+            {},
+        ]
+    )
+    monkeypatch.setattr(accounts, "disk_operations", lambda: next(counts))
+    meter = HostMeter()
+    assert [meter.reading([]).answer for _ in range(3)] == [0.5, math.inf, math.inf]
 
 
 def test_a_wait_that_lasts_is_counted_as_it_grows_and_not_again_when_it_ends(monkeypatch):

@@ -194,6 +194,16 @@ def test_all_unsupported_is_never_a_ship() -> None:
     assert "partition was not run: this host does not support it (needs root)." in record.not_tested
 
 
+def test_questions_that_a_run_did_not_come_to_are_named_unless_it_failed_as_claimed() -> None:
+    stopped = [replace(each, unasked=("a", "b")) for each in ran("turn2", R, R, H)[:2]]
+    results = [*stopped, *ran("turn2", R, R, H)[2:]]
+    assert decide(declare("turn2", claims=(FIX,)), results).not_tested == ()
+    assert decide(declare("turn2"), results).not_tested == (
+        "turn2 on stock was FAILED(observer_recovers), and so not asked for a and b.",
+        "turn2 on patched-off was FAILED(observer_recovers), and so not asked for a and b.",
+    )
+
+
 def test_a_claim_that_this_host_cannot_ask_is_named_however_well_the_rest_went() -> None:
     record = decide(
         declare("turn2", "partition", claims=(FIX, replace(FIX, id="heals", scenario="partition"))),

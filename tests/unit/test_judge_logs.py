@@ -3,16 +3,18 @@
 from dataclasses import replace
 
 import pytest
-from test_judge import BROKEN, FIX, FLAG, SOUND, H, R, declare, ran, rests
+from test_judge import BROKEN, FIX, FLAG, GUARD, SOUND, STARVED, H, R, declare, ran, rests
 
 from harness.judge.decision import decide
-from harness.model.findings import Contrast, Finding, FindingKind, Significance
+from harness.judge.log_verdict import describe_rate
+from harness.model.findings import Contrast, Finding, FindingKind, Significance, StockRate
 from harness.model.proof import ClaimChain
 from harness.model.runs import Evidence, Verdict
 
 FOUND = Finding(
     FindingKind.NEW, "It failed (…)", "turn2", "voter", "start", "ERROR", "a.B", 0, 6, "", "ERROR It failed (x)", (),
     significance=Significance.BEYOND, base_runs=(0, 0, 0), candidate_runs=(2, 2, 2),
+    stock=StockRate(40, 0, 0, unmatched=True),
 )  # fmt: skip
 
 
@@ -26,8 +28,8 @@ def test_an_error_in_every_run_of_the_candidate_and_in_none_of_base_is_a_hold_th
     record = judged(FOUND)
     assert record.verdict is Verdict.HOLD
     assert rests(record)[0] == (
-        "turn2: patched-on logs at ERROR what no claim expects, 2, 2, 2 times in its runs against 0, 0, 0 on stock: "
-        "It failed (…)"
+        "turn2: patched-on logs at ERROR what no claim expects, 2, 2, 2 times in its runs against 0, 0, 0 on stock "
+        "(base's jar logs it in none of 40 known runs): It failed (…)"
     )
 
 
@@ -37,13 +39,24 @@ def test_an_error_in_every_run_of_the_candidate_and_in_none_of_base_is_a_hold_th
         replace(FOUND, level="INFO"),
         replace(FOUND, significance=Significance.UNKNOWN),
         replace(FOUND, significance=Significance.WITHIN),
+        replace(FOUND, stock=None),
         replace(FOUND, kind=FindingKind.VANISHED, base_runs=(2, 2, 2), candidate_runs=(0, 0, 0)),
         replace(FOUND, kind=FindingKind.RATE, base_runs=(20, 20, 20)),
         replace(FOUND, kind=FindingKind.LEVEL, base_runs=(2, 2, 2), candidate_runs=(0, 0, 0)),
         replace(FOUND, kind=FindingKind.ORDER),
         replace(FOUND, template=f"KafkaConfig: {FLAG.key} = true", level="INFO"),
     ],
-    ids=["not a warning", "one run", "noise", "gone", "rarer", "a lesser level", "another order", "the flag's own key"],
+    ids=[
+        "not a warning",
+        "one run",
+        "noise",
+        "nothing known of base's jar",
+        "gone",
+        "rarer",
+        "a lesser level",
+        "another order",
+        "the flag's own key",
+    ],
 )
 def test_what_is_no_worse_or_no_more_than_noise_or_the_flags_own_decides_nothing(finding):
     assert judged(finding).verdict is Verdict.SHIP
@@ -139,3 +152,123 @@ def test_the_same_line_in_many_places_is_named_once_and_many_lines_are_cut():
     reasons = rests(judged(*places, *lines))
     assert len([each for each in reasons if "It failed" in each]) == 5
     assert "5 more such lines are among the log differences." in reasons
+
+
+@pytest.mark.parametrize(
+    ("base", "candidate", "stock", "counted"),
+    [
+        (H, H, StockRate(40, 3, 2), True),
+        (R, R, StockRate(40, 3, 2), True),
+        (R, H, StockRate(40, 3, 2), False),
+        (H, R, StockRate(40, 0, 0, 12), False),
+        (BROKEN, H, StockRate(40, 3, 2), False),
+        (R, H, StockRate(40, 0, 0, unmatched=True), True),
+        (H, GUARD, StockRate(40, 0, 0, unmatched=True), True),
+        (H, STARVED, StockRate(40, 0, 0, unmatched=True), False),
+        (H, BROKEN, StockRate(40, 0, 0, unmatched=True), False),
+    ],
+    ids=[
+        "both passed", "both failed alike", "the candidate recovers", "the candidate fails", "base is broken",
+        "nowhere on base's jar", "nowhere, before a guard that was not met", "the host starved it", "it is broken",
+    ],
+)  # fmt: skip
+def test_what_runs_log_that_ended_otherwise_than_bases_counts_only_where_bases_jar_logs_nothing_like_it_anywhere(
+    base, candidate, stock, counted
+):
+    plan = declare("turn2")
+    contrasts = [Contrast("stock", "patched-on", (replace(FOUND, stock=stock),))]
+    record = decide(plan, ran("turn2", base, base, candidate), SOUND, contrasts)
+    assert any("It failed" in sentence for sentence in rests(record)) is counted
+
+
+GONE = replace(
+    FOUND, kind=FindingKind.VANISHED, template="It has failed (…)", base_runs=(2, 2, 2), candidate_runs=(0, 0, 0),
+    stock=StockRate(41, 41, 2),
+)  # fmt: skip
+SOMETIMES = StockRate(41, 20, 2)
+
+
+@pytest.mark.parametrize(
+    ("gone", "verdict"),
+    [
+        (GONE, Verdict.SHIP),
+        (replace(GONE, base_runs=(1, 1, 1)), Verdict.HOLD),
+        (replace(GONE, level="WARN"), Verdict.HOLD),
+        (replace(GONE, logger="a.C"), Verdict.HOLD),
+        (replace(GONE, node_kind="observer"), Verdict.HOLD),
+        (replace(GONE, template="Connection could not be established"), Verdict.HOLD),
+        (replace(GONE, template="[a <n>] Bad (…)"), Verdict.HOLD),
+        (replace(GONE, stock=SOMETIMES, significance=Significance.WITHIN), Verdict.HOLD),
+        (replace(GONE, stock=None, significance=Significance.UNKNOWN), Verdict.SHIP),
+        (replace(GONE, stock=None, significance=Significance.UNKNOWN, base_runs=(2, 2)), Verdict.HOLD),
+        (replace(GONE, stock=None, significance=Significance.UNKNOWN, base_runs=(2, 2, 0)), Verdict.HOLD),
+    ],
+    ids=[
+        "another wording", "rarer", "another level", "another logger", "other nodes", "other words", "the same context",
+        "base's jar logs it in some runs", "base logs it in each of three runs", "in two", "in two of three",
+    ],
+)  # fmt: skip
+def test_a_line_that_takes_the_place_of_one_as_frequent_in_like_words_is_another_wording_of_it(gone, verdict):
+    found = replace(FOUND, template=f"[a <n>] {FOUND.template}") if gone.template.startswith("[") else FOUND
+    assert judged(found, gone).verdict is verdict
+
+
+def test_another_wording_of_what_base_always_logs_in_one_scenario_is_one_where_it_only_sometimes_does():
+    rare = replace(GONE, scenario="turn1", stock=SOMETIMES, significance=Significance.WITHIN)
+    there = replace(FOUND, scenario="turn1")
+    plan = declare("turn1", "turn2", repeats=3)
+    results = [*ran("turn1", [H] * 3, [H] * 3, [H] * 3), *ran("turn2", [H] * 3, [H] * 3, [H] * 3)]
+
+    def held(*findings):
+        return decide(plan, results, SOUND, [Contrast("stock", "patched-on", findings)]).verdict is Verdict.HOLD
+
+    assert not held(FOUND, GONE, there, rare)
+    assert held(there, rare)
+
+
+def test_the_flood_that_stands_beside_the_warnings_that_a_fix_ends_is_a_hold():
+    """The fix is meant to end these; that gives its logger no free warning."""
+    ended = replace(GONE, template="Connection to node <n> could not be established.", base_runs=(60, 60, 60))
+    flood = replace(FOUND, template="Truncating committed records", candidate_runs=(80, 80, 80))
+    assert judged(flood, ended).verdict is Verdict.HOLD
+
+
+def test_one_line_that_is_gone_makes_room_for_one_other_wording():
+    assert judged(FOUND, replace(FOUND, template="It failed again (…)"), GONE).verdict is Verdict.HOLD
+
+
+@pytest.mark.parametrize(
+    ("rate", "text"),
+    [
+        (StockRate(41, 0, 0), "base's jar logs it in none of 41 known runs"),
+        (StockRate(41, 0, 0, 7), "base's jar logs it in none of 41 known runs, in 7 elsewhere"),
+        (StockRate(41, 3, 2, 7), "base's jar logs it in 3 of 41 known runs, at most 2 times"),
+    ],
+)
+def test_what_is_known_of_bases_jar_is_said(rate, text):
+    assert describe_rate(rate) == text
+
+
+@pytest.mark.parametrize(
+    ("finding", "verdict"),
+    [
+        (FOUND, Verdict.SHIP),
+        (replace(FOUND, stock=replace(FOUND.stock, flood=True)), Verdict.HOLD),
+        (replace(FOUND, stock=replace(FOUND.stock, flood=True), level="INFO"), Verdict.SHIP),
+    ],
+    ids=["in every run", "a flood", "a flood that informs"],
+)
+def test_of_two_kafkas_only_floods_of_warnings_decide(finding, verdict):
+    """Thousands of statements differ between them, and a release says what it always warns of."""
+    plan = declare("turn2", repeats=3)
+    results = ran("turn2", [H, H, H], [H, H, H], [H, H, H])
+    contrast = Contrast("stock", "patched-on", (finding,), of_two_kafkas=True)
+    record = decide(plan, results, SOUND, [contrast])
+    assert (Verdict.HOLD in {each.weight for each in record.reasons}) is (verdict is Verdict.HOLD)
+
+
+def test_a_hold_by_the_logs_of_one_run_is_not_called_unlucky_and_its_scenario_not_sound():
+    plan = declare("turn1", "turn2")
+    results = [*ran("turn1", H, H, H), *ran("turn2", H, H, H)]
+    record = decide(plan, results, SOUND, [Contrast("stock", "patched-on", (replace(FOUND, candidate_runs=(400,)),))])
+    assert (record.verdict, record.against) == (Verdict.HOLD, "Nothing speaks against the candidate in turn1.")

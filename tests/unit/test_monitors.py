@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.base.waiting import wait_until
+from harness.cluster.host_accounts import RaftThreads
 from harness.cluster.install import Install
 from harness.cluster.node import NodeState
 from harness.cluster.observed_arm import ObservedArm, mismatch
@@ -359,7 +360,7 @@ def raft_thread(monkeypatch):
         def __truediv__(self, _):
             return SimpleNamespace(read_text=lambda: f"0 {int(thread.waited * 1e9)} 3")
 
-    monkeypatch.setattr(RunQueueWaits, "_find", lambda *_: Task())
+    monkeypatch.setattr(RaftThreads, "task", lambda *_: Task())
     monkeypatch.setattr(RunQueueWaits, "_stopped_for", lambda *_: 0.0)
     monkeypatch.setattr(host_not_starved, "is_runnable", lambda *_: thread.runnable)
     monkeypatch.setattr(host_not_starved.time, "monotonic", lambda: thread.now)
@@ -408,7 +409,13 @@ def figures(record, *looks):
 
 def test_a_quorum_that_gets_on_pauses_for_a_no_op_at_most(record):
     found = figures(record, (0.0, 1, 2, 10, 10, 10), (0.5, 1, 2, 11, 11, 10), (1.0, 1, 2, 12, 12, 12))
-    assert found == {"leader_changes": 0, "high_watermark_pause_seconds": 0.5, "observer_lag_records": 1}
+    assert found == {
+        "elections_beyond_faults": 0,
+        "leader_changes": 0,
+        "leaderless_seconds": 0.0,
+        "high_watermark_pause_seconds": 0.5,
+        "observer_lag_records": 1,
+    }
 
 
 def test_an_election_is_counted_once_and_its_pause_lasts_until_the_high_watermark_grows(record):
@@ -420,7 +427,28 @@ def test_an_election_is_counted_once_and_its_pause_lasts_until_the_high_watermar
         (2.5, 0, 3, 12, 12, 10),
         (3.0, 0, 3, 13, 13, 13),
     )
-    assert found == {"leader_changes": 1, "high_watermark_pause_seconds": 2.5, "observer_lag_records": 2}
+    assert found == {
+        "elections_beyond_faults": 1,
+        "leader_changes": 1,
+        "leaderless_seconds": 1.5,
+        "high_watermark_pause_seconds": 2.5,
+        "observer_lag_records": 2,
+    }
+
+
+def test_epochs_that_burn_while_nothing_happens_to_a_leader_are_counted(record):
+    looks = [(0.4 * at, at % 2, 2 + at, 10 + at, 10 + at, 10) for at in range(26)]
+    assert figures(record, *looks)["elections_beyond_faults"] == 25
+
+
+def test_one_election_for_each_leader_that_goes_is_none_too_many(record):
+    progress = QuorumProgress(record, cluster_of())
+    for at, (leader, epoch) in enumerate([(1, 2), (2, 3), (0, 7)]):
+        progress.on_look(Look(float(at), Quorum(leader, epoch, 10, {leader: 10}, {}), {}), 0)
+        if leader:
+            progress.on_node(SimpleNamespace(id=leader, state=NodeState.DIED), 0)
+    found = progress.measures()
+    assert (found["elections_per_fault"], found["elections_beyond_faults"]) == (2.5, 3)
 
 
 def test_a_pause_that_has_not_ended_counts(record):
@@ -496,6 +524,35 @@ def test_an_error_line_does_not_count_against_the_candidate_if(record, logging_n
     write(logging_node, ERROR, below, INFO)
     assert monitor.news() == []
     assert [type(event) for event in record.events] == [ErrorLogged]
+
+
+SLOW = f"{STAMP}ERROR Exceptionally slow controller event handleCommit[baseOffset=0] took 2212 ms. (x)\n"
+
+
+@pytest.mark.parametrize("below", [(INFO,), ()], ids=["with a line below it", "the last line"])
+def test_an_error_that_only_says_how_long_something_took_does_not_count(record, logging_node, below):
+    monitor = errors_of(record, logging_node)
+    write(logging_node, SLOW, *below)
+    assert [monitor.news() for _ in range(3)] == [[], [], []]
+    assert [event.timed for event in record.events] == [True]
+
+
+@pytest.mark.parametrize(
+    ("line", "below"),
+    [
+        (SLOW, "java.lang.IllegalStateException: gone\n"),
+        (SLOW, "\tat org.example.Main.main(Main.java:1)\n"),
+        (SLOW, "Caused by: x\n"),
+        (f"{STAMP}ERROR it took a lock in vain (x)\n", INFO),
+        (f"{STAMP}ERROR it took 3 records (x)\n", INFO),
+    ],
+)
+def test_an_error_with_an_exception_below_it_counts_however_long_it_took_and_so_does_one_without_a_duration(
+    record, logging_node, line, below
+):
+    monitor = errors_of(record, logging_node)
+    write(logging_node, line, below, INFO)
+    assert len(monitor.news()) == 1
 
 
 def test_what_base_wrote_once_counts_no_more_when_the_candidate_writes_it(record, logging_node):

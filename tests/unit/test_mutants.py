@@ -1,123 +1,151 @@
-"""Mutants: which part of a proof catches one, what is told of it, and which may survive."""
+"""Mutants: their folder, what must notice each, and the table of what did."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from rich.console import Console
-from sample_run import write_sample
 
 from harness.base.errors import HarnessError
-from harness.base.progress import Reporter
-from harness.model.proof import (
-    Answer,
-    AuditAnswer,
-    Difference,
-    FailedTest,
-    Proof,
-    Severity,
-    TestScope,
-    TestsProof,
-    TestSuite,
-)
-from harness.model.runs import Verdict
-from harness.rundir.directory import RunDirectory
-from harness.stages import mutants, verify
-from harness.stages.compared_logs import note_comparison
-from harness.stages.judge import judge_run
-from harness.stages.mutants import Detection, catching, load_excuses, load_mutants, table, with_verdict
-from harness.toolbox.toolbox import local_toolbox
+from harness.model.detection import Caught, Detection, Expected, Ground, Part
+from harness.stages.detection_table import sentence, summary, table
+from harness.stages.mutant_folder import load_mutants
 
-DIFFERENCE = Difference("default-changed", Severity.FAIL, "a.key", "the default is false")
-ANSWER = AuditAnswer("flag-guards", Answer.DOES_NOT_HOLD, "nothing asks the flag", "flag-turns-it-off")
-FAILURE = FailedTest(TestSuite.SERIES, "RequestManagerTest", "nullIsIgnored()", "expected 1", "at …", None)
+SHIPPED = Path(__file__).parent.parent / "mutants"
+BOTH = tuple(Part)
+COSTS = Caught("costs", "node 3: 98 % of a core on the raft I/O thread", "idle")
+LOST = Caught("scenarios", "loss: regression: jar fails committed_stays; stock passes.", "loss")
 
 
-def proof(*, differences=(), audit=(), failed=()) -> Proof:
-    tests = TestsProof(TestScope.RELATED, failed=failed)
-    return Proof("patched", "a" * 64, "b" * 64, ("default-changed",), differences, tests, audit)
+def folder(where: Path, described: str, *patches: str) -> Path:
+    for name in patches:
+        (where / f"{name}.patch").write_text(f"Description: {name} is wrong\n---\n")
+    (where / "mutants.toml").write_text(f'base = "stock"\n{described}')
+    return where
 
 
-def test_every_part_of_a_proof_that_blocks_has_caught_the_mutant_in_the_order_of_the_stages() -> None:
-    caught = catching(proof(differences=(DIFFERENCE,), audit=(ANSWER,), failed=(FAILURE,)))
-    assert [stage for stage, _ in caught] == ["drop-in", "source", "tests"]
-    assert caught[0][1] == "default-changed: the default is false"
+def described(name: str, more: str = "") -> str:
+    return f'[mutant.{name}]\nexpects = "It shows."\nby = ["costs"]\n{more}\n'
 
 
-def test_what_does_not_block_has_caught_nothing() -> None:
-    note = Difference("class-changed", Severity.NOTE, "a.B", "code only")
-    gap = AuditAnswer("refresh", Answer.DOES_NOT_HOLD, "nobody promised it")
-    assert catching(proof(differences=(note,), audit=(gap,))) == ()
+def row(expected: Expected, *caught: Caught, undecided: str = "", without: tuple[Part, ...] = ()) -> Detection:
+    return Detection("m", "does|", expected, caught, undecided, without)
 
 
 @pytest.mark.parametrize(
-    ("caught", "excuse", "settled"),
+    ("expected", "caught", "without", "settled"),
     [
-        ((("tests", "x"),), "", True),
-        ((), "equivalent: nothing calls it before", True),
-        ((), "", False),
-        ((("tests", "x"),), "an excuse that is out of date", False),
+        (Expected("x"), (COSTS,), (), True),
+        (Expected("x"), (), (), False),
+        (Expected("x", survives="Equivalent: nobody calls it."), (), (), True),
+        (Expected("x", survives="Equivalent: nobody calls it."), (COSTS,), (), False),
+        (Expected("x", unreachable="Out of reach: by chance."), (), (), False),
+        (Expected("x", unreachable="Out of reach: by chance."), (), (Part.TESTS,), False),
+        (Expected("x", unreachable="Out of reach: by chance."), (), BOTH, True),
+        (Expected("x", unreachable="Out of reach: by chance."), (COSTS,), BOTH, True),
     ],
 )
-def test_a_mutant_is_caught_or_excused_and_not_both(caught, excuse: str, settled: bool) -> None:
-    assert Detection("m", "does", caught, excuse).settled is settled
+def test_a_mutant_is_noticed_or_excused_and_what_nothing_can_notice_is_not_noticed(
+    expected, caught, without, settled: bool
+) -> None:
+    assert row(expected, *caught, without=without).settled is settled
 
 
-@pytest.mark.parametrize("excuse", ["", "equivalent"])
-def test_a_mutant_that_could_not_be_tested_has_neither_been_caught_nor_survived(excuse: str) -> None:
-    about = Detection("m", "does", (), excuse)
-    undecided = with_verdict(about, Verdict.INCONCLUSIVE, "the host starved")
-    assert (undecided.settled, undecided.caught) == (False, ())
-    assert "| m | does | **undecided** | the host starved |" in table([undecided])
-    assert with_verdict(about, Verdict.HOLD, "turn2 is refuted").caught == (("scenarios", "turn2 is refuted"),)
-    assert with_verdict(about, Verdict.SHIP, "no violation") == about
+def test_a_mutant_that_could_not_be_tested_was_neither_noticed_nor_did_it_survive() -> None:
+    undecided = row(Expected("x", survives="Equivalent: y"), undecided="the host starved")
+    assert not undecided.settled
+    assert "| m | does\\| | **undecided** | the host starved | x |" in table([undecided])
 
 
-def test_the_table_names_the_catching_stages_and_shows_a_survivor_with_its_excuse() -> None:
-    rows = table(
-        [Detection("one", "a|b", (("drop-in", "x | y"), ("tests", "z"))), Detection("two", "no", (), "equivalent")]
-    ).splitlines()
-    assert rows[2:] == [r"| one | a\|b | drop-in, tests | x \| y |", "| two | no | **nothing** | equivalent |"]
+@pytest.mark.parametrize(
+    ("by", "as_expected"),
+    [(("costs",), False), (("scenarios",), True), (("committed_stays",), True), (("epoch_never_falls", "loss"), True)],
+)
+def test_a_reason_is_as_expected_by_its_stage_or_by_what_it_names(by, as_expected: bool) -> None:
+    assert row(Expected("x", by), LOST).as_expected is as_expected
 
 
-def test_a_folder_without_patches_is_named(tmp_path: Path) -> None:
-    with pytest.raises(HarnessError, match=r"holds no \*\.patch"):
+def test_the_table_shows_what_noticed_a_mutant_where_and_whether_that_was_expected() -> None:
+    found = [
+        row(Expected("A core burns.", ("costs",)), COSTS),
+        row(Expected("A core burns.", ("costs",)), LOST),
+        row(Expected("Never.", survives="Equivalent: nobody calls it.")),
+    ]
+    assert table(found).splitlines()[2:5] == [
+        "| m | does\\| | costs (idle) | node 3: 98 % of a core on the raft I/O thread | yes |",
+        "| m | does\\| | scenarios (loss) | loss: regression: jar fails committed_stays; stock passes. "
+        "| another: A core burns. |",
+        "| m | does\\| | **nothing** | Equivalent: nobody calls it. | Never. |",
+    ]
+    assert sentence(found[0]) == "m: noticed by costs (idle)"
+    assert sentence(found[2]) == "m: nothing"
+
+
+def test_the_sum_counts_what_was_noticed_excused_missed_and_left_undecided() -> None:
+    found = [
+        row(Expected("x", ("costs",)), COSTS),
+        row(Expected("x", ("costs",)), LOST),
+        row(Expected("x", survives="Equivalent: y")),
+        row(Expected("x")),
+        row(Expected("x"), undecided="starved"),
+    ]
+    assert summary(found) == (
+        "2 of 5 are noticed (40 %), 1 of them as expected; 1 are not for a written reason, 1 for none, 1 are undecided."
+    )
+    assert summary([]).startswith("0 of 0 are noticed (none)")
+
+
+def test_a_folder_is_read_with_what_must_notice_each(tmp_path: Path) -> None:
+    more = 'scenario = "turn2"\nunreachable = "Out of reach: it takes weeks."'
+    read = load_mutants(folder(tmp_path, described("one") + described("two", more), "one", "two"))
+    assert read.ground is Ground.STOCK
+    assert [(each.name, each.patch.subject, each.expected) for each in read.mutants] == [
+        ("one", "one is wrong", Expected("It shows.", ("costs",))),
+        ("two", "two is wrong", Expected("It shows.", ("costs",), "turn2", "Out of reach: it takes weeks.")),
+    ]
+    assert [each.name for each in load_mutants(tmp_path, ["two"]).mutants] == ["two"]
+
+
+@pytest.mark.parametrize(
+    ("text", "patches", "said"),
+    [
+        ("", (), r"holds no \*\.patch"),
+        (described("gone"), ("here",), r"mutants\.toml (lacks here|describes, without a patch, gone)"),
+        (described("one"), ("one", "two"), r"lacks two"),
+        ("= broken", ("one",), r"mutants\.toml cannot be read"),
+        ('[mutant.one]\nexpects = ""\nby = []', ("one",), "expects: it is a text"),
+        ('[mutant.one]\nexpects = "x"', ("one",), "lacks by"),
+        (described("one", 'survives = "I think so"'), ("one",), "begins with Equivalent or Out of reach"),
+        (described("one", "odd = 1"), ("one",), "has odd"),
+    ],
+)
+def test_what_is_wrong_with_a_folder_is_named(tmp_path: Path, text: str, patches, said: str) -> None:
+    with pytest.raises(HarnessError, match=said):
+        load_mutants(folder(tmp_path, text, *patches))
+
+
+def test_a_mutant_that_is_asked_for_and_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(HarnessError, match="has no mutant gone"):
+        load_mutants(folder(tmp_path, described("one"), "one"), ["gone"])
+
+
+def test_a_folder_of_another_base_is_refused(tmp_path: Path) -> None:
+    folder(tmp_path, described("one"), "one")
+    (tmp_path / "mutants.toml").write_text(f'base = "trunk"\n{described("one")}')
+    with pytest.raises(HarnessError, match="trunk"):
         load_mutants(tmp_path)
 
 
-def test_an_excuse_for_a_mutant_that_is_not_there_is_named(tmp_path: Path) -> None:
-    (tmp_path / "survivors.toml").write_text('gone = "it is equivalent"\n')
-    with pytest.raises(HarnessError, match="gone is no mutant"):
-        load_excuses(tmp_path, ["here"])
-    (tmp_path / "survivors.toml").write_text('here = "it is equivalent"\n')
-    assert load_excuses(tmp_path, ["here"]) == {"here": "it is equivalent"}
+@pytest.mark.parametrize(("name", "ground", "least"), [("stock", Ground.STOCK, 40), ("series", Ground.SERIES, 20)])
+def test_every_shipped_mutant_has_a_description_and_something_that_must_notice_it(name, ground, least: int) -> None:
+    read = load_mutants(SHIPPED / name)
+    assert read.ground is ground
+    assert len(read.mutants) >= least
+    assert all(each.patch.subject != each.patch.name for each in read.mutants)
+    assert all(each.expected.by or each.expected.survives for each in read.mutants)
 
 
-def test_excuses_that_cannot_be_read_are_named(tmp_path: Path) -> None:
-    (tmp_path / "survivors.toml").write_text("= broken")
-    with pytest.raises(HarnessError, match=r"survivors\.toml cannot be read"):
-        load_excuses(tmp_path, [])
-
-
-def test_the_shipped_mutants_are_patches_with_a_description_and_every_excuse_is_of_one_of_them() -> None:
-    folder = Path(__file__).parent.parent / "mutants"
-    mutants = load_mutants(folder)
-    assert len(mutants) >= 12
-    assert all(patch.subject != patch.name for patch in mutants)
-    load_excuses(folder, [patch.path.stem for patch in mutants])
-
-
-def test_what_the_clusters_say_of_a_mutant_includes_its_logs(tmp_path: Path, monkeypatch) -> None:
-    directory = RunDirectory(write_sample(tmp_path))
-    directory.logs.findings.path.unlink()
-
-    def compared(_run_dir, _toolbox, _reporter):
-        directory.logs.findings.write(())
-        note_comparison(directory)
-
-    monkeypatch.setattr(mutants.run_stage, "run", lambda *_: None)
-    monkeypatch.setattr(verify.diff_stage, "diff", compared)
-    monkeypatch.setattr(mutants.judge_stage, "judge", lambda *_: judge_run(directory))
-    survivor = Detection("m", "does", (), "equivalent")
-    assert mutants._by_scenarios(survivor, directory.path, local_toolbox(), Reporter(Console(quiet=True))) == survivor
+@pytest.mark.parametrize("number", [12181, 12619, 13940, 14222, 15100, 16531, 16536, 17973, 18001])
+def test_a_fix_of_upstream_is_among_the_shipped_mutants_reversed(number: int) -> None:
+    origins = [each.patch.headers["Origin"] for each in load_mutants(SHIPPED / "stock").mutants]
+    assert sum(f"KAFKA-{number} " in origin and origin.startswith("reversed") for origin in origins) == 1

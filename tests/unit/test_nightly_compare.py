@@ -1,6 +1,7 @@
 """Comparing two runs or nights, opening a report, and the commands as a user meets them."""
 
 import json
+import re
 import sys
 from dataclasses import replace
 
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from nightly_sample import FAILED, document, night, write_night_folder, write_run
 
 from harness.cli import app as cli
-from harness.cli import nightly as commands
+from harness.cli import compare as commands
 from harness.model.findings import Significance
 from harness.nightly.comparing import ABSENT, ComparedSide, RunDifference, compare, render_markdown, sentence, side_of
 from harness.nightly.night import VerificationStatus
@@ -189,10 +190,27 @@ def test_open_says_how_to_write_a_report_that_is_not_there(harness, tmp_path):
 def test_the_list_shows_what_each_shard_would_run_and_starts_nothing(harness, tmp_path):
     code, out, _ = harness("nightly", "--list")
     assert code == 0
-    assert "harness verify --tests all --repeats 3 --kafka 3.9.1" in " ".join(out.split())
+    assert "harness verify --kafka 3.9.1 --tests all --suite bootstrap --repeats 3" in " ".join(out.split())
     assert not (tmp_path / "out").exists()
-    shown = [harness("nightly", "--list", "--shard", f"{part}/2")[1] for part in (1, 2)]
-    assert sum("_fast_" in each for each in shown) == 1
+    shown = [set(listed(harness("nightly", "--list", "--shard", f"{part}/2")[1])) for part in (1, 2)]
+    assert all(shown)
+    assert not shown[0] & shown[1]
+    assert shown[0] | shown[1] == set(listed(out))
+
+
+def listed(text):
+    """Return the verifications that a list names."""
+    return re.findall(r"^\d+/\d+  (\S+), about", text, re.MULTILINE)
+
+
+def test_the_list_says_what_each_verification_and_all_of_them_cost(harness, tmp_path):
+    (tmp_path / "matrix.toml").write_text(
+        'schema=1\n[builds.a]\n[builds.b]\n[[ask]]\nbuilds=["a","b"]\n'
+        '[seconds]\n"a_both_bundled_fast_bootstrap"=100\n"b_both_bundled_fast_bootstrap"=25\n'
+    )
+    out = harness("nightly", "--list", "--matrix", "matrix.toml")[1].splitlines()
+    assert out[0].endswith("a_both_bundled_fast_bootstrap, about 1 min 40 s")
+    assert out[-1] == "2 of 2 verifications, about 2 min 05 s on two quiet cores"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from nightly_sample import BROKEN, FAILED, STARTED, STARVED, document, night, showing
 
 from harness.base.errors import HarnessError
-from harness.model.findings import Significance
+from harness.model.findings import Significance, StockRate
 from harness.model.runs import Outcome
 from harness.model.waivers import Waiver, WaiverKind, load_waivers
 from harness.nightly.history import PastNight
@@ -124,6 +124,7 @@ def test_a_waived_outcome_does_not_excuse_a_warning_that_the_candidate_adds_to_t
         significance=Significance.BEYOND,
         base_runs=(0, 0, 0),
         candidate_runs=(2, 2, 2),
+        stock=StockRate(40, 0, 0, unmatched=True),
     )
     held = document("ship", FAILED, contrasts=(replace(contrast, findings=(worse,)),))
     assert judged({"a": held}, waivers=[waiver()]).exit_code == 1

@@ -6,9 +6,11 @@ import pytest
 
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
+from harness.kafka.release_lines import line_of
 from harness.model.request import Request
 from harness.model.setup import Profile
 from harness.nightly.night_matrix import load_matrix
+from harness.scenario.registry import load_all, select
 
 SMALL = """
 schema = 1
@@ -54,14 +56,21 @@ def test_a_verification_is_a_request_with_paths_from_the_matrix_and_java_from_th
         arms=("base", "on"),
         java_home=Path("/opt/17"),
         profile=Profile.PRODUCTION,
+        suite="bootstrap",
         repeats=3,
     )
     assert found["mine_both_bundled_fast_bootstrap"].java_home is None
 
 
+def test_a_build_can_be_a_whole_kafka_against_another(load, tmp_path):
+    text = SMALL.replace('jar = "jars/my.jar"\nclaims = "none"', 'dist = "acme.tgz"\nbase_kafka = "3.9.1"')
+    assert {each.request.dist for each in load(text).verifications} == {tmp_path / "acme.tgz"}
+    assert {each.request.base_kafka for each in load(text).verifications} == {"3.9.1"}
+
+
 def test_a_build_can_name_one_of_several_series(load):
     (only,) = load('schema=1\n[builds.a]\nseries="second"\n[[ask]]\nbuilds=["a"]\n').verifications
-    assert only.request == Request(series="second", arms=only.request.arms)
+    assert only.request == Request(series="second", suite="bootstrap", arms=only.request.arms)
 
 
 def test_a_java_that_this_machine_lacks_stays_by_its_variable_so_that_its_verification_can_say_so(load):
@@ -103,7 +112,39 @@ def test_a_mistake_in_the_file_is_reported_with_its_place(load, text, sentence):
     assert "matrix.toml" in shown.value.message
 
 
+def shipped(name):
+    return load_matrix(data_root() / "builds" / name).verifications
+
+
+def locked():
+    """Return every release that is locked and whose nodes are started."""
+    names = (path.name.removesuffix(".lock") for path in (data_root() / "builds" / "locks").glob("*.lock"))
+    return {name for name in names if name != "tools" and line_of(name).modes}
+
+
 def test_the_shipped_matrix_asks_both_profiles_about_the_shipped_series():
-    matrix = load_matrix(data_root() / "builds" / "matrix.toml")
-    assert {each.request.profile for each in matrix.verifications} == set(Profile)
-    assert all(each.request.kafka_version == "3.9.1" for each in matrix.verifications)
+    series = [each.request for each in shipped("matrix.toml") if each.id.startswith("series-3.9.1_")]
+    assert {request.profile for request in series} == set(Profile)
+    assert {request.repeats for request in series} == {3}
+
+
+def test_the_shipped_matrix_asks_every_line_the_newest_series_and_a_build_in_a_container():
+    requests = [each.request for each in shipped("matrix.toml")]
+    lines = {line_of(version).name for version in locked()}
+    newest = max((data_root() / "patches").iterdir(), key=lambda path: tuple(map(int, path.name.split("."))))
+    assert {line_of(request.kafka_version).name for request in requests} == lines
+    assert any(request.kafka_version == newest.name and not request.base_kafka for request in requests)
+    assert any(request.builder == "gradle-container" for request in requests)
+
+
+def test_the_table_of_versions_asks_every_locked_release_beside_3_9_1_by_the_suite_that_has_all_scenarios():
+    requests = [each.request for each in shipped("versions.toml")]
+    assert {request.kafka_version for request in requests} == locked() - {"3.9.1"}
+    assert {(request.base_kafka, request.suite) for request in requests} == {("3.9.1", "standard")}
+    bootstrap, standard = ({each.name for each in select(load_all(), (), suite)} for suite in ("bootstrap", "standard"))
+    assert bootstrap < standard, "one verification answers both"
+
+
+@pytest.mark.parametrize("name", ["matrix.toml", "versions.toml"])
+def test_a_shipped_matrix_says_what_each_verification_costs(name):
+    assert {each.id: each.seconds for each in shipped(name) if not each.seconds} == {}

@@ -24,9 +24,9 @@ QUIET = Reporter(Console(file=io.StringIO()))
 REQUESTS = {
     "ships": Request(scenarios=("turn1",)),
     "holds": Request(scenarios=("turn2",)),
-    "starves": Request(repeats=2),
-    "fails": Request(offline=True),
-    "crashes": Request(jobs=1),
+    "starves": Request(suite="bootstrap", repeats=2),
+    "fails": Request(suite="bootstrap", offline=True),
+    "crashes": Request(suite="bootstrap", jobs=1),
 }
 VERDICTS = {"ships": None, "holds": FAILED, "starves": STARVED}
 
@@ -124,8 +124,8 @@ def test_what_can_be_run_again_stands_in_the_retry_list_and_what_was_decided_doe
     conclude(night, tmp_path / "history.jsonl")
     assert (night / "retry.txt").read_text().splitlines() == [
         "harness verify --scenario turn2 --repeats 2",
-        "harness verify --offline",
-        "harness verify --jobs 1",
+        "harness verify --suite bootstrap --offline",
+        "harness verify --suite bootstrap --jobs 1",
     ]
 
 

@@ -67,8 +67,8 @@ def test_a_shard_is_read():
 
 
 def test_more_repeats_scenarios_arms_and_a_slower_profile_are_taken_to_last_longer():
-    usual = estimate(Request(), {"bootstrap": 3})
-    assert estimate(Request(repeats=2), {"bootstrap": 3}) > usual
-    assert estimate(Request(profile=Profile.PRODUCTION), {"bootstrap": 3}) > usual
+    usual = estimate(Request(suite="bootstrap"), {"bootstrap": 3})
+    assert estimate(Request(suite="bootstrap", repeats=2), {"bootstrap": 3}) > usual
+    assert estimate(Request(suite="bootstrap", profile=Profile.PRODUCTION), {"bootstrap": 3}) > usual
     assert estimate(Request(scenarios=("turn1",)), {"bootstrap": 3}) < usual
-    assert estimate(Request(arms=("base", "on")), {"bootstrap": 3}) < usual
+    assert estimate(Request(suite="bootstrap", arms=("base", "on")), {"bootstrap": 3}) < usual

@@ -1,6 +1,7 @@
 """Marks and history: what is new, recurring, fixed or flaky, and what a night that could not ask does not say."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 from nightly_sample import BROKEN, FAILED, STARVED, cell, document, found, showing
 
 from harness.base.errors import HarnessError
+from harness.model.arms import Kafka, Role
 from harness.model.runs import Outcome
 from harness.nightly.cell_history import Standing, cells_of, findings_of
 from harness.nightly.history import SCHEMA, PastNight, add_to_history, before, read_history, with_night
@@ -34,6 +36,15 @@ def standing(each, **more):
 def mark(today, *past, **more):
     (marked,) = cell_trends([standing(today, **more)], nights(*past))
     return marked.trend
+
+
+def test_another_kafka_with_the_same_raft_jar_is_another_build():
+    record = document("ship")
+    newer = Kafka("3.9.2", "", "r", {"r": "1", "lz4.jar": "2"})
+    on = next(arm for arm in record.arms if arm.role is Role.ON)
+    arms = tuple(replace(arm, build=replace(arm.build, kafka=newer)) if arm is on else arm for arm in record.arms)
+    (before, *_), (after, *_) = cells_of("v", record), cells_of("v", replace(record, arms=arms))
+    assert before.jars != after.jars
 
 
 def test_what_fails_for_the_first_time_is_new():

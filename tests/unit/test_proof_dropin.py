@@ -23,6 +23,7 @@ from harness.proof.dropin.class_changes import (
     compare_members,
     compare_nests,
     compare_presence,
+    compared,
 )
 from harness.proof.dropin.config_keys import compare_keys
 from harness.proof.dropin.entries import (
@@ -43,8 +44,8 @@ STATE = "org/apache/kafka/raft/FollowerState"
 MESSAGE = "org/apache/kafka/raft/generated/Data"
 
 
-def method(name="size", descriptor="()I", access=PUBLIC, code="c1", uses=()):
-    return MethodFacts(name, descriptor, access, (), code, tuple(uses))
+def method(name="size", descriptor="()I", access=PUBLIC, code="c1", uses=(), operations=()):
+    return MethodFacts(name, descriptor, access, (), code, tuple(uses), tuple(operations))
 
 
 def call(owner, name, descriptor="()V"):
@@ -60,7 +61,7 @@ def classes(*every):
 
 
 def nests(base, candidate, named=frozenset(), *more):
-    return [d.rule for d in compare_nests(base, candidate, [CompiledBaseline("base", base), *more], named)]
+    return [d.rule for d in compare_nests(base, compared(candidate, [CompiledBaseline("base", base), *more]), named)]
 
 
 def names(differences):
@@ -125,17 +126,17 @@ def test_the_closest_baseline_is_the_one_with_most_classes_identical():
 
 
 def test_a_generated_class_that_only_computes_otherwise_fails_where_the_compiler_is_known():
-    many = classes(*(facts(f"a/C{number}", method()) for number in range(20)), facts(MESSAGE, method()))
+    many = {**MANY, MESSAGE: facts(MESSAGE, method())}
     assert nests(many, {**many, MESSAGE: facts(MESSAGE, method(code="c2"))}) == ["generated-changed"]
     assert nests(BASE, {**BASE, MESSAGE: facts(MESSAGE, method(code="c2"))}) == ["generated-code"]
 
 
-MANY = classes(*(facts(f"a/C{number}", method()) for number in range(40)), facts(STATE, method()))
+MANY = classes(*(facts(f"a/C{number}", method()) for number in range(1000)), facts(STATE, method()))
 
 
 def weights(base, candidate, named, *more):
     baselines = [CompiledBaseline("base", base), *more]
-    return [(d.rule, str(d.severity)) for d in compare_nests(base, candidate, baselines, named)]
+    return [(d.rule, str(d.severity)) for d in compare_nests(base, compared(candidate, baselines), named)]
 
 
 def test_another_method_body_in_an_unnamed_class_fails_where_the_compiler_is_known():
@@ -170,7 +171,7 @@ def test_what_others_would_notice_fails_wherever_it_is():
 def change(old, new, named=None):
     """Return the words for what changed in a class whose compiler is known."""
     base, candidate = ({**MANY, **classes(*every)} for every in (old, new))
-    (found,) = compare_nests(base, candidate, [CompiledBaseline("base", base)], named)
+    (found,) = compare_nests(base, compared(candidate, [CompiledBaseline("base", base)]), named)
     return found.detail
 
 
@@ -215,10 +216,14 @@ def test_a_class_with_many_changes_names_some_and_counts_the_rest():
 def test_by_an_unknown_compiler_only_a_method_that_uses_something_else_has_changed():
     old = facts(STATE, method("poll", code="p"), method("size", code="s"))
     by_ecj = facts(STATE, method("poll", code="e"), method("size", code="f", uses=[call("a/Log", "warn")]))
-    (found,) = compare_nests(BASE, {**BASE, STATE: by_ecj}, [CompiledBaseline("base", {**BASE, STATE: old})], None)
+    (found,) = compare_nests(
+        BASE, compared({**BASE, STATE: by_ecj}, [CompiledBaseline("base", {**BASE, STATE: old})]), None
+    )
     assert found.detail.endswith("FollowerState: methods changed size; calls added Log.warn")
     plain = facts(STATE, method("poll", code="e"), method("size", code="f"))
-    (found,) = compare_nests(BASE, {**BASE, STATE: plain}, [CompiledBaseline("base", {**BASE, STATE: old})], None)
+    (found,) = compare_nests(
+        BASE, compared({**BASE, STATE: plain}, [CompiledBaseline("base", {**BASE, STATE: old})]), None
+    )
     assert found.detail.endswith("FollowerState: other instructions, which may be the compiler's doing")
 
 
@@ -280,8 +285,8 @@ def test_classes_for_a_newer_java_are_reported_once_with_the_java_named():
 
 def test_a_line_of_the_reader_is_a_class():
     line = [0, "a/B.class", "a/B", 52, 33, "java/lang/Object", ["a/I"], [["x", "I", 2, ""]]]
-    found = parse_class([*line, [["f", "()V", 1, ["a/E"], "d1", [["call", "a/C", "g", "()V", 7]]]]])
-    assert found.methods == (MethodFacts("f", "()V", 1, ("a/E",), "d1", (Use("call", "a/C", "g", "()V", 7),)),)
+    found = parse_class([*line, [["f", "()V", 1, ["a/E"], "d1", [["call", "a/C", "g", "()V", 7]], ["3"]]]])
+    assert found.methods == (MethodFacts("f", "()V", 1, ("a/E",), "d1", (Use("call", "a/C", "g", "()V", 7),), ("3",)),)
     assert (found.name, found.major, found.interfaces, found.entry) == ("a/B", 52, ("a/I",), "a/B.class")
 
 
@@ -551,7 +556,7 @@ def test_differences_come_worst_first_and_once():
 
 def changed(candidate, *compiled):
     baselines = [CompiledBaseline(str(number), each) for number, each in enumerate((BASE, *compiled))]
-    return [(each.class_name, each.name) for each in changed_methods({**BASE, **candidate}, baselines)]
+    return [(each.class_name, each.name) for each in changed_methods(compared({**BASE, **candidate}, baselines))]
 
 
 def test_changed_methods_are_those_that_do_something_else_and_all_of_a_new_class():
@@ -566,3 +571,80 @@ def test_changed_methods_are_those_that_do_something_else_and_all_of_a_new_class
 def test_a_method_that_one_of_the_baselines_has_alike_has_not_changed():
     by_ecj = classes(facts(STATE, method(code="c2"), method("more", code="c3", uses=[call("a/B", "f")])))
     assert changed(by_ecj, {**BASE, **by_ecj}) == []
+
+
+def changed_by_another_compiler(old, new):
+    """Return the changed methods of a jar with this class, where each method has instructions of its own compiler."""
+    others = [[facts(f"a/C{number}", method(code=code)) for number in range(20)] for code in ("one", "another")]
+    base, candidate = (classes(*every, each) for every, each in zip(others, (old, new), strict=True))
+    return [each.label for each in changed_methods(compared(candidate, [CompiledBaseline("base", base)]))]
+
+
+def test_by_a_compiler_that_computes_alike_a_method_with_another_constant_or_comparison_has_changed():
+    old = classes(*(facts(f"a/C{n}", method(code="8", operations=["1", "<"])) for n in range(100)))
+    by_javac_17 = {name: facts(name, method(code="17", operations=["1", "<"])) for name in old}
+    constant = {**by_javac_17, "a/C1": facts("a/C1", method(code="17x", operations=["2", "<"]))}
+    comparison = {**by_javac_17, "a/C2": facts("a/C2", method(code="17x", operations=["1", "<="]))}
+    base = [CompiledBaseline("base", old)]
+    assert changed_methods(compared(by_javac_17, base)) == ()
+    assert [each.label for each in changed_methods(compared(constant, base))] == ["C1.size"]
+    assert [each.label for each in changed_methods(compared(comparison, base))] == ["C2.size"]
+
+
+def test_by_a_compiler_that_turns_conditions_round_only_other_uses_show_a_change():
+    old = classes(*(facts(f"a/C{n}", method(code="8", operations=["<"])) for n in range(100)))
+    by_ecj = {name: facts(name, method(code="e", operations=[">=" if name < "a/C2" else "<"])) for name in old}
+    edited = {**by_ecj, "a/C5": facts("a/C5", method(code="e", operations=["<"], uses=[call("a/Log", "warn")]))}
+    base = [CompiledBaseline("base", old)]
+    assert changed_methods(compared(by_ecj, base)) == ()
+    assert [each.label for each in changed_methods(compared(edited, base))] == ["C5.size"]
+
+
+def test_what_a_compiler_takes_out_of_a_method_is_part_of_it():
+    constant, log = Use("get", STATE, "NO_FLAG", "I", 1), call("a/Log", "warn")
+    inline = facts(STATE, method("poll", code="8", uses=[constant, log], operations=["3"]))
+
+    def apart(*uses):
+        lambda_ = method("lambda$poll$0", "()V", PRIVATE | STATIC | SYNTHETIC, "l", uses, ["3"])
+        return facts(STATE, method("poll", code="17", uses=[call(STATE, "lambda$poll$0")]), lambda_)
+
+    assert changed_by_another_compiler(inline, apart(constant, log)) == []
+    assert changed_by_another_compiler(inline, apart(constant)) == ["FollowerState.poll"]
+
+
+def test_an_objects_own_method_is_the_same_whichever_type_it_is_called_on():
+    old = facts(STATE, method(code="8", uses=[call("java/lang/Object", "hashCode", "()I")]))
+    new = facts(STATE, method(code="25", uses=[call("java/util/NavigableMap", "hashCode", "()I")]))
+    assert changed_by_another_compiler(old, new) == []
+
+
+def test_methods_that_lead_to_themselves_or_to_ever_more_are_read_at_once():
+    def made(number):
+        target = call(STATE, f"lambda$a${(number + 1) % 500}")
+        return method(
+            f"lambda$a${number}", "()V", PRIVATE | STATIC | SYNTHETIC, "l", [target, target, call("a/B", "f")]
+        )
+
+    twisted = facts(STATE, method("poll", code="p", uses=[call(STATE, "lambda$a$0")]), *map(made, range(500)))
+    assert changed(classes(twisted)) == [(STATE, "poll")]
+
+
+def test_lambdas_that_are_numbered_otherwise_make_no_difference():
+    def numbered(first, second):
+        lambdas = [
+            method(f"lambda$poll${number}", "()V", PRIVATE | STATIC | SYNTHETIC, code)
+            for number, code in ((first, "a"), (second, "b"))
+        ]
+        return {**MANY, STATE: facts(STATE, method("poll", code="p"), *lambdas)}
+
+    assert weights(numbered(0, 1), numbered(1, 0), frozenset()) == []
+    other = numbered(0, 1)[STATE]
+    edited = replace(other, methods=(*other.methods[:2], replace(other.methods[2], code="c")))
+    assert weights(numbered(0, 1), {**MANY, STATE: edited}, frozenset()) == [("unnamed-class-code", "warning")]
+
+
+def test_what_cannot_be_named_is_no_certain_change_even_where_the_compiler_is_known():
+    table = facts(f"{STATE}$1", method("<clinit>", "()V", STATIC, "t"), access=SYNTHETIC)
+    other = facts(f"{STATE}$1", method("<clinit>", "()V", STATIC, "u"), access=SYNTHETIC)
+    base, candidate = ({**MANY, each.name: each} for each in (table, other))
+    assert weights(base, candidate, frozenset()) == [("unnamed-class-code", "warning")]

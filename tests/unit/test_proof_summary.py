@@ -1,9 +1,11 @@
 """The proof in a sentence: what was promised and holds, and what is only shown."""
 
+from dataclasses import replace
+
 import pytest
 
-from harness.model.proof import Answer, AuditAnswer
-from harness.proof.proof_summary import describe_answers
+from harness.model.proof import Answer, AuditAnswer, Proof, TestScope, TestsProof
+from harness.proof.proof_summary import describe_answers, headline
 
 HOLDS, NOT, UNTESTED = Answer.HOLDS, Answer.DOES_NOT_HOLD, Answer.UNTESTED
 
@@ -34,3 +36,15 @@ def answers(*given):
 )
 def test_promises_that_hold_are_counted_apart_from_what_is_only_shown(given, sentence):
     assert describe_answers(answers(*given)) == sentence
+
+
+def test_the_headline_says_which_kafka_the_jar_was_held_against_where_that_is_not_bases():
+    tests = TestsProof(TestScope.RELATED)
+    in_base = Proof("jar", "a", "b", ("one-rule",), (), tests, ())
+    assert headline(in_base) == "Drop-in check passed (1 rule)."
+    assert headline(replace(in_base, kafka="3.9.2")) == (
+        "Drop-in check passed within Kafka 3.9.2, the candidate's own (1 rule)."
+    )
+    assert headline(replace(in_base, candidate="a", kafka="3.9.2")) == (
+        "The raft jar is that of Kafka 3.9.2 itself: there is nothing that could fit in otherwise."
+    )

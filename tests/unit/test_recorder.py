@@ -127,3 +127,9 @@ def test_the_quorum_is_journaled_when_it_changes_and_once_a_second(recorder, jou
         QuorumSeen(1, 5, 9, {0: 9}, {3: 8}),
         QuorumSeen(1, 5, 9, {0: 9}, {3: 8}),
     ]
+
+
+def test_a_leaders_first_high_watermark_is_journaled_at_once(recorder, journal):
+    for at, high_watermark in ((1.0, -1), (1.1, -1), (1.2, 7), (1.3, 8)):
+        recorder.on_look(Look(at, Quorum(0, 5, high_watermark, {0: 9}, {}), {}))
+    assert [entry.event.high_watermark for entry in read_journal(journal.path)] == [-1, 7]

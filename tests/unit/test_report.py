@@ -193,8 +193,8 @@ def test_ids_are_unique_links_inside_the_page_lead_somewhere_and_headings_are_in
 def test_every_table_has_a_caption_and_scrolls_in_its_own_box() -> None:
     page = [tag for tag, _ in Page(render_html(document(), journals())).tags]
     followers = [page[i + 1] for i, tag in enumerate(page) if tag == "table"]
-    assert followers == ["caption"] * 13
-    assert [page[i - 1] for i, tag in enumerate(page) if tag == "table"] == ["div"] * 13
+    assert followers == ["caption"] * 19
+    assert [page[i - 1] for i, tag in enumerate(page) if tag == "table"] == ["div"] * 19
 
 
 def test_the_proof_shows_the_broken_rule_the_failed_test_with_whose_it_is_and_the_gap_in_the_source() -> None:
@@ -372,7 +372,7 @@ def test_evidence_with_an_excerpt_is_quoted_under_the_reason_and_linked_to_its_l
     shown = document("hold")
     cell = cell_of(shown, "turn2", "patched-on")
     assert [(q.text.split(" ")[0], q.link.text) for q in cell.quotes] == [("WARN", "nodes/3/server.log:911")]
-    assert [link.text for link in cell.links] == ["journal", "journal.jsonl:96"]
+    assert [link.text for link in cell.links] == ["journal", "journal.jsonl:156"]
     page = render_html(shown, {})
     quoted = f'<blockquote>{cell.quotes[0].text}</blockquote><figcaption><a href="{cell.quotes[0].link.href}">'
     assert quoted in page

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from nightly_sample import document
 
-from harness.model.findings import Contrast, Finding, FindingKind, Significance
+from harness.model.findings import Contrast, Finding, FindingKind, Significance, StockRate
 from harness.model.verdict import VerdictRecord
-from harness.report.differences import causes_of, contrast_view, known_of
+from harness.report.differences import causes_of, contrast_view, known_noise, known_of
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +62,22 @@ def test_with_one_run_of_each_arm_nothing_is_called_noise(repeated, finding):
     assert (shown.findings[0].candidate, shown.findings[0].chance, shown.findings[0].unknown) == ("94", "", False)
 
 
+def test_with_one_run_of_each_arm_known_noise_says_what_is_beyond_it_and_how_often_bases_jar_logs_it(repeated, finding):
+    once = replace(finding, base_runs=(0,), candidate_runs=(4,), scenario="turn2")
+    flood = replace(once, stock=StockRate(41, 0, 0))
+    rare = replace(once, template="rare", stock=StockRate(41, 3, 2), significance=Significance.UNKNOWN)
+    shown = view(replace(repeated, repeats=1), flood, rare)
+    assert shown.summary.startswith("1 message type differs beyond the noise, 0 within it; 1 cannot be separated")
+    assert [each.chance for each in shown.findings] == [
+        "beyond the noise, base's jar logs it in none of 41 known runs",
+        "cannot be separated from noise, base's jar logs it in 3 of 41 known runs, at most 2 times",
+    ]
+    assert known_noise(
+        [Contrast("stock", "jar", (flood, replace(flood, scenario="turn1", stock=StockRate(9, 0, 0))))]
+    ) == ("What base's jar logs by chance is known from runs of it, base's own among them: 9 of turn1, 41 of turn2.")
+    assert known_noise([Contrast("stock", "jar", (once,))]) == ""
+
+
 @pytest.mark.parametrize(
     ("base", "candidate", "text"),
     [
@@ -90,6 +106,38 @@ def test_the_same_slot_with_other_values_elsewhere_is_shown_by_itself(repeated, 
     other = replace(value, node_kind="voter", detail="base: null; candidate: true")
     shown = view(repeated, value, elsewhere, other)
     assert [(each.finding.detail, len(each.also)) for each in shown.findings] == [(value.detail, 1), (other.detail, 0)]
+
+
+def upgraded(whole, *findings):
+    contrast = Contrast("stock", "kafka", findings, of_two_kafkas=True)
+    return contrast_view(contrast, known_of(whole), 40, 700)
+
+
+def test_of_two_kafkas_warnings_are_listed_floods_first_and_what_only_informs_is_counted(repeated, finding):
+    warned = replace(finding, level="WARN", stock=StockRate(41, 0, 0))
+    gone = replace(warned, kind=FindingKind.VANISHED, template="gone", level="ERROR")
+    flood = replace(warned, template="flood", stock=replace(warned.stock, flood=True))
+    error = replace(warned, template="error", level="ERROR", significance=Significance.UNKNOWN)
+    informs = [replace(finding, level="INFO", template=f"new {n}", logger="a.b.New") for n in range(30)]
+    less = [replace(informs[0], kind=FindingKind.VANISHED, template=f"gone {n}", logger="a.b.Old") for n in range(2)]
+    debug = replace(informs[0], level="DEBUG")
+    within = replace(informs[0], template="noise", significance=Significance.WITHIN)
+    shown = upgraded(repeated, gone, warned, *informs, *less, error, flood, debug, within)
+    assert [each.finding.template for each in shown.findings] == ["flood", "error", finding.template, "gone"]
+    assert shown.folded == (
+        "INFO: 32 message types differ, 30 new and 2 vanished; most are of New (30) and Old (2).",
+        "DEBUG: 1 message type differs, 1 new; most are of New (1).",
+    )
+    assert shown.hidden == 0
+    assert shown.summary == (
+        "4 message types differ at WARN or worse, one of them a flood; 33 that only inform are counted below."
+    )
+
+
+def test_of_two_kafkas_that_warn_alike_the_page_says_so(repeated, finding):
+    shown = upgraded(repeated, replace(finding, level="INFO"))
+    assert shown.summary == "No message type differs at WARN or worse; 1 that only informs is counted below."
+    assert view(repeated, replace(finding, level="INFO")).folded == ()
 
 
 LAST = ("turn2", "leader stops")

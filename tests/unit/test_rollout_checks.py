@@ -12,7 +12,7 @@ from harness.cluster.probes import Quorum
 from harness.cluster.topology import Topology, describe_topology
 from harness.rollout import health
 from harness.rollout.health import AFTER, BEFORE, Health, problem_of
-from harness.rollout.nodes import next_node, parse_order, parse_topology, roles_of
+from harness.rollout.nodes import First, next_node, parse_order, parse_topology, roles_of
 
 DEDICATED = Topology(3, 3, combined=False)
 COMBINED = Topology(3, 1)
@@ -154,6 +154,7 @@ def test_an_order_names_every_node_once(text):
 def test_an_order_is_taken_as_given():
     assert parse_order("5, 4,3,2,1,0", DEDICATED) == (5, 4, 3, 2, 1, 0)
     assert parse_order("", DEDICATED) == ()
+    assert parse_order("controllers-first", DEDICATED) == ()
 
 
 @given(st.sampled_from([DEDICATED, COMBINED, Topology(5, 4, combined=False)]), st.data())
@@ -166,6 +167,17 @@ def test_brokers_come_first_and_the_active_controller_last(topology, data):
         left = [node for node in left if node not in order]
     assert order[-1] == leader
     assert order == [*topology.observer_ids, *(v for v in topology.voter_ids if v != leader), leader]
+
+
+@given(st.sampled_from([DEDICATED, COMBINED, Topology(5, 4, combined=False)]), st.data())
+def test_controllers_come_first_if_told_and_of_them_the_active_one_last(topology, data):
+    leader = data.draw(st.sampled_from(topology.voter_ids))
+    left = data.draw(st.permutations([*topology.voter_ids, *topology.observer_ids]))
+    order = []
+    while left:
+        order.append(next_node(left, topology, leader, First.CONTROLLERS))
+        left = [node for node in left if node not in order]
+    assert order == [*(v for v in topology.voter_ids if v != leader), leader, *topology.observer_ids]
 
 
 def test_a_node_is_called_by_what_it_does():

@@ -1,5 +1,7 @@
 """Rehearsals are plans like any other: they can be read before anything runs, and choose nodes by what they see."""
 
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -9,9 +11,23 @@ from harness.cluster.install import Install
 from harness.cluster.node import NodeState
 from harness.cluster.probes import Quorum
 from harness.cluster.topology import Topology
+from harness.model.features import Downgrade, FeatureChange, FeaturePlan
+from harness.rollout.builds import BASE, CANDIDATE
 from harness.rollout.checks import LeaderRuns, RunsAnother
-from harness.rollout.rehearsals import CONTROL, FORWARD_AND_BACK, KINDS, chosen, rehearsal
-from harness.rollout.roll import BASE, CANDIDATE, RollConfig, first_to_bring_back, last_rolled, last_rolled_controller
+from harness.rollout.commands import Tools
+from harness.rollout.finalising import FINALISED_AT, Finalising
+from harness.rollout.nodes import First
+from harness.rollout.rehearsals import (
+    CONTROL,
+    FINALISED,
+    FORWARD_AND_BACK,
+    KINDS,
+    check_names,
+    rehearsal,
+    rehearsals_of,
+)
+from harness.rollout.roll import RollConfig
+from harness.rollout.way_back import first_to_bring_back, last_rolled, last_rolled_controller
 from harness.scenario.plan import Plan
 from harness.scenario.refs import fixed
 from harness.scenario.steps import Bind, described
@@ -29,7 +45,7 @@ class AWorld:
 
     def __init__(self, leader=1, rolled=(), dead=(), topology=DEDICATED):
         self.names, self.installs = {f"turn {at}": node for at, node in enumerate(rolled)}, INSTALLS
-        self.leader = leader
+        self.leader, self.marks = leader, {}
         nodes = {
             node: SimpleNamespace(
                 state=NodeState.DIED if node in dead else NodeState.READY,
@@ -117,10 +133,78 @@ def test_a_node_has_another_build_if_its_jar_or_its_settings_differ():
     assert not RunsAnother(fixed(3, "it"), CANDIDATE).sample(world).ok
 
 
+def test_a_node_has_another_build_if_another_jar_of_its_kafka_differs():
+    world = AWorld()
+    world.installs = {BASE: replace(INSTALLS[BASE], beside={"kafka-clients.jar": "d"})}
+    assert RunsAnother(fixed(3, "it"), BASE).sample(world).ok
+
+
 def test_an_unknown_rehearsal_is_answered_with_the_nearest_name():
     with pytest.raises(HarnessError, match="Did you mean control"):
-        chosen(["contol"])
-    assert chosen([]) == tuple(KINDS)
+        check_names(["contol"])
+    assert check_names([]) == ()
+    assert check_names([FORWARD_AND_BACK, CONTROL]) == (CONTROL, FORWARD_AND_BACK)
+
+
+def test_controllers_come_first_where_whole_kafkas_are_rolled_and_of_them_the_active_one_last():
+    assert sweep(AWorld(leader=1), first=First.CONTROLLERS) == [0, 2, 1, 3, 4, 5]
+
+
+def test_half_way_leaves_the_active_controller_out_when_controllers_come_first_too():
+    plan = rehearsal("half-way-and-back", RollConfig(DEDICATED, first=First.CONTROLLERS)).plan()
+    world = AWorld(leader=0)
+    for bind in [step for step in plan.steps if isinstance(step, Bind)][:5]:
+        world.names.update(zip(bind.names, bind.resolve(world), strict=True))
+    assert list(world.names.values()) == [1, 2, 3, 4, 5]
+
+
+CHANGE = FeatureChange("metadata.version", "3.9-IV0 (21)", "4.3-IV0 (30)", 21, 30)
+PLAN = FeaturePlan("4.3-IV0", "3.9-IV0", (CHANGE,), Downgrade.UNSUPPORTED, ("There is no way back.",))
+FINALISING = Finalising(PLAN, Tools(Path("java"), (), {}))
+
+
+def texts(name, **config):
+    return [text for _, text in steps_of(name, **config)]
+
+
+def test_features_are_finalised_once_every_node_was_rolled_and_every_node_is_restarted_after_it():
+    steps = texts(FINALISED, finalising=FINALISING)
+    finalise = next(at for at, text in enumerate(steps) if " upgrade --release-version 4.3-IV0" in text)
+    turns = [at for at, text in enumerate(steps) if text.startswith("begin the turn of")][:12]
+    assert turns[5] < finalise < turns[6]
+    assert all("install the candidate" in steps[at] for at in turns[:6])
+    assert all(steps[at].endswith(": restart") for at in turns[6:])
+
+
+def test_what_going_back_means_is_said_before_the_features_are_finalised():
+    step = next(text for text in texts(FINALISED, finalising=FINALISING) if " upgrade --release-version" in text)
+    assert "There is no way back." in step
+
+
+def test_the_levels_that_were_told_are_seen_on_every_node_before_and_after():
+    seen = [text for text in texts(FINALISED, finalising=FINALISING) if text.startswith("every node says that")]
+    assert [text.split(" (")[0].split()[6] for text in seen] == ["21", "30", "30"]
+
+
+def test_no_node_goes_back_to_base_once_features_are_finalised():
+    world = AWorld(rolled=(3, 4), dead=(5,))
+    world.marks[FINALISED_AT] = 1.0
+    assert first_to_bring_back(world) is None
+
+
+def test_features_are_finalised_only_where_they_differ_and_behind_all_others():
+    assert rehearsals_of((), PLAN) == tuple(KINDS)
+    assert rehearsals_of((), PLAN)[-1] == FINALISED
+    unchanged = replace(PLAN, changes=())
+    assert rehearsals_of((), unchanged) == rehearsals_of((), None) == tuple(KINDS)[:-1]
+    with pytest.raises(HarnessError, match="nothing to finalise"):
+        rehearsals_of((FORWARD_AND_BACK, FINALISED), unchanged)
+
+
+def test_features_are_not_finalised_where_the_way_back_was_not_rehearsed():
+    with pytest.raises(HarnessError, match="Features are finalised last"):
+        check_names([CONTROL, FINALISED])
+    assert check_names([FINALISED, FORWARD_AND_BACK]) == (FORWARD_AND_BACK, FINALISED)
 
 
 def test_a_host_that_starves_a_node_excuses_a_stop_and_spoils_nothing_else():

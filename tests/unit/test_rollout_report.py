@@ -15,9 +15,11 @@ from harness.model.rollout import RolloutVerdict
 from harness.model.runs import Outcome
 from harness.report.rollout_cases import render_rehearsals
 from harness.report.rolloutpage import render_rollout, rollout_page
-from harness.rollout.runbook import markdown, runbook
+from harness.rollout.runbook import runbook
+from harness.rollout.runbook_markdown import markdown
 
 GOLDEN = Path(__file__).parent / "golden" / "rollout-runbook.md"
+WHOLE_GOLDEN = GOLDEN.with_name("rollout-whole-runbook.md")
 FOUND = Contrast("control", "forward-and-back", sample_run.contrasts("ship")[2].findings[:1])
 
 
@@ -89,6 +91,53 @@ def test_lines_from_outside_of_the_roll_are_not_compared():
     assert [each.finding.template for each in shown.findings] == [inside.template]
 
 
+def whole_page(found):
+    return render_rollout(found, {"forward-and-back": sample.mixed()}, None, ("rollout", "--kafka", "4.3.1"))
+
+
+def test_a_roll_of_whole_kafkas_names_both_and_says_what_each_turn_ran():
+    shown = whole_page(sample.whole_rollout())
+    assert "Kafka 3.9.2 → Kafka 4.3.1" in shown
+    assert "the candidate, Kafka 4.3.1</td>" in shown
+    assert "runs Kafka 3.9.2</li>" in shown
+
+
+def test_the_timeline_shows_whose_jars_a_node_was_seen_to_run_and_none_where_all_ran_the_same():
+    shown = whole_page(sample.whole_rollout())
+    assert shown.count('class="runs base"') == 2
+    assert shown.count('class="runs candidate"') == 1
+    assert "node 0 runs the candidate&#39;s jars" in shown
+    assert 'class="runs' not in page()
+
+
+def test_the_page_says_what_going_back_means_and_what_the_commands_printed_with_nothing_of_it_markup():
+    shown = whole_page(sample.whole_rollout())
+    for words in (*sample.FEATURES.told, "3.9-IV0 (21)", "metadata.version was upgraded to 30.", "exit 1, as was said"):
+        assert words in shown
+    assert "Nodes restarted after that: 1." in shown
+    assert "--bootstrap-server $BROKERS upgrade" in shown
+    assert "<script>alert" not in shown
+    assert "It was not rehearsed to its end." in whole_page(sample.whole_rollout(rehearsed=False))
+
+
+def test_the_runbook_of_whole_kafkas_is_the_golden_one():
+    """It changes only on purpose: `python tests/unit/test_rollout_report.py` writes it anew."""
+    assert markdown(runbook(sample.whole_rollout())) == WHOLE_GOLDEN.read_text(encoding="utf-8")
+
+
+def test_a_kafka_of_the_very_version_that_it_replaces_lies_in_a_folder_of_its_own():
+    found = sample.whole_rollout()
+    build = replace(found.candidate.build, kafka_version="3.9.2")
+    text = markdown(runbook(replace(found, candidate=replace(found.candidate, build=build))))
+    assert "ln -sfn /opt/kafka-3.9.2-new /opt/kafka" in text
+    assert "ln -sfn /opt/kafka-3.9.2-base /opt/kafka" in text
+
+
+def test_what_was_not_finalised_in_the_rehearsal_is_said_in_the_runbook():
+    book = markdown(runbook(sample.whole_rollout(rehearsed=False)))
+    assert book.partition("## Finalise")[2].count("This was not rehearsed.") == 2
+
+
 def test_what_stopped_is_open_and_shows_the_line_that_says_why():
     shown = rollout_page(sample.rollout("stopped"), {}, None, ())
     (quote,) = shown.rehearsals[1].quotes
@@ -135,3 +184,4 @@ def test_junit_passes_a_stop_that_a_rehearsal_is_there_to_see_and_calls_it_an_ex
 
 if __name__ == "__main__":
     GOLDEN.write_text(book(), encoding="utf-8")
+    WHOLE_GOLDEN.write_text(markdown(runbook(sample.whole_rollout())), encoding="utf-8")

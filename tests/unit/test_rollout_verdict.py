@@ -10,10 +10,10 @@ from harness.cluster.install import Install
 from harness.model.rollout import RolloutOutcome
 from harness.model.runs import Outcome
 from harness.rollout.baseline import Baseline, baseline_of, stall_budget
-from harness.rollout.rehearsals import CONTROL
-from harness.rollout.rollout_verdict import decide_rollout, outcome_of
+from harness.rollout.rehearsals import CONTROL, FINALISED
+from harness.rollout.rollout_verdict import decide_rollout, may_begin, outcome_of
 from harness.rollout.sabotage import without_class
-from harness.stages.rollout import _with_key, _with_key_left
+from harness.stages.rollout_inputs import _with_key, _with_key_left
 
 PASSED, FAILED, UNCLEAR = Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE
 TURN = (sample.turn(1, "forward", 3),)
@@ -45,6 +45,13 @@ def test_the_answer_is_that_of_the_worst_rehearsal_and_none_where_base_cannot_be
 
 def test_a_cluster_that_fails_before_the_first_nodes_turn_says_nothing_of_the_candidate():
     assert outcome_of(rehearsed("a", FAILED, turns=())) is RolloutOutcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("before", "begins"), [(PASSED, True), (FAILED, False), (Outcome.INCONCLUSIVE, False)])
+def test_features_are_finalised_only_when_all_that_comes_before_has_passed(before, begins):
+    found = [rehearsed(CONTROL, PASSED), rehearsed("a", before)]
+    assert may_begin(FINALISED, found) is begins
+    assert may_begin("killed-in-step", found)
 
 
 def test_the_sentence_says_where_the_roll_was_stopped_and_why():

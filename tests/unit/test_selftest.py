@@ -11,6 +11,7 @@ from harness.engine import executor
 from harness.selftest import all_canaries, canaries_without_nodes
 from harness.selftest.canaries_without_nodes import still_canaries
 from harness.selftest.canary import Canary, NotDetected, alarm, run_all, run_canary
+from harness.selftest.noise_canary import noise_canary
 
 CANARIES = {canary.name: canary for canary in still_canaries()}
 
@@ -83,3 +84,19 @@ def test_the_exit_code_and_the_table_show_whether_an_alarm_stayed_silent(run, co
     assert cli._run() == code
     seen = capsys.readouterr().out
     assert all(word in seen for word in ["bird", *words])
+
+
+def test_a_flood_of_errors_is_a_hold_by_the_noise_that_is_shipped(tmp_path):
+    result = run_canary(noise_canary(), tmp_path)
+    assert result.raised, result.seen
+    assert "candidate logs at ERROR what no claim expects, 400 times in its run against 0 on base" in result.seen
+
+
+@pytest.mark.parametrize(
+    ("reasons", "seen"),
+    [([], "the flood was taken for noise"), (["wolf"], "a run of base's jar was beyond its own noise")],
+    ids=["silent", "always rings"],
+)
+def test_a_judge_of_logs_that_is_silent_or_always_rings_is_found_out(tmp_path, monkeypatch, reasons, seen):
+    monkeypatch.setattr("harness.selftest.noise_canary._reasons", lambda *_: reasons)
+    assert run_canary(noise_canary(), tmp_path).seen == seen

@@ -10,9 +10,11 @@ from harness.base import paths
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
 from harness.building.pair import series_to_build
-from harness.kafka.series import series_folder, shipped_series
+from harness.kafka.series import series_folder, series_folders, shipped_series
 from harness.model.request import Request
+from harness.model.sides import sides_of
 from harness.stages.inputs import read_inputs
+from harness.toolbox.toolbox import local_toolbox
 
 VERSION = "3.9.1"
 SHIPPED = data_root() / "patches" / VERSION / "dynamic-bootstrap"
@@ -44,7 +46,32 @@ def test_without_a_name_several_series_are_reported_and_none_is_guessed():
 
 def test_the_only_series_needs_no_name():
     assert series_folder(VERSION) == series_folder(VERSION, "dynamic-bootstrap") == SHIPPED
-    assert shipped_series() == [f"{VERSION}/dynamic-bootstrap"]
+    assert shipped_series() == [f"{VERSION}/dynamic-bootstrap", "4.3.1/dynamic-bootstrap"]
+
+
+@pytest.mark.parametrize(
+    ("version", "made_for"),
+    [
+        ("3.9.0", "3.9.1"),
+        ("3.9.2", "3.9.1"),
+        ("3.9.3", "3.9.3"),
+        ("3.9.10", "3.9.3"),
+        ("4.3.0", "4.3.1"),
+        ("4.3.17", "4.3.9"),
+    ],
+)
+def test_a_release_without_a_series_has_that_of_the_last_release_of_its_line_before_it_else_of_the_first(
+    tmp_path, monkeypatch, version, made_for
+):
+    for other in ("3.9.1", "3.9.3", "4.3.1", "4.3.9"):
+        shutil.copytree(SHIPPED, tmp_path / "patches" / other / "dynamic-bootstrap")
+    shutil.copytree(data_root() / "builds", tmp_path / "builds")
+    monkeypatch.setattr(paths, "_INSTALLED", tmp_path)
+    assert series_folder(version) == tmp_path / "patches" / made_for / "dynamic-bootstrap"
+
+
+def test_a_release_has_no_series_of_another_line():
+    assert series_folders("4.0.2") == series_folders("3.8.1") == ()
 
 
 @pytest.mark.usefixtures("second")
@@ -55,8 +82,8 @@ def test_a_name_that_nobody_has_is_answered_with_the_nearest():
 
 def test_the_chosen_series_brings_its_patches_claims_and_tests(second):
     request = Request(series="second")
-    assert [patch.name for patch in series_to_build(request, VERSION).patches] == ["one.patch"]
-    inputs = read_inputs(request)
+    assert [patch.name for patch in series_to_build(sides_of(request, str).candidate).patches] == ["one.patch"]
+    inputs = read_inputs(request, local_toolbox())
     setup = inputs.setup
     assert inputs.claims.flag == setup.flag_key == "second.key"
     assert (setup.series, setup.claims, setup.waivers) == (str(second), str(second / "claims.toml"), "")
@@ -64,11 +91,11 @@ def test_the_chosen_series_brings_its_patches_claims_and_tests(second):
 
 def test_its_waivers_count_unless_the_user_names_others(second, tmp_path):
     (second / "waivers.toml").touch()
-    assert read_inputs(Request(series="second")).setup.waivers == str(second / "waivers.toml")
+    assert read_inputs(Request(series="second"), local_toolbox()).setup.waivers == str(second / "waivers.toml")
     mine = Request(series="second", waivers=tmp_path / "mine.toml")
-    assert read_inputs(mine).setup.waivers == str(tmp_path / "mine.toml")
+    assert read_inputs(mine, local_toolbox()).setup.waivers == str(tmp_path / "mine.toml")
 
 
 @pytest.mark.usefixtures("second")
 def test_a_jar_of_no_claims_needs_no_choice():
-    assert read_inputs(Request(claims="none")).setup.series == ""
+    assert read_inputs(Request(claims="none"), local_toolbox()).setup.series == ""

@@ -66,6 +66,22 @@ def test_nodes_that_flood_the_disk_themselves_are_not_excused():
     assert not slowness_of(seconds(io=0.9, written=80e6)).is_starved
 
 
+def test_nodes_that_wait_for_a_disk_which_answers_as_usual_ask_it_too_often():
+    forced = seconds(io=0.9, written=1e6, answer=0.003)
+    assert (slowness_of(forced).share, slowness_of(seconds(io=0.9, answer=0.05)).share) == (0.0, 0.0)
+
+
+def test_a_disk_that_takes_long_to_answer_is_the_hosts():
+    assert slowness_of(seconds(io=0.9, written=1e6, answer=0.5)).is_starved
+    assert slowness_of(seconds(io=0.9, answer=0.1)).share == pytest.approx(0.45)
+
+
+@given(st.floats(0, 1), st.floats(0, 100), st.floats(1, 100))
+def test_the_longer_a_disk_takes_the_more_is_the_hosts_doing(io, answer, times):
+    quicker, slower = (slowness_of(seconds(io=io, answer=each)).share for each in (answer, answer * times))
+    assert quicker <= slower <= slowness_of(seconds(io=io)).share + 1e-9
+
+
 def test_nodes_that_use_up_a_quota_beyond_their_need_are_not_excused():
     assert not slowness_of(seconds(throttled=0.9, own=1.0)).is_starved
 

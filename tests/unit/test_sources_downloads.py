@@ -207,3 +207,16 @@ def test_nothing_is_written_beside_the_cache(tmp_path, repository):
     repository.files[artifact.path] = b"content"
     Downloads(tmp_path / "cache", repository.address).fetch(artifact)
     assert [path.name for path in tmp_path.iterdir()] == ["cache"]
+
+
+def test_pinning_again_leaves_a_cached_file_as_it_is(tmp_path, repository):
+    wanted = pinned("one", jar_bytes())
+    repository.files[wanted.path] = jar_bytes()
+    downloads, cached = Downloads(tmp_path, repository.address), tmp_path / wanted.path
+    downloads.pin_all([(wanted.coordinate, Purpose.RUNTIME)])
+    before = cached.stat()
+    assert downloads.pin_all([(wanted.coordinate, Purpose.RUNTIME)]) == (wanted,)
+    assert (cached.stat().st_ino, cached.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    cached.write_bytes(b"another")
+    assert downloads.pin_all([(wanted.coordinate, Purpose.RUNTIME)]) == (wanted,)
+    assert cached.read_bytes() == jar_bytes()

@@ -8,12 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
+from whole_kafka import whole_kafka
 
 from harness.base.errors import HarnessError
 from harness.base.files import write_bytes, write_text
 from harness.base.json import from_json, to_json
 from harness.base.progress import Reporter
-from harness.building.jars import write_jar
 from harness.engine.sealing import check_results, inputs_of, seal_of
 from harness.judge.decision import decide
 from harness.kafka.release_lines import line_of
@@ -55,9 +55,12 @@ def ran(monkeypatch):
     """Return the cells that would have been run."""
     cells = []
     monkeypatch.setattr(
-        run_stage, "prepare_node_parts", lambda *_: SimpleNamespace(profile="fast", line=line_of("3.9.1"))
+        run_stage,
+        "parts_of_arms",
+        lambda arms, *_: {arm.name: SimpleNamespace(profile="fast", line=line_of("3.9.1")) for arm in arms},
     )
     monkeypatch.setattr(run_stage, "run_cells", lambda todo, *_: cells.extend(todo) or [])
+    monkeypatch.setattr(run_stage, "noise_of", lambda _: None)  # half a second each time, and other tests' subject
     return cells
 
 
@@ -123,6 +126,19 @@ def test_another_plan_jar_or_setting_is_another_plan(run_dir, ran):
         )
     }
     assert len(digests) == 4
+
+
+def test_a_kafka_that_a_plan_may_install_is_part_of_what_a_run_was_made_with_and_base_installed_again_is_its_jar(
+    run_dir, ran
+):
+    run_stage.run(run_dir, TOOLBOX, QUIET)
+    cell = ran[0]
+
+    def others(beside):
+        return inputs_of(replace(cell, others={"another": replace(cell.install, beside=beside)})).other_jars
+
+    assert others(cell.install.beside) == (cell.install.sha256,)
+    assert others({"kafka-clients.jar": "a"}) != others({"kafka-clients.jar": "b"})
 
 
 def test_a_jar_that_was_exchanged_after_it_was_declared_is_not_run(run_dir, ran):
@@ -207,18 +223,20 @@ def test_a_folder_without_setup_is_no_run_directory(tmp_path):
         RunDirectory(tmp_path).setup.read()
 
 
+def versions(request):
+    sides = read_inputs(request, TOOLBOX).sides
+    return sides.base.version, sides.candidate.version
+
+
 def test_the_version_is_the_users_or_that_of_the_default():
-    assert read_inputs(Request(claims="none")).kafka_version == "3.9.1"
-    assert read_inputs(Request(claims="none", kafka_version="3.9.0")).kafka_version == "3.9.0"
+    assert versions(Request(claims="none")) == ("3.9.1", "3.9.1")
+    assert versions(Request(claims="none", kafka_version="3.9.0")) == ("3.9.0", "3.9.0")
 
 
 def test_a_vendors_unpacked_kafka_is_judged_as_the_release_that_it_is_a_build_of(tmp_path):
-    version = {"kafka/kafka-version.properties": b"version=3.9.1.redhat-00003\n"}
-    write_jar(version, tmp_path / "libs" / "kafka-raft-3.9.1.redhat-00003.jar")
-    assert read_inputs(Request(base_dist=tmp_path)).kafka_version == "3.9.1"
-    assert read_inputs(Request(base_dist=tmp_path, kafka_version="3.9.1")).kafka_version == "3.9.1"
-    with pytest.raises(HarnessError, match=r"is Kafka 3\.9\.1, not 3\.9\.2"):
-        read_inputs(Request(base_dist=tmp_path, kafka_version="3.9.2"))
+    whole_kafka(tmp_path, "3.9.1.redhat-00003")
+    assert versions(Request(base_dist=tmp_path)) == ("3.9.1", "3.9.1")
+    assert versions(Request(base_dist=tmp_path, kafka_version="3.9.1")) == ("3.9.1", "3.9.1")
 
 
 def test_the_terminal_shows_verdict_reasons_and_report_and_no_control_characters(tmp_path):

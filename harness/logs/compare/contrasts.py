@@ -7,39 +7,29 @@ beyond the noise, within it, or unknown. docs/log-diff.md says what that means.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.base.text import visible
 from harness.logs.compare.counts import Count, Where
 from harness.logs.compare.noise import Noise
 from harness.logs.compare.order import Order, Swap
+from harness.logs.compare.pairs import Pair, busiest, by_phase, comparable, levels_of, pairs_of, severity
+from harness.logs.compare.plain_findings import plain_finding
 from harness.logs.compare.rates import Rates
 from harness.logs.compare.shifts import Shift, Shifts
+from harness.logs.compare.stock import Stock, settled
 from harness.logs.compare.tables import Assessment, Key, Place
 from harness.logs.compare.values import Side, ValueChange, Values
 from harness.logs.read.excerpts import excerpt
-from harness.logs.read.layout import LEVELS
 from harness.model.findings import Contrast, Finding, FindingKind, Significance
-from harness.model.runs import Evidence
 
 MIN_RATIO = 1.5  # of the events per second of a phase
 MIN_EVENTS = 5.0  # by which the arms differ in a phase, over the shorter of their times in it
 MOST_WORDS = 6  # of each arm that are shown of a value
 
+_Difference = Callable[[tuple[int, int], tuple[float, float]], float]  # events and seconds in both arms, to events
 _SIGNIFICANCES = (Significance.BEYOND, Significance.UNKNOWN, Significance.WITHIN)
-
-
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """One family in both arms; `base` and `candidate` are in the order in which they were counted."""
-
-    scenario: str
-    node_role: str
-    logger: str
-    family: str
-    base: tuple[Count, ...]
-    candidate: tuple[Count, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +41,29 @@ class LogStatistics:
     order: Order | None
     shifts: Shifts | None
     values: Values
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What findings of a contrast are judged by: the repeats, and many runs of base's jar where those are known."""
+
+    arms: tuple[str, str]
+    seconds: Mapping[Where, float]
+    noise: Noise
+    rates: Mapping[tuple[Place, Key], Assessment]
+    stock: Stock | None
+
+    def times(self, place: Place, phase: str) -> tuple[float, float]:
+        """Return how long a phase was in base's runs, and in the candidate's; 0.0 where that is not known."""
+        base, candidate = (
+            self.seconds.get(Where(arm, place.scenario, place.node_role, phase), 0.0) for arm in self.arms
+        )
+        return base, candidate
+
+    def runs(self, place: Place, key: Key) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return how often base's runs logged something, and the candidate's."""
+        base, candidate = self.arms
+        return self.noise.runs(place, key, base), self.noise.runs(place, key, candidate)
 
 
 def learned(counts: Sequence[Count], seconds: Mapping[Where, float]) -> LogStatistics:
@@ -68,24 +81,21 @@ def contrast(
     counts: Sequence[Count],
     seconds: Mapping[Where, float],
     known: LogStatistics | None = None,
+    stock: Stock | None = None,
 ) -> Contrast:
     """Return what differs between two arms: what is beyond the noise first, worst first.
 
     `seconds` is how long the nodes were in each phase, added up over nodes. Only scenarios and kinds of node for
     which both arms have logs, that is an entry in `seconds`, are compared. `known` is learned from `counts` if it is
-    not given.
+    not given; `stock` is what many runs of base's jar show, where that is known.
     """
     known = known or learned(counts, seconds)
     places = comparable(base, candidate, seconds)
-    pairs = list(_pairs(base, candidate, counts, places))
-    lengths = _lengths(seconds)
+    pairs = list(pairs_of(base, candidate, counts, places))
     rates = known.rates.assess(base, candidate) if known.rates else {}
-    found = [
-        finding
-        for pair in pairs
-        if (finding := _finding(pair, base, candidate, lengths, known.noise, rates)) is not None
-    ]
-    changes = known.values.changes(base, candidate, places)
+    judged_by = _Known((base, candidate), _lengths(seconds), known.noise, rates, stock)
+    found = [finding for pair in pairs for finding in _findings(pair, judged_by)]
+    changes = known.values.changes(base, candidate, places, stock)
     found = [*_not_explained_by(changes, found), *map(_changed, changes)]
     found += _moved(pairs, known.order.swaps(base, candidate) if known.order else [], (base, candidate), known.noise)
     shifts = known.shifts.find(base, candidate, known.noise.is_enough) if known.shifts else []
@@ -101,52 +111,59 @@ def _lengths(seconds: Mapping[Where, float]) -> dict[Where, float]:
     return sums
 
 
-def comparable(base: str, candidate: str, seconds: Iterable[Where]) -> set[tuple[str, str]]:
-    """Return the pairs of scenario and kind of node of which both arms have logs."""
-    places = list(seconds)
-    of_base, of_candidate = (
-        {(where.scenario, where.node_role) for where in places if where.arm == arm} for arm in (base, candidate)
-    )
-    return of_base & of_candidate
-
-
-def _pairs(base: str, candidate: str, counts: Iterable[Count], places: set[tuple[str, str]]) -> Iterable[_Pair]:
-    sides: dict[tuple[str, str, str, str], tuple[list[Count], list[Count]]] = defaultdict(lambda: ([], []))
-    for count in counts:
-        where = count.where
-        if (where.scenario, where.node_role) in places and where.arm in (base, candidate):
-            side = sides[where.scenario, where.node_role, count.logger, count.key]
-            side[where.arm == candidate].append(count)
-    for (scenario, node_role, logger, family), (of_base, of_candidate) in sides.items():
-        yield _Pair(scenario, node_role, logger, family, tuple(of_base), tuple(of_candidate))
-
-
-def _finding(
-    pair: _Pair,
-    base: str,
-    candidate: str,
-    seconds: Mapping[Where, float],
-    noise: Noise,
-    rates: Mapping[tuple[Place, Key], Assessment],
-) -> Finding | None:
-    place, key = Place(pair.scenario, pair.node_role), Key(pair.logger, pair.family)
-    runs = (noise.runs(place, key, base), noise.runs(place, key, candidate))
+def _findings(pair: Pair, known: _Known) -> Iterator[Finding]:
+    """Yield what differs of a family, level by level: what is logged at one hides nothing that is at another."""
     if not pair.base or not pair.candidate:
-        kind = FindingKind.VANISHED if pair.base else FindingKind.NEW
-        assessment = noise.presence(place, key, base, candidate)
-        return _plain_finding(pair, kind, _busiest(pair.candidate or pair.base), assessment, runs)
-    if _levels(pair.base) != _levels(pair.candidate):
-        changed = replace(key, level=_changed_level(pair))
-        assessment = noise.presence(place, changed, base, candidate)
-        at_level = (noise.runs(place, changed, base), noise.runs(place, changed, candidate))
-        return _plain_finding(pair, FindingKind.LEVEL, _busiest(pair.candidate), assessment, at_level)
-    assessment = rates.get((place, key), Assessment(Significance.UNKNOWN))
-    phase = assessment.phase if assessment.significance is Significance.BEYOND and assessment.phase else ""
-    other = _other_rate(pair, base, candidate, seconds)
-    return None if other is None else _plain_finding(pair, FindingKind.RATE, phase or other, assessment, runs)
+        yield from (_one_sided(part, known) for part in pair.by_level())
+        return
+    yield from _at_other_levels(pair, known)
+    for part in pair.by_level():
+        if part.base and part.candidate and (found := _more_or_fewer(part, known)):
+            yield found
 
 
-def _moved(pairs: Iterable[_Pair], swaps: Iterable[Swap], arms: tuple[str, str], noise: Noise) -> list[Finding]:
+def _one_sided(pair: Pair, known: _Known) -> Finding:
+    kind = FindingKind.VANISHED if pair.base else FindingKind.NEW
+    return _present(pair, known, kind, busiest(pair.candidate or pair.base), of_candidate=bool(pair.candidate))
+
+
+def _at_other_levels(pair: Pair, known: _Known) -> Iterator[Finding]:
+    """Yield the worst level at which one arm alone logs it, and others of the candidate that are beyond the noise."""
+    changed = [part.level for part in pair.by_level() if not part.base or not part.candidate]
+    for level in changed:
+        of_candidate = level in levels_of(pair.candidate)
+        finding = _present(
+            replace(pair, level=level), known, FindingKind.LEVEL, busiest(pair.candidate), of_candidate=of_candidate
+        )
+        if level == changed[0] or (of_candidate and finding.significance is Significance.BEYOND):
+            yield finding
+
+
+def _present(pair: Pair, known: _Known, kind: FindingKind, phase: str, *, of_candidate: bool) -> Finding:
+    """Return what one arm alone logs, by what base's jar is known to log; by the repeats where that is nothing."""
+    presence = None if known.stock is None else known.stock.new if of_candidate else known.stock.vanished
+    judged = presence(pair.place, pair.key) if presence else None
+    assessment = settled(judged, lambda: known.noise.presence(pair.place, pair.key, *known.arms))
+    finding = plain_finding(pair, kind, phase, assessment, known.runs(pair.place, pair.key))
+    return replace(finding, stock=judged.rate if judged else None)
+
+
+def _more_or_fewer(pair: Pair, known: _Known) -> Finding | None:
+    judged = known.stock.rate(pair.place, pair.key) if known.stock else None
+    tested = known.rates.get((pair.place, replace(pair.key, level="")), Assessment(Significance.UNKNOWN))
+    assessment = settled(judged, lambda: tested)
+    phase = assessment.phase if assessment.significance is Significance.BEYOND else ""
+    other = _other_rate(pair, known, _excess)
+    if other is None and judged and judged.significance is Significance.BEYOND:
+        other = _other_rate(pair, known, _unexplained)  # in a phase that base never reached, or outside of all
+    if other is None:
+        return None
+    runs = known.runs(pair.place, pair.key)
+    finding = plain_finding(pair, FindingKind.RATE, phase or other, assessment, runs)
+    return replace(finding, stock=judged.rate if judged else None)
+
+
+def _moved(pairs: Iterable[Pair], swaps: Iterable[Swap], arms: tuple[str, str], noise: Noise) -> list[Finding]:
     known = {(pair.scenario, pair.node_role, pair.logger, pair.family): pair for pair in pairs}
     found = []
     for swap in swaps:
@@ -155,7 +172,7 @@ def _moved(pairs: Iterable[_Pair], swaps: Iterable[Swap], arms: tuple[str, str],
             key = Key(pair.logger, pair.family)
             base_runs, candidate_runs = (noise.runs(swap.place, key, arm) for arm in arms)
             assessment = Assessment(Significance.BEYOND)
-            plain = _plain_finding(
+            plain = plain_finding(
                 pair, FindingKind.ORDER, pair.candidate[0].where.phase, assessment, (base_runs, candidate_runs)
             )
             was, now = ("before", "after") if swap.was_first else ("after", "before")
@@ -164,14 +181,14 @@ def _moved(pairs: Iterable[_Pair], swaps: Iterable[Swap], arms: tuple[str, str],
     return found
 
 
-def _shifted(pairs: Iterable[_Pair], shifts: Iterable[Shift], arms: tuple[str, str], noise: Noise) -> list[Finding]:
+def _shifted(pairs: Iterable[Pair], shifts: Iterable[Shift], arms: tuple[str, str], noise: Noise) -> list[Finding]:
     known = {(pair.scenario, pair.node_role, pair.logger, pair.family): pair for pair in pairs}
     found = []
     for shift in shifts:
         pair = known[shift.place.scenario, shift.place.node_role, shift.key.logger, shift.key.family]
         base_runs, candidate_runs = (noise.runs(shift.place, shift.key, arm) for arm in arms)
         assessment = Assessment(Significance.BEYOND, shift.phase, shift.q)
-        plain = _plain_finding(pair, FindingKind.SHIFT, shift.phase, assessment, (base_runs, candidate_runs))
+        plain = plain_finding(pair, FindingKind.SHIFT, shift.phase, assessment, (base_runs, candidate_runs))
         detail = f"first logged {shift.now:.1f} s after the phase begins, not {shift.was:.1f} s"
         others = f"; {shift.others} more shift alike" if shift.others else ""
         found.append(replace(plain, detail=detail + others))
@@ -196,10 +213,10 @@ def _not_explained_by(changes: Iterable[ValueChange], findings: Iterable[Finding
 
 def _changed(change: ValueChange) -> Finding:
     slot, place = change.slot, change.place
-    pair = _Pair(place.scenario, place.node_role, slot.logger, slot.text, change.base.shown, change.candidate.shown)
+    pair = Pair(place.scenario, place.node_role, slot.logger, slot.text, change.base.shown, change.candidate.shown)
     runs = (change.base.runs, change.candidate.runs)
-    phase = _busiest(change.candidate.logged or change.base.logged)
-    plain = _plain_finding(pair, FindingKind.VALUE, phase, Assessment(change.significance), runs)
+    phase = busiest(change.candidate.logged or change.base.logged)
+    plain = plain_finding(pair, FindingKind.VALUE, phase, Assessment(change.significance), runs)
     return replace(
         plain,
         base_count=sum(change.base.runs),
@@ -207,6 +224,7 @@ def _changed(change: ValueChange) -> Finding:
         detail=f"base: {_listed(change.base)}; candidate: {_listed(change.candidate)}",
         base_lasting=bool(change.base.logged) if slot.last else plain.base_lasting,
         candidate_lasting=bool(change.candidate.logged) if slot.last else plain.candidate_lasting,
+        stock=change.stock,
     )
 
 
@@ -215,107 +233,35 @@ def _listed(side: Side) -> str:
     return excerpt(", ".join(side.words[:MOST_WORDS])) + more
 
 
-def _lasting(counts: Iterable[Count], runs: Sequence[int]) -> bool:
-    """Say whether in every run of an arm it was logged before and still in the run's last stretch."""
-    seen = list(counts)
-    before = {count.where.repeat for count in seen if count.before_end}
-    still = {count.where.repeat for count in seen if count.at_end}
-    return len(before & still) == max(len(runs), 1)
+def _excess(events: tuple[int, int], times: tuple[float, float]) -> float:
+    """Return by how many events a phase differs over the shorter of its times; none without a known length in both."""
+    if min(times) <= 0:
+        return 0.0
+    low, high = sorted(number / time for number, time in zip(events, times, strict=True))
+    return (high - low) * min(times) if high > MIN_RATIO * low else 0.0
 
 
-def _changed_level(pair: _Pair) -> str:
-    return max(_levels(pair.base) ^ _levels(pair.candidate), key=_severity)
+def _unexplained(events: tuple[int, int], times: tuple[float, float]) -> float:
+    """Return by how many events a phase differs at all; none where both log as often per second."""
+    return abs(events[1] - events[0]) if min(times) <= 0 or _excess(events, times) else 0.0
 
 
-def _levels(counts: Sequence[Count]) -> set[str]:
-    return {count.level for count in counts}
-
-
-def _by_phase(counts: Sequence[Count]) -> dict[str, int]:
-    sums: dict[str, int] = defaultdict(int)
-    for count in counts:
-        sums[count.where.phase] += count.count
-    return sums
-
-
-def _busiest(counts: Sequence[Count]) -> str:
-    """Return the phase with the most events; among equals the first by name."""
-    sums = _by_phase(counts)
-    return min(sums, key=lambda phase: (-sums[phase], phase))
-
-
-def _other_rate(pair: _Pair, base: str, candidate: str, seconds: Mapping[Where, float]) -> str | None:
-    """Return the phase whose rates differ most, among those whose rates differ enough to count."""
-    of_base, of_candidate = _by_phase(pair.base), _by_phase(pair.candidate)
-    excess: dict[str, float] = {}
-    for phase in of_base.keys() | of_candidate.keys():
-        times = [seconds.get(Where(arm, pair.scenario, pair.node_role, phase), 0.0) for arm in (base, candidate)]
-        if min(times) <= 0:  # the phase has no known length in one of the arms
-            continue
-        low, high = sorted((of_base.get(phase, 0) / times[0], of_candidate.get(phase, 0) / times[1]))
-        if high > MIN_RATIO * low and (high - low) * min(times) >= MIN_EVENTS:
-            excess[phase] = (high - low) * min(times)
-    return min(excess, key=lambda phase: (-excess[phase], phase), default=None)
-
-
-def _plain_finding(
-    pair: _Pair, kind: FindingKind, phase: str, assessment: Assessment, runs: tuple[tuple[int, ...], ...]
-) -> Finding:
-    shown = [_example(counts, phase) for counts in (pair.base, pair.candidate)]
-    evidence = [Evidence(c.file, c.line, excerpt(c.excerpt)) for c in shown if c is not None]
-    same = _levels(pair.base) == _levels(pair.candidate)
-    return Finding(
-        kind=kind,
-        template=excerpt(pair.family),
-        scenario=pair.scenario,
-        node_kind=pair.node_role,
-        phase=visible(phase),
-        level=max(_levels(pair.base), key=_severity) if same else _changed_level(pair),
-        logger=visible(pair.logger),
-        base_count=sum(count.count for count in pair.base),
-        candidate_count=sum(count.count for count in pair.candidate),
-        base_excerpt=excerpt(shown[0].excerpt) if shown[0] else "",
-        candidate_excerpt=excerpt(shown[1].excerpt) if shown[1] else "",
-        evidence=tuple(evidence),
-        statement=visible(next((c.statement for c in reversed(shown) if c is not None and c.statement), "")),
-        significance=assessment.significance,
-        fdr=assessment.q,
-        base_runs=runs[0],
-        candidate_runs=runs[1],
-        base_lasting=_lasting(pair.base, runs[0]),
-        candidate_lasting=_lasting(pair.candidate, runs[1]),
-        logged_by=_logged_by(pair, phase),
-    )
-
-
-def _logged_by(pair: _Pair, phase: str) -> str:
-    """Say what the nodes were that logged it in a phase: of both arms at once if that is the same."""
-    of_base, of_candidate = (
-        " and ".join(sorted({count.role for count in counts if count.where.phase == phase and count.role}))
-        for counts in (pair.base, pair.candidate)
-    )
-    if of_base and of_candidate and of_base != of_candidate:
-        return f"{of_base} in base, {of_candidate} in the candidate"
-    return of_candidate or of_base
-
-
-def _example(counts: Sequence[Count], phase: str) -> Count | None:
-    """Return the event to show: the first in the phase, or the first at all; by file and line, so always the same."""
-    if not counts:
-        return None
-    return min(counts, key=lambda count: (count.where.phase != phase, count.file, count.line))
-
-
-def _severity(level: str) -> int:
-    """Return how bad a level is; one that log4j does not know is worst."""
-    return LEVELS.index(level) if level in LEVELS else len(LEVELS)
+def _other_rate(pair: Pair, known: _Known, difference: _Difference) -> str | None:
+    """Return the phase that differs most, among those that differ enough to count."""
+    of_base, of_candidate = by_phase(pair.base), by_phase(pair.candidate)
+    found = {
+        phase: difference((of_base.get(phase, 0), of_candidate.get(phase, 0)), known.times(pair.place, phase))
+        for phase in of_base.keys() | of_candidate.keys()
+    }
+    enough = [phase for phase, events in found.items() if events >= MIN_EVENTS]
+    return min(enough, key=lambda phase: (-found[phase], phase), default=None)
 
 
 def _worst_first(finding: Finding) -> tuple[object, ...]:
     difference = abs(finding.candidate_count - finding.base_count)
     return (
         _SIGNIFICANCES.index(finding.significance),
-        -_severity(finding.level),
+        -severity(finding.level),
         not (finding.base_lasting or finding.candidate_lasting),
         -difference,
         finding.scenario,

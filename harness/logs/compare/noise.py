@@ -19,7 +19,6 @@ from scipy import special
 
 from harness.logs.compare.counts import Count, Where
 from harness.logs.compare.moderation import Array
-from harness.logs.compare.node_coverage import NodeCoverage
 from harness.logs.compare.tables import WHOLE, Assessment, Key, Place, tables
 from harness.model.findings import Significance
 
@@ -31,9 +30,7 @@ class Noise:
 
     def __init__(self, counts: Iterable[Count], seconds: Mapping[Where, float]) -> None:
         """Learn from all arms' counts; `seconds` says which runs there are, and how long their phases were."""
-        known = list(counts)
-        self.tables = tables(known, seconds)
-        self._node_coverage = NodeCoverage(known)
+        self.tables = tables(counts, seconds)
 
     @cached_property
     def repeated(self) -> bool:
@@ -52,10 +49,7 @@ class Noise:
         table = self.tables[place]
         row = table.row(key)
         seen = row > 0
-        logging = [run for run, has in zip(table.runs, seen, strict=True) if has]
-        names = (place.scenario, place.node_role), (key.logger, key.family, key.level)
-        by_all = self._node_coverage.are_all(*names, logging)
-        excused = self._excused_by_base(place, key, base, candidate, by_all=by_all)
+        excused = self._excused_by_base(place, key, base, candidate)
         if excused is not None:
             return Assessment(excused)
         if not (seen[table.of(base)].all() or seen[table.of(candidate)].all()):
@@ -65,21 +59,18 @@ class Noise:
         if base in self._unsteady.get(key, set()):
             # What is logged as often as it pleases may well have fallen on these runs alone.
             chance = max(chance, 2 * float(seen.mean()) ** row.sum())
-        replicated = by_all or self._is_replicated(place, key, base, candidate)
-        is_beyond = chance < MOST_CHANCE and replicated
+        is_beyond = chance < MOST_CHANCE and self._is_replicated(place, key, base, candidate)
         return Assessment(Significance.BEYOND if is_beyond else Significance.UNKNOWN)
 
-    def _excused_by_base(
-        self, place: Place, key: Key, base: str, candidate: str, *, by_all: bool
-    ) -> Significance | None:
+    def _excused_by_base(self, place: Place, key: Key, base: str, candidate: str) -> Significance | None:
         """Return what base shows of a key that came and went in its own runs; None where it excuses nothing.
 
         Only base is a witness: what the candidate's jar logs in some runs only, under any setting, may be its very
         fault. It excuses as much as it logged in a run itself: in the same scenario that is noise, in another nobody
-        can tell. And what every node of a kind logs is no incident there, even if it is one elsewhere.
+        can tell.
         """
         logged = self._most(place, key, candidate)
-        coming = [at for at, arm in self._coming_and_going.get(key, ()) if arm == base and (at == place or not by_all)]
+        coming = [at for at, arm in self._coming_and_going.get(key, ()) if arm == base]
         as_much = [at for at in coming if logged <= self._most(at, key, base)]
         if any(at.scenario == place.scenario for at in as_much):
             return Significance.WITHIN

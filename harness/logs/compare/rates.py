@@ -3,8 +3,8 @@
 The variance is that of the template within arms, over all scenarios, drawn towards what templates vary in general. Both
 the count and the count per second must differ, since a longer phase makes more of what is logged all the time, and no
 more of what is logged once. Many rates are tested at once: what counts has a false discovery rate (Benjamini and
-Hochberg). Thousands of questions of which hardly one is true make it severe, and so it may be higher where a gap lies
-between the arms that is much wider than the runs of any arm ever lay apart.
+Hochberg) among what warns, or among the rest. Thousands of questions of which hardly one is true make it severe, and so
+it may be higher where a gap lies between the arms that is much wider than the runs of any arm ever lay apart.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from scipy import special
 
 from harness.logs.compare.moderation import Array, Prior, fit, moderated
 from harness.logs.compare.tables import WHOLE, Assessment, Key, Place, Table
-from harness.model.findings import Significance
+from harness.model.findings import WORSE, Significance
 
 MIN_EFFECT = 1.5  # times as often
 # Of false ones among the rates that count. With 0.05 for all, two of 20 splits of runs of one build showed a rate.
@@ -41,7 +41,10 @@ class Rates:
         from scipy import stats  # a second that nobody without repeats need wait
 
         tests = [test for place, table in self._tables.items() for test in self._tests(place, table, base, candidate)]
-        qs = stats.false_discovery_control([test.p for test in tests]).tolist() if tests else []
+        # Apart: what warns can hold a candidate back, and differences of what does not must not make that likelier.
+        parts = [[test for test in tests if test.warns is warns] for warns in (True, False)]
+        tests = [test for part in parts for test in part]
+        qs = [q for part in parts if part for q in stats.false_discovery_control([test.p for test in part]).tolist()]
         best: dict[tuple[Place, Key], Assessment] = {}
         for test, q in sorted(zip(tests, qs, strict=True), key=lambda pair: pair[0].p):
             beyond = q < (_MOST_FALSE_APART if test.apart else _MOST_FALSE) and test.effect >= np.log2(MIN_EFFECT)
@@ -64,8 +67,17 @@ class Rates:
         effect = np.abs(shifts).min(0) * (shifts[0] * shifts[1] >= 0)
         p = np.where(effect > 0, p, 1.0)
         apart = self._apart(table, of_base, of_candidate)
+        warning = {(key.logger, key.family) for key, _ in table.rows if key.level in WORSE}
         return [
-            _RateTest(place, key, "" if phase == WHOLE else phase, float(p[at]), float(effect[at]), bool(apart[at]))
+            _RateTest(
+                place,
+                key,
+                "" if phase == WHOLE else phase,
+                float(p[at]),
+                float(effect[at]),
+                bool(apart[at]),
+                (key.logger, key.family) in warning,
+            )
             for (key, phase), at in table.rows.items()
             if both[at] and not key.level
         ]
@@ -129,3 +141,4 @@ class _RateTest:
     p: float
     effect: float
     apart: bool
+    warns: bool

@@ -20,9 +20,10 @@ from dataclasses import dataclass, replace
 
 from harness.logs.compare.counts import Count, Where
 from harness.logs.compare.noise import Noise
+from harness.logs.compare.stock import Judged, Stock, settled
 from harness.logs.compare.tables import Key, Place
 from harness.logs.compare.template_families import WHOSE, family, insides, unordered
-from harness.model.findings import Significance
+from harness.model.findings import Significance, StockRate
 
 MIN_LETTERS = 8  # that a statement always writes: `{}: {}` says nothing of what its values are
 MAX_WORD = 120  # characters: what is longer is a text of its own, and no value
@@ -77,6 +78,7 @@ class ValueChange:
     significance: Significance
     base: Side
     candidate: Side
+    stock: StockRate | None = None  # of the surest word
 
     @property
     def logged(self) -> tuple[Count, ...]:
@@ -90,23 +92,25 @@ class Values:
     def __init__(self, counts: Iterable[Count], seconds: Mapping[Where, float]) -> None:
         """Learn from all arms' counts; `seconds` says which runs there are."""
         self._logged: dict[tuple[Place, Slot], dict[Word, list[Count]]] = defaultdict(lambda: defaultdict(list))
-        for count, slot, word in _everything(counts):
+        for count, slot, word in word_counts(counts):
             place = Place(count.where.scenario, count.where.node_role)
             self._logged[place, slot][word].append(count)
         self._noise = Noise(list(self._counts()), seconds)
 
     def _counts(self) -> Iterator[Count]:
-        """Yield how often each node wrote each word in each run, as if it were a line."""
+        """Yield how often each run wrote each word, as if it were a line."""
         for (place, slot), by_word in self._logged.items():
             for word, counts in by_word.items():
-                times: dict[tuple[str, int, int], int] = defaultdict(int)
+                times: dict[tuple[str, int], int] = defaultdict(int)
                 for count in counts:
-                    times[count.where.arm, count.where.repeat, count.node] += count.count
-                for (arm, repeat, node), number in times.items():
+                    times[count.where.arm, count.where.repeat] += count.count
+                for (arm, repeat), number in times.items():
                     where = Where(arm, place.scenario, place.node_role, "", repeat)
-                    yield Count(where, "any", slot.logger, _name(slot, word), number, "", 0, "", node=node)
+                    yield Count(where, "any", slot.logger, _name(slot, word), number, "", 0, "")
 
-    def changes(self, base: str, candidate: str, places: Collection[tuple[str, str]]) -> list[ValueChange]:
+    def changes(
+        self, base: str, candidate: str, places: Collection[tuple[str, str]], stock: Stock | None = None
+    ) -> list[ValueChange]:
         """Return the slots in which one arm wrote words that the other did not, at (scenario, kind of node) `places`.
 
         Of slots that changed in the same lines only the first is a finding: it shows the lines.
@@ -114,25 +118,35 @@ class Values:
         found: dict[tuple[Place, str, frozenset[tuple[str, int]]], ValueChange] = {}
         for place, slot in sorted(self._logged, key=lambda each: (each[1].hidden, each[1].text)):
             if (place.scenario, place.node_role) in places:
-                change = self._change(place, slot, base, candidate)
+                change = self._change(place, slot, (base, candidate), stock)
                 if change is not None:
                     lines = frozenset((count.file, count.line) for count in change.logged)
                     found.setdefault((place, slot.logger, lines), change)
         return list(found.values())
 
-    def _change(self, place: Place, slot: Slot, base: str, candidate: str) -> ValueChange | None:
-        by_arm = {arm: self._of(place, slot, arm) for arm in (base, candidate)}
+    def _change(
+        self, place: Place, slot: Slot, arms: tuple[str, str], stock: Stock | None = None
+    ) -> ValueChange | None:
+        base, candidate = arms
+        by_arm = {arm: self._of(place, slot, arm) for arm in arms}
         differing = by_arm[base].keys() ^ by_arm[candidate].keys()
         if not all(by_arm.values()) or not differing:
             return None
-        keys = {word: Key(slot.logger, _name(slot, word)) for word in differing}
-        known = {word: self._noise.presence(place, keys[word], base, candidate).significance for word in differing}
+        judged = {word: _judged(stock, place, slot, word, word in by_arm[candidate]) for word in differing}
+        known = {word: self._significance(place, slot, word, arms, judged[word]) for word in differing}
         best = min(known.values(), key=_WORST.index)
         if slot.hidden and best is not Significance.BEYOND:
             return None
-        surest = {word for word, significance in known.items() if significance is best}
+        surest = sorted(word for word, significance in known.items() if significance is best)
+        rate = next((found.rate for word in surest if (found := judged[word])), None)
         of_base, of_candidate = (self._side(place, slot, arm, surest, logged) for arm, logged in by_arm.items())
-        return ValueChange(place, slot, best, of_base, of_candidate)
+        return ValueChange(place, slot, best, of_base, of_candidate, rate)
+
+    def _significance(
+        self, place: Place, slot: Slot, word: Word, arms: tuple[str, str], judged: Judged | None
+    ) -> Significance:
+        key = Key(slot.logger, _name(slot, word))
+        return settled(judged, lambda: self._noise.presence(place, key, *arms)).significance
 
     def _of(self, place: Place, slot: Slot, arm: str) -> dict[Word, list[Count]]:
         found = {w: [c for c in counts if c.where.arm == arm] for w, counts in self._logged[place, slot].items()}
@@ -141,7 +155,7 @@ class Values:
     def _side(
         self, place: Place, slot: Slot, arm: str, surest: Collection[Word], logged: Mapping[Word, list[Count]]
     ) -> Side:
-        own = sorted(logged.keys() & surest)
+        own = sorted(logged.keys() & set(surest))
         keys = [Key("", ""), *(Key(slot.logger, _name(slot, word)) for word in own)]  # the first was never logged
         runs = zip(*(self._noise.runs(place, key, arm) for key in keys), strict=True)
         with_own = tuple(count for word in own for count in logged[word])
@@ -149,11 +163,19 @@ class Values:
         return Side((*own, *sorted(logged.keys() - surest)), with_own, shown, tuple(map(sum, runs)))
 
 
+def _judged(stock: Stock | None, place: Place, slot: Slot, word: Word, of_candidate: bool) -> Judged | None:
+    """Return what many runs of base's jar say of a word that one arm alone wrote."""
+    if stock is None:
+        return None
+    key = Key(slot.logger, slot.text)
+    return stock.new(place, key, word) if of_candidate else stock.vanished(place, key, word)
+
+
 def _name(slot: Slot, word: Word) -> str:
     return f"{slot.text}\0{word}"
 
 
-def _everything(counts: Iterable[Count]) -> Iterator[tuple[Count, Slot, Word]]:
+def word_counts(counts: Iterable[Count]) -> Iterator[tuple[Count, Slot, Word]]:
     """Yield the words of all slots, and those that a node wrote last in its phases as a slot of their own."""
     known: dict[tuple[object, ...], tuple[tuple[Slot, Word], ...]] = {}
     last: dict[tuple[str, str, str, int, int, Slot], list[tuple[Count, Word]]] = {}

@@ -21,6 +21,7 @@ from harness.proof.dropin.api import compare_apis
 from harness.proof.dropin.blocking import compare_blocking
 from harness.proof.dropin.class_changes import (
     Classes,
+    Comparison,
     CompiledBaseline,
     Named,
     changed_methods,
@@ -30,6 +31,7 @@ from harness.proof.dropin.class_changes import (
     compare_members,
     compare_nests,
     compare_presence,
+    compared,
     nests,
 )
 from harness.proof.dropin.config_keys import compare_keys
@@ -43,12 +45,24 @@ from harness.proof.dropin.entries import (
 )
 from harness.proof.dropin.linkage import compare_linkage
 from harness.proof.dropin.loading import check_loading, prepare_loader
+from harness.proof.dropin.source_methods import Reading
 from harness.toolbox.java import JavaRuntime
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
 
 _AT_ONCE = 2  # JVMs side by side
 _WORST_FIRST = (Severity.FAIL, Severity.WARNING, Severity.NOTE)
+_COMPILER = {
+    Reading.INSTRUCTIONS: "",
+    Reading.OPERATIONS: (
+        "the candidate's compiler is none of the baselines': of its methods is compared what each uses, computes and "
+        "compares, not the order of it"
+    ),
+    Reading.USES: (
+        "the candidate's compiler is none of the baselines' and turns conditions its own way: of its methods is "
+        "compared what each uses, so that another constant or comparison would not be seen"
+    ),
+}
 _TOUCHED = re.compile(r"^--- (\S+).*\n\+\+\+ (\S+)", re.MULTILINE)
 _JAVA = re.compile(r"[^/]+/raft/src/main/java/(.+)\.java")
 
@@ -139,9 +153,10 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
         old, new, *made = facts.result()
         loads = pool.submit(check_loading, tools.java, tools.loader, candidate, new, others)
         baselines = (CompiledBaseline("base", old), *_baselines(subject, made))
+        comparison = compared(new, baselines)
         found = [
             *_compare_files(*entries),
-            *_compare_classes(old, new, baselines, subject.named),
+            *_compare_classes(old, new, comparison, subject.named),
             *compare_linkage(old, new, _by_jar(others, uses.result())),
             *apis.result(),
             *loads.result(),
@@ -150,9 +165,9 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
     return DropIn(
         tuple(each.name for each in rules.ALL),
         worst_first(found),
-        _notes(subject, new, baselines),
+        _notes(subject, new, comparison),
         _changed(new, baselines),
-        changed_methods(new, baselines),
+        changed_methods(comparison),
     )
 
 
@@ -162,15 +177,13 @@ def _compare_files(base: JarFacts, candidate: JarFacts) -> Iterator[Difference]:
     yield from compare_signatures(base, candidate)
 
 
-def _compare_classes(
-    base: Classes, candidate: Classes, baselines: Sequence[CompiledBaseline], named: Named
-) -> Iterator[Difference]:
+def _compare_classes(base: Classes, candidate: Classes, comparison: Comparison, named: Named) -> Iterator[Difference]:
     yield from misplaced(candidate)
     yield from compare_levels(base, candidate)
     yield from compare_presence(base, candidate, named)
     yield from compare_members(base, candidate)
-    yield from compare_nests(base, candidate, baselines, named)
-    yield from compare_blocking(candidate, baselines)
+    yield from compare_nests(base, comparison, named)
+    yield from compare_blocking(candidate, comparison.baselines)
 
 
 def worst_first(differences: Sequence[Difference]) -> tuple[Difference, ...]:
@@ -206,10 +219,11 @@ def _changed(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> froze
     return frozenset(name.replace("/", ".") for name, each in candidate.items() if old.get(name) != code_of(each))
 
 
-def _notes(subject: Subject, candidate: Classes, baselines: Sequence[CompiledBaseline]) -> tuple[str, ...]:
-    nearest, same = closest(candidate, baselines)
+def _notes(subject: Subject, candidate: Classes, comparison: Comparison) -> tuple[str, ...]:
+    nearest, same = closest(candidate, comparison.baselines)
     nearest_baseline = f"closest baseline: {nearest.label}, with {same} of {len(candidate)} classes identical"
+    read = tuple(filter(None, (nearest_baseline, _COMPILER[comparison.reading])))
     if subject.named is None:
-        return nearest_baseline, "nothing says which classes may change: what changed in each is described"
+        return *read, "nothing says which classes may change: what changed in each is described"
     named = f"{len(subject.named)} of {len(nests(candidate))} top-level classes may change, as the series or claims say"
-    return nearest_baseline, named
+    return *read, named

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from itertools import chain
 
 from harness.model.proof import ChangedMethod, Difference, Severity
-from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts, Use
+from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts
 from harness.proof.dropin import rules
-from harness.proof.dropin.class_diff import changed_bodies, describe_change
-from harness.proof.dropin.idioms import is_accessor, is_compilers_own, is_switch_table
+from harness.proof.dropin.class_diff import UNCERTAIN, describe_change
+from harness.proof.dropin.idioms import LAMBDA, is_lambda
+from harness.proof.dropin.source_methods import Member, Nest, Reading, bodies, uses_in
 
 Classes = Mapping[str, ClassFacts]
 Named = frozenset[str] | None  # the top-level classes that may change; None where nothing says which
@@ -26,7 +27,10 @@ _MODIFIERS = {
     0x400: "abstract",
 }
 _JAVA_8 = 52
-_SAME_COMPILER = 0.9  # of all classes: no two compilers agree on more, so it must be the baseline's own
+# Of the methods that do the same, those with the same instructions: all by one compiler, 98.4 % at most by two javacs.
+_SAME_COMPILER = 0.995
+# Of the methods that use the same, those with the same operations: all by javac 8, 17 and 25, 92 % by ecj and javac.
+_SAME_KIND = 0.98
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,61 +66,108 @@ def compare_members(base: Classes, candidate: Classes) -> Iterator[Difference]:
                 yield rules.CONSTANT_CHANGED.broken(f"{_dotted(name)}.{member}", detail, before, after)
 
 
-def compare_nests(
-    base: Classes, candidate: Classes, baselines: Sequence[CompiledBaseline], named: Named
-) -> Iterator[Difference]:
+def compare_nests(base: Classes, found: Comparison, named: Named) -> Iterator[Difference]:
     """Yield, for each top-level class with all that is nested in it, what it declares, calls and does differently.
 
     The API is held against base. Instructions and calls are held against every baseline: all of them are the same
     sources, so a class that equals one of them is unchanged, whichever compiler made it.
     """
-    old, calls = nests(base), [_calls_of(each.classes) for each in baselines]
-    for change in _changes(candidate, baselines):
+    old = nests(base)
+    calls = [{top: uses_in(nest) for top, nest in nests(each.classes).items()} for each in found.baselines]
+    for change in found.changes:
         top = change.top
         if top not in old:  # a new class, of which compare_presence speaks
             continue
         same_api = api_of(old[top]) == api_of(change.after)
-        same_calls = change.calls[1] in [each[top] for each in calls]
-        rule = _rule_of(is_generated(top), same_api, same_calls, change.certain)
+        same_calls = change.calls[1] in [each.get(top) for each in calls]
+        words = describe_change(change.before, change.after, change.calls, change.edited)
+        certain = bool(change.edited) or (change.compiler_known and words != UNCERTAIN)
+        rule = _rule_of(is_generated(top), same_api, same_calls, certain)
         if not is_generated(top) or top in (named or ()):
             rule = _weighed(rules.NAMED_CLASS_CHANGED, rule, top, named)
-        words = describe_change(change.before, change.after, change.calls, change.certain)
         yield rule.broken(_dotted(top), f"{_dotted(top)}: {words}")
 
 
-def changed_methods(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> tuple[ChangedMethod, ...]:
+def changed_methods(found: Comparison) -> tuple[ChangedMethod, ...]:
     """Return the candidate's methods that do what no baseline's do, or are new; a lambda is part of what holds it."""
-    changes = _changes(candidate, baselines)
-    found = (changed_bodies(each.before, each.after, each.certain) for each in changes)
-    return tuple(ChangedMethod(*method) for method in chain.from_iterable(found))
+    return tuple(ChangedMethod(*method) for change in found.changes for method in change.edited)
 
 
 @dataclass(frozen=True, slots=True)
-class _Change:
+class Change:
     """A top-level class with all that is nested in it, beside the same of the baseline that it is most like.
 
-    `calls` are what the two use. `certain` says whether the candidate's compiler is known.
+    `calls` are what the two use, `edited` the methods that do something else, or are new.
     """
 
     top: str
-    before: tuple[ClassFacts, ...]
-    after: tuple[ClassFacts, ...]
+    before: Nest
+    after: Nest
     calls: tuple[Counter[str], Counter[str]]
-    certain: bool
+    edited: tuple[Member, ...]
+    compiler_known: bool
 
 
-def _changes(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> Iterator[_Change]:
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A candidate's classes beside all baselines: how closely they could be read, and what is in no baseline."""
+
+    baselines: Sequence[CompiledBaseline]
+    reading: Reading
+    changes: tuple[Change, ...]
+
+
+def compared(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> Comparison:
+    """Compare a candidate with all baselines: the same sources, each as another compiler writes them."""
+    reading = _reading_of(candidate, baselines)
+    return Comparison(baselines, reading, tuple(_changes(candidate, baselines, reading)))
+
+
+def _changes(candidate: Classes, baselines: Sequence[CompiledBaseline], reading: Reading) -> Iterator[Change]:
     """Yield the top-level classes of the candidate that equal none of a baseline, by name."""
-    new, calling = nests(candidate), _calls_of(candidate)
-    certain = is_compiler_known(candidate, baselines)
-    alike = [closest(candidate, baselines)[0]] if certain else baselines
-    made = [(nests(each.classes), _calls_of(each.classes)) for each in alike]
-    for top in sorted(new.keys() & changed_nests(candidate, baselines)):
-        before, called = min(((one.get(top, ()), uses[top]) for one, uses in made), key=_unlike(calling[top]))
-        yield _Change(top, before, new[top], (called, calling[top]), certain)
+    new, known = nests(candidate), reading is Reading.INSTRUCTIONS
+    made = [nests(each.classes) for each in ([closest(candidate, baselines)[0]] if known else baselines)]
+    for top in sorted(new.keys() & _changed_nests(candidate, baselines)):
+        calls = uses_in(new[top])
+        olds = [(each.get(top, ()), uses_in(each.get(top, ()))) for each in made]
+        before, called = min(olds, key=_unlike(calls))
+        edited = _edited([nest for nest, _ in olds], new[top], reading)
+        yield Change(top, before, new[top], (called, calls), edited, known)
 
 
-def changed_nests(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> frozenset[str]:
+def _edited(olds: Sequence[Nest], new: Nest, reading: Reading) -> tuple[Member, ...]:
+    """Return the methods that do in none of the baselines the same, or are new."""
+    before = [bodies(each, reading) for each in olds]
+    now = bodies(new, reading)
+    return tuple(sorted(member for member in now if all(each.get(member) != now[member] for each in before)))
+
+
+def _reading_of(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> Reading:
+    """Return how closely a candidate's methods can be compared with those of the baselines."""
+    nearest, _ = closest(candidate, baselines)
+    if _agreement(candidate, nearest.classes, Reading.OPERATIONS, Reading.INSTRUCTIONS) >= _SAME_COMPILER:
+        return Reading.INSTRUCTIONS
+    shares = (_agreement(candidate, each.classes, Reading.USES, Reading.OPERATIONS) for each in baselines)
+    return Reading.OPERATIONS if max(shares) >= _SAME_KIND else Reading.USES
+
+
+def _agreement(candidate: Classes, baseline: Classes, coarse: Reading, fine: Reading) -> float:
+    """Return which share of the methods that are the same by a coarse reading is so by a finer one: what compilers do.
+
+    Methods that an edit changes are mostly not among them, so that a large patch does not look like another compiler.
+    """
+    (old, new), (old_fine, new_fine) = (
+        [_all_bodies(classes, reading) for classes in (baseline, candidate)] for reading in (coarse, fine)
+    )
+    same = [member for member in new if old.get(member) == new[member]]
+    return sum(old_fine[member] == new_fine[member] for member in same) / len(same) if same else 0.0
+
+
+def _all_bodies(classes: Classes, reading: Reading) -> dict[Member, object]:
+    return {member: body for nest in nests(classes).values() for member, body in bodies(nest, reading).items()}
+
+
+def _changed_nests(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> frozenset[str]:
     """Return the top-level classes that are the same, with all that is nested in them, in no baseline."""
     made = [nests(each.classes) for each in baselines]
     new = nests(candidate)
@@ -140,11 +191,6 @@ def closest(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> tuple[
     """Return the baseline with the most classes identical to the candidate's, the first of equals, and how many."""
     counted = [(each, identical(candidate, each.classes)) for each in baselines]
     return max(counted, key=lambda pair: pair[1])
-
-
-def is_compiler_known(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> bool:
-    """Whether so many classes equal those of one baseline that its compiler must be the candidate's."""
-    return closest(candidate, baselines)[1] >= _SAME_COMPILER * len(candidate)
 
 
 def identical(one: Classes, other: Classes) -> int:
@@ -207,8 +253,12 @@ def _constant(member: FieldFacts | MethodFacts) -> str:
 
 
 def code_of(facts: ClassFacts) -> object:
-    """Return what makes two class files do the same: what the class declares, and every instruction."""
-    methods = sorted((each.name, each.descriptor, each.access, each.code) for each in facts.methods)
+    """Return what makes two class files do the same: what the class declares, and every instruction.
+
+    Lambdas count without their names, which are numbers given in any order, and equal ones once.
+    """
+    named = ((LAMBDA if is_lambda(each) else each.name, each) for each in facts.methods)
+    methods = sorted({(name, each.descriptor, each.access, each.code) for name, each in named})
     fields = sorted((each.name, each.descriptor, each.access, each.constant) for each in facts.fields)
     return facts.access, facts.superclass, facts.interfaces, fields, methods
 
@@ -234,34 +284,7 @@ def _words(access: int) -> str:
     return " ".join(word for bit, word in _MODIFIERS.items() if access & bit)
 
 
-def _calls_of(classes: Classes) -> defaultdict[str, Counter[str]]:
-    """Return how often each top-level class and its nested ones use what, less what compilers add on their own."""
-    accessors = {
-        (facts.name, each.name, each.descriptor): each
-        for facts in classes.values()
-        for each in facts.methods
-        if is_accessor(each)
-    }
-    found: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for facts in classes.values():
-        if not facts.access & _SYNTHETIC:
-            for method in facts.methods:
-                if not is_accessor(method) and not is_switch_table(method):
-                    found[top_level(facts.name)].update(_expanded(method.uses, accessors))
-    return found
-
-
-def _expanded(uses: Sequence[Use], accessors: Mapping[tuple[str, str, str], MethodFacts]) -> Iterator[str]:
-    """Yield uses as text; a call of an accessor, which each compiler builds its own way, as what that does."""
-    for use in uses:
-        accessor = accessors.get((use.owner, use.name, use.descriptor))
-        for each in accessor.uses if accessor else (use,):
-            if not is_compilers_own(each):
-                member = each.name + (":" if each.kind in ("get", "put") else "") + each.descriptor
-                yield f"{each.kind} {_dotted(each.owner)}.{member}".removesuffix(".")
-
-
-def _unlike(new: Counter[str]) -> Callable[[tuple[Sequence[ClassFacts], Counter[str]]], int]:
+def _unlike(new: Counter[str]) -> Callable[[tuple[Nest, Counter[str]]], int]:
     """Return what counts by how many calls a baseline's class, with its calls, differs from the candidate's."""
     return lambda old: (old[1] - new).total() + (new - old[1]).total()
 

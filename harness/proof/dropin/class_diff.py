@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
-from harness.proof.bytecode import ClassFacts, MethodFacts
-from harness.proof.dropin.idioms import is_compilers_own
-
-Nest = Sequence[ClassFacts]
-Calls = Mapping[str, int]
-_Member = tuple[str, str, str]  # class, name, descriptor
+from harness.proof.dropin.source_methods import Member, Nest
 
 _SYNTHETIC = 0x1000
+UNCERTAIN = "other instructions, which may be the compiler's doing"
 _MOST = 8  # names of a kind: they say where to look
 
 
-def describe_change(old: Nest, new: Nest, calls: tuple[Counter[str], Counter[str]], compiler_known: bool) -> str:
+def describe_change(old: Nest, new: Nest, calls: tuple[Counter[str], Counter[str]], edited: Iterable[Member]) -> str:
     """Return what a class does otherwise: `methods changed: poll; calls added: Thread.sleep`.
 
-    `calls` are what the two use, less what compilers add on their own. Where the candidate's compiler is not known, a
-    method has changed only if it uses something else: other instructions may be the compiler's doing.
+    `calls` are what the two use, less what compilers add on their own; `edited` the methods that do something else.
     """
-    bodies = [_bodies(nest, compiler_known) for nest in (old, new)]
     methods, fields, headers = ([of(nest) for nest in (old, new)] for of in (_methods, _fields, _headers))
     parts = (
         ("classes added", _only_in(headers[1], headers[0])),
         ("classes removed", _only_in(headers[0], headers[1])),
         ("classes declared otherwise", _differing(*headers)),
-        ("methods changed", _differing(*bodies) | _differing(*methods)),
+        ("methods changed", {_name(each) for each in edited if each in methods[0]} | _differing(*methods)),
         ("methods added", _only_in(methods[1], methods[0])),
         ("methods removed", _only_in(methods[0], methods[1])),
         ("fields added", _only_in(fields[1], fields[0])),
@@ -38,17 +32,10 @@ def describe_change(old: Nest, new: Nest, calls: tuple[Counter[str], Counter[str
         ("calls removed", _called(calls[0] - calls[1])),
     )
     found = "; ".join(f"{what} {_listed(names)}" for what, names in parts if names)
-    return found or "other instructions, which may be the compiler's doing"
+    return found or UNCERTAIN
 
 
-def changed_bodies(old: Nest, new: Nest, compiler_known: bool) -> list[_Member]:
-    """Return class, name and descriptor of the methods that do something else, or are new; none without code."""
-    before, now = (_bodies(nest, compiler_known) for nest in (old, new))
-    with_code = {(each.name, method.name, method.descriptor) for each in new for method in each.methods if method.code}
-    return sorted(member for member in with_code & now.keys() if before.get(member) != now[member])
-
-
-def _headers(nest: Nest) -> dict[_Member, object]:
+def _headers(nest: Nest) -> dict[Member, object]:
     return {
         (each.name, "", ""): (each.access, each.superclass, each.interfaces)
         for each in nest
@@ -56,7 +43,7 @@ def _headers(nest: Nest) -> dict[_Member, object]:
     }
 
 
-def _fields(nest: Nest) -> dict[_Member, object]:
+def _fields(nest: Nest) -> dict[Member, object]:
     return {
         (each.name, field.name, ""): (field.descriptor, field.access, field.constant)
         for each in nest
@@ -65,7 +52,7 @@ def _fields(nest: Nest) -> dict[_Member, object]:
     }
 
 
-def _methods(nest: Nest) -> dict[_Member, object]:
+def _methods(nest: Nest) -> dict[Member, object]:
     return {
         (each.name, method.name, method.descriptor): (method.access, method.exceptions)
         for each in nest
@@ -74,31 +61,15 @@ def _methods(nest: Nest) -> dict[_Member, object]:
     }
 
 
-def _bodies(nest: Nest, compiler_known: bool) -> dict[_Member, object]:
-    """Return what each method does; its code tells what its lambdas do too."""
-    return {
-        (each.name, method.name, method.descriptor): _body(method, compiler_known)
-        for each in nest
-        for method in each.methods
-        if not method.access & _SYNTHETIC
-    }
-
-
-def _body(method: MethodFacts, compiler_known: bool) -> object:
-    if compiler_known:
-        return method.code
-    return sorted((use.kind, use.owner, use.name) for use in method.uses if not is_compilers_own(use))
-
-
-def _only_in(one: Mapping[_Member, object], other: Mapping[_Member, object]) -> set[str]:
+def _only_in(one: Mapping[Member, object], other: Mapping[Member, object]) -> set[str]:
     return {_name(member) for member in one.keys() - other.keys()}
 
 
-def _differing(old: Mapping[_Member, object], new: Mapping[_Member, object]) -> set[str]:
+def _differing(old: Mapping[Member, object], new: Mapping[Member, object]) -> set[str]:
     return {_name(member) for member in old.keys() & new.keys() if old[member] != new[member]}
 
 
-def _name(member: _Member) -> str:
+def _name(member: Member) -> str:
     """Return a member's name, with its class where that is nested; a class's own name for the class itself."""
     owner, name, _ = member
     nested = owner.rpartition("/")[2].split("$")[1:]

@@ -1,13 +1,15 @@
 """What compilers write into class files on their own: it stands in no source, and each does it its own way.
 
-Found by comparing what javac 8, javac 17 and ecj make of the same sources.
+Found by comparing what javac 8, 17 and 25, and ecj, make of the same sources.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from harness.proof.bytecode import MethodFacts, Use
 
-_SYNTHETIC = 0x1000
+_BRIDGE, _SYNTHETIC = 0x40, 0x1000
 _OWNERS = frozenset(
     (
         "java/lang/StringBuilder",  # + on strings
@@ -29,6 +31,15 @@ _MEMBERS = frozenset(
     )
 )
 _ANYBODYS = ("close()V", "ordinal()I", "values()[L")  # the latter two in switches over enums
+_OBJECTS = frozenset(
+    (
+        ("equals", "(Ljava/lang/Object;)Z"),
+        ("hashCode", "()I"),
+        ("toString", "()Ljava/lang/String;"),
+        ("getClass", "()Ljava/lang/Class;"),
+    )
+)
+LAMBDA = "lambda$"  # with a number behind it
 _SWITCH_TABLE = "$SWITCH_TABLE$"
 
 
@@ -44,10 +55,20 @@ def is_compilers_own(use: Use) -> bool:
     )
 
 
-def is_accessor(method: MethodFacts) -> bool:
-    """Whether a method is the compiler's way to a private member; each compiler calls it differently, or has none."""
-    made = bool(method.access & _SYNTHETIC)
-    return made and not method.name.startswith(("lambda$", _SWITCH_TABLE))
+def canonical(use: Use) -> Use:
+    """Return the use with Object's own methods as such: newer compilers name the type that they are called on."""
+    inherited = use.kind == "call" and (use.name, use.descriptor) in _OBJECTS
+    return replace(use, owner="java/lang/Object") if inherited else use
+
+
+def is_bridge(method: MethodFacts) -> bool:
+    """Whether a method only passes on to one of the source, whose types are narrower."""
+    return bool(method.access & _BRIDGE)
+
+
+def is_lambda(method: MethodFacts) -> bool:
+    """Whether a method is the body of a lambda."""
+    return bool(method.access & _SYNTHETIC) and method.name.startswith(LAMBDA)
 
 
 def is_switch_table(method: MethodFacts) -> bool:

@@ -12,7 +12,7 @@ from harness.scenario.world import World
 
 @dataclass(frozen=True, slots=True)
 class InstallBuild:
-    """Put the raft jar of a build where the node's own library folder has it, with the settings that go with it."""
+    """Put the raft jar of a build where the node has its own, with the settings and the Kafka that go with it."""
 
     node: NodeRef
     build: str
@@ -23,9 +23,9 @@ class InstallBuild:
         return f"install {self.build} on {self.node.description}"
 
     def perform(self, world: World) -> None:
-        """Copy it over the one that is there; its name stays, whatever the build's own file is called."""
+        """Copy it under the name that it has in its Kafka; the data directory stays as it is."""
         node = world.cluster.nodes[self.node.find(world)]
-        node.install = copied_to(world.installs[self.build], node.folder / "libs", node.install.jar.name)
+        node.install = copied_to(world.installs[self.build], node.folder / "libs")
 
 
 @action

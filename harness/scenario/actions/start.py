@@ -76,5 +76,5 @@ def configured_voters(knows: NodeRef | None, world: World) -> dict[int, Address]
     """Return the controller addresses for a node's configuration, dead ones for all voters but one; None: as it was."""
     if knows is None:
         return None
-    known, right = knows.find(world), world.cluster.controllers
+    known, right = knows.find(world), world.cluster.quorum_addresses
     return {voter: address if voter == known else world.cluster.dead_address() for voter, address in right.items()}

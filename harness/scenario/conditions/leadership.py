@@ -27,6 +27,19 @@ class HasLeader:
 
 
 @dataclass(frozen=True, slots=True)
+class HasNoLeader:
+    """No voter that answers says that it leads."""
+
+    name: ClassVar[str] = "has_no_leader"
+    description: str = "nobody leads"
+
+    def sample(self, world: World) -> Sample:
+        """Look at the newest answer of the voters."""
+        quorum = world.quorum()
+        return Sample(quorum.leader < 0, {"leader": quorum.leader, "epoch": quorum.epoch})
+
+
+@dataclass(frozen=True, slots=True)
 class HasNewLeader:
     """Another leader, in a later epoch, than before the last fault."""
 
@@ -67,6 +80,12 @@ class Leads:
 def has_leader() -> HasLeader:
     """Some voter leads."""
     return HasLeader()
+
+
+@condition
+def has_no_leader() -> HasNoLeader:
+    """No voter says that it leads."""
+    return HasNoLeader()
 
 
 @condition

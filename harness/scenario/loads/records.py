@@ -42,7 +42,8 @@ class Records:
             # runs that last long enough: lines in some runs of a build and not in others.
             world.create_topic(OFFSETS_TOPIC, self.placement.replicas(world), {"cleanup.policy": "compact"})
         replicas = self.placement.replicas(world)
-        world.create_topic(self.topic, replicas, {"min.insync.replicas": "2"})
+        in_sync = min(2, *map(len, replicas))
+        world.create_topic(self.topic, replicas, {"min.insync.replicas": str(in_sync)})
         client = RecordsClient(self, len(replicas), list(world.cluster.brokers.values()))
         client.start()
         return client

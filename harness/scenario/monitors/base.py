@@ -60,6 +60,18 @@ class Monitor:
     def on_look(self, look: Look, line: int) -> None:
         """Take a look at the quorum; `line` is where the journal has it."""
 
+    def after_fault(self) -> None:
+        """Look at what a fault has left, in the thread of the plan: nothing else is done to the cluster meanwhile."""
+
+    def begin_phase(self, name: str) -> None:
+        """The plan goes into a phase."""
+
+    def begin_window(self, name: str) -> None:
+        """A measured window begins, in which nobody looks."""
+
+    def end_window(self, name: str) -> None:
+        """A measured window is over."""
+
     def stop(self) -> None:
         """End: the plan is over, and nodes that run are killed next."""
 
@@ -68,6 +80,10 @@ class Monitor:
 
     def measures(self) -> Mapping[str, float]:
         """Return figures by name, the unit in the name."""
+        return {}
+
+    def measures_by_phase(self) -> Mapping[str, Mapping[str, float]]:
+        """Return those figures of each phase that can be compared with another run's that ended elsewhere."""
         return {}
 
 

@@ -1,9 +1,11 @@
 """ERROR and FATAL lines that nodes write, and which of them count against the candidate.
 
-Two kinds do not. What a node that was started on base writes is base's, to its last line: as it stops, another build
+Three kinds do not. What a node that was started on base writes is base's, to its last line: as it stops, another build
 is about to take its place. And an ERROR with one of Kafka's API exceptions below it says
 that a client's request was refused (an out-of-order sequence number after a leader moved, say): that comes and goes
-from roll to roll, and what the clients lost by it their own reports say exactly.
+from roll to roll, and what the clients lost by it their own reports say exactly. The same holds of an ERROR that only
+says how long something took, as Kafka 4's EventPerformanceMonitor writes of controller events over 2 s: that depends
+on the host, and how long clients waited is measured.
 """
 
 from __future__ import annotations
@@ -23,18 +25,21 @@ from harness.scenario.verbs import optional_monitor
 
 _ERROR = re.compile(rb"^\[[^\]]{10,40}\] (?:ERROR|FATAL) ")
 _REFUSAL = re.compile(rb"^(?:java\.util\.concurrent\.\w+: )?org\.apache\.kafka\.common\.errors\.\w+")
+_DURATION = re.compile(rb"\btook \d+(?:\.\d+)? ?(?:ms|s|milliseconds|seconds)\b")
+_OF_A_TRACE = re.compile(rb"^(?:\s+at |(?:[\w$]+\.)+[\w$]+(?:Exception|Error|Throwable)\b|Caused by: )")
 _MOST_BYTES = 400
 _MOST_JOURNALED = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One line, and the one below it, which says whether a request was refused."""
+    """One line, and what the one below it says: whether a request was refused, or nothing is wrong but a duration."""
 
     node: int
     number: int
     text: str
     refused: bool
+    timed: bool
 
 
 class ErrorLines(Monitor):
@@ -79,7 +84,10 @@ class ErrorLines(Monitor):
         with self._lock:
             self._look(self.cluster.nodes)
             found, self._unjudged = self._unjudged, []
-            return [event for event in found if event.template not in self._known and not event.refused]
+            return [event for event in found if self._counts(event)]
+
+    def _counts(self, event: ErrorLogged) -> bool:
+        return event.template not in self._known and not (event.refused or event.timed)
 
     def _read_to_the_end(self, nodes: Collection[int]) -> None:
         for _ in range(2):  # a last line, with none below it, counts at the second look
@@ -96,7 +104,7 @@ class ErrorLines(Monitor):
     def _event(self, line: _Line) -> ErrorLogged:
         on_base = self._started_on.get(line.node) == self._base
         template = template_of(line.text.partition("] ")[2])
-        return ErrorLogged(line.node, line.number, line.text, template, on_base, line.refused)
+        return ErrorLogged(line.node, line.number, line.text, template, on_base, line.refused, line.timed)
 
     def _read_on(self, node: int) -> list[_Line]:
         log = self.cluster.nodes[node].log_file
@@ -131,4 +139,5 @@ def error_lines(*, base: str, known: Collection[str] = ()) -> MakeMonitor:
 
 def _line(node: int, number: int, raw: bytes, below: bytes) -> _Line:
     text = raw[:_MOST_BYTES].decode("utf-8", "replace").rstrip("\r\n")
-    return _Line(node, number, text, bool(_REFUSAL.match(below)))
+    timed = bool(_DURATION.search(raw)) and not _OF_A_TRACE.match(below)
+    return _Line(node, number, text, bool(_REFUSAL.match(below)), timed)

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from harness.base.paths import nearest_existing
 from harness.cluster.cluster import Cluster
-from harness.cluster.host_accounts import is_runnable
+from harness.cluster.host_accounts import RaftThreads, is_runnable
 from harness.cluster.node import Node, NodeState
 from harness.model.events import HostShort, HostStalled, Noted
 from harness.model.incidents import Incident, IncidentKind
@@ -33,8 +33,6 @@ _LOOK_EVERY_SECONDS = 0.2
 _MEASURE_EVERY_SECONDS = 1.0
 _HOPELESS_SECONDS = 10.0
 _INTERVALS = 1200
-# Linux cuts thread names at 15 characters: "kafka-3-raft-io-thread".
-_RAFT_THREAD = "kafka-{node}-raft-io"
 
 
 @monitor
@@ -150,7 +148,7 @@ class RunQueueWaits:
     """
 
     def __init__(self) -> None:
-        self._task: dict[int, Path] = {}
+        self._threads = RaftThreads()
         self._waited: dict[int, int] = {}
         self._asleep: dict[int, float] = {}
         self._stopped_at: dict[int, float] = {}
@@ -172,9 +170,9 @@ class RunQueueWaits:
             return 0.0
 
     def _waited_for_processor(self, pid: int, node: int) -> float:
-        task = self._task.get(pid) or self._find(pid, node)
+        task = self._threads.task(pid, node)
         if task is None:
-            self._unseen[pid] = f"it has no thread {_RAFT_THREAD.format(node=node)[:15]}"
+            self._unseen[pid] = f"it has no thread kafka-{node}-raft-io"
             return 0.0
         self._unseen.pop(pid, None)
         waited = int((task / "schedstat").read_text().split()[1])
@@ -192,10 +190,3 @@ class RunQueueWaits:
             return 0.0
         now = time.monotonic()
         return now - self._stopped_at.setdefault(pid, now)
-
-    def _find(self, pid: int, node: int) -> Path | None:
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            if (task / "comm").read_text().strip() == _RAFT_THREAD.format(node=node)[:15]:
-                self._task[pid] = task
-                return task
-        return None

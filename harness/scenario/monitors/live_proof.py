@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
 from harness.cluster.cluster import Cluster
 from harness.cluster.node import Node, NodeState
-from harness.cluster.observed_arm import mismatch
+from harness.cluster.observed_arm import apart_from_base, mismatch
 from harness.cluster.protocol import Unreachable
 from harness.model.events import NodeProved
 from harness.model.incidents import Incident, IncidentKind
@@ -38,8 +39,9 @@ class LiveProof(Monitor):
                 line = self.record.write(NodeProved(node.id, error=str(error)))
                 self._report(IncidentKind.NOT_PROVED, f"what node {node.id} runs could not be checked: {error}", line)
             return
-        jar = Path(proof.jar).name
-        line = self.record.write(NodeProved(node.id, proof.pid, jar, proof.sha256, proof.flag, self.record.java))
+        seen = NodeProved(node.id, proof.pid, Path(proof.jar).name, proof.sha256, proof.flag, self.record.java)
+        apart = apart_from_base(proof, node.install.base_jars) if node.install.base_jars else ()
+        line = self.record.write(replace(seen, jars=len(proof.jars), differing=apart))
         if problem := mismatch(proof, node.install):
             self._report(IncidentKind.WRONG_BUILD, f"node {node.id} {problem}", line)
         self._proved.add(node.id)

@@ -1,11 +1,13 @@
-"""How the metadata quorum got on in a run, in three figures by what its leaders answered."""
+"""How the metadata quorum got on in a run, in figures by what its leaders answered."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import ClassVar
 
 from harness.cluster.cluster import Cluster
+from harness.cluster.node import Node, NodeState
 from harness.cluster.watch import Look
 from harness.scenario.monitors.base import Monitor, RunRecord
 from harness.scenario.verbs import monitor
@@ -13,7 +15,7 @@ from harness.scenario.verbs import monitor
 
 @monitor
 class QuorumProgress(Monitor):
-    """Follows every look at the quorum: elections, pauses of the high watermark, and how far observers fell behind.
+    """Follows every look at the quorum: elections, time without a leader, pauses of the high watermark, observers' lag.
 
     A no-op is appended every 500 ms, so that a high watermark which stands still for seconds says that nobody led, or
     that a majority did not follow.
@@ -28,10 +30,25 @@ class QuorumProgress(Monitor):
         self._grew_at = 0.0
         self._longest_pause = 0.0
         self._lag = 0
+        self._looked_at = 0.0
+        self._leaderless = 0.0
+        self._is_leaderless = False
+        self._first_epoch = -1
+        self._epoch = -1
+        self._leader = -1
+        self._faults = 0
+        self._over = False
+
+    def on_node(self, node: Node, line: int) -> None:  # noqa: ARG002
+        """Count a leader that goes, however it does."""
+        if not self._over and node.id == self._leader and node.state in (NodeState.STOPPING, NodeState.DIED):
+            self._leader = -1
+            self._faults += 1
 
     def on_look(self, look: Look, line: int) -> None:  # noqa: ARG002
         """Take a look into account."""
         quorum = look.quorum
+        self._follow_epochs(look)
         if quorum.leader >= 0 and (quorum.epoch, quorum.leader) not in self._leaders:
             self._leaders.append((quorum.epoch, quorum.leader))
         if self._high_watermark >= 0:
@@ -41,9 +58,33 @@ class QuorumProgress(Monitor):
         end = quorum.voters.get(quorum.leader, -1)
         self._lag = max([self._lag, *(end - offset for offset in quorum.observers.values() if 0 <= offset <= end)])
 
+    def end_window(self, name: str) -> None:  # noqa: ARG002
+        """Nobody looked meanwhile: that is no pause."""
+        self._high_watermark = -1
+        self._looked_at = time.monotonic()
+
+    def _follow_epochs(self, look: Look) -> None:
+        """Take epochs and time without a leader from the first leader on."""
+        leader, epoch = look.quorum.leader, look.quorum.epoch
+        if self._is_leaderless:
+            self._leaderless += look.at - self._looked_at
+        self._is_leaderless = leader < 0 <= self._first_epoch
+        if leader >= 0:
+            self._first_epoch = epoch if self._first_epoch < 0 else self._first_epoch
+            self._epoch, self._leader = max(epoch, self._epoch), leader
+        self._looked_at = look.at
+
+    def stop(self) -> None:
+        """The plan is over: that the leader goes now is no fault."""
+        self._over = True
+
     def measures(self) -> Mapping[str, float]:
-        """Return the figures by name."""
+        """Return the figures by name; elections for each leader that went, and others."""
+        elections = self._epoch - self._first_epoch
         return {
+            "leaderless_seconds": round(self._leaderless, 2),
+            **({"elections_per_fault": round(elections / self._faults, 2)} if self._faults else {}),
+            "elections_beyond_faults": max(elections - self._faults, 0),
             "leader_changes": max(len(self._leaders) - 1, 0),
             "high_watermark_pause_seconds": round(self._longest_pause, 2),
             "observer_lag_records": self._lag,

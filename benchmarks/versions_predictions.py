@@ -1,0 +1,129 @@
+"""What sources say of Kafka's releases, beside what their nodes showed. For `benchmarks/versions.py`.
+
+A prediction is a row: what it says and why, which releases it is about, what is looked at, and whether it held.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from versions_releases import (
+    BASE,
+    LOST,
+    LOST_SHARE,
+    NOTHING,
+    Release,
+    as_base,
+    lost_share,
+    markdown,
+    numbers,
+    outcome,
+    spread,
+)
+
+from harness.judge.costs.limits import limit_of, shipped_limits
+
+_STALE = "bootstrap servers are those of the configuration for ever (`RequestManager`, KIP-853)"
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What is said of the releases that it is `about`, by their version's numbers.
+
+    What a release has `shown`, and whether the prediction `holds` there (None where it was not asked), is made of the
+    release and of 3.9.1.
+    """
+
+    says: str
+    because: str
+    shown: Callable[[Release, Release], str]
+    holds: Callable[[Release, Release], bool | None]
+    about: Callable[[tuple[int, ...]], bool] = lambda _: True
+
+
+def ending(scenario: str, label: str, says: str, because: str) -> Prediction:
+    """Return the prediction that a scenario ends so on every release."""
+    return Prediction(
+        says,
+        because,
+        lambda release, _: outcome(release.labels(scenario)),
+        lambda release, _: release.decided(scenario) == {label} if release.decided(scenario) else None,
+    )
+
+
+def is_busy(release: Release) -> bool | None:
+    """Whether a lost observer takes as much of a core as the figure's limit calls a loop; None where none was lost."""
+    limit = limit_of(LOST_SHARE, shipped_limits())
+    assert limit, "the figure has a limit"
+    return max(release.lost_shares.values()) > limit[0].least if release.lost_shares else None
+
+
+def waits(release: Release) -> bool | None:
+    busy = is_busy(release)
+    return None if busy is None else not busy
+
+
+def no_more_elections(release: Release, base: Release) -> bool | None:
+    mine, its = (each.figures("elections_per_fault").values() for each in (release, base))
+    return max(mine) <= max(its) if mine and its else None
+
+
+PREDICTIONS = (
+    ending(
+        "turn1", "PASSED", "turn1 passes on every release", "an address that is still right is left, without any fix"
+    ),
+    ending("turn2", LOST, "turn2 loses the observer on every release", _STALE),
+    ending("new-mechanism", LOST, "so does new-mechanism", _STALE),
+    Prediction(
+        "up to 4.1 a lost observer waits between its tries",
+        "`KafkaRaftClient.pollFollowerAsObserver`",
+        lambda release, _: lost_share(release),
+        lambda release, _: waits(release),
+        lambda version: version < (4, 2),
+    ),
+    Prediction(
+        "from 4.2 on it asks in a busy loop",
+        "`maybeSendFetchToBestNode` (KAFKA-19354) waits for `min(backoff, remainingFetchTimeMs)`, 0 once that is over",
+        lambda release, _: lost_share(release),
+        lambda release, _: is_busy(release),
+        lambda version: version >= (4, 2),
+    ),
+    Prediction(
+        f"3.9.0 and 3.9.2 end every scenario as {BASE} does",
+        "raft in 3.9.2 has another election back-off (KAFKA-18345), in 3.9.0 another interface to its log",
+        lambda release, base: f"{len(as_base(release, base))} of {len(release.scenarios)} scenarios",
+        lambda release, base: len(as_base(release, base)) == len(release.scenarios),
+        lambda version: version < (3, 10) and version != numbers(BASE),
+    ),
+    Prediction(
+        f"from 4.0 on a fault takes no more elections than on {BASE}",
+        "pre-vote: who would be a candidate asks before it raises the epoch (KIP-996)",
+        lambda release, _: spread(release.figures("elections_per_fault")),
+        no_more_elections,
+        lambda version: version >= (4, 0),
+    ),
+)
+
+
+def predictions(releases: Sequence[Release]) -> str:
+    """Return the table of predictions: what was measured of the releases that each is about."""
+    base = next(release for release in releases if release.version == BASE)
+    rows = [
+        (each.says, each.because, *_measured(each, [r for r in releases if each.about(numbers(r.version))], base))
+        for each in PREDICTIONS
+    ]
+    return markdown(("predicted", "because", "measured", "as predicted"), rows)
+
+
+def _measured(prediction: Prediction, releases: Sequence[Release], base: Release) -> tuple[str, str]:
+    """Return what releases showed, those that showed the same together, and on which it was as predicted."""
+    shown, answers = defaultdict(list), defaultdict(list)
+    for release in releases:
+        shown[prediction.shown(release, base)].append(release.version)
+        answers[prediction.holds(release, base)].append(release.version)
+    words = {True: "yes", False: "**no**", None: "not asked"}
+    measured = "; ".join(f"{', '.join(versions)}: {what}" for what, versions in shown.items())
+    answered = "; ".join(f"{words[answer]}: {', '.join(versions)}" for answer, versions in answers.items())
+    return measured or NOTHING, answered or "not asked"

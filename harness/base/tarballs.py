@@ -1,0 +1,85 @@
+"""Tar archives that somebody else made: read to their end under limits, only what is wanted is written."""
+
+from __future__ import annotations
+
+import lzma
+import shutil
+import tarfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+
+from harness.base.errors import HarnessError
+
+# Kafka's largest release has 300 entries and 150 MB of content; a vendor's platform some times that.
+_MOST_ENTRIES = 20_000
+_MOST_BYTES = 2 * 2**30
+_CHUNK = 2**20
+_BROKEN = (tarfile.TarError, OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
+
+Wanted = Callable[[PurePosixPath], bool]
+
+
+def unpack(archive: Path, into: Path, wanted: Wanted) -> tuple[PurePosixPath, ...]:
+    """Write the wanted files of a tar archive (compressed or not) below `into`, and return their names in it.
+
+    Raises HarnessError for a file that is no whole archive, and for one with an entry that points outside, with a
+    wanted entry that is no plain file or is there twice, or with more in it than any Kafka has.
+    """
+    try:
+        with tarfile.open(archive) as tar:
+            found = _unpacked(archive, tar, into, wanted)
+            _read_on(tar)
+            return found
+    except _BROKEN as error:
+        raise HarnessError(
+            f"{archive} is not a whole tar archive: {error}.", "Download it again; compare its digest."
+        ) from error
+
+
+def _unpacked(archive: Path, stream: tarfile.TarFile, into: Path, wanted: Wanted) -> tuple[PurePosixPath, ...]:
+    found: dict[PurePosixPath, None] = {}
+    size = 0
+    for number, entry in enumerate(stream, 1):
+        path, size = PurePosixPath(entry.name), size + entry.size
+        problem = (
+            _too_much(number, size) or _outside(path) or (_not_plain(entry, path in found) if wanted(path) else "")
+        )
+        if problem:
+            raise HarnessError(f"{archive} is refused: {problem}.", "No Kafka looks like this: find out who made it.")
+        if wanted(path):
+            _write(stream, entry, into / path)
+            found[path] = None
+    return tuple(found)
+
+
+def _read_on(tar: tarfile.TarFile) -> None:
+    """Read what is left behind the last entry: only at its end is a compressed file known to be whole."""
+    assert tar.fileobj is not None
+    left = _MOST_BYTES
+    while left > 0 and (read := len(tar.fileobj.read(_CHUNK))):
+        left -= read
+
+
+def _too_much(entries: int, size: int) -> str:
+    if entries > _MOST_ENTRIES:
+        return f"it has more than {_MOST_ENTRIES} entries"
+    return f"it unpacks to more than {_MOST_BYTES} bytes" if size > _MOST_BYTES else ""
+
+
+def _outside(path: PurePosixPath) -> str:
+    return f"the entry {str(path)!r} points outside" if path.is_absolute() or ".." in path.parts else ""
+
+
+def _not_plain(entry: tarfile.TarInfo, again: bool) -> str:
+    if again:  # two readers may take either
+        return f"it has the entry {entry.name!r} twice"
+    return "" if entry.isreg() else f"the entry {entry.name!r} is no plain file"
+
+
+def _write(stream: tarfile.TarFile, entry: tarfile.TarInfo, target: Path) -> None:
+    content = stream.extractfile(entry)
+    assert content is not None  # it is a plain file
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with content, target.open("wb") as file:
+        shutil.copyfileobj(content, file)

@@ -1,0 +1,73 @@
+"""Every ConfigDef in the jars of a Kafka, whatever class declares it, as its own code says in a JVM."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.base.errors import HarnessError
+from harness.base.processes import bare_environment, run
+from harness.base.text import visible
+from harness.building.configdef import Probe, failure_in
+from harness.building.java_programs import QUICK
+from harness.model.kafka_inventory import REQUIRED, ConfigOwner, DeclaredKey
+
+_TIMEOUT_SECONDS = 120
+_LINE = '{"owner"'
+
+
+@dataclass(frozen=True, slots=True)
+class EveryConfig:
+    """What the jars declare, by class; `unread` says of classes why they could not be asked."""
+
+    owners: tuple[ConfigOwner, ...]
+    unread: Mapping[str, str]
+
+
+def read_every_config(probe: Probe, class_path: Sequence[Path]) -> EveryConfig:
+    """Load each class that has a ConfigDef, and return what it declares. Raises HarnessError where no JVM answers."""
+    path = os.pathsep.join(map(str, (*class_path, probe.classes)))
+    command = [str(probe.java.java), *QUICK, "-cp", path, "ConfigProbe", "--every", *map(str, class_path)]
+    try:
+        # Bare, since this runs static code of jars that somebody gave.
+        done = run(command, env=bare_environment(), timeout=_TIMEOUT_SECONDS)
+    except subprocess.TimeoutExpired as error:
+        raise _unreadable(f"no answer within {_TIMEOUT_SECONDS} s") from error
+    if done.returncode != 0:
+        raise _unreadable(failure_in(done.stderr))
+    return parse_every_config(done.stdout)
+
+
+def parse_every_config(output: str) -> EveryConfig:
+    """Return what the probe printed; a class's static code may print lines of its own between."""
+    answers = list(_answers(output))
+    owners = (ConfigOwner(each["owner"], tuple(map(_key, each["keys"]))) for each in answers if each["keys"])
+    failed = {each["owner"]: visible(each["failed"])[:200] for each in answers if each["failed"]}
+    return EveryConfig(tuple(owners), failed)
+
+
+def _answers(output: str) -> Iterator[dict[str, Any]]:
+    for line in output.splitlines():
+        if line.startswith(_LINE):
+            try:
+                yield json.loads(line)
+            except ValueError as error:
+                raise _unreadable("the probe's answer cannot be read") from error
+
+
+def _key(said: dict[str, Any]) -> DeclaredKey:
+    default = REQUIRED if said["required"] else said["default"]
+    parts = said["name"], said["type"], default, said["validator"], said["importance"]
+    return DeclaredKey(*parts, internal=said["internal"], deprecated=said["deprecated"])
+
+
+def _unreadable(why: str) -> HarnessError:
+    return HarnessError(
+        f"The configuration of this Kafka cannot be read: {why}.",
+        "Its jars do not fit each other or this Java: check the distribution, and --java-home.",
+    )

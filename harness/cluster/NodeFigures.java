@@ -1,0 +1,136 @@
+import org.apache.kafka.common.metrics.KafkaMetric;
+import org.apache.kafka.common.metrics.MetricsReporter;
+
+import java.io.File;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.MemoryType;
+import java.lang.management.MemoryUsage;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+
+/**
+ * Appends what a node counts of itself to a file, a line a second: {@code <ms since the epoch> name=value name=value}.
+ *
+ * <p>The raft module's own metrics by their names, how long the controller took for its events, and the heap. While the
+ * file {@code <file>.collect} is there, the heap is collected, that file removed, and a line with {@code live} written.
+ */
+public final class NodeFigures implements MetricsReporter {
+    private static final String GROUP = "raft-metrics";
+    private static final String EVENTS = "kafka.controller:type=ControllerEventManager,name=EventQueueProcessingTimeMs";
+    private static final long TICK_MS = 100;
+    private static final long LINE_MS = 1000;
+
+    private final Map<String, KafkaMetric> metrics = new ConcurrentHashMap<>();
+    private final MBeanServer beans = ManagementFactory.getPlatformMBeanServer();
+    private volatile boolean closed = false;
+
+    @Override
+    public void configure(Map<String, ?> configs) {
+    }
+
+    @Override
+    public void init(List<KafkaMetric> known) {
+        known.forEach(this::metricChange);
+        String file = System.getProperty("harness.figures");
+        if (file == null) {
+            return;
+        }
+        Thread writer = new Thread(() -> writeUntilClosed(new File(file)), "harness-figures");
+        writer.setDaemon(true);
+        writer.start();
+    }
+
+    @Override
+    public void metricChange(KafkaMetric metric) {
+        if (metric.metricName().group().equals(GROUP)) {
+            metrics.put(metric.metricName().name(), metric);
+        }
+    }
+
+    @Override
+    public void metricRemoval(KafkaMetric metric) {
+        metrics.remove(metric.metricName().name(), metric);
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+    }
+
+    private void writeUntilClosed(File file) {
+        File collect = new File(file.getPath() + ".collect");
+        try (OutputStream out = new FileOutputStream(file, true)) {
+            for (long next = 0; !closed; Thread.sleep(TICK_MS)) {
+                boolean asked = collect.exists();
+                if (asked) {
+                    System.gc();
+                    collect.delete();
+                }
+                if (asked || System.nanoTime() / 1_000_000 >= next) {
+                    next = System.nanoTime() / 1_000_000 + LINE_MS;
+                    out.write(line(asked).getBytes(StandardCharsets.UTF_8));
+                }
+            }
+        } catch (IOException | InterruptedException e) {
+            closed = true; // there is nobody to tell: the reader sees that the lines end
+        }
+    }
+
+    private String line(boolean collected) {
+        StringBuilder line = new StringBuilder(512).append(System.currentTimeMillis());
+        new TreeMap<>(metrics).forEach((name, metric) -> put(line, name, metric.metricValue()));
+        putEvents(line);
+        put(line, "heap-after-gc", heapAfterCollection());
+        put(line, "gc-ms", collectionMillis());
+        if (collected) {
+            // What the collection left: a look at the heap would count the buffers that threads have taken since.
+            put(line, "live", heapAfterCollection());
+        }
+        return line.append('\n').toString();
+    }
+
+    private static void put(StringBuilder line, String name, Object value) {
+        line.append(' ').append(name).append('=').append(String.valueOf(value).replaceAll("\\s", "_"));
+    }
+
+    /** Only a controller has them. */
+    private void putEvents(StringBuilder line) {
+        try {
+            ObjectName events = new ObjectName(EVENTS);
+            if (beans.isRegistered(events)) {
+                put(line, "controller-events", beans.getAttribute(events, "Count"));
+                put(line, "controller-event-ms-mean", beans.getAttribute(events, "Mean"));
+            }
+        } catch (JMException e) {
+            put(line, "controller-events", "unreadable");
+        }
+    }
+
+    private static long heapAfterCollection() {
+        long used = 0;
+        for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
+            MemoryUsage after = pool.getType() == MemoryType.HEAP ? pool.getCollectionUsage() : null;
+            used += after == null ? 0 : after.getUsed();
+        }
+        return used;
+    }
+
+    private static long collectionMillis() {
+        long millis = 0;
+        for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
+            millis += Math.max(collector.getCollectionTime(), 0);
+        }
+        return millis;
+    }
+}

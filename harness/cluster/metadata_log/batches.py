@@ -1,0 +1,136 @@
+"""Record batches (magic 2) of a metadata log or a snapshot, from bytes; pure.
+
+The layout is org.apache.kafka.common.record.DefaultRecordBatch's. Its CRC-32C covers what stands behind it. Base
+offset, length and leader epoch are covered by nothing, so that only a comparison can show that one of them is wrong.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from crc32c import crc32c
+
+# Base offset, length, leader epoch, magic, CRC, attributes, last offset delta, two times, three of the producer, count.
+HEADER = struct.Struct(">qiibIhiqqqhii")
+_BEFORE_LENGTH = 12  # what the field `length` does not count: base offset and length themselves
+_CRC_FROM = 21
+_MAGIC = 2
+_CONTROL = 0x20
+_LEADER_CHANGE = 2  # org.apache.kafka.common.record.ControlRecordType
+# KafkaRaftClient.MAX_BATCH_SIZE_BYTES is 8 MiB, and a snapshot's records are batched no larger.
+MOST_BATCH_BYTES = 32 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One batch: its offsets, the epoch of the leader that wrote it, and the checksum of what stands in it.
+
+    `leader` is whom a LeaderChange record at its beginning names, -1 where there is none: each epoch begins with one.
+    """
+
+    base_offset: int
+    last_offset: int
+    epoch: int
+    crc: int
+    leader: int = -1
+
+    @property
+    def words(self) -> str:
+        """The batch as a clause."""
+        at = str(self.base_offset) if self.last_offset == self.base_offset else f"{self.base_offset}-{self.last_offset}"
+        return f"{at} of epoch {self.epoch} (CRC {self.crc:08x})"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBatches:
+    """What bytes hold: whole batches, where the last of them begins and ends, and what is wrong with the bytes behind.
+
+    Without `damage`, bytes behind `size` are the beginning of a batch, or none.
+    """
+
+    batches: tuple[Batch, ...]
+    last: int
+    size: int
+    damage: str = ""
+
+
+class _Damaged(Exception):  # noqa: N818 - what the bytes are
+    """The bytes are no batch, and no beginning of one."""
+
+
+def read_batches(data: bytes) -> ReadBatches:
+    """Read batch after batch, up to one that is not whole or that is damaged; never raises."""
+    found: list[Batch] = []
+    last = size = 0
+    damage = ""
+    try:
+        for batch, end in _each(data):
+            found.append(batch)
+            last, size = size, end
+    except _Damaged as error:
+        damage = str(error)
+    return ReadBatches(tuple(found), last, size, damage)
+
+
+def bounds(data: bytes) -> list[tuple[int, int, int]]:
+    """Return base offset, first byte and the byte behind of each batch, whatever stands in it, cut where bytes end."""
+    found, position = [], 0
+    while len(data) - position >= HEADER.size:
+        base, length, *_ = HEADER.unpack_from(data, position)
+        end = min(position + max(_BEFORE_LENGTH + length, HEADER.size), len(data))
+        found.append((base, position, end))
+        position = end
+    return found
+
+
+def _each(data: bytes) -> Iterator[tuple[Batch, int]]:
+    """Yield each whole batch and the position behind it."""
+    position = 0
+    while len(data) - position >= HEADER.size:
+        base, length, epoch, magic, crc, attributes, delta, *_ = HEADER.unpack_from(data, position)
+        size = _BEFORE_LENGTH + length
+        _check_header(base, size, epoch, magic, delta)
+        if len(data) - position < size:
+            return
+        if crc32c(memoryview(data)[position + _CRC_FROM : position + size]) != crc:
+            raise _Damaged(f"the batch at offset {base} does not have the CRC {crc:08x} that it names")
+        leader = _leader(data[position + HEADER.size : position + size]) if attributes & _CONTROL else -1
+        position += size
+        yield Batch(base, base + delta, epoch, crc, leader), position
+
+
+def _check_header(base: int, size: int, epoch: int, magic: int, delta: int) -> None:
+    """Raise _Damaged for what no batch of a metadata log begins with."""
+    if magic != _MAGIC or not HEADER.size <= size <= MOST_BATCH_BYTES or min(base, epoch, delta) < 0:
+        raise _Damaged(f"no batch begins there (base offset {base}, {size} bytes, epoch {epoch}, magic {magic})")
+
+
+def _leader(records: bytes) -> int:
+    """Return whom the first of these control records names as leader; -1 where it is of another type, or malformed.
+
+    A record is length, attributes, time and offset deltas, key and value, with lengths as zigzag varints. The key is
+    version and type as int16; a LeaderChangeMessage begins with its version (int16) and the leader's id (int32).
+    """
+    try:
+        _, at = _varint(records, 0)
+        _, at = _varint(records, at + 1)
+        _, at = _varint(records, at)
+        key_size, at = _varint(records, at)
+        _, kind = struct.unpack_from(">hh", records, at)
+        _, at = _varint(records, at + key_size)
+        return int(struct.unpack_from(">hi", records, at)[1]) if kind == _LEADER_CHANGE else -1
+    except (struct.error, IndexError):
+        return -1
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """Return a zigzag varint and the position behind it. Raises IndexError where the bytes end before."""
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if not byte & 0x80:
+            return (value >> 1) ^ -(value & 1), at

@@ -1,0 +1,122 @@
+"""What nodes of the quorum send each other, sent by nobody of the quorum: to see how a node checks it.
+
+Each function makes one request to the metadata partition; what is not given is as a node would send it. None of them
+can change anything where it is refused.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, field
+from datetime import timedelta
+from types import ModuleType
+from typing import Any
+
+from kio.schema.errors import ErrorCode
+
+from harness.cluster.address import Address
+from harness.cluster.protocol import Wire, ask
+
+METADATA_TOPIC = "__cluster_metadata"
+# Uuid.METADATA_TOPIC_ID
+_METADATA_TOPIC_ID = uuid.UUID(int=1)
+_NO_DIRECTORY = None
+_BYTES = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Stray:
+    """What a request says; `node` is whom it names as candidate or leader, `receiver` whom it is meant for."""
+
+    cluster: str
+    epoch: int
+    node: int
+    receiver: int
+    topic: str = METADATA_TOPIC
+    last_epoch: int = 0
+    offset: int = 0
+    directory: uuid.UUID | None = field(default=_NO_DIRECTORY)
+
+
+def vote(of: ModuleType, stray: Stray) -> Any:
+    """Ask for a vote: `node` in `epoch`, with a log that ends at `offset` of `last_epoch`."""
+    partition = of.PartitionData(
+        partition_index=0,
+        replica_epoch=stray.epoch,
+        replica_id=stray.node,
+        replica_directory_id=stray.directory,
+        voter_directory_id=_NO_DIRECTORY,
+        last_offset_epoch=stray.last_epoch,
+        last_offset=stray.offset,
+    )
+    topic = of.TopicData(topic_name=stray.topic, partitions=(partition,))
+    return of.VoteRequest(cluster_id=stray.cluster, voter_id=stray.receiver, topics=(topic,))
+
+
+def begin_quorum_epoch(of: ModuleType, stray: Stray) -> Any:
+    """Say that `node` leads `epoch`."""
+    partition = of.PartitionData(
+        partition_index=0, voter_directory_id=_NO_DIRECTORY, leader_id=stray.node, leader_epoch=stray.epoch
+    )
+    topic = of.TopicData(topic_name=stray.topic, partitions=(partition,))
+    return of.BeginQuorumEpochRequest(
+        cluster_id=stray.cluster, voter_id=stray.receiver, topics=(topic,), leader_endpoints=()
+    )
+
+
+def end_quorum_epoch(of: ModuleType, stray: Stray) -> Any:
+    """Say that `node` leads `epoch` no longer."""
+    partition = of.PartitionData(
+        partition_index=0, leader_id=stray.node, leader_epoch=stray.epoch, preferred_candidates=()
+    )
+    topic = of.TopicData(topic_name=stray.topic, partitions=(partition,))
+    return of.EndQuorumEpochRequest(cluster_id=stray.cluster, topics=(topic,), leader_endpoints=())
+
+
+def fetch(of: ModuleType, stray: Stray) -> Any:
+    """Fetch from `offset` as nobody (no replica id), with a log that ends in `last_epoch`, from `epoch`'s leader."""
+    known = _METADATA_TOPIC_ID if stray.topic == METADATA_TOPIC else uuid.UUID(int=4711)
+    partition = of.FetchPartition(
+        partition=0,
+        current_leader_epoch=stray.epoch,
+        fetch_offset=stray.offset,
+        last_fetched_epoch=stray.last_epoch,
+        partition_max_bytes=_BYTES,
+    )
+    topic = of.FetchTopic(topic_id=known, partitions=(partition,))
+    return of.FetchRequest(
+        cluster_id=stray.cluster,
+        max_wait=timedelta(0),
+        min_bytes=0,
+        max_bytes=_BYTES,
+        topics=(topic,),
+        forgotten_topics_data=(),
+    )
+
+
+def fetch_snapshot(of: ModuleType, stray: Stray) -> Any:
+    """Fetch the snapshot that ends at `offset` of `last_epoch`, under the leader of `epoch`."""
+    partition = of.PartitionSnapshot(
+        partition=0,
+        current_leader_epoch=stray.epoch,
+        snapshot_id=of.SnapshotId(end_offset=stray.offset, epoch=stray.last_epoch),
+        position=0,
+    )
+    topic = of.TopicSnapshot(name=stray.topic, partitions=(partition,))
+    return of.FetchSnapshotRequest(cluster_id=stray.cluster, max_bytes=_BYTES, topics=(topic,))
+
+
+REQUESTS = {each.__name__: each for each in (vote, begin_quorum_epoch, end_quorum_epoch, fetch, fetch_snapshot)}
+
+
+def send(wire: Wire, address: Address, name: str, stray: Stray) -> str:
+    """Send a request by its name and return the error's: `none` for none, `none, granted` for a vote.
+
+    Raises Unreachable.
+    """
+    answer = ask(address, REQUESTS[name](wire.schemas(name, address), stray), timeout=3.0)
+    topics = answer.responses if name == "fetch" else answer.topics
+    if answer.error_code is not ErrorCode.none or not topics:
+        return str(answer.error_code.name)
+    partition = topics[0].partitions[0]
+    return f"{partition.error_code.name}{', granted' if getattr(partition, 'vote_granted', False) else ''}"

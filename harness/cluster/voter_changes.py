@@ -1,0 +1,85 @@
+"""Changes of the voter set (KIP-853), and the quorum as one node describes it: what was answered, with its words."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from types import ModuleType
+from typing import Any
+
+from kio.schema.errors import ErrorCode
+from kio.static.primitive import i32, i32Timedelta, u16
+
+from harness.cluster.address import Address
+from harness.cluster.probes import describe_quorum_request
+from harness.cluster.protocol import Wire, ask, fitting
+
+_TIMEOUT_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a node answered: the error's name (`none` for success) and its message, empty without one."""
+
+    code: str
+    message: str = ""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it did what it was asked."""
+        return self.code == ErrorCode.none.name
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}" if self.message else self.code
+
+
+def add_voter(
+    wire: Wire,
+    address: Address,
+    cluster: str,
+    voter: tuple[int, uuid.UUID],
+    listeners: Mapping[str, Address],
+) -> Answer:
+    """Ask a controller to take a node (id, directory id) into the voter set. Raises Unreachable."""
+    of = wire.schemas("add_raft_voter", address)
+    node, directory = voter
+    request = fitting(
+        of.AddRaftVoterRequest,
+        cluster_id=cluster,
+        timeout=i32Timedelta.parse(timedelta(seconds=_TIMEOUT_SECONDS)),
+        voter_id=i32(node),
+        voter_directory_id=directory,
+        listeners=_listeners(of, listeners),
+        ack_when_committed=True,
+    )
+    return _answer(ask(address, request, timeout=_TIMEOUT_SECONDS))
+
+
+def _listeners(of: ModuleType, listeners: Mapping[str, Address]) -> tuple[Any, ...]:
+    return tuple(of.Listener(name=name, host=at.host, port=u16(at.port)) for name, at in listeners.items())
+
+
+def remove_voter(wire: Wire, address: Address, cluster: str, voter: tuple[int, uuid.UUID]) -> Answer:
+    """Ask a controller to take a node (id, directory id) out of the voter set. Raises Unreachable."""
+    of = wire.schemas("remove_raft_voter", address)
+    node, directory = voter
+    request = of.RemoveRaftVoterRequest(cluster_id=cluster, voter_id=i32(node), voter_directory_id=directory)
+    return _answer(ask(address, request, timeout=_TIMEOUT_SECONDS))
+
+
+def describe(wire: Wire, address: Address) -> tuple[Answer, frozenset[int]]:
+    """Return what one node, controller or broker, answers to DescribeQuorum, and the voters that it names.
+
+    An error of the partition counts as the answer's. Raises Unreachable.
+    """
+    answer = ask(address, describe_quorum_request(wire, address, 1.0), timeout=_TIMEOUT_SECONDS)
+    if answer.error_code is not ErrorCode.none or not answer.topics:
+        return _answer(answer), frozenset()
+    found = answer.topics[0].partitions[0]
+    return _answer(found), frozenset(int(voter.replica_id) for voter in found.current_voters)
+
+
+def _answer(response: Any) -> Answer:
+    return Answer(response.error_code.name, response.error_message or "")

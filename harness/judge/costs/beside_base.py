@@ -1,0 +1,90 @@
+"""Costs of the candidate held against those of the base that ran beside it, at one repeat already; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from statistics import median
+
+from harness.judge.costs.held_back import was_held_back
+from harness.judge.costs.limits import limit_of
+from harness.judge.costs.rounds import Round, rounds_of
+from harness.model.costs import Cost, CostLimit
+from harness.model.runs import RunResult
+
+
+def costs_of(
+    compared: Sequence[tuple[str, str]],
+    runs: Sequence[RunResult],
+    limits: Sequence[CostLimit],
+    *,
+    one_kafka: bool = True,
+) -> tuple[Cost, ...]:
+    """Return every figure that has a limit and was measured on both sides, or ought to have been, by scenario.
+
+    `compared` are the names of a control and of the arm held against it; `one_kafka` says that both are builds of one.
+    """
+    scenarios = dict.fromkeys(run.scenario for run in runs)
+    return tuple(
+        cost
+        for scenario in scenarios
+        for control, arm in compared
+        for cost in _costs(rounds_of(runs, scenario, control, arm), limits, one_kafka)
+    )
+
+
+def _costs(rounds: Sequence[Round], limits: Sequence[CostLimit], one_kafka: bool) -> Iterator[Cost]:
+    for name in sorted({name for each in rounds for name in each.base.measures}):
+        if found := limit_of(name, limits):
+            if measured := [each for each in rounds if each.has(name)]:
+                cost = _cost(measured, name, *found)
+                has_its_own = found[0].level and not one_kafka
+                yield replace(cost, over=False, not_judged="each release has its own") if has_its_own else cost
+            elif lacking := [each for each in rounds if each.lacks(name)]:
+                yield _unmeasured(lacking, name, *found)
+
+
+def _unmeasured(lacking: Sequence[Round], name: str, limit: CostLimit, description: str) -> Cost:
+    base = median(each.base.measures[name] for each in lacking)
+    return Cost(
+        scenario=lacking[0].base.scenario,
+        arm=lacking[0].candidate.arm,
+        control=lacking[0].base.arm,
+        figure=name,
+        description=description,
+        unit=limit.unit,
+        base=base,
+        candidate=None,
+        allowed=round(allowed(limit, base), 3),
+        over=False,
+        rounds=len(lacking),
+        not_judged="no run of the candidate that passed has them",
+    )
+
+
+def _cost(measured: Sequence[Round], name: str, limit: CostLimit, description: str) -> Cost:
+    compared = [(each, pair) for each in measured if (pair := each.comparable(name, limit))]
+    judged = [pair for each, pair in compared if not (limit.waits and was_held_back(each.base, each.candidate))]
+    shown = judged or [pair for _, pair in compared] or [each.measured(name) for each in measured]
+    base = median(before for before, _ in shown)
+    worse = sum(now > allowed(limit, before) for before, now in judged)
+    first = measured[0]
+    return Cost(
+        scenario=first.base.scenario,
+        arm=first.candidate.arm,
+        control=first.base.arm,
+        figure=name,
+        description=description,
+        unit=limit.unit,
+        base=base,
+        candidate=median(now for _, now in shown),
+        allowed=round(allowed(limit, base), 3),
+        over=2 * worse > len(judged),
+        rounds=len(shown),
+        not_judged="" if judged else "the host held the nodes back" if compared else "the runs were not decided alike",
+    )
+
+
+def allowed(limit: CostLimit, base: float) -> float:
+    """Return the most that a candidate may have where base has this; less than nothing (a heap that shrank) is none."""
+    return max(max(base, 0.0) + limit.least, base * limit.ratio)

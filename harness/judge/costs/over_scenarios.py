@@ -1,0 +1,66 @@
+"""A cost that is in every cluster, held against base's over all scenarios at once; pure.
+
+One cluster's figure differs from base's by chance. What a jar costs wherever it runs shows in each of them, and the
+median of many differences is much steadier than one: a tenth of what a scenario may cost by itself is noticed so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
+
+from harness.judge.costs.limits import limit_of
+from harness.model.costs import EVERYWHERE, Cost, CostLimit
+
+# Of eight differences seven have one sign by chance once in 28 times, which together with the limit is rare enough.
+LEAST_SCENARIOS = 8
+
+
+def costs_everywhere(costs: Sequence[Cost], limits: Sequence[CostLimit]) -> tuple[Cost, ...]:
+    """Return a cost over all scenarios for each figure that has a limit for that and was judged in enough of them.
+
+    It is over where the median difference is over `everywhere`, and the candidate's figure is above base's in all
+    scenarios but one.
+    """
+    return tuple(
+        _over(judged, limit.everywhere)
+        for judged in _by_figure(costs).values()
+        if len(judged) >= LEAST_SCENARIOS and (limit := _limit(judged, limits)).everywhere
+    )
+
+
+def _by_figure(costs: Sequence[Cost]) -> Mapping[tuple[str, str, str], list[Cost]]:
+    found: dict[tuple[str, str, str], list[Cost]] = {}
+    for cost in costs:
+        if not cost.not_judged:
+            found.setdefault((cost.control, cost.arm, cost.figure), []).append(cost)
+    return found
+
+
+def _limit(judged: Sequence[Cost], limits: Sequence[CostLimit]) -> CostLimit:
+    found = limit_of(judged[0].figure, limits)
+    assert found, "only figures with a limit are costs"
+    return found[0]
+
+
+def _over(judged: Sequence[Cost], most: float) -> Cost:
+    base, shift = median(cost.base for cost in judged), median(_differences(judged))
+    above = sum(difference > 0 for difference in _differences(judged))
+    first = judged[0]
+    return Cost(
+        scenario=EVERYWHERE,
+        arm=first.arm,
+        control=first.control,
+        figure=first.figure,
+        description=first.description,
+        unit=first.unit,
+        base=base,
+        candidate=round(base + shift, 3),
+        allowed=round(base + most, 3),
+        over=shift > most and above >= len(judged) - 1,
+        rounds=len(judged),
+    )
+
+
+def _differences(judged: Sequence[Cost]) -> Iterator[float]:
+    return (cost.candidate - cost.base for cost in judged if cost.candidate is not None)

@@ -1,0 +1,61 @@
+"""A run of a control and the candidate's of the same repeat: what of both can be compared; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.model.costs import CostLimit
+from harness.model.runs import Outcome, RunResult
+
+_DECIDED = frozenset({Outcome.PASSED, Outcome.FAILED})
+_CARRIED_OUT = _DECIDED | {Outcome.INCONCLUSIVE}
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """A run of the control, and the candidate's of the same repeat."""
+
+    base: RunResult
+    candidate: RunResult
+
+    def has(self, name: str) -> bool:
+        """Whether a figure was measured on both sides."""
+        return name in self.base.measures and name in self.candidate.measures
+
+    def lacks(self, name: str) -> bool:
+        """Whether a figure of base was not measured of the candidate, although nothing ended it before that."""
+        return name in self.base.measures and self.candidate.outcome is Outcome.PASSED
+
+    def measured(self, name: str) -> tuple[float, float]:
+        """Return base's figure and the candidate's, whatever they say of each other."""
+        return self.base.measures[name], self.candidate.measures[name]
+
+    def comparable(self, name: str, limit: CostLimit) -> tuple[float, float] | None:
+        """Return base's figure and the candidate's where they can be compared: a run that ended otherwise did others.
+
+        A thread that took a core did so even where a guard was unmet, or where the host let it have no more; but what
+        is done only after one of them has ended is not held against it.
+        """
+        if self.base.outcome in _DECIDED and self.base.label == self.candidate.label:
+            return self.measured(name)
+        if not limit.any_outcome or not {self.base.outcome, self.candidate.outcome} <= _CARRIED_OUT:
+            return None
+        if self.base.by_phase and self.candidate.by_phase:
+            return self._where_both_were(name)
+        return self.measured(name) if self.base.outcome is Outcome.PASSED else None
+
+    def _where_both_were(self, name: str) -> tuple[float, float] | None:
+        """Return the most of both in the phases that both reached, None where there is no such phase."""
+        reached = self.base.by_phase.keys() & self.candidate.by_phase.keys()
+        phases = [(self.base.by_phase[each], self.candidate.by_phase[each]) for each in reached]
+        pairs = [(base[name], candidate[name]) for base, candidate in phases if name in base and name in candidate]
+        return (max(base for base, _ in pairs), max(candidate for _, candidate in pairs)) if pairs else None
+
+
+def rounds_of(runs: Sequence[RunResult], scenario: str, control: str, arm: str) -> list[Round]:
+    """Return the rounds of a scenario in which both arms have a run."""
+    of = {(run.arm, run.repeat): run for run in runs if run.scenario == scenario}
+    repeats = sorted({repeat for _, repeat in of})
+    pairs = ((of.get((control, repeat)), of.get((arm, repeat))) for repeat in repeats)
+    return [Round(base, candidate) for base, candidate in pairs if base and candidate]

@@ -1,0 +1,119 @@
+"""What the candidate costs beside base, as pictures and a table for each scenario; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from harness.judge.costs.reasons import number
+from harness.model.costs import Cost
+from harness.model.events import NodeSampled
+from harness.model.runs import RunKey
+from harness.model.verdict import VerdictRecord
+from harness.report.result_matrix import slug
+from harness.report.share_curves import Panel, panels
+from harness.rundir.journal import Entry
+
+_BAR_WIDTH = 120.0
+_LEAST_SHOWN = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Widths of the bars of base and candidate, and where the limit is, out of _BAR_WIDTH."""
+
+    base: float
+    candidate: float
+    limit: float
+
+
+@dataclass(frozen=True, slots=True)
+class CostRow:
+    """One cost in its `unit`; `standing` is `over`, `within`, or why it was not judged."""
+
+    description: str
+    unit: str
+    base: str
+    candidate: str
+    limit: str
+    standing: str
+    bars: Bars
+
+
+@dataclass(frozen=True, slots=True)
+class CostView:
+    """All costs of a scenario on an arm, the nearest to their limits first; `repeat` is that of the curves.
+
+    Of the costs `rows` are shown and `more` are folded.
+    """
+
+    id: str
+    scenario: str
+    arm: str
+    control: str
+    over: int
+    rows: tuple[CostRow, ...]
+    more: tuple[CostRow, ...]
+    panels: tuple[Panel, ...]
+    repeat: int
+
+
+def cost_views(record: VerdictRecord, journals: Mapping[str, Sequence[Entry]], most: int) -> tuple[CostView, ...]:
+    """Return a view for each scenario and arm that has costs, at most so many with curves."""
+    grouped = groupby(record.costs, key=lambda cost: (cost.scenario, cost.arm, cost.control))
+    found = [(key, list(costs)) for key, costs in grouped]
+    return tuple(_view(record, *key, costs, journals if at < most else {}) for at, (key, costs) in enumerate(found))
+
+
+def _view(
+    record: VerdictRecord,
+    scenario: str,
+    arm: str,
+    control: str,
+    costs: Sequence[Cost],
+    journals: Mapping[str, Sequence[Entry]],
+) -> CostView:
+    repeat = next((r for r in range(1, record.repeats + 1) if _samples(journals, scenario, arm, r)), 1)
+    base, candidate = (_samples(journals, scenario, name, repeat) for name in (control, arm))
+    over = {cost.figure for cost in costs if cost.over}
+    rows = [_row(cost) for cost in sorted(costs, key=_distance)]
+    shown = max(len(over), _LEAST_SHOWN)
+    return CostView(
+        f"costs-{slug(scenario, arm)}",
+        scenario,
+        arm,
+        control,
+        len(over),
+        tuple(rows[:shown]),
+        tuple(rows[shown:]),
+        panels(base, candidate, over) if base and candidate else (),
+        repeat,
+    )
+
+
+def _distance(cost: Cost) -> tuple[bool, bool, float]:
+    """Return how far a cost is from its limit: what is over comes first, and what was not judged last."""
+    return not cost.over, bool(cost.not_judged), -(cost.candidate or 0.0) / cost.allowed
+
+
+def _samples(
+    journals: Mapping[str, Sequence[Entry]], scenario: str, arm: str, repeat: int
+) -> list[tuple[float, NodeSampled]]:
+    entries = journals.get(RunKey(scenario, arm, repeat).folder, ())
+    return [(entry.t, entry.event) for entry in entries if isinstance(entry.event, NodeSampled)]
+
+
+def _row(cost: Cost) -> CostRow:
+    values = (cost.base, cost.candidate or 0.0, cost.allowed)
+    largest = max(values) or 1.0
+    widths = (round(max(value, 0.0) / largest * _BAR_WIDTH, 1) for value in values)
+    return CostRow(
+        cost.description.rstrip(","),
+        cost.unit,
+        number(cost.base),
+        number(cost.candidate),
+        number(cost.allowed),
+        cost.not_judged or ("over" if cost.over else "within"),
+        Bars(*widths),
+    )

@@ -1,0 +1,230 @@
+"""The runbook as Markdown; pure."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from harness.base.text import cut, visible
+from harness.rollout.nodes import First
+from harness.rollout.runbook import HOME, Finish, Item, NodeTurn, Runbook, Swap, order_of
+
+_MOST_LINES = 8
+_MOST_WIDTH = 120
+_LIBS = f"{HOME}/libs"
+
+
+def markdown(book: Runbook) -> str:
+    """Return the runbook as Markdown."""
+    parts = [
+        *_head(book),
+        *_list("Checks B, before every turn", book.before),
+        *_list("Checks A, after every turn", book.after),
+        "## Stop, and take the way back, if",
+        "",
+        *(f"- {stop}" for stop in book.stops),
+        "",
+        *_steps("Forward", book.forward, book, _to_candidate(book.swap)),
+        *_steps("The way back", book.back, book, _to_base(book.swap)),
+        *_way_back_from_anywhere("Kafka" if book.swap.whole else "jar"),
+        *(_finish(book.finish) if book.finish else []),
+        *_warnings(book),
+    ]
+    return visible("\n".join(parts).rstrip()) + "\n"
+
+
+def _head(book: Runbook) -> list[str]:
+    answer = "The rehearsal passed." if book.passed else "**Do not roll: the rehearsal did not pass.**"
+    swap = book.swap
+    what = f"roll Kafka {swap.base} to {swap.candidate}" if swap.whole else f"replace {swap.base_jar}"
+    return [
+        f"# Runbook: {what} node by node",
+        "",
+        " ".join([answer, *(f"{_plain(reason)}." for reason in book.reasons)]),
+        "",
+        "Set once, with the addresses of your own cluster:",
+        "",
+        "```sh",
+        "BROKERS=broker1:9092,broker2:9092",
+        "CONTROLLERS=controller1:9093,controller2:9093",
+        "```",
+        "",
+        *(_beforehand_whole(swap) if swap.whole else _beforehand_jar(swap)),
+        "",
+    ]
+
+
+def _beforehand_jar(swap: Swap) -> list[str]:
+    jar = swap.base_jar
+    return [
+        "Before the first turn, on every node, keep base and lay the new jar beside it:",
+        "",
+        "```sh",
+        f"cp {_LIBS}/{jar} {_LIBS}/{jar}.base",
+        f"cp {shlex.quote(jar)} {_LIBS}/{jar}.new",
+        f"sha256sum {_LIBS}/{jar}.base   # {swap.base_sha256}",
+        f"sha256sum {_LIBS}/{jar}.new    # {swap.candidate_sha256}",
+        "```",
+        "",
+        "Neither name ends in `.jar`: Kafka's start script puts every `libs/*.jar` on the class path.",
+    ]
+
+
+def _beforehand_whole(swap: Swap) -> list[str]:
+    return [
+        f"Before the first turn, on every node, unpack the new Kafka beside the old one; {HOME} is a link to the one",
+        "that runs. Data directories stay where they are: nothing in them is copied or edited. What changes for your",
+        f"configuration, alerts and scripts: `harness upgrade-notes {swap.base} {swap.candidate} --mine FILE`.",
+        "",
+        "```sh",
+        f"readlink -f {HOME}   # {swap.base_home}",
+        f"sha256sum {swap.base_home}/libs/{swap.base_jar}   # {swap.base_sha256}",
+        f"sha256sum {swap.candidate_home}/libs/{swap.candidate_jar}   # {swap.candidate_sha256}",
+        "```",
+    ]
+
+
+def _plain(text: str) -> str:
+    """Return text from logs as Markdown that shows it and does nothing else."""
+    return re.sub(r"([\\`*_{}\[\]<>#|])", r"\\\1", " ".join(text.split()))
+
+
+def _list(title: str, items: Sequence[Item]) -> list[str]:
+    lines = [f"## {title}", ""]
+    for item in items:
+        waited = f" In the rehearsal this took up to {item.waited_seconds:.0f} s." if item.waited_seconds >= 1 else ""
+        lines += [f"- **{item.number}** {item.description}.{waited}", "", "  ```sh", f"  {item.command}", "  ```", ""]
+        lines += [f"  Expected: {item.expect}.{_printed(item.printed)}", ""]
+    return lines
+
+
+def _printed(output: str | None) -> str:
+    """Return what the command printed in the rehearsal; nothing where it was not run."""
+    if output is None:
+        return ""
+    if not output:
+        return " In the rehearsal, with all well, it printed nothing."
+    return f" In the rehearsal it printed:\n\n{_quoted(output, '      ')}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Replacing:
+    """How a node's jars are replaced: a command, and where its raft jar lies afterwards, with the digest of that."""
+
+    command: str
+    jar: str
+    sha256: str
+
+
+def _to_candidate(swap: Swap) -> _Replacing:
+    command = _link(swap.candidate_home) if swap.whole else _copy(swap.base_jar, "new")
+    return _Replacing(command, swap.candidate_jar, swap.candidate_sha256)
+
+
+def _to_base(swap: Swap) -> _Replacing:
+    command = _link(swap.base_home) if swap.whole else _copy(swap.base_jar, "base")
+    return _Replacing(command, swap.base_jar, swap.base_sha256)
+
+
+def _link(home: str) -> str:
+    return f"ln -sfn {home} {HOME}"
+
+
+def _copy(jar: str, suffix: str) -> str:
+    return f"cp {_LIBS}/{jar}.{suffix} {_LIBS}/{jar}"
+
+
+def _steps(title: str, turns: Sequence[NodeTurn], book: Runbook, replacing: _Replacing) -> list[str]:
+    if not turns:
+        return [f"## {title}", "", "This was not rehearsed to its end; there are no turns to follow.", ""]
+    return [
+        f"## {title}",
+        "",
+        *_order(book),
+        "",
+        *(_line(turn) for turn in turns),
+        "",
+        "Each turn, on the node:",
+        "",
+        "```sh",
+        "# checks B with the node's id",
+        "systemctl stop kafka",
+        replacing.command,
+        "systemctl start kafka",
+        "# checks A; and the jar that the live process holds open:",
+        "PID=$(systemctl show -p MainPID --value kafka)",
+        f"ls -l /proc/$PID/fd | grep {replacing.jar}",
+        f"sha256sum {_LIBS}/{replacing.jar}   # {replacing.sha256}",
+        "```",
+        "",
+    ]
+
+
+def _order(book: Runbook) -> list[str]:
+    if order_of(book) is First.CONTROLLERS:
+        return [
+            "For each node in this order; node ids are those of the rehearsal. Controllers come first, the active one",
+            "behind the others: ask for it again before every controller's turn. Brokers follow.",
+        ]
+    return [
+        "For each node in this order; node ids are those of the rehearsal. Brokers come first, the active controller",
+        "last: ask for it again before every controller's turn.",
+    ]
+
+
+def _line(turn: NodeTurn) -> str:
+    waited = f"; clients waited {turn.pause_seconds:.1f} s at most ({turn.pausing})" if turn.pausing else ""
+    return f"{turn.number}. node {turn.node}, {turn.roles}: back in {turn.down_seconds:.0f} s{waited}"
+
+
+def _way_back_from_anywhere(what: str) -> list[str]:
+    return [
+        f"From half-way, take the way back for the nodes that run the new {what} only, the one that failed first: put",
+        "base back on it and start it, then checks A; then the others, the last one rolled first, each with checks B",
+        "and A.",
+        "",
+    ]
+
+
+def _finish(finish: Finish) -> list[str]:
+    return [
+        "## Finalise the features, last of all",
+        "",
+        "When every node runs the new Kafka, and you will not want the old one back:",
+        "",
+        *(f"- {_plain(sentence)}" for sentence in finish.plan.told),
+        "",
+        "```sh",
+        finish.upgrade,
+        "```",
+        "",
+        *_shown(finish.upgrade_printed),
+        "Then restart every node in the order above, with checks B and A.",
+        "",
+        *(_line(turn) for turn in finish.restarts),
+        *([""] if finish.restarts else []),
+        "Whether the features could be lowered again, without changing anything:",
+        "",
+        "```sh",
+        finish.downgrade,
+        "```",
+        "",
+        *_shown(finish.downgrade_printed),
+    ]
+
+
+def _shown(output: str | None) -> Iterator[str]:
+    if output is None:
+        yield from ("This was not rehearsed.", "")
+    elif output:
+        yield from ("In the rehearsal it printed:", "", _quoted(output, "    "), "")
+
+
+def _quoted(output: str, indent: str) -> str:
+    return "\n".join(f"{indent}{cut(line, _MOST_WIDTH)}" for line in output.splitlines()[:_MOST_LINES])
+
+
+def _warnings(book: Runbook) -> list[str]:
+    return ["## Warnings", "", *(f"- {_plain(warning)}" for warning in book.warnings), ""] if book.warnings else []

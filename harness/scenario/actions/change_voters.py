@@ -1,0 +1,94 @@
+"""Taking controllers into the voter set, and out of it (KIP-853)."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from harness.cluster.formatting import kafka_uuid
+from harness.cluster.probes import Quorum
+from harness.cluster.protocol import Unreachable
+from harness.cluster.voter_changes import Answer, add_voter, remove_voter
+from harness.scenario.refs import NodeRef
+from harness.scenario.steps import Fault
+from harness.scenario.verbs import action, fault
+from harness.scenario.world import ActionFailed, World
+
+_WITHIN_SECONDS = 20.0
+_RETRY_SECONDS = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class AddController:
+    """Have the leader take a controller into the voter set (AddRaftVoter)."""
+
+    node: NodeRef
+
+    @property
+    def description(self) -> str:
+        """The action as a clause."""
+        return f"add {self.node.description} to the voters (AddRaftVoter)"
+
+    def perform(self, world: World) -> None:
+        """Ask the leader until it says that it is done: not before the node has caught up. Raises ActionFailed."""
+        _ask_until_done(world, self.node.find(world), adds=True)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveController(Fault):
+    """Have the leader take a controller out of the voter set, itself perhaps (RemoveRaftVoter)."""
+
+    node: NodeRef
+
+    @property
+    def description(self) -> str:
+        """The action as a clause."""
+        return f"remove {self.node.description} from the voters (RemoveRaftVoter)"
+
+    def perform(self, world: World) -> None:
+        """Ask the leader until it says that it is done. Raises ActionFailed."""
+        _ask_until_done(world, self.node.find(world), adds=False)
+
+
+def _ask_until_done(world: World, node: int, *, adds: bool) -> None:
+    deadline, last = time.monotonic() + _WITHIN_SECONDS, "no leader answered"
+    while time.monotonic() < deadline and not world.cluster.is_closed:
+        quorum = world.quorum()
+        if quorum.leader >= 0:
+            if (node in quorum.voters) is adds:
+                return
+            last = _ask(world, quorum, node, adds=adds)
+            if not last:
+                return
+        time.sleep(_RETRY_SECONDS)
+    raise ActionFailed(f"the voter set was not changed: {last}")
+
+
+def _ask(world: World, quorum: Quorum, node: int, *, adds: bool) -> str:
+    """Return why the leader did not do it; empty where it did."""
+    try:
+        answer = _send(world, quorum, node, adds=adds)
+    except Unreachable as error:
+        return str(error)
+    return "" if answer.is_done else str(answer)
+
+
+def _send(world: World, quorum: Quorum, node: int, *, adds: bool) -> Answer:
+    cluster = world.cluster
+    leader, voter = cluster.controllers[quorum.leader], (node, cluster.nodes[node].directory)
+    if not adds:
+        return remove_voter(cluster.wire, leader, kafka_uuid(cluster.id), voter)
+    listeners = cluster.nodes[node].config.controller_listeners
+    return add_voter(cluster.wire, leader, kafka_uuid(cluster.id), voter, listeners)
+
+
+@action
+def add_controller(node: NodeRef) -> AddController:
+    """Have the leader take a controller into the voter set."""
+    return AddController(node)
+
+
+@fault
+def remove_controller(node: NodeRef) -> RemoveController:
+    """Have the leader take a controller out of the voter set."""
+    return RemoveController(node)

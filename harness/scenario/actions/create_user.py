@@ -1,0 +1,48 @@
+"""Making known the user as which the brokers of a secured cluster speak to each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # it does not say that it exports them
+    AdminClient,
+    ScramCredentialInfo,
+    ScramMechanism,
+    UserScramCredentialUpsertion,
+)
+
+from harness.cluster.security import USER
+from harness.scenario.loads.readback import client_settings
+from harness.scenario.verbs import action
+from harness.scenario.world import ActionFailed, World
+
+_ANSWER_SECONDS = 15.0
+_ITERATIONS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class CreateUser:
+    """Store the SCRAM credentials of the nodes' user in the metadata (AlterUserScramCredentials)."""
+
+    description: str = "store the SCRAM credentials by which brokers fetch from each other"
+
+    def perform(self, world: World) -> None:
+        """Ask a broker. Raises ActionFailed."""
+        secrets = world.cluster.secrets
+        if secrets is None:
+            raise ActionFailed("the cluster is not secured")
+        admin = AdminClient(client_settings(list(world.cluster.brokers.values())))
+        mechanism = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, _ITERATIONS)
+        change = UserScramCredentialUpsertion(USER, mechanism, secrets.password.encode())
+        asked = admin.alter_user_scram_credentials([change], request_timeout=_ANSWER_SECONDS)
+        try:
+            asked[USER].result()
+        except KafkaException as error:
+            raise ActionFailed(f"the credentials were not stored: {error}") from error
+
+
+@action
+def create_user() -> CreateUser:
+    """Store the SCRAM credentials of the brokers of a secured cluster: before its first topic."""
+    return CreateUser()

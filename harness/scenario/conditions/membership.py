@@ -1,0 +1,44 @@
+"""Who votes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from harness.scenario.refs import NodeRef
+from harness.scenario.steps import Sample
+from harness.scenario.verbs import condition
+from harness.scenario.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Votes:
+    """The leader counts the node among the voters (or no longer does), and all others as before."""
+
+    name: ClassVar[str] = "votes"
+    node: NodeRef
+    is_voter: bool
+
+    @property
+    def description(self) -> str:
+        """The condition as a clause."""
+        return f"{self.node.description} {'is' if self.is_voter else 'is not'} among the voters"
+
+    def sample(self, world: World) -> Sample:
+        """Look at the newest leader's own list."""
+        quorum, node = world.quorum(), self.node.find(world)
+        wanted = {voter for voter in world.cluster.topology.voter_ids if voter != node or self.is_voter}
+        detail = {"leader": quorum.leader, "voters": sorted(quorum.voters)}
+        return Sample(quorum.leader >= 0 and set(quorum.voters) == wanted, detail)
+
+
+@condition
+def votes(node: NodeRef) -> Votes:
+    """A controller is among the voters, and so is every other one."""
+    return Votes(node, True)
+
+
+@condition
+def votes_no_more(node: NodeRef) -> Votes:
+    """A controller is not among the voters any more, and every other one is."""
+    return Votes(node, False)

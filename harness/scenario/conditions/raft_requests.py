@@ -1,0 +1,83 @@
+"""How nodes of the quorum check what they are sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from harness.cluster.formatting import kafka_uuid, new_uuid
+from harness.cluster.protocol import Unreachable
+from harness.cluster.raft_requests import REQUESTS, Stray, send
+from harness.scenario.conditions.quorum_answers import compared
+from harness.scenario.steps import Sample
+from harness.scenario.verbs import condition
+from harness.scenario.world import World
+
+_OTHER_TOPIC = "orders"
+
+
+@dataclass(frozen=True, slots=True)
+class RaftRequestsAreChecked:
+    """Every voter refuses requests of Raft that are wrong, each with the error that is meant for it (KIP-595, KIP-853).
+
+    Of another cluster, for another topic, of an epoch that is over or has not begun, to another node, from nobody; and
+    a vote for who lacks records is not granted. KafkaRaftClient.handle*Request, validateVoterOnlyRequest and
+    validateLeaderOnlyRequest. FetchSnapshot is only sent for another cluster: Kafka 3.9.1 cannot write an answer with a
+    partition's error, logs a NullPointerException at ERROR (unalignedRecords) and answers UNKNOWN_SERVER_ERROR.
+    """
+
+    name: ClassVar[str] = "raft_requests_are_checked"
+    description: str = "every voter refuses requests of Raft that are wrong, each with its error"
+
+    def sample(self, world: World) -> Sample:
+        """Send each of them to each voter once; an epoch that ends meanwhile says nothing."""
+        quorum = world.quorum()
+        try:
+            seen = dict(_answers(world, quorum.leader, quorum.epoch)) if quorum.leader >= 0 else {}
+        except Unreachable as error:
+            return Sample(False, {"unreachable": str(error)})
+        after = world.quorum()
+        if not seen or (after.leader, after.epoch) != (quorum.leader, quorum.epoch):
+            return Sample(False, {"leader": after.leader, "epoch": after.epoch}, testable=False)
+        return compared(seen, quorum.leader)
+
+
+def _answers(world: World, leader: int, epoch: int) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield what was sent to whom, with what was answered and what is right."""
+    cluster = world.cluster
+    for node, address in cluster.controllers.items():
+        if not cluster.nodes[node].is_running:
+            continue
+        right = Stray(kafka_uuid(cluster.id), epoch, leader, node)
+        for what, (name, stray, error) in _wrong(right):
+            yield f"{what}, to voter {node}", (send(cluster.wire, address, name, stray), error)
+
+
+def _wrong(right: Stray) -> Iterator[tuple[str, tuple[str, Stray, str]]]:
+    """Yield what is wrong with a request, its name, the request, and the error that is meant for it."""
+    foreign = replace(right, cluster=kafka_uuid(new_uuid()))
+    for name in REQUESTS:
+        yield f"{name} of another cluster", (name, foreign, "inconsistent_cluster_id")
+    elsewhere = replace(right, topic=_OTHER_TOPIC)
+    for name in ("vote", "begin_quorum_epoch", "end_quorum_epoch", "fetch"):
+        yield f"{name} for another topic", (name, elsewhere, "invalid_request")
+    over, coming = replace(right, epoch=right.epoch - 1), replace(right, epoch=right.epoch + 1)
+    for name in ("begin_quorum_epoch", "end_quorum_epoch", "fetch"):
+        yield f"{name} of an epoch that is over", (name, over, "fenced_leader_epoch")
+    yield "fetch of an epoch that has not begun", ("fetch", coming, "unknown_leader_epoch")
+    for name in ("vote", "begin_quorum_epoch"):
+        misled = replace(right, receiver=right.receiver + 1)
+        yield f"{name} to another node", (name, misled, "invalid_voter_key")
+    yield "a vote for nobody", ("vote", replace(right, node=-1), "invalid_request")
+    yield (
+        "a vote by a log that is ahead of its epoch",
+        ("vote", replace(right, last_epoch=right.epoch), "invalid_request"),
+    )
+    yield "a vote for a voter without a log", ("vote", right, "none")
+
+
+@condition
+def raft_requests_are_checked() -> RaftRequestsAreChecked:
+    """Every voter refuses requests of Raft that are wrong, each with its error."""
+    return RaftRequestsAreChecked()

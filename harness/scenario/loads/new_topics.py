@@ -1,0 +1,84 @@
+"""Topics that are created one after another: none whose creation was acknowledged may be gone at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from harness.cluster.address import Address
+from harness.model.clients import ClientReport
+from harness.scenario.client import Client
+from harness.scenario.loads.readback import client_settings
+from harness.scenario.verbs import load
+from harness.scenario.world import World
+
+_SECONDS_BETWEEN = 0.05
+_ANSWER_SECONDS = 10.0
+_LIST_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class NewTopics:
+    """Create topics one after another: a metadata record is promised by each answer."""
+
+    prefix: str
+
+    @property
+    def description(self) -> str:
+        """The load as a clause."""
+        return f"create topics “{self.prefix}-0”, “{self.prefix}-1” and so on"
+
+    def start(self, world: World) -> Client:
+        """Begin."""
+        client = NewTopicsClient(self.prefix, list(world.cluster.brokers.values()))
+        client.start()
+        return client
+
+
+class NewTopicsClient(Client):
+    """Knows which topics were said to be there."""
+
+    def __init__(self, prefix: str, brokers: Sequence[Address]) -> None:
+        super().__init__(f"topics {prefix}", "topics created one after another", brokers, keys=[0])
+        self._prefix = prefix
+        self._acknowledged: list[str] = []
+
+    def work(self) -> None:
+        """Create until stopped; a name that was not acknowledged is not used again."""
+        admin = AdminClient(client_settings(self.brokers))
+        number = 0
+        while not self.stopping.wait(_SECONDS_BETWEEN):
+            self._create(admin, f"{self._prefix}-{number}")
+            number += 1
+
+    def _create(self, admin: AdminClient, name: str) -> None:
+        asked = admin.create_topics([NewTopic(name, 1, 1)], request_timeout=_ANSWER_SECONDS)
+        try:
+            asked[name].result()
+        except KafkaException as error:
+            self.failures[str(error.args[0].name())] += 1
+            return
+        self.pauses.answered(0)
+        self._acknowledged.append(name)
+
+    def compare(self, brokers: Sequence[Address]) -> ClientReport:
+        """List the topics as a broker knows them."""
+        lost = missing_topics(self._acknowledged, brokers)
+        count, pause, failures = len(self._acknowledged), self.pauses.longest, dict(self.failures)
+        return ClientReport(self.name, self.description, count, len(lost), 0, pause, failures)
+
+
+def missing_topics(names: Collection[str], brokers: Sequence[Address]) -> set[str]:
+    """Return which topics no broker's metadata has. Raises KafkaException."""
+    known = AdminClient(client_settings(brokers)).list_topics(timeout=_LIST_SECONDS).topics
+    return set(names) - set(known)
+
+
+@load
+def create_topics_steadily(prefix: str) -> NewTopics:
+    """Create topics one after another; none that was acknowledged may be gone at the end."""
+    return NewTopics(prefix)

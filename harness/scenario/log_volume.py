@@ -1,0 +1,88 @@
+"""How much nodes log: lines by level, and bytes; read as a stream, whatever was logged."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+# The layout of node logs (harness.cluster.config.LOG_PATTERN): [time] LEVEL message (logger).
+_LEVEL = re.compile(rb"^\[[^\]\n]{10,40}\] (DEBUG|INFO|WARN|ERROR|FATAL) ", re.MULTILINE)
+_LEVELS = {"DEBUG": "debug", "INFO": "info", "WARN": "warn", "ERROR": "error", "FATAL": "error"}
+_CHUNK = 2**20
+# A flood that is longer is counted by its beginning.
+_MOST_READ = 256 * _CHUNK
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedSpan:
+    """A part of a node's log, from one place to another in bytes, and the seconds in which it was written."""
+
+    kind: str
+    log: Path
+    start: int
+    end: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """Lines by level (`debug info warn error`), and bytes, which have those of stack traces as well."""
+
+    lines: Mapping[str, float]
+    size: int
+
+
+def volume_of(span: LoggedSpan, most: int = _MOST_READ) -> Volume:
+    """Count a part of a log; what is larger than `most` bytes is taken to go on as it begins."""
+    size, counted = max(span.end - span.start, 0), min(max(span.end - span.start, 0), most)
+    found = Counter(_levels(span.log, span.start, counted))
+    scale = size / counted if counted else 1.0
+    lines = dict.fromkeys(_LEVELS.values(), 0.0)
+    for level, count in found.items():
+        lines[_LEVELS[level]] += count * scale
+    return Volume(lines, size)
+
+
+def _levels(log: Path, start: int, size: int) -> Iterator[str]:
+    """Yield the level of each line that has one."""
+    rest = b""
+    with suppress(FileNotFoundError), log.open("rb") as stream:
+        stream.seek(start)
+        while size > 0 and (chunk := stream.read(min(_CHUNK, size))):
+            size -= len(chunk)
+            whole, _, rest = (rest + chunk).rpartition(b"\n")
+            yield from _levels_in(whole)
+            rest = rest[:_CHUNK]  # no line of a log is as long
+    yield from _levels_in(rest)
+
+
+def _levels_in(text: bytes) -> Iterator[str]:
+    return (found.group(1).decode() for found in _LEVEL.finditer(text))
+
+
+def measures_of_logs(spans: Iterable[LoggedSpan], window: str = "") -> Mapping[str, float]:
+    """Return lines by level and kilobytes per second, by kind of node; names begin with the window, if there is one."""
+    by_kind: dict[str, list[LoggedSpan]] = defaultdict(list)
+    for span in spans:
+        by_kind[span.kind].append(span)
+    prefix = f"{window}_" if window else ""
+    return {
+        f"{prefix}{kind}_{name}": value
+        for kind, each in by_kind.items()
+        for name, value in _rates([volume_of(span) for span in each], sum(span.seconds for span in each)).items()
+    }
+
+
+def _rates(volumes: list[Volume], seconds: float) -> Mapping[str, float]:
+    if seconds <= 0:
+        return {}
+    rates = {
+        f"{level}_lines_per_second": sum(volume.lines[level] for volume in volumes) / seconds
+        for level in dict.fromkeys(_LEVELS.values())
+    }
+    rates["log_kilobytes_per_second"] = sum(volume.size for volume in volumes) / seconds / 1000
+    return {name: round(rate, 3) for name, rate in rates.items()}

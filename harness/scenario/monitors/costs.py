@@ -1,0 +1,197 @@
+"""What nodes cost, in every run: processor time, memory, threads, descriptors, log lines, Kafka's own metrics."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import ClassVar
+
+from harness.base.waiting import wait_until
+from harness.cluster.cluster import Cluster
+from harness.cluster.host_accounts import RaftThreads, descriptors_of, processor_seconds, threads_of
+from harness.cluster.node import Node, NodeState
+from harness.cluster.node_figures import ask_for_collection, read_figures
+from harness.cluster.watch import Look
+from harness.model.events import NodeSampled
+from harness.model.incidents import Incident, IncidentKind
+from harness.scenario.log_volume import measures_of_logs
+from harness.scenario.monitors.base import Monitor, RunRecord
+from harness.scenario.node_lives import Life, Moment, Period, logged_in
+from harness.scenario.processor_shares import (
+    LEADER,
+    OBSERVER,
+    VOTER,
+    Sample,
+    busiest_by_phase,
+    measures_of_shares,
+    measures_of_window,
+    share_between,
+)
+from harness.scenario.raft_metrics import NodeLines, growth_in_window, measures_of_lines
+from harness.scenario.verbs import monitor
+
+_SAMPLE_EVERY_SECONDS = 0.5
+_JOURNAL_EVERY_SECONDS = 1.0
+# A node that has just come up loads classes and compiles them.
+WARM_AFTER_SECONDS = 2.0
+_COLLECTION_SECONDS = 2.0
+
+
+@monitor
+class Costs(Monitor):
+    """Samples every node in a thread of its own, and reads their figures and logs when all have ended."""
+
+    name: ClassVar[str] = "costs"
+
+    def __init__(self, record: RunRecord, cluster: Cluster) -> None:
+        super().__init__(record, cluster)
+        self._leader = -1
+        self._ready: dict[int, float] = {}
+        self._lives: dict[int, Life] = {}
+        self._journaled: dict[int, Sample] = {}
+        self._most: dict[str, float] = {}
+        self._raft = RaftThreads()
+        self._phases: list[tuple[str, float]] = []
+        self._windows: list[tuple[str, Period]] = []
+        self._window_began = Moment.now()
+        self._figures: dict[str, float] = {}
+        self._by_phase: Mapping[str, Mapping[str, float]] = {}
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name=self.name, daemon=True)
+
+    def start(self) -> None:
+        """Begin to sample."""
+        self._thread.start()
+
+    def on_look(self, look: Look, line: int) -> None:  # noqa: ARG002
+        """Note who leads."""
+        if look.quorum.leader >= 0:
+            self._leader = look.quorum.leader
+
+    def on_node(self, node: Node, line: int) -> None:  # noqa: ARG002
+        """Note since when a node is ready, and when it ends."""
+        if node.state is NodeState.READY:
+            self._ready[node.id] = time.monotonic()
+        elif node.state is not NodeState.STARTING:
+            self._end_life(node)
+
+    def begin_phase(self, name: str) -> None:
+        """Note since when the plan is in a phase."""
+        self._phases.append((name, time.monotonic()))
+
+    def begin_window(self, name: str) -> None:  # noqa: ARG002
+        """Have every heap collected; what is left of it now is the beginning."""
+        self._collect_heaps()
+        self._window_began = self._moment()
+
+    def end_window(self, name: str) -> None:
+        """Have every heap collected again."""
+        self._windows.append((name, Period(self._window_began, self._moment())))
+        self._collect_heaps()
+
+    def stop(self) -> None:
+        """End sampling; have every heap collected, so that what is left of it can be compared."""
+        self._stopping.set()
+        self._thread.join()
+        for node in self.cluster.running:
+            self._end_life(node)
+        if not self.cluster.is_closed:
+            self._collect_heaps()
+
+    def after(self) -> None:
+        """Read what nodes counted and logged."""
+        nodes = [node for node in self.cluster.nodes.values() if node.was_started]
+        stretches = self._outside_windows()
+        lines = [NodeLines(n.is_voter, read_figures(n.figures_file), _spans(n, stretches)) for n in nodes]
+        samples: dict[int, list[list[Sample]]] = defaultdict(list)
+        for life, period in stretches:
+            samples[life.node].append(life.samples_in(period))
+        self._by_phase = busiest_by_phase(chain.from_iterable(samples.values()), self._phases)
+        self._figures = {
+            **measures_of_shares(samples.values()),
+            **self._most,
+            **measures_of_lines(lines),
+            **measures_of_logs(logged_in(period, life.kind, life.log) for life, period in stretches),
+        }
+        for name, window in self._windows:
+            self._figures |= self._measures_of_window(name, window, lines)
+
+    def measures(self) -> Mapping[str, float]:
+        """Return the costs by name."""
+        return self._figures
+
+    def measures_by_phase(self) -> Mapping[str, Mapping[str, float]]:
+        """Return what was busiest in each phase: a run that ended earlier can be compared by those of both."""
+        return self._by_phase
+
+    def _outside_windows(self) -> list[tuple[Life, Period]]:
+        windows = [window for _, window in self._windows]
+        return [(life, period) for life in self._lives.values() for period in life.without(windows)]
+
+    def _measures_of_window(self, name: str, window: Period, lines: list[NodeLines]) -> Mapping[str, float]:
+        samples = [life.samples_in(window) for life in self._lives.values()]
+        nodes = [node for node in self.cluster.nodes.values() if node.log_file in window.end.log_bytes]
+        return {
+            **measures_of_window(name, samples),
+            **growth_in_window(name, lines, window.start.epoch, window.end.epoch),
+            **measures_of_logs((logged_in(window, _kind(node), node.log_file) for node in nodes), name),
+        }
+
+    def _collect_heaps(self) -> None:
+        asked = [ask_for_collection(node.figures_file) for node in self.cluster.running if node.figures_file.exists()]
+        wait_until(lambda: not any(map(Path.exists, asked)), _COLLECTION_SECONDS)
+
+    def _moment(self) -> Moment:
+        return Moment.now(*(node.log_file for node in self.cluster.running))
+
+    def _end_life(self, node: Node) -> None:
+        for life in list(self._lives.values()):
+            if life.node == node.id and life.end is None:
+                life.end = Moment.now(life.log)
+
+    def _watch(self) -> None:
+        try:
+            while not self._stopping.wait(_SAMPLE_EVERY_SECONDS):
+                for node in self.cluster.running:
+                    self._sample(node)
+        except Exception as error:
+            story = f"the watch of costs failed: {type(error).__name__}: {error}"
+            self.record.report(Incident(IncidentKind.HARNESS_FAILED, "", story), 0)
+
+    def _sample(self, node: Node) -> None:
+        pid, now = node.pid, time.monotonic()
+        if node.state is not NodeState.READY or not pid or now < self._ready.get(node.id, now) + WARM_AFTER_SECONDS:
+            return
+        sample = Sample(now, self._role(node), processor_seconds(pid), self._raft.seconds(pid, node.id))
+        if pid not in self._lives:
+            self._lives[pid] = Life(node.id, _kind(node), node.log_file, Moment.now(node.log_file))
+        self._lives[pid].samples.append(sample)
+        before = self._journaled.setdefault(pid, sample)
+        if sample.at - before.at >= _JOURNAL_EVERY_SECONDS:
+            self._journaled[pid] = sample
+            self._journal(node, before, sample)
+
+    def _journal(self, node: Node, before: Sample, sample: Sample) -> None:
+        share, pid, kind = share_between(before, sample), node.pid, _kind(node)
+        threads, descriptors = threads_of(pid), descriptors_of(pid)
+        for name, value in ((f"{kind}_threads", threads), (f"{kind}_descriptors", descriptors)):
+            self._most[name] = max(self._most.get(name, 0), value)
+        event = NodeSampled(
+            node.id, sample.role, round(share.process, 1), round(share.raft or 0.0, 1), threads, descriptors
+        )
+        self.record.write(event)
+
+    def _role(self, node: Node) -> str:
+        return LEADER if node.id == self._leader and node.is_voter else _kind(node)
+
+
+def _spans(node: Node, stretches: Iterable[tuple[Life, Period]]) -> tuple[tuple[float, float], ...]:
+    return tuple((period.start.epoch, period.end.epoch) for life, period in stretches if life.node == node.id)
+
+
+def _kind(node: Node) -> str:
+    return VOTER if node.is_voter else OBSERVER

@@ -1,0 +1,170 @@
+"""Costs that a node counts of itself (harness.cluster.node_figures), as figures of a run; pure.
+
+How busy the raft I/O thread is by Kafka's own account (a thread that sleeps is busy, too), how long commits and the
+controller's events take, and what collections of the heap cost and leave.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import mean
+
+from harness.cluster.node_figures import FiguresLine
+from harness.scenario.processor_shares import LEADER, OBSERVER, VOTER
+
+_IDLE = "poll-idle-ratio-avg"
+_COMMIT, _LONGEST_COMMIT = "commit-latency-avg", "commit-latency-max"
+_ELECTION = "election-latency-max"
+_EPOCH = "current-epoch"
+_EVENTS, _EVENT_MEAN = "controller-events", "controller-event-ms-mean"
+_GC = "gc-ms"
+_LIVE = "live"
+_MEGABYTE = 2**20
+_LATE_SECONDS = 0.5
+_MOST_BETWEEN_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLines:
+    """What one node said of itself; `warm` are the spans (seconds since the epoch) after its first seconds."""
+
+    is_voter: bool
+    lines: Sequence[FiguresLine]
+    warm: Sequence[tuple[float, float]]
+
+    @property
+    def kind(self) -> str:
+        """`voter` or `observer`."""
+        return VOTER if self.is_voter else OBSERVER
+
+    def role(self, line: FiguresLine) -> str:
+        """What it was when it wrote a line."""
+        return LEADER if self.is_voter and line.state == LEADER else self.kind
+
+    @property
+    def warm_lines(self) -> list[FiguresLine]:
+        """Its lines but for those of its first seconds."""
+        return [line for line in self.lines if any(start <= line.at <= end for start, end in self.warm)]
+
+
+def measures_of_lines(nodes: Sequence[NodeLines]) -> Mapping[str, float]:
+    """Return the figures of a run by name."""
+    return {
+        **{f"{role}_raft_not_idle_percent": round(100 * (1 - mean(ratios)), 1) for role, ratios in _idle(nodes)},
+        **_commits(nodes),
+        **_events(nodes),
+        **_elections(nodes),
+        **_collections(nodes),
+        **_live_heaps(nodes),
+    }
+
+
+def _idle(nodes: Sequence[NodeLines]) -> Iterator[tuple[str, list[float]]]:
+    found: dict[str, list[float]] = defaultdict(list)
+    for node in nodes:
+        for line in node.warm_lines:
+            if _IDLE in line.numbers:
+                found[node.role(line)].append(min(max(line.numbers[_IDLE], 0.0), 1.0))
+    yield from found.items()
+
+
+def _commits(nodes: Sequence[NodeLines]) -> Mapping[str, float]:
+    """Return how long commits took, so that what waited while a majority was away does not decide it.
+
+    Kafka's average and maximum go back for half a minute and more, through epochs. Whoever leads again after it had
+    lost its majority counts what waited for that; a node that is elected for the first time does not.
+    """
+    averages = _values([line for node in nodes for line in _led(node)], _COMMIT)
+    longest = _values([line for node in nodes for line in _led_first(node)], _LONGEST_COMMIT)
+    return {
+        **({"commit_at_best_milliseconds": round(min(averages), 1)} if averages else {}),
+        **({"first_epoch_commit_longest_milliseconds": round(max(longest), 1)} if longest else {}),
+    }
+
+
+def _led(node: NodeLines) -> list[FiguresLine]:
+    return [line for line in node.warm_lines if node.role(line) == LEADER]
+
+
+def _led_first(node: NodeLines) -> Iterator[FiguresLine]:
+    """Yield the lines that a process wrote in the first epoch that it led."""
+    warm, first, before = {line.at for line in node.warm_lines}, None, 0.0
+    for line in node.lines:
+        if (collecting := line.numbers.get(_GC, before)) < before:
+            first = None  # another process: what the one before it had counted is gone
+        before = collecting
+        if node.role(line) == LEADER:
+            first = line.numbers.get(_EPOCH) if first is None else first
+            if line.at in warm and line.numbers.get(_EPOCH) == first:
+                yield line
+
+
+def _events(nodes: Sequence[NodeLines]) -> Mapping[str, float]:
+    """Return how long an event of the active controller took on average."""
+    count = total = 0.0
+    for node in nodes:
+        for one, other in _pairs(node, _EVENTS, _EVENT_MEAN):
+            if node.role(one) == node.role(other) == LEADER:
+                count += other.numbers[_EVENTS] - one.numbers[_EVENTS]
+                total += _summed(other) - _summed(one)
+    return {"controller_event_milliseconds": round(max(total, 0.0) / count, 2)} if count > 0 else {}
+
+
+def _summed(line: FiguresLine) -> float:
+    return line.numbers[_EVENTS] * line.numbers[_EVENT_MEAN]
+
+
+def _elections(nodes: Sequence[NodeLines]) -> Mapping[str, float]:
+    longest = [value for node in nodes for value in _values(node.lines, _ELECTION)]
+    return {"election_longest_milliseconds": round(max(longest), 1)} if longest else {}
+
+
+def _collections(nodes: Sequence[NodeLines]) -> Mapping[str, float]:
+    """Return which share of the time collections of the heap took, by kind of node, in percent."""
+    spent: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for node in nodes:
+        for one, other in _pairs(node, _GC):
+            spent[node.kind].append((other.numbers[_GC] - one.numbers[_GC], other.at - one.at))
+    sums = {kind: tuple(map(sum, zip(*each, strict=True))) for kind, each in spent.items()}
+    return {f"{kind}_gc_percent": round(ms / seconds / 10, 2) for kind, (ms, seconds) in sums.items() if seconds > 0}
+
+
+def _pairs(node: NodeLines, *names: str) -> Iterator[tuple[FiguresLine, FiguresLine]]:
+    """Yield consecutive lines of one process that have all these numbers, which only grow; none across a window."""
+    lines = [line for line in node.warm_lines if line.numbers.keys() >= set(names)]
+    for one, other in pairwise(lines):
+        if 0 < other.at - one.at < _MOST_BETWEEN_SECONDS and other.numbers[names[0]] >= one.numbers[names[0]]:
+            yield one, other
+
+
+def _live_heaps(nodes: Sequence[NodeLines]) -> Mapping[str, float]:
+    """Return what was left of the largest heap after the collection at the end of the run, by role."""
+    left: dict[str, list[float]] = defaultdict(list)
+    for node in nodes:
+        for line in [line for line in node.lines if _LIVE in line.numbers][-1:]:
+            left[node.role(line)].append(line.numbers[_LIVE])
+    return {f"{role}_heap_megabytes": round(max(each) / _MEGABYTE, 2) for role, each in left.items()}
+
+
+def _values(lines: Iterable[FiguresLine], name: str) -> list[float]:
+    return [line.numbers[name] for line in lines if name in line.numbers]
+
+
+def growth_in_window(window: str, nodes: Sequence[NodeLines], start: float, end: float) -> Mapping[str, float]:
+    """Return by how much the heap grew that grew most in a measured window, by kind of node.
+
+    Heaps were collected before `start` and after `end` (seconds since the epoch); the line that says so may be late.
+    """
+    found: dict[str, float] = {}
+    for node in nodes:
+        live = [line for line in node.lines if _LIVE in line.numbers]
+        before = [line for line in live if line.at <= start + _LATE_SECONDS][-1:]
+        after = [line for line in live if line.at >= end][:1]
+        for one, other in zip(before, after, strict=False):
+            name = f"{window}_{node.kind}_heap_growth_megabytes"
+            grown = (other.numbers[_LIVE] - one.numbers[_LIVE]) / _MEGABYTE
+            found[name] = round(max(found.get(name, grown), grown), 2)
+    return found

@@ -1,0 +1,66 @@
+"""Runs of base that many jars are held against: made once, lent to the run directory of each."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harness.base.errors import HarnessError
+from harness.base.progress import Reporter
+from harness.engine.planned_run import PlannedRun
+from harness.engine.sealing import mismatch
+from harness.model.arms import Role
+from harness.model.request import Request
+from harness.model.runs import Outcome, RunKey
+from harness.rundir.directory import RunDirectory
+from harness.stages import run as run_stage
+from harness.stages.build import build
+from harness.stages.rules_digest import making_digest
+from harness.toolbox.toolbox import Toolbox
+
+_DECIDED = (Outcome.PASSED, Outcome.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class LentBase:
+    """A run directory with runs of base alone; `scenarios` are those that base decided, and that can be lent."""
+
+    directory: RunDirectory
+    scenarios: frozenset[str]
+
+    def lend(self, cell: PlannedRun, run_dir: Path) -> None:
+        """Put a run of base into another run directory, unless that has it.
+
+        Raises HarnessError when it was made otherwise than the other directory declares.
+        """
+        borrowed = RunDirectory(run_dir).run(cell.key)
+        if not self.has_lent(cell.key, run_dir):
+            shutil.rmtree(borrowed.path, ignore_errors=True)
+            shutil.copytree(self.directory.run(cell.key).path, borrowed.path, copy_function=os.link)
+        if why := mismatch(run_dir, cell):
+            raise HarnessError(f"{borrowed.path} cannot be lent: {why}.", f"Remove {self.directory.path}.")
+
+    def has_lent(self, key: RunKey, run_dir: Path) -> bool:
+        """Whether a run directory's run of base is the one that is lent."""
+        own, lent = RunDirectory(run_dir).run(key), self.directory.run(key)
+        return own.seal.exists and lent.seal.exists and own.seal.read().journal == lent.seal.read().journal
+
+
+def prepare_base(folder: Path, request: Request, toolbox: Toolbox, reporter: Reporter) -> LentBase:
+    """Run every scenario of a request on base alone, unless that was done by today's rules."""
+    directory, made_by = RunDirectory(folder), folder / "made-by"
+    wanted = replace(request, arms=(str(Role.BASE),))
+    known = directory.request.read_if_exists() == wanted and directory.declaration.exists
+    if not known or made_by.read_text(encoding="utf-8") != making_digest():
+        shutil.rmtree(folder, ignore_errors=True)
+        directory.request.write(wanted)
+        made_by.write_text(making_digest(), encoding="utf-8")
+        build(folder, toolbox, reporter)
+    run_stage.run(folder, toolbox, reporter)
+    return LentBase(directory, _decided(directory))
+
+
+def _decided(directory: RunDirectory) -> frozenset[str]:
+    return frozenset(result.scenario for result in directory.results() if result.outcome in _DECIDED)

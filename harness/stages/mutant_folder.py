@@ -1,0 +1,77 @@
+"""A folder of mutants: patches, and mutants.toml, which says of each what must notice it."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.base.errors import HarnessError
+from harness.base.toml import only_keys, text, texts
+from harness.kafka.patching import Patch, load_patch
+from harness.model.detection import Expected, Ground
+
+FILE = "mutants.toml"
+_REASONS = ("unreachable", "survives")
+_EXCUSES = ("Equivalent", "Out of reach")
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A patch that makes a jar wrong, and what must notice that."""
+
+    patch: Patch
+    expected: Expected
+
+    @property
+    def name(self) -> str:
+        """The patch's file name without its ending."""
+        return self.patch.path.stem
+
+
+@dataclass(frozen=True, slots=True)
+class MutantFolder:
+    """Mutants by name, and what they are patches of."""
+
+    ground: Ground
+    mutants: tuple[Mutant, ...]
+
+
+def load_mutants(folder: Path, only: Sequence[str] = ()) -> MutantFolder:
+    """Read a folder of mutants, or of it only those named.
+
+    Raises HarnessError for one without patches, for a patch that mutants.toml does not describe, for a description
+    without a patch, and for a name that is not there.
+    """
+    names = sorted(path.stem for path in folder.glob("*.patch"))
+    if not names:
+        raise HarnessError(f"{folder} holds no *.patch.", f"Name a folder of patches with a {FILE}.")
+    ground, expected = _described(folder / FILE)
+    if odd := sorted({*names} ^ {*expected}):
+        lacks = "lacks" if odd[0] in names else "describes, without a patch,"
+        raise HarnessError(f"{folder / FILE} {lacks} {', '.join(odd)}.", "Each mutant has a patch and a table.")
+    if unknown := sorted({*only} - {*names}):
+        raise HarnessError(f"{folder} has no mutant {', '.join(unknown)}.", f"Choose among {', '.join(names)}.")
+    chosen = [name for name in names if not only or name in only]
+    return MutantFolder(ground, tuple(Mutant(load_patch(folder, f"{name}.patch"), expected[name]) for name in chosen))
+
+
+def _described(path: Path) -> tuple[Ground, Mapping[str, Expected]]:
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        only_keys(document, path.name, ("base", "mutant"))
+        ground = Ground(document["base"])
+        return ground, {name: _expected(table, f"[mutant.{name}]") for name, table in document["mutant"].items()}
+    except (OSError, ValueError) as error:  # bad TOML and bad UTF-8 are ValueErrors
+        raise HarnessError(f"{path} cannot be read: {error}.", "docs/mutants.md shows its form.") from error
+
+
+def _expected(table: Mapping[str, Any], where: str) -> Expected:
+    only_keys(table, where, ("expects", "by"), ("scenario", *_REASONS))
+    more = {key: text(table, key, where) for key in ("scenario", *_REASONS) if key in table}
+    for key in _REASONS:
+        if key in more and not more[key].startswith(_EXCUSES):
+            raise ValueError(f"{where}, {key}: it begins with {' or '.join(_EXCUSES)}")
+    return Expected(text(table, "expects", where), texts(table, "by", where), **more)

@@ -1,0 +1,125 @@
+"""The smallest defect of each kind that a suite notices, found by planting it in growing sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from harness.model.detection import Detection, Expected, Part
+from harness.model.power import SCHEMA, Noticed, Power
+from harness.model.request import DEFAULT_KAFKA
+from harness.rundir.directory import RunDirectory
+from harness.stages.detecting import Detector
+from harness.stages.growing import Growing
+from harness.stages.mutants import Workshop, detect_one
+from harness.stages.power_data import power_file
+from harness.stages.rules_digest import judging_digest, making_digest
+
+RESULTS = "power.json"  # the sign of a measurement that can be gone on with
+
+
+def measure(kinds: Sequence[Growing], workshop: Workshop, times: int) -> Power:
+    """Find the smallest noticed size of each kind, by live clusters alone, and write power.json after each.
+
+    A size is noticed when each of `times` verifications ends with HOLD; one that is not decided has not noticed it.
+    Raises HarnessError when a jar in which nothing is wrong is held back.
+    """
+    detector = workshop.detector(workshop.control(), tuple(Part))
+    power = _write(workshop, detector, ())
+    found: list[tuple[Growing, Mapping[int, Detection]]] = []
+    for kind in kinds:
+        found.append((kind, _ask(kind, workshop, detector, times)))
+        power = _write(workshop, detector, tuple(found), times)
+    return power
+
+
+def next_to_ask(sizes: int, noticed: Mapping[int, bool]) -> int | None:
+    """Return which of so many sizes to ask next, or None when the smallest noticed one is known; pure.
+
+    It lies halfway between the largest one that was missed and the smallest larger one that was noticed.
+    """
+    low, high = bounds(sizes, noticed)
+    return None if high - low <= 1 else (low + high) // 2
+
+
+def bounds(sizes: int, noticed: Mapping[int, bool]) -> tuple[int, int]:
+    """Return the largest missed size and the smallest noticed one above it; -1 and `sizes` where there is none."""
+    low = max((size for size, was in noticed.items() if not was), default=-1)
+    return low, min((size for size, was in noticed.items() if was and size > low), default=sizes)
+
+
+def curve(power: Power) -> str:
+    """Return the measurement as a Markdown table; pure."""
+    rows = [
+        f"| {each.kind} | {each.defect} | {each.missed or 'none asked'} | {_place(each)} | {each.times} |"
+        for each in power.noticed
+    ]
+    head = ("| kind | smallest noticed | largest missed | by | times |", "|---|---|---|---|---|")
+    lost = [f"Never noticed: {', '.join(power.unnoticed)}."] if power.unnoticed else []
+    return "\n".join((*head, *rows, *(["", *lost] if lost else []))) + "\n"
+
+
+def _place(each: Noticed) -> str:
+    return f"{each.stage} ({each.scenario})" if each.scenario else each.stage
+
+
+def _ask(kind: Growing, workshop: Workshop, detector: Detector, times: int) -> Mapping[int, Detection]:
+    asked: dict[int, Detection] = {}
+    while (size := next_to_ask(len(kind.sizes), _was_noticed(asked))) is not None:
+        workshop.reporter.stage(kind.named(kind.sizes[size]))
+        asked[size] = _each_time(kind, kind.sizes[size], workshop, detector, times)
+        workshop.reporter.report("noticed" if asked[size].caught else "not noticed")
+    return asked
+
+
+def _each_time(kind: Growing, size: float, workshop: Workshop, detector: Detector, times: int) -> Detection:
+    """Return the first detection of a size that is none, or the last of all."""
+    patch = kind.write_patch(size, workshop.out / "patches")
+    expected = Expected(kind.named(size), kind.by)
+    for time in range(1, times + 1):
+        found = detect_one(
+            Detection(f"{kind.kind}-{size:g}-{time}", kind.named(size), expected), patch, workshop, detector
+        )
+        if not found.caught:
+            break
+    return found
+
+
+def _was_noticed(asked: Mapping[int, Detection]) -> Mapping[int, bool]:
+    return {size: bool(found.caught) for size, found in asked.items()}
+
+
+def _write(
+    workshop: Workshop,
+    detector: Detector,
+    found: Sequence[tuple[Growing, Mapping[int, Detection]]],
+    times: int = 1,
+) -> Power:
+    noticed = [each for kind, asked in found if (each := _noticed(kind, asked, times))]
+    power = Power(
+        schema=SCHEMA,
+        kafka_version=workshop.request.kafka_version or DEFAULT_KAFKA,
+        suite=workshop.request.suite,
+        profile=workshop.request.profile,
+        scenarios=_scenarios(detector.base.directory),
+        measured_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        making=making_digest(),
+        judging=judging_digest(),
+        noticed=tuple(noticed),
+        unnoticed=tuple(kind.named(kind.sizes[-1]) for kind, _ in found if kind.kind not in {n.kind for n in noticed}),
+    )
+    power_file(workshop.out / RESULTS).write(power)
+    return power
+
+
+def _scenarios(directory: RunDirectory) -> tuple[str, ...]:
+    return tuple(scenario.name for scenario in directory.declaration.read().scenarios)
+
+
+def _noticed(kind: Growing, asked: Mapping[int, Detection], times: int) -> Noticed | None:
+    low, high = bounds(len(kind.sizes), _was_noticed(asked))
+    if high == len(kind.sizes):
+        return None
+    caught = asked[high].caught[0]
+    missed = kind.named(kind.sizes[low]) if low >= 0 else ""
+    return Noticed(kind.kind, kind.named(kind.sizes[high]), caught.stage, caught.scenario, missed, times)

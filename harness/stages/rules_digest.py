@@ -1,0 +1,46 @@
+"""Digests of the rules by which runs are made and judged: what was found by others is found again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from harness.base.paths import data_root
+
+_CODE = Path(__file__).parents[1]
+_BUILDS = data_root() / "builds"
+# What decides how a run goes and what is written of it, and what decides what that means.
+_MAKING = (*(_CODE / name for name in ("scenario", "engine", "cluster")), data_root() / "scenarios", _BUILDS / "lines")
+_JUDGING = tuple(_CODE / name for name in ("judge", "logs", "proof", "audit"))
+_NO_JUDGES = ("lines", "gradle", "image", "power")  # of builds/: the rest is known of stock, such as what it logs
+
+
+@cache
+def making_digest() -> str:
+    """Return the digest of whatever decides how a run goes."""
+    return digest_of(_MAKING)
+
+
+@cache
+def judging_digest() -> str:
+    """Return the digest of whatever decides what results and jars mean."""
+    data = [path for path in _BUILDS.iterdir() if path.is_dir() and path.name not in _NO_JUDGES]
+    return digest_of((*_JUDGING, *sorted(data)))
+
+
+def digest_of_texts(texts: Iterable[str]) -> str:
+    """Return a digest of texts in their order."""
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+
+
+def digest_of(folders: Iterable[Path]) -> str:
+    """Return a digest of all files below folders, by their names and content; what Python compiles is left out."""
+    made = hashlib.sha256()
+    for folder in folders:
+        files = sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+        for path in files:
+            content = hashlib.sha256(path.read_bytes()).hexdigest()
+            made.update(f"{folder.name}/{path.relative_to(folder).as_posix()}\0{content}\n".encode())
+    return made.hexdigest()

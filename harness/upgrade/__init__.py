@@ -1,0 +1,1 @@
+"""What changes for an operator between two Kafkas: an inventory of each, asked of its own classes and live nodes."""

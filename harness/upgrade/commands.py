@@ -1,0 +1,92 @@
+"""The command-line tools of a Kafka and their options, by the help that each prints itself."""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+import subprocess
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.base.archives import entry_names
+from harness.base.paths import data_root
+from harness.base.processes import bare_environment, run
+from harness.building.java_programs import QUICK
+from harness.model.kafka_inventory import Command
+from harness.toolbox.java import JavaRuntime
+from harness.upgrade.help_text import options_in, subcommands_in
+
+HELP_SOURCE = Path(__file__).with_name("CommandHelp.java")
+_TIMEOUT_SECONDS = 180
+_STARTED = re.compile(r'kafka-run-class\.sh"?(?:[ \t]+\S+)*?[ \t]+((?:\w+\.)+[A-Z]\w*)(?=\s)')
+_ASKED = ("kafka.", "org.apache.kafka.")  # ZooKeeper's shell would begin to connect
+
+
+@dataclass(frozen=True, slots=True)
+class HelpProbe:
+    """The compiled program that asks (a folder of classes), and the Java that runs it."""
+
+    classes: Path
+    java: JavaRuntime
+
+
+def scripts_of(jars: Sequence[Path], folder: Path | None) -> dict[str, str]:
+    """Return the main class of each script: as bin/ says, else of those that are known whose class is in the jars."""
+    return _scripts_in(folder) if folder else _scripts_by_class(jars)
+
+
+def _scripts_in(folder: Path) -> dict[str, str]:
+    texts = {path.name: path.read_text(encoding="utf-8", errors="replace") for path in sorted(folder.glob("*.sh"))}
+    return {name: found[1] if (found := _STARTED.search(text)) else "" for name, text in texts.items()}
+
+
+def _scripts_by_class(jars: Sequence[Path]) -> dict[str, str]:
+    known: Mapping[str, str] = tomllib.loads((data_root() / "builds" / "scripts.toml").read_text(encoding="utf-8"))
+    wanted = set(known.values())
+    found: dict[str, list[str]] = {}
+    for entry in (entry for jar in jars for entry in entry_names(jar)):
+        name = entry.removesuffix(".class").rpartition("/")[2]
+        if name in wanted and entry.endswith(".class"):
+            found.setdefault(name, []).append(entry.removesuffix(".class").replace("/", "."))
+    # Where a tool moved, the class of its old name may still be there and only warn.
+    return {script: max(found[name], key=len) for script, name in known.items() if name in found}
+
+
+def commands_of(scripts: Mapping[str, str], jars: Sequence[Path], probe: HelpProbe) -> tuple[Command, ...]:
+    """Return every command with its options, also those that a command has for itself (`kafka-storage.sh format`)."""
+    asked = {name: f"{main} --help" for name, main in scripts.items() if main.startswith(_ASKED)}
+    helps = _helps(asked, jars, probe)
+    inner = {
+        f"{name} {sub}": f"{scripts[name]} {sub} --help" for name, text in helps.items() for sub in subcommands_in(text)
+    }
+    helps |= _helps(inner, jars, probe)
+    named = {**scripts, **{name: question.split()[0] for name, question in inner.items()}}
+    return tuple(Command(name, named[name], options_in(helps.get(name, ""))) for name in sorted(named))
+
+
+def _helps(asked: Mapping[str, str], jars: Sequence[Path], probe: HelpProbe) -> dict[str, str]:
+    """Return what each command prints; one that ends its JVM is followed by another JVM with those after it."""
+    left, helps = list(asked), dict[str, str]()
+    while left:
+        answers = list(_answers([asked[name] for name in left], jars, probe))
+        helps |= {left[number]: text for number, text in answers}
+        left = left[1 + max((number for number, _ in answers), default=0) :]
+    return helps
+
+
+def _answers(questions: Sequence[str], jars: Sequence[Path], probe: HelpProbe) -> Iterator[tuple[int, str]]:
+    path = os.pathsep.join(map(str, (*jars, probe.classes)))
+    command = [str(probe.java.java), *QUICK, "-cp", path, "CommandHelp", *questions]
+    with tempfile.TemporaryDirectory() as empty:  # a tool may leave a log where it is started
+        try:
+            done = run(command, cwd=Path(empty), env=bare_environment(), timeout=_TIMEOUT_SECONDS)
+        except subprocess.TimeoutExpired:
+            return
+    for line in done.stdout.splitlines():
+        number, _, text = line.partition(" ")
+        if number.isdecimal() and int(number) < len(questions):
+            yield int(number), base64.b64decode(text).decode("utf-8", "replace")

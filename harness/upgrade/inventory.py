@@ -1,0 +1,141 @@
+"""The inventory of a Kafka: what its classes, its help and its sources say, kept by the digest of its jars."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harness.base.errors import HarnessError
+from harness.base.processes import bare_environment, run
+from harness.base.recordfile import RecordFile
+from harness.building.builders.base import AUTO, BuildHost, host_compiler
+from harness.building.compiling import Builder
+from harness.building.configdef import CONFIG_SOURCE, prepare_probe
+from harness.building.every_config import read_every_config
+from harness.building.java_programs import QUICK, compiled_probe
+from harness.kafka.distribution import Distribution
+from harness.kafka.release_lines import line_of
+from harness.kafka.versions import release_of
+from harness.logs.read.library import library
+from harness.model.kafka_inventory import SCHEMA, KafkaInventory, Logged
+from harness.toolbox.toolbox import Toolbox
+from harness.upgrade.commands import HELP_SOURCE, HelpProbe, commands_of, scripts_of
+from harness.upgrade.jar_facts import digest_of, java_needed, libraries_of, logging_of
+from harness.upgrade.modules import Modules, scripts_folder
+
+_NAMES_SOURCE = Path(__file__).with_name("KafkaNames.java")
+_ASKING = tuple(sorted(path for path in Path(__file__).parent.iterdir() if path.suffix in (".java", ".py")))
+_NAMES_SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What Kafkas are asked with; `report` gets progress."""
+
+    toolbox: Toolbox
+    compiler: Builder
+    report: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What numbers of the protocol stand for: requests, and levels of `metadata.version`."""
+
+    requests: dict[int, str]
+    metadata_versions: dict[int, str]
+
+
+def bench_for(kafka: Distribution, toolbox: Toolbox, report: Callable[[str], None]) -> Bench:
+    """Return a bench whose compiler works on this host. Raises HarnessError."""
+    target = line_of(kafka.version).class_files
+    return Bench(toolbox, host_compiler(AUTO, BuildHost(toolbox, target, report)), report)
+
+
+def read_classes(kafka: Distribution, modules: Modules, bench: Bench) -> KafkaInventory:
+    """Return what modules of a Kafka say without a node; asked once for the same jars, and kept where nothing lacked.
+
+    Raises HarnessError when its classes cannot be loaded.
+    """
+    logged = _logged(kafka.version)
+    digest = _digest(kafka, modules, logged)
+    kept = RecordFile(
+        bench.toolbox.cache / "inventories" / f"{digest}.json.gz", KafkaInventory, SCHEMA, remedy="Delete the file."
+    )
+    if kept.exists:  # perhaps from another folder
+        return replace(kept.read(), version=kafka.version, description=kafka.description)
+    bench.report(f"{kafka.description}: reading its configuration, commands and log statements")
+    read = _read(kafka, modules, digest, logged, bench)
+    if not read.gaps:
+        kept.write(read)
+    return read
+
+
+def _digest(kafka: Distribution, modules: Modules, logged: tuple[Logged, ...]) -> str:
+    """Return the digest of everything that the answer depends on."""
+    scripts = scripts_folder(kafka)
+    files = (CONFIG_SOURCE, *_ASKING, *(sorted(scripts.glob("*.sh")) if scripts else ()))
+    texts = {path.name: path.read_text(encoding="utf-8", errors="replace") for path in files}
+    return digest_of(modules.jars, {**texts, "log statements": "\n".join(map(str, logged))})
+
+
+def _read(
+    kafka: Distribution, modules: Modules, digest: str, logged: tuple[Logged, ...], bench: Bench
+) -> KafkaInventory:
+    java = bench.toolbox.node_java()
+    probe = prepare_probe(bench.compiler, java, kafka.jars, bench.toolbox.cache)
+    declared = read_every_config(probe, modules.jars)
+    scripts = scripts_of(modules.jars, scripts_folder(kafka))
+    tools = HelpProbe(compiled_probe(bench.compiler, HELP_SOURCE, kafka.jars, bench.toolbox.cache), java)
+    return KafkaInventory(
+        SCHEMA,
+        kafka.version,
+        kafka.description,
+        digest,
+        java_needed(kafka.jars),
+        logging_of(kafka.jars),
+        libraries_of(kafka.jars),
+        declared.owners,
+        commands_of(scripts, modules.jars, tools),
+        logged,
+        gaps=tuple(_gaps(kafka, declared.unread, logged)),
+        unread=tuple(declared.unread),
+    )
+
+
+def _gaps(kafka: Distribution, unread: Mapping[str, str], logged: tuple[Logged, ...]) -> Iterator[str]:
+    classes: dict[str, list[str]] = defaultdict(list)
+    for owner, why in unread.items():
+        classes[why].append(owner.rpartition(".")[2])
+    for why, names in classes.items():
+        yield f"The configuration of {', '.join(names)} of Kafka {kafka.version} could not be read: {why}"
+    if not logged:
+        version = release_of(kafka.version)
+        yield f"The log statements of Kafka {version} are not known; `harness lock {version}` reads them."
+
+
+def _logged(version: str) -> tuple[Logged, ...]:
+    """Return the log statements of a version, of a vendor's those of the release that it is made of."""
+    known = library(version).statements or library(release_of(version)).statements
+    return tuple(Logged(each.file, each.owner, each.level, each.text) for each in known)
+
+
+def read_names(kafka: Distribution, bench: Bench) -> Names:
+    """Ask a Kafka's own classes for names. Raises HarnessError when they cannot be loaded."""
+    classes = compiled_probe(bench.compiler, _NAMES_SOURCE, (), bench.toolbox.cache)
+    path = os.pathsep.join(map(str, (*kafka.jars, classes)))
+    command = [str(bench.toolbox.node_java().java), *QUICK, "-cp", path, "KafkaNames"]
+    try:
+        done = run(command, env=bare_environment(), timeout=_NAMES_SECONDS)
+    except subprocess.TimeoutExpired as error:
+        raise HarnessError(f"{kafka.description} did not name its requests within {_NAMES_SECONDS} s.") from error
+    rows = [line.split(" ", 2) for line in done.stdout.splitlines() if line.startswith(("api ", "metadata.version "))]
+    if not rows:
+        raise HarnessError(f"{kafka.description} does not name its requests: {done.stderr.strip()[-200:]}")
+    return Names(
+        {int(number): name for kind, number, name in rows if kind == "api"},
+        {int(number): name for kind, number, name in rows if kind == "metadata.version"},
+    )

@@ -1,0 +1,97 @@
+"""Which log lines that an alert may match are gone, are worded otherwise, or have another level; pure."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+
+from harness.model.kafka_inventory import Logged
+from harness.model.operator_changes import Area, Change, Weight
+
+_SHOWN = ("INFO", "WARN", "ERROR", "FATAL")  # what Kafka's own configuration logs, from the mildest
+_ALERTED = ("WARN", "ERROR", "FATAL")
+_ALIKE = 0.6  # of two texts of one class, from which one is taken for another wording of the other
+_LETTERS = re.compile(r"[A-Za-z]")
+_LEAST_LETTERS = 8  # of a text that anybody could match
+
+
+def log_changes(base: Iterable[Logged], candidate: Iterable[Logged]) -> tuple[Change, ...]:
+    """Return what changes in lines of INFO and above; a statement that only moved to another class is the same."""
+    old, new = _by_text(base), _by_text(candidate)
+    gone = [_worst(each) for text, each in old.items() if text not in new and _worst(each).level in _SHOWN]
+    fresh = {text: _worst(each) for text, each in new.items() if text not in old}
+    reworded = _reworded(gone, fresh.values())
+    return (
+        *(change for text in old.keys() & new.keys() for change in _of_level(old[text], new[text])),
+        *(_gone(each, reworded.get(each.text)) for each in gone),
+        *_fresh(each for each in fresh.values() if each not in reworded.values()),
+    )
+
+
+def _by_text(statements: Iterable[Logged]) -> dict[str, list[Logged]]:
+    """Return the statements of each text that is long enough for anybody to match it."""
+    found: dict[str, list[Logged]] = defaultdict(list)
+    for each in statements:
+        if len(_LETTERS.findall(each.text)) >= _LEAST_LETTERS:
+            found[each.text].append(each)
+    return found
+
+
+def _worst(same: Sequence[Logged]) -> Logged:
+    return max(same, key=lambda each: (_severity(each.level), each.file))
+
+
+def _severity(level: str) -> int:
+    return _SHOWN.index(level) if level in _SHOWN else -1
+
+
+def _of_level(old: Sequence[Logged], new: Sequence[Logged]) -> Iterator[Change]:
+    """Return how the worst level of a text changed, whichever of its classes logs it."""
+    before, after = _worst(old), _worst(new)
+    if before.level == after.level or not {before.level, after.level} & set(_SHOWN):
+        return
+    milder = _severity(after.level) < _severity(before.level)
+    weight = Weight.BREAKS if milder and before.level in _ALERTED else Weight.CHANGES
+    whose = "" if after.owner == before.owner else f" Another class logs it now: {after.owner}."
+    seen = "An alert on its level does not see it any more." if milder else "An alert on its level sees it now."
+    yield _change(weight, before, before.level, after.level, f"{seen}{whose}", 10)
+
+
+def _reworded(gone: Sequence[Logged], fresh: Iterable[Logged]) -> dict[str, Logged]:
+    """Return for each text that is gone the new one of the same class that is most like it, each used once."""
+    by_owner: dict[str, list[Logged]] = defaultdict(list)
+    for each in fresh:
+        by_owner[each.owner].append(each)
+    pairs = ((_likeness(old, new), old, new) for old in gone for new in by_owner[old.owner])
+    found: dict[str, Logged] = {}
+    for likeness, old, new in sorted(pairs, key=lambda pair: (-pair[0], pair[1].text, pair[2].text)):
+        if likeness >= _ALIKE and old.text not in found and new not in found.values():
+            found[old.text] = new
+    return found
+
+
+def _likeness(old: Logged, new: Logged) -> float:
+    matcher = SequenceMatcher(None, old.text, new.text, autojunk=False)
+    return matcher.ratio() if matcher.real_quick_ratio() >= _ALIKE and matcher.quick_ratio() >= _ALIKE else 0.0
+
+
+def _gone(old: Logged, new: Logged | None) -> Change:
+    weight = Weight.BREAKS if old.level in _ALERTED else Weight.CHANGES
+    if new is None:
+        return _change(weight, old, old.level, "", "Never logged any more.", 30 - _severity(old.level))
+    means = "An alert on the old words never fires."
+    return _change(weight, old, old.level, f"{new.level} {new.text}", means, 20 - _severity(old.level))
+
+
+def _fresh(statements: Iterable[Logged]) -> Iterator[Change]:
+    for each in statements:
+        if each.level in _SHOWN:
+            means = "New: an alert on its level sees it." if each.level in _ALERTED else "New."
+            yield _change(Weight.ADDS, each, "", each.level, means, 90 - _severity(each.level))
+
+
+def _change(weight: Weight, of: Logged, base: str, candidate: str, means: str, rank: int) -> Change:
+    where = of.file.rpartition(".")[0].replace("/", ".")
+    return Change(Area.LOGS, weight, of.text, where, base, candidate, means, rank)

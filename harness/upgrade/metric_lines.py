@@ -1,0 +1,66 @@
+"""The metrics that a node lists of itself (NodeMetrics.java), by names that do not differ from run to run; pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from harness.model.kafka_inventory import Metric
+
+_PROPERTY = re.compile(r'([^=,:]+)=("(?:[^"\\]|\\.)*"|[^,]*)')
+_LITERAL = ("type", "name")  # a digit in these belongs to the metric's name
+_NUMBER = re.compile(r"\d+")
+_ID = re.compile(r"(?=.*\d)[A-Za-z0-9_-]{22}")  # Kafka's ids: 16 bytes in base64
+_PATH = re.compile(r'"?/.*')
+_BY_CHANCE = {"error": "E"}  # which errors a start meets is chance: COORDINATOR_NOT_AVAILABLE, MEMBER_ID_REQUIRED
+_KINDS = {"KafkaMbean": "Kafka metrics"} | {
+    kind: kind.lower() for kind in ("Counter", "Gauge", "Histogram", "Meter", "Timer")
+}
+
+
+def parse_metrics(text: str) -> dict[str, Metric]:
+    """Return the metrics of a listing by name; beans whose names differ in numbers alone are one."""
+    found: dict[str, Metric] = {}
+    for bean, kind, attribute, value in _rows(text):
+        name = general_name(bean)
+        known = found.get(name, Metric(name, _kind(kind), {}))
+        found[name] = Metric(name, known.kind, {attribute: value, **known.attributes})
+    return found
+
+
+def merged(listings: Sequence[Iterable[Metric]]) -> tuple[Metric, ...]:
+    """Return the metrics of several boots by name; one that not every boot had is not steady."""
+    all_of = [{metric.name: metric for metric in listing} for listing in listings]
+    counts = Counter(name for listing in all_of for name in listing)
+    first = {name: metric for listing in reversed(all_of) for name, metric in listing.items()}
+    return tuple(
+        Metric(name, first[name].kind, first[name].attributes, counts[name] == len(all_of)) for name in sorted(first)
+    )
+
+
+def general_name(bean: str) -> str:
+    """Return a bean's name with `N` for numbers in the values of its keys, and the like.
+
+    `ID` stands for Kafka's ids, `PATH` for a folder, `E` for an error.
+    """
+    domain, _, keys = bean.partition(":")
+    return f"{domain}:{_PROPERTY.sub(_general_value, keys)}"
+
+
+def _general_value(found: re.Match[str]) -> str:
+    key, value = found.groups()
+    masked = "ID" if _ID.fullmatch(value) else "PATH" if _PATH.fullmatch(value) else _NUMBER.sub("N", value)
+    return f"{key}={value if key in _LITERAL else _BY_CHANCE.get(key, masked)}"
+
+
+def _kind(bean_class: str) -> str:
+    """Return what a bean is by its class: `gauge` of `com.yammer.metrics.reporting.JmxReporter$Gauge`."""
+    return _KINDS.get(bean_class.rpartition("$")[2], "bean")
+
+
+def _rows(text: str) -> Iterator[tuple[str, str, str, str]]:
+    for line in text.splitlines():
+        parts = line.split("\t")
+        if len(parts) == 4:
+            yield parts[0], parts[1], parts[2], parts[3]

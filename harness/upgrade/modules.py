@@ -1,0 +1,74 @@
+"""All jars in which an operator's files and commands are declared: those of a node, and Connect, Streams and tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harness.base.errors import HarnessError
+from harness.base.recordfile import RecordFile
+from harness.kafka.distribution import Distribution
+from harness.kafka.resolving import pin_module
+from harness.toolbox.lockfile import Artifact
+from harness.toolbox.toolbox import Toolbox
+
+# Of Connect's runtime also what it needs, since its classes would not load without; the others load with that.
+_WHOLE = "connect-runtime"
+_ALONE = ("connect-mirror", "connect-mirror-client", "connect-transforms", "connect-json", "connect-file")
+_MODULES = (_WHOLE, *_ALONE, "kafka-streams", "kafka-shell", "kafka-tools")
+_BROUGHT = {_WHOLE: ("connect-api",)}
+
+
+@dataclass(frozen=True, slots=True)
+class ModulePins:
+    """What was fetched beside the lock of a version, and the modules that were not to be had."""
+
+    artifacts: tuple[Artifact, ...] = ()
+    missing: tuple[str, ...] = _MODULES
+
+
+@dataclass(frozen=True, slots=True)
+class Modules:
+    """The jars of a class path on which the modules of a Kafka load, and the modules that are not to be had."""
+
+    jars: tuple[Path, ...]
+    missing: tuple[str, ...] = ()
+
+    def without(self, modules: Iterable[str]) -> Modules:
+        """Leave out modules: what only one of two Kafkas can be asked is no difference between them."""
+        gone = tuple(f"{name}-" for module in modules for name in (module, *_BROUGHT.get(module, ())))
+        return replace(self, jars=tuple(jar for jar in self.jars if not jar.name.startswith(gone)))
+
+
+def modules_of(kafka: Distribution, toolbox: Toolbox) -> Modules:
+    """Return all modules of a Kafka: an unpacked one has them, of a release what nodes do not need is fetched.
+
+    No lock pins these; what came first is kept in the cache, and what was not to be had is tried again.
+    """
+    if any(jar.name.startswith("connect-runtime-") for jar in kafka.jars):
+        return Modules(kafka.jars)
+    kept = RecordFile(toolbox.cache / "modules" / f"{kafka.version}.json", ModulePins, remedy="Delete the file.")
+    pins = kept.read_if_exists() or ModulePins()
+    if pins.missing and not toolbox.offline:
+        pins = _completed(pins, kafka, toolbox)
+        kept.write(pins)
+    return Modules((*kafka.jars, *toolbox.downloads.fetch_all(pins.artifacts)), pins.missing)
+
+
+def _completed(pins: ModulePins, kafka: Distribution, toolbox: Toolbox) -> ModulePins:
+    """Fetch the modules that are missing, as far as they are to be had."""
+    present, found, missing = {jar.name for jar in kafka.jars}, list(pins.artifacts), []
+    for module in pins.missing:
+        have = present | {each.name for each in found}
+        try:
+            found += pin_module(module, kafka.version, have, toolbox.downloads, alone=module != _WHOLE)
+        except HarnessError:
+            missing.append(module)
+    return ModulePins(tuple(found), tuple(missing))
+
+
+def scripts_folder(kafka: Distribution) -> Path | None:
+    """Return the bin/ of an unpacked Kafka, None of a release of which only the jars are there."""
+    folder = kafka.raft_jar.parent.parent / "bin"
+    return folder if kafka.raft_jar.parent.name == "libs" and folder.is_dir() else None

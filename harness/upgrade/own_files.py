@@ -1,0 +1,110 @@
+"""Where an operator's own files name what changes: properties, alert rules, scripts; pure.
+
+Names are looked for as people write them: keys as they are, an option on the line of its script, a metric as a bean or
+as an exporter names it (`kafka_server_replicamanager_underreplicatedpartitions`), a log line by four words in a row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from harness.model.operator_changes import Area, Change, OperatorChanges, Use
+from harness.upgrade.changes import in_order
+
+_MOST_USES = 5
+_MOST_TEXT = 200
+_KEYS_OF_BEAN = re.compile(r"\b(type|name)=([^,]+)")
+_WORD = re.compile(r"[A-Za-z][A-Za-z'-]*")
+_IN_A_ROW = 4  # words of a log line that a line of the operator's has to have
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a file, those that a backslash ends together with the next; `plain` is its letters and digits."""
+
+    file: str
+    number: int
+    text: str
+    plain: str
+    words: frozenset[tuple[str, ...]]
+
+
+Named = Callable[[Line], bool]
+
+
+def with_uses(changes: OperatorChanges, files: Mapping[str, str]) -> OperatorChanges:
+    """Return the changes with the lines of files, by name, that name them; of one weight these come first."""
+    lines = [line for name, text in files.items() for line in _lines(name, text)]
+    marked = (replace(change, used=tuple(_uses(change, lines))) for change in changes.changes)
+    return replace(changes, changes=in_order(marked), files=tuple(files))
+
+
+def _lines(file: str, text: str) -> Iterator[Line]:
+    pending, first = "", 0
+    for number, raw in enumerate(text.splitlines(), 1):
+        first = first if pending else number
+        pending += raw.rstrip().removesuffix("\\") + (" " if raw.rstrip().endswith("\\") else "")
+        if not raw.rstrip().endswith("\\"):
+            yield Line(file, first, pending.strip(), _plain(pending), _in_a_row(pending))
+            pending = ""
+    if pending:
+        yield Line(file, first, pending.strip(), _plain(pending), _in_a_row(pending))
+
+
+def _uses(change: Change, lines: list[Line]) -> Iterator[Use]:
+    names = _named(change)
+    found = [line for line in lines if names(line)] if names else []
+    for line in found[:_MOST_USES]:
+        yield Use(line.file, line.number, line.text[:_MOST_TEXT])
+
+
+def _named(change: Change) -> Named | None:
+    """Return whether a line names what changes; None for what no file names."""
+    if change.area is Area.CONFIGURATION:
+        return None if change.by_default else _has_words([change.subject])
+    if change.area is Area.COMMANDS:
+        return _has_call(change)
+    if change.area is Area.METRICS:
+        return _has_metric(change)
+    if change.area is Area.LOGS:
+        return _has_text(change.subject)
+    return None
+
+
+def _has_call(change: Change) -> Named:
+    """Return whether a line calls a script with the option, or without where that is what changes."""
+    script, *more = change.subject.split(" ")
+    calls = _has_words([script.removesuffix(".sh"), *more[:-1]])
+    option = _has_words(more[-1:])
+    return lambda line: calls(line) and option(line) is not change.by_default
+
+
+def _has_words(words: list[str]) -> Named:
+    patterns = [re.compile(rf"(?<![\w.-]){re.escape(word)}(?:\.sh)?(?![\w-]|\.\w)") for word in words]
+    return lambda line: all(pattern.search(line.text) for pattern in patterns)
+
+
+def _has_metric(change: Change) -> Named | None:
+    keys = dict(_KEYS_OF_BEAN.findall(change.subject))
+    family = keys.get("name") == "*"
+    names = change.base.partition(": ")[2].split(", ") if family else [keys.get("name", "")]
+    kind, plain = _plain(keys.get("type", "")), [each for each in map(_plain, names) if each]
+    if not kind or not plain:
+        return None
+    return lambda line: kind in line.plain and any(name in line.plain for name in plain)
+
+
+def _has_text(text: str) -> Named | None:
+    rows = {row for part in text.split("{}") for row in _in_a_row(part)}
+    return (lambda line: not rows.isdisjoint(line.words)) if rows else None
+
+
+def _in_a_row(text: str) -> frozenset[tuple[str, ...]]:
+    words = _WORD.findall(text)
+    return frozenset(tuple(words[at : at + _IN_A_ROW]) for at in range(len(words) - _IN_A_ROW + 1))
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", text.lower())

@@ -1,0 +1,49 @@
+"""Controllers that are no brokers: the active one leaves the voters under load, and comes back."""
+
+from harness.scenario import (
+    add_controller,
+    follows_leader,
+    has_new_leader,
+    kill,
+    kraft,
+    quorum_is_described,
+    raft_requests_are_checked,
+    remove_controller,
+    scenario,
+    start,
+    voter_moves,
+    votes,
+    votes_no_more,
+)
+from harness.scenario.bounds import FetchTimeouts, RecoveryBound
+
+DEDICATED = kraft(controllers=3, observers=1, combined=False)
+
+
+@scenario(DEDICATED, suite="standard", budget="4m", properties=voter_moves.SHORT_SESSIONS)
+def dedicated_controllers(plan, cluster, observer):
+    """Can the active controller be removed and added again under load, and does the quorum survive its leader after it?
+
+    Kafka's own system test lists who votes five seconds after each change (quorum_reconfiguration_test.py).
+    """
+    voter_moves.start_all(plan, observer)
+    with plan.phase("the active controller is removed"):
+        active, *_ = plan.name_voters("active controller", "second controller", "third controller")
+        plan.do(remove_controller(active))
+        plan.expect(has_new_leader(), within=FetchTimeouts(4), named="new_leader_after_removal")
+        plan.expect(votes_no_more(active), within="5s", named="removed_controller_is_unlisted")
+        plan.expect(follows_leader(observer), within=RecoveryBound(voters=3), named="observer_follows_after_removal")
+    with plan.phase("it is added again"):
+        plan.do(add_controller(active))
+        plan.expect(votes(active), within="5s", named="added_controller_is_listed")
+        voter_moves.expect_whole(plan, observer, "after_addition")
+    with plan.phase("the leader is killed"):
+        leader, *_ = plan.name_voters("leader", "one follower", "other follower")
+        plan.do(kill(leader))
+        plan.expect(has_new_leader(), within=FetchTimeouts(4), named="new_leader_after_kill")
+        plan.do(start(leader))
+        voter_moves.expect_whole(plan, observer, "after_kill")
+        plan.expect(quorum_is_described(), within="10s", named="quorum_is_described_after_kill")
+        plan.expect(raft_requests_are_checked(), within="10s", named="raft_requests_are_checked_after_kill")
+    with plan.phase("nothing happens"):
+        plan.measure("idle", "20s")

@@ -1,0 +1,57 @@
+"""The leader loses office in each way there is, one after another, in one cluster."""
+
+from harness.scenario import (
+    has_leader,
+    has_new_leader,
+    has_no_leader,
+    hold_followers,
+    kill,
+    kraft,
+    quorum_is_described,
+    release_followers,
+    scenario,
+    start,
+    stop,
+    voter_moves,
+)
+from harness.scenario.bounds import FetchTimeouts
+
+AN_ELECTION = FetchTimeouts(4)
+
+
+@scenario(kraft(controllers=3, observers=1), suite="standard", budget="5m", properties=voter_moves.SHORT_SESSIONS)
+def leader_loss(plan, cluster, observer):
+    """Does the quorum elect another leader, and do all follow it, after a kill, a stop and the loss of its majority?
+
+    The leader has lost its majority when both followers are held (KIP-595: it gives up after 1.5 fetch time-outs). The
+    observer is restarted while nobody leads, and while the only voter whose address it knows is down.
+    """
+    voter_moves.start_all(plan, observer)
+    with plan.phase("the leader is killed"):
+        first, *_ = plan.name_voters("first leader", "second voter", "third voter")
+        plan.do(kill(first))
+        plan.expect(has_new_leader(), within=AN_ELECTION, named="new_leader_after_kill")
+        plan.do(start(first))
+        voter_moves.expect_whole(plan, observer, "after_kill")
+    with plan.phase("the next leader stops"):
+        second, *_ = plan.name_voters("second leader", "one follower", "other follower")
+        plan.do(stop(second))
+        plan.expect(has_new_leader(), within=AN_ELECTION, named="new_leader_after_stop")
+        plan.do(start(second))
+        voter_moves.expect_whole(plan, observer, "after_stop")
+    with plan.phase("the majority hangs"):
+        plan.do(hold_followers())
+        plan.expect(has_no_leader(), within=FetchTimeouts(1.5), named="leader_without_majority_gives_up")
+        plan.do(kill(observer), start(observer))
+    with plan.phase("the majority goes on"):
+        plan.do(release_followers())
+        plan.expect(has_leader(), within=AN_ELECTION, named="leader_after_majority_goes_on")
+        voter_moves.expect_whole(plan, observer, "after_majority_goes_on")
+        plan.expect(quorum_is_described(), within="10s", named="quorum_is_described_after_majority_goes_on")
+    with plan.phase("the observer restarts while it is lost"):
+        _, known, _ = plan.name_voters("last leader", "voter that it knows", "other voter")
+        plan.do(stop(known), kill(observer), start(observer, knows=known))
+        plan.do(kill(observer, after="3s"), start(observer, knows=known), start(known))
+        voter_moves.expect_whole(plan, observer, "after_lost_observer_restarted")
+    with plan.phase("nothing happens"):
+        plan.measure("idle", "20s")

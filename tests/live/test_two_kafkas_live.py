@@ -1,0 +1,59 @@
+"""Two whole Kafkas on live clusters: each arm runs its own jars, and every node names those that base does not have."""
+
+import shutil
+import tarfile
+import zipfile
+
+import pytest
+
+from harness.model.candidate_kind import CandidateKind
+from harness.model.events import NodeProved
+from harness.model.request import Request
+from harness.model.runs import Outcome
+from harness.rundir.directory import RunDirectory
+from harness.rundir.journal import events_of, read_journal
+from harness.stages.build import build
+from harness.stages.prove import prove
+from harness.stages.run import run
+
+pytestmark = [pytest.mark.live, pytest.mark.clusters]
+
+CHANGED = "jopt-simple-5.0.4.jar"
+
+
+@pytest.fixture
+def archive(kafka, tmp_path):
+    """Return an archive of the release in which one jar of other people's is another, by a file that nobody reads."""
+    libs = tmp_path / "acme" / "libs"
+    libs.mkdir(parents=True)
+    for jar in kafka.jars:
+        shutil.copyfile(jar, libs / jar.name)
+    with zipfile.ZipFile(libs / CHANGED, "a") as jar:
+        jar.writestr("acme.txt", "rebuilt")
+    with tarfile.open(tmp_path / "acme.tgz", "w:gz", compresslevel=1) as tar:
+        tar.add(tmp_path / "acme", arcname="kafka_2.13-3.9.1")
+    return tmp_path / "acme.tgz"
+
+
+def test_an_archive_runs_beside_apaches_release_and_its_nodes_name_the_one_jar_that_differs(
+    archive, toolbox, quiet, tmp_path
+):
+    directory = RunDirectory(tmp_path / "run")
+    directory.request.write(Request(dist=archive, scenarios=("turn1",), builder="ecj"))
+    build(directory.path, toolbox, quiet)
+    declared = directory.declaration.read()
+    assert [arm.name for arm in declared.arms] == ["stock", "kafka"]
+    assert declared.kind is CandidateKind.UNKNOWN
+    proof = prove(directory.path, toolbox, quiet)
+    assert (proof.blockers, proof.kafka) == ((), "3.9.1")
+    results = run(directory.path, toolbox, quiet)
+    assert {result.outcome for result in results} == {Outcome.PASSED}, results
+    seen = {result.arm: proofs(directory, result) for result in results}
+    assert {(each.jars, each.differing) for each in seen["stock"]} == {(57, ())}
+    digest = declared.arms[1].build.kafka.jars[CHANGED]
+    assert {(each.jars, each.differing) for each in seen["kafka"]} == {(57, (f"{CHANGED} {digest[:12]}",))}
+
+
+def proofs(directory, result):
+    events = events_of(read_journal(directory.run(result.key).journal))
+    return [event for event in events if isinstance(event, NodeProved)]

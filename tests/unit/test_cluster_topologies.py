@@ -1,0 +1,132 @@
+"""What a cluster's shape writes to disks and configurations: static voters, secured nodes, a disk that was wiped."""
+
+import ssl
+from pathlib import Path
+
+import pytest
+from test_cluster_formatting import snapshot
+
+from harness.cluster.cluster import Cluster
+from harness.cluster.config import parse_properties, server_properties
+from harness.cluster.formatting import METADATA_LOG, kafka_uuid
+from harness.cluster.install import Install
+from harness.cluster.node import Launch
+from harness.cluster.security import make_secrets, security_properties
+from harness.cluster.topology import Topology, describe_topology
+from harness.kafka.release_lines import line_of
+from harness.model.setup import Profile
+
+STOCK = Install("stock", Path("x.jar"), "a" * 64, "absent")
+LAUNCH = Launch(Path("java"), (), Profile.FAST, line_of("3.9.1"), None, {}, "127.0.0.1")
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """Return a function that makes a cluster of some topology, of which nothing is started."""
+    template, made = tmp_path / "template", []
+    (template / METADATA_LOG).mkdir(parents=True)
+    (template / "bootstrap.checkpoint").write_bytes(b"bootstrap")
+    (template / METADATA_LOG / "00000000000000000000-0000000000.checkpoint").write_bytes(snapshot())
+
+    def make(topology: Topology) -> Cluster:
+        made.append(Cluster(topology, tmp_path / f"nodes{len(made)}", LAUNCH, STOCK, template, lambda _: None))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def properties(node):
+    return parse_properties(server_properties(node.config, node.data_dir, {}))
+
+
+def names_voters_on_disk(node) -> bool:
+    return any((node.data_dir / METADATA_LOG).glob("*.checkpoint"))
+
+
+def test_voters_are_on_the_disks_of_voters_unless_the_configuration_alone_says_who_votes(cluster):
+    by_log, static = cluster(Topology(2, 1)), cluster(Topology(2, 1, static_voters=True))
+    assert [names_voters_on_disk(node) for node in by_log.nodes.values()] == [True, True, False]
+    assert [names_voters_on_disk(node) for node in static.nodes.values()] == [False, False, False]
+    assert properties(static.nodes[2])["controller.quorum.voters"].startswith("0@127.0.0.1:")
+
+
+def test_a_wiped_voter_knows_the_others_as_bootstrap_servers_and_not_as_voters(cluster):
+    made = cluster(Topology(3, 1))
+    voter, before = made.nodes[1], made.nodes[1].directory
+    (voter.data_dir / "orders-0").mkdir()
+    made.wipe(1, new_identity=False)
+    assert sorted(each.name for each in voter.data_dir.iterdir()) == ["bootstrap.checkpoint", "meta.properties"]
+    assert voter.directory == before
+    assert "controller.quorum.voters" not in properties(voter)
+    assert properties(voter)["controller.quorum.bootstrap.servers"].count("127.0.0.1:") == 3
+
+
+def test_another_disk_is_another_identity_and_a_wiped_broker_keeps_its_configuration(cluster):
+    made = cluster(Topology(3, 1))
+    observer, before = made.nodes[3], made.nodes[3].directory
+    made.wipe(3, new_identity=True)
+    assert observer.directory != before
+    assert f"directory.id={kafka_uuid(observer.directory)}" in (observer.data_dir / "meta.properties").read_text()
+    assert "controller.quorum.voters" in properties(observer)
+
+
+def test_secured_nodes_use_the_secured_listener_first_and_the_harness_the_plain_one(cluster):
+    made = cluster(Topology(3, 1, secured=True))
+    voter, observer = made.nodes[0], made.nodes[3]
+    assert list(voter.config.controller_listeners) == ["SECURE_CONTROLLER", "CONTROLLER"]
+    said = properties(voter)
+    assert said["controller.listener.names"] == "SECURE_CONTROLLER,CONTROLLER"
+    assert said["inter.broker.listener.name"] == "SECURE_BROKER"
+    assert "SECURE_CONTROLLER:SASL_SSL" in said["listener.security.protocol.map"]
+    secure = {f"{n}@{node.config.controller_listeners['SECURE_CONTROLLER']}" for n, node in enumerate(made.voters)}
+    assert set(properties(observer)["controller.quorum.voters"].split(",")) == secure
+    assert made.controllers[0] == voter.config.controller_listeners["CONTROLLER"] == voter.config.listeners[1]
+
+
+def test_a_secured_observer_knows_the_security_of_controllers_and_listens_as_none(cluster):
+    observer = cluster(Topology(3, 1, secured=True)).nodes[3]
+    said = properties(observer)
+    assert "CONTROLLER" not in said["listeners"]
+    assert "SECURE_CONTROLLER:SASL_SSL" in said["listener.security.protocol.map"]
+
+
+def test_every_address_of_a_secured_cluster_has_a_name_in_its_logs(cluster):
+    made = cluster(Topology(1, 0, secured=True))
+    made.nodes[0].configs.append(made.nodes[0].config)  # as when it is started
+    listeners = {**made.nodes[0].config.broker_listeners, **made.nodes[0].config.controller_listeners}
+    assert {made.names()[str(address)] for address in listeners.values()} == {
+        "<voter's broker>",
+        "<voter's controller>",
+        "<voter's secure_broker>",
+        "<voter's secure_controller>",
+    }
+
+
+def test_a_clusters_certificate_serves_its_host_and_is_trusted_by_who_has_it(tmp_path):
+    made = make_secrets(tmp_path, "127.0.0.1")
+    context = ssl.create_default_context(cafile=str(tmp_path / "trusted.pem"))
+    context.load_cert_chain(made.pem)
+    (certificate,) = context.get_ca_certs()
+    assert certificate["subjectAltName"] == (("IP Address", "127.0.0.1"),)
+    assert make_secrets(tmp_path / "other", "127.0.0.1").password != made.password
+
+
+def test_controllers_need_no_credentials_from_the_log_that_they_are_to_read(tmp_path):
+    said = security_properties(make_secrets(tmp_path, "127.0.0.1"))
+    assert said["sasl.mechanism.controller.protocol"] == "PLAIN"
+    assert said["sasl.mechanism.inter.broker.protocol"] == "SCRAM-SHA-256"
+
+
+@pytest.mark.parametrize(
+    ("topology", "words"),
+    [
+        (Topology(3, 1), "3 nodes that are controller and broker, 1 more broker"),
+        (Topology(1, 2), "1 node that is controller and broker, 2 more brokers"),
+        (Topology(3, 1, combined=False, static_voters=True), "3 controllers and 1 broker, voters by configuration"),
+        (Topology(3, 0, secured=True), "3 nodes that are controller and broker, 0 more brokers, TLS and SASL"),
+    ],
+)
+def test_a_topology_is_described_in_words(topology, words):
+    assert describe_topology(topology) == words

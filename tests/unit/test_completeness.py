@@ -1,0 +1,96 @@
+"""Whether an unpacked Kafka is whole: what a broker needs, of one version, for one Scala."""
+
+import pytest
+from whole_kafka import whole_kafka
+
+from harness.base.errors import HarnessError
+from harness.building.jars import write_jar
+from harness.kafka.completeness import check_whole, first_problem, lacking_others, needed_modules
+from harness.kafka.distribution import VERSION_ENTRY, unpacked_distribution
+
+
+@pytest.fixture
+def libs(tmp_path):
+    return whole_kafka(tmp_path) / "libs"
+
+
+def check(libs):
+    check_whole(unpacked_distribution(libs.parent), libs.parent)
+
+
+def version_of(number):
+    return {VERSION_ENTRY: f"version={number}\n".encode()}
+
+
+def test_a_release_a_vendors_build_and_other_peoples_jars_beside_it_are_whole(libs, tmp_path):
+    check(libs)
+    write_jar(version_of("2.8.0"), libs / "kafka-oauth-client-0.15.0.jar")  # somebody's plugin, with a client inside
+    check(libs)
+    check(whole_kafka(tmp_path / "vendor", "3.9.1.redhat-00003") / "libs")
+    check(whole_kafka(tmp_path / "older", scala="2.12") / "libs")
+
+
+def test_what_a_broker_needs_is_known_from_the_lock_of_its_release_or_of_its_line():
+    assert {"kafka", "kafka-raft", "kafka-clients", "kafka-metadata"} <= needed_modules("3.9.1")
+    assert needed_modules("3.9.99") == needed_modules("3.9.1-acme")
+    assert needed_modules("17.0.0") == frozenset()
+
+
+@pytest.mark.parametrize("module", sorted(needed_modules("3.9.1") - {"kafka-raft"}))
+def test_a_module_that_is_not_there_is_named(libs, module):
+    next(libs.glob(f"{'kafka_*' if module == 'kafka' else module}-3.9.1.jar")).unlink()
+    with pytest.raises(HarnessError, match=rf"is not a whole Kafka: its libs/ lacks {module}[_-]<"):
+        check(libs)
+
+
+def test_two_versions_of_a_module_leave_it_open_which_runs(libs):
+    write_jar(version_of("3.9.2"), libs / "kafka-clients-3.9.2.jar")
+    with pytest.raises(HarnessError, match=r"it has kafka-clients-3\.9\.1\.jar and kafka-clients-3\.9\.2\.jar"):
+        check(libs)
+
+
+def test_a_module_of_another_release_is_named_by_what_stands_in_it(libs):
+    write_jar(version_of("3.9.2"), libs / "kafka-clients-3.9.1.jar")
+    with pytest.raises(
+        HarnessError, match=r"kafka-clients-3\.9\.1\.jar is of Kafka 3\.9\.2 by its .*module of 3\.9\.1"
+    ):
+        check(libs)
+    (libs / "kafka-clients-3.9.1.jar").unlink()
+    write_jar({"x": b""}, libs / "kafka-clients-3.8.0.jar")
+    with pytest.raises(HarnessError, match=r"kafka-clients-3\.8\.0\.jar is of Kafka 3\.8\.0, and"):
+        check(libs)
+
+
+@pytest.mark.parametrize(
+    ("gone", "added", "problem"),
+    [
+        ((), ("kafka_2.12-3.9.1.jar",), "kafka_2.12-3.9.1.jar and kafka_2.13-3.9.1.jar, for different Scalas"),
+        (("scala-library-2.13.15.jar",), (), "its libs/ lacks scala-library"),
+        (
+            ("scala-library-2.13.15.jar",),
+            ("scala-library-2.12.19.jar",),
+            "kafka_2.13-3.9.1.jar is for Scala 2.13, and scala-library-2.12.19.jar is another",
+        ),
+        ((), ("scala-library-2.12.19.jar",), "it has scala-library-2.12.19.jar and scala-library-2.13.15.jar"),
+    ],
+)
+def test_the_scala_of_the_broker_is_the_one_that_is_there(libs, gone, added, problem):
+    for name in gone:
+        (libs / name).unlink()
+    for name in added:
+        write_jar({"x": b""}, libs / name)
+    jars = {jar.name: jar for jar in libs.iterdir()}
+    assert problem in first_problem(jars, "3.9.1", needed_modules("3.9.1"))
+
+
+def test_what_other_people_made_and_apaches_release_has_is_only_named(libs):
+    for name in ("slf4j-api-2.0.jar", "jackson-core-2.19.redhat-1.jar"):
+        write_jar({"x": b""}, libs / name)
+    missing = lacking_others(unpacked_distribution(libs.parent))
+    assert {"metrics-core", "zstd-jni"} <= {*missing}
+    assert not {"slf4j-api", "jackson-core", "kafka-clients", "scala-library", "scala-logging_2.13"} & {*missing}
+    check(libs)
+
+
+def test_of_a_release_that_is_not_locked_nobody_knows_what_it_lacks(tmp_path):
+    assert lacking_others(unpacked_distribution(whole_kafka(tmp_path, "3.9.77"))) == ()

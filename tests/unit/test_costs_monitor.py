@@ -1,0 +1,260 @@
+"""The monitor of costs: what it samples of live processes, and what it asks nodes for at the end."""
+
+import os
+import threading
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from harness.base.waiting import wait_until
+from harness.cluster.host_accounts import RaftThreads, descriptors_of, threads_of
+from harness.cluster.node import NodeState
+from harness.cluster.probes import Quorum
+from harness.cluster.watch import Look
+from harness.model.events import NodeSampled
+from harness.model.incidents import IncidentKind
+from harness.rundir.parts import RunFolder
+from harness.scenario import processor_shares
+from harness.scenario.monitors import costs
+from harness.scenario.monitors.costs import Costs
+from harness.scenario.node_lives import Life, Moment, Period
+from harness.scenario.processor_shares import Sample
+
+
+class Record:
+    """What the monitor writes down."""
+
+    def __init__(self, tmp_path):
+        self.events, self.incidents, self.folder = [], [], RunFolder(tmp_path, "runs/turn1/stock/1")
+
+    def write(self, event):
+        self.events.append(event)
+        return len(self.events)
+
+    def report(self, incident, line=0):
+        self.incidents.append(incident)
+
+
+class SomeNode:
+    """A node whose process is this one, or of a second node the one that started it."""
+
+    was_started = True
+
+    def __init__(self, folder, id=1, *, is_voter=True):
+        self.id, self.is_voter, self.state = id, is_voter, NodeState.READY
+        self.pid = os.getpid() if id == 1 else os.getppid()
+        self.log_file, self.figures_file = folder / f"{id}.log", folder / f"{id}.txt"
+        self.log_file.write_text("")
+
+
+def cluster_of(*nodes):
+    return SimpleNamespace(nodes={node.id: node for node in nodes}, running=list(nodes), is_closed=False)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    for name, seconds in (("WARM_AFTER_SECONDS", 0.0), ("_SAMPLE_EVERY_SECONDS", 0.02), ("_COLLECTION_SECONDS", 0.3)):
+        monkeypatch.setattr(costs, name, seconds)
+    monkeypatch.setattr(costs, "_JOURNAL_EVERY_SECONDS", 0.1)
+    monkeypatch.setattr(RaftThreads, "seconds", lambda *_: 0.9 * time.monotonic())
+    monkeypatch.setattr(costs, "processor_seconds", lambda *_: time.monotonic())
+
+
+def watched(record, cluster, until):
+    monitor = Costs(record, cluster)
+    for node in cluster.nodes.values():
+        monitor.on_node(node, 1)
+    monitor.start()
+    assert wait_until(lambda: until(monitor), 20)
+    monitor.stop()
+    monitor.after()
+    return monitor
+
+
+def test_a_process_that_spins_shows_in_the_journal_with_its_role(tmp_path):
+    record, node = Record(tmp_path), SomeNode(tmp_path, is_voter=False)
+    watched(record, cluster_of(node), lambda _: len(record.events) > 1)
+    sample = record.events[0]
+    assert isinstance(sample, NodeSampled)
+    assert (sample.node, sample.role) == (1, "observer")
+    assert sample.raft_percent == pytest.approx(90, abs=1)
+    assert sample.cpu_percent == pytest.approx(100, abs=1)
+    assert sample.threads >= 2
+    assert sample.descriptors > 2
+
+
+def test_what_is_busiest_is_known_of_each_phase(tmp_path, monkeypatch):
+    monkeypatch.setattr(processor_shares, "WINDOW_SECONDS", 0.3)
+    record, node = Record(tmp_path), SomeNode(tmp_path, is_voter=False)
+    monitor = Costs(record, cluster_of(node))
+    monitor.on_node(node, 1)
+    monitor.begin_phase("start")
+    monitor.start()
+    assert wait_until(lambda: len(record.events) > 5, 20)  # one in 0.1 s
+    monitor.stop()
+    monitor.begin_phase("when all is over")
+    monitor.after()
+    assert monitor.measures_by_phase()["start"]["observer_raft_busiest_percent"] == pytest.approx(90, abs=15)
+    assert [*monitor.measures_by_phase()] == ["start"]
+
+
+def test_whoever_led_last_is_the_leader(tmp_path):
+    record, nodes = Record(tmp_path), [SomeNode(tmp_path, 1), SomeNode(tmp_path, 2)]
+    cluster = cluster_of(*nodes)
+
+    def led(monitor):
+        monitor.on_look(Look(0.0, Quorum(2, 5), {}), 0)
+        monitor.on_look(Look(0.1, Quorum(), {}), 0)  # an election, or voters that did not answer
+        return {(event.node, event.role) for event in record.events} >= {(1, "voter"), (2, "leader")}
+
+    watched(record, cluster, led)
+
+
+def test_a_node_that_is_not_up_is_not_sampled(tmp_path):
+    record, node = Record(tmp_path), SomeNode(tmp_path)
+    node.state = NodeState.STARTING
+    monitor = Costs(record, cluster_of(node))
+    monitor.start()
+    time.sleep(0.2)
+    monitor.stop()
+    monitor.after()
+    assert (record.events, record.incidents, dict(monitor.measures())) == ([], [], {})
+
+
+def test_threads_and_descriptors_are_the_most_that_were_seen(tmp_path):
+    record = Record(tmp_path)
+    monitor = watched(record, cluster_of(SomeNode(tmp_path)), lambda _: len(record.events) > 1)
+    assert monitor.measures()["voter_threads"] == max(event.threads for event in record.events)
+    assert monitor.measures()["voter_descriptors"] == max(event.descriptors for event in record.events)
+
+
+def test_what_a_node_logs_once_it_is_warm_is_counted(tmp_path):
+    record, node = Record(tmp_path), SomeNode(tmp_path)
+    node.log_file.write_text("[2026-11-22 10:00:00,000] INFO of the start (x)\n" * 50)
+
+    def logs(_monitor):
+        with node.log_file.open("a") as stream:
+            stream.write("[2026-11-22 10:00:00,000] WARN a flood (x)\n")
+        return len(record.events) > 1
+
+    monitor = watched(record, cluster_of(node), logs)
+    assert monitor.measures()["voter_warn_lines_per_second"] > 2
+    assert monitor.measures()["voter_info_lines_per_second"] == 0
+
+
+def test_every_heap_is_collected_at_the_end_and_at_both_ends_of_a_window(tmp_path):
+    """The node answers as the reporter does: the request goes, and a line says what is left."""
+    record, node = Record(tmp_path), SomeNode(tmp_path)
+    node.figures_file.write_text("")
+    sizes, over = iter([100, 108, 120]), threading.Event()
+
+    def answer():
+        asked = node.figures_file.with_name("1.txt.collect")
+        while not over.wait(0.005):
+            if asked.exists():
+                asked.unlink()
+                with node.figures_file.open("a") as stream:
+                    stream.write(f"{time.time() * 1000:.0f} live={next(sizes) * 2**20} current-state=follower\n")
+
+    (thread := threading.Thread(target=answer)).start()
+    monitor = Costs(record, cluster_of(node))
+    monitor.on_node(node, 1)
+    monitor.start()
+    monitor.begin_window("idle")
+    time.sleep(0.6)
+    monitor.end_window("idle")
+    monitor.stop()
+    over.set()
+    thread.join()
+    monitor.after()
+    assert monitor.measures()["voter_heap_megabytes"] == 120
+    assert monitor.measures()["idle_voter_heap_growth_megabytes"] == 8
+    assert monitor.measures()["idle_voter_cpu_percent"] == pytest.approx(100, abs=5)
+
+
+def test_what_happens_in_a_measured_window_counts_for_the_window_alone(tmp_path):
+    record, node = Record(tmp_path), SomeNode(tmp_path)
+
+    def logs(level, times):
+        with node.log_file.open("a") as stream:
+            stream.write(f"[2026-11-22 10:00:00,000] {level} a line (x)\n" * times)
+
+    monitor = Costs(record, cluster_of(node))
+    monitor.on_node(node, 1)
+    monitor.start()
+    assert wait_until(lambda: bool(record.events), 20)
+    logs("INFO", 100)
+    monitor.begin_window("idle")
+    logs("WARN", 100)
+    time.sleep(0.3)
+    monitor.end_window("idle")
+    logs("ERROR", 100)
+    monitor.stop()
+    monitor.after()
+    found = monitor.measures()
+    assert found["voter_info_lines_per_second"] > 0 < found["voter_error_lines_per_second"]
+    assert found["voter_warn_lines_per_second"] == 0
+    assert found["idle_voter_warn_lines_per_second"] > 0
+    assert found["idle_voter_info_lines_per_second"] == found["idle_voter_error_lines_per_second"] == 0
+
+
+def life_of(samples, *, start, end):
+    life = Life(1, "voter", Path("x"), Moment(start, 1000 + start), [Sample(at, "voter", at, at) for at in samples])
+    life.end = Moment(end, 1000 + end)
+    return life
+
+
+def test_a_life_is_cut_at_the_windows_within_it():
+    window = Period(Moment(4.0, 1004.0), Moment(6.0, 1006.0))
+    before, after = life_of(range(10), start=0.0, end=9.0).without([window])
+    assert (before.start.monotonic, before.end.monotonic) == (0.0, 4.0)
+    assert (after.start.monotonic, after.end.monotonic) == (6.0, 9.0)
+
+
+def test_windows_before_or_after_a_life_cut_nothing():
+    windows = [Period(Moment(at, at), Moment(at + 1, at + 1)) for at in (0.0, 20.0)]
+    (whole,) = life_of(range(10), start=5.0, end=9.0).without(windows)
+    assert (whole.start.monotonic, whole.end.monotonic) == (5.0, 9.0)
+
+
+def test_a_node_that_does_not_answer_delays_the_end_by_no_more_than_is_waited_for(tmp_path):
+    node = SomeNode(tmp_path)
+    node.figures_file.write_text("")
+    monitor = Costs(Record(tmp_path), cluster_of(node))
+    monitor.start()
+    began = time.monotonic()
+    monitor.stop()
+    assert time.monotonic() - began < 5
+
+
+def test_a_watch_that_fails_is_the_harnesss_fault(tmp_path, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("no such thing")
+
+    monkeypatch.setattr(RaftThreads, "seconds", fail)
+    record = Record(tmp_path)
+    monitor = Costs(record, cluster_of(node := SomeNode(tmp_path)))
+    monitor.on_node(node, 1)
+    monitor.start()
+    assert wait_until(lambda: bool(record.incidents), 5)
+    monitor.stop()
+    assert record.incidents[0].kind is IncidentKind.HARNESS_FAILED
+
+
+def test_the_raft_thread_is_found_by_its_name_and_remembered(tmp_path):
+    for number, name in ((7, "java"), (9, "kafka-1-raft-io"), (11, "kafka-11-raft-i")):
+        (task := tmp_path / "7" / "task" / str(number)).mkdir(parents=True)
+        (task / "comm").write_text(f"{name}\n")
+        (task / "schedstat").write_text(f"{number}000000000 5 6\n")
+    threads = RaftThreads()
+    assert threads.task(7, 1, tmp_path) == tmp_path / "7" / "task" / "9"
+    (tmp_path / "7" / "task" / "9" / "comm").write_text("else\n")
+    assert threads.task(7, 1, tmp_path) is not None
+    assert RaftThreads().task(7, 1, tmp_path) is None
+
+
+def test_a_process_that_has_ended_has_neither_threads_nor_descriptors(tmp_path):
+    assert (threads_of(7, tmp_path), descriptors_of(7, tmp_path)) == (0, 0)
+    assert threads_of(os.getpid()) >= 1

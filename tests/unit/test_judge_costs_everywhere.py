@@ -1,0 +1,79 @@
+"""What a jar costs in every cluster is noticed where each cluster's figure alone is within its limit."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.judge.costs.over_scenarios import LEAST_SCENARIOS, costs_everywhere
+from harness.judge.costs.reasons import over_its_limit
+from harness.model.costs import EVERYWHERE, Cost, CostLimit
+
+LIMIT = CostLimit("{role}_busy_percent", "the {role} took", "%", least=10, ratio=2, reason="r", everywhere=0.5)
+ONE = Cost("s0", "jar", "stock", "observer_busy_percent", "the observer took", "%", 2.0, 2.0, 12.0, over=False)
+
+
+def beside(*differences, base=2.0, **fields):
+    """A cost of each scenario, by how much more the candidate has."""
+    return [
+        replace(ONE, scenario=f"s{at}", base=base, candidate=base + more, **fields)
+        for at, more in enumerate(differences)
+    ]
+
+
+def over(costs, limit=LIMIT):
+    return [cost.over for cost in costs_everywhere(costs, [limit])]
+
+
+@pytest.mark.parametrize(
+    ("differences", "is_over"),
+    [
+        ((0.6,) * 8, True),
+        ((*(0.6,) * 7, -3.0), True),
+        ((*(0.6,) * 6, -0.1, -0.1), False),
+        ((*(0.4,) * 7, 9.0), False),
+        ((-0.6,) * 8, False),
+    ],
+    ids=["in each", "in all but one", "not in two", "mostly within", "cheaper"],
+)
+def test_it_is_over_where_the_median_is_and_all_scenarios_but_one_agree(differences, is_over):
+    assert over(beside(*differences)) == [is_over]
+
+
+def test_too_few_scenarios_say_nothing():
+    assert over(beside(*[9.0] * (LEAST_SCENARIOS - 1))) == []
+
+
+def test_what_was_not_judged_in_a_scenario_does_not_count():
+    assert (
+        over([*beside(*[9.0] * (LEAST_SCENARIOS - 1)), *beside(9.0, not_judged="the host held the nodes back")]) == []
+    )
+
+
+def test_a_figure_without_such_a_limit_is_not_asked():
+    assert over(beside(*[9.0] * LEAST_SCENARIOS), replace(LIMIT, everywhere=0.0)) == []
+
+
+def test_each_arm_and_each_figure_stands_for_itself():
+    other = beside(*[9.0] * LEAST_SCENARIOS, arm="jar-off", figure="voter_busy_percent", description="the voter took")
+    found = costs_everywhere([*beside(*[0.0] * LEAST_SCENARIOS), *other], [LIMIT])
+    assert [(cost.arm, cost.figure, cost.over) for cost in found] == [
+        ("jar", "observer_busy_percent", False),
+        ("jar-off", "voter_busy_percent", True),
+    ]
+
+
+def test_its_sentence_names_the_medians_over_scenarios():
+    (cost,) = costs_everywhere(beside(0.5, 0.6, 0.6, 0.6, 0.7, 0.8, 0.8, 0.8, 0.9), [LIMIT])
+    assert cost.scenario == EVERYWHERE
+    assert over_its_limit(cost) == (
+        "all scenarios: jar costs more than stock: the observer took 2.7 % against 2 %, medians of 9 scenarios; the "
+        "limit is 2.5 %"
+    )
+
+
+@given(st.lists(st.floats(-5, 5, allow_nan=False), min_size=8, max_size=12))
+def test_an_arm_and_its_control_are_never_both_over(differences):
+    there, back = beside(*differences), beside(*(-each for each in differences))
+    assert not (over(there) == [True] and over(back) == [True])

@@ -1,0 +1,67 @@
+"""How much nodes log: floods by level, stack traces by their bytes, in any log and of any size."""
+
+import pytest
+
+from harness.scenario import log_volume
+from harness.scenario.log_volume import LoggedSpan, measures_of_logs, volume_of
+
+STAMP = "[2026-11-22 10:00:00,000] "
+
+
+@pytest.fixture
+def logged(tmp_path):
+    def write(text, seconds=10.0, kind="voter", start=0):
+        (log := tmp_path / "server.log").write_text(text)
+        return LoggedSpan(kind, log, start, log.stat().st_size, seconds)
+
+    return write
+
+
+def test_lines_are_counted_by_level_and_what_stands_below_them_is_bytes(logged):
+    text = f"{STAMP}INFO a (x)\n{STAMP}ERROR b (x)\n\tat java.lang.Thread.run\n{STAMP}FATAL c (x)\n no ERROR (x)\n"
+    found = volume_of(logged(text))
+    assert found.lines == {"debug": 0, "info": 1, "warn": 0, "error": 2}
+    assert found.size == len(text)
+
+
+def test_only_the_part_that_was_written_in_the_span_counts(logged):
+    before = f"{STAMP}WARN early (x)\n" * 7
+    assert volume_of(logged(before + f"{STAMP}WARN late (x)\n", start=len(before))).lines["warn"] == 1
+
+
+def test_lines_that_lie_across_what_is_read_at_once_count_once(logged, monkeypatch):
+    monkeypatch.setattr(log_volume, "_CHUNK", 64)
+    assert volume_of(logged(f"{STAMP}INFO a rather long line (x)\n" * 500)).lines["info"] == 500
+
+
+def test_a_flood_is_counted_by_its_beginning(logged):
+    text = f"{STAMP}INFO a (x)\n" * 1000
+    assert volume_of(logged(text), most=len(text) // 10).lines["info"] == pytest.approx(1000, rel=0.02)
+
+
+def test_a_log_without_any_line_end_takes_no_more_memory_than_is_read_at_once(logged, monkeypatch):
+    monkeypatch.setattr(log_volume, "_CHUNK", 64)
+    assert volume_of(logged(f"{STAMP}INFO " + "x" * 10_000)).lines["info"] <= 1
+
+
+def test_a_log_that_is_not_there_has_nothing(tmp_path):
+    found = volume_of(LoggedSpan("voter", tmp_path / "none", 0, 0, 1.0))
+    assert (sum(found.lines.values()), found.size) == (0, 0)
+
+
+def test_rates_are_of_all_nodes_of_a_kind_by_the_second_of_their_lives(logged):
+    span = logged(f"{STAMP}INFO a (x)\n" * 30, seconds=10.0)
+    other = LoggedSpan("voter", span.log, span.end, span.end, 5.0)
+    found = measures_of_logs([span, other])
+    assert found["voter_info_lines_per_second"] == 2.0
+    assert found["voter_error_lines_per_second"] == 0.0
+    assert found["voter_log_kilobytes_per_second"] == pytest.approx(span.end / 15_000, abs=1e-3)
+
+
+def test_rates_of_a_window_have_its_name(logged):
+    found = measures_of_logs([logged(f"{STAMP}WARN a (x)\n", kind="observer")], "idle")
+    assert found["idle_observer_warn_lines_per_second"] == 0.1
+
+
+def test_a_node_that_did_not_live_has_no_rates(logged):
+    assert measures_of_logs([logged("", seconds=0.0)]) == {}

@@ -1,0 +1,137 @@
+"""What nodes count of themselves: lines that are read whatever stands in the file, and the figures made of them."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.cluster.node_figures import FiguresLine, ask_for_collection, parse_figures, read_figures, with_reporter
+from harness.scenario.raft_metrics import NodeLines, growth_in_window, measures_of_lines
+
+MB = 2**20
+
+
+def test_a_line_has_a_time_the_nodes_state_and_numbers():
+    line = parse_figures("1795422577305 current-state=leader poll-idle-ratio-avg=0.98 commit-latency-avg=NaN gc-ms=538")
+    assert line == FiguresLine(1795422577.305, "leader", {"poll-idle-ratio-avg": 0.98, "gc-ms": 538.0})
+
+
+@pytest.mark.parametrize("text", ["", "x", "NaN a=1", "-5 a=1", "inf a=1", "a=1 5"])
+def test_what_does_not_begin_with_a_time_is_no_line(text):
+    assert parse_figures(text) is None
+
+
+@given(st.text())
+def test_any_line_is_read_or_passed_over(text):
+    line = parse_figures(text)
+    assert line is None or all(map(math.isfinite, line.numbers.values()))
+
+
+@given(st.binary(max_size=300))
+def test_any_file_is_read(tmp_path_factory, content):
+    file = tmp_path_factory.mktemp("figures") / "figures.txt"
+    file.write_bytes(b"1000 a=1\n" + content + b"\n2000 a=2\n")
+    lines = read_figures(file)
+    assert (lines[0].at, lines[-1].at) == (1.0, 2.0)
+
+
+def test_a_line_that_is_half_written_or_too_long_is_left_out(tmp_path):
+    (file := tmp_path / "figures.txt").write_text(f"1000 a=1\n2000 {'a' * 9000}=1\n3000 a=")
+    assert [line.at for line in read_figures(file)] == [1.0]
+
+
+def test_a_node_that_wrote_nothing_has_no_lines(tmp_path):
+    assert read_figures(tmp_path / "figures.txt") == ()
+
+
+JMX = "org.apache.kafka.common.metrics.JmxReporter"
+
+
+@pytest.mark.parametrize(
+    ("own", "named"), [({}, f"{JMX},NodeFigures"), ({"metric.reporters": "a.B"}, "a.B,NodeFigures")]
+)
+def test_the_reporter_stands_beside_those_of_the_user(own, named):
+    assert with_reporter({"x": "1", **own}) == {"x": "1", "metric.reporters": named}
+
+
+def test_a_collection_is_asked_for_by_a_file_beside_the_lines(tmp_path):
+    assert ask_for_collection(tmp_path / "figures.txt") == tmp_path / "figures.txt.collect"
+    assert (tmp_path / "figures.txt.collect").exists()
+
+
+def node(*lines, is_voter=True, warm=((0, 100),)):
+    return NodeLines(is_voter, [FiguresLine(at, state, numbers) for at, state, numbers in lines], warm)
+
+
+def test_a_raft_thread_that_sleeps_is_not_idle():
+    busy = {"poll-idle-ratio-avg": 0.4}
+    found = measures_of_lines([node((1, "leader", busy), (2, "leader", {"poll-idle-ratio-avg": 0.8}))])
+    assert found == {"leader_raft_not_idle_percent": 40.0}
+
+
+def test_the_first_seconds_of_a_node_do_not_count():
+    lines = (1, "follower", {"poll-idle-ratio-avg": 0.0}), (9, "follower", {"poll-idle-ratio-avg": 1.0})
+    assert measures_of_lines([node(*lines, warm=((5, 10),))]) == {"voter_raft_not_idle_percent": 0.0}
+
+
+def led(at, epoch, average, longest, state="leader", gc=0):
+    numbers = {"current-epoch": epoch, "commit-latency-avg": average, "commit-latency-max": longest, "gc-ms": gc}
+    return at, state, numbers
+
+
+def commits(*nodes):
+    found = measures_of_lines(nodes)
+    return found.get("commit_at_best_milliseconds"), found.get("first_epoch_commit_longest_milliseconds")
+
+
+def test_commits_are_those_of_the_leader_the_least_average_and_the_longest():
+    assert commits(node(led(1, 1, 5, 9), led(2, 1, 7, 90), led(3, 2, 1, 900, state="follower"))) == (5, 90)
+
+
+def test_what_waited_for_a_majority_does_not_decide_commits_whoever_leads_afterwards():
+    """Averages and maxima of half a minute: a leader that had lost its majority and leads again counts the wait."""
+    before = [led(at, 1, 30, 75) for at in range(5)]
+    again = [led(at, 3, 1300 - 20 * at, 5919) for at in range(11, 50)]
+    another = [led(at, 3, 24, 130) for at in range(11, 50)]
+    assert commits(node(*before, *again)) == (30, 75)
+    assert commits(node(*before), node(*another)) == (24, 130)
+
+
+def test_a_process_that_was_restarted_leads_for_the_first_time_again():
+    assert commits(node(led(1, 1, 5, 9, gc=400), led(9, 4, 6, 300, gc=50), led(12, 6, 6, 5000, gc=60))) == (5, 300)
+
+
+def test_a_stall_on_every_append_is_in_every_average():
+    lines = [led(at, epoch, 20 + 50 + at, 300) for epoch, at in ((1, 1), (1, 2), (3, 30))]
+    assert commits(node(*lines)) == (71, 300)
+
+
+def test_an_event_of_the_controller_takes_what_was_added_to_their_sum_by_so_many_more():
+    def events(count, mean):
+        return {"controller-events": count, "controller-event-ms-mean": mean}
+
+    found = measures_of_lines([node((1, "leader", events(10, 50)), (2, "leader", events(20, 30)))])
+    assert found == {"controller_event_milliseconds": 10}
+
+
+def test_events_of_a_restarted_node_are_not_taken_for_fewer():
+    events = {"controller-events": 3, "controller-event-ms-mean": 1.0}
+    assert measures_of_lines([node((1, "leader", {**events, "controller-events": 9}), (2, "leader", events))]) == {}
+
+
+def test_collections_are_a_share_of_the_time():
+    lines = [(at, "observer", {"gc-ms": ms}) for at, ms in ((1, 100), (3, 200), (40, 9000), (41, 9050))]
+    assert measures_of_lines([node(*lines, is_voter=False)]) == {"observer_gc_percent": 5.0}
+
+
+def test_the_heap_is_what_the_last_collection_left_of_the_largest_in_each_role():
+    leader = node((1, "leader", {"live": 99 * MB}), (2, "leader", {"live": 30 * MB}))
+    others = [node((2, "follower", {"live": size * MB})) for size in (20, 22)]
+    assert measures_of_lines([leader, *others]) == {"leader_heap_megabytes": 30, "voter_heap_megabytes": 22}
+
+
+def test_a_heap_grew_in_a_window_by_what_collections_at_both_ends_left():
+    lines = [(at, "leader", {"live": size * MB}) for at, size in ((5, 1), (10.2, 20), (40.1, 25), (50, 99))]
+    found = growth_in_window("idle", [node(*lines), node((10, "observer", {"live": MB}), is_voter=False)], 10, 40)
+    assert found == {"idle_voter_heap_growth_megabytes": 5}

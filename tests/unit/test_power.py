@@ -1,0 +1,232 @@
+"""Planted defects of growing size: templates, which size is asked next, and the smallest that is noticed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+from test_judge import FIX, SOUND, H, R, declare, ran
+
+from harness.base.errors import HarnessError
+from harness.base.progress import Reporter
+from harness.judge.decision import decide
+from harness.judge.noticeable import would_show
+from harness.model.costs import Cost
+from harness.model.detection import Caught, Detection, Ground
+from harness.model.power import SCHEMA, Noticed, Power
+from harness.model.request import Request
+from harness.model.runs import Verdict
+from harness.model.setup import Profile
+from harness.rundir.directory import RunDirectory
+from harness.stages import power as power_stage
+from harness.stages import power_data
+from harness.stages.growing import load_growing
+from harness.stages.mutants import Workshop
+from harness.stages.power import bounds, curve, measure, next_to_ask
+from harness.stages.power_data import known_power, power_file
+from harness.toolbox.toolbox import local_toolbox
+
+SHIPPED = Path(__file__).parent.parent / "mutants" / "growing"
+STALL = 'defect = "a stall of {size} s"\nsizes = [0.1, 0.4, 1.6]\nscale = 1000\nby = ["costs"]'
+
+
+def templates(folder: Path, table: str = STALL, patch: str = "Description: stalls\n---\n+sleep(@SIZE@);\n") -> Path:
+    (folder / "growing.toml").write_text(f"[stall]\n{table}\n")
+    (folder / "stall.patch").write_text(patch)
+    return folder
+
+
+@given(st.integers(1, 40), st.integers(0, 40))
+def test_the_smallest_noticed_size_is_found_by_halving(sizes: int, smallest: int) -> None:
+    noticed: dict[int, bool] = {}
+    while (size := next_to_ask(sizes, noticed)) is not None:
+        assert size not in noticed
+        noticed[size] = size >= smallest
+    assert bounds(sizes, noticed) == (min(smallest, sizes) - 1, min(smallest, sizes))
+    assert len(noticed) <= sizes.bit_length() + 1
+
+
+@given(st.integers(1, 20), st.lists(st.booleans(), min_size=20, max_size=20))
+def test_what_is_noticed_by_chance_below_a_missed_size_does_not_count(sizes: int, shown: list[bool]) -> None:
+    noticed: dict[int, bool] = {}
+    while (size := next_to_ask(sizes, noticed)) is not None:
+        noticed[size] = shown[size]
+    low, high = bounds(sizes, noticed)
+    assert all(was for size, was in noticed.items() if size > low)
+    assert high == sizes or noticed[high]
+
+
+def test_a_template_names_a_defect_and_writes_its_patch(tmp_path: Path) -> None:
+    (growing,) = load_growing(templates(tmp_path))
+    assert growing.named(0.4) == "a stall of 0.4 s"
+    patch = growing.write_patch(0.4, tmp_path / "made")
+    assert (patch.name, patch.subject) == ("stall-0.4.patch", "stalls")
+    assert "+sleep(400);" in patch.path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("= broken", "cannot be read"),
+        (STALL.replace("{size}", "some"), "has no place"),
+        (STALL.replace("[0.1, 0.4, 1.6]", "[0.1, 1.6, 0.4]"), "they rise, or fall"),
+        (STALL.replace("[0.1, 0.4, 1.6]", "[0, 1]"), "numbers above 0"),
+        (STALL.replace("[0.1, 0.4, 1.6]", "[]"), "numbers above 0"),
+        (STALL.replace("[0.1, 0.4, 1.6]", "[1, true]"), "numbers above 0"),
+        (STALL + "\nodd = 1", "has odd"),
+    ],
+)
+def test_what_is_wrong_with_a_template_is_named(tmp_path: Path, table: str, said: str) -> None:
+    with pytest.raises(HarnessError, match=said):
+        load_growing(templates(tmp_path, table))
+
+
+def test_a_template_without_a_gap_is_named(tmp_path: Path) -> None:
+    with pytest.raises(HarnessError, match="has no @SIZE@"):
+        load_growing(templates(tmp_path, patch="+sleep(400);"))
+
+
+def test_the_shipped_templates_are_of_every_kind() -> None:
+    kinds = load_growing(SHIPPED)
+    assert {each.kind for each in kinds} == {"sleep", "spin", "leak", "flood", "stall", "loss"}
+    assert [each.kind for each in load_growing(SHIPPED, ["leak"])] == ["leak"]
+    with pytest.raises(HarnessError, match="has no gone"):
+        load_growing(SHIPPED, ["gone"])
+    for each in kinds:
+        made = [round(size * each.scale) for size in each.sizes]
+        assert len({*made}) == len(made), each.kind  # no two sizes are the same patch
+
+
+class Base:
+    """What a detector holds of base here: the folder that names the scenarios."""
+
+    def __init__(self, folder: Path) -> None:
+        self.directory = RunDirectory(folder)
+
+
+class FakeDetector:
+    without = ()
+
+    def __init__(self, folder: Path) -> None:
+        self.base = Base(folder)
+
+
+@pytest.fixture
+def asked(monkeypatch, tmp_path: Path):
+    """Return a function that measures with what each try of a size shows; it returns the sizes that were asked."""
+
+    def run(shows, times: int = 1):
+        tried: list[str] = []
+
+        def detect_one(about: Detection, *_):
+            tried.append(about.name)
+            size, number = about.name.split("-")[1:]
+            caught = (Caught("costs", "it costs", "idle"),) if shows(float(size), int(number)) else ()
+            return Detection(about.name, about.does, about.expected, caught)
+
+        monkeypatch.setattr(power_stage, "detect_one", detect_one)
+        monkeypatch.setattr(power_stage, "_scenarios", lambda _directory: ("idle",))
+        monkeypatch.setattr(Workshop, "control", lambda _workshop: None)
+        monkeypatch.setattr(Workshop, "detector", lambda *_: FakeDetector(tmp_path))
+        workshop = Workshop(tmp_path, Ground.STOCK, Request(), local_toolbox(), Reporter(Console(quiet=True)))
+        return measure(load_growing(templates(tmp_path)), workshop, times), tried
+
+    return run
+
+
+def test_the_smallest_noticed_defect_is_written_with_the_largest_that_was_missed(asked, tmp_path: Path) -> None:
+    power, tried = asked(lambda size, _time: size >= 0.4)
+    assert power.noticed == (Noticed("stall", "a stall of 0.4 s", "costs", "idle", "a stall of 0.1 s", 1),)
+    assert tried == ["stall-0.4-1", "stall-0.1-1"]
+    assert power_file(tmp_path / "power.json").read() == power
+    assert "| stall | a stall of 0.4 s | a stall of 0.1 s | costs (idle) | 1 |" in curve(power)
+
+
+def test_a_size_is_noticed_only_when_it_is_each_time(asked) -> None:
+    power, tried = asked(lambda size, time: size > 1 or (size > 0.2 and time == 1), times=2)
+    assert [each.defect for each in power.noticed] == ["a stall of 1.6 s"]
+    assert tried == ["stall-0.4-1", "stall-0.4-2", "stall-1.6-1", "stall-1.6-2"]
+
+
+def test_a_kind_that_is_never_noticed_is_named_with_its_largest_size(asked) -> None:
+    power, _ = asked(lambda *_: False)
+    assert (power.noticed, power.unnoticed) == ((), ("a stall of 1.6 s",))
+    assert "Never noticed: a stall of 1.6 s." in curve(power)
+
+
+POWER = Power(
+    SCHEMA,
+    "3.9.1",
+    "bootstrap",
+    Profile.FAST,
+    ("turn1", "turn2"),
+    "2026-11-23T08:00:00+00:00",
+    "a" * 64,
+    "b" * 64,
+    (
+        Noticed("stall", "a stall of 0.8 s", "costs", "turn2"),
+        Noticed("spin", "5 % of a core", "costs", "turn1"),
+        Noticed("flood", "2 lines of log a second", "logs"),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("decided", "shown"),
+    [
+        (("turn1", "turn2"), ("a stall of 0.8 s", "5 % of a core", "2 lines of log a second")),
+        (("turn2",), ("a stall of 0.8 s",)),
+        (("another",), ()),
+    ],
+)
+def test_a_defect_would_have_shown_where_the_scenario_that_noticed_it_was_decided(decided, shown) -> None:
+    assert would_show(POWER, decided, [cost("turn1"), cost("turn2")]) == shown
+    assert would_show(None, decided, ()) == ()
+
+
+def cost(scenario: str, not_judged: str = "") -> Cost:
+    return Cost(
+        scenario, "on", "stock", "commit_at_best_milliseconds", "a commit took", "ms", 1, 1, 9, False, 1, not_judged
+    )
+
+
+def test_what_shows_by_its_costs_would_have_shown_only_where_every_figure_was_held_against_bases() -> None:
+    both = ("turn1", "turn2")
+    turned = [cost("turn1"), cost("turn2"), cost("turn2", "the runs were not decided alike")]
+    assert would_show(POWER, both, turned) == ("5 % of a core", "2 lines of log a second")
+    assert would_show(POWER, both, ()) == ("2 lines of log a second",)
+
+
+def test_what_shows_over_all_scenarios_would_have_shown_although_one_lacks_a_figure() -> None:
+    lacking = replace(cost("turn2", "no run of the candidate that passed has them"), candidate=None)
+    stall = replace(POWER, noticed=(Noticed("stall", "a stall of 0.8 s", "costs", "all scenarios"),))
+    alone = replace(POWER, noticed=(Noticed("stall", "a stall of 0.8 s", "costs", "turn2"),))
+    both = ("turn1", "turn2")
+    assert would_show(stall, both, [cost("turn1"), cost("turn2"), lacking]) == ("a stall of 0.8 s",)
+    assert would_show(alone, both, [cost("turn1"), cost("turn2"), lacking]) == ()
+
+
+def test_ship_names_what_would_have_shown_and_hold_does_not() -> None:
+    power = replace(POWER, scenarios=("turn2",))
+    shipped = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, H), SOUND, power=power)
+    assert shipped.verdict is Verdict.SHIP
+    assert shipped.sentence.endswith(" What would have shown: 2 lines of log a second.")
+    assert shipped.would_show == ("2 lines of log a second",)
+    held = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, R), SOUND, power=power)
+    assert held.verdict is Verdict.HOLD
+    assert "would have shown" not in held.sentence
+
+
+def test_what_is_known_is_of_the_same_suite_line_and_jvm_settings(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(power_data, "data_root", lambda: tmp_path)
+    assert known_power(Request(suite="bootstrap"), "3.9.1") is None
+    power_file(tmp_path / "builds" / "power" / "3.9-bootstrap.json").write(POWER)
+    assert known_power(Request(suite="bootstrap"), "3.9.2") == POWER
+    assert known_power(Request(suite="standard"), "3.9.1") is None
+    assert known_power(Request(suite="bootstrap"), "4.1.0") is None
+    assert known_power(Request(suite="bootstrap", profile=Profile.PRODUCTION), "3.9.1") is None
+    assert known_power(None, "3.9.1") is None

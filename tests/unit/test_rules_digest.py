@@ -1,0 +1,35 @@
+"""Digests of the rules: another rule is another digest, and nothing else is."""
+
+from pathlib import Path
+
+from harness.stages.rules_digest import digest_of, digest_of_texts, judging_digest, making_digest
+
+
+def test_another_content_another_name_and_another_file_are_another_digest(tmp_path: Path) -> None:
+    rules = tmp_path / "rules"
+    (rules / "deep").mkdir(parents=True)
+    (rules / "deep" / "one.py").write_text("1")
+    first = digest_of([rules])
+    assert digest_of([rules]) == first
+    (rules / "deep" / "one.py").write_text("2")
+    changed = digest_of([rules])
+    (rules / "deep" / "one.py").rename(rules / "deep" / "two.py")
+    renamed = digest_of([rules])
+    (rules / "more.toml").write_text("")
+    assert len({first, changed, renamed, digest_of([rules])}) == 4
+
+
+def test_what_python_compiles_is_no_rule(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text("1")
+    first = digest_of([tmp_path])
+    (tmp_path / "__pycache__").mkdir()
+    (tmp_path / "__pycache__" / "one.pyc").write_text("x")
+    assert digest_of([tmp_path]) == first
+
+
+def test_making_and_judging_are_rules_of_their_own() -> None:
+    assert making_digest() != judging_digest()
+
+
+def test_texts_in_another_order_or_cut_elsewhere_are_others() -> None:
+    assert len({digest_of_texts(texts) for texts in (["a", "b"], ["b", "a"], ["ab"], ["a", "", "b"])}) == 4

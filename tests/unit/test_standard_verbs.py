@@ -1,0 +1,343 @@
+"""The verbs of the standard suite, on clusters that answer as the test says."""
+
+import io
+import os
+import signal
+import uuid
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kio.index import load_entity_module
+from kio.schema.errors import ErrorCode
+from kio.serial import entity_reader, entity_writer
+from kio.static.constants import EntityType
+
+from harness.cluster import probes, raft_requests
+from harness.cluster.address import Address
+from harness.cluster.probes import Quorum
+from harness.cluster.topology import Topology
+from harness.cluster.voter_changes import Answer
+from harness.scenario.actions import change_voters
+from harness.scenario.actions.create_topics import create_topics
+from harness.scenario.actions.hold_followers import hold_followers, release_followers
+from harness.scenario.actions.wipe import wipe
+from harness.scenario.conditions import quorum_answers
+from harness.scenario.conditions import raft_requests as raft_condition
+from harness.scenario.conditions.leadership import has_no_leader
+from harness.scenario.conditions.membership import votes, votes_no_more
+from harness.scenario.conditions.snapshots import log_files, starts_at_snapshot
+from harness.scenario.loads import new_topics
+from harness.scenario.refs import fixed
+from harness.scenario.world import ActionFailed
+
+FIRST, OBSERVER = fixed(1, "voter 1"), fixed(3, "the observer")
+
+
+def node(number, *, pid=0, is_running=True):
+    config = SimpleNamespace(controller_listeners={"CONTROLLER": Address("h", 20 + number)})
+    return SimpleNamespace(id=number, pid=pid, is_running=is_running, config=config, directory=uuid.UUID(int=number))
+
+
+def world_of(quorum=None, nodes=None, **more):
+    nodes = nodes or [node(number) for number in range(4)]
+    cluster = SimpleNamespace(
+        id=uuid.UUID(int=99),
+        wire=None,
+        nodes={each.id: each for each in nodes},
+        voters=[each for each in nodes if each.id < 3],
+        topology=Topology(3, 1),
+        controllers={number: Address("h", 20 + number) for number in range(3)},
+        brokers={number: Address("h", 10 + number) for number in range(4)},
+        is_closed=False,
+    )
+    return SimpleNamespace(cluster=cluster, quorum=lambda: quorum or Quorum(), **more)
+
+
+def led(voters=(0, 1, 2)):
+    return Quorum(0, 1, 9, dict.fromkeys(voters, 10), {3: 10})
+
+
+def test_every_voter_but_the_leader_is_held_and_excused_for_as_long_as_it_is(monkeypatch):
+    sent, excused = [], set()
+    monkeypatch.setattr(os, "kill", lambda pid, number: sent.append((pid, number)))
+    host = SimpleNamespace(allow=excused.add, disallow=excused.discard)
+    nodes = [node(0, pid=100), node(1, pid=101), node(2, pid=0), node(3, pid=103)]
+    world = world_of(led(), nodes, monitor=lambda _: host)
+    hold_followers().perform(world)
+    assert (sent, excused) == ([(101, signal.SIGSTOP)], {1})
+    release_followers().perform(world)
+    assert (signal.SIGCONT in dict(sent).values(), excused) == (True, set())
+    assert 0 not in dict(sent), "a signal to process 0 goes to this whole group"
+    assert 103 not in dict(sent)
+
+
+def test_a_disk_is_wiped_only_while_its_node_is_down():
+    wiped = []
+    world = world_of(nodes=[node(1, is_running=False), node(3)])
+    world.cluster.wipe = lambda number, *, new_identity: wiped.append((number, new_identity))
+    wipe(FIRST, identity="new").perform(world)
+    assert wiped == [(1, True)]
+    with pytest.raises(ActionFailed, match="node 3 runs"):
+        wipe(OBSERVER).perform(world)
+    with pytest.raises(ValueError, match="is unknown"):
+        wipe(FIRST, identity="old")
+
+
+@pytest.fixture
+def answers(monkeypatch):
+    """Have controllers give these answers, the last one for ever; return what they were asked."""
+    given, asked = [Answer("none")], []
+
+    def answer(_wire, address, _cluster, voter, *rest):
+        asked.append((address.port, voter[0], *rest))
+        return given.pop(0) if len(given) > 1 else given[0]
+
+    monkeypatch.setattr(change_voters, "add_voter", answer)
+    monkeypatch.setattr(change_voters, "remove_voter", answer)
+    monkeypatch.setattr(change_voters, "_RETRY_SECONDS", 0.001)
+    return SimpleNamespace(given=given, asked=asked)
+
+
+def test_a_controller_is_added_with_its_listeners_by_the_leader_once_it_has_caught_up(answers):
+    answers.given.insert(0, Answer("request_timed_out", "it is lagging behind"))
+    change_voters.add_controller(FIRST).perform(world_of(led(voters=(0, 2))))
+    assert answers.asked == [(20, 1, {"CONTROLLER": Address("h", 21)})] * 2
+
+
+def test_a_controller_that_votes_is_not_added_again(answers):
+    change_voters.add_controller(FIRST).perform(world_of(led()))
+    assert answers.asked == []
+
+
+def test_what_the_leader_answered_is_why_a_change_failed(answers, monkeypatch):
+    monkeypatch.setattr(change_voters, "_WITHIN_SECONDS", 0.01)
+    answers.given[:] = [Answer("unsupported_version", "kraft.version is 0")]
+    with pytest.raises(ActionFailed, match=r"was not changed: unsupported_version: kraft.version is 0"):
+        change_voters.remove_controller(FIRST).perform(world_of(led()))
+
+
+@pytest.mark.parametrize(
+    ("condition", "voters", "holds"),
+    [
+        (votes(FIRST), (0, 1, 2), True),
+        (votes(FIRST), (0, 2), False),
+        (votes(FIRST), (1, 2), False),
+        (votes_no_more(FIRST), (0, 2), True),
+        (votes_no_more(FIRST), (0, 1, 2), False),
+        (votes_no_more(FIRST), (2,), False),
+    ],
+)
+def test_a_change_of_voters_leaves_every_other_voter(condition, voters, holds):
+    assert condition.sample(world_of(led(voters))).ok is holds
+
+
+def test_without_a_leader_nobody_is_known_to_vote_no_more():
+    assert not votes_no_more(FIRST).sample(world_of(Quorum(-1, 1, 9, {0: 1, 2: 1}))).ok
+    assert has_no_leader().sample(world_of(Quorum())).ok
+    assert not has_no_leader().sample(world_of(led())).ok
+
+
+@given(st.lists(st.integers(0, 10**12)), st.lists(st.integers(0, 10**12)))
+def test_a_logs_files_are_read_by_their_names_whatever_lies_beside_them(segments, snapshots):
+    names = [f"{each:020d}.log" for each in segments] + [f"{each:020d}-0000000003.checkpoint" for each in snapshots]
+    others = ["quorum-state", "leader-epoch-checkpoint", "00000000000000000000.log.deleted", "x.checkpoint", "y.log"]
+    found = log_files(names + others)
+    assert found.first_segment == min(segments, default=0)
+    assert found.newest_snapshot == max(snapshots, default=0)
+
+
+@pytest.mark.parametrize(
+    ("names", "begins"),
+    [
+        (("00000000000000000000.log", "00000000000000000050-0000000001.checkpoint"), False),
+        (("00000000000000000040.log", "00000000000000000050-0000000001.checkpoint"), True),
+        (("00000000000000000050.log", "00000000000000000040-0000000001.checkpoint"), False),
+        ((), False),
+    ],
+)
+def test_a_log_begins_at_a_snapshot_that_covers_what_is_gone(tmp_path, names, begins):
+    folder = tmp_path / "__cluster_metadata-0"
+    folder.mkdir()
+    for name in names:
+        (folder / name).touch()
+    world = world_of(nodes=[SimpleNamespace(id=1, data_dir=tmp_path)])
+    assert starts_at_snapshot(FIRST).sample(world).ok is begins
+
+
+def test_a_thousand_topics_are_asked_for_in_batches_over_all_brokers():
+    asked = []
+    create_topics("many", 450).perform(world_of(create_topics=lambda topics, _config: asked.append(topics)))
+    assert [len(each) for each in asked] == [200, 200, 50]
+    assert [asked[0][f"many-{number}"] for number in range(5)] == [[(0,)], [(1,)], [(2,)], [(3,)], [(0,)]]
+    assert "many-449" in asked[-1]
+
+
+FOLLOWER = (Answer("not_leader_or_follower", "not the leader"), frozenset())
+EVERYONE = (Answer("none"), frozenset({0, 1, 2}))
+DESCRIBED = {20: EVERYONE, 21: FOLLOWER, 22: FOLLOWER, **dict.fromkeys(range(10, 14), EVERYONE)}
+
+
+def described(monkeypatch, changes):
+    answers = DESCRIBED | changes
+    monkeypatch.setattr(quorum_answers, "describe", lambda _wire, address: answers[address.port])
+    return quorum_answers.quorum_is_described().sample(world_of(led()))
+
+
+def test_the_quorum_is_described_when_leader_and_brokers_name_all_voters_and_followers_say_that_they_do_not_lead(
+    monkeypatch,
+):
+    assert described(monkeypatch, {}).ok
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({21: EVERYONE}, "controller 1: none [0, 1, 2], not not_leader_or_follower []"),
+        ({13: (Answer("none"), frozenset({0, 1}))}, "broker 3: none [0, 1], not none [0, 1, 2]"),
+        ({20: FOLLOWER}, "controller 0: not_leader_or_follower [], not none [0, 1, 2]"),
+    ],
+)
+def test_who_describes_the_quorum_otherwise_is_named(monkeypatch, changes, problem):
+    sample = described(monkeypatch, changes)
+    assert (sample.ok, sample.problem) == (False, problem)
+
+
+def refused(monkeypatch, codes):
+    def add(_wire, _address, cluster, voter, listeners):
+        own = "AAAAAAAAAAAAAAAAAAAAYw"
+        kind = "foreign" if cluster != own else "again" if voter[0] == 0 else "unreachable" if not listeners else "new"
+        return codes[kind]
+
+    def remove(_wire, address, _cluster, voter):
+        return codes["elsewhere"] if address.port != 20 else codes["stranger" if voter[0] else "other disk"]
+
+    monkeypatch.setattr(quorum_answers, "add_voter", add)
+    monkeypatch.setattr(quorum_answers, "remove_voter", remove)
+    return quorum_answers.voter_changes_are_refused().sample(world_of(led()))
+
+
+REFUSALS = {
+    "again": Answer("duplicate_voter", "votes already"),
+    "unreachable": Answer("invalid_request", "no endpoint"),
+    "foreign": Answer("inconsistent_cluster_id", "another cluster"),
+    "stranger": Answer("voter_not_found", "nobody"),
+    "other disk": Answer("voter_not_found", "another directory"),
+    "elsewhere": Answer("not_leader_or_follower"),
+}
+
+
+def test_changes_that_cannot_be_are_refused_each_with_its_error(monkeypatch):
+    assert refused(monkeypatch, REFUSALS).problem == ""
+    assert refused(monkeypatch, REFUSALS).ok
+
+
+@pytest.mark.parametrize("kind", sorted(REFUSALS))
+def test_a_change_that_is_not_refused_is_named(monkeypatch, kind):
+    sample = refused(monkeypatch, REFUSALS | {kind: Answer("none")})
+    assert not sample.ok
+    assert ": none, not " in sample.problem
+
+
+def test_an_error_without_a_word_is_no_answer_to_an_operator(monkeypatch):
+    sample = refused(monkeypatch, REFUSALS | {"stranger": Answer("voter_not_found")})
+    assert sample.problem == "remove a stranger: voter_not_found, not voter_not_found with a message"
+
+
+def test_a_topic_that_was_acknowledged_and_is_not_there_is_lost(monkeypatch):
+    there = SimpleNamespace(topics={"steady-0": 1, "orders": 1})
+    monkeypatch.setattr(new_topics, "AdminClient", lambda _: SimpleNamespace(list_topics=lambda timeout: there))
+    client = new_topics.NewTopicsClient("steady", [])
+    client._acknowledged = ["steady-0", "steady-1"]
+    report = client.compare([])
+    assert (report.acknowledged, report.lost) == (2, 1)
+
+
+REQUEST_MODULES = {"vote": 1, "begin_quorum_epoch": 1, "end_quorum_epoch": 1, "fetch": 17, "fetch_snapshot": 1}
+RIGHT = raft_requests.Stray("cluster", 5, 0, 1)
+
+
+def checked(monkeypatch, answer=lambda _name, error: error, after=None):
+    """Return what comes of asking a cluster that answers so; `error` is what is right."""
+    right = {
+        (20 + node, name, stray.epoch, stray.node, stray.last_epoch, stray.topic, stray.receiver): error
+        for node in range(3)
+        for _, (name, stray, error) in raft_condition._wrong(replace(RIGHT, receiver=node))
+        if stray.cluster == "cluster"
+    }
+
+    def send(_wire, address, name, stray):
+        key = (address.port, name, stray.epoch, stray.node, stray.last_epoch, stray.topic, stray.receiver)
+        own = stray.cluster == "AAAAAAAAAAAAAAAAAAAAYw"
+        return answer(name, right[key] if own else "inconsistent_cluster_id")
+
+    monkeypatch.setattr(raft_condition, "send", send)
+    quorums = [Quorum(0, 5), after or Quorum(0, 5)]
+    world = world_of()
+    world.quorum = lambda: quorums.pop(0)
+    return raft_condition.raft_requests_are_checked().sample(world)
+
+
+def test_a_quorum_that_refuses_whatever_is_wrong_checks_its_requests(monkeypatch):
+    sample = checked(monkeypatch)
+    assert (sample.ok, sample.problem) == (True, "")
+    assert len(sample.detail) > 40
+
+
+@pytest.mark.parametrize("name", sorted(REQUEST_MODULES))
+def test_a_voter_that_takes_a_wrong_request_is_named(monkeypatch, name):
+    sample = checked(monkeypatch, lambda asked, error: "taken" if asked == name else error)
+    assert not sample.ok
+    assert f"{name} of another cluster, to voter 0: taken, not inconsistent_cluster_id" in sample.problem
+
+
+def test_a_vote_that_is_granted_to_who_lacks_records_is_a_wrong_answer(monkeypatch):
+    sample = checked(monkeypatch, lambda name, error: "none, granted" if (name, error) == ("vote", "none") else error)
+    assert "a vote for a voter without a log, to voter 2: none, granted, not none" in sample.problem
+
+
+@pytest.mark.parametrize("after", [Quorum(), Quorum(1, 6)])
+def test_an_election_meanwhile_says_nothing_of_how_requests_are_checked(monkeypatch, after):
+    assert not checked(monkeypatch, lambda *_: "x", after).testable
+
+
+def test_every_wrong_request_is_one_that_a_node_can_read():
+    for what, (name, stray, _) in raft_condition._wrong(RIGHT):
+        of = load_entity_module(name, REQUEST_MODULES[name], EntityType.request)
+        made, written = raft_requests.REQUESTS[name](of, stray), io.BytesIO()
+        entity_writer(type(made))(written, made)
+        assert entity_reader(type(made))(written.getvalue(), 0)[0] == made, what
+
+
+def test_no_wrong_request_names_a_replica_that_the_leader_would_take_for_an_observer():
+    of = load_entity_module("fetch", 17, EntityType.request)
+    assert raft_requests.fetch(of, RIGHT).replica_state.replica_id == -1
+
+
+@pytest.mark.parametrize("dead_first", [True, False])
+def test_an_observer_with_a_new_disk_is_judged_by_it_and_not_by_the_one_that_it_lost(dead_first, monkeypatch):
+    of = load_entity_module("describe_quorum", 2, EntityType.response)
+    lost, present = (
+        of.ReplicaState(
+            replica_id=3, replica_directory_id=uuid.UUID(int=when), log_end_offset=end, last_fetch_timestamp=when
+        )
+        for when, end in ((1, 86), (2, 40))
+    )
+    observers = (lost, present) if dead_first else (present, lost)
+    found = of.PartitionData(
+        partition_index=0,
+        error_code=ErrorCode.none,
+        error_message=None,
+        leader_id=0,
+        leader_epoch=1,
+        high_watermark=90,
+        current_voters=(),
+        observers=observers,
+    )
+    topic = of.TopicData(topic_name="__cluster_metadata", partitions=(found,))
+    answer = of.DescribeQuorumResponse(error_code=ErrorCode.none, error_message=None, topics=(topic,), nodes=())
+    monkeypatch.setattr(probes, "ask", lambda *_, **__: answer)
+    monkeypatch.setattr(probes, "describe_quorum_request", lambda *_: None)
+    assert probes.describe_quorum(None, [Address("h", 1)]).observers == {3: 40}

@@ -1,0 +1,117 @@
+"""Archives of a whole Kafka: only jars are written, below the folder that is named, and nothing hostile."""
+
+import io
+import tarfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from whole_kafka import whole_kafka
+
+from harness.base import tarballs
+from harness.base.errors import HarnessError
+from harness.base.tarballs import unpack
+from harness.kafka.distribution import as_declared, distribution_at
+
+
+def entry(name, content=b"x", **fields):
+    info = tarfile.TarInfo(name)
+    info.size = len(content)
+    for field, value in fields.items():
+        setattr(info, field, value)
+    return info, content
+
+
+def archive(path, *entries, mode="w:gz"):
+    with tarfile.open(path, mode) as tar:
+        for info, content in entries:
+            tar.addfile(info, io.BytesIO(content) if info.isreg() else None)
+    return path
+
+
+def packed(folder, into, top="kafka_2.13-3.9.1"):
+    with tarfile.open(into, "w:gz") as tar:
+        tar.add(folder, arcname=top)
+    return into
+
+
+def test_an_archive_is_the_kafka_that_it_holds_and_is_unpacked_once(tmp_path):
+    folder = whole_kafka(tmp_path / "kafka")
+    (folder / "bin").mkdir()
+    (folder / "bin" / "kafka-topics.sh").write_text("#!/bin/sh\n")
+    tgz = packed(folder, tmp_path / "kafka.tgz")
+    found = distribution_at(tgz, tmp_path / "cache")
+    assert as_declared(found, tgz).jars == as_declared(distribution_at(folder, tmp_path), folder).jars
+    assert str(tgz) in found.description
+    assert not [path for path in (tmp_path / "cache").rglob("*") if path.suffix == ".sh"]
+    before = found.raft_jar.stat().st_ino
+    assert distribution_at(tgz, tmp_path / "cache").raft_jar.stat().st_ino == before
+
+
+@pytest.mark.parametrize("spoil", [lambda jar: jar.write_bytes(b"other"), lambda jar: jar.unlink()])
+def test_jars_that_were_changed_in_the_cache_are_unpacked_anew(tmp_path, spoil):
+    tgz = packed(whole_kafka(tmp_path / "kafka"), tmp_path / "kafka.tgz")
+    before = as_declared(distribution_at(tgz, tmp_path / "cache"), tgz)
+    (jar,) = (tmp_path / "cache").rglob("jetty-9.4.jar")
+    spoil(jar)
+    assert as_declared(distribution_at(tgz, tmp_path / "cache"), tgz) == before
+
+
+@pytest.mark.parametrize("top", [".", "kafka"])
+def test_libs_may_lie_at_the_top_or_one_folder_below(tmp_path, top):
+    tgz = packed(whole_kafka(tmp_path / "kafka"), tmp_path / "kafka.tgz", top)
+    assert distribution_at(tgz, tmp_path / "cache").version == "3.9.1"
+
+
+def test_an_archive_of_no_kafka_and_one_of_two_are_refused(tmp_path):
+    none = archive(tmp_path / "none.tgz", entry("readme.txt"))
+    with pytest.raises(HarnessError, match="it has 0 folders libs/ with jars"):
+        distribution_at(none, tmp_path / "cache")
+    two = archive(tmp_path / "two.tgz", entry("a/libs/x.jar"), entry("b/libs/x.jar"))
+    with pytest.raises(HarnessError, match="it has 2 folders libs/ with jars"):
+        distribution_at(two, tmp_path / "cache")
+    assert not [*(tmp_path / "cache" / "distributions").iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("entries", "problem"),
+    [
+        ([entry("../libs/x.jar")], "points outside"),
+        ([entry("/etc/libs/x.jar")], "points outside"),
+        ([entry("k/libs/x.jar", b"", type=tarfile.SYMTYPE, linkname="/etc/passwd")], "is no plain file"),
+        ([entry("k/libs/x.jar", b"", type=tarfile.LNKTYPE, linkname="k/a")], "is no plain file"),
+        ([entry("k/libs/x.jar", b"", type=tarfile.FIFOTYPE)], "is no plain file"),
+        ([entry("k/libs/x.jar"), entry("k/libs/x.jar", b"y")], "twice"),
+    ],
+)
+def test_hostile_entries_are_refused_and_leave_nothing(tmp_path, entries, problem):
+    with pytest.raises(HarnessError, match=problem):
+        distribution_at(archive(tmp_path / "x.tgz", *entries), tmp_path / "cache")
+    assert not [*(tmp_path / "cache" / "distributions").iterdir()]
+
+
+def test_more_than_any_kafka_has_is_refused(tmp_path, monkeypatch):
+    bomb = archive(tmp_path / "x.tgz", entry("k/big", b"0" * 5000))
+    monkeypatch.setattr(tarballs, "_MOST_BYTES", 4000)
+    with pytest.raises(HarnessError, match="unpacks to more than 4000 bytes"):
+        unpack(bomb, tmp_path / "out", lambda _: True)
+    many = archive(tmp_path / "y.tgz", *(entry(f"k/{number}") for number in range(9)))
+    monkeypatch.setattr(tarballs, "_MOST_ENTRIES", 8)
+    with pytest.raises(HarnessError, match="more than 8 entries"):
+        unpack(many, tmp_path / "out2", lambda _: False)
+
+
+@given(cut=st.integers(min_value=0), flipped=st.integers(min_value=0))
+def test_a_damaged_archive_is_refused_or_what_it_gives_is_right(tmp_path_factory, cut, flipped):
+    folder, jars = tmp_path_factory.mktemp("damaged"), {"a.jar": b"abc" * 500, "b.jar": b"x"}
+    made = archive(folder / "whole.tgz", *(entry(f"k/libs/{name}", content) for name, content in jars.items()))
+    whole = made.read_bytes()
+    damaged = bytearray(whole[: len(whole) - cut % len(whole)])
+    damaged[flipped % len(damaged)] ^= 0x55
+    (folder / "x.tgz").write_bytes(damaged)
+    try:
+        found = unpack(folder / "x.tgz", folder / "out", lambda path: path.suffix == ".jar")
+    except HarnessError:
+        return
+    assert {path.name: (folder / "out" / Path(*path.parts)).read_bytes() for path in found} == jars

@@ -1,0 +1,157 @@
+"""Options of Kafka's scripts, as their help tells them, and what of them is gone."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.model.kafka_inventory import Command, CommandOption
+from harness.model.operator_changes import Weight
+from harness.upgrade.command_changes import command_changes
+from harness.upgrade.commands import scripts_of
+from harness.upgrade.help_text import options_in, subcommands_in
+
+JOPT = """\
+This tool reads data from standard input.
+Option                                   Description
+------                                   -----------
+--bootstrap-server <String: server to    REQUIRED unless --broker-list
+  connect to>                              (deprecated) is specified.
+--broker-list <String: broker-list>      DEPRECATED, use --bootstrap-server
+                                           instead.
+--line-reader <String: reader_class>     The class for reading lines.
+                                           --not-an-option (default: kafka.
+                                           tools.LineMessageReader)
+--group <String: gid>                    The group id. (default: perf-
+                                           consumer-68379)
+--topic <String: topic>                  REQUIRED: The topic.
+CommandHelp$Ended
+\tat org.apache.kafka.common.utils.Exit.exit(Exit.java:63)
+"""
+MARKED = """\
+Option (* = required)                 Description
+---------------------                 -----------
+* --bootstrap-server <String: server  REQUIRED: The server.
+  to connect to>
+--help                                Print usage information.
+"""
+ARGPARSE = """\
+usage: kafka-storage format [-h] --config CONFIG
+                            [--cluster-id CLUSTER_ID | --any] (--one | --two)
+
+Format things, see --elsewhere.
+
+optional arguments:
+  -h, --help             show this help message and exit
+  --config CONFIG, -c CONFIG
+                         The config.
+  --cluster-id CLUSTER_ID, -t CLUSTER_ID
+                         The id. (default: none)
+  --old OLD              (DEPRECATED) Not any more.
+"""
+
+
+def test_options_of_jopt_simple_with_what_is_required_deprecated_and_taken_by_default():
+    assert options_in(JOPT) == (
+        CommandOption("--bootstrap-server"),
+        CommandOption("--broker-list", deprecated=True),
+        CommandOption("--group", default="perf-consumer-N"),
+        CommandOption("--line-reader", default="kafka.tools.LineMessageReader"),
+        CommandOption("--topic", required=True),
+    )
+
+
+def test_a_star_before_an_option_says_that_it_is_required():
+    assert options_in(MARKED) == (CommandOption("--bootstrap-server", required=True), CommandOption("--help"))
+
+
+def test_options_of_argparse4j_by_their_longest_names_required_where_the_usage_has_no_brackets():
+    assert options_in(ARGPARSE) == (
+        CommandOption("--cluster-id", default="none"),
+        CommandOption("--config", required=True),
+        CommandOption("--help"),
+        CommandOption("--old", deprecated=True),
+    )
+
+
+def test_commands_of_a_command_stand_in_its_usage():
+    assert subcommands_in("usage: kafka-cluster [-h] {cluster-id,\n       unregister} ...\n") == (
+        "cluster-id",
+        "unregister",
+    )
+    assert subcommands_in(JOPT) == ()
+
+
+@given(st.text(max_size=400))
+def test_no_help_is_too_strange_to_read(text):
+    assert all(option.name.startswith("-") for option in options_in(text))
+    subcommands_in(text)
+
+
+def test_scripts_of_an_unpacked_kafka_say_themselves_what_they_start(tmp_path):
+    (tmp_path / "kafka-topics.sh").write_text(
+        '#!/bin/bash\nexec $(dirname $0)/kafka-run-class.sh org.apache.kafka.tools.TopicCommand "$@"\n'
+    )
+    (tmp_path / "acme-check.sh").write_text('exec $(dirname $0)/kafka-run-class.sh com.acme.kafka.Check "$@"\n')
+    (tmp_path / "kafka-server-start.sh").write_text(
+        'exec $base_dir/kafka-run-class.sh $EXTRA_ARGS -name kafkaServer kafka.Kafka "$@"\n'
+    )
+    (tmp_path / "zookeeper-shell.sh").write_text("exec kafka-run-class.sh org.apache.Shell -server $@\n")
+    (tmp_path / "kafka-server-stop.sh").write_text("kill -s TERM $PIDS\n")
+    assert scripts_of((), tmp_path) == {
+        "acme-check.sh": "com.acme.kafka.Check",
+        "kafka-server-start.sh": "kafka.Kafka",
+        "kafka-server-stop.sh": "",
+        "kafka-topics.sh": "org.apache.kafka.tools.TopicCommand",
+        "zookeeper-shell.sh": "org.apache.Shell",
+    }
+
+
+def command(name, *options, main="Main"):
+    return Command(name, main, tuple(options))
+
+
+def test_a_script_that_is_gone_breaks_who_calls_it_and_its_own_commands_are_not_told_again():
+    base = (command("kafka-features.sh"), command("kafka-features.sh describe"))
+    (gone,) = command_changes(base, ())
+    assert (gone.weight, gone.subject) == (Weight.BREAKS, "kafka-features.sh")
+
+
+def test_a_command_of_a_command_that_is_gone_breaks():
+    kept = command("kafka-storage.sh")
+    (gone,) = command_changes((kept, command("kafka-storage.sh info")), (kept,))
+    assert gone.subject == "kafka-storage.sh info"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "weight", "by_default"),
+    [
+        ((CommandOption("--a"), CommandOption("--x")), (CommandOption("--a"),), Weight.BREAKS, False),
+        ((CommandOption("--a"),), (CommandOption("--a"), CommandOption("--x")), Weight.ADDS, False),
+        ((CommandOption("--a"),), (CommandOption("--a"), CommandOption("--x", required=True)), Weight.BREAKS, True),
+        ((CommandOption("--x"),), (CommandOption("--x", required=True),), Weight.BREAKS, True),
+        ((CommandOption("--x", default="1"),), (CommandOption("--x", default="2"),), Weight.CHANGES, True),
+        ((CommandOption("--x"),), (CommandOption("--x", deprecated=True),), Weight.CHANGES, False),
+    ],
+)
+def test_an_option_is_weighed_by_what_becomes_of_calls(old, new, weight, by_default):
+    (change,) = command_changes((command("kafka-acls.sh", *old),), (command("kafka-acls.sh", *new),))
+    assert (change.subject, change.weight, change.by_default) == ("kafka-acls.sh --x", weight, by_default)
+
+
+def test_a_script_whose_help_names_nothing_has_lost_nothing():
+    assert command_changes((command("a.sh", CommandOption("--x")),), (command("a.sh"),)) == ()
+
+
+def test_a_script_that_starts_no_class_is_compared_only_where_both_kafkas_show_such():
+    jars_only, unpacked = (command("a.sh"),), (command("a.sh"), command("kafka-server-stop.sh", main=""))
+    assert command_changes(unpacked, jars_only) == ()
+    other = (command("a.sh"), command("kafka-run-class.sh", main=""))
+    assert [change.subject for change in command_changes(unpacked, other)] == [
+        "kafka-server-stop.sh",
+        "kafka-run-class.sh",
+    ]
+
+
+def test_a_main_class_that_moved_concerns_who_starts_it_directly():
+    (change,) = command_changes((command("a.sh", main="kafka.admin.A"),), (command("a.sh", main="org.apache.A"),))
+    assert (change.weight, change.subject, change.where) == (Weight.CHANGES, "kafka.admin.A", "a.sh")

@@ -1,0 +1,152 @@
+"""Configuration keys of two Kafkas: what a file of an operator's sets in vain, what a node refuses, what is new."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from upgrade_sample import key, server
+
+from harness.base.errors import HarnessError
+from harness.building.every_config import parse_every_config
+from harness.model.kafka_inventory import REQUIRED, ConfigOwner, DeclaredKey
+from harness.model.operator_changes import Weight
+from harness.upgrade.accepted_values import narrowing
+from harness.upgrade.config_changes import config_changes
+
+
+def only(base, candidate):
+    (change,) = config_changes(base, candidate)
+    return change
+
+
+def owner(name, *keys):
+    return ConfigOwner(f"org.apache.kafka.some.{name}", keys)
+
+
+def test_a_key_that_is_gone_breaks_a_file_that_sets_it_without_a_word():
+    gone = only(server(key("zookeeper.connect", "STRING", "null"), key("a")), server(key("a")))
+    assert (gone.weight, gone.subject, gone.where) == (Weight.BREAKS, "zookeeper.connect", "server.properties")
+    assert (gone.base, gone.candidate) == ("string, default null", "")
+    assert "has no effect" in gone.means
+
+
+def test_a_topic_with_a_key_that_is_gone_is_refused():
+    gone = only((owner("LogConfig", key("message.format.version"), key("a")),), (owner("LogConfig", key("a")),))
+    assert gone.where == "topic"
+    assert "refused" in gone.means
+
+
+def test_a_key_that_was_deprecated_says_so_when_it_is_gone():
+    assert only(server(key("x", deprecated=True), key("a")), server(key("a"))).means.startswith("It was deprecated.")
+
+
+def test_a_new_key_alike_in_all_but_its_name_is_named_for_one_that_is_gone():
+    old, new = (
+        key("metadata.log.segment.min.bytes", default="8388608"),
+        key("metadata.log.segment.min.byte", default="8388608"),
+    )
+    gone, added = config_changes(server(old), server(new))
+    assert "It may be metadata.log.segment.min.byte now." in gone.means
+    assert added.weight is Weight.ADDS
+
+
+@pytest.mark.parametrize("default", ["2", "1 "])
+def test_another_default_changes_what_happens_where_nobody_sets_it(default):
+    change = only(server(key("x")), server(key("x", default=default)))
+    assert (change.weight, change.base, change.candidate, change.by_default) == (Weight.CHANGES, "1", default, True)
+
+
+def test_a_default_that_became_a_list_of_itself_is_the_same():
+    (change,) = config_changes(server(key("x", "STRING", "a")), server(key("x", "LIST", "[a]")))
+    assert (change.base, change.candidate) == ("STRING", "LIST")
+    assert config_changes(server(key("x", "LIST", "null")), server(key("x", "LIST", "[]"))) == ()
+    assert len(config_changes(server(key("x", "STRING", "null")), server(key("x", "STRING", "")))) == 1
+
+
+def test_a_key_that_must_be_set_now_breaks():
+    assert only(server(key("x")), server(key("x", default=REQUIRED))).weight is Weight.BREAKS
+    assert only(server(key("a")), server(key("a"), key("x", default=REQUIRED))).weight is Weight.BREAKS
+
+
+def test_a_required_key_of_something_new_breaks_nobody():
+    assert only((), (owner("NewConverter", key("x", default=REQUIRED)),)).weight is Weight.ADDS
+
+
+def test_a_wider_type_changes_and_another_one_breaks():
+    assert only(server(key("x", "INT")), server(key("x", "LONG"))).weight is Weight.CHANGES
+    assert only(server(key("x", "STRING")), server(key("x", "INT"))).weight is Weight.BREAKS
+
+
+def test_one_change_that_several_places_share_is_said_once_with_the_most_used_first():
+    before = [owner(name, key("retries")) for name in ("AdminClientConfig", "ProducerConfig")]
+    after = [owner(name, key("retries", default="2")) for name in ("AdminClientConfig", "ProducerConfig")]
+    assert only(before, after).where == "producer, admin client"
+
+
+def test_a_part_of_the_servers_configuration_is_no_place_of_its_own_wherever_it_moves():
+    before = (*server(key("log.cleaner.threads")), owner("CleanerConfig", key("log.cleaner.threads")))
+    assert config_changes(before, server(key("log.cleaner.threads"))) == ()
+
+
+def test_what_changes_in_a_part_of_the_servers_configuration_changes_in_server_properties():
+    both = [(*server(key("x", default=each)), owner("CleanerConfig", key("x", default=each))) for each in "12"]
+    assert only(*both).where == "server.properties"
+
+
+def test_a_class_that_goes_and_whose_keys_are_elsewhere_takes_nothing_with_it():
+    assert config_changes((owner("Old", key("x")),), (owner("New", key("x")),)) == config_changes(
+        (), (owner("New", key("x")),)
+    )
+
+
+def test_a_connectors_tasks_are_configured_by_no_operator():
+    assert config_changes((), (owner("MirrorSourceTaskConfig", key("task.x", default=REQUIRED)),)) == ()
+
+
+def test_a_new_validator_that_refuses_values_breaks():
+    change = only(server(key("x", validator="[12,...]")), server(key("x", validator="[8388608,...]")))
+    assert (change.weight, change.base, change.candidate) == (Weight.BREAKS, "[12,...]", "[8388608,...]")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "refuses"),
+    [
+        ("[0,...]", "[1,...]", True),
+        ("[0,...,10]", "[0,...,5]", True),
+        ("[1,...]", "[0,...]", None),
+        ("[a, b]", "[b]", True),
+        ("[b]", "[a, b]", None),
+        ("", "[0,...]", False),
+        ("[0,...]", "", None),
+        ("non-empty string", "[a, b]", False),
+    ],
+)
+def test_a_validator_refuses_what_it_accepted_or_only_accepts_more(before, after, refuses):
+    found = narrowing(before, after)
+    assert (found.refuses if found else None) is refuses
+
+
+@given(st.integers(-9, 9), st.integers(-9, 9), st.integers(-9, 9))
+def test_a_range_refuses_something_exactly_when_a_value_falls_out_of_it(low, other, value):
+    refuses = narrowing(f"[{low},...]", f"[{other},...]") is not None
+    assert refuses or not (value >= low and value < other)
+    assert refuses == (other > low)
+
+
+def test_the_probes_answer_is_read_between_lines_that_a_class_prints():
+    keys = [{"name": "x", "type": "INT", "default": "", "validator": "", "importance": "LOW"}]
+    marks = {"required": True, "internal": False, "deprecated": True}
+    lines = (
+        "log4j: no appender",
+        json.dumps({"owner": "a.B", "keys": [keys[0] | marks], "failed": ""}),
+        json.dumps({"owner": "a.C", "keys": [], "failed": "java.lang.NoClassDefFoundError: x\x1b[31m"}),
+    )
+    found = parse_every_config("\n".join(lines))
+    assert found.owners == (ConfigOwner("a.B", (DeclaredKey("x", "INT", REQUIRED, "", "LOW", deprecated=True),)),)
+    assert found.unread == {"a.C": "java.lang.NoClassDefFoundError: x\\x1b[31m"}
+
+
+def test_half_an_answer_of_the_probe_is_an_error():
+    with pytest.raises(HarnessError, match="cannot be read"):
+        parse_every_config('{"owner": "a.B", "keys": [')

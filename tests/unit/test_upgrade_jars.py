@@ -1,0 +1,136 @@
+"""What is read of a Kafka's jars without running them: Java, logging, libraries, scripts, modules."""
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from harness.base.errors import HarnessError
+from harness.kafka.distribution import RAFT_CLIENT, Distribution
+from harness.toolbox.downloads import Downloads
+from harness.toolbox.lockfile import Artifact, Purpose
+from harness.toolbox.toolbox import Toolbox
+from harness.upgrade.commands import scripts_of
+from harness.upgrade.jar_facts import digest_of, java_needed, libraries_of, logging_of
+from harness.upgrade.modules import Modules, modules_of, scripts_folder
+
+JAVA_11 = b"\xca\xfe\xba\xbe\0\0\0\x37"
+JAVA_17 = b"\xca\xfe\xba\xbe\0\0\0\x3d"
+KAFKA = "kafka/Kafka.class"
+CLIENT = "org/apache/kafka/clients/producer/KafkaProducer.class"
+
+
+@pytest.fixture
+def jar(tmp_path):
+    """Return a function that writes a jar: its name, then its entries with their content."""
+
+    def write(name, **entries):
+        path = tmp_path / "libs" / name
+        path.parent.mkdir(exist_ok=True)
+        with zipfile.ZipFile(path, "w") as archive:
+            for entry, content in entries.items():
+                archive.writestr(entry, content)
+        return path
+
+    return write
+
+
+def distribution(*jars):
+    return Distribution("3.9.1", jars, jars[0], "Kafka 3.9.1")
+
+
+def test_a_node_and_clients_may_need_another_java(jar):
+    jars = jar("kafka_2.13-4.2.0.jar", **{KAFKA: JAVA_17}), jar("kafka-clients-4.2.0.jar", **{CLIENT: JAVA_11})
+    assert java_needed(jars) == {"a node": 17, "clients": 11}
+    assert java_needed(jars[1:]) == {"clients": 11}
+
+
+def test_the_first_of_two_jars_counts_as_on_a_class_path(jar):
+    newer, older = jar("a.jar", **{KAFKA: JAVA_17}), jar("b.jar", **{KAFKA: JAVA_11})
+    assert (java_needed((newer, older)), java_needed((older, newer))) == ({"a node": 17}, {"a node": 11})
+
+
+def test_the_binding_on_the_class_path_says_which_library_logs(jar):
+    bound = jar("log4j-slf4j-impl-2.24.3.jar", **{"org/apache/logging/slf4j/Log4jLoggerFactory.class": b""})
+    assert logging_of((jar("a.jar", x=b""), bound)) == "log4j 2"
+    assert logging_of((jar("a.jar", x=b""),)) == ""
+
+
+def test_libraries_are_known_by_name_and_two_of_one_name_are_both_told(jar):
+    names = ("kafka-clients-3.9.1.jar", "connect-api-3.9.1.jar", "jackson-core-2.16.2.jar", "odd.jar")
+    jars = [jar(name, x=b"") for name in (*names, "metrics-core-2.2.0.jar", "metrics-core-4.1.12.1.jar")]
+    assert libraries_of(jars) == {"jackson-core": "2.16.2", "metrics-core": "2.2.0, 4.1.12.1"}
+
+
+def test_a_digest_is_that_of_names_and_contents_whatever_their_folder(jar, tmp_path):
+    one, other = jar("a.jar", x=b"1"), jar("b.jar", x=b"2")
+    known = digest_of((one, other), {})
+    assert digest_of((other, one), {}) == known
+    assert digest_of((one,), {}) != known
+    assert digest_of((one, other), {"help": "x"}) != known
+    other.write_bytes(one.read_bytes())
+    assert digest_of((one, other), {}) != known
+
+
+def test_scripts_of_a_kafka_without_bin_are_those_whose_class_is_there_where_it_moved_to(jar):
+    classes = ("kafka/tools/JmxTool.class", "org/apache/kafka/tools/JmxTool.class", "org/acme/Other.class")
+    tools = jar("kafka-tools-3.9.1.jar", **dict.fromkeys(classes, b""))
+    assert scripts_of((tools,), None) == {"kafka-jmx.sh": "org.apache.kafka.tools.JmxTool"}
+
+
+def test_an_unpacked_kafka_has_all_its_modules_and_its_scripts(jar, tmp_path):
+    kafka = distribution(jar("kafka-raft-3.9.1.jar", **{RAFT_CLIENT: b""}), jar("connect-runtime-3.9.1.jar", x=b""))
+    assert scripts_folder(kafka) is None
+    (tmp_path / "bin").mkdir()
+    assert scripts_folder(kafka) == tmp_path / "bin"
+    assert modules_of(kafka, Toolbox(tmp_path, tmp_path)) == Modules(kafka.jars)
+
+
+@pytest.fixture
+def repository(monkeypatch):
+    """Serve modules: only those of the set; what was asked for is in the list."""
+    asked, to_be_had = [], {"connect-runtime", "kafka-tools"}
+
+    def pin(module, version, present, downloads, *, alone):
+        asked.append((module, alone))
+        if module not in to_be_had:
+            raise HarnessError(f"{module} is not to be had.")
+        return (Artifact(f"org.apache.kafka:{module}:jar:{version}", "0" * 64, 1, Purpose.COMMANDS),)
+
+    monkeypatch.setattr("harness.upgrade.modules.pin_module", pin)
+    monkeypatch.setattr(Downloads, "fetch_all", lambda _, artifacts: tuple(Path(each.name) for each in artifacts))
+    return asked, to_be_had
+
+
+def test_modules_beside_a_lock_are_fetched_once_and_those_not_to_be_had_are_tried_again(jar, tmp_path, repository):
+    asked, to_be_had = repository
+    kafka, toolbox = distribution(jar("kafka-raft-3.9.1.jar", **{RAFT_CLIENT: b""})), Toolbox(tmp_path, tmp_path)
+    first = modules_of(kafka, toolbox)
+    assert [path.name for path in first.jars] == [
+        kafka.jars[0].name,
+        "connect-runtime-3.9.1.jar",
+        "kafka-tools-3.9.1.jar",
+    ]
+    assert "connect-file" in first.missing
+    assert ("connect-runtime", False) in asked
+    assert ("kafka-tools", True) in asked
+    asked.clear()
+    to_be_had.add("connect-file")
+    assert "connect-file" not in modules_of(kafka, toolbox).missing
+    assert {module for module, _ in asked} == set(first.missing)
+
+
+def test_without_the_network_there_are_the_modules_that_were_fetched(jar, tmp_path, repository):
+    kafka = distribution(jar("kafka-raft-3.9.1.jar", **{RAFT_CLIENT: b""}))
+    before = modules_of(kafka, Toolbox(tmp_path / "empty", tmp_path, offline=True))
+    assert (before.jars, len(before.missing)) == (kafka.jars, 9)
+    fetched = modules_of(kafka, Toolbox(tmp_path, tmp_path))
+    assert modules_of(kafka, Toolbox(tmp_path, tmp_path, offline=True)) == fetched
+
+
+def test_a_module_that_one_kafka_lacks_is_asked_of_neither_nor_what_it_brought():
+    names = ("kafka-raft-3.9.1.jar", "connect-file-3.9.1.jar", "connect-api-3.9.1.jar", "connect-json-3.9.1.jar")
+    modules = Modules(tuple(map(Path, names)))
+    assert modules.without(()) == modules
+    assert [path.name for path in modules.without(["connect-file"]).jars] == [names[0], *names[2:]]
+    assert [path.name for path in modules.without(["connect-runtime"]).jars] == [names[0], names[1], names[3]]
