@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from contextlib import suppress
 from pathlib import Path
 
 import psutil
 
 RUN_VARIABLE = "HARNESS_RUN"
+_EXEC_SECONDS = 0.01
+_LOOKS_AT_EXEC = 10
 
 
 def marked(environment: dict[str, str], run: Path) -> dict[str, str]:
@@ -22,11 +25,22 @@ def left_of(run: Path) -> dict[int, str]:
     found = {}
     for process in psutil.process_iter():
         try:
-            if process.environ().get(RUN_VARIABLE) == str(run) and process.status() != psutil.STATUS_ZOMBIE:
+            if _environment(process).get(RUN_VARIABLE) == str(run) and process.status() != psutil.STATUS_ZOMBIE:
                 found[process.pid] = process.name()
         except (psutil.Error, OSError):  # it ended meanwhile, or belongs to somebody else
             continue
     return found
+
+
+def _environment(process: psutil.Process) -> dict[str, str]:
+    """Return what a process was started with; one that is changing its program has nothing to show for a moment."""
+    for _ in range(_LOOKS_AT_EXEC):
+        if environment := process.environ():
+            return environment
+        if not process.exe():  # a thread of the kernel, or ended: it has no environment ever
+            break
+        time.sleep(_EXEC_SECONDS)
+    return {}
 
 
 def end_leftovers(run: Path) -> str:
