@@ -44,8 +44,8 @@ def decide(facts: Facts) -> Decision:
 
     The order is the order of trust. A run of something else, or on a host without room, says nothing about the build.
     What may never be, such as two leaders or a lost record, is no matter of time: no stall of the host and no death
-    excuses it. For the rest a host that stalled says nothing; a death explains an unmet guard after it; an unmet guard
-    means that the expectations were never tested.
+    excuses it; nor does a stall excuse an error by which a node ended itself. For the rest a host that stalled says
+    nothing; a death explains an unmet guard after it; an unmet guard means that the expectations were never tested.
     """
     if (unsupported := facts.of(IncidentKind.UNSUPPORTED)) is not None:
         return Decision(Outcome.UNSUPPORTED, "", unsupported.reason)
@@ -56,6 +56,8 @@ def decide(facts: Facts) -> Decision:
     unseen = _unseen(facts)
     if unseen is None and (breach := _breach(facts)) is not None:
         return breach
+    if (faulted := facts.of(IncidentKind.NODE_FAULTED)) is not None:
+        return Decision(Outcome.FAILED, faulted.name, _whole_reason(faulted, facts))
     if (stalled := facts.of(IncidentKind.HOST_STALLED)) is not None and facts.stalls_spoil:
         return Decision(Outcome.INCONCLUSIVE, stalled.name, stalled.reason)
     if (died := facts.of(IncidentKind.NODE_DIED)) is not None:
@@ -86,9 +88,13 @@ def _unseen(facts: Facts) -> Incident | None:
 
 def _ended_by_the_arm(incident: Incident, facts: Facts) -> Decision:
     """Decide a run that a death or an unmet expectation ended; on a host that starved a node that may be its doing."""
+    return _excused(facts, Decision(Outcome.FAILED, incident.name, _whole_reason(incident, facts)))
+
+
+def _whole_reason(incident: Incident, facts: Facts) -> str:
+    """Return why a plan ended, what came after that, and what was not asked any more."""
     after = (f"and then: {each.reason}" for each in facts.aftermath)
-    reason = "; ".join((incident.reason, *after, *_not_asked(facts)))
-    return _excused(facts, Decision(Outcome.FAILED, incident.name, reason))
+    return "; ".join((incident.reason, *after, *_not_asked(facts)))
 
 
 def _not_asked(facts: Facts) -> tuple[str, ...]:

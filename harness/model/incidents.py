@@ -15,6 +15,7 @@ class IncidentKind(StrEnum):
     HOST_STALLED = "the host did not let a process run"
     WRONG_BUILD = "a node ran something else than was installed"
     NODE_DIED = "a node crashed"
+    NODE_FAULTED = "a node ended itself by an error that no slow host makes"
     NOT_PROVED = "what a node runs could not be checked"
     NEVER_PROVED = "what a node runs was never checked"
     INVARIANT_BROKEN = "what must always hold did not"

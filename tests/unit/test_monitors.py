@@ -267,6 +267,27 @@ def test_a_node_that_the_host_had_no_room_for_does_not_count_against_the_build(r
     assert incident.reason.startswith(resource)
 
 
+FATAL = (
+    "ERROR Encountered fatal fault: Unexpected error in raft IO thread (org.apache.kafka.server.fault.FaultHandler)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("log", "kind"),
+    [
+        (FATAL + "java.lang.IllegalStateException: no\n\tat x.Y.z(Y.java:1)\n", IncidentKind.NODE_FAULTED),
+        (FATAL + "x.E: no\nCaused by: java.util.concurrent.TimeoutException: late\n", IncidentKind.NODE_DIED),
+        ("ERROR Fatal error during startup\njava.lang.RuntimeException: no\n", IncidentKind.NODE_DIED),
+        (FATAL + "x.E: no\n" + "INFO fine\n" * 1000, IncidentKind.NODE_DIED),
+    ],
+    ids=["an error", "a time-out", "no fault of a thread", "long before"],
+)
+def test_an_error_that_ended_a_node_is_told_from_what_a_slow_host_may_do(record, tmp_path, log, kind):
+    record.folder = RunFolder(tmp_path, PATH)
+    NodeAlive(record, cluster_of()).on_node(dead_node(tmp_path, log), 7)
+    assert record.incidents[0][0].kind is kind
+
+
 def test_nodes_that_filled_the_disk_themselves_have_crashed(record, tmp_path, monkeypatch):
     monkeypatch.setattr(node_alive, "_MOST_WRITTEN_BYTES", 10)
     record.folder = RunFolder(tmp_path, PATH)

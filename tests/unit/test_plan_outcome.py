@@ -22,6 +22,7 @@ STALLED = Incident(IncidentKind.HOST_STALLED, "host_not_starved", "1.2 s")
 SLOW = Incident(IncidentKind.HOST_SLOW, "host_not_starved", "processor: none")
 FULL = Incident(IncidentKind.HOST_GAVE_OUT, "host_not_starved", "disk: full")
 DIED = Incident(IncidentKind.NODE_DIED, "node_alive", "node 1 crashed")
+FAULTED = Incident(IncidentKind.NODE_FAULTED, "node_alive", "node 1 crashed: IllegalStateException")
 GUARD = Incident(IncidentKind.GUARD_UNMET, "has_leader", "why")
 EXPECTED = Incident(IncidentKind.EXPECTATION_UNMET, "observer_recovers", "why")
 BROKEN = Incident(IncidentKind.INVARIANT_BROKEN, "one_leader_per_epoch", "two")
@@ -56,6 +57,10 @@ GONE = Decision(Outcome.FAILED, "nothing_lost", "2 of 10 acknowledged orders are
         ((EXPECTED,), (LOST,), GONE),
         ((DIED,), (LOST,), GONE),
         ((STALLED,), (LOST,), GONE),
+        ((FAULTED,), (LOST,), GONE),
+        ((FAULTED, NEVER), (), Decision(Outcome.FAILED, "node_alive", "node 1 crashed: IllegalStateException")),
+        ((WRONG, FAULTED), (), Decision(Outcome.BROKEN, "", "another jar")),
+        ((FULL, FAULTED), (), Decision(Outcome.INCONCLUSIVE, "host_not_starved", "disk: full")),
         ((STALLED, DIED, BROKEN), (), Decision(Outcome.FAILED, "one_leader_per_epoch", "two")),
         ((FULL, BROKEN), (LOST,), Decision(Outcome.INCONCLUSIVE, "host_not_starved", "disk: full")),
         ((WRONG, BROKEN), (LOST,), Decision(Outcome.BROKEN, "", "another jar")),
@@ -113,6 +118,12 @@ def test_what_goes_wrong_on_a_slow_host_says_nothing_of_the_build(went_wrong):
     assert (decision.outcome, decision.expectation) == (Outcome.INCONCLUSIVE, "host_not_starved")
     assert decision.reason.startswith("processor: none; and then: ")
     assert went_wrong.reason in decision.reason
+
+
+@pytest.mark.parametrize("host", [SLOW, STALLED])
+def test_an_error_that_ended_a_node_is_no_doing_of_a_slow_host(host):
+    decision = decide(Facts((host, FAULTED), aftermath=(EXPECTED,)))
+    assert decision == Decision(Outcome.FAILED, "node_alive", f"{FAULTED.reason}; and then: why")
 
 
 @pytest.mark.parametrize("report", [UNREAD, UNASKED])

@@ -21,6 +21,9 @@ from harness.scenario.monitors.base import Monitor, RunRecord
 from harness.scenario.verbs import monitor
 
 _SAYS_WHY = re.compile(rb"\b(ERROR|FATAL)\b|(Exception|Error)\b")
+# org.apache.kafka.server.fault.FaultHandler's words for an error that ends the process.
+_FATAL_FAULT = re.compile(rb"\bEncountered fatal fault\b")
+_TIMED_OUT = re.compile(rb"TimeoutException\b")
 _TAIL_LINES = 400
 _EXCERPT_BYTES = 300
 # What the kernel refuses a process for want of room: ENOSPC, EDQUOT, and memory for the JVM's own needs.
@@ -34,7 +37,10 @@ _GROWN_TIMES = 4
 
 @monitor
 class NodeAlive(Monitor):
-    """A death is the build's doing, but for the one signal that only somebody else can have sent."""
+    """A death is the build's doing, but for the one signal that only somebody else can have sent.
+
+    By a fault that is no time-out it is so on any host; else a slow one may have caused it.
+    """
 
     name: ClassVar[str] = NODE_ALIVE
 
@@ -68,7 +74,8 @@ class NodeAlive(Monitor):
         elif node.id in self._allowed:
             self.record.write(Noted(f"it died, as it may{last}", node.id))
         else:
-            self._report(IncidentKind.NODE_DIED, self.name, f"node {node.id} crashed{last}", line)
+            kind = IncidentKind.NODE_FAULTED if _ended_by_a_fault(node.folder) else IncidentKind.NODE_DIED
+            self._report(kind, self.name, f"node {node.id} crashed{last}", line)
 
     def _report(self, kind: IncidentKind, name: str, reason: str, line: int) -> None:
         self.record.report(Incident(kind, name, reason), line)
@@ -131,6 +138,13 @@ def _written(folder: Path) -> int:
 def _ends_with(folder: Path, words: re.Pattern[bytes]) -> bool:
     logs = (path for path in (folder / NODE_LOG, folder / NODE_OUTPUT) if path.exists())
     return any(words.search(line) for path in logs for line in tail(path)[1][-_TAIL_LINES:])
+
+
+def _ended_by_a_fault(folder: Path) -> bool:
+    """Whether a node says that an error ended it that is not a time-out: waiting for a processor makes none other."""
+    lines = tail(folder / NODE_LOG)[1][-_TAIL_LINES:] if (folder / NODE_LOG).exists() else []
+    fault = next((at for at, line in enumerate(lines) if _FATAL_FAULT.search(line)), None)
+    return fault is not None and not any(map(_TIMED_OUT.search, lines[fault:]))
 
 
 def last_line(folder: Path) -> tuple[str, list[tuple[Path, int]]]:
