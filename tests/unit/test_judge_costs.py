@@ -255,8 +255,17 @@ def test_elections_that_nothing_gave_cause_for_hold_the_jar_back():
     )
     assert rests(decide(declare("turn1", "turn2"), [*shown, *ran("turn2", R, R, R)], SOUND)) == (
         "turn1: patched-on costs more than stock: there were, beyond one for each time that the leader went, 25 "
-        "elections against 0 elections; the limit is 10 elections",
+        "elections against 0 elections; the limit is 14 elections",
     )
+
+
+@pytest.mark.parametrize(("elections", "held_back"), [(7.0, False), (9.0, False), (12.0, True)])
+def test_a_voter_behind_that_stands_until_anothers_time_out_is_no_storm_of_elections(elections, held_back):
+    """Seen of stock: two voters, of which one is behind, burn seven epochs where base beside it burns two."""
+    figures = {"stock": {"elections_per_fault": 2.0}, "patched_on": {"elections_per_fault": elections}}
+    shown = with_measures(ran("turn1", H, H, H), **figures)
+    found = rests(decide(declare("turn1", "turn2"), [*shown, *ran("turn2", R, R, R)], SOUND))
+    assert any("each time that the leader went" in each for each in found) == held_back
 
 
 LIMITED = replace(FIX, limits={"observer_recovers_seconds": 3.0})
