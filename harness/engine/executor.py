@@ -19,7 +19,7 @@ from harness.engine.planned_run import PlannedRun
 from harness.engine.recorder import Recorder
 from harness.engine.run_logs import node_logs
 from harness.engine.sealing import seal_of
-from harness.engine.shutdown import PATIENCE_SECONDS, SHORT_PATIENCE_SECONDS, end_nodes, shutdown_of
+from harness.engine.shutdown import end_nodes, shutdown_of
 from harness.engine.step_runner import StepRunner
 from harness.model.events import OutcomeDecided, RunStarted
 from harness.model.incidents import Incident, IncidentKind
@@ -179,16 +179,14 @@ class Run:
             monitor.stop()
         self._plan_is_over = True
         if not self._cancellation.is_set:
-            self.shutdowns += end_nodes(cluster, self._patience, self._host_is_slow(cluster))
+            self.shutdowns += end_nodes(cluster, self._has_passed, self._host_is_slow(cluster))
         cluster.close()
         self.cpu_seconds = cluster.cpu_seconds()
         self.names = cluster.names()
 
     @property
-    def _patience(self) -> float:
-        """How long nodes are waited for at the end: long only where nothing else went wrong."""
-        passed = decide(self._recorder.facts()).outcome is Outcome.PASSED
-        return PATIENCE_SECONDS if passed else SHORT_PATIENCE_SECONDS
+    def _has_passed(self) -> bool:
+        return decide(self._recorder.facts()).outcome is Outcome.PASSED
 
     def _host_is_slow(self, cluster: Cluster) -> Callable[[], bool]:
         """Return a function that says whether nodes were held back since now, in which they stop one after another."""

@@ -53,8 +53,8 @@ def cluster(tmp_path, monkeypatch):
         node.kill()
 
 
-def end(cluster, patience=0.6, slow=False):
-    found = end_nodes(cluster, patience, lambda: slow)
+def end(cluster, patience=0.6, slow=False, passed=True):
+    found = end_nodes(cluster, passed, lambda: slow, patience)
     return [(each.node, each.node_role, each.ended) for each in found]
 
 
@@ -69,6 +69,18 @@ def test_an_observer_that_ignores_the_signal_is_noted_and_killed(cluster):
     two = cluster(ENDS, ENDS, ENDS, IGNORES)
     assert (3, "observer", False) in end(two)
     assert two.running[3].state is NodeState.KILLED
+
+
+def test_of_an_observer_that_is_late_in_a_run_that_failed_nothing_is_said(cluster):
+    four = cluster(ENDS, ENDS, ENDS, IGNORES)
+    assert {node for node, _, _ in end(four, passed=False)} >= {0, 1}
+    assert four.running[3].state is NodeState.KILLED
+
+
+def test_voters_have_their_whole_time_in_a_run_that_failed_too(cluster):
+    late = "trap 'sleep 2; exit 143' TERM\nwhile :; do sleep 0.05; done"
+    assert sorted(end(cluster(late, late, late), patience=10, passed=False)) >= [(0, "voter", True), (1, "voter", True)]
+    assert sorted(end(cluster(IGNORES, IGNORES, IGNORES), passed=False)) == [(n, "voter", False) for n in range(3)]
 
 
 def test_voters_that_ignore_the_signal_are_noted_while_they_have_a_majority(cluster):
