@@ -215,15 +215,20 @@ def _starve(plan: Plan, _cluster: ClusterRef, observer: NodeRef) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _HighWatermarkKnown:
-    """A leader knows what is committed: it does only once a majority has fetched in its epoch."""
+    """A leader knows what is committed, and the watch of the cluster has seen it: only then is it in the journal.
+
+    It does once a majority has fetched in its epoch.
+    """
 
     name: ClassVar[str] = "high_watermark_known"
     description: str = "the leader has a high watermark"
 
     def sample(self, world: World) -> Sample:
-        """Look at the newest answer of the voters."""
-        quorum = world.quorum()
-        return Sample(quorum.leader >= 0 and quorum.high_watermark > 0, {"high_watermark": quorum.high_watermark})
+        """Look at the newest answer that the watch has had, of the leader that there is now."""
+        epoch = world.quorum().epoch
+        seen = [look.quorum for look in world.recent_looks(0.0) if look.quorum.epoch == epoch]
+        mark = seen[-1].high_watermark if seen and seen[-1].leader >= 0 else -1
+        return Sample(mark > 0, {"high_watermark": mark})
 
 
 def _lead_twice(plan: Plan, cluster: ClusterRef) -> None:
