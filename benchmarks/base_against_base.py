@@ -4,16 +4,21 @@
 
 Verifies Apache's own jar against Apache's own COUNT times (20) into OUT/<n>, beside BUSY busy programs (0), and counts
 the verdicts; exit 1 with a HOLD among them, or, beside no busy program, with fewer than nine SHIP of ten. What is there
-already is not done again.
+already is not done again. Each verification becomes a line of benchmarks/base_against_base.jsonl: twenty of them take
+hours, and are not always made in one go.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 from harness.kafka.distribution import distribution_of
@@ -34,13 +39,32 @@ def main() -> None:
             run_dir = out / str(turn)
             if not (run_dir / "verdict.json").exists():
                 command = [sys.executable, "-m", "harness", "verify", "--jar", str(jar), "--out", str(run_dir)]
+                began = time.monotonic()
                 subprocess.run(command, check=False, capture_output=True)
+                note(run_dir, time.monotonic() - began, busy)
             record = RunDirectory(run_dir).verdict.read()
             verdicts[record.verdict] += 1
             print(f"{turn}: {record.verdict} {record.sentence}", flush=True)
     print(", ".join(f"{many} {verdict}" for verdict, many in verdicts.most_common()))
     undecided = not busy and verdicts[Verdict.SHIP] < _LEAST_SHIP * count
     sys.exit(1 if verdicts[Verdict.HOLD] or undecided else 0)
+
+
+def note(run_dir: Path, seconds: float, busy: int) -> None:
+    record = RunDirectory(run_dir).verdict.read()
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True)
+    row = {
+        "on": datetime.now(UTC).isoformat(timespec="minutes"),
+        "commit": commit.stdout.strip(),
+        "busy_programs": busy,
+        "load_at_end": round(os.getloadavg()[1], 1),
+        "wall_seconds": round(seconds),
+        "scenarios": len(RunDirectory(run_dir).declaration.read().scenarios),
+        "verdict": record.verdict,
+        "sentence": record.sentence,
+    }
+    with Path(__file__).with_suffix(".jsonl").open("a", encoding="utf-8") as rows:
+        rows.write(json.dumps(row) + "\n")
 
 
 def number(place: int, default: int) -> int:
