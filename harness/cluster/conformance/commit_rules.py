@@ -1,8 +1,8 @@
-"""Rules of what is committed: the high watermark never falls, a majority stands behind it, and nothing below it goes."""
+"""Rules of what is committed: the high watermark never falls, a majority is behind it, nothing below it goes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from harness.cluster.conformance.history import History, Violation
 from harness.cluster.conformance.observations import (
@@ -23,7 +23,7 @@ SNAPSHOTS_ARE_COMMITTED = "snapshots_are_committed"
 
 
 def high_watermark_never_falls(history: History) -> Iterator[Violation]:
-    """The high watermark of a process never falls, whomever it follows (KafkaRaftClient.updateFollowerHighWatermark)."""
+    """The high watermark of a process never falls, whomever it follows (FollowerState.updateHighWatermark)."""
     for life in history.lives():
         last: HighWatermarkMoved | None = None
         for moved in life.of(HighWatermarkMoved):
@@ -34,7 +34,7 @@ def high_watermark_never_falls(history: History) -> Iterator[Violation]:
 
 
 def committed_by_majority(history: History) -> Iterator[Violation]:
-    """A leader calls committed what a majority of the voters that it counts has (LeaderState.maybeUpdateHighWatermark)."""
+    """A leader calls committed what a majority of its voters has (LeaderState.maybeUpdateHighWatermark)."""
     for counted in history.of(Counted):
         have = sum(end >= counted.offset for end in counted.ends.values())
         if counted.ends and have <= len(counted.ends) // 2:
@@ -68,14 +68,12 @@ def no_truncation_of_committed(history: History) -> Iterator[Violation]:
 
 
 def snapshots_are_committed(history: History) -> Iterator[Violation]:
-    """A node writes snapshots of what is committed only (SnapshotGenerator), and two that end alike are of one epoch."""
+    """A node writes snapshots of what is committed (SnapshotGenerator), and those that end alike are of one epoch."""
     epochs: dict[int, tuple[int, Place]] = {}
     for life in history.lives():
         high = -1
         for said in life.said:
-            if isinstance(said, HighWatermarkMoved):
-                high = max(high, said.offset)
-            elif isinstance(said, Truncated) and said.whole:
+            if isinstance(said, HighWatermarkMoved) or (isinstance(said, Truncated) and said.whole):
                 high = max(high, said.offset)
             elif isinstance(said, SnapshotKept):
                 yield from _of_uncommitted(said, high)
@@ -94,8 +92,3 @@ def _of_two_epochs(kept: SnapshotKept, first: tuple[int, Place]) -> Iterator[Vio
         story = f"the snapshot up to {kept.offset} is of epoch {epoch} for node {place.node}"
         reason = f"{story}, and of epoch {kept.epoch} for node {kept.place.node}"
         yield Violation(SNAPSHOTS_ARE_COMMITTED, reason, (kept.place, place))
-
-
-def committed_ends(history: History) -> Mapping[int, int]:
-    """Return how far each node's log was committed, by its own last word."""
-    return {moved.place.node: moved.offset for moved in history.of(HighWatermarkMoved)}

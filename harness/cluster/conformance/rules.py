@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from harness.cluster.conformance import commit_rules, election_rules, state_rules
+from harness.cluster.conformance import (
+    cleaning_rules,
+    commit_rules,
+    election_rules,
+    leader_rules,
+    state_rules,
+    voter_rules,
+)
 from harness.cluster.conformance.history import History, Violation
 
 
@@ -29,6 +36,13 @@ RULES = (
     Rule("LeaderState.maybeUpdateHighWatermark, Raft §5.4.2", commit_rules.own_epoch_committed_first),
     Rule("KafkaMetadataLog.truncateToEndOffset", commit_rules.no_truncation_of_committed),
     Rule("SnapshotGenerator, KIP-630", commit_rules.snapshots_are_committed),
+    Rule("LeaderState.timeUntilCheckQuorumExpires, KAFKA-15489", leader_rules.check_quorum),
+    Rule("QuorumController.QuorumMetaLogListener, KIP-631", leader_rules.active_controller_leads),
+    Rule("KRaftControlRecordStateMachine, KIP-853", voter_rules.voter_sets_agree),
+    Rule("KRaftControlRecordStateMachine, KIP-853", voter_rules.kraft_versions_agree),
+    Rule("QuorumState.transitionToLeader, KIP-853", voter_rules.leaders_count_their_voters),
+    Rule("KRaftControlRecordStateMachine.updateState, KIP-853", voter_rules.voters_on_disk_are_applied),
+    Rule("KafkaMetadataLog.deleteBeforeSnapshot, KIP-630", cleaning_rules.cleaned_below_log_start),
 )
 
 

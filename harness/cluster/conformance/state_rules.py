@@ -30,17 +30,13 @@ def only_voters_stand(history: History) -> Iterator[Violation]:
         for said in life.said:
             if isinstance(said, VotersApplied):
                 voters = said.ids
-            elif _stands(said) and voters and life.node not in voters:
+            elif isinstance(said, Transitioned) and _stands(said) and voters and life.node not in voters:
                 story = f"node {life.node} became {said.state.kind} of epoch {said.state.epoch}"
                 yield Violation(ONLY_VOTERS_STAND, f"{story}, and voters are {sorted(voters)}", (said.place,))
 
 
-def _stands(said: object) -> bool:
-    return (
-        isinstance(said, Transitioned)
-        and said.before is not None
-        and said.state.kind in (PROSPECTIVE, CANDIDATE, LEADER)
-    )
+def _stands(step: Transitioned) -> bool:
+    return step.before is not None and step.state.kind in (PROSPECTIVE, CANDIDATE, LEADER)
 
 
 def epochs_never_fall(history: History) -> Iterator[Violation]:

@@ -15,7 +15,7 @@ from harness.cluster.conformance.observations import (
 
 SAME, NEXT, LATER, LATER_OR_SAME = "the same epoch", "the next epoch", "a later epoch", "the same epoch or a later one"
 
-# A process begins in what its quorum-state says, and a leader of before as one that has resigned (QuorumState.initialize).
+# A process begins in what its quorum-state says, a leader of before as one that has resigned (QuorumState.initialize).
 FIRST = (UNATTACHED, FOLLOWER, RESIGNED, CANDIDATE)
 
 _ANY_RELEASE = {
