@@ -51,12 +51,14 @@ class History:
     """What nodes said, each in its own order, and what was seen of them.
 
     `is_over` says that every node has ended and that its log was read to the end: only then may something be missed.
+    `slow` is how many times longer everything took on the host, infinite on one that starved its nodes.
     """
 
     said: Mapping[int, Sequence[Said]] = field(default_factory=dict)
     looks: Sequence[Looked] = ()
     files: Sequence[Files] = ()
     is_over: bool = False
+    slow: float = 1.0
 
     def lives(self) -> Iterator[Life]:
         """Yield the life of each process, node by node; lines that are missing begin another one, and another disk."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import groupby
+from itertools import groupby, zip_longest
 
 from harness.cluster.conformance.history import History, Life, Violation
 from harness.cluster.conformance.observations import (
@@ -87,20 +87,20 @@ def active_controller_leads(history: History) -> Iterator[Violation]:
                     story = f"the controller of node {life.node} is active in epoch {claim.epoch}"
                     yield Violation(ACTIVE_CONTROLLER_LEADS, f"{story}, which its node does not lead", (claim.place,))
         if does_claim and history.is_over:
-            yield from _never_claimed(life)
+            yield from _never_claimed(life, _CLAIM_SECONDS * history.slow)
 
 
-def _never_claimed(life: Life) -> Iterator[Violation]:
+def _never_claimed(life: Life, bound: float) -> Iterator[Violation]:
     """Yield epochs that a node led for long, committing in them, without its controller becoming active."""
     claimed = {claim.epoch for claim in life.of(ControllerClaimed)}
     first = {counted.first_of: counted.place for counted in life.of(Counted) if counted.first_of >= 0}
     steps = [*life.of(Transitioned)]
-    for step, after in zip(steps, [*steps[1:], None], strict=True):
+    for step, after in zip_longest(steps, steps[1:]):
         epoch = step.state.epoch
         if step.state.kind != LEADER or epoch in claimed or epoch not in first:
             continue
         until = after.place if after is not None else life.said[-1].place
-        if until.at - first[epoch].at > _CLAIM_SECONDS:
+        if until.at - first[epoch].at > bound:
             story = f"node {life.node} led epoch {epoch} for {until.at - first[epoch].at:.0f} s after it committed"
             reason = f"{story} in it, and its controller did not become active"
             yield Violation(ACTIVE_CONTROLLER_LEADS, reason, (until, step.place))

@@ -31,6 +31,8 @@ from harness.cluster.conformance.observations import (
 
 # The layout of node logs (harness.cluster.config.LOG_PATTERN).
 _LINE = re.compile(r"^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)[,.](\d{3})[^\]]{0,10}\] [A-Z]+ (.*) \([\w.$]+\)\s*$")
+# A process that was killed may leave half a line, behind which the next one writes its first.
+_ANOTHER = re.compile(r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[,.]\d{3}")
 _KIND = re.compile(r"(\w+?)(State)?\(")
 _EPOCH = re.compile(r"(?<!\w)epoch=(\d+)")
 _LEADER = re.compile(r"(?<!\w)leader(?:Id)?=(?:OptionalInt\[)?(\d+)")
@@ -60,7 +62,7 @@ def read_line(node: int, number: int, line: bytes) -> Said | None:
     if found is None:
         return None
     whole = _LINE.match(line.decode("utf-8", "replace"))
-    if whole is None:
+    if whole is None or _ANOTHER.search(whole[3]):
         return None
     place = Place(node, number, _second(whole[1]) + int(whole[2]) / 1000)
     return _READERS[found.group()](place, whole[3])

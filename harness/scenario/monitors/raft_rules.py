@@ -1,0 +1,148 @@
+"""Raft's rules, held against what every node logs of itself: docs/conformance.md."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from harness.cluster.cluster import Cluster
+from harness.cluster.conformance.history import History, Violation
+from harness.cluster.conformance.observations import DiskReplaced, Looked, Place, Said, Transitioned
+from harness.cluster.conformance.reading import LogReader, files_of
+from harness.cluster.conformance.rules import violations
+from harness.cluster.metadata_log.folder import LogFolder
+from harness.cluster.node import Node, NodeState
+from harness.cluster.watch import Look
+from harness.model.events import ENDED, Noted, RoleChanged
+from harness.model.incidents import Incident, IncidentKind
+from harness.model.runs import Evidence
+from harness.scenario.monitors.base import Monitor, RunRecord
+from harness.scenario.monitors.host_not_starved import HostNotStarved
+from harness.scenario.slowness import Slowness
+from harness.scenario.verbs import monitor
+
+_READ_EVERY_SECONDS = 1.0
+_MOST_ROLES = 2000
+_MOST_LOOKS = 20_000
+# A leader whose voters have fetched within this is no case for check-quorum, however slow the host is.
+_SILENT_SECONDS = 2.0
+_WINDOW_SECONDS = 10.0
+
+
+@monitor
+class RaftRules(Monitor):
+    """Reads on in every node's log once a second, and judges after each fault and when every node has ended."""
+
+    name: ClassVar[str] = "raft_rules"
+
+    def __init__(self, record: RunRecord, cluster: Cluster) -> None:
+        super().__init__(record, cluster)
+        self._readers: dict[int, LogReader] = {}
+        self._said: dict[int, list[Said]] = {}
+        self._lives: dict[int, str] = {}
+        self._ended: dict[int, float] = {}
+        self._looks: list[Looked] = []
+        self._read_at = 0.0
+        self._steps = 0
+        self._broken: set[str] = set()
+        self._host: HostNotStarved | None = None
+        self._lock = threading.RLock()
+
+    def meet(self, others: Sequence[Monitor]) -> None:
+        """Find who knows how slow the host is."""
+        self._host = next((each for each in others if isinstance(each, HostNotStarved)), None)
+
+    def on_node(self, node: Node, line: int) -> None:  # noqa: ARG002
+        """Read what a node wrote up to its start, and note whether somebody has emptied its disk since."""
+        life = LogFolder(node.id, node.metadata_log).life
+        with self._lock:
+            if node.state is NodeState.STARTING:
+                self._read_on(node)
+                if self._lives.get(node.id, life) != life:
+                    self._said[node.id].append(DiskReplaced(Place(node.id, self._readers[node.id].lines)))
+            elif life:
+                self._lives[node.id] = life
+            if node.state in ENDED:
+                self._ended[node.id] = time.time()
+
+    def on_look(self, look: Look, line: int) -> None:
+        """Keep what leaders say of their voters, and read on in the logs, once a second."""
+        at = time.time() - (time.monotonic() - look.at)
+        with self._lock:
+            for epoch, leader in look.quorum.leaders:
+                fetched = look.quorum.fetched.get(leader, {})
+                if fetched and len(self._looks) < _MOST_LOOKS:
+                    self._looks.append(Looked(at, leader, epoch, fetched, self._slow(at, fetched, look.at), line))
+            if look.at - self._read_at >= _READ_EVERY_SECONDS:
+                self._read_at = look.at
+                self._read_all()
+
+    def after_fault(self) -> None:
+        """Judge what was said so far."""
+        with self._lock:
+            self._read_all()
+            history = History(self._said, tuple(self._looks))
+        self._report(violations(history))
+
+    def after(self) -> None:
+        """Read every log to its end, look at the files, and judge all of it."""
+        with self._lock:
+            self._read_all()
+            nodes = [node for node in self.cluster.nodes.values() if node.was_started]
+            now = time.time()
+            files = [files_of(node.id, node.metadata_log, self._ended.get(node.id, now)) for node in nodes]
+            slow = _factor(self._slowness(0.0))
+            history = History(self._said, tuple(self._looks), files, is_over=True, slow=slow)
+        self._report(violations(history))
+
+    def measures(self) -> Mapping[str, float]:
+        """Return how many steps from one state to another were judged."""
+        return {"raft_steps_judged": self._steps}
+
+    def _slow(self, at: float, fetched: Mapping[int, float], now: float) -> float:
+        """Return how many times longer things take on this host, where that matters; infinite where it starves."""
+        if at - max(fetched.values()) < _SILENT_SECONDS:
+            return 1.0
+        return _factor(self._slowness(now - _WINDOW_SECONDS))
+
+    def _slowness(self, since: float) -> Slowness:
+        return self._host.slowness(since) if self._host is not None else Slowness()
+
+    def _read_all(self) -> None:
+        for node in self.cluster.nodes.values():
+            self._read_on(node)
+
+    def _read_on(self, node: Node) -> None:
+        reader = self._readers.setdefault(node.id, LogReader(node.id, node.log_file))
+        said = self._said.setdefault(node.id, [])
+        for each in reader.read_on():
+            said.append(each)
+            if isinstance(each, Transitioned):
+                self._note_role(each)
+
+    def _note_role(self, step: Transitioned) -> None:
+        self._steps += 1
+        if self._steps <= _MOST_ROLES:
+            state, place = step.state, step.place
+            ago = round(max(time.time() - place.at, 0.0), 3)
+            self.record.write(RoleChanged(place.node, state.kind.lower(), state.epoch, state.leader, ago, place.line))
+
+    def _report(self, found: Sequence[Violation]) -> None:
+        """Report the first violation of each rule, with the lines that show it."""
+        for each in found:
+            if each.name not in self._broken:
+                self._broken.add(each.name)
+                line = self.record.write(Noted(f"{each.name}: {each.reason}"))
+                self.record.report(Incident(IncidentKind.INVARIANT_BROKEN, each.name, each.reason), each.line or line)
+                self.record.show(*(self._evidence(each, place) for place in each.places))
+
+    def _evidence(self, found: Violation, place: Place) -> Evidence:
+        log = self.cluster.nodes[place.node].log_file
+        return self.record.folder.evidence(log, place.line, f"{found.name}: what node {place.node} says")
+
+
+def _factor(slowness: Slowness) -> float:
+    return math.inf if slowness.is_starved else slowness.factor
