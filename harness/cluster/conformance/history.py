@@ -14,7 +14,9 @@ from harness.cluster.conformance.observations import (
     Place,
     Said,
     Transitioned,
+    Truncated,
     Unseen,
+    VotersApplied,
 )
 
 _S = TypeVar("_S", bound=Said)
@@ -44,6 +46,19 @@ class Life:
     def of(self, kind: type[_S]) -> Iterator[_S]:
         """Yield what it said of one kind."""
         return (each for each in self.said if isinstance(each, kind))
+
+    def with_voters(self) -> Iterator[tuple[Said, VotersApplied | None]]:
+        """Yield each with the newest voters that its log named by then, uncommitted or not (KIP-853); None if unknown.
+
+        What is cut off names nobody any more; where all of the log gave way to a snapshot, that names them next.
+        """
+        applied: list[VotersApplied] = []
+        for said in self.said:
+            if isinstance(said, VotersApplied):
+                applied.append(said)
+            elif isinstance(said, Truncated):
+                applied = [] if said.whole else [each for each in applied if each.offset < said.offset]
+            yield said, applied[-1] if applied else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.cluster.conformance.history import History, Violation
-from harness.cluster.conformance.observations import CANDIDATE, LEADER, PROSPECTIVE, Transitioned, VotersApplied
+from harness.cluster.conformance.observations import CANDIDATE, LEADER, PROSPECTIVE, Transitioned
 from harness.cluster.conformance.transitions import why_illegal
 from harness.cluster.metadata_log.broken import EPOCH_NEVER_FALLS
 
@@ -26,13 +26,11 @@ def only_voters_stand(history: History) -> Iterator[Violation]:
     A process may begin as the candidate that it was before. A leader leads on until its removal is committed.
     """
     for life in history.lives():
-        voters = None
-        for said in life.said:
-            if isinstance(said, VotersApplied):
-                voters = said.ids
-            elif isinstance(said, Transitioned) and _stands(said) and voters and life.node not in voters:
+        for said, voters in life.with_voters():
+            if isinstance(said, Transitioned) and _stands(said) and voters and life.node not in voters.ids:
                 story = f"node {life.node} became {said.state.kind} of epoch {said.state.epoch}"
-                yield Violation(ONLY_VOTERS_STAND, f"{story}, and voters are {sorted(voters)}", (said.place,))
+                reason = f"{story}, and voters are {sorted(voters.ids)}"
+                yield Violation(ONLY_VOTERS_STAND, reason, (said.place, voters.place))
 
 
 def _stands(step: Transitioned) -> bool:

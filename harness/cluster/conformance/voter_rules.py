@@ -49,18 +49,13 @@ def kraft_versions_agree(history: History) -> Iterator[Violation]:
 def leaders_count_their_voters(history: History) -> Iterator[Violation]:
     """A new leader counts the voters of the newest record that it has applied, committed or not (KIP-853)."""
     for life in history.lives():
-        applied: list[VotersApplied] = []
-        for said in life.said:
-            if isinstance(said, VotersApplied):
-                applied.append(said)
-            elif isinstance(said, Truncated):
-                applied = [each for each in applied if each.offset < said.offset]
-            elif isinstance(said, Transitioned) and said.state.kind == LEADER and applied and said.state.voters:
-                newest = applied[-1]
-                if newest.ids != said.state.voters:
-                    story = f"node {life.node} leads epoch {said.state.epoch} with voters {sorted(said.state.voters)}"
-                    reason = f"{story}, and its log names {sorted(newest.ids)} at offset {newest.offset}"
-                    yield Violation(VOTERS_AS_LOGGED, reason, (said.place, newest.place))
+        for said, newest in life.with_voters():
+            if not isinstance(said, Transitioned) or said.state.kind != LEADER or newest is None:
+                continue
+            if said.state.voters not in (frozenset(), newest.ids):
+                story = f"node {life.node} leads epoch {said.state.epoch} with voters {sorted(said.state.voters)}"
+                reason = f"{story}, and its log names {sorted(newest.ids)} at offset {newest.offset}"
+                yield Violation(VOTERS_AS_LOGGED, reason, (said.place, newest.place))
 
 
 def voters_on_disk_are_applied(history: History) -> Iterator[Violation]:
@@ -109,7 +104,7 @@ def _committed(life: Life, kind: type[_A]) -> Iterator[_A]:
         if isinstance(said, kind) and said.offset >= 0:
             pending.append(said)
         elif isinstance(said, Truncated):
-            pending = [each for each in pending if each.offset < said.offset]
+            pending = [] if said.whole else [each for each in pending if each.offset < said.offset]
         elif isinstance(said, HighWatermarkMoved):
             yield from (each for each in pending if each.offset < said.offset)
             pending = [each for each in pending if each.offset >= said.offset]
