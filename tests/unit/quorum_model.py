@@ -1,4 +1,4 @@
-"""A small model of Kafka's Raft: what nodes say in their logs, whatever happens to them. A defect makes it break a rule.
+"""A small model of Kafka's Raft: what nodes say in their logs, whatever happens. A defect makes it break a rule.
 
 Nodes 0 to 2 vote at first, 3 and 4 observe and may be made voters. Every method is something that can happen, and does
 nothing where it cannot. Two nodes share nothing but what a method hands from one to the other.
@@ -20,8 +20,8 @@ from harness.cluster.conformance.observations import (
     DiskReplaced,
     Files,
     HighWatermarkMoved,
-    Looked,
     LogStartMoved,
+    Looked,
     Place,
     SnapshotKept,
     State,
@@ -389,10 +389,34 @@ class QuorumModel:
         return History(said, tuple(self.looks), files, is_over=True)
 
 
-STEPS = (
-    "tick fetch fetch fetch fetch write vote vote vote count stand learn give_up look kill start start snapshot clean "
-    "elect go_on go_on change_voters resign wipe claim"
-).split()
+STEPS = [
+    "tick",
+    "fetch",
+    "fetch",
+    "fetch",
+    "fetch",
+    "write",
+    "vote",
+    "vote",
+    "vote",
+    "count",
+    "stand",
+    "learn",
+    "give_up",
+    "look",
+    "kill",
+    "start",
+    "start",
+    "snapshot",
+    "clean",
+    "elect",
+    "go_on",
+    "go_on",
+    "change_voters",
+    "resign",
+    "wipe",
+    "claim",
+]
 
 
 def happen(model, step, node, other, most):
