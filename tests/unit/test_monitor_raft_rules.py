@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from harness.cluster.address import Address
 from harness.cluster.node import NodeState
 from harness.cluster.probes import Quorum
 from harness.cluster.watch import Look
@@ -51,6 +52,7 @@ class LoggingNode:
 
     def __init__(self, number, folder):
         self.id, self.state = number, NodeState.READY
+        self.config = SimpleNamespace(controller=Address("h", number))
         self.log_file = folder / str(number) / "server.log"
         self.metadata_log = folder / str(number) / "data" / "__cluster_metadata-0"
         self.metadata_log.mkdir(parents=True)
@@ -82,7 +84,7 @@ def nodes(record):
 
 @pytest.fixture
 def watching(record, nodes):
-    return RaftRules(record, SimpleNamespace(nodes={node.id: node for node in nodes}))
+    return RaftRules(record, SimpleNamespace(nodes={node.id: node for node in nodes}, voters=nodes))
 
 
 def look(at=0.0, fetched=None, epoch=2):
@@ -107,7 +109,7 @@ def test_what_a_node_becomes_is_journaled_with_the_line_and_the_age_of_what_it_l
     assert first == RoleChanged(1, "unattached", 1, ago=first.ago, line=1)
     assert second == RoleChanged(1, "follower", 1, 0, second.ago, 2)
     assert (3.0 <= first.ago < 5.0, second.ago < 2.0) == (True, True)
-    assert watching.measures() == {"raft_steps_judged": 2}
+    assert watching.measures() == {"raft_steps_judged": 2, "endpoint_unregistered_seconds": 0.0}
 
 
 def test_logs_are_read_once_a_second(record, nodes, watching):
@@ -174,6 +176,19 @@ def test_a_node_that_keeps_its_disk_keeps_its_epoch(record, nodes, watching):
     node.went("null", UNATTACHED.format(0))
     watching.after()
     assert [incident.name for incident, _ in record.incidents] == ["epoch_never_falls"]
+
+
+def test_a_voter_whose_new_address_stays_unknown_is_told_and_measured_and_breaks_no_rule(record, nodes, watching):
+    named = {0: Address("h", 0), 1: Address("h", 91)}  # node 2 is no voter any more
+    for at in (100.0, 104.0, 109.0, 110.0):
+        watching.on_look(Look(at, Quorum(0, 2, endpoints=named), {}), 1)
+    told = (
+        "the voter set names h:91 for node 1, which listens at h:1, for 9 s: UpdateRaftVoter is overdue (KAFKA-16538)"
+    )
+    assert (record.of(Noted), record.incidents) == ([Noted(told, 1)], [])
+    watching.on_look(Look(111.0, Quorum(0, 2, endpoints={1: Address("h", 1)}), {}), 1)
+    watching.on_look(Look(130.0, Quorum(0, 2, endpoints=named), {}), 1)
+    assert watching.measures()["endpoint_unregistered_seconds"] == 10.0
 
 
 def silent_leader(nodes, watching, host=None):

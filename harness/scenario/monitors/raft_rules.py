@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from harness.cluster.cluster import Cluster
+from harness.cluster.conformance.endpoints import PERIODS_IN_FETCH_TIMEOUTS, Unregistered, follow
 from harness.cluster.conformance.history import History, Violation
 from harness.cluster.conformance.observations import DiskReplaced, Looked, Place, Said, Transitioned
 from harness.cluster.conformance.reading import LogReader, files_of
@@ -30,6 +31,8 @@ _MOST_LOOKS = 20_000
 # A leader whose voters have fetched within this is no case for check-quorum, however slow the host is.
 _SILENT_SECONDS = 2.0
 _WINDOW_SECONDS = 10.0
+# What is told of a voter that is not known where it listens: three fetch time-outs, and one in which it is asked.
+_REGISTERED_SECONDS = (PERIODS_IN_FETCH_TIMEOUTS + 1) * 2.0
 
 
 @monitor
@@ -48,6 +51,8 @@ class RaftRules(Monitor):
         self._read_at = 0.0
         self._steps = 0
         self._broken: set[str] = set()
+        self._unregistered = Unregistered()
+        self._told: set[int] = set()
         self._host: HostNotStarved | None = None
         self._lock = threading.RLock()
 
@@ -76,6 +81,7 @@ class RaftRules(Monitor):
                 fetched = look.quorum.fetched.get(leader, {})
                 if fetched and len(self._looks) < _MOST_LOOKS:
                     self._looks.append(Looked(at, leader, epoch, fetched, self._slow(at, fetched, look.at), line))
+            self._follow_endpoints(look)
             if look.at - self._read_at >= _READ_EVERY_SECONDS:
                 self._read_at = look.at
                 self._read_all()
@@ -99,8 +105,23 @@ class RaftRules(Monitor):
         self._report(violations(history))
 
     def measures(self) -> Mapping[str, float]:
-        """Return how many steps from one state to another were judged."""
-        return {"raft_steps_judged": self._steps}
+        """Return how many steps from one state to another were judged, and how long a voter's address was not known."""
+        longest = round(self._unregistered.longest, 1)
+        return {"raft_steps_judged": self._steps, "endpoint_unregistered_seconds": longest}
+
+    def _follow_endpoints(self, look: Look) -> None:
+        """Tell of a voter whose present address the voter set does not come to know."""
+        if not look.quorum.endpoints:
+            return
+        present = {node.id: node.config.controller for node in self.cluster.voters if node.state is NodeState.READY}
+        there = {node: address for node, address in present.items() if address is not None}
+        self._unregistered = follow(self._unregistered, look.at, look.quorum.endpoints, there)
+        for node, since in self._unregistered.since.items():
+            if look.at - since > _REGISTERED_SECONDS and node not in self._told:
+                self._told.add(node)
+                story = f"the voter set names {look.quorum.endpoints[node]} for node {node}, which listens at"
+                text = f"{story} {there[node]}, for {look.at - since:.0f} s: UpdateRaftVoter is overdue (KAFKA-16538)"
+                self.record.write(Noted(text, node))
 
     def _slow(self, at: float, fetched: Mapping[int, float], now: float) -> float:
         """Return how many times longer things take on this host, where that matters; infinite where it starves."""
