@@ -217,6 +217,14 @@ FORGED = {
     "a snapshot of what is not committed": ("snapshots_are_committed", history([high(14), kept(15, 1)])),
     "two snapshots of one end and two epochs": ("snapshots_are_committed", history([kept(15, 1)], [kept(15, 2)])),
     "a leader that nobody fetches from stays": ("check_quorum", history(elected(3), [FOLLOWS], looks=SILENT)),
+    "a leader that was cut off stays beside another one": (
+        "check_quorum",
+        history(
+            elected(3),
+            [FOLLOWS],
+            looks=[each for look_ in SILENT for each in (look_, Looked(look_.at, 1, 4, {0: -1.0, 2: look_.at}))],
+        ),
+    ),
     "a leader of five that only one fetches from stays": (
         "check_quorum",
         history(

@@ -210,6 +210,13 @@ def test_a_leader_that_nobody_fetches_from_and_that_stays_is_found_by_what_it_an
     assert incident.reason.startswith("node 0 still leads epoch 2, and for 28.")
 
 
+def test_answers_of_a_leader_that_is_fetched_from_are_not_kept(nodes, watching):
+    now = time.monotonic()
+    for ago in range(60, 0, -1):
+        watching.on_look(look(now - ago, {0: -1.0, 1: time.time() - ago, 2: -1.0}), 17)
+    assert len(watching._looks) == 1
+
+
 def test_on_a_host_that_starves_nodes_that_says_nothing(record, nodes, watching, monkeypatch):
     monkeypatch.setattr("harness.scenario.monitors.raft_rules.HostNotStarved", StarvedHost)
     silent_leader(nodes, watching, StarvedHost())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from itertools import groupby, zip_longest
 
@@ -39,9 +40,31 @@ def check_quorum(history: History) -> Iterator[Violation]:
         return
     began = _beginnings(history)
     snapshots = [kept.place.at for kept in history.of(SnapshotKept) if kept.fetched]
-    for (leader, epoch), looks in groupby(history.looks, key=lambda look: (look.leader, look.epoch)):
+    in_turn = sorted(history.looks, key=_whose)  # while two say that they lead, both answer each look
+    for (leader, epoch), looks in groupby(in_turn, key=_whose):
         if (leader, epoch) in began:
             yield from _unfetched(list(looks), began[leader, epoch], timeout * CHECK_QUORUM_FACTOR, snapshots)
+
+
+def _whose(look: Looked) -> tuple[int, int]:
+    return look.leader, look.epoch
+
+
+def _needed(look: Looked) -> int:
+    """Return how many other voters it takes for a majority."""
+    return len(look.fetched) // 2 + (look.leader not in look.fetched)
+
+
+def silent_seconds(look: Looked) -> float:
+    """Return for how long no majority has fetched, by the leader's account; 0 where nobody needs to.
+
+    Infinite where not enough of them ever did in its epoch.
+    """
+    in_turn = sorted((at for node, at in look.fetched.items() if node != look.leader), reverse=True)
+    needed = _needed(look)
+    if not needed:
+        return 0.0
+    return look.at - in_turn[needed - 1] if in_turn[needed - 1] >= 0 else math.inf
 
 
 def _beginnings(history: History) -> Mapping[tuple[int, int], Place]:
@@ -59,12 +82,8 @@ def _unfetched(looks: list[Looked], began: Place, bound: float, snapshots: list[
     for look in looks:
         if frozenset(look.fetched) != voters:
             since, voters = look.at, frozenset(look.fetched)  # another majority counts
-        need = len(voters) // 2 + (look.leader not in voters)
-        if not need:
-            continue
-        in_turn = sorted((at for node, at in look.fetched.items() if node != look.leader), reverse=True)
-        last = max(since, in_turn[need - 1])
-        allowed = bound * (1 if need == 1 else 2) * look.slow + _GRACE_SECONDS
+        last = max(since, look.at - silent_seconds(look))
+        allowed = bound * (1 if _needed(look) <= 1 else 2) * look.slow + _GRACE_SECONDS
         if look.at - last <= allowed or any(last < at <= look.at for at in snapshots):
             first = 0.0
             continue

@@ -6,11 +6,13 @@ import math
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from harness.cluster.cluster import Cluster
 from harness.cluster.conformance.endpoints import PERIODS_IN_FETCH_TIMEOUTS, Unregistered, follow
 from harness.cluster.conformance.history import History, Violation
+from harness.cluster.conformance.leader_rules import silent_seconds
 from harness.cluster.conformance.observations import DiskReplaced, Looked, Place, Said, Transitioned
 from harness.cluster.conformance.reading import LogReader, files_of
 from harness.cluster.conformance.rules import violations
@@ -27,7 +29,6 @@ from harness.scenario.verbs import monitor
 
 _READ_EVERY_SECONDS = 1.0
 _MOST_ROLES = 2000
-_MOST_LOOKS = 20_000
 # A leader whose voters have fetched within this is no case for check-quorum, however slow the host is.
 _SILENT_SECONDS = 2.0
 _WINDOW_SECONDS = 10.0
@@ -48,6 +49,7 @@ class RaftRules(Monitor):
         self._lives: dict[int, str] = {}
         self._ended: dict[int, float] = {}
         self._looks: list[Looked] = []
+        self._newest: dict[int, Looked] = {}
         self._read_at = 0.0
         self._steps = 0
         self._broken: set[str] = set()
@@ -78,9 +80,8 @@ class RaftRules(Monitor):
         at = time.time() - (time.monotonic() - look.at)
         with self._lock:
             for epoch, leader in look.quorum.leaders:
-                fetched = look.quorum.fetched.get(leader, {})
-                if fetched and len(self._looks) < _MOST_LOOKS:
-                    self._looks.append(Looked(at, leader, epoch, fetched, self._slow(at, fetched, look.at), line))
+                if fetched := look.quorum.fetched.get(leader):
+                    self._take(Looked(at, leader, epoch, fetched, line=line), look.at)
             self._follow_endpoints(look)
             if look.at - self._read_at >= _READ_EVERY_SECONDS:
                 self._read_at = look.at
@@ -123,11 +124,17 @@ class RaftRules(Monitor):
                 text = f"{story} {there[node]}, for {look.at - since:.0f} s: UpdateRaftVoter is overdue (KAFKA-16538)"
                 self.record.write(Noted(text, node))
 
-    def _slow(self, at: float, fetched: Mapping[int, float], now: float) -> float:
-        """Return how many times longer things take on this host, where that matters; infinite where it starves."""
-        if at - max(fetched.values()) < _SILENT_SECONDS:
-            return 1.0
-        return _factor(self._slowness(now - _WINDOW_SECONDS))
+    def _take(self, look: Looked, now: float) -> None:
+        """Keep an answer that may say something: of a silent majority, of its end, of another leader or voter set."""
+        last = self._newest.get(look.leader)
+        is_silent = silent_seconds(look) >= _SILENT_SECONDS
+        is_new = last is None or (last.epoch, last.fetched.keys()) != (look.epoch, look.fetched.keys())
+        was_silent = last is not None and silent_seconds(last) >= _SILENT_SECONDS
+        self._newest[look.leader] = look
+        if is_silent:
+            self._looks.append(replace(look, slow=_factor(self._slowness(now - _WINDOW_SECONDS))))
+        elif is_new or was_silent:
+            self._looks.append(look)
 
     def _slowness(self, since: float) -> Slowness:
         return self._host.slowness(since) if self._host is not None else Slowness()
