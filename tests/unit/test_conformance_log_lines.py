@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -37,7 +37,7 @@ from harness.cluster.conformance.observations import (
 from harness.cluster.conformance.reading import LogReader, files_of
 
 TIME = "2026-11-24 10:45:58,301"
-AT = datetime(2026, 11, 24, 10, 45, 58, 301000).timestamp()
+AT = datetime(2026, 11, 24, 10, 45, 58, 301000, UTC).timestamp()
 KEY = "directoryId=Optional[bErbaPAhTSWZWTxeGsV2QQ]"
 VOTERS_REQUEST = (
     "Vote request VoteRequestData(clusterId='x', voterId=0, topics=[TopicData(topicName='__cluster_metadata', "

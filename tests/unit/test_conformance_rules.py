@@ -230,12 +230,12 @@ FORGED = {
         history(
             elected(3, voters=frozenset(range(5))),
             [FOLLOWS],
-            looks=[look(at, at, 1003.0, 1003.0, 1003.0) for at in (1004.0, 1012.5, 1014.0)],
+            looks=[look(at, at, 1003.0, 1003.0, 1003.0) for at in (1004.0, 1013.0, 1014.5)],
         ),
     ),
     "a leader whom nobody ever fetched from stays": (
         "check_quorum",
-        history(elected(3), [FOLLOWS], looks=[look(1009.0, -1.0, -1.0), look(1010.5, -1.0, -1.0)]),
+        history(elected(3), [FOLLOWS], looks=[look(at, -1.0, -1.0) for at in (1003.0, 1009.0, 1010.5)]),
     ),
     "a controller is active where another node leads": (
         "active_controller_leads",
@@ -311,6 +311,7 @@ ALLOWED = {
     ),
     "a voter that no log is here for may have voted": history(elected(3), over=True),
     "a voter's log has not been read as far as its vote": history(elected(3), [begin(state(UNATTACHED, 2))], []),
+    "two looks at a leader that was first looked at late": history(elected(3), [FOLLOWS], looks=SILENT[1:]),
     "one look at a silent leader, which may have been held": history(elected(3), [FOLLOWS], looks=SILENT[:2]),
     "a leader that nobody fetches from, on a host that starves it": history(
         elected(3), [FOLLOWS], looks=[replace(each, slow=float("inf")) for each in SILENT]

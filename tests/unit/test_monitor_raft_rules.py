@@ -66,7 +66,7 @@ class LoggingNode:
     def went(self, before, state, ago=0.0):
         """Log a step from one state to another."""
         at = time.time() - ago
-        stamp = f"{time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(at))},{int(at % 1 * 1000):03d}"
+        stamp = f"{time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(at))},{int(at % 1 * 1000):03d}"
         with self.log_file.open("a") as stream:
             step = f"Completed transition to {state} from {before}"
             stream.write(f"[{stamp}] INFO [RaftManager id={self.id}] {step} (org.apache.kafka.raft.QuorumState)\n")
@@ -198,7 +198,7 @@ def silent_leader(nodes, watching, host=None):
     nodes[0].went(CANDIDATE.format(2), LEADER.format(2), ago=60)
     watching.meet([watching, *([host] if host else [])])
     now = time.monotonic()
-    for ago in (3.0, 1.5):
+    for ago in (40.0, 3.0, 1.5):
         watching.on_look(look(now - ago, {0: -1.0, 1: time.time() - 30, 2: time.time() - 40}), 17)
     watching.after_fault()
 

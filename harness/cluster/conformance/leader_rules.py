@@ -78,7 +78,7 @@ def _beginnings(history: History) -> Mapping[tuple[int, int], Place]:
 
 def _unfetched(looks: list[Looked], began: Place, bound: float, snapshots: list[float]) -> Iterator[Violation]:
     """Yield that looks at one leader, some time apart, all show it without a majority for too long."""
-    since, voters, first = began.at, frozenset(looks[0].fetched), 0.0
+    since, voters, first = looks[0].at, frozenset(looks[0].fetched), 0.0
     for look in looks:
         if frozenset(look.fetched) != voters:
             since, voters = look.at, frozenset(look.fetched)  # another majority counts

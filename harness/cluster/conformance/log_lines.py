@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import time
+from calendar import timegm
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -94,7 +95,8 @@ def _is_of_4(text: str) -> bool:
 
 @lru_cache(maxsize=8)
 def _second(text: str) -> float:
-    return time.mktime(time.strptime(text, "%Y-%m-%d %H:%M:%S"))
+    """Return a moment as seconds since 1970; nodes of the harness log in UTC (harness.base.processes)."""
+    return timegm(time.strptime(text, "%Y-%m-%d %H:%M:%S"))
 
 
 def _number(pattern: re.Pattern[str], text: str) -> int:
