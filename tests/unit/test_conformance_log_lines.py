@@ -136,14 +136,15 @@ SAID = {
     "[RaftManager id=7] Latest set of voters is VoterSet(voters={0=VoterNode(voterKey=ReplicaKey(id=0, directoryId="
     "Optional[a]), listeners=Endpoints(endpoints={ListenerName(CONTROLLER)=" + NODE + "}), supportedKRaftVersion="
     "SupportedVersionRange[min_version:0, max_version:1]), 1=VoterNode(voterKey=ReplicaKey(id=1, directoryId=Optional"
-    ".empty), listeners=Endpoints(endpoints={ListenerName(CONTROLLER)=h/<unresolved>:1}), supportedKRaftVersion=x)}) "
+    ".empty), listeners=Endpoints(endpoints={ListenerName(SECOND)=/10.0.0.1:2, "
+    "ListenerName(CONTROLLER)=h/<unresolved>:1}), supportedKRaftVersion=x)}) "
     "at offset -1": (
         VotersApplied,
         -1,
         frozenset(
             {
-                (0, "Optional[a]", f"ListenerName(CONTROLLER)={NODE}"),
-                (1, "Optional.empty", "ListenerName(CONTROLLER)=h/<unresolved>:1"),
+                (0, "a", "CONTROLLER:26080"),
+                (1, "", "CONTROLLER:1 SECOND:2"),
             }
         ),
     ),
@@ -153,6 +154,11 @@ SAID = {
     "generated": (LogStartMoved, 291),
     "[QuorumController id=7] Becoming the active controller at epoch 3, next write offset 425.": (ControllerClaimed, 3),
 }
+SAID["[RaftManager id=7] Latest set of voters is VoterSet(voters={0=VoterNode(0 at h:1)}) at offset 9"] = (
+    VotersApplied,
+    9,
+    frozenset(),
+)
 SAYS_NOTHING = (
     "[RaftManager id=7] Registered the listener org.apache.kafka.image.loader.MetadataLoader@1",
     f"[RaftManager id=7] Completed transition to {TWO_STATES[0]}",
@@ -258,3 +264,14 @@ def test_the_files_of_a_metadata_log_are_where_segments_begin_and_snapshots_end(
         (tmp_path / name).write_bytes(segment((1, [b"a"])))
     assert files_of(3, tmp_path, 9.0) == Files(3, 9.0, (50,), (50,))
     assert files_of(3, tmp_path / "none", 9.0) == Files(3, 9.0)
+
+
+def test_both_releases_name_the_same_voters_in_their_own_way():
+    voter = (
+        "VoterNode(voterKey=ReplicaKey(id=0, directoryId={0}), listeners=Endpoints(endpoints={{ListenerName(C)={1}:9}})"
+    )
+    older, newer = (
+        read_line(7, 1, line(f"[RaftManager id=7] Latest set of voters is VoterSet(voters={{0={each}}}) at offset 2"))
+        for each in (voter.format("Optional[x_-y]", "h/<unresolved>"), voter.format("x_-y", "h/10.0.0.1"))
+    )
+    assert older == newer

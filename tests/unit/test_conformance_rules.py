@@ -306,6 +306,11 @@ ALLOWED = {
     "a node that was voted out by a change that was cut off stands": history(
         [voters(2, 0, 1, 2), voters(9, 1, 2), cut(9), step(state(UNATTACHED, 3), state(CANDIDATE, 4))]
     ),
+    "voters are printed in a way that cannot be read": history(
+        [voters(9, 1, 2), voters(12), step(state(UNATTACHED, 3), state(CANDIDATE, 4)), high(20)],
+        [voters(12, 1, 2), high(20)],
+        files=[Files(0, 2000.0, voters={12: frozenset({1, 2})})],
+    ),
     "a process begins as the candidate that it was, and is no voter any more": history(
         [voters(9, 1, 2), begin(state(CANDIDATE, 4))]
     ),

@@ -58,7 +58,7 @@ class Life:
                 applied.append(said)
             elif isinstance(said, Truncated):
                 applied = [] if said.whole else [each for each in applied if each.offset < said.offset]
-            yield said, applied[-1] if applied else None
+            yield said, applied[-1] if applied and applied[-1].voters else None
 
 
 @dataclass(frozen=True, slots=True)

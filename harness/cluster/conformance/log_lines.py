@@ -49,6 +49,7 @@ _END = re.compile(r"replicaKey=ReplicaKey\(id=(\d+)[^)]*\), endOffset=Optional(?
 _VOTER = re.compile(
     r"VoterNode\(voterKey=ReplicaKey\(id=(\d+), directoryId=([^)]*)\), listeners=Endpoints\(endpoints=\{([^}]*)\}"
 )
+_LISTENER = re.compile(r"ListenerName\(([^)]*)\)=[^,}]*:(\d+)")
 _AT_OFFSET = re.compile(r"at offset (-?\d+)$")
 _VERSION = re.compile(r"KRAFT_VERSION_(\d+)")
 _SNAPSHOT_FILE = re.compile(r"(\d{20})-(\d{10})")
@@ -153,8 +154,21 @@ def _truncated_fully(place: Place, text: str) -> Said | None:
 
 def _voters(place: Place, text: str) -> Said | None:
     at = _AT_OFFSET.search(text)
-    found = frozenset((int(node), directory, where) for node, directory, where in _VOTER.findall(text))
-    return VotersApplied(place, int(at[1]), found) if at else None
+    each = ((int(node), _directory(printed), _ports(where)) for node, printed, where in _VOTER.findall(text))
+    found = frozenset(each)
+    is_whole = len(found) == text.count("VoterNode(")
+    return VotersApplied(place, int(at[1]), found if is_whole else frozenset()) if at else None
+
+
+def _directory(printed: str) -> str:
+    """Return a directory id: 4 prints it by itself, 3.9 as an Optional; empty for none."""
+    found = printed.removeprefix("Optional[").removesuffix("]")
+    return "" if found in ("Optional.empty", "<undefined>") else found
+
+
+def _ports(endpoints: str) -> str:
+    """Return listeners and their ports, in one order; how a host is printed depends on whether it was looked up."""
+    return " ".join(sorted(f"{name}:{port}" for name, port in _LISTENER.findall(endpoints)))
 
 
 def _version(place: Place, text: str) -> Said | None:

@@ -114,7 +114,7 @@ class Truncated:
 class VotersApplied:
     """The node read a VotersRecord at an offset of its log (-1: in a snapshot).
 
-    `voters` are node, directory id and endpoints of each, as printed.
+    `voters` are node, directory id, listeners and ports of each; none where that cannot be read.
     """
 
     place: Place

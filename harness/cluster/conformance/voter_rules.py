@@ -26,6 +26,8 @@ _A = TypeVar("_A", VotersApplied, VersionApplied)
 def voter_sets_agree(history: History) -> Iterator[Violation]:
     """The VotersRecord at a committed offset is the same for every node that applied it."""
     for before, now in _differing(history, VotersApplied, lambda each: each.voters):
+        if not (before.voters and now.voters):
+            continue
         story = f"at offset {now.offset} node {before.place.node} applied the voters {sorted(before.ids)}"
         reason = f"{story}, and node {now.place.node} the voters {sorted(now.ids)}{_of_whom(before, now)}"
         yield Violation(VOTERS_AS_LOGGED, reason, (now.place, before.place))
@@ -75,7 +77,7 @@ def _not_as_on_disk(life: Life, files: Files) -> Iterator[Violation]:
     applied = [*_committed(life, VotersApplied)]
     for each in applied:
         on_disk = files.voters.get(each.offset, each.ids)
-        if on_disk != each.ids:
+        if each.voters and on_disk != each.ids:
             story = f"node {life.node} applied the voters {sorted(each.ids)} of offset {each.offset}"
             yield Violation(VOTERS_AS_LOGGED, f"{story}, where its disk has {sorted(on_disk)}", (each.place,))
     high = max((moved.offset for moved in life.of(HighWatermarkMoved)), default=-1)
