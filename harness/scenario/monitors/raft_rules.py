@@ -91,7 +91,7 @@ class RaftRules(Monitor):
         """Judge what was said so far."""
         with self._lock:
             self._read_all()
-            history = History(self._said, tuple(self._looks))
+            history = History(self._said_by_now, tuple(self._looks))
         self._report(violations(history))
 
     def after(self) -> None:
@@ -102,13 +102,17 @@ class RaftRules(Monitor):
             now = time.time()
             files = [files_of(node.id, node.metadata_log, self._ended.get(node.id, now)) for node in nodes]
             slow = _factor(self._slowness(0.0))
-            history = History(self._said, tuple(self._looks), files, is_over=True, slow=slow)
+            history = History(self._said_by_now, tuple(self._looks), files, is_over=True, slow=slow)
         self._report(violations(history))
 
     def measures(self) -> Mapping[str, float]:
         """Return how many steps from one state to another were judged, and how long a voter's address was not known."""
         longest = round(self._unregistered.longest, 1)
         return {"raft_steps_judged": self._steps, "endpoint_unregistered_seconds": longest}
+
+    @property
+    def _said_by_now(self) -> Mapping[int, Sequence[Said]]:
+        return {node: tuple(said) for node, said in self._said.items()}
 
     def _follow_endpoints(self, look: Look) -> None:
         """Tell of a voter whose present address the voter set does not come to know."""
