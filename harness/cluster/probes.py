@@ -34,7 +34,8 @@ class Quorum:
     """The metadata quorum as its leader reports it; `leader` is -1 when no voter says that it leads.
 
     `voters` and `observers` map node ids to log end offsets; `endpoints` maps voters to the controller address
-    that the voter set names. `leaders` are all (epoch, node) pairs that claimed to lead at this moment.
+    that the voter set names. `leaders` are all (epoch, node) pairs that claimed to lead at this moment; `fetched` says
+    of each of them when each of its voters last fetched from it, in seconds since 1970 by its own clock, -1 for never.
     """
 
     leader: int = -1
@@ -44,6 +45,7 @@ class Quorum:
     observers: Mapping[int, int] = field(default_factory=dict)
     endpoints: Mapping[int, Address] = field(default_factory=dict)
     leaders: tuple[tuple[int, int], ...] = ()
+    fetched: Mapping[int, Mapping[int, float]] = field(default_factory=dict)
 
     def lag(self, voter: int) -> int:
         """How many records a voter is behind the leader, by the leader's own account; its whole log if unknown."""
@@ -69,6 +71,7 @@ def describe_quorum(wire: Wire, controllers: Iterable[Address], timeout: float =
         newest.observers,
         newest.endpoints,
         leaders,
+        {leader: times for claim in claims for leader, times in claim.fetched.items()},
     )
 
 
@@ -90,6 +93,7 @@ def _ask_leader(wire: Wire, address: Address, timeout: float) -> Quorum | None:
         voters=_offsets(found.current_voters),
         observers=_offsets(found.observers),
         endpoints={int(node.node_id): _endpoint(node.listeners) for node in answer.nodes if node.listeners},
+        fetched={int(found.leader_id): _last_fetches(found.current_voters)},
     )
 
 
@@ -114,6 +118,12 @@ def _offsets(replicas: Iterable[Any]) -> dict[int, int]:
     """
     in_turn = sorted(replicas, key=lambda replica: int(getattr(replica, "last_fetch_timestamp", -1)))
     return {int(replica.replica_id): int(replica.log_end_offset) for replica in in_turn}
+
+
+def _last_fetches(replicas: Iterable[Any]) -> dict[int, float]:
+    """Return when each replica last fetched, in seconds; -1 where it never did, or in versions that do not say."""
+    times = {int(replica.replica_id): int(getattr(replica, "last_fetch_timestamp", -1)) for replica in replicas}
+    return {node: time / 1000 if time >= 0 else -1.0 for node, time in times.items()}
 
 
 def answers(address: Address, timeout: float = 0.5) -> bool:

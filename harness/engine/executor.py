@@ -156,6 +156,8 @@ class Run:
 
     def _watched(self, runner: StepRunner, plan: Plan, cluster: Cluster, watcher: Watcher) -> None:
         for monitor in self._monitors:
+            monitor.meet(self._monitors)
+        for monitor in self._monitors:
             monitor.start()
         watcher.start()
         try:

@@ -96,6 +96,23 @@ class MetadataLogsRead:
 
 
 @dataclass(frozen=True, slots=True)
+class RoleChanged:
+    """A node logged that it went into another state of Raft, so many seconds before its log was read.
+
+    `role` is that of QuorumState in lower case (`unattached follower prospective candidate leader resigned`), `leader`
+    whom it knows as the leader of the epoch, -1 for nobody; `line` is that of its log.
+    """
+
+    kind: ClassVar[str] = "role"
+    node: int
+    role: str
+    epoch: int
+    leader: int = -1
+    ago: float = 0.0
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class HostStalled:
     """The host gave a node's raft thread (or, node -1, the harness itself) no processor for so long."""
 
@@ -259,6 +276,7 @@ Event = (
     | NodeChanged
     | QuorumSeen
     | MetadataLogsRead
+    | RoleChanged
     | HostStalled
     | HostShort
     | NodeSampled

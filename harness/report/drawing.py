@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from harness.report.timeline import BASE, CANDIDATE, Lane, Span, Step, Timeline
+from harness.report.timeline import BASE, CANDIDATE, Lane, RoleSpan, Span, Step, Timeline
 
 WIDTH = 1000.0
 LEFT = 92.0
@@ -61,6 +61,7 @@ class LaneBox:
     stalls: tuple[Box, ...]
     points: str
     runs: tuple[Box, ...] = ()
+    roles: tuple[Box, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ class _Scale:
     def x(self, at: float) -> float:
         return round(LEFT + min(max(at, 0.0), self.seconds) * self.per_second, 1)
 
-    def width(self, span: Span | Step) -> float:
+    def width(self, span: Span | Step | RoleSpan) -> float:
         return round(max(self.x(span.end) - self.x(span.start), 1.0), 1)
 
     def ticks(self) -> tuple[tuple[float, str], ...]:
@@ -180,7 +181,19 @@ def _lane(lane: Lane, y: float, height: float, scale: _Scale) -> LaneBox:
         tuple(_box(s, "stall", f"no progress for {s.end - s.start:.1f} s", scale) for s in lane.stalls),
         _points(lane, y, height, scale),
         tuple(_box(span, span.name, f"runs {_WHOSE[span.name]}", scale) for span in lane.runs),
+        _roles(lane.roles, scale),
     )
+
+
+def _roles(spans: Sequence[RoleSpan], scale: _Scale) -> tuple[Box, ...]:
+    """Return a bar for each state; of those that begin at one place the last, since more cannot be seen."""
+    seen = {round(scale.x(span.start)): span for span in spans}
+    return tuple(Box(scale.x(span.start), scale.width(span), span.role, "", _role(span)) for span in seen.values())
+
+
+def _role(span: RoleSpan) -> str:
+    whom = f" of node {span.leader}" if span.role == "follower" and span.leader >= 0 else ""
+    return f"{span.role}{whom} in epoch {span.epoch}, {span.start:.1f} to {span.end:.1f} s"
 
 
 def _points(lane: Lane, y: float, height: float, scale: _Scale) -> str:

@@ -16,6 +16,7 @@ from harness.model.events import (
     NodeProved,
     PhaseStarted,
     QuorumSeen,
+    RoleChanged,
     StepChanged,
     is_of_the_plan,
 )
@@ -40,12 +41,23 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class RoleSpan:
+    """How long a node was in a state of Raft, by its own log; `leader` is whom it knew as leader, -1 for nobody."""
+
+    role: str
+    epoch: int
+    leader: int
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
 class Lane:
     """One node: its life (`starting ready stopping stopped killed died`), the epochs it led, its progress.
 
     `offsets` are (seconds, log end offset) as the voters saw them, for observers only; `stalls` are the spans
     in which such an observer's log did not grow although it should have. `runs` says whose jars it was seen to run
-    (`base` or `candidate`); empty in a run in which every node ran the same.
+    (`base` or `candidate`); empty in a run in which every node ran the same. `roles` are its states of Raft.
     """
 
     node: int
@@ -55,6 +67,7 @@ class Lane:
     offsets: tuple[tuple[float, int], ...]
     stalls: tuple[Span, ...]
     runs: tuple[Span, ...] = ()
+    roles: tuple[RoleSpan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +158,8 @@ def _lane(node: int, role: str, entries: Sequence[Entry], seconds: float) -> Lan
     looks = _looks(node, entries) if role == "observer" else []
     offsets = tuple((at, offset) for at, offset in looks if offset is not None)
     runs = _runs(node, entries, seconds) if _is_mixed(entries) else ()
-    return Lane(node, role, life, _leads(node, entries, seconds), offsets, _stalls(looks, life, seconds), runs)
+    stalls, roles = _stalls(looks, life, seconds), _roles(node, entries, seconds)
+    return Lane(node, role, life, _leads(node, entries, seconds), offsets, stalls, runs, roles)
 
 
 def _life(node: int, entries: Sequence[Entry], seconds: float) -> tuple[Span, ...]:
@@ -164,6 +178,18 @@ def _runs(node: int, entries: Sequence[Entry], seconds: float) -> tuple[Span, ..
     spans = _until_next([(at, CANDIDATE if proved.differing else BASE) for at, proved in proofs], seconds)
     ends = [at for at, change in _of(entries, NodeChanged) if change.node == node and change.state in _GOING]
     return tuple(Span(span.name, span.start, _first_within(ends, span)) for span in spans)
+
+
+def _roles(node: int, entries: Sequence[Entry], seconds: float) -> tuple[RoleSpan, ...]:
+    """Return a node's states, each until the next one or until the node ended; they were read a little later."""
+    changes = [(max(at - each.ago, 0.0), each) for at, each in _of(entries, RoleChanged) if each.node == node]
+    ends = [at for at, change in _of(entries, NodeChanged) if change.node == node and change.state in ENDED]
+    spans = itertools.pairwise([*changes, (seconds, None)])
+    return tuple(
+        RoleSpan(each.role, each.epoch, each.leader, at, _first_within(ends, Span("", at, end)))
+        for (at, each), (end, _) in spans
+        if each is not None and at <= end
+    )
 
 
 def _leads(node: int, entries: Sequence[Entry], seconds: float) -> tuple[Span, ...]:

@@ -24,6 +24,7 @@ from harness.model.events import (
     OutcomeDecided,
     PhaseStarted,
     QuorumSeen,
+    RoleChanged,
     RunStarted,
     StepChanged,
 )
@@ -172,6 +173,7 @@ def journal(
     writer.at(end, ClientSettled(ClientReport("orders", "records with acks=all", 412, 0, 0, 1.31)))
     writer.at(end, OutcomeDecided(str(outcome), LOST if lost else "", reason))
     _quorums(writer, end, lost)
+    _roles(writer, lost)
     _samples(writer, end, spinning)
     return writer.in_order()
 
@@ -188,6 +190,18 @@ def _moves(writer: JournalWriter) -> None:
         writer.node(began + 4.2, node, "ready")
         writer.step(began + 4.5, began + 5.1, "do", f"register node {node}'s endpoint", "done")
         writer.step(began + 5.1, began + 6.0, "guard", f"the voter set knows node {node}", "met")
+
+
+def _roles(writer: JournalWriter, lost: bool) -> None:
+    """What nodes log of themselves, read half a second later: nodes 1, 2 and 0 lead in turn."""
+    elections = ((3.0, 3, 1), (13.0, 5, 2), (30.6, 7, 0))
+    for t, epoch, leader in elections:
+        for node in range(4):
+            finds = node != 3 or not lost or epoch < 7
+            role = "leader" if node == leader else "follower" if finds else "unattached"
+            if node == leader:
+                writer.at(t + 0.3, RoleChanged(node, "candidate", epoch, -1, 0.5, 10 * epoch))
+            writer.at(t + 0.5, RoleChanged(node, role, epoch, leader if finds else -1, 0.5, 10 * epoch + 1))
 
 
 def _quorums(writer: JournalWriter, end: float, lost: bool) -> None:

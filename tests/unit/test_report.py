@@ -372,7 +372,7 @@ def test_evidence_with_an_excerpt_is_quoted_under_the_reason_and_linked_to_its_l
     shown = document("hold")
     cell = cell_of(shown, "turn2", "patched-on")
     assert [(q.text.split(" ")[0], q.link.text) for q in cell.quotes] == [("WARN", "nodes/3/server.log:911")]
-    assert [link.text for link in cell.links] == ["journal", "journal.jsonl:156"]
+    assert [link.text for link in cell.links] == ["journal", "journal.jsonl:171"]
     page = render_html(shown, {})
     quoted = f'<blockquote>{cell.quotes[0].text}</blockquote><figcaption><a href="{cell.quotes[0].link.href}">'
     assert quoted in page

@@ -341,3 +341,32 @@ def test_an_observer_with_a_new_disk_is_judged_by_it_and_not_by_the_one_that_it_
     monkeypatch.setattr(probes, "ask", lambda *_, **__: answer)
     monkeypatch.setattr(probes, "describe_quorum_request", lambda *_: None)
     assert probes.describe_quorum(None, [Address("h", 1)]).observers == {3: 40}
+
+
+def test_each_leader_says_when_its_voters_last_fetched_also_one_that_was_deposed(monkeypatch):
+    of = load_entity_module("describe_quorum", 2, EntityType.response)
+
+    def says(leader, epoch, fetched):
+        voters = tuple(
+            of.ReplicaState(replica_id=node, replica_directory_id=None, log_end_offset=1, last_fetch_timestamp=when)
+            for node, when in fetched.items()
+        )
+        found = of.PartitionData(
+            partition_index=0,
+            error_code=ErrorCode.none,
+            error_message=None,
+            leader_id=leader,
+            leader_epoch=epoch,
+            high_watermark=90,
+            current_voters=voters,
+            observers=(),
+        )
+        topic = of.TopicData(topic_name="__cluster_metadata", partitions=(found,))
+        return of.DescribeQuorumResponse(error_code=ErrorCode.none, error_message=None, topics=(topic,), nodes=())
+
+    answers = {1: says(0, 3, {0: -1, 1: 5_000}), 2: says(1, 4, {0: -1, 1: -1, 2: 61_250})}
+    monkeypatch.setattr(probes, "ask", lambda address, *_, **__: answers[address.port])
+    monkeypatch.setattr(probes, "describe_quorum_request", lambda *_: None)
+    found = probes.describe_quorum(None, [Address("h", 1), Address("h", 2)])
+    assert (found.leader, found.leaders) == (1, ((3, 0), (4, 1)))
+    assert found.fetched == {0: {0: -1.0, 1: 5.0}, 1: {0: -1.0, 1: -1.0, 2: 61.25}}

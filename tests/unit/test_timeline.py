@@ -6,10 +6,10 @@ import pytest
 import sample_run
 from sample_run import JournalWriter
 
-from harness.model.events import HostShort, HostStalled, QuorumSeen, Sampled, StepChanged
+from harness.model.events import HostShort, HostStalled, QuorumSeen, RoleChanged, Sampled, StepChanged
 from harness.model.runs import Outcome
 from harness.report.drawing import LEFT, MARK_GAP, RIGHT, WIDTH, draw
-from harness.report.timeline import Span, Timeline, timeline_of
+from harness.report.timeline import RoleSpan, Span, Timeline, timeline_of
 
 
 def quorum(writer: JournalWriter, t: float, leader: int, epoch: int, **observers: int) -> None:
@@ -48,6 +48,31 @@ def test_an_epoch_is_led_until_another_answer_or_until_its_leader_ends() -> None
     first, second = drawn_from(writer, 10).lanes
     assert first.leads == (Span("3", 4, 6),)
     assert second.leads == (Span("2", 1, 4), Span("4", 8, 10))
+
+
+def test_a_node_is_in_a_state_of_raft_from_when_it_logged_it_until_the_next_one_or_its_end() -> None:
+    writer = JournalWriter()
+    node(writer, 1, (0, "ready"), (7, "killed"), (8, "starting"))
+    for t, role, leader, ago in ((2, "candidate", -1, 0.5), (3, "leader", -1, 0.5), (6, "follower", 2, 0.0)):
+        writer.at(t, RoleChanged(1, role, 4, leader, ago))
+    lane = drawn_from(writer, 10).lanes[0]
+    assert lane.roles == (
+        RoleSpan("candidate", 4, -1, 1.5, 2.5),
+        RoleSpan("leader", 4, -1, 2.5, 6),
+        RoleSpan("follower", 4, 2, 6, 7),
+    )
+
+
+def test_states_of_raft_are_drawn_above_a_nodes_bar_and_of_those_at_one_place_the_last() -> None:
+    writer = JournalWriter()
+    node(writer, 1, (0, "ready"))
+    for t, role, leader in ((2, "candidate", -1), (2.001, "unattached", -1), (6, "follower", 2)):
+        writer.at(t, RoleChanged(1, role, 4, leader))
+    (lane,) = draw(drawn_from(writer, 10)).lanes
+    assert [(box.kind, box.title) for box in lane.roles] == [
+        ("unattached", "unattached in epoch 4, 2.0 to 6.0 s"),
+        ("follower", "follower of node 2 in epoch 4, 6.0 to 10.0 s"),
+    ]
 
 
 def test_an_observer_whose_log_stands_still_is_seen_to_stall() -> None:

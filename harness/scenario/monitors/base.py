@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Protocol
 
 from harness.cluster.cluster import Cluster
@@ -50,6 +50,9 @@ class Monitor:
     def __init__(self, record: RunRecord, cluster: Cluster) -> None:
         self.record = record
         self.cluster = cluster
+
+    def meet(self, others: Sequence[Monitor]) -> None:
+        """Get to know the monitors of the run, before any begins."""
 
     def start(self) -> None:
         """Begin; nothing runs yet."""

@@ -1,0 +1,94 @@
+"""Rules of what is committed: the high watermark never falls, a majority is behind it, nothing below it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from harness.cluster.conformance.history import History, Violation
+from harness.cluster.conformance.observations import (
+    LEADER,
+    Counted,
+    HighWatermarkMoved,
+    Place,
+    SnapshotKept,
+    Transitioned,
+    Truncated,
+)
+from harness.cluster.metadata_log.broken import HIGH_WATERMARK_NEVER_FALLS
+
+COMMITTED_BY_MAJORITY = "committed_by_majority"
+OWN_EPOCH_COMMITTED_FIRST = "own_epoch_committed_first"
+NO_TRUNCATION_OF_COMMITTED = "no_truncation_of_committed"
+SNAPSHOTS_ARE_COMMITTED = "snapshots_are_committed"
+
+
+def high_watermark_never_falls(history: History) -> Iterator[Violation]:
+    """The high watermark of a process never falls, whomever it follows (FollowerState.updateHighWatermark)."""
+    for life in history.lives():
+        last: HighWatermarkMoved | None = None
+        for moved in life.of(HighWatermarkMoved):
+            if last is not None and moved.offset < last.offset:
+                story = f"node {life.node} set its high watermark back from {last.offset} to {moved.offset}"
+                yield Violation(HIGH_WATERMARK_NEVER_FALLS, story, (moved.place, last.place))
+            last = moved
+
+
+def committed_by_majority(history: History) -> Iterator[Violation]:
+    """A leader calls committed what a majority of its voters has (LeaderState.maybeUpdateHighWatermark)."""
+    for counted in history.of(Counted):
+        have = sum(end >= counted.offset for end in counted.ends.values())
+        if counted.ends and have <= len(counted.ends) // 2:
+            story = f"node {counted.place.node} calls all below {counted.offset} committed, which {have} of "
+            yield Violation(COMMITTED_BY_MAJORITY, f"{story}{len(counted.ends)} voters have", (counted.place,))
+
+
+def own_epoch_committed_first(history: History) -> Iterator[Violation]:
+    """A leader commits nothing before a record of its own epoch (Raft §5.4.2; LeaderState.maybeUpdateHighWatermark)."""
+    for life in history.lives():
+        starts: dict[int, int] = {}
+        for said in life.said:
+            if isinstance(said, Transitioned) and said.state.kind == LEADER:
+                starts[said.state.epoch] = said.state.start
+            elif isinstance(said, Counted) and said.offset <= starts.get(said.first_of, -1):
+                story = f"node {life.node}, leader of epoch {said.first_of} from offset {starts[said.first_of]} on"
+                reason = f"{story}, called all below {said.offset} committed first"
+                yield Violation(OWN_EPOCH_COMMITTED_FIRST, reason, (said.place,))
+
+
+def no_truncation_of_committed(history: History) -> Iterator[Violation]:
+    """A follower cuts off nothing below its high watermark (KafkaMetadataLog.truncateToEndOffset)."""
+    for life in history.lives():
+        high: HighWatermarkMoved | None = None
+        for said in life.said:
+            if isinstance(said, HighWatermarkMoved):
+                high = said
+            elif isinstance(said, Truncated) and high is not None and said.offset < high.offset:
+                story = f"node {life.node} truncated its log to {said.offset}, below its high watermark {high.offset}"
+                yield Violation(NO_TRUNCATION_OF_COMMITTED, story, (said.place, high.place))
+
+
+def snapshots_are_committed(history: History) -> Iterator[Violation]:
+    """A node writes snapshots of what is committed (SnapshotGenerator), and those that end alike are of one epoch."""
+    epochs: dict[int, tuple[int, Place]] = {}
+    for life in history.lives():
+        high = -1
+        for said in life.said:
+            if isinstance(said, HighWatermarkMoved) or (isinstance(said, Truncated) and said.whole):
+                high = max(high, said.offset)
+            elif isinstance(said, SnapshotKept):
+                yield from _of_uncommitted(said, high)
+                yield from _of_two_epochs(said, epochs.setdefault(said.offset, (said.epoch, said.place)))
+
+
+def _of_uncommitted(kept: SnapshotKept, high: int) -> Iterator[Violation]:
+    if 0 <= high < kept.offset and not kept.fetched:
+        story = f"node {kept.place.node} wrote a snapshot of all below {kept.offset}, and its high watermark is {high}"
+        yield Violation(SNAPSHOTS_ARE_COMMITTED, story, (kept.place,))
+
+
+def _of_two_epochs(kept: SnapshotKept, first: tuple[int, Place]) -> Iterator[Violation]:
+    epoch, place = first
+    if epoch != kept.epoch:
+        story = f"the snapshot up to {kept.offset} is of epoch {epoch} for node {place.node}"
+        reason = f"{story}, and of epoch {kept.epoch} for node {kept.place.node}"
+        yield Violation(SNAPSHOTS_ARE_COMMITTED, reason, (kept.place, place))

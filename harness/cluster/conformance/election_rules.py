@@ -1,0 +1,88 @@
+"""Rules of elections: one vote and one leader per epoch, and a majority behind each leader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from harness.cluster.conformance.history import History, Violation
+from harness.cluster.conformance.observations import (
+    CANDIDATE,
+    FOLLOWER,
+    LEADER,
+    Place,
+    Transitioned,
+    Unseen,
+    VoteGranted,
+)
+from harness.cluster.metadata_log.broken import ONE_LEADER_PER_EPOCH
+
+ONE_VOTE_PER_EPOCH = "one_vote_per_epoch"
+ELECTED_BY_MAJORITY = "elected_by_majority"
+
+
+@dataclass(frozen=True, slots=True)
+class _Vote:
+    epoch: int
+    candidate: int
+    place: Place
+
+
+def one_vote_per_epoch(history: History) -> Iterator[Violation]:
+    """A voter votes for one candidate of an epoch, itself counted, and remembers it on disk."""
+    first: dict[tuple[int, int, int], _Vote] = {}
+    for node, disk, vote in _votes(history):
+        known = first.setdefault((node, disk, vote.epoch), vote)
+        if known.candidate != vote.candidate:
+            story = f"node {node} voted for node {known.candidate} and for node {vote.candidate} in epoch {vote.epoch}"
+            yield Violation(ONE_VOTE_PER_EPOCH, story, (vote.place, known.place))
+
+
+def elected_by_majority(history: History) -> Iterator[Violation]:
+    """More than half of the voters that a new leader counts say that they voted for it.
+
+    A voter says so before it answers, so that nobody's vote is missing once all logs have been read; that of a node
+    without a log here, or with lines missing, is taken for granted.
+    """
+    if not history.is_over:
+        return
+    votes = {(node, vote.epoch, vote.candidate) for node, _, vote in _votes(history)}
+    known = {
+        node
+        for node, said in history.said.items()
+        if any(isinstance(each, Transitioned) for each in said) and not any(isinstance(each, Unseen) for each in said)
+    }
+    for step in history.of(Transitioned):
+        state, node = step.state, step.place.node
+        if state.kind == LEADER:
+            lacking = {each for each in state.voters & known if (each, state.epoch, node) not in votes}
+            granted = len(state.voters) - len(lacking)
+            if state.voters and granted <= len(state.voters) // 2:
+                story = f"node {node} leads epoch {state.epoch} by {granted} of {len(state.voters)} votes"
+                reason = f"{story}: voters {sorted(lacking)} did not vote for it"
+                yield Violation(ELECTED_BY_MAJORITY, reason, (step.place,))
+
+
+def one_leader_per_epoch(history: History) -> Iterator[Violation]:
+    """All who know the leader of an epoch know the same one: itself, and its followers."""
+    first: dict[int, tuple[int, Place]] = {}
+    for step in history.of(Transitioned):
+        leader = step.place.node if step.state.kind == LEADER else step.state.leader
+        if step.state.kind in (LEADER, FOLLOWER) and leader >= 0:
+            known, place = first.setdefault(step.state.epoch, (leader, step.place))
+            if known != leader:
+                story = f"epoch {step.state.epoch} has two leaders: node {known} for node {place.node}, and"
+                reason = f"{story} node {leader} for node {step.place.node}"
+                yield Violation(ONE_LEADER_PER_EPOCH, reason, (step.place, place))
+
+
+def _votes(history: History) -> Iterator[tuple[int, int, _Vote]]:
+    """Yield the node, its disk and each vote that it says it cast; a candidate votes for itself."""
+    for life in history.lives():
+        for said in life.said:
+            if isinstance(said, VoteGranted):
+                yield life.node, life.disk, _Vote(said.epoch, said.candidate, said.place)
+            elif isinstance(said, Transitioned):
+                voted = life.node if said.state.kind == CANDIDATE else said.state.voted
+                if voted >= 0:
+                    yield life.node, life.disk, _Vote(said.state.epoch, voted, said.place)

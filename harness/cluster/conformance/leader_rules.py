@@ -1,0 +1,125 @@
+"""Rules of leaders: one that nobody fetches from resigns, and the active controller is the one that leads."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import groupby, zip_longest
+
+from harness.cluster.conformance.history import History, Life, Violation
+from harness.cluster.conformance.observations import (
+    LEADER,
+    ControllerClaimed,
+    Counted,
+    Looked,
+    Place,
+    SnapshotKept,
+    Transitioned,
+)
+
+CHECK_QUORUM = "check_quorum"
+ACTIVE_CONTROLLER_LEADS = "active_controller_leads"
+
+CHECK_QUORUM_FACTOR = 1.5  # LeaderState.CHECK_QUORUM_TIMEOUT_FACTOR
+# A raft thread looks at its timers between two requests, each of which may wait for a disk.
+_GRACE_SECONDS = 2.0
+# A leader that was held (SIGSTOP, a pause of its JVM) may answer once before it looks at its timers.
+_APART_SECONDS = 1.0
+# A controller first reads what its log has; that of a thousand topics takes it less than a second.
+_CLAIM_SECONDS = 20.0
+
+
+def check_quorum(history: History) -> Iterator[Violation]:
+    """A leader from whom no majority has fetched for 1.5 fetch time-outs says no longer that it leads.
+
+    By DescribeQuorum: it names itself as leader and, by its own account, when each voter last fetched from it. Of three
+    voters one must have; where it takes several, their fetches may lie a time-out apart before the timer begins anew.
+    """
+    timeout = max((step.state.fetch_timeout for step in history.of(Transitioned)), default=0.0)
+    if timeout <= 0:
+        return
+    began = _beginnings(history)
+    snapshots = [kept.place.at for kept in history.of(SnapshotKept) if kept.fetched]
+    in_turn = sorted(history.looks, key=_whose)  # while two say that they lead, both answer each look
+    for (leader, epoch), looks in groupby(in_turn, key=_whose):
+        if (leader, epoch) in began:
+            yield from _unfetched(list(looks), began[leader, epoch], timeout * CHECK_QUORUM_FACTOR, snapshots)
+
+
+def _whose(look: Looked) -> tuple[int, int]:
+    return look.leader, look.epoch
+
+
+def _needed(look: Looked) -> int:
+    """Return how many other voters it takes for a majority."""
+    return len(look.fetched) // 2 + (look.leader not in look.fetched)
+
+
+def silent_seconds(look: Looked) -> float:
+    """Return for how long no majority has fetched, by the leader's account; 0 where nobody needs to.
+
+    Infinite where not enough of them ever did in its epoch.
+    """
+    in_turn = sorted((at for node, at in look.fetched.items() if node != look.leader), reverse=True)
+    needed = _needed(look)
+    if not needed:
+        return 0.0
+    return look.at - in_turn[needed - 1] if in_turn[needed - 1] >= 0 else math.inf
+
+
+def _beginnings(history: History) -> Mapping[tuple[int, int], Place]:
+    """Return where each leader of an epoch said that it leads it."""
+    return {
+        (step.place.node, step.state.epoch): step.place
+        for step in history.of(Transitioned)
+        if step.state.kind == LEADER
+    }
+
+
+def _unfetched(looks: list[Looked], began: Place, bound: float, snapshots: list[float]) -> Iterator[Violation]:
+    """Yield that looks at one leader, some time apart, all show it without a majority for too long."""
+    since, voters, first = looks[0].at, frozenset(looks[0].fetched), 0.0
+    for look in looks:
+        if frozenset(look.fetched) != voters:
+            since, voters = look.at, frozenset(look.fetched)  # another majority counts
+        last = max(since, look.at - silent_seconds(look))
+        allowed = bound * (1 if _needed(look) <= 1 else 2) * look.slow + _GRACE_SECONDS
+        if look.at - last <= allowed or any(last < at <= look.at for at in snapshots):
+            first = 0.0
+            continue
+        first = first or look.at
+        if look.at - first >= _APART_SECONDS:
+            story = f"node {look.leader} still leads epoch {look.epoch}, and for {look.at - last:.1f} s no majority of "
+            reason = f"{story}{sorted(voters)} has fetched from it: it resigns after {bound:g} s"
+            yield Violation(CHECK_QUORUM, reason, (began,), look.line)
+            return
+
+
+def active_controller_leads(history: History) -> Iterator[Violation]:
+    """A controller is active in epochs that its node leads; and in each that it leads on for long enough."""
+    does_claim = any(True for _ in history.of(ControllerClaimed))
+    for life in history.lives():
+        led = {step.state.epoch for step in life.of(Transitioned) if step.state.kind == LEADER}
+        if any(True for _ in life.of(Transitioned)):
+            for claim in life.of(ControllerClaimed):
+                if claim.epoch not in led:
+                    story = f"the controller of node {life.node} is active in epoch {claim.epoch}"
+                    yield Violation(ACTIVE_CONTROLLER_LEADS, f"{story}, which its node does not lead", (claim.place,))
+        if does_claim and history.is_over:
+            yield from _never_claimed(life, _CLAIM_SECONDS * history.slow)
+
+
+def _never_claimed(life: Life, bound: float) -> Iterator[Violation]:
+    """Yield epochs that a node led for long, committing in them, without its controller becoming active."""
+    claimed = {claim.epoch for claim in life.of(ControllerClaimed)}
+    first = {counted.first_of: counted.place for counted in life.of(Counted) if counted.first_of >= 0}
+    steps = [*life.of(Transitioned)]
+    for step, after in zip_longest(steps, steps[1:]):
+        epoch = step.state.epoch
+        if step.state.kind != LEADER or epoch in claimed or epoch not in first:
+            continue
+        until = after.place if after is not None else life.said[-1].place
+        if until.at - first[epoch].at > bound:
+            story = f"node {life.node} led epoch {epoch} for {until.at - first[epoch].at:.0f} s after it committed"
+            reason = f"{story} in it, and its controller did not become active"
+            yield Violation(ACTIVE_CONTROLLER_LEADS, reason, (until, step.place))

@@ -1,0 +1,448 @@
+"""Raft's rules: each history forged by hand breaks just one; whatever a small model of Raft does breaks none."""
+
+import random
+from dataclasses import replace
+
+import pytest
+import quorum_model
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from quorum_model import STEPS, QuorumModel, happen
+
+from harness.cluster.conformance.history import History
+from harness.cluster.conformance.observations import (
+    CANDIDATE,
+    FOLLOWER,
+    LEADER,
+    PROSPECTIVE,
+    RESIGNED,
+    UNATTACHED,
+    Booted,
+    ControllerClaimed,
+    Counted,
+    DiskReplaced,
+    Files,
+    HighWatermarkMoved,
+    LogStartMoved,
+    Looked,
+    Place,
+    SnapshotKept,
+    State,
+    Transitioned,
+    Truncated,
+    Unseen,
+    VersionApplied,
+    VoteGranted,
+    VotersApplied,
+)
+from harness.cluster.conformance.rules import RULES, violations
+
+VOTERS = frozenset({0, 1, 2})
+
+
+def state(kind, epoch, leader=-1, voted=-1, **more):
+    if kind == LEADER:
+        more = {"voters": VOTERS, "start": 10} | more
+    if kind == FOLLOWER:
+        more = {"fetch_timeout": 2.0} | more
+    return State(kind, epoch, leader, voted, **more)
+
+
+def step(before, now):
+    return lambda place: Transitioned(place, now, before)
+
+
+def begin(now):
+    return step(None, now)
+
+
+def voters(offset, *nodes):
+    return lambda place: VotersApplied(place, offset, frozenset((node, "", "") for node in nodes))
+
+
+def high(offset):
+    return lambda place: HighWatermarkMoved(place, offset)
+
+
+def counted(offset, ends, first_of=-1):
+    return lambda place: Counted(place, offset, ends, first_of)
+
+
+def cut(offset, *, whole=False):
+    return lambda place: Truncated(place, offset, whole)
+
+
+def granted(epoch, candidate):
+    return lambda place: VoteGranted(place, epoch, candidate)
+
+
+def version(offset, level):
+    return lambda place: VersionApplied(place, offset, level)
+
+
+def kept(offset, epoch, *, fetched=False):
+    return lambda place: SnapshotKept(place, offset, epoch, fetched)
+
+
+def begins_at(offset):
+    return lambda place: LogStartMoved(place, offset)
+
+
+def active(epoch):
+    return lambda place: ControllerClaimed(place, epoch)
+
+
+def later(seconds, make):
+    return lambda place: make(replace(place, at=place.at + seconds))
+
+
+def history(*said, looks=(), files=(), over=False, slow=1.0):
+    """A history of what node 0, node 1 and so on said, a line a second from 1000 on."""
+    by_node = {
+        node: tuple(make(Place(node, line, 1000.0 + line)) for line, make in enumerate(lines, 1))
+        for node, lines in enumerate(said)
+    }
+    return History(by_node, looks, files, over, slow)
+
+
+def elected(epoch, *, node=0, **more):
+    """What a node says that wins an election."""
+    candidate = state(CANDIDATE, epoch)
+    return (
+        step(state(UNATTACHED, epoch - 1), candidate),
+        step(candidate, state(LEADER, epoch, **more)),
+        counted(11, dict.fromkeys(VOTERS, 11), epoch),
+        active(epoch),
+    )
+
+
+def look(at, *fetched, slow=1.0, epoch=3):
+    return Looked(at, 0, epoch, dict(enumerate((-1.0, *fetched))), slow, line=7)
+
+
+SILENT = [look(1003.0, 1003.0, 1003.0), look(1010.0, 1003.0, 1003.0), look(1011.5, 1003.0, 1003.0)]
+FOLLOWS = begin(state(FOLLOWER, 3, 0))
+
+FORGED = {
+    "a follower leads without an election": (
+        "legal_transitions",
+        history([step(state(FOLLOWER, 2, 1), state(LEADER, 3))]),
+    ),
+    "a process begins as leader": ("legal_transitions", history([begin(state(LEADER, 3))])),
+    "a leader stands for election": (
+        "legal_transitions",
+        history([step(state(LEADER, 3), state(CANDIDATE, 4))]),
+    ),
+    "a candidate leads another epoch than it stood for": (
+        "legal_transitions",
+        history([step(state(CANDIDATE, 3), state(LEADER, 4))]),
+    ),
+    "a follower skips an epoch as it stands for election": (
+        "legal_transitions",
+        history([step(state(FOLLOWER, 3, 1), state(CANDIDATE, 5))]),
+    ),
+    "a leader resigns into the next epoch": (
+        "legal_transitions",
+        history([step(state(LEADER, 3), state(RESIGNED, 4))]),
+    ),
+    "a follower of 4.x stands for election without asking before": (
+        "legal_transitions",
+        history([step(state(FOLLOWER, 3, 1), state(CANDIDATE, 4, of_4=True))]),
+    ),
+    "a prospective candidate leads": (
+        "legal_transitions",
+        history([step(state(PROSPECTIVE, 3, of_4=True), state(LEADER, 3, of_4=True))]),
+    ),
+    "a follower goes over to another leader of its epoch": (
+        "legal_transitions",
+        history([step(state(FOLLOWER, 3, 1), state(FOLLOWER, 3, 2))]),
+    ),
+    "an unattached voter takes its vote back": (
+        "legal_transitions",
+        history([step(state(UNATTACHED, 3, voted=1), state(UNATTACHED, 3, voted=2))]),
+    ),
+    "an observer stands for election": (
+        "only_voters_stand",
+        history([voters(2, 1, 2), step(state(UNATTACHED, 3), state(CANDIDATE, 4))]),
+    ),
+    "a voter stands that was removed": (
+        "only_voters_stand",
+        history([voters(2, 0, 1, 2), voters(9, 1, 2), step(state(FOLLOWER, 3, 1), state(CANDIDATE, 4))]),
+    ),
+    "an epoch falls in a process": (
+        "epoch_never_falls",
+        history([begin(state(UNATTACHED, 5)), begin(state(UNATTACHED, 4))]),
+    ),
+    "an epoch falls from one process to the next": (
+        "epoch_never_falls",
+        history([begin(state(FOLLOWER, 5, 1)), Booted, begin(state(UNATTACHED, 3))]),
+    ),
+    "a voter grants two votes in an epoch": ("one_vote_per_epoch", history([granted(3, 1), granted(3, 2)])),
+    "a candidate votes for another too": (
+        "one_vote_per_epoch",
+        history([step(state(FOLLOWER, 2, 1), state(CANDIDATE, 3)), granted(3, 2)]),
+    ),
+    "a voter has forgotten its vote when it starts again": (
+        "one_vote_per_epoch",
+        history([begin(state(UNATTACHED, 3, voted=1)), Booted, begin(state(UNATTACHED, 3)), granted(3, 2)]),
+    ),
+    "a leader has its own vote only": (
+        "elected_by_majority",
+        history(elected(3), [begin(state(UNATTACHED, 3))], [begin(state(UNATTACHED, 3))], over=True),
+    ),
+    "a leader's voters voted for another": (
+        "elected_by_majority",
+        history(elected(3), [begin(state(UNATTACHED, 3, voted=2))], [begin(state(UNATTACHED, 2))], over=True),
+    ),
+    "two nodes lead an epoch": ("one_leader_per_epoch", history(elected(3), elected(3))),
+    "two followers follow two leaders of an epoch": (
+        "one_leader_per_epoch",
+        history([], [begin(state(FOLLOWER, 3, 0))], [begin(state(FOLLOWER, 3, 1))]),
+    ),
+    "a high watermark falls": ("high_watermark_never_falls", history([high(12), high(14), high(13)])),
+    "a leader commits what one of three has": ("committed_by_majority", history([counted(14, {0: 14, 1: 13, 2: -1})])),
+    "a leader commits with two of four": (
+        "committed_by_majority",
+        history([counted(14, {0: 14, 1: 14, 2: 13, 3: 9})]),
+    ),
+    "a leader commits the epoch before its own first": (
+        "own_epoch_committed_first",
+        history([*elected(3)[:2], counted(10, dict.fromkeys(VOTERS, 10), 3)]),
+    ),
+    "a follower cuts off what is committed": ("no_truncation_of_committed", history([high(14), cut(13)])),
+    "a follower takes a snapshot that is older than what it has": (
+        "no_truncation_of_committed",
+        history([high(14), cut(12, whole=True)]),
+    ),
+    "a snapshot of what is not committed": ("snapshots_are_committed", history([high(14), kept(15, 1)])),
+    "two snapshots of one end and two epochs": ("snapshots_are_committed", history([kept(15, 1)], [kept(15, 2)])),
+    "a leader that nobody fetches from stays": ("check_quorum", history(elected(3), [FOLLOWS], looks=SILENT)),
+    "a leader that was cut off stays beside another one": (
+        "check_quorum",
+        history(
+            elected(3),
+            [FOLLOWS],
+            looks=[each for look_ in SILENT for each in (look_, Looked(look_.at, 1, 4, {0: -1.0, 2: look_.at}))],
+        ),
+    ),
+    "a leader of five that only one fetches from stays": (
+        "check_quorum",
+        history(
+            elected(3, voters=frozenset(range(5))),
+            [FOLLOWS],
+            looks=[look(at, at, 1003.0, 1003.0, 1003.0) for at in (1004.0, 1013.0, 1014.5)],
+        ),
+    ),
+    "a leader whom nobody ever fetched from stays": (
+        "check_quorum",
+        history(elected(3), [FOLLOWS], looks=[look(at, -1.0, -1.0) for at in (1003.0, 1009.0, 1010.5)]),
+    ),
+    "a controller is active where another node leads": (
+        "active_controller_leads",
+        history([begin(state(FOLLOWER, 3, 1)), active(3)]),
+    ),
+    "a controller is active in an epoch that its node led in another process": (
+        "active_controller_leads",
+        history([*elected(3), Booted, begin(state(RESIGNED, 3)), active(3)]),
+    ),
+    "a controller never becomes active": (
+        "active_controller_leads",
+        history(
+            [*elected(1), Booted, *elected(3)[:3], later(60, high(20))],
+            [begin(state(UNATTACHED, 1, voted=0)), step(state(UNATTACHED, 1), state(UNATTACHED, 3, voted=0))],
+            over=True,
+        ),
+    ),
+    "two nodes have two voter sets at one offset": (
+        "voters_as_logged",
+        history([voters(9, 0, 1, 2), high(10)], [voters(9, 0, 1), high(10)]),
+    ),
+    "a leader counts other voters than its log names": (
+        "voters_as_logged",
+        history([voters(9, 0, 1), *elected(3)]),
+    ),
+    "a node has applied other voters than its disk has": (
+        "voters_as_logged",
+        history([voters(9, 0, 1), high(10)], files=[Files(0, 2000.0, voters={9: frozenset({0, 2})})]),
+    ),
+    "a node has missed a committed record of voters": (
+        "voters_as_logged",
+        history([voters(2, 0, 1), high(10)], files=[Files(0, 2000.0, voters={2: frozenset({0, 1}), 8: VOTERS})]),
+    ),
+    "kraft.version falls": ("kraft_version_as_logged", history([version(3, 1), version(7, 0), high(9)])),
+    "two nodes have two levels of kraft.version at one offset": (
+        "kraft_version_as_logged",
+        history([version(3, 1), high(9)], [version(3, 0), high(9)]),
+    ),
+    "a segment lies below the start of the log": (
+        "cleaned_below_log_start",
+        history([begins_at(50)], files=[Files(0, 2000.0, segments=(0, 30, 60), snapshots=(50,))]),
+    ),
+    "a snapshot ends below the start of the log": (
+        "cleaned_below_log_start",
+        history([begins_at(50)], files=[Files(0, 2000.0, segments=(30, 60), snapshots=(20, 50))]),
+    ),
+}
+
+ALLOWED = {
+    "a voter whose disk was emptied votes again": history(
+        [begin(state(UNATTACHED, 3, voted=1)), DiskReplaced, begin(state(UNATTACHED, 0)), granted(3, 2)]
+    ),
+    "lines are missing behind which anything may be": history(
+        [begin(state(UNATTACHED, 3)), high(9), Unseen, begin(state(UNATTACHED, 2)), high(3)]
+    ),
+    "a high watermark is lower in another process": history([high(14), Booted, high(12)]),
+    "a follower cuts off an uncommitted tail": history([high(14), cut(14), high(15)]),
+    "an uncommitted voter change is cut off, and another takes its place": history(
+        [voters(9, 0, 1), cut(9), voters(9, 0, 2), high(10)], [voters(9, 0, 2), high(10)]
+    ),
+    "an uncommitted voter change gives way to a snapshot": history(
+        [voters(9, 0, 1), cut(30, whole=True), high(31)], [voters(9, 0, 2), high(31)]
+    ),
+    "stock does not read the voters again that take the place of what was cut off": history(
+        [voters(2, 0, 1, 2), voters(9, 0, 1), cut(9), high(20)],
+        files=[Files(0, 2000.0, voters={2: VOTERS, 9: frozenset({0, 2})})],
+    ),
+    "a node that was voted out by a change that was cut off stands": history(
+        [voters(2, 0, 1, 2), voters(9, 1, 2), cut(9), step(state(UNATTACHED, 3), state(CANDIDATE, 4))]
+    ),
+    "voters are printed in a way that cannot be read": history(
+        [voters(9, 1, 2), voters(12), step(state(UNATTACHED, 3), state(CANDIDATE, 4)), high(20)],
+        [voters(12, 1, 2), high(20)],
+        files=[Files(0, 2000.0, voters={12: frozenset({1, 2})})],
+    ),
+    "a process begins as the candidate that it was, and is no voter any more": history(
+        [voters(9, 1, 2), begin(state(CANDIDATE, 4))]
+    ),
+    "a voter that no log is here for may have voted": history(elected(3), over=True),
+    "a voter's log has not been read as far as its vote": history(elected(3), [begin(state(UNATTACHED, 2))], []),
+    "two looks at a leader that was first looked at late": history(elected(3), [FOLLOWS], looks=SILENT[1:]),
+    "one look at a silent leader, which may have been held": history(elected(3), [FOLLOWS], looks=SILENT[:2]),
+    "a leader that nobody fetches from, on a host that starves it": history(
+        elected(3), [FOLLOWS], looks=[replace(each, slow=float("inf")) for each in SILENT]
+    ),
+    "a leader that nobody fetches from, on a slow host": history(
+        elected(3), [FOLLOWS], looks=[replace(each, slow=3.0) for each in SILENT]
+    ),
+    "a leader whose log has not been read": history([], [FOLLOWS], looks=SILENT),
+    "a leader whose voter fetches a snapshot": history(
+        elected(3), [FOLLOWS, later(3, kept(5, 1, fetched=True))], looks=SILENT
+    ),
+    "the only voter, from whom nobody needs to fetch": history(
+        elected(3), [FOLLOWS], looks=[replace(each, fetched={0: -1.0}) for each in SILENT]
+    ),
+    "voters that have only just been added": history(
+        elected(3),
+        [FOLLOWS],
+        looks=[look(1009.0, 1009.0), look(1010.0, -1.0, -1.0, -1.0, -1.0), look(1012.0, -1.0, -1.0, -1.0, -1.0)],
+    ),
+    "files that were renamed only just": history(
+        [begins_at(50)], files=[Files(0, 1003.0, segments=(0, 30, 60), snapshots=(20, 50))]
+    ),
+    "a build whose controller says nothing of being active": history([*elected(3)[:3], later(60, high(20))], over=True),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forged_history_is_rejected_by_its_own_rule_and_no_other(name):
+    rule, forged = FORGED[name]
+    assert {found.name for found in violations(forged)} == {rule}, violations(forged)
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_what_is_found_has_a_sentence_and_the_lines_that_show_it(name):
+    _, forged = FORGED[name]
+    for found in violations(forged):
+        assert "node" in found.reason or "snapshot" in found.reason
+        assert found.places
+        assert all(0 < place.line <= len(forged.said[place.node]) for place in found.places)
+
+
+@pytest.mark.parametrize("name", ALLOWED)
+def test_what_only_looks_illegal_is_accepted(name):
+    assert violations(ALLOWED[name]) == ()
+
+
+def test_each_rule_is_broken_by_a_forged_history_and_says_who_promises_it():
+    assert all(rule.source for rule in RULES)
+    for rule in RULES:
+        assert any(True for _, forged in FORGED.values() for _ in rule.judge(forged)), rule.judge.__name__
+
+
+OFTEN = ("go_on", "go_on", "go_on", "write", "write")
+HAPPENINGS = st.tuples(st.sampled_from(STEPS), st.integers(0, 4), st.integers(0, 4), st.integers(1, 9))
+DEFECTS = {
+    quorum_model.VOTES_TWICE: "one_vote_per_epoch",
+    quorum_model.LEADS_ALONE: "elected_by_majority",
+    quorum_model.COMMITS_ALONE: "committed_by_majority",
+    quorum_model.COMMITS_EARLY: "own_epoch_committed_first",
+    quorum_model.CUTS_COMMITTED: "no_truncation_of_committed",
+    quorum_model.STAYS: "check_quorum",
+    quorum_model.OBSERVER_STANDS: "only_voters_stand",
+    quorum_model.FORGETS_EPOCH: "epoch_never_falls",
+    quorum_model.FALLS_BACK: "high_watermark_never_falls",
+    quorum_model.SNAPSHOT_TOO_FAR: "snapshots_are_committed",
+    quorum_model.NO_VOTERS_READ: "voters_as_logged",
+    quorum_model.KEEPS_SNAPSHOTS: "cleaned_below_log_start",
+    quorum_model.CLAIMS_ANYHOW: "active_controller_leads",
+}
+
+
+def lived(happenings, defect="", prevote=False):
+    model = QuorumModel(defect, prevote)
+    for each in happenings:
+        happen(model, *each)
+    return model
+
+
+def at_random(seed, count=400):
+    """Happenings that come further than by chance: mostly those who lead do, and in the end all fall silent."""
+    chance = random.Random(seed)
+    leader = chance.randrange(3)
+    for _ in range(count):
+        step_, node, other = chance.choice((*STEPS, *OFTEN)), chance.randrange(5), chance.randrange(5)
+        if step_ == "elect":
+            leader = node
+        elif step_ in ("write", "look", "clean", "change_voters", "go_on", "snapshot") and chance.random() < 0.7:
+            node = leader
+        elif step_ == "fetch":
+            other = leader
+        yield step_, node, other, chance.randrange(1, 6)
+    yield "elect", leader, leader, 1
+    yield "go_on", leader, leader, 1
+    for _ in range(30):
+        yield "tick", 0, 0, 5
+        yield "look", leader, leader, 1
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(HAPPENINGS, max_size=80), st.booleans())
+def test_a_quorum_that_keeps_rafts_rules_breaks_none_whatever_happens_to_it(happenings, prevote):
+    assert violations(lived(happenings, prevote=prevote).history()) == ()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.booleans(), st.lists(st.floats(0, 1), min_size=5, max_size=5))
+def test_logs_that_were_read_up_to_different_moments_break_no_rule(seed, prevote, parts):
+    model = lived(at_random(seed), prevote=prevote)
+    cuts = {node: int(len(model.members[node].said) * part) for node, part in enumerate(parts)}
+    assert violations(model.history(cuts)) == ()
+
+
+def test_long_lives_of_quorums_break_no_rule_and_come_far():
+    models = [lived(at_random(seed), prevote=seed % 2 == 1) for seed in range(150)]
+    assert [violations(model.history()) for model in models if violations(model.history())] == []
+    steps = sum(1 for model in models for _ in model.history().of(Transitioned))
+    commits = sum(1 for model in models for _ in model.history().of(Counted))
+    cuts = sum(1 for model in models for _ in model.history().of(Truncated))
+    assert (steps > 5000, commits > 500, cuts > 20) == (True, True, True), (steps, commits, cuts)
+
+
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_a_quorum_that_breaks_a_rule_is_told_by_its_name(defect):
+    names = set()
+    for seed in range(400):
+        names |= {found.name for found in violations(lived(at_random(seed), defect, seed % 2 == 1).history())}
+        if DEFECTS[defect] in names:
+            return
+    pytest.fail(f"only {names} in all of 400 lives")

@@ -1,0 +1,228 @@
+"""The monitor of Raft's rules: when it reads what nodes say, what it journals of it, and what it reports."""
+
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from harness.cluster.address import Address
+from harness.cluster.node import NodeState
+from harness.cluster.probes import Quorum
+from harness.cluster.watch import Look
+from harness.model.events import Noted, RoleChanged
+from harness.model.incidents import Incident, IncidentKind
+from harness.model.runs import Evidence
+from harness.rundir.parts import RunFolder
+from harness.scenario.monitors.raft_rules import RaftRules
+from harness.scenario.slowness import Slowness
+from harness.scenario.verbs import monitors_of_every_run
+
+PATH = "runs/turn2/stock/1"
+UNATTACHED = "Unattached(epoch={0}, votedKey=null, voters=[0, 1, 2], electionTimeoutMs=4, highWatermark=Optional.empty)"
+FOLLOWER = "FollowerState(fetchTimeoutMs=2000, epoch={0}, leader={1}, leaderEndpoints=x, voters=[0], highWatermark=x)"
+CANDIDATE = "CandidateState(localId=0, localDirectoryId=x,epoch={0}, retries=1, voteStates=x, electionTimeoutMs=1)"
+LEADER = "Leader(localReplicaKey=x, epoch={0}, epochStartOffset=4, highWatermark=Optional.empty, voterStates={{}})"
+
+
+class Record:
+    """What the monitor writes down."""
+
+    def __init__(self, root):
+        self.folder = RunFolder(root, PATH)
+        self.events, self.incidents, self.evidence = [], [], []
+
+    def write(self, event):
+        self.events.append(event)
+        return len(self.events)
+
+    def report(self, incident, line=0):
+        self.incidents.append((incident, line))
+
+    def show(self, *evidence):
+        self.evidence += evidence
+
+    def of(self, kind):
+        return [event for event in self.events if isinstance(event, kind)]
+
+
+class LoggingNode:
+    """A node that has a log and a disk."""
+
+    was_started = True
+
+    def __init__(self, number, folder):
+        self.id, self.state = number, NodeState.READY
+        self.config = SimpleNamespace(controller=Address("h", number))
+        self.log_file = folder / str(number) / "server.log"
+        self.metadata_log = folder / str(number) / "data" / "__cluster_metadata-0"
+        self.metadata_log.mkdir(parents=True)
+        self.format()
+
+    def format(self):
+        for name in ("../meta.properties", "partition.metadata"):
+            (self.metadata_log / name).unlink(missing_ok=True)
+            (self.metadata_log / name).write_text("")
+
+    def went(self, before, state, ago=0.0):
+        """Log a step from one state to another."""
+        at = time.time() - ago
+        stamp = f"{time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(at))},{int(at % 1 * 1000):03d}"
+        with self.log_file.open("a") as stream:
+            step = f"Completed transition to {state} from {before}"
+            stream.write(f"[{stamp}] INFO [RaftManager id={self.id}] {step} (org.apache.kafka.raft.QuorumState)\n")
+
+
+@pytest.fixture
+def record(tmp_path):
+    return Record(tmp_path)
+
+
+@pytest.fixture
+def nodes(record):
+    return [LoggingNode(number, record.folder.nodes) for number in range(3)]
+
+
+@pytest.fixture
+def watching(record, nodes):
+    return RaftRules(record, SimpleNamespace(nodes={node.id: node for node in nodes}, voters=nodes))
+
+
+def look(at=0.0, fetched=None, epoch=2):
+    leaders = {0: fetched} if fetched else {}
+    return Look(at, Quorum(0, epoch, 9, leaders=((epoch, 0),), fetched=leaders), {})
+
+
+def entered(watching, node, state):
+    node.state = state
+    watching.on_node(node, 1)
+
+
+def test_every_run_is_watched_by_it():
+    assert RaftRules in monitors_of_every_run()
+
+
+def test_what_a_node_becomes_is_journaled_with_the_line_and_the_age_of_what_it_logged(record, nodes, watching):
+    nodes[1].went("null", UNATTACHED.format(1), ago=3.0)
+    nodes[1].went(UNATTACHED.format(1), FOLLOWER.format(1, 0))
+    watching.on_look(look(100.0), 1)
+    first, second = record.of(RoleChanged)
+    assert first == RoleChanged(1, "unattached", 1, ago=first.ago, line=1)
+    assert second == RoleChanged(1, "follower", 1, 0, second.ago, 2)
+    assert (3.0 <= first.ago < 5.0, second.ago < 2.0) == (True, True)
+    assert watching.measures() == {"raft_steps_judged": 2, "endpoint_unregistered_seconds": 0.0}
+
+
+def test_logs_are_read_once_a_second(record, nodes, watching):
+    watching.on_look(look(100.0), 1)
+    nodes[1].went("null", UNATTACHED.format(1))
+    watching.on_look(look(100.5), 1)
+    assert record.of(RoleChanged) == []
+    watching.on_look(look(101.1), 1)
+    assert len(record.of(RoleChanged)) == 1
+
+
+def test_a_rule_that_is_broken_is_reported_by_its_name_with_the_lines_that_show_it(record, nodes, watching):
+    nodes[0].went("null", UNATTACHED.format(1))
+    nodes[0].went(UNATTACHED.format(1), LEADER.format(2))
+    watching.after_fault()
+    reason = "node 0: Leader does not follow Unattached"
+    ((incident, line),) = record.incidents
+    assert incident == Incident(IncidentKind.INVARIANT_BROKEN, "legal_transitions", reason)
+    assert record.events[line - 1] == Noted(f"legal_transitions: {reason}")
+    assert record.evidence == [
+        Evidence(f"{PATH}/nodes/0/server.log", 2, "legal_transitions: what node 0 says"),
+    ]
+
+
+def test_each_rule_is_reported_once(record, nodes, watching):
+    for epoch in (2, 4):
+        nodes[0].went(UNATTACHED.format(epoch), LEADER.format(epoch))
+    watching.after_fault()
+    watching.after_fault()
+    watching.after()
+    assert [incident.name for incident, _ in record.incidents] == ["legal_transitions"]
+
+
+def test_two_leaders_of_an_epoch_are_found_in_two_logs(record, nodes, watching):
+    for node in nodes[:2]:
+        node.went(UNATTACHED.format(2), CANDIDATE.format(3))
+        node.went(CANDIDATE.format(3), LEADER.format(3))
+    watching.after()
+    assert "one_leader_per_epoch" in [incident.name for incident, _ in record.incidents]
+    assert {(each.path[-18:], each.line) for each in record.evidence} >= {
+        ("nodes/0/server.log", 2),
+        ("nodes/1/server.log", 2),
+    }
+
+
+def test_a_node_whose_disk_was_emptied_begins_anew(record, nodes, watching):
+    node = nodes[2]
+    node.went("null", FOLLOWER.format(5, 0))
+    entered(watching, node, NodeState.READY)
+    entered(watching, node, NodeState.KILLED)
+    node.format()
+    entered(watching, node, NodeState.STARTING)
+    node.went("null", UNATTACHED.format(0))
+    watching.after()
+    assert record.incidents == []
+
+
+def test_a_node_that_keeps_its_disk_keeps_its_epoch(record, nodes, watching):
+    node = nodes[2]
+    node.went("null", FOLLOWER.format(5, 0))
+    entered(watching, node, NodeState.READY)
+    entered(watching, node, NodeState.KILLED)
+    entered(watching, node, NodeState.STARTING)
+    node.went("null", UNATTACHED.format(0))
+    watching.after()
+    assert [incident.name for incident, _ in record.incidents] == ["epoch_never_falls"]
+
+
+def test_a_voter_whose_new_address_stays_unknown_is_told_and_measured_and_breaks_no_rule(record, nodes, watching):
+    named = {0: Address("h", 0), 1: Address("h", 91)}  # node 2 is no voter any more
+    for at in (100.0, 104.0, 109.0, 110.0):
+        watching.on_look(Look(at, Quorum(0, 2, endpoints=named), {}), 1)
+    told = (
+        "the voter set names h:91 for node 1, which listens at h:1, for 9 s: UpdateRaftVoter is overdue (KAFKA-16538)"
+    )
+    assert (record.of(Noted), record.incidents) == ([Noted(told, 1)], [])
+    watching.on_look(Look(111.0, Quorum(0, 2, endpoints={1: Address("h", 1)}), {}), 1)
+    watching.on_look(Look(130.0, Quorum(0, 2, endpoints=named), {}), 1)
+    assert watching.measures()["endpoint_unregistered_seconds"] == 10.0
+
+
+def silent_leader(nodes, watching, host=None):
+    """Node 0 leads epoch 2 for a minute, and nobody has fetched from it for half of that."""
+    nodes[0].went("null", FOLLOWER.format(1, 1), ago=70)
+    nodes[0].went(FOLLOWER.format(1, 1), CANDIDATE.format(2), ago=61)
+    nodes[0].went(CANDIDATE.format(2), LEADER.format(2), ago=60)
+    watching.meet([watching, *([host] if host else [])])
+    now = time.monotonic()
+    for ago in (40.0, 3.0, 1.5):
+        watching.on_look(look(now - ago, {0: -1.0, 1: time.time() - 30, 2: time.time() - 40}), 17)
+    watching.after_fault()
+
+
+def test_a_leader_that_nobody_fetches_from_and_that_stays_is_found_by_what_it_answers(record, nodes, watching):
+    silent_leader(nodes, watching)
+    ((incident, line),) = record.incidents
+    assert (incident.name, line) == ("check_quorum", 17)
+    assert incident.reason.startswith("node 0 still leads epoch 2, and for 28.")
+
+
+def test_answers_of_a_leader_that_is_fetched_from_are_not_kept(nodes, watching):
+    now = time.monotonic()
+    for ago in range(60, 0, -1):
+        watching.on_look(look(now - ago, {0: -1.0, 1: time.time() - ago, 2: -1.0}), 17)
+    assert len(watching._looks) == 1
+
+
+def test_on_a_host_that_starves_nodes_that_says_nothing(record, nodes, watching, monkeypatch):
+    monkeypatch.setattr("harness.scenario.monitors.raft_rules.HostNotStarved", StarvedHost)
+    silent_leader(nodes, watching, StarvedHost())
+    assert record.incidents == []
+
+
+class StarvedHost:
+    def slowness(self, _since):
+        return Slowness(0.9, "processor: none")
