@@ -6,6 +6,7 @@ controller's events take, and what collections of the heap cost and leave.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -91,15 +92,29 @@ def _led(node: NodeLines) -> list[FiguresLine]:
 
 def _led_first(node: NodeLines) -> Iterator[FiguresLine]:
     """Yield the lines that a process wrote in the first epoch that it led."""
-    warm, first, before = {line.at for line in node.warm_lines}, None, 0.0
-    for line in node.lines:
-        if (collecting := line.numbers.get(_GC, before)) < before:
-            first = None  # another process: what the one before it had counted is gone
+    warm = {line.at for line in node.warm_lines}
+    for lines in _processes(node.lines):
+        led = [line for line in lines if node.role(line) == LEADER]
+        yield from (line for line in led if line.at in warm and line.numbers.get(_EPOCH) == led[0].numbers.get(_EPOCH))
+
+
+def _processes(lines: Sequence[FiguresLine]) -> list[list[FiguresLine]]:
+    """Return the lines of each process of a node: what one has counted is gone in the next."""
+    found: list[list[FiguresLine]] = []
+    before = math.inf
+    for line in lines:
+        collecting = line.numbers.get(_GC, before)
+        if collecting < before:
+            found.append([])
         before = collecting
-        if node.role(line) == LEADER:
-            first = line.numbers.get(_EPOCH) if first is None else first
-            if line.at in warm and line.numbers.get(_EPOCH) == first:
-                yield line
+        if not found:
+            found.append([])
+        found[-1].append(line)
+    return found
+
+
+def _last_process(lines: Sequence[FiguresLine]) -> list[FiguresLine]:
+    return _processes(lines)[-1]
 
 
 def _events(nodes: Sequence[NodeLines]) -> Mapping[str, float]:
@@ -141,11 +156,17 @@ def _pairs(node: NodeLines, *names: str) -> Iterator[tuple[FiguresLine, FiguresL
 
 
 def _live_heaps(nodes: Sequence[NodeLines]) -> Mapping[str, float]:
-    """Return what was left of the largest heap after the collection at the end of the run, by role."""
+    """Return what was left of the largest heap after the collection at the end of the run, by role.
+
+    A voter that has led counts as a leader: the raft client of its process keeps the buffers of 8 MB that it appended
+    with (BatchMemoryPool), however long ago that was.
+    """
     left: dict[str, list[float]] = defaultdict(list)
     for node in nodes:
         for line in [line for line in node.lines if _LIVE in line.numbers][-1:]:
-            left[node.role(line)].append(line.numbers[_LIVE])
+            until = [each for each in node.lines if each.at <= line.at]
+            role = LEADER if any(node.role(each) == LEADER for each in _last_process(until)) else node.kind
+            left[role].append(line.numbers[_LIVE])
     return {f"{role}_heap_megabytes": round(max(each) / _MEGABYTE, 2) for role, each in left.items()}
 
 

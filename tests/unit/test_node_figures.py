@@ -131,6 +131,15 @@ def test_the_heap_is_what_the_last_collection_left_of_the_largest_in_each_role()
     assert measures_of_lines([leader, *others]) == {"leader_heap_megabytes": 30, "voter_heap_megabytes": 22}
 
 
+def test_a_voter_that_has_led_keeps_a_leaders_buffers_until_its_process_ends():
+    """The raft client's BatchMemoryPool retains up to five batches of 8 MB, and never gives them back."""
+    has_led = node((1, "leader", {"gc-ms": 5}), (2, "follower", {"gc-ms": 9, "live": 28 * MB}))
+    led_before_it_restarted = node((1, "leader", {"gc-ms": 9}), (2, "follower", {"gc-ms": 3, "live": 12 * MB}))
+    found = measures_of_lines([has_led, led_before_it_restarted])
+    assert found["leader_heap_megabytes"] == 28
+    assert found["voter_heap_megabytes"] == 12
+
+
 def test_a_heap_grew_in_a_window_by_what_collections_at_both_ends_left():
     lines = [(at, "leader", {"live": size * MB}) for at, size in ((5, 1), (10.2, 20), (40.1, 25), (50, 99))]
     found = growth_in_window("idle", [node(*lines), node((10, "observer", {"live": MB}), is_voter=False)], 10, 40)
