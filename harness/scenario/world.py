@@ -23,6 +23,7 @@ from harness.scenario.slowness import Slowness
 _TOPIC_SECONDS = 15.0
 _POLL_SECONDS = 0.2
 _M = TypeVar("_M", bound=Monitor)
+_T = TypeVar("_T")
 
 
 class ActionFailed(Exception):  # noqa: N818 - named for what it means to the plan
@@ -54,6 +55,10 @@ class World:
         self.is_over = is_over
         self._watcher = watcher
         self._monitors = monitors
+
+    def as_client(self, work: Callable[[], _T]) -> _T:
+        """Do something where clients are: threads that it starts stay there."""
+        return self.cluster.runtime.as_client(work)
 
     def begin_phase(self, name: str) -> None:
         """Tell every monitor which phase begins."""
