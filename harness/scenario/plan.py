@@ -24,6 +24,7 @@ from harness.cluster.topology import Topology
 from harness.scenario.bounds import Bound, seconds
 from harness.scenario.mistakes import mistake
 from harness.scenario.monitors.base import MakeMonitor
+from harness.scenario.parties import Party, all_but, the_clients
 from harness.scenario.refs import NodeRef, bound, current_leader, fixed
 from harness.scenario.steps import (
     Action,
@@ -68,6 +69,15 @@ class ClusterRef:
     def leader(self) -> NodeRef:
         """Whoever leads when the step runs."""
         return current_leader()
+
+    @property
+    def clients(self) -> Party:
+        """The host of every load's clients; only in a network."""
+        return the_clients()
+
+    def all_but(self, *nodes: NodeRef) -> Party:
+        """Every node but these; only in a network."""
+        return all_but(*nodes)
 
 
 class Plan:

@@ -13,6 +13,8 @@ from harness.cluster.cluster import Cluster
 from harness.cluster.install import Install
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
+from harness.cluster.runtime.namespace_runtime import InNamespaces
+from harness.cluster.runtime.network import Network
 from harness.cluster.watch import Look, Watcher, windowed
 from harness.model.events import Event, Noted
 from harness.scenario.client import Client
@@ -59,6 +61,13 @@ class World:
     def as_client(self, work: Callable[[], _T]) -> _T:
         """Do something where clients are: threads that it starts stay there."""
         return self.cluster.runtime.as_client(work)
+
+    def network(self) -> Network:
+        """Return the network of the run's own. Raises ActionFailed where nodes share the host's."""
+        runtime = self.cluster.runtime
+        if not isinstance(runtime, InNamespaces):
+            raise ActionFailed("nodes share the network of this host: write kraft(…, network=True)")
+        return runtime.network
 
     def begin_phase(self, name: str) -> None:
         """Tell every monitor which phase begins."""

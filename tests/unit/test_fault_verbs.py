@@ -1,0 +1,151 @@
+"""Faults as verbs: who is cut from whom, what is journaled, and what cannot be done."""
+
+import subprocess
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.cluster.runtime.loopback_runtime import OnLoopback
+from harness.cluster.runtime.namespace_runtime import InNamespaces
+from harness.cluster.runtime.network import CLIENTS
+from harness.model.events import FaultChanged
+from harness.scenario import holding
+from harness.scenario.actions.cut import cut, heal
+from harness.scenario.actions.hold import hold, release
+from harness.scenario.parties import all_but, described, pairs_between, the_clients
+from harness.scenario.plan import kraft, scenario
+from harness.scenario.refs import fixed
+from harness.scenario.world import ActionFailed, World
+
+LEADER, FOLLOWER = fixed(0, "the leader"), fixed(1, "a follower")
+ONE_WAY = [("node 0", "node 1"), ("node 0", "node 2")]
+HOSTS = st.lists(st.sampled_from("abcd"), unique=True, min_size=1)
+
+
+class CutNetwork:
+    """A network that does as it is told."""
+
+    def __init__(self):
+        self.cuts, self.refused = set(), False
+
+    def cut(self, pairs, *, refuse):
+        self.cuts |= set(pairs)
+        self.refused = refuse
+        return 0.0001
+
+    def heal(self, pairs):
+        self.cuts -= set(pairs)
+        return 0.002
+
+
+def world_of(pids=(1, 1, 1)):
+    written, excused = [], set()
+    nodes = {number: SimpleNamespace(id=number, pid=pid) for number, pid in enumerate(pids)}
+    network = CutNetwork()
+    world = SimpleNamespace(cluster=SimpleNamespace(nodes=nodes), network=lambda: network, write=written.append)
+    world.monitor = lambda _: SimpleNamespace(allow=excused.add, disallow=excused.discard)
+    return world, network, written, excused
+
+
+def test_a_leader_is_cut_from_every_other_node_in_both_directions():
+    world, network, _, _ = world_of()
+    cut(LEADER, all_but(LEADER)).perform(world)
+    assert network.cuts == {*ONE_WAY, *((b, a) for a, b in ONE_WAY)}
+    assert not network.refused
+
+
+@pytest.mark.parametrize(("way", "pair"), [("out", ("node 0", CLIENTS)), ("in", (CLIENTS, "node 0"))])
+def test_one_direction_alone_is_cut_and_packets_may_be_refused(way, pair):
+    world, network, _, _ = world_of()
+    cut(LEADER, the_clients(), way=way, refuse=True).perform(world)
+    assert (network.cuts, network.refused) == ({pair}, True)
+
+
+def test_a_cut_is_journaled_with_its_beginning_its_proof_and_its_end():
+    world, _, written, _ = world_of()
+    made = cut(LEADER, (FOLLOWER, the_clients()))
+    made.perform(world)
+    heal().perform(world)
+    assert written == [
+        FaultChanged("cut", made.description, "begun"),
+        FaultChanged("cut", made.description, "proved", 0.0001, "no datagram of 4 came through"),
+        FaultChanged("cut", "heal every cut", "ended", 0.002, "4 of 4 datagrams came through"),
+    ]
+    assert made.description == "cut the leader from a follower and the clients (packets are dropped)"
+
+
+def test_only_the_cut_between_two_sides_is_healed_when_they_are_named():
+    world, network, _, _ = world_of()
+    cut(LEADER, all_but(LEADER), way="out").perform(world)
+    heal(FOLLOWER, LEADER).perform(world)
+    assert network.cuts == {("node 0", "node 2")}
+
+
+def test_a_side_that_is_missing_and_a_way_that_is_none_are_mistakes_of_the_plan():
+    with pytest.raises(ValueError, match="name both sides"):
+        heal(LEADER)
+    with pytest.raises(ValueError, match="'sideways' is no way"):
+        cut(LEADER, FOLLOWER, way="sideways")
+
+
+def test_a_host_cannot_be_cut_from_itself():
+    with pytest.raises(ActionFailed, match="no link between the leader and the leader"):
+        cut(LEADER, LEADER).perform(world_of()[0])
+
+
+@given(HOSTS, HOSTS)
+def test_both_ways_are_those_out_and_those_in_and_no_host_sends_to_itself(one, other):
+    out, back = pairs_between(one, other, "out"), pairs_between(one, other, "in")
+    assert set(pairs_between(one, other, "both")) == {*out, *back}
+    assert {(target, source) for source, target in out} == set(back)
+    assert all(source != target for source, target in out)
+
+
+def test_sides_are_described_in_words():
+    assert described((LEADER, the_clients())) == "the leader and the clients"
+    assert described(all_but(LEADER, FOLLOWER)) == "every node but the leader, a follower"
+
+
+def test_links_can_only_be_cut_in_a_network_of_the_runs_own():
+    on_loopback = SimpleNamespace(cluster=SimpleNamespace(runtime=OnLoopback()))
+    with pytest.raises(ActionFailed, match=r"kraft\(…, network=True\)"):
+        World.network(on_loopback)
+    inside = SimpleNamespace(cluster=SimpleNamespace(runtime=InNamespaces("the network")))
+    assert World.network(inside) == "the network"
+
+
+def test_a_cluster_with_a_network_needs_a_host_that_can_make_one():
+    @scenario(kraft(controllers=1, observers=0, network=True), suite="s", budget="1m", needs=("run_queue_accounts",))
+    def asks(plan, cluster):
+        """Is it so?"""
+
+    assert asks.needs == ("run_queue_accounts", "network_namespaces")
+
+
+def test_a_held_node_stands_still_and_goes_on_when_it_is_released():
+    with subprocess.Popen(["/bin/sleep", "60"]) as process:
+        world, _, written, excused = world_of((process.pid,))
+        try:
+            hold(LEADER).perform(world)
+            assert holding.stands_still(process.pid)
+            assert excused == {0}
+            release(LEADER).perform(world)
+            assert not holding.stands_still(process.pid)
+        finally:
+            process.kill()
+    assert [each.status for each in written] == ["begun", "proved", "ended"]
+    assert excused == set()
+
+
+def test_a_node_that_does_not_run_cannot_be_held():
+    with pytest.raises(ActionFailed, match="node 0 does not run"):
+        hold(LEADER).perform(world_of((0,))[0])
+
+
+def test_a_node_that_goes_on_in_spite_of_the_signal_is_noticed(monkeypatch):
+    monkeypatch.setattr("os.kill", lambda *_: None)
+    monkeypatch.setattr(holding, "_WITHIN_SECONDS", 0.01)
+    with pytest.raises(ActionFailed, match="goes on in spite of SIGSTOP"):
+        hold(LEADER).perform(world_of((1,))[0])
