@@ -13,6 +13,7 @@ from harness.cluster.cluster import Cluster
 from harness.cluster.install import Install
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
+from harness.cluster.runtime.links import Links
 from harness.cluster.runtime.namespace_runtime import InNamespaces
 from harness.cluster.runtime.network import Network
 from harness.cluster.watch import Look, Watcher, windowed
@@ -64,10 +65,17 @@ class World:
 
     def network(self) -> Network:
         """Return the network of the run's own. Raises ActionFailed where nodes share the host's."""
+        return self._isolated().network
+
+    def links(self) -> Links:
+        """Return the links of that network that can be made bad. Raises ActionFailed alike."""
+        return self._isolated().links
+
+    def _isolated(self) -> InNamespaces:
         runtime = self.cluster.runtime
         if not isinstance(runtime, InNamespaces):
             raise ActionFailed("nodes share the network of this host: write kraft(…, network=True)")
-        return runtime.network
+        return runtime
 
     def begin_phase(self, name: str) -> None:
         """Tell every monitor which phase begins."""

@@ -4,6 +4,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from harness.base.errors import HarnessError
 from harness.base.waiting import wait_until
+from harness.cluster.runtime.links import Links, Quality
 from harness.cluster.runtime.namespace_runtime import InNamespaces
 from harness.cluster.runtime.namespaces import inhabitants
 from harness.cluster.runtime.network import CLIENTS, HARNESS, Network, host_name, why_not
@@ -92,6 +94,48 @@ def test_a_cut_that_does_nothing_is_noticed(network, monkeypatch):
         network.cut([(ZERO, ONE)], refuse=False)
 
 
+@pytest.fixture
+def links(network):
+    made = Links(network)
+    yield made
+    made.close()
+
+
+def test_a_delayed_link_takes_longer_both_ways_and_no_other_does(links):
+    links.degrade([(ZERO, ONE), (ONE, ZERO)], Quality(delay=0.05))
+    assert 0.1 <= links.measure((ZERO, ONE), 20).round_trip < 0.15
+    assert links.measure((ZERO, TWO), 20).round_trip < 0.02
+    links.mend([(ZERO, ONE), (ONE, ZERO)])
+    assert links.measure((ZERO, ONE), 20).round_trip < 0.02
+
+
+def test_a_link_loses_the_share_that_was_asked_for_in_one_direction(links):
+    links.degrade([(ZERO, ONE)], Quality(loss=0.3, seed=1))
+    lost = links.measure((ZERO, ONE), 200).lost
+    assert 0.15 < lost < 0.45
+
+
+def test_a_narrow_link_carries_what_it_has_room_for_and_whole_streams_come_through(links, network):
+    links.degrade([(ZERO, ONE), (ONE, ZERO)], Quality(bits_per_second=3e6))
+    sent = bytes(range(256)) * 3000
+    with listen(network, ONE) as server:
+        near = network.places[ZERO].do(lambda: socket.create_connection((network.hosts[ONE], PORT), 1))
+        with near, server.accept()[0] as far:
+            threading.Thread(target=lambda: (near.sendall(sent), near.close())).start()
+            began, got = time.monotonic(), bytearray()
+            while part := far.recv(1 << 16):
+                got += part
+            took = time.monotonic() - began
+    assert bytes(got) == sent
+    assert 2.4e6 < 8 * len(sent) / took < 3.3e6
+
+
+def test_a_cut_holds_on_a_bad_link_too(links, network):
+    links.degrade([(ZERO, ONE)], Quality(delay=0.01))
+    network.cut([(ZERO, ONE)], refuse=False)
+    assert network.heard([(ZERO, ONE), (ZERO, TWO)], 0.1) == {(ZERO, TWO)}
+
+
 def test_work_in_a_runtime_is_done_on_the_host_of_the_harness_and_comes_back(tmp_path):
     before = own_network()
 
@@ -121,6 +165,7 @@ def test_a_process_left_in_a_network_is_a_fault_that_is_named(network, monkeypat
 HELD = """
 import sys, time
 from pathlib import Path
+from harness.cluster.runtime.links import Links, Quality
 from harness.cluster.runtime.namespace_runtime import InNamespaces
 from harness.cluster.runtime.network import Network
 network = Network([0])

@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.cluster.runtime.links import LinkMeasure, Quality
 from harness.cluster.runtime.loopback_runtime import OnLoopback
 from harness.cluster.runtime.namespace_runtime import InNamespaces
 from harness.cluster.runtime.network import CLIENTS
 from harness.model.events import FaultChanged
 from harness.scenario import holding
 from harness.scenario.actions.cut import cut, heal
+from harness.scenario.actions.degrade import degrade, mend
 from harness.scenario.actions.hold import hold, release
 from harness.scenario.parties import all_but, described, pairs_between, the_clients
 from harness.scenario.plan import kraft, scenario
@@ -108,12 +110,16 @@ def test_sides_are_described_in_words():
     assert described(all_but(LEADER, FOLLOWER)) == "every node but the leader, a follower"
 
 
+def bare_world(cluster):
+    return World(cluster, None, {}, "", (), None, None)
+
+
 def test_links_can_only_be_cut_in_a_network_of_the_runs_own():
-    on_loopback = SimpleNamespace(cluster=SimpleNamespace(runtime=OnLoopback()))
+    on_loopback = SimpleNamespace(runtime=OnLoopback())
     with pytest.raises(ActionFailed, match=r"kraft\(…, network=True\)"):
-        World.network(on_loopback)
-    inside = SimpleNamespace(cluster=SimpleNamespace(runtime=InNamespaces("the network")))
-    assert World.network(inside) == "the network"
+        World.network(bare_world(on_loopback))
+    inside = SimpleNamespace(runtime=InNamespaces("the network"))
+    assert World.network(bare_world(inside)) == "the network"
 
 
 def test_a_cluster_with_a_network_needs_a_host_that_can_make_one():
@@ -149,3 +155,48 @@ def test_a_node_that_goes_on_in_spite_of_the_signal_is_noticed(monkeypatch):
     monkeypatch.setattr(holding, "_WITHIN_SECONDS", 0.01)
     with pytest.raises(ActionFailed, match="goes on in spite of SIGSTOP"):
         hold(LEADER).perform(world_of((1,))[0])
+
+
+class BadLinks:
+    """Links whose quality a probe sees as the test says."""
+
+    def __init__(self, measure):
+        self.bad, self._measure = {}, measure
+
+    def degrade(self, pairs, quality):
+        self.bad |= dict.fromkeys(pairs, quality)
+
+    def mend(self, pairs):
+        for pair in pairs:
+            self.bad.pop(pair)
+
+    def measure(self, _pair, _count):
+        return self._measure
+
+
+def test_a_bad_link_is_proved_by_what_a_round_trip_takes():
+    world, _, written, _ = world_of()
+    links = BadLinks(LinkMeasure(0.2051, 0.1))
+    world.links = lambda: links
+    degrade(LEADER, FOLLOWER, delay="100ms", loss=0.1, bandwidth="3mbit").perform(world)
+    assert set(links.bad.values()) == {Quality(0.1, 0.1, 3e6)}
+    assert written[0].text == "make the link between the leader and a follower bad (100 ms, 10 % lost, 3 Mbit/s)"
+    assert written[1].proof == "from node 0 to node 1 and back: 205.1 ms in the median, 10 % of 50 lost"
+    mend().perform(world)
+    assert (links.bad, written[2].status) == ({}, "ended")
+
+
+@pytest.mark.parametrize(
+    ("measure", "bad"), [(LinkMeasure(0.001, 0.0), {"delay": "100ms"}), (LinkMeasure(0.001, 0.0), {"loss": 0.5})]
+)
+def test_a_link_that_stayed_good_is_noticed(measure, bad):
+    world, *_ = world_of()
+    world.links = lambda: BadLinks(measure)
+    with pytest.raises(ActionFailed, match="the link is still good"):
+        degrade(LEADER, FOLLOWER, **bad).perform(world)
+
+
+@pytest.mark.parametrize("bad", [{"bandwidth": "3 miles"}, {"bandwidth": "0mbit"}, {"loss": 1.0}, {"delay": "x"}, {}])
+def test_a_quality_that_is_none_is_a_mistake_of_the_plan(bad):
+    with pytest.raises(ValueError):  # noqa: PT011 - each says what is wrong in its own words
+        degrade(LEADER, FOLLOWER, **bad)

@@ -62,7 +62,7 @@ def spawn_here(command: Sequence[str], *, cwd: Path, output: Path, env: Mapping[
     """Do as `spawn` does, from this very thread: the child is in its namespaces, and is killed when the thread ends."""
     with output.open("ab") as sink:
         return subprocess.Popen(
-            _bound(list(command)),
+            bound_to_harness(command),
             cwd=cwd,
             env=dict(env),
             stdin=subprocess.DEVNULL,
@@ -74,7 +74,7 @@ def spawn_here(command: Sequence[str], *, cwd: Path, output: Path, env: Mapping[
 
 def _start_piped(command: list[str], cwd: Path | None, env: dict[str, str]) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        _bound(command),
+        bound_to_harness(command),
         cwd=cwd,
         env=env,
         stdin=subprocess.DEVNULL,
@@ -86,5 +86,6 @@ def _start_piped(command: list[str], cwd: Path | None, env: dict[str, str]) -> s
     )
 
 
-def _bound(command: list[str]) -> list[str]:
+def bound_to_harness(command: Sequence[str]) -> list[str]:
+    """Return a command, named by its path, that dies with the thread of this process that starts it."""
     return [sys.executable, "-I", "-S", str(_LAUNCHER), str(os.getpid()), *command]

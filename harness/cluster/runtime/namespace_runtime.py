@@ -11,6 +11,7 @@ from typing import TypeVar
 from harness.base.processes import spawn_here
 from harness.cluster.address import Address
 from harness.cluster.runtime.base import Spawn
+from harness.cluster.runtime.links import Links
 from harness.cluster.runtime.network import CLIENTS, HARNESS, HUB, Network, host_name
 
 _T = TypeVar("_T")
@@ -22,6 +23,7 @@ class InNamespaces:
 
     def __init__(self, network: Network) -> None:
         self.network = network
+        self.links = Links(network)
         self._taken: Counter[str] = Counter()
 
     @property
@@ -58,4 +60,5 @@ class InNamespaces:
 
     def close(self) -> None:
         """End the network. Raises HarnessError when something was left in it."""
+        self.links.close()
         self.network.close()
