@@ -152,6 +152,7 @@ class Run:
                 self._monitors,
                 recorder.write,
                 lambda: self._cancellation.is_set,
+                recorder.folder,
             )
             self._runner = StepRunner(cell, recorder, world, self._report)
             with self._cancellation.ending(cluster.close):

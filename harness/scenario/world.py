@@ -18,6 +18,7 @@ from harness.cluster.runtime.namespace_runtime import InNamespaces
 from harness.cluster.runtime.network import Network
 from harness.cluster.watch import Look, Watcher, windowed
 from harness.model.events import Event, Noted
+from harness.rundir.parts import RunFolder
 from harness.scenario.client import Client
 from harness.scenario.monitors.base import Monitor
 from harness.scenario.monitors.host_not_starved import HostNotStarved
@@ -45,6 +46,7 @@ class World:
         monitors: Sequence[Monitor],
         write: Callable[[Event], int],
         is_over: Callable[[], bool],
+        folder: RunFolder,
     ) -> None:
         self.cluster = cluster
         self.installs = installs
@@ -56,6 +58,7 @@ class World:
         self.step_began = time.monotonic()
         self.write = write
         self.is_over = is_over
+        self.folder = folder
         self._watcher = watcher
         self._monitors = monitors
 

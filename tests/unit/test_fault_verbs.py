@@ -111,7 +111,7 @@ def test_sides_are_described_in_words():
 
 
 def bare_world(cluster):
-    return World(cluster, None, {}, "", (), None, None)
+    return World(cluster, None, {}, "", (), None, None, None)
 
 
 def test_links_can_only_be_cut_in_a_network_of_the_runs_own():

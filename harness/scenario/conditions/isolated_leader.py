@@ -56,7 +56,7 @@ class HasGivenUp:
         return Sample(answers and quorum.leader != node, detail, testable=answers)
 
 
-_ON_ITS_WAY = 2
+_ON_ITS_WAY = 1
 
 
 def own_account(world: World, node: int) -> Quorum:
