@@ -7,6 +7,7 @@ from harness.scenario import (
     has_new_leader,
     has_uncommitted_tail,
     heal,
+    keep_ledger,
     kraft,
     let_pass,
     quorum_is_described,
@@ -31,6 +32,9 @@ def partitions(plan, cluster, observer):
     that it does so is what the watch of the metadata logs promises in every run.
     """
     voter_moves.start_all(plan, observer)
+    plan.background(keep_ledger("idempotent", keys=20))
+    plan.background(keep_ledger("transactional", transactional=True))
+    plan.background(keep_ledger("one-ack", acks="1", idempotent=False))
     with plan.phase("the leader is isolated"):
         first, *_ = plan.name_voters("isolated leader", "second voter", "third voter")
         plan.do(cut(first, cluster.all_but(first)))

@@ -1,4 +1,4 @@
-"""A ledger of every record: what was sent, what the client was told, what a consumer saw, and what is there in the end."""
+"""A ledger of every record: what was sent, what its client was told, what a consumer saw, what is there in the end."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Promise:
     @property
     def settings(self) -> dict[str, str | bool | int]:
         """The producer's configuration."""
-        own = {"acks": self.acks, "enable.idempotence": self.idempotent, "linger.ms": 5}
+        own: dict[str, str | bool | int] = {"acks": self.acks, "enable.idempotence": self.idempotent, "linger.ms": 5}
         if self.transactional:
             return own | {"transactional.id": "ledger", "transaction.timeout.ms": 30000}
         return own | {"message.timeout.ms": _GIVEN_UP_AFTER_MS}
@@ -170,7 +170,7 @@ class LedgerClient(Client):
         return Ended.COMMITTED
 
     def _consume(self) -> None:
-        """Read all partitions from their beginning until stopped; what cannot be read now is read later, or in the end."""
+        """Read all partitions from their beginning until stopped; what cannot be read now is read later."""
         isolation = "read_committed" if self._load.promise.transactional else "read_uncommitted"
         own = {"group.id": "ledger-consumer", "enable.auto.commit": False, "auto.offset.reset": "earliest"}
         consumer = Consumer(client_settings(self.brokers) | own | {"isolation.level": isolation})
@@ -221,7 +221,7 @@ class LedgerClient(Client):
             self.pauses.longest,
             dict(self.failures),
             violations(found, idempotent=self._load.promise.idempotent, binding=binding),
-            f"{len(history.sent)} sent, {len(history.seen)} consumed, {len(found.unacknowledged)} there unacknowledged, "
+            f"{len(history.sent)} sent, {len(history.seen)} consumed, {len(found.unacknowledged)} without an answer, "
             f"{history.setbacks} setbacks of a high watermark{told}",
             binding=binding,
         )
