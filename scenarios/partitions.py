@@ -11,6 +11,7 @@ from harness.scenario import (
     kraft,
     let_pass,
     quorum_is_described,
+    replicas_agree,
     scenario,
     voter_moves,
 )
@@ -52,3 +53,6 @@ def partitions(plan, cluster, observer):
             plan.expect(has_leader(), within=AN_ELECTION, named=f"leader_without_the_{called}")
             plan.do(heal())
             voter_moves.expect_whole(plan, observer, f"after_{called}_was_cut_off")
+    with plan.phase("replicas are compared"):
+        for topic in ("idempotent", "transactional", "one-ack"):
+            plan.expect(replicas_agree(topic), within="20s", named=f"replicas_agree_on_{topic.replace('-', '_')}")
