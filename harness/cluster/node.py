@@ -101,6 +101,7 @@ class Node:
         self.state = NodeState.STOPPED
         self.cpu_seconds = 0.0
         self.thread_dumps: list[Path] = []
+        self.environment: Mapping[str, str] = {}  # of its next start, beside what every node has
         self.install = install
         self.stopped_gracefully = True
         self.stopping_seconds = 0.0
@@ -195,7 +196,7 @@ class Node:
             self._command(properties, logging),
             cwd=self.folder,
             output=self.folder / NODE_OUTPUT,
-            env=marked(bare_environment(), self.folder.parent),
+            env=marked({**bare_environment(), **self.environment}, self.folder.parent),
         )
         self._wire.meet(self.config.listeners, self._launch.line.requests)
         self.was_asked_to_stop = False

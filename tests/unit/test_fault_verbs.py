@@ -1,6 +1,9 @@
 """Faults as verbs: who is cut from whom, what is journaled, and what cannot be done."""
 
 import subprocess
+import time
+from datetime import UTC, datetime
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -13,9 +16,11 @@ from harness.cluster.runtime.namespace_runtime import InNamespaces
 from harness.cluster.runtime.network import CLIENTS
 from harness.model.events import FaultChanged
 from harness.scenario import holding
+from harness.scenario.actions import set_clock as set_clock_module
 from harness.scenario.actions.cut import cut, heal
 from harness.scenario.actions.degrade import degrade, mend
 from harness.scenario.actions.hold import hold, release
+from harness.scenario.actions.set_clock import set_clock
 from harness.scenario.parties import all_but, described, pairs_between, the_clients
 from harness.scenario.plan import kraft, scenario
 from harness.scenario.refs import fixed
@@ -200,3 +205,43 @@ def test_a_link_that_stayed_good_is_noticed(measure, bad):
 def test_a_quality_that_is_none_is_a_mistake_of_the_plan(bad):
     with pytest.raises(ValueError):  # noqa: PT011 - each says what is wrong in its own words
         degrade(LEADER, FOLLOWER, **bad)
+
+
+class Clock:
+    """A node whose log shows another time, whatever its environment says."""
+
+    def __init__(self, folder, off):
+        self.id, self.environment, self.log_file = 0, {}, folder / "node.log"
+        stamp = datetime.fromtimestamp(time.time() + off, UTC).strftime("%Y-%m-%d %H:%M:%S")
+        self.log_file.write_text(f"[{stamp},123] INFO started (kafka)\n  with a second line\n")
+
+
+def clocked(node):
+    world, _, written, _ = world_of()
+    world.cluster = SimpleNamespace(nodes={0: node}, restart=lambda *_, **__: True)
+    return world, written
+
+
+def test_a_clock_is_set_by_a_restart_and_proved_by_the_nodes_own_log(tmp_path, monkeypatch):
+    monkeypatch.setattr(set_clock_module, "library", lambda: Path("/lib/faketime.so"))
+    node = Clock(tmp_path, -300)
+    world, written = clocked(node)
+    set_clock(LEADER, "-5m").perform(world)
+    assert node.environment["FAKETIME"] == "-300s"
+    assert (written[-1].status, written[-1].text) == ("proved", "restart the leader with its clock 300 s behind")
+    node = Clock(tmp_path, 0)
+    world, written = clocked(node)
+    set_clock(LEADER, "+0s").perform(world)
+    assert (node.environment, written[-1].status) == ({}, "ended")
+
+
+def test_a_clock_that_stayed_right_is_noticed(tmp_path, monkeypatch):
+    monkeypatch.setattr(set_clock_module, "library", lambda: Path("/lib/faketime.so"))
+    monkeypatch.setattr(set_clock_module, "_LOGS_WITHIN_SECONDS", 0.05)
+    with pytest.raises(ActionFailed, match=r"does not show that its clock is \+300 s off"):
+        set_clock(LEADER, "+5m").perform(clocked(Clock(tmp_path, 0))[0])
+
+
+def test_a_shift_without_a_sign_is_a_mistake_of_the_plan():
+    with pytest.raises(ValueError, match="no shift of a clock"):
+        set_clock(LEADER, "5m")
