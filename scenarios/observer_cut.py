@@ -2,6 +2,7 @@
 
 from harness.scenario import (
     cut,
+    has_leader,
     heal,
     is_up,
     kraft,
@@ -10,6 +11,7 @@ from harness.scenario import (
     restart,
     scenario,
     voter_moves,
+    voters_caught_up,
 )
 
 
@@ -32,4 +34,5 @@ def observer_cut(plan, cluster, observer):
         plan.do(cut(observer, leader), let_pass("6s"))
     with plan.phase("the cut heals"):
         plan.do(heal())
+        plan.guard(has_leader(), voters_caught_up(), within="30s")
         voter_moves.expect_recovery(plan, observer)
