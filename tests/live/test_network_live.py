@@ -18,6 +18,7 @@ from harness.cluster.runtime.namespaces import inhabitants
 from harness.cluster.runtime.network import CLIENTS, HARNESS, Network, host_name, why_not
 from harness.cluster.runtime.opening import in_runtime
 from harness.cluster.topology import Topology
+from harness.scenario.actions.fill_disk import fill, move_to_memory, room
 
 pytestmark = [pytest.mark.live, pytest.mark.skipif(bool(why_not()), reason=f"no networks here: {why_not()}")]
 
@@ -175,6 +176,26 @@ spawn(["/bin/sleep", "60"], cwd=Path("/"), output=Path(sys.argv[1]), env={})
 print(*(place.inode for place in [network.hub, *network.places.values()]), flush=True)
 time.sleep(60)
 """
+
+
+def test_a_small_disk_holds_what_was_there_is_filled_emptied_and_seen_by_nobody_else(network, tmp_path):
+    data = tmp_path / "data"
+    (data / "t-0").mkdir(parents=True)
+    (data / "t-0" / "segment").write_bytes(b"x" * 5000)
+
+    def work():
+        move_to_memory(data, 2 * 2**20)
+        written, full = fill(data), room(data)
+        (data / ".harness-ballast").unlink()
+        return written, full, room(data), (data / "t-0" / "segment").read_bytes(), data.is_mount()
+
+    written, full, left, content, mounted = network.places[HARNESS].aside(work)
+    assert (full, content, mounted) == (0, b"x" * 5000, True)
+    assert 2 * 2**20 <= written < 3 * 2**20
+    assert left >= 2 * 2**20
+    assert network.places[ZERO].do(data.is_mount), "nodes must see it"
+    assert not data.is_mount()
+    assert str(data) not in Path("/proc/self/mounts").read_text()
 
 
 def test_after_kill_9_no_namespace_and_no_process_is_left(tmp_path):

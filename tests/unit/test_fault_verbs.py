@@ -19,6 +19,7 @@ from harness.scenario import holding
 from harness.scenario.actions import set_clock as set_clock_module
 from harness.scenario.actions.cut import cut, heal
 from harness.scenario.actions.degrade import degrade, mend
+from harness.scenario.actions.fill_disk import fill_disk, small_disk
 from harness.scenario.actions.hold import hold, release
 from harness.scenario.actions.set_clock import set_clock
 from harness.scenario.parties import all_but, described, pairs_between, the_clients
@@ -245,3 +246,25 @@ def test_a_clock_that_stayed_right_is_noticed(tmp_path, monkeypatch):
 def test_a_shift_without_a_sign_is_a_mistake_of_the_plan():
     with pytest.raises(ValueError, match="no shift of a clock"):
         set_clock(LEADER, "5m")
+
+
+def test_a_disk_is_made_small_only_in_mounts_of_the_runs_own_and_while_its_node_is_down(tmp_path):
+    nodes = {0: SimpleNamespace(id=0, is_running=True, data_dir=tmp_path)}
+    with pytest.raises(ActionFailed, match="nodes share the network of this host"):
+        small_disk(LEADER, "8m").perform(bare_world(SimpleNamespace(nodes=nodes, runtime=OnLoopback())))
+    world, *_ = world_of()
+    world.cluster = SimpleNamespace(nodes=nodes)
+    with pytest.raises(ActionFailed, match="node 0 runs: stop it first"):
+        small_disk(LEADER, "8m").perform(world)
+
+
+def test_a_disk_that_others_use_as_well_is_never_filled(tmp_path):
+    world, *_ = world_of()
+    world.cluster = SimpleNamespace(nodes={0: SimpleNamespace(id=0, data_dir=tmp_path)})
+    with pytest.raises(ActionFailed, match="small_disk goes before"):
+        fill_disk(LEADER).perform(world)
+
+
+def test_room_on_a_disk_has_a_unit():
+    with pytest.raises(ValueError, match="'8 GB' is no room"):
+        small_disk(LEADER, "8 GB")
