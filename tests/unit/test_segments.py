@@ -86,6 +86,10 @@ def test_what_was_never_flushed_is_gone_and_what_was_is_there(tmp_path):
     assert every.with_suffix(".index").exists()
 
 
+def test_a_checkpoint_that_was_not_written_yet_covers_nothing():
+    assert recovery_points("") == {}
+
+
 @pytest.mark.parametrize("text", ["1\n0\n", "0\n2\nt 0 1\n"])
 def test_a_checkpoint_of_another_form_is_refused(text):
     with pytest.raises(ValueError, match="a checkpoint of version"):
