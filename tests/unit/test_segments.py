@@ -110,6 +110,12 @@ def test_a_node_that_runs_loses_nothing(tmp_path):
         lose_unflushed(fixed(0, "the node")).perform(world_of(tmp_path, is_running=True)[0])
 
 
+def test_a_node_that_has_flushed_all_has_nothing_to_lose_which_is_no_fault_at_all(tmp_path):
+    (tmp_path / "0").mkdir()
+    with pytest.raises(ActionFailed, match="nothing to lose"):
+        lose_unflushed(fixed(0, "the node")).perform(world_of(tmp_path)[0])
+
+
 def test_the_loss_is_journaled_in_bytes(tmp_path):
     world, written = world_of(tmp_path)
     partition(tmp_path / "0" / "t-0", log([1]))

@@ -39,6 +39,8 @@ class LoseUnflushed(Fault):
         if node.is_running:
             raise ActionFailed(f"node {node.id} runs: kill it first")
         cut = put_back(node.data_dir)
+        if not cut:
+            raise ActionFailed(f"node {node.id} had flushed all that it has: there is nothing to lose")
         proof = f"{sum(cut.values())} bytes of {len(cut)} partitions are gone"
         world.write(FaultChanged("lose_unflushed", self.description, "proved", proof=proof, node=node.id))
 
