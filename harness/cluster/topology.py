@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.base.text import counted
+from harness.kafka.release_lines import Mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +14,7 @@ class Topology:
 
     With `static_voters` only the configuration says who votes (kraft.version 0), else the log does (KIP-853). When
     `secured`, nodes speak to each other by TLS and SASL, on listeners beside those that the harness asks
-    (harness.cluster.security).
+    (harness.cluster.security). In ZooKeeper `mode` nobody votes, and the brokers are those that are said to observe.
     """
 
     controllers: int
@@ -21,6 +22,7 @@ class Topology:
     combined: bool = True
     static_voters: bool = False
     secured: bool = False
+    mode: Mode = Mode.KRAFT
 
     @property
     def voter_ids(self) -> tuple[int, ...]:
@@ -42,10 +44,17 @@ class Topology:
         """Nodes that hold partitions."""
         return self.node_ids if self.combined else self.observer_ids
 
+    @property
+    def observer_word(self) -> str:
+        """What nodes that do not vote are called: observers where somebody else votes."""
+        return "observer" if self.mode is Mode.KRAFT else "broker"
+
 
 def describe_topology(topology: Topology) -> str:
     """Return the topology in words."""
     brokers = counted(topology.observers, "broker")
+    if topology.mode is Mode.ZOOKEEPER:
+        return f"{brokers}, and ZooKeeper"
     if topology.combined:
         first = f"{counted(topology.controllers, 'node')} that {_are(topology.controllers)} controller and broker"
         nodes = f"{first}, {topology.observers} more {brokers.partition(' ')[2]}"

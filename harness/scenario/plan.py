@@ -21,6 +21,7 @@ from itertools import chain
 from types import MappingProxyType
 
 from harness.cluster.topology import Topology
+from harness.kafka.release_lines import Mode
 from harness.scenario.bounds import Bound, seconds
 from harness.scenario.mistakes import mistake
 from harness.scenario.monitors.base import MakeMonitor
@@ -52,6 +53,13 @@ def kraft(
     if controllers < 1 or observers < 0:
         raise ValueError(f"a cluster of {controllers} controllers and {observers} observers cannot start")
     return Topology(controllers, observers, combined, static_voters, secured)
+
+
+def zookeeper(*, brokers: int) -> Topology:
+    """Return a topology of brokers that keep their metadata in ZooKeeper; the function gets one parameter for each."""
+    if brokers < 1:
+        raise ValueError(f"a cluster of {brokers} brokers cannot start")
+    return Topology(0, brokers, combined=False, mode=Mode.ZOOKEEPER)
 
 
 class ClusterRef:
@@ -199,8 +207,9 @@ class Scenario:
     def plan(self) -> Plan:
         """Build the plan: milliseconds, nothing started. Raises HarnessError where its function does."""
         plan = Plan()
+        word = "observer" if self.topology.combined else "broker"
         observers = [
-            fixed(node, f"observer {node}" if len(self.topology.observer_ids) > 1 else "the observer")
+            fixed(node, f"{word} {node}" if len(self.topology.observer_ids) > 1 else "the observer")
             for node in self.topology.observer_ids
         ]
         try:
