@@ -77,7 +77,7 @@ class Cluster:
         if self._zookeeper is None:
             if template is None:
                 raise HarnessError(f"Nodes of Kafka {launch.line.name} are not started in KRaft.")
-            return Kraft(self, template)
+            return Kraft(lambda: self.voters, self.wire, self.id, template, static=self.topology.static_voters)
         return InZooKeeper(ZooKeeperServer(folder, launch, self._zookeeper), session_ms(launch.overlay))
 
     def _listening(self, node: int) -> NodeConfig:

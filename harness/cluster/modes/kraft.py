@@ -2,47 +2,51 @@
 
 from __future__ import annotations
 
+import uuid
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness.cluster import probes
 from harness.cluster.formatting import Identity, format_from_template
 from harness.cluster.node import Node
 from harness.cluster.probes import Quorum
-
-if TYPE_CHECKING:
-    from harness.cluster.cluster import Cluster
+from harness.cluster.protocol import Wire
 
 
 class Kraft:
-    """The quorum of a cluster's voters, by whose own account somebody leads; disks are copies of the template."""
+    """The quorum of a cluster's `voters`, by whose own account somebody leads; disks are copies of the template.
 
-    def __init__(self, cluster: Cluster, template: Path) -> None:
+    With `static` only the configuration says who votes, and no disk does.
+    """
+
+    def __init__(
+        self, voters: Callable[[], Sequence[Node]], wire: Wire, cluster: uuid.UUID, template: Path, *, static: bool
+    ) -> None:
+        self._voters = voters
+        self._wire = wire
         self._cluster = cluster
         self._template = template
+        self._static = static
 
     def format(self, node: Node) -> None:
-        """Name the voters on a voter's disk, but where only the configuration says who votes."""
-        cluster = self._cluster
-        voters = [Identity(each.id, each.directory, each.config.controller_listeners) for each in cluster.voters]
-        self._format(node, voters if node.is_voter and not cluster.topology.static_voters else [])
+        """Name the voters on a voter's disk."""
+        voters = [Identity(each.id, each.directory, each.config.controller_listeners) for each in self._voters()]
+        self._format(node, voters if node.is_voter and not self._static else [])
 
     def wipe(self, node: Node) -> None:
         """Name nobody: a controller learns from the log who votes."""
         self._format(node, [])
 
-    def _format(self, node: Node, voters: list[Identity]) -> None:
-        format_from_template(self._template, node.data_dir, node.id, node.directory, self._cluster.id, voters)
+    def _format(self, node: Node, voters: Sequence[Identity]) -> None:
+        format_from_template(self._template, node.data_dir, node.id, node.directory, self._cluster, voters)
 
     def before_start(self, node: Node) -> None:
         """A node may start whenever it likes, the first of all too."""
 
     def quorum(self) -> Quorum:
         """Ask the running voters who leads."""
-        known = self._cluster.controllers
-        return probes.describe_quorum(
-            self._cluster.wire, [known[node.id] for node in self._cluster.voters if node.is_running]
-        )
+        running = [node.config.controller for node in self._voters() if node.is_running]
+        return probes.describe_quorum(self._wire, filter(None, running))
 
     def look(self) -> None:
         """There is nothing beside the nodes."""
