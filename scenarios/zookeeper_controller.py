@@ -1,6 +1,7 @@
 """The controller of a cluster in ZooKeeper mode goes, and comes back."""
 
 from harness.scenario import (
+    election_moves,
     has_leader,
     has_new_leader,
     is_up,
@@ -13,12 +14,8 @@ from harness.scenario import (
     zookeeper,
 )
 
-# ZooKeeper keeps a broker that was killed for so long, and the controller hears of it then.
-# A broker that stops when nobody is left to take over asks again and again, by default for 15 s.
-SHORT_SESSIONS = {"zookeeper.session.timeout.ms": "4000", "controlled.shutdown.retry.backoff.ms": "500"}
 
-
-@scenario(zookeeper(brokers=3), suite="elections", budget="4m", properties=SHORT_SESSIONS)
+@scenario(zookeeper(brokers=3), suite="elections", budget="4m", properties=election_moves.IN_ZOOKEEPER)
 def zookeeper_controller_lost(plan, cluster, first, second, third):
     """Does another broker become the controller when that is killed, and when it stops, and does each come back?"""
     with plan.phase("start"):

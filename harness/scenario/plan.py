@@ -159,6 +159,11 @@ class Plan:
         self._collecting.append(Bind(names, description, _leader_then_others))
         return tuple(map(bound, names))
 
+    def name_brokers(self, *names: str) -> tuple[NodeRef, ...]:
+        """Name the brokers by ascending id, one that is the controller in ZooKeeper mode last; the names stay."""
+        self._collecting.append(Bind(names, f"call the brokers “{'”, “'.join(names)}”", _controller_last))
+        return tuple(map(bound, names))
+
 
 def soak(plan: Plan, lasts: float) -> None:
     """Make the last measured window of a plan so many seconds long; a plan without one gets one at its end."""
@@ -179,6 +184,11 @@ def _called(*parts: object) -> None:
 def _leader_then_others(world: World) -> tuple[int, ...]:
     leader = current_leader().find(world)
     return (leader, *(node for node in world.cluster.topology.voter_ids if node != leader))
+
+
+def _controller_last(world: World) -> tuple[int, ...]:
+    leader = current_leader().find(world)
+    return tuple(sorted(world.cluster.topology.broker_ids, key=lambda broker: (broker == leader, broker)))
 
 
 PlanBuilder = Callable[..., None]
