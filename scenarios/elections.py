@@ -8,7 +8,7 @@ _ZOOKEEPER = zookeeper(brokers=3)
 
 @scenario(_KRAFT, suite="elections", budget="6m", properties=election_moves.IN_KRAFT)
 def elections(plan, cluster, *brokers):
-    """Does the first of the assignment that is alive and in sync lead, however the leader goes, and is each way told?"""
+    """Does the first of the assignment that is alive and in sync lead, and is it told how the leader went?"""
     election_moves.ask_for_clean_elections(plan)
 
 
@@ -20,7 +20,7 @@ def unclean_elections(plan, cluster, *brokers):
 
 @scenario(_ZOOKEEPER, suite="elections", budget="6m", properties=election_moves.IN_ZOOKEEPER)
 def zookeeper_elections(plan, cluster, *brokers):
-    """In ZooKeeper mode: does the first of the assignment that is alive and in sync lead, and is each way told?"""
+    """In ZooKeeper mode: does the first of the assignment that is alive and in sync lead, and is it told why?"""
     election_moves.ask_for_clean_elections(plan)
 
 

@@ -43,6 +43,8 @@ from harness.scenario.steps import (
 from harness.scenario.world import World
 
 IDLE = "idle"  # the window of a soak
+_PASSED = "PASSED"
+_OUTCOME = re.compile(r"PASSED|FAILED\([a-z][a-z0-9_]*\)")
 _WINDOW = re.compile("[a-z][a-z0-9_]*")
 
 
@@ -160,7 +162,7 @@ class Plan:
         return tuple(map(bound, names))
 
     def name_brokers(self, *names: str) -> tuple[NodeRef, ...]:
-        """Name the brokers by ascending id, one that is the controller in ZooKeeper mode last; the names stay."""
+        """Name the brokers by descending id, one that is the controller in ZooKeeper mode last; the names stay."""
         self._collecting.append(Bind(names, f"call the brokers “{'”, “'.join(names)}”", _controller_last))
         return tuple(map(bound, names))
 
@@ -188,7 +190,7 @@ def _leader_then_others(world: World) -> tuple[int, ...]:
 
 def _controller_last(world: World) -> tuple[int, ...]:
     leader = current_leader().find(world)
-    return tuple(sorted(world.cluster.topology.broker_ids, key=lambda broker: (broker == leader, broker)))
+    return tuple(sorted(world.cluster.topology.broker_ids, key=lambda broker: (broker == leader, -broker)))
 
 
 PlanBuilder = Callable[..., None]
@@ -200,7 +202,7 @@ class Scenario:
 
     It is part of each of its `suites`. `needs` names capabilities that the host must have. `properties` are server
     properties of every node. With `stalls_spoil` a host that starves a node spoils the run, whatever it showed; else
-    only what went wrong in it.
+    only what went wrong in it. `expected` is the outcome that Kafka as it is shows (`PASSED`, `FAILED(name)`).
     """
 
     name: str
@@ -213,6 +215,7 @@ class Scenario:
     needs: tuple[str, ...] = ()
     properties: Mapping[str, str] = field(default_factory=dict)
     stalls_spoil: bool = True
+    expected: str = _PASSED
 
     def plan(self) -> Plan:
         """Build the plan: milliseconds, nothing started. Raises HarnessError where its function does."""
@@ -236,9 +239,12 @@ def scenario(
     budget: str,
     needs: tuple[str, ...] = (),
     properties: Mapping[str, str] = MappingProxyType({}),
+    expected: str = _PASSED,
 ) -> Callable[[PlanBuilder], Scenario]:
     """Make a scenario of a plan-building function; its name and docstring become the scenario's."""
     suites = (suite,) if isinstance(suite, str) else suite
+    if not _OUTCOME.fullmatch(expected):
+        raise ValueError(f"{expected!r} is nothing that stock can show: write PASSED or FAILED(name)")
 
     def make(build: PlanBuilder) -> Scenario:
         question = " ".join((build.__doc__ or "").split())
@@ -246,6 +252,7 @@ def scenario(
             raise ValueError(f"{build.__name__} has no docstring: it is the question that the scenario asks")
         name = build.__name__.replace("_", "-")
         file = build.__code__.co_filename
-        return Scenario(name, question, topology, suites, seconds(budget), build, file, needs, properties)
+        lasts = seconds(budget)
+        return Scenario(name, question, topology, suites, lasts, build, file, needs, properties, expected=expected)
 
     return make

@@ -45,6 +45,8 @@ def build(run_dir: Path, toolbox: Toolbox, reporter: Reporter, *, nodes: bool = 
     is_roll = directory.roll_plan.exists
     modes = {Mode.KRAFT} if is_roll else {each.topology.mode for each in inputs.scenarios}
     check_sides(inputs.sides, request.arms, toolbox, is_roll=is_roll, modes=modes if nodes else ())
+    if nodes and inputs.passed_over:
+        reporter.report(f"not asked, since no nodes are started in their mode: {', '.join(inputs.passed_over)}")
     for line in what_lacks(inputs.sides, toolbox):
         reporter.report(line)
     if inputs.setup.waivers:
@@ -122,7 +124,9 @@ def _scenarios(
 ) -> tuple[DeclaredScenario, ...]:
     """Return what is declared to run: the rehearsals of a rollout, or the scenarios of a verification."""
     if not directory.roll_plan.exists:
-        return tuple(DeclaredScenario(each.name, each.question, each.budget) for each in inputs.scenarios)
+        return tuple(
+            DeclaredScenario(each.name, each.question, each.budget, each.expected) for each in inputs.scenarios
+        )
     features = features_of_roll(*pair, directory.request.read(), toolbox, reporter)
     if features:
         directory.features.write(features)
