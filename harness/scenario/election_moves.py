@@ -120,7 +120,8 @@ def ask_without_leaders(plan: Plan, *, by_setting_alone: bool) -> None:
         if by_setting_alone:
             plan.expect(led_by("off", second), within="10s", named="out_of_sync_leads_by_setting")
         else:
-            plan.do(let_pass("3s"), elect_unclean("off"))
+            plan.do(let_pass("3s"))
+            plan.do(elect_unclean("off"), when=has_no_partition_leader("off"))
             plan.expect(led_by("off", second), within="10s", named="out_of_sync_leads_by_request")
         _expect_loss(plan, "off", first, second, "switched_on")
     with plan.phase("only one that is out of sync is alive, and unclean elections are on"):

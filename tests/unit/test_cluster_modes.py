@@ -20,8 +20,12 @@ from harness.cluster.protocol import Unreachable
 from harness.cluster.topology import Topology, describe_topology
 from harness.engine.executor import monitors_of_every_run
 from harness.kafka.release_lines import Mode, line_of
+from harness.model.request import Request
 from harness.model.setup import Profile
 from harness.scenario import kraft, zookeeper
+from harness.stages.inputs import read_inputs
+from harness.stages.preflight import check_lines
+from harness.toolbox.toolbox import local_toolbox
 
 LAUNCH = Launch(Path("java"), (), Profile.FAST, line_of("3.9.1"), None, {}, "127.0.0.1")
 STOCK = Install("stock", Path("x.jar"), "a" * 64, "absent")
@@ -161,3 +165,30 @@ def test_a_topology_without_brokers_cannot_be():
     with pytest.raises(ValueError, match="0 brokers"):
         zookeeper(brokers=0)
     assert zookeeper(brokers=2) == Topology(0, 2, combined=False, mode=Mode.ZOOKEEPER)
+
+
+def asked(**words):
+    found = read_inputs(Request(claims="none", arms=("base",), **words), local_toolbox())
+    return [each.name for each in found.scenarios], found.passed_over
+
+
+def test_of_a_suite_what_a_line_has_no_mode_for_is_passed_over_by_name():
+    scenarios, passed_over = asked(kafka_version="2.8.2", suite="elections")
+    assert (len(scenarios), set(passed_over)) == (3, {"elections", "unclean-elections"})
+    scenarios, passed_over = asked(kafka_version="4.3.1", suite="elections")
+    assert (scenarios, len(passed_over)) == (["elections", "unclean-elections"], 3)
+    assert asked(kafka_version="3.9.1", suite="elections")[1] == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "mode"),
+    [
+        ({"kafka_version": "4.3.1", "scenarios": ("zookeeper-elections",)}, "zookeeper"),
+        ({"kafka_version": "2.8.2", "suite": "standard"}, "kraft"),
+    ],
+)
+def test_what_is_named_for_a_line_without_its_mode_is_refused_in_a_sentence(words, mode):
+    found = read_inputs(Request(claims="none", arms=("base",), **words), local_toolbox())
+    modes = {each.topology.mode for each in found.scenarios}
+    with pytest.raises(HarnessError, match=f"cannot be run in mode {mode}"):
+        check_lines(found.sides, local_toolbox(), modes)
