@@ -12,7 +12,7 @@ from harness.cluster.config import load_overlay
 from harness.kafka.completeness import check_whole, lacking_others
 from harness.kafka.distribution import distribution_at
 from harness.kafka.lock import checked_version
-from harness.kafka.release_lines import line_of
+from harness.kafka.release_lines import Mode, line_of
 from harness.kafka.series import series_folder, series_folders
 from harness.kafka.versions import release_of
 from harness.model.candidate_kind import CandidateKind
@@ -106,16 +106,16 @@ def of_series(inputs: Inputs, request: Request, series: Path) -> Inputs:
 def _scenarios(request: Request, claims: ClaimSet, sides: Sides) -> tuple[tuple[Scenario, ...], tuple[str, ...]]:
     """Return what is asked, and the names of what a suite has beside it for another mode than that of these Kafkas.
 
-    By default that is, of claims, what they are about, and without any whether anything is worse. What is named, and a
-    suite of which nothing could be asked, is returned whole: that is refused with the mode's name.
+    By default that is, of claims, what they are about, and without any whether anything is worse. What is named, a
+    suite of one mode, and one of which nothing could be asked are returned whole: they are refused with the mode's name.
     """
     suite = request.suite or ("bootstrap" if claims.claims else "standard")
     wanted = tuple(select(load_all(request.scenario_folders), request.scenarios, suite))
+    if request.scenarios or len({each.topology.mode for each in wanted}) < len(Mode):
+        return wanted, ()
     modes = set(line_of(sides.base.version).modes) & set(line_of(sides.candidate.version).modes)
     fitting = tuple(each for each in wanted if each.topology.mode in modes)
-    if request.scenarios or not fitting:
-        return wanted, ()
-    return fitting, tuple(each.name for each in wanted if each not in fitting)
+    return (fitting or wanted), tuple(each.name for each in wanted if fitting and each not in fitting)
 
 
 def _claims_file(request: Request, candidate: Side) -> Path | None:
