@@ -107,7 +107,7 @@ def _scenarios(request: Request, claims: ClaimSet, sides: Sides) -> tuple[tuple[
     """Return what is asked, and the names of what a suite has beside it for another mode than that of these Kafkas.
 
     By default that is, of claims, what they are about, and without any whether anything is worse. What is named, a
-    suite of one mode, and one of which nothing could be asked are returned whole: they are refused with the mode's name.
+    suite of one mode, and one of which nothing could be asked come back whole: they are refused with the mode's name.
     """
     suite = request.suite or ("bootstrap" if claims.claims else "standard")
     wanted = tuple(select(load_all(request.scenario_folders), request.scenarios, suite))
