@@ -11,9 +11,9 @@ from harness.cli.common import RunDir
 from harness.cli.helptext import help_text
 
 _HELP = help_text(
-    "Run one of upstream's simulations again, on the candidate and on base, and keep both logs.",
+    "Run one of the simulations again, on the candidate and on base, and keep both logs.",
     "A seed gives a property the same arguments on every jar. Exit 1 when either fails.",
-    examples=(("harness simulate out/20260101-120000-verify --property canElectInitialLeader --seed 7", "one seed"),),
+    examples=(("harness simulate out/x --property RaftEventSimulationTest#canElectInitialLeader --seed 7", "one"),),
 )
 Property = Annotated[str, typer.Option("--property", help="The simulation, as the report names it.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Its seed.")]

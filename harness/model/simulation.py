@@ -9,20 +9,25 @@ from harness.base.json_schema import Count, Seconds, Text
 
 @dataclass(frozen=True, slots=True)
 class SimulatedProperty:
-    """One property (`org.….RaftEventSimulationTest#canElectInitialLeader`), and with how many seeds it was asked."""
+    """One property (`org.….RaftEventSimulationTest#canElectInitialLeader`): with how many seeds it ran and failed.
+
+    `base_seeds` and `base_failed` are the same of base, which ran beside.
+    """
 
     name: Text
     seeds: Count
     failed: Count
+    base_seeds: Count
+    base_failed: Count
 
 
 @dataclass(frozen=True, slots=True)
 class FailedSeed:
-    """A seed with which a property fails on the candidate.
+    """A seed with which a property fails on the candidate, and how it ended when it was replayed with the logs on.
 
-    `name` is the property's; `arguments` are what the seed drew (`[-1146, 5, 2]`). `fails_again` says whether the
-    candidate failed when the seed was replayed with its log on, `fails_on_base` whether base fails with it; None where
-    base's JVM ended without an answer. `log` is the end of the replay's log, a path in the run directory.
+    `name` is the property's; `arguments` are what the seed drew (`[-1146, 5, 2]`). `fails_again` is of the candidate,
+    `fails_on_base` of base, None where base's JVM ended without an answer. `log` is the end of the candidate's log, a
+    path in the run directory.
     """
 
     name: Text
@@ -54,13 +59,15 @@ class FailedSeed:
 class Simulation:
     """What all simulations showed; `asked` is the time that they were given (`10m`), `seconds` what they took.
 
-    `gap` says in a sentence what could not be simulated.
+    `failed` are the first failing seeds of properties that base holds with every seed; what base fails too is only
+    counted. `gap` says in a sentence why nothing could be simulated, `left_out` what this Kafka cannot be asked.
     """
 
     asked: Text
     properties: tuple[SimulatedProperty, ...] = ()
     failed: tuple[FailedSeed, ...] = ()
     gap: str = ""
+    left_out: str = ""
     seconds: Seconds = 0.0
 
     @property
@@ -70,11 +77,9 @@ class Simulation:
 
     @property
     def blockers(self) -> tuple[str, ...]:
-        """What speaks against the candidate, a property once, with how many of its seeds fail."""
-        blocking = [each for each in self.failed if each.blocks]
-        first = {each.name: each for each in reversed(blocking)}
-        counts = {name: sum(each.name == name for each in blocking) for name in first}
-        return tuple(_blocker(first[name], counts[name]) for name in sorted(first))
+        """What speaks against the candidate: a sentence for each property, with how many of its seeds fail."""
+        first = {each.name: each for each in reversed(self.failed) if each.blocks}
+        return tuple(_blocker(first[each.name], each.failed) for each in self.properties if each.name in first)
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -87,6 +92,6 @@ class Simulation:
 
 
 def _blocker(first: FailedSeed, count: int) -> str:
-    more = f" ({count - 1} more of its seeds fail)" if count > 1 else ""
+    more = f" ({count} of its seeds fail)" if count > 1 else ""
     base = "base passes it" if first.fails_on_base is False else "whether base passes it is not known"
     return f"{first.behaviour}; {base}{more}"

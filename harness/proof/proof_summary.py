@@ -37,11 +37,11 @@ def describe_simulation(simulation: Simulation | None) -> str:
     """Return how many simulations ran and failed: `1204 simulations of 7 properties in 600 s, 3 failed`."""
     if simulation is None:
         return "no simulation was asked for"
-    failed = sum(each.failed for each in simulation.properties)
-    excused = sum(bool(each.fails_on_base) for each in simulation.failed)
+    failed = sum(each.failed for each in simulation.properties if not each.base_failed)
+    unsound = sum(bool(each.base_failed) for each in simulation.properties)
     kinds = "property" if len(simulation.properties) == 1 else "properties"
     ran = f"{counted(simulation.runs, 'simulation')} of {len(simulation.properties)} {kinds}"
-    base = f" ({excused} on base too)" if excused else ""
+    base = f"; {unsound} of the properties base fails too" if unsound else ""
     return f"{ran} in {simulation.seconds:.0f} s, {failed} failed{base}"
 
 

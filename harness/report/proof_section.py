@@ -58,11 +58,11 @@ class SeedView:
 
 @dataclass(frozen=True, slots=True)
 class SimulationView:
-    """What simulations showed; `properties` are names with how many seeds were run and failed."""
+    """What simulations showed; `properties` are names with how many seeds failed on the candidate and on base."""
 
     summary: str
     gap: str
-    properties: tuple[tuple[str, int, int], ...]
+    properties: tuple[tuple[str, str, str], ...]
     seeds: tuple[SeedView, ...]
 
 
@@ -238,9 +238,17 @@ def _failure(each: FailedTest, text: int) -> FailureView:
 
 
 def _simulation(found: Simulation, text: int) -> SimulationView:
-    properties = tuple((each.name.rpartition(".")[2], each.seeds, each.failed) for each in found.properties)
+    properties = tuple(
+        (
+            each.name.rpartition(".")[2],
+            f"{each.failed} of {each.seeds}",
+            f"{each.base_failed} of {each.base_seeds}",
+        )
+        for each in found.properties
+    )
+    gaps = " ".join(filter(None, (found.gap, found.left_out)))
     seeds = tuple(_seed(each, text) for each in found.failed)
-    return SimulationView(f"{describe_simulation(found)}.", cut(found.gap, text), properties, seeds)
+    return SimulationView(f"{describe_simulation(found)}.", cut(gaps, text), properties, seeds)
 
 
 def _seed(each: FailedSeed, text: int) -> SeedView:
@@ -251,7 +259,7 @@ def _seed(each: FailedSeed, text: int) -> SeedView:
         cut(each.trace, text),
         on_base if each.fails_again else f"{on_base}; it passed when it was replayed",
         Link(each.log, "the end of its log") if each.log else None,
-        f"harness simulate RUN_DIR --property {each.label.partition('#')[2]} --seed {each.seed}",
+        f"harness simulate RUN_DIR --property {each.label} --seed {each.seed}",
     )
 
 

@@ -22,7 +22,7 @@ from harness.proof.bytecode import read_classes, read_statements
 from harness.proof.dropin import BaselineJar, DropIn, Subject, named_classes, worst_first
 from harness.proof.junit import OtherRelease, TestBench, run_tests
 from harness.proof.junit.related import changed_classes
-from harness.proof.simulation import SimulatedJars, simulate
+from harness.proof.simulation import simulate, simulated_jars
 from harness.proof.waived_differences import waive_differences
 from harness.scenario.bounds import seconds
 from harness.stages.proof_case import ProofCase
@@ -124,7 +124,7 @@ def simulated(case: ProofCase, reporter: Reporter) -> Simulation | None:
             gap=f"No simulation ran: the tests of Kafka {version} are not pinned here: `harness lock {version}`.",
         )
     reporter.report(f"upstream's simulations on the jar, for {case.simulate}")
-    jars = SimulatedJars(bench_of(case), case.jar, case.base_jar)
+    jars = simulated_jars(bench_of(case), case.jar, case.base_jar)
     folder = case.directory.proof(case.candidate.name).simulation
     found = simulate(jars, case.simulate, seconds(case.simulate), folder)
     place = folder.relative_to(case.directory.path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -11,8 +12,7 @@ from rich.text import Text
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.base.text import visible
-from harness.proof.simulation import Replay, SimulatedJars, keep_log, log_name
-from harness.proof.simulation.simulating import UPSTREAM
+from harness.proof.simulation import Replay, keep_log, log_name, simulated_jars
 from harness.rundir.directory import RunDirectory
 from harness.stages.proof_case import proof_case
 from harness.stages.proof_parts import bench_of
@@ -30,15 +30,26 @@ def replay(run_dir: Path, name: str, seed: int, toolbox: Toolbox, reporter: Repo
     case = proof_case(directory, base, candidate, toolbox, reporter)
     if not case.tests:
         raise HarnessError("The run directory was made without simulations.", "Make one with --simulate.")
-    jars = SimulatedJars(bench_of(case), case.jar, case.base_jar)
+    jars = simulated_jars(bench_of(case), case.jar, case.base_jar)
     folder = directory.proof(candidate.name).simulation
     with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as scratch:
-        ended = jars.replay(f"{UPSTREAM}#{name}", seed, Path(scratch))
+        full = _full_name(name, jars.classes)
+        ended = jars.replay(full, seed, Path(scratch))
         for build, each in zip((candidate.name, base.name), ended, strict=True):
-            kept = folder / build / log_name(f"{UPSTREAM}#{name}", seed)
+            kept = folder / build / log_name(full, seed)
             keep_log(each.log, kept)
             _print(reporter.console, build, name, each, kept)
     return all(each.passed for each in ended)
+
+
+def _full_name(name: str, classes: Sequence[str]) -> str:
+    """Return the whole name of a property that is named as the report does. Raises HarnessError."""
+    owner, _, method = name.rpartition("#")
+    named = [each for each in classes if each.rpartition(".")[2] == owner]
+    if not named:
+        known = " and ".join(each.rpartition(".")[2] for each in classes)
+        raise HarnessError(f"{name} is no simulation here.", f"Name one of {known}, as in CLASS#PROPERTY.")
+    return f"{named[0]}#{method}"
 
 
 def _print(console: Console, build: str, name: str, replay: Replay, log: Path) -> None:

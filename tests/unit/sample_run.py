@@ -377,7 +377,7 @@ def simulation(kind: str) -> Simulation | None:
     names = [f"org.apache.kafka.raft.RaftEventSimulationTest#can{what}" for what in ("ElectLeader", "Recover")]
     says, trace = (HOSTILE, HOSTILE) if hostile else ("two leaders of epoch 3", "at Cluster.java:7")
     seed = FailedSeed(names[0], 7, "[5, 3]", says, trace, True, hostile, "proof/patched/simulation/elect-7.log")
-    ran = tuple(SimulatedProperty(name, 120, int(name == names[0])) for name in names)
+    ran = tuple(SimulatedProperty(name, 120, int(name == names[0]), 118, int(hostile)) for name in names)
     return Simulation("60s", ran, (seed,), seconds=60.2)
 
 

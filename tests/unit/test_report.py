@@ -212,7 +212,7 @@ def test_the_proof_shows_a_seed_that_fails_with_its_log_and_the_command_that_run
     text = " ".join(re.sub(r"<[^>]+>", " ", page[page.index("Simulations on this jar") :]).split())
     assert "240 simulations of 2 properties in 60 s, 1 failed." in text
     assert "RaftEventSimulationTest#canElectLeader with seed 7 [5, 3] (base passes it) two leaders of epoch 3" in text
-    assert "Again: harness simulate RUN_DIR --property canElectLeader --seed 7" in text
+    assert "Again: harness simulate RUN_DIR --property RaftEventSimulationTest#canElectLeader --seed 7" in text
     assert 'href="proof/patched/simulation/elect-7.log"' in page
 
 

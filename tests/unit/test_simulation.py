@@ -18,7 +18,7 @@ from harness.model.runs import Verdict
 from harness.model.simulation import FailedSeed, SimulatedProperty, Simulation
 from harness.proof.junit import TestBench
 from harness.proof.proof_summary import describe_simulation
-from harness.proof.simulation import SimulatedJars, driver, simulate
+from harness.proof.simulation import driver, simulate, simulated_jars
 from harness.proof.simulation.feed import Try, failed, parse_feed, settled
 from harness.proof.simulation.simulating import UPSTREAM
 from harness.stages.detecting import catching
@@ -26,7 +26,9 @@ from harness.toolbox.java import JavaRuntime
 
 ELECT, RECOVER = f"{UPSTREAM}#canElectInitialLeader", f"{UPSTREAM}#canRecoverAfterAllNodesKilled"
 SEED = FailedSeed(ELECT, 7, "[5, 3]", "two leaders", "at Test.java:9", fails_again=True, fails_on_base=False)
-RAN = Simulation("10m", (SimulatedProperty(ELECT, 12, 1), SimulatedProperty(RECOVER, 11, 0)), (SEED,), seconds=601.2)
+RAN = Simulation(
+    "10m", (SimulatedProperty(ELECT, 12, 1, 12, 0), SimulatedProperty(RECOVER, 11, 0, 12, 0)), (SEED,), seconds=601.2
+)
 
 # Acts out what a jar does: its file says of each property with which seeds it fails, hangs or ends its JVM.
 JAVA = """
@@ -34,7 +36,7 @@ import base64, json, os, sys, time
 argv = sys.argv[1:]
 path = argv[argv.index("-cp") + 1].split(":")
 jar = json.load(open(next(each for each in path if os.path.basename(each) in ("base.jar", "candidate.jar"))))
-file, mode, what, first, *step = argv[argv.index("Simulations") + 1:]
+file, seconds, mode, what = argv[argv.index("Simulations") + 1:]
 log = next(each.partition("=")[2] for each in argv if each.startswith("-Dharness.log="))
 feed = open(file, "w")
 def say(line):
@@ -42,7 +44,7 @@ def say(line):
 def run(name, seed):
     end = jar.get(name, {}).get(str(seed), "pass")
     if end == "once":
-        end = "pass" if mode == "only" else "fail"
+        end = "pass" if mode == "these" else "fail"
     say(f"BEGIN {name} {seed} [{seed}, 3]")
     if end == "exit":
         sys.exit(3)
@@ -50,11 +52,12 @@ def run(name, seed):
         time.sleep(1)
     text = base64.b64encode(b"it is wrong").decode()
     say("PASSED 4" if end == "pass" else f"FAILED 4 {text} {text}")
-if mode == "only":
+if mode == "these":
     open(log, "w").write("a line of its log")
-    run(what, int(first))
+    name, _, seed = what.partition(":")
+    run(name, int(seed))
 else:
-    for seed in range(int(first), 6, int(step[0])):
+    for seed in range(6):
         for name in sorted(jar):
             run(name, seed)
 say("END")
@@ -77,7 +80,7 @@ def jars(tmp_path):
             (tmp_path / f"{name}.jar").write_text(json.dumps(does))
         runtime = JavaRuntime(tmp_path / "java-home", "21")
         bench = TestBench(LINE, runtime, (test_jar,), (), Compiler(), tmp_path / "cache")
-        return SimulatedJars(bench, tmp_path / "candidate.jar", tmp_path / "base.jar")
+        return simulated_jars(bench, tmp_path / "candidate.jar", tmp_path / "base.jar")
 
     return make
 
@@ -96,16 +99,23 @@ def test_a_seed_that_fails_on_the_candidate_alone_is_its_doing_and_its_log_is_ke
     assert (tmp_path / "logs" / seed.log).read_text() == "a line of its log"
 
 
-def test_a_seed_that_fails_on_base_too_is_no_evidence_against_the_candidate(jars, tmp_path):
-    found = simulate(jars({ELECT: {"4": "fail"}}, {ELECT: {"4": "fail"}}), "1m", 60, tmp_path / "logs")
-    assert [each.fails_on_base for each in found.failed] == [True]
-    assert (found.blockers, found.doubts) == ((), ())
+def test_a_property_that_base_fails_with_any_seed_is_no_evidence_against_the_candidate(jars, tmp_path):
+    found = simulate(jars({ELECT: {"4": "fail"}}, {ELECT: {"1": "fail"}}), "1m", 60, tmp_path / "logs")
+    assert [(each.failed, each.base_failed) for each in found.properties] == [(1, 1)]
+    assert (found.failed, found.blockers, found.doubts) == ((), (), ())
 
 
-def test_a_base_whose_jvm_ended_without_an_answer_excuses_nobody(jars, tmp_path):
-    found = simulate(jars({ELECT: {"4": "fail"}}, {ELECT: {"4": "exit"}}), "1m", 60, tmp_path / "logs")
-    assert [each.fails_on_base for each in found.failed] == [None]
+def test_a_property_that_base_fails_hides_no_other(jars, tmp_path):
+    bad = jars({ELECT: {"4": "fail"}, RECOVER: {"2": "fail"}}, {ELECT: {"4": "fail"}, RECOVER: {}})
+    found = simulate(bad, "1m", 60, tmp_path / "logs")
+    assert [each.name for each in found.failed] == [RECOVER]
     assert len(found.blockers) == 1
+
+
+def test_a_seed_of_which_base_gives_no_answer_excuses_nobody():
+    unknown = replace(SEED, fails_on_base=None)
+    assert unknown.blocks
+    assert [each.endswith("; whether base passes it is not known") for each in replace(RAN, failed=(unknown,)).blockers]
 
 
 def test_a_seed_that_passes_when_it_is_replayed_is_a_doubt_and_no_blocker(jars, tmp_path):
@@ -128,10 +138,10 @@ def test_a_simulation_that_hangs_is_ended_and_fails(jars, tmp_path, monkeypatch)
 
 def test_of_many_failing_seeds_each_property_has_one_replayed_before_any_has_two(jars, tmp_path):
     always = {str(seed): "fail" for seed in range(6)}
-    found = simulate(jars({ELECT: always, RECOVER: always}), "1m", 60, tmp_path / "logs")
+    found = simulate(jars({ELECT: always, RECOVER: always}, {ELECT: {}, RECOVER: {}}), "1m", 60, tmp_path / "logs")
     assert [(each.name, each.seed) for each in found.failed][:4] == [(ELECT, 0), (RECOVER, 0), (ELECT, 1), (RECOVER, 1)]
-    assert found.gap == "4 more seeds failed and were not replayed."
-    assert [each.endswith("base passes it (3 more of its seeds fail)") for each in found.blockers] == [True, True]
+    assert len(found.failed) == 8
+    assert [each.endswith("base passes it (6 of its seeds fail)") for each in found.blockers] == [True, True]
 
 
 def test_a_kafka_whose_tests_have_no_simulation_leaves_a_gap(jars, tmp_path):
@@ -167,10 +177,12 @@ def test_seeds_that_base_fails_too_weigh_nothing():
     assert reasons_of_proof(replace(SOUND, simulation=on_both)) == ()
 
 
-def test_a_summary_counts_simulations_and_what_fails_on_base_too():
+def test_a_summary_counts_simulations_and_names_what_base_fails_too():
     assert describe_simulation(RAN) == "23 simulations of 2 properties in 601 s, 1 failed"
-    on_both = replace(RAN, failed=(replace(SEED, fails_on_base=True),))
-    assert describe_simulation(on_both) == "23 simulations of 2 properties in 601 s, 1 failed (1 on base too)"
+    on_both = replace(RAN, properties=(replace(RAN.properties[0], base_failed=2), RAN.properties[1]))
+    assert describe_simulation(on_both) == (
+        "23 simulations of 2 properties in 601 s, 0 failed; 1 of the properties base fails too"
+    )
 
 
 def test_a_mutant_that_a_simulation_finds_is_caught_by_it_even_without_tests_and_proof():

@@ -9,8 +9,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 
 import net.jqwik.api.Property;
@@ -23,53 +26,63 @@ import net.jqwik.api.constraints.IntRange;
  * appended to a feed: {@code BEGIN property seed arguments}, then {@code PASSED milliseconds} or
  * {@code FAILED milliseconds message trace}, the last two in base 64; {@code END} when all is done.
  *
- * <p>{@code Simulations FEED SECONDS CLASS[,CLASS…] FIRST STEP} runs seeds FIRST, FIRST + STEP, … until the time is over;
- * {@code Simulations FEED only CLASS#METHOD SEED} runs one.
+ * <p>{@code Simulations FEED SECONDS seeds CLASS[,CLASS…]} runs seeds 0, 1, 2, … until the time is over; a property that
+ * has failed often enough is left out from then on. {@code Simulations FEED SECONDS these CLASS#METHOD:SEED[,…]} runs
+ * just these.
  */
 public final class Simulations {
     private static final int MOST_FAILURES = 10;
     private static final int MOST_TEXT = 20_000;
 
     private final PrintStream feed;
-    private int failures = 0;
+    private final long until;
+    private final Map<Method, Integer> failures = new HashMap<>();
 
-    private Simulations(PrintStream feed) {
+    private Simulations(PrintStream feed, double seconds) {
         this.feed = feed;
+        this.until = System.nanoTime() + (long) (seconds * 1e9);
     }
 
     public static void main(String[] arguments) throws IOException, ReflectiveOperationException {
         try (PrintStream feed = new PrintStream(arguments[0], "UTF-8")) {
-            Simulations simulations = new Simulations(feed);
-            if (arguments[1].equals("only")) {
-                simulations.runOne(arguments[2], Long.parseLong(arguments[3]));
+            Simulations simulations = new Simulations(feed, Double.parseDouble(arguments[1]));
+            String[] what = arguments[3].split(",");
+            if (arguments[2].equals("these")) {
+                simulations.runThese(what);
             } else {
-                long until = System.nanoTime() + (long) (Double.parseDouble(arguments[1]) * 1e9);
-                List<Method> properties = propertiesOf(arguments[2].split(","));
-                simulations.runUntil(until, properties, Long.parseLong(arguments[3]), Long.parseLong(arguments[4]));
+                simulations.runSeeds(propertiesOf(what));
             }
             simulations.say("END");
         }
         System.exit(0);  // whatever threads a jar has left
     }
 
-    private void runUntil(long until, List<Method> properties, long first, long step)
-        throws ReflectiveOperationException {
-        for (long seed = first; ; seed += step) {
-            for (Method property : properties) {
-                if (System.nanoTime() - until >= 0 || failures >= MOST_FAILURES) {
-                    return;
+    /** Each property gets as much of the time as any other: the quick ones come to more seeds. */
+    private void runSeeds(List<Method> properties) throws ReflectiveOperationException {
+        Map<Method, Long> spent = new HashMap<>();
+        Map<Method, Long> seeds = new HashMap<>();
+        while (!properties.isEmpty() && !isOver()) {
+            Method next = Collections.min(properties, Comparator.comparingLong(each -> spent.getOrDefault(each, 0L)));
+            long began = System.nanoTime();
+            run(next, seeds.merge(next, 1L, Long::sum) - 1);
+            spent.merge(next, System.nanoTime() - began, Long::sum);
+            properties.removeIf(property -> failures.getOrDefault(property, 0) >= MOST_FAILURES);
+        }
+    }
+
+    private void runThese(String[] named) throws ReflectiveOperationException {
+        for (String each : named) {
+            String name = each.substring(0, each.indexOf(':'));
+            for (Method property : propertiesOf(name.substring(0, name.indexOf('#')))) {
+                if (nameOf(property).equals(name) && !isOver()) {
+                    run(property, Long.parseLong(each.substring(each.indexOf(':') + 1)));
                 }
-                run(property, seed);
             }
         }
     }
 
-    private void runOne(String name, long seed) throws ReflectiveOperationException {
-        for (Method property : propertiesOf(name.substring(0, name.indexOf('#')))) {
-            if (nameOf(property).equals(name)) {
-                run(property, seed);
-            }
-        }
+    private boolean isOver() {
+        return System.nanoTime() - until >= 0;
     }
 
     private void run(Method property, long seed) throws ReflectiveOperationException {
@@ -81,7 +94,7 @@ public final class Simulations {
             property.invoke(simulation, arguments);
             say("PASSED " + millisecondsSince(began));
         } catch (InvocationTargetException failed) {
-            failures++;
+            failures.merge(property, 1, Integer::sum);
             Throwable cause = failed.getCause();
             say("FAILED " + millisecondsSince(began) + " " + encoded(message(cause)) + " " + encoded(trace(cause)));
         }

@@ -80,11 +80,13 @@ class _Fork:
         return settled(found, self.problem)
 
 
-def run_seeds(jvm: SimulationJvm, classes: Sequence[str], seconds: float, forks: int, scratch: Path) -> tuple[Try, ...]:
-    """Run seeds 0, 1, 2, … of all properties of `classes` for so long, shared out over so many JVMs."""
-    arguments = [[str(seconds), ",".join(classes), str(first), str(forks)] for first in range(forks)]
-    running = [_start(jvm, each, scratch / str(number), jvm.logging.silent) for number, each in enumerate(arguments)]
-    return tuple(each for fork in _until_over(running) for each in fork.tries())
+def run_seeds(
+    jvms: Sequence[SimulationJvm], classes: Sequence[str], seconds: float, scratch: Path
+) -> tuple[tuple[Try, ...], ...]:
+    """Run seeds 0, 1, 2, … of all properties of `classes` for so long, side by side on each JVM."""
+    arguments = [str(seconds), "seeds", ",".join(classes)]
+    running = [_start(jvm, arguments, scratch / str(n), jvm.logging.silent) for n, jvm in enumerate(jvms)]
+    return tuple(fork.tries() for fork in _until_over(running))
 
 
 def replay_seed(
@@ -94,8 +96,8 @@ def replay_seed(
 
     Returns how it ended on each, None where it never began, and the log.
     """
-    arguments = ["only", name, str(seed)]
-    running = [_start(jvm, arguments, scratch / str(number), _at_debug(jvm.logging)) for number, jvm in enumerate(jvms)]
+    arguments = [str(_STALL_SECONDS), "these", f"{name}:{seed}"]
+    running = [_start(jvm, arguments, scratch / str(n), _at_debug(jvm.logging)) for n, jvm in enumerate(jvms)]
     return tuple((next(iter(fork.tries()), None), fork.folder / _LOG) for fork in _until_over(running))
 
 

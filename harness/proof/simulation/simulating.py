@@ -12,14 +12,16 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.files import write_bytes
-from harness.building.java_programs import compiled_probe
+from harness.building.java_programs import compiled_probe, compiled_program
 from harness.model.simulation import FailedSeed, SimulatedProperty, Simulation
 from harness.proof.junit import TestBench
 from harness.proof.simulation.driver import SimulationJvm, replay_seed, run_seeds
 from harness.proof.simulation.feed import Try, failed
 
 UPSTREAM = "org.apache.kafka.raft.RaftEventSimulationTest"
+_OWN = ("org.apache.kafka.raft.VoterChangeSimulation", "org.apache.kafka.raft.LossyVoterChangeSimulation")
 _DRIVER = Path(__file__).with_name("Simulations.java")
+_VOTERS = Path(__file__).with_name("voters")
 _MOST_REPLAYS = 8
 _MOST_LOG = 4 * 2**20
 
@@ -39,18 +41,34 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedJars:
-    """The jars to compare, and what their simulations run with."""
+    """The jars to compare, and what their simulations run with.
+
+    `own` are the classes of our simulations, or why they do not compile: the API of raft's tests is nobody's promise.
+    """
 
     bench: TestBench
     candidate: Path
     base: Path
+
+    own: Path | str
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The simulations that this Kafka can be asked."""
+        return (UPSTREAM, *_OWN) if isinstance(self.own, Path) else (UPSTREAM,)
+
+    @property
+    def left_out(self) -> str:
+        """Why ours cannot be asked, in a sentence; empty where they can."""
+        return "" if isinstance(self.own, Path) else f"Voter changes were not simulated: {self.own}"
 
     def jvm(self, jar: Path) -> SimulationJvm:
         """Return what simulations of one of the jars run on. Raises HarnessError."""
         bench = self.bench
         driver = compiled_probe(bench.builder, _DRIVER, bench.jars, bench.cache)
         # The tests come first: a jar that brings classes of their names must not run in their place.
-        return SimulationJvm(bench.java, (driver, *bench.jars, jar.absolute(), *bench.others), bench.line.logging)
+        tests = (driver, *([self.own] if isinstance(self.own, Path) else []), *bench.jars)
+        return SimulationJvm(bench.java, (*tests, jar.absolute(), *bench.others), bench.line.logging)
 
     def replay(self, name: str, seed: int, scratch: Path) -> tuple[Replay, Replay]:
         """Run one property with one seed on the candidate and on base. Raises HarnessError."""
@@ -58,8 +76,19 @@ class SimulatedJars:
         return Replay(*on_candidate), Replay(*on_base)
 
 
+def simulated_jars(bench: TestBench, candidate: Path, base: Path) -> SimulatedJars:
+    """Return two jars to simulate; our simulations are compiled against base's, whose place the candidate takes."""
+    sources = sorted(path.name for path in _VOTERS.glob("*.java"))
+    class_path = (*bench.jars, base.absolute(), *bench.others)
+    try:
+        own: Path | str = compiled_program(bench.builder, _VOTERS, sources, class_path, bench.cache)
+    except HarnessError as error:
+        own = error.message
+    return SimulatedJars(bench, candidate, base, own)
+
+
 def simulate(jars: SimulatedJars, asked: str, seconds: float, out: Path) -> Simulation:
-    """Run seed after seed for so many seconds; logs of those that fail go to the folder `out`.
+    """Run seed after seed for so many seconds on both jars; logs of those that fail go to the folder `out`.
 
     `asked` is the time as it was given. Raises HarnessError when the driver does not compile.
     """
@@ -67,12 +96,15 @@ def simulate(jars: SimulatedJars, asked: str, seconds: float, out: Path) -> Simu
     if not _has_class(jars.bench.released, UPSTREAM):
         return Simulation(asked, gap=f"No simulation ran: {jars.bench.released.name} has no {UPSTREAM}.")
     with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as folder:
-        scratch = Path(folder)
-        tries = run_seeds(jars.jvm(jars.candidate), [UPSTREAM], seconds, jars.bench.forks, scratch / "seeds")
-        asked_again = failed(tries)[:_MOST_REPLAYS]
-        seeds = [_failed_seed(jars, each, scratch / f"replay-{n}", out) for n, each in enumerate(asked_again)]
+        scratch, jvms = Path(folder), (jars.jvm(jars.candidate), jars.jvm(jars.base))
+        tries, on_base = run_seeds(jvms, jars.classes, seconds, scratch / "seeds")
+        properties = _properties(tries, on_base)
+        sound = {each.name for each in properties if not each.base_failed}
+        suspects = [each for each in failed(tries) if each.property in sound][:_MOST_REPLAYS]
+        seeds = [_failed_seed(jars, each, scratch / f"replay-{n}", out) for n, each in enumerate(suspects)]
+    gap = "" if tries else "No simulation ran: the JVM that runs them ended before its first."
     took = round(time.monotonic() - began, 2)
-    return Simulation(asked, _properties(tries), tuple(seeds), _gap(tries, len(seeds)), took)
+    return Simulation(asked, properties, tuple(seeds), gap, jars.left_out, took)
 
 
 def log_name(name: str, seed: int) -> str:
@@ -106,17 +138,13 @@ def _failed_seed(jars: SimulatedJars, first: Try, scratch: Path, out: Path) -> F
     )
 
 
-def _properties(tries: Sequence[Try]) -> tuple[SimulatedProperty, ...]:
-    seeds = Counter(each.property for each in tries)
-    failures = Counter(each.property for each in failed(tries))
-    return tuple(SimulatedProperty(name, seeds[name], failures[name]) for name in sorted(seeds))
-
-
-def _gap(tries: Sequence[Try], replayed: int) -> str:
-    if not tries:
-        return "No simulation ran: the JVM that runs them ended before its first."
-    left = len(failed(tries)) - replayed
-    return f"{left} more seeds failed and were not replayed." if left else ""
+def _properties(tries: Sequence[Try], on_base: Sequence[Try]) -> tuple[SimulatedProperty, ...]:
+    seeds, failures = (Counter(each.property for each in some) for some in (tries, failed(tries)))
+    base_seeds, base_failures = (Counter(each.property for each in some) for some in (on_base, failed(on_base)))
+    return tuple(
+        SimulatedProperty(name, seeds[name], failures[name], base_seeds[name], base_failures[name])
+        for name in sorted(seeds)
+    )
 
 
 def _has_class(jar: Path, name: str) -> bool:
