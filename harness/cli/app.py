@@ -33,6 +33,7 @@ from harness.cli import (
     rollout,
     selftest,
     stages,
+    topic_ids,
     upgrade_notes,
     verify,
 )
@@ -67,6 +68,7 @@ compare.register(app)
 noise.register(app)
 convert.register(app)
 upgrade_notes.register(app)
+topic_ids.register(app)
 selftest.register(app)
 
 
