@@ -291,6 +291,9 @@ ALLOWED = {
     "lines are missing behind which anything may be": history(
         [begin(state(UNATTACHED, 3)), high(9), Unseen, begin(state(UNATTACHED, 2)), high(3)]
     ),
+    "a segment that was written to when the start moved to its end": history(
+        [begins_at(50)], files=[Files(0, 2000.0, segments=(30, 50, 60), snapshots=(50,))]
+    ),
     "a high watermark is lower in another process": history([high(14), Booted, high(12)]),
     "a follower cuts off an uncommitted tail": history([high(14), cut(14), high(15)]),
     "an uncommitted voter change is cut off, and another takes its place": history(

@@ -16,14 +16,18 @@ _RENAMED_SECONDS = 5.0
 
 
 def cleaned_below_log_start(history: History) -> Iterator[Violation]:
-    """No segment lies wholly below the start of a node's log, and no snapshot ends below it, once it has been moved."""
+    """No segment ends below the start of a node's log, and no snapshot does, once it has been moved.
+
+    One that ends right at the start was perhaps written to when the start moved there: that one stays until the start
+    moves again (UnifiedLog.deletableSegments).
+    """
     last = {life.node: [*life.of(LogStartMoved)] for life in history.lives()}
     for files in history.files:
         moved = [each for each in last.get(files.node, ()) if files.ended - each.place.at > _RENAMED_SECONDS]
         if not moved:
             continue
         start = moved[-1]
-        segments = [low for low, high in pairwise(sorted(files.segments)) if high <= start.offset]
+        segments = [low for low, high in pairwise(sorted(files.segments)) if high < start.offset]
         snapshots = [end for end in sorted(files.snapshots) if 0 < end < start.offset]
         left = [f"the segment at {low}" for low in segments] + [f"the snapshot up to {end}" for end in snapshots]
         if left:
