@@ -61,6 +61,7 @@ def register(app: typer.Typer) -> None:
 def _verify(request: Request, out: Path | None) -> int:
     from harness.stages.verify import verify
 
+    common.allow_networks()
     with common.fresh_run_dir(out, "verify", request) as folder:
         return verify(folder, common.toolbox_of(folder), common.reporter()).exit_code
 
@@ -68,6 +69,7 @@ def _verify(request: Request, out: Path | None) -> int:
 def _resume(folder: Path) -> int:
     from harness.stages.verify import verify
 
+    common.allow_networks()
     common.refuse_rollout(folder)
     toolbox = common.toolbox_of(folder)
     common.begin(folder)

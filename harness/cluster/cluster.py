@@ -1,4 +1,4 @@
-"""A KRaft cluster of processes: voters, combined or dedicated, and broker-only observers."""
+"""A KRaft cluster: voters, combined or dedicated, and broker-only observers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from harness.cluster import probes
@@ -14,10 +15,11 @@ from harness.cluster.address import Address
 from harness.cluster.config import NodeConfig, SecureListeners
 from harness.cluster.formatting import Identity, format_from_template, kafka_uuid, new_uuid
 from harness.cluster.install import Install
-from harness.cluster.loopback import Loopback
 from harness.cluster.node import Launch, Node, NodeState
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable, Wire
+from harness.cluster.runtime.base import Runtime
+from harness.cluster.runtime.loopback_runtime import OnLoopback
 from harness.cluster.security import make_secrets, security_properties
 from harness.cluster.topology import Topology
 
@@ -28,7 +30,10 @@ _AFTER_A_NUMBER = (" ", ". ", ",", ":", ";", ")", "]")  # `broker 3.9.1` names n
 
 
 class Cluster:
-    """Formats and runs the nodes; use as a context manager, so that nothing outlives the run."""
+    """Formats and runs the nodes; use as a context manager, so that nothing outlives the run.
+
+    They run in the `runtime`, which whoever made it closes; on loopback where none is given.
+    """
 
     def __init__(
         self,
@@ -38,18 +43,20 @@ class Cluster:
         install: Install,
         template: Path,
         observe: Callable[[Node], None],
+        runtime: Runtime | None = None,
     ) -> None:
         self.topology = topology
         self.id = new_uuid()
         self.wire = Wire(launch.line.requests)
-        self._addresses = Loopback()
+        self._owns_runtime = runtime is None
+        self.runtime = runtime or OnLoopback()
         self._moved: set[int] = set()
         self._dead: list[Address] = []
         self._closed = False
         self._template = template
         listening = {node: self._listening(node) for node in topology.node_ids}
         quorum = {node: _quorum_address(listening[node]) for node in topology.voter_ids}
-        self.secrets = make_secrets(folder, Loopback.host) if topology.secured else None
+        self.secrets = make_secrets(folder, self._hosts(listening.values())) if topology.secured else None
         secured = security_properties(self.secrets) if self.secrets else {}
         self.nodes = {
             node: Node(
@@ -60,6 +67,7 @@ class Cluster:
                 install,
                 self.wire,
                 observe,
+                self.runtime.spawner(node),
             )
             for node in topology.node_ids
         }
@@ -67,10 +75,14 @@ class Cluster:
 
     def _listening(self, node: int) -> NodeConfig:
         """Choose new addresses for a node."""
-        take, roles = self._addresses.take, self.topology
+        take, roles = partial(self.runtime.take, node), self.topology
         broker, controller = node in roles.broker_ids, node in roles.voter_ids
         secure = SecureListeners(take() if broker else None, take() if controller else None) if roles.secured else None
         return NodeConfig(node, take() if broker else None, take() if controller else None, {}, secure=secure)
+
+    @staticmethod
+    def _hosts(listening: Iterable[NodeConfig]) -> list[str]:
+        return sorted({address.host for each in listening for address in each.listeners})
 
     def _format(self) -> None:
         """Format every node; where only the configuration says who votes, no disk does."""
@@ -90,7 +102,8 @@ class Cluster:
         self._closed = True
         for node in self.nodes.values():
             node.kill()
-        self._addresses.close()
+        if self._owns_runtime:
+            self.runtime.close()
 
     @property
     def is_closed(self) -> bool:
@@ -149,7 +162,7 @@ class Cluster:
 
     def dead_address(self) -> Address:
         """Return an address at which nobody will answer for as long as this cluster lives."""
-        self._dead.append(self._addresses.take())
+        self._dead.append(self.runtime.nobody())
         return self._dead[-1]
 
     def restart(self, node: int, *, new_addresses: bool, voters: Mapping[int, Address] | None = None) -> bool:

@@ -43,8 +43,8 @@ class NodeParts:
         """What a node of another cluster is started from when this is installed on it."""
         return NodeKafka(self.class_path, self.line, self.archive, self.reporter)
 
-    def launch(self, overlay: Mapping[str, str]) -> Launch:
-        """Return how nodes are started."""
+    def launch(self, overlay: Mapping[str, str], host: str = Loopback.host) -> Launch:
+        """Return how nodes are started that reach the harness at `host`."""
         return Launch(
             self.java,
             self.class_path,
@@ -52,7 +52,7 @@ class NodeParts:
             self.line,
             self.archive,
             overlay,
-            Loopback.host,
+            host,
             reporter=self.reporter,
         )
 

@@ -13,7 +13,8 @@ class Topology:
 
     With `static_voters` only the configuration says who votes (kraft.version 0), else the log does (KIP-853). When
     `secured`, nodes speak to each other by TLS and SASL, on listeners beside those that the harness asks
-    (harness.cluster.security).
+    (harness.cluster.security). With `network` each has a network of its own, in which links can be cut
+    (harness.cluster.runtime.network).
     """
 
     controllers: int
@@ -21,6 +22,7 @@ class Topology:
     combined: bool = True
     static_voters: bool = False
     secured: bool = False
+    network: bool = False
 
     @property
     def voter_ids(self) -> tuple[int, ...]:
@@ -52,7 +54,8 @@ def describe_topology(topology: Topology) -> str:
     else:
         nodes = f"{counted(topology.controllers, 'controller')} and {brokers}"
     static = ", voters by configuration" if topology.static_voters else ""
-    return f"{nodes}{static}{', TLS and SASL' if topology.secured else ''}"
+    network = ", each on a host of its own" if topology.network else ""
+    return f"{nodes}{static}{', TLS and SASL' if topology.secured else ''}{network}"
 
 
 def _are(count: int) -> str:

@@ -86,6 +86,10 @@ class RunFolder:
         """The folder of what was kept of metadata logs in which something was found."""
         return self.path / "metadata-logs"
 
+    def ledger(self, topic: str) -> Path:
+        """Return what became of each record of a topic, one entry a line."""
+        return self.path / f"ledger-{topic}.tsv"
+
     @property
     def nodes(self) -> Path:
         """The folder of the nodes' folders."""

@@ -24,6 +24,7 @@ from harness.cluster.topology import Topology
 from harness.scenario.bounds import Bound, seconds
 from harness.scenario.mistakes import mistake
 from harness.scenario.monitors.base import MakeMonitor
+from harness.scenario.parties import Party, all_but, the_clients
 from harness.scenario.refs import NodeRef, bound, current_leader, fixed
 from harness.scenario.steps import (
     Action,
@@ -41,17 +42,24 @@ from harness.scenario.steps import (
 )
 from harness.scenario.world import World
 
+_NETWORK = "network_namespaces"  # what a topology with a network needs
 IDLE = "idle"  # the window of a soak
 _WINDOW = re.compile("[a-z][a-z0-9_]*")
 
 
 def kraft(
-    *, controllers: int, observers: int, combined: bool = True, static_voters: bool = False, secured: bool = False
+    *,
+    controllers: int,
+    observers: int,
+    combined: bool = True,
+    static_voters: bool = False,
+    secured: bool = False,
+    network: bool = False,
 ) -> Topology:
     """Return a KRaft topology of voters, brokers too when combined, and broker-only observers (see Topology)."""
     if controllers < 1 or observers < 0:
         raise ValueError(f"a cluster of {controllers} controllers and {observers} observers cannot start")
-    return Topology(controllers, observers, combined, static_voters, secured)
+    return Topology(controllers, observers, combined, static_voters, secured, network)
 
 
 class ClusterRef:
@@ -61,6 +69,15 @@ class ClusterRef:
     def leader(self) -> NodeRef:
         """Whoever leads when the step runs."""
         return current_leader()
+
+    @property
+    def clients(self) -> Party:
+        """The host of every load's clients; only in a network."""
+        return the_clients()
+
+    def all_but(self, *nodes: NodeRef) -> Party:
+        """Every node but these; only in a network."""
+        return all_but(*nodes)
 
 
 class Plan:
@@ -226,7 +243,8 @@ def scenario(
         if not question:
             raise ValueError(f"{build.__name__} has no docstring: it is the question that the scenario asks")
         name = build.__name__.replace("_", "-")
+        needed = (*needs, _NETWORK) if topology.network else needs
         file = build.__code__.co_filename
-        return Scenario(name, question, topology, suites, seconds(budget), build, file, needs, properties)
+        return Scenario(name, question, topology, suites, seconds(budget), build, file, needed, properties)
 
     return make

@@ -13,8 +13,12 @@ from harness.cluster.cluster import Cluster
 from harness.cluster.install import Install
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
+from harness.cluster.runtime.links import Links
+from harness.cluster.runtime.namespace_runtime import InNamespaces
+from harness.cluster.runtime.network import Network
 from harness.cluster.watch import Look, Watcher, windowed
 from harness.model.events import Event, Noted
+from harness.rundir.parts import RunFolder
 from harness.scenario.client import Client
 from harness.scenario.monitors.base import Monitor
 from harness.scenario.monitors.host_not_starved import HostNotStarved
@@ -23,6 +27,7 @@ from harness.scenario.slowness import Slowness
 _TOPIC_SECONDS = 15.0
 _POLL_SECONDS = 0.2
 _M = TypeVar("_M", bound=Monitor)
+_T = TypeVar("_T")
 
 
 class ActionFailed(Exception):  # noqa: N818 - named for what it means to the plan
@@ -41,6 +46,7 @@ class World:
         monitors: Sequence[Monitor],
         write: Callable[[Event], int],
         is_over: Callable[[], bool],
+        folder: RunFolder,
     ) -> None:
         self.cluster = cluster
         self.installs = installs
@@ -52,8 +58,27 @@ class World:
         self.step_began = time.monotonic()
         self.write = write
         self.is_over = is_over
+        self.folder = folder
         self._watcher = watcher
         self._monitors = monitors
+
+    def as_client(self, work: Callable[[], _T]) -> _T:
+        """Do something where clients are: threads that it starts stay there."""
+        return self.cluster.runtime.as_client(work)
+
+    def network(self) -> Network:
+        """Return the network of the run's own. Raises ActionFailed where nodes share the host's."""
+        return self._isolated().network
+
+    def links(self) -> Links:
+        """Return the links of that network that can be made bad. Raises ActionFailed alike."""
+        return self._isolated().links
+
+    def _isolated(self) -> InNamespaces:
+        runtime = self.cluster.runtime
+        if not isinstance(runtime, InNamespaces):
+            raise ActionFailed("nodes share the network of this host: write kraft(…, network=True)")
+        return runtime
 
     def begin_phase(self, name: str) -> None:
         """Tell every monitor which phase begins."""
