@@ -205,7 +205,7 @@ class Node:
 
     def _overlay(self) -> Mapping[str, str]:
         overlay = {**self._launch.overlay, **self.install.settings}
-        return with_reporter(overlay) if self._launch.reporter else overlay
+        return with_reporter(overlay, self._launch.line.metric_reporters) if self._launch.reporter else overlay
 
     def _command(self, properties: Path, logging: Path) -> list[str]:
         launch = self._launch

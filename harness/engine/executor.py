@@ -141,8 +141,8 @@ class Run:
                 runtime,
             ) as cluster,
         ):
-            makers = [*monitors_of_every_run(), *plan.monitors]
-            self._monitors = [make(recorder, cluster) for make in makers]
+            made = [make(recorder, cluster) for make in (*monitors_of_every_run(), *plan.monitors)]
+            self._monitors = [each for each in made if cell.scenario.topology.mode in each.modes]
             watcher = Watcher(cluster, self._on_look, recorder.harness_failed)
             world = World(
                 cluster,
@@ -220,7 +220,8 @@ class Run:
         if self._plan_is_over or not node.was_asked_to_stop or node.state not in (NodeState.STOPPED, NodeState.KILLED):
             return
         ended, phase = node.state is NodeState.STOPPED, self._runner.phase if self._runner else ""
-        self.shutdowns.append(shutdown_of(node, ended=ended, seconds=node.stopping_seconds, phase=phase))
+        role = "voter" if node.is_voter else self._cell.scenario.topology.observer_word
+        self.shutdowns.append(shutdown_of(node, role=role, ended=ended, seconds=node.stopping_seconds, phase=phase))
 
     def _on_look(self, look: Look) -> None:
         line = self._recorder.on_look(look)

@@ -11,6 +11,7 @@ from typing import TypeVar
 from harness.cluster import partitions
 from harness.cluster.cluster import Cluster
 from harness.cluster.install import Install
+from harness.cluster.partitions import PartitionView
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
 from harness.cluster.runtime.links import Links
@@ -55,6 +56,10 @@ class World:
         self.names: dict[str, int] = {}
         self.marks: dict[str, float] = {}  # moments (monotonic) that steps have marked
         self.leader_before = Quorum()
+        self.fault_at = 0.0  # seconds since the Unix epoch
+        self.watched: dict[str, PartitionView] = {}  # topics whose first partition is looked at before each fault
+        self.written: dict[str, int] = {}  # records acknowledged, by topic
+        self.lost: dict[str, int] = {}  # of these, how many were gone when they were counted last
         self.step_began = time.monotonic()
         self.write = write
         self.is_over = is_over
@@ -98,10 +103,24 @@ class World:
         return self.cluster.quorum()
 
     def remember_leader(self) -> None:
-        """Remember who leads before a fault, so that `has_new_leader` can distinguish another."""
+        """Remember what is so before a fault: when that was, who leads, and how watched partitions are."""
+        self.fault_at = time.time()
+        for topic in self.watched:
+            self.watched[topic] = self.views(topic)[0]
         quorum = self.quorum()
         if quorum.leader >= 0:
             self.leader_before = quorum
+
+    def views(self, topic: str) -> list[PartitionView]:
+        """Return the first partition of a topic as each running broker has it. Raises Unreachable."""
+        found = {
+            broker: partitions.view_of(self.cluster.wire, address, topic)
+            for broker, address in self.cluster.brokers.items()
+        }
+        views = [view for view in found.values() if view]
+        if not views or len(views) < len(found):
+            raise Unreachable(f"brokers {[broker for broker, view in found.items() if not view]} do not know {topic}")
+        return views
 
     def fault_is_done(self) -> None:
         """Have every monitor look at what a fault has left."""

@@ -28,6 +28,7 @@ from harness.cluster.runtime.rtnetlink import (
     up,
     veth,
 )
+from harness.cluster.topology import ZOOKEEPER
 
 _T = TypeVar("_T")
 
@@ -52,8 +53,8 @@ Pair = tuple[str, str]  # who sends, and to whom
 
 
 def host_name(node: int) -> str:
-    """Return what the host of a node is called."""
-    return f"node {node}"
+    """Return what the host of a node, or of ZooKeeper, is called."""
+    return f"node {node}" if node != ZOOKEEPER else "ZooKeeper"
 
 
 class Network:

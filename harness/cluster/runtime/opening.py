@@ -24,7 +24,7 @@ def in_runtime(topology: Topology, work: Callable[[Runtime], _T]) -> _T:
     if not topology.network:
         return _closing(OnLoopback(), work)
     be_ready_to_spawn()  # a thread for the whole process must not be born in a network that ends
-    network = Network(topology.node_ids)
+    network = Network(topology.host_ids)
     return _closing(InNamespaces(network), lambda runtime: network.places[HARNESS].aside(lambda: work(runtime)))
 
 

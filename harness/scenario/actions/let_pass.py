@@ -1,4 +1,4 @@
-"""Letting time pass: a fault must outlast a time-out of the nodes, and nothing is to be seen while it does."""
+"""Letting time pass: for a fault that must outlast a time-out, and for what is to stay as it is and could change."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ class LetPass:
 
 @action
 def let_pass(time: str) -> LetPass:
-    """Let so much time pass: only for a fault that must outlast a time-out, else a guard says what is waited for."""
+    """Let so much time pass: a fault must outlast a time-out, or what is to stay must be given time to change."""
     return LetPass(seconds(time))
