@@ -32,6 +32,7 @@ from harness.cli import (
     noise,
     rollout,
     selftest,
+    simulate,
     stages,
     upgrade_notes,
     verify,
@@ -68,6 +69,7 @@ noise.register(app)
 convert.register(app)
 upgrade_notes.register(app)
 selftest.register(app)
+simulate.register(app)
 
 
 def _print_version(wanted: bool) -> None:

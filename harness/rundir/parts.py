@@ -151,6 +151,11 @@ class ProofFolder:
         """The folder of JUnit XML of the tests on the jar."""
         return self.path / "junit"
 
+    @property
+    def simulation(self) -> Path:
+        """The folder of logs of simulations that failed."""
+        return self.path / "simulation"
+
 
 def noise_file(path: Path) -> RecordFile[StockNoise]:
     """Return a file of noise that was learned."""

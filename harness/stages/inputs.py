@@ -49,7 +49,8 @@ def read_inputs(request: Request, toolbox: Toolbox) -> Inputs:
 
     Nothing is fetched; only of an archive of a whole Kafka the jars are unpacked into the cache.
     """
-    _check_soak(request.soak)
+    _check_duration("--soak", request.soak)
+    _check_duration("--simulate", request.simulate)
     sides = read_sides(request, toolbox)
     candidate = sides.candidate
     file = _claims_file(request, candidate)
@@ -89,11 +90,11 @@ def _release_at(place: Path, toolbox: Toolbox) -> str:
     return release_of(kafka.version)
 
 
-def _check_soak(soak: str) -> None:
+def _check_duration(option: str, duration: str) -> None:
     try:
-        seconds(soak or "0s")
+        seconds(duration or "0s")
     except ValueError as error:
-        raise HarnessError(f"--soak: {error}.") from error
+        raise HarnessError(f"{option}: {error}.") from error
 
 
 def of_series(inputs: Inputs, request: Request, series: Path) -> Inputs:
