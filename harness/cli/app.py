@@ -34,6 +34,7 @@ from harness.cli import (
     selftest,
     simulate,
     stages,
+    topic_ids,
     upgrade_notes,
     verify,
 )
@@ -68,6 +69,7 @@ compare.register(app)
 noise.register(app)
 convert.register(app)
 upgrade_notes.register(app)
+topic_ids.register(app)
 selftest.register(app)
 simulate.register(app)
 

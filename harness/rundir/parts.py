@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.recordfile import RecordFile
-from harness.model import kafka_inventory, operator_changes, stock_noise
+from harness.model import kafka_inventory, operator_changes, stock_noise, topic_ids
 from harness.model.arms import Build
 from harness.model.findings import Contrast
 from harness.model.kafka_inventory import KafkaInventory
@@ -19,6 +19,7 @@ from harness.model.rollout import Rehearsal
 from harness.model.runs import Evidence, RunKey, RunResult
 from harness.model.seal import Seal
 from harness.model.stock_noise import StockNoise
+from harness.model.topic_ids import TopicIdCheck
 
 NODE_LOG = "server.log"  # what a node logs by log4j
 NODE_OUTPUT = "stdout.log"  # what its JVM prints
@@ -199,6 +200,23 @@ class LogsFolder:
     def page(self) -> Path:
         """The page about two folders of logs."""
         return self.path / "diff.html"
+
+
+@dataclass(frozen=True, slots=True)
+class TopicIdsFolder:
+    """The folder of a check of topic ids."""
+
+    path: Path
+
+    @property
+    def check(self) -> RecordFile[TopicIdCheck]:
+        """What the check found."""
+        return RecordFile(self.path / "topic-ids.json", TopicIdCheck, schema=topic_ids.SCHEMA)
+
+    @property
+    def page(self) -> Path:
+        """The same as a page."""
+        return self.path / "topic-ids.html"
 
 
 @dataclass(frozen=True, slots=True)

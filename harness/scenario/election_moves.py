@@ -9,9 +9,10 @@ from __future__ import annotations
 from harness.scenario.actions.change_partitions import create_partition, elect_preferred, elect_unclean, reassign
 from harness.scenario.actions.change_partitions import set_topic as change_topic
 from harness.scenario.actions.kill import kill
+from harness.scenario.actions.let_pass import let_pass
 from harness.scenario.actions.start import start, start_all
 from harness.scenario.actions.stop import stop
-from harness.scenario.actions.write_records import count_lost, let_pass, write
+from harness.scenario.actions.write_records import count_lost, write
 from harness.scenario.conditions.is_up import is_up
 from harness.scenario.conditions.leadership import has_leader
 from harness.scenario.conditions.lost_records import lost
