@@ -35,8 +35,8 @@ BECAME = "Completed transition to "
 def raft_paths(plan, cluster, observer):
     """Do nodes take each way through Raft that the source has for it: elections, divergence, snapshots, voter changes?
 
-    Every state of QuorumState, the end of an epoch that is announced, a leader without a majority, a log that is cut back
-    to the next leader's, a snapshot by size and its download, a leader that is removed; and requests that are wrong.
+    Every state of QuorumState, the end of an epoch that is announced, a leader without a majority, a log that is cut
+    back to the next leader's, a snapshot by size and its download, a leader that is removed; and requests that are wrong.
     """
     voter_moves.start_all(plan, observer)
     with plan.phase("an election"):
@@ -63,7 +63,7 @@ def raft_paths(plan, cluster, observer):
         plan.do(start(first))
         voter_moves.expect_whole(plan, observer, "after_end_of_epoch")
     with plan.phase("a leader without its majority"):
-        alone, other, another = plan.name_voters("isolated leader", "first held", "second held")
+        alone, _, _ = plan.name_voters("isolated leader", "first held", "second held")
         plan.do(hold_followers())
         plan.expect(has_no_leader(), within=FetchTimeouts(1.5), named="leader_without_majority_gives_up")
         plan.expect(

@@ -22,9 +22,10 @@ class RaftRequestsAreChecked:
     """Every voter refuses requests of Raft that are wrong, each with the error that is meant for it (KIP-595, KIP-853).
 
     Of another cluster, for another topic or none, of an epoch that is over or has not begun, to another node or another
-    disk of it, from nobody, with offsets below 0; and a vote for who lacks records is not granted. KafkaRaftClient.handle*Request, validateVoterOnlyRequest and
-    validateLeaderOnlyRequest. FetchSnapshot is only sent for another cluster: Kafka 3.9.1 cannot write an answer with a
-    partition's error, logs a NullPointerException at ERROR (unalignedRecords) and answers UNKNOWN_SERVER_ERROR; without
+    disk of it, from nobody, with offsets below 0; and a vote for who lacks records is not granted
+    (KafkaRaftClient.handle*Request, validateVoterOnlyRequest and validateLeaderOnlyRequest). FetchSnapshot is only sent
+    for another cluster: Kafka 3.9.1 cannot write an answer with a partition's error, logs a NullPointerException at
+    ERROR (unalignedRecords) and answers UNKNOWN_SERVER_ERROR; without
     a topic it throws in `poll` (pull request 23185 of apache/kafka).
     """
 
