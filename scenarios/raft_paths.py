@@ -36,7 +36,7 @@ def raft_paths(plan, cluster, observer):
     """Do nodes take each way through Raft that the source has for it: elections, divergence, snapshots, voter changes?
 
     Every state of QuorumState, the end of an epoch that is announced, a leader without a majority, a log that is cut
-    back to the next leader's, a snapshot by size and its download, a leader that is removed; and requests that are wrong.
+    back to the next leader's, a snapshot by size and its download, a leader that is removed; requests that are wrong.
     """
     voter_moves.start_all(plan, observer)
     with plan.phase("an election"):
