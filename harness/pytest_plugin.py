@@ -128,13 +128,14 @@ def pytest_runtestloop(session: pytest.Session) -> None:
 
 def _verify(session: pytest.Session, items: list[ScenarioItem]) -> None:
     # The stages import everything that a verification needs; a session without scenarios must not wait for that.
-    from harness.cli.common import new_run_dir, reporter, toolbox_of
+    from harness.cli.common import allow_networks, new_run_dir, reporter, toolbox_of
     from harness.model.options import arguments_of
     from harness.model.request import Request, located
     from harness.stages import run as run_stage
     from harness.stages.build import build
     from harness.stages.judge import judge_run
 
+    allow_networks()
     run_dir = new_run_dir(session.config.getoption("--kafka-out"), "pytest")
     names = tuple(dict.fromkeys(item.scenario.name for item in items))
     jar, series = (session.config.getoption(f"--kafka-{each}") for each in ("jar", "series"))

@@ -56,6 +56,21 @@ class Graph:
         """Return the methods that a call may mean: those of its class, or else of the nearest superclass."""
         return _called(self.code, call)
 
+    def callers_by_any_type(self, method: Method) -> tuple[Method, ...]:
+        """Return who calls a method, by its class or by a type of the module that has a method of its shape.
+
+        An interface is such a type: which class stands behind it at run time is not asked.
+        """
+
+        def may_mean(act: Act) -> bool:
+            return isinstance(act, Call) and any(
+                each is method or (each.name, each.parameters) == (method.name, method.parameters)
+                for each in self.called(act)
+            )
+
+        by_type = (caller for caller, acts in self.acts.items() if any(map(may_mean, acts)))
+        return tuple(dict.fromkeys((*self.callers.get(method, ()), *by_type)))
+
     def sites(self, acts: Acts, within: Iterable[Method] | None = None) -> Iterator[tuple[Method, Act]]:
         """Yield every act that `acts` is true of, with the method that does it."""
         for method in self.acts if within is None else within:

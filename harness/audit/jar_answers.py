@@ -20,6 +20,7 @@ from harness.audit.questions import (
     GuardedByFlag,
     KeepsConstructor,
     LoggedAt,
+    OneThread,
     OnlyWhenChanged,
     Question,
     ReadOnce,
@@ -106,7 +107,7 @@ def _reply(question: Question, jar: _Jar) -> Reply:
             return _logged_at(ask, jar)
         case Default() as ask:
             return _default(ask, jar.content.defaults)
-        case OnlyWhenChanged():
+        case OnlyWhenChanged() | OneThread():
             return untested(NO_SOURCES)
         case _:
             assert_never(question.ask)

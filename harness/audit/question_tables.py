@@ -13,7 +13,7 @@ from harness.base.toml import only_keys, text, texts
 _MEMBER = re.compile(r"[A-Za-z_$][\w$]*\.[A-Za-z_$][\w$]*")
 _CONSTRUCTOR = re.compile(r"[A-Za-z_$][\w$]*\(([\w$.\[\]]+(,\s*[\w$.\[\]]+)*)?\)")
 # What is written as it likes; everything else names a member of a class, but a constructor its parameters too.
-_FREE = ("log", "key", "default", "most")
+_FREE = ("log", "key", "default", "most", "type")
 
 
 def parse_ask(table: Mapping[str, Any], where: str) -> Ask:
@@ -44,5 +44,7 @@ def _well_formed(key: str, value: str, where: str) -> None:
         raise ValueError(f"{where}, {key}: {value!r} is not one of {', '.join(LEVELS)}")
     if key == "constructor" and not _CONSTRUCTOR.fullmatch(value):
         raise ValueError(f"{where}, {key}: {value!r} is not Class(Type, …) with simple types")
+    if key == "type" and not value.isidentifier():
+        raise ValueError(f"{where}, {key}: {value!r} is not a simple class name")
     if key != "constructor" and key not in _FREE and not _MEMBER.fullmatch(value):
         raise ValueError(f"{where}, {key}: {value!r} is not Class.member")

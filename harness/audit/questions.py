@@ -75,7 +75,18 @@ class Default:
     default: str
 
 
-Ask = FollowedBy | ReadOnce | GuardedByFlag | OnlyWhenChanged | LoggedAt | KeepsConstructor | Default
+@dataclass(frozen=True, slots=True)
+class OneThread:
+    """Does every call of a method of the class `type` from outside of it come from one of the methods `entries`?
+
+    They are what one thread runs, or what runs before it is started: the class needs no locks then.
+    """
+
+    type: str
+    entries: tuple[str, ...]
+
+
+Ask = FollowedBy | ReadOnce | GuardedByFlag | OnlyWhenChanged | LoggedAt | KeepsConstructor | Default | OneThread
 
 LEVELS = ("trace", "debug", "info", "warn", "error")
 ASKS: dict[str, type[Ask]] = {
@@ -86,6 +97,7 @@ ASKS: dict[str, type[Ask]] = {
     "logged-at": LoggedAt,
     "kept": KeepsConstructor,
     "default": Default,
+    "one-thread": OneThread,
 }
 
 

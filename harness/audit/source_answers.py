@@ -17,6 +17,7 @@ from harness.audit.questions import (
     GuardedByFlag,
     KeepsConstructor,
     LoggedAt,
+    OneThread,
     OnlyWhenChanged,
     Question,
     ReadOnce,
@@ -77,6 +78,8 @@ def subjects(ask: Ask) -> tuple[str, ...]:
             return _owners((*members, field))
         case KeepsConstructor(constructor):
             return (constructor.partition("(")[0],)
+        case OneThread(owner, entries):
+            return (owner, *_owners(entries))
         case LoggedAt() | Default():
             return ()
         case _:
@@ -111,6 +114,8 @@ def _reply(ask: Ask, graph: Graph) -> Reply:
             return _keeps_constructor(ask, graph)
         case Default():
             return _default(ask, graph)
+        case OneThread():
+            return _one_thread(ask, graph)
         case _:
             assert_never(ask)
 
@@ -266,6 +271,38 @@ def rank_of(level: str) -> int:
 def _levels(sites: Iterable[tuple[Method, Act]]) -> str:
     levels = dict.fromkeys(act.name.upper() for _, act in sites if isinstance(act, Call))
     return f" at {' and '.join(levels)}" if levels else ""
+
+
+def _one_thread(ask: OneThread, graph: Graph) -> Reply:
+    outside = [method for method in graph.acts if method.owner != ask.type]
+    sites = list(graph.sites(_calls_of(ask.type), outside))
+    if not sites:
+        return untested(f"Nothing calls a method of {ask.type}.")
+    entries = frozenset(method for method in graph.acts if method.title in ask.entries)
+    begun = _begun_by(dict.fromkeys(method for method, _ in sites), entries, graph)
+    foreign = [method for method in begun if method not in entries]
+    if foreign:
+        named = ", ".join(f"{method.title} ({spot(method.at)})" for method in foreign)
+        return holds_or_not(False, f"{ask.type} is called by way of {named} as well.", (m.at for m in foreign))
+    detail = f"Every call of {ask.type} comes by way of {' or '.join(m.title for m in begun)}: {places(sites)}."
+    return holds_or_not(True, detail, (act.at for _, act in sites))
+
+
+def _calls_of(owner: str) -> Acts:
+    return lambda act: isinstance(act, Call) and act.owner == owner and act.name != "<init>"
+
+
+def _begun_by(methods: Iterable[Method], entries: frozenset[Method], graph: Graph) -> list[Method]:
+    """Return where ways to `methods` begin: at entries, and at methods that nothing in the module calls."""
+    todo, passed, begun = list(methods), set[Method](), set[Method]()
+    while todo:
+        method = todo.pop()
+        callers = () if method in entries else graph.callers_by_any_type(method)
+        passed.add(method)
+        todo += [caller for caller in callers if caller not in passed]
+        if not callers:
+            begun.add(method)
+    return _in_order(begun, graph)
 
 
 def _keeps_constructor(ask: KeepsConstructor, graph: Graph) -> Reply:

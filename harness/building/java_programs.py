@@ -20,11 +20,22 @@ def compiled_probe(builder: Builder, source: Path, class_path: Sequence[Path], c
 
     Raises HarnessError when it does not compile.
     """
-    key = hashlib.sha256(source.read_bytes() + builder.label.encode()).hexdigest()[:16]
+    return compiled_program(builder, source.parent, [source.name], class_path, cache)
+
+
+def compiled_program(
+    builder: Builder, root: Path, sources: Sequence[str], class_path: Sequence[Path], cache: Path
+) -> Path:
+    """Return the folder with the classes of a Java program, whose `sources` lie below `root`; compiled once alike.
+
+    Raises HarnessError when it does not compile.
+    """
+    texts = b"".join((root / source).read_bytes() for source in sources)
+    key = hashlib.sha256(texts + builder.label.encode()).hexdigest()[:16]
     classes = cache / "probes" / key
-    if not (classes / f"{source.stem}.class").is_file():
+    if not classes.is_dir():
         with scratch(classes.parent) as staging:
-            made = builder.compile(source.parent, [source.name], class_path, staging / key, _TARGET)
+            made = builder.compile(root, sources, class_path, staging / key, _TARGET)
             if not made.succeeded:
                 raise HarnessError(f"{builder.label} cannot compile the probe: {first_errors(made.output)}")
             move_folder(staging / key, classes)

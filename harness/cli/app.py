@@ -32,7 +32,9 @@ from harness.cli import (
     noise,
     rollout,
     selftest,
+    simulate,
     stages,
+    topic_ids,
     upgrade_notes,
     verify,
 )
@@ -67,7 +69,9 @@ compare.register(app)
 noise.register(app)
 convert.register(app)
 upgrade_notes.register(app)
+topic_ids.register(app)
 selftest.register(app)
+simulate.register(app)
 
 
 def _print_version(wanted: bool) -> None:

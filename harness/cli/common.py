@@ -18,6 +18,7 @@ from rich.console import Console
 from harness.base.errors import HarnessError
 from harness.base.locks import MARKER, owned, scratch, sweep
 from harness.base.progress import Reporter
+from harness.cluster.runtime.namespaces import enter_user_namespace
 from harness.model.request import Request
 from harness.rundir.directory import RunDirectory
 from harness.toolbox.toolbox import Toolbox, local_toolbox
@@ -121,6 +122,14 @@ def _temporary_files_in(folder: Path) -> Iterator[None]:
         yield
     finally:
         tempfile.tempdir = before
+
+
+def allow_networks() -> None:
+    """Enter a user namespace where this is not root's process: its runs may then have networks of their own.
+
+    Where the kernel refuses, scenarios that need one are UNSUPPORTED and say why (network_namespaces).
+    """
+    enter_user_namespace()
 
 
 def new_run_dir(out: Path | None, command: str) -> Path:

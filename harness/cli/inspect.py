@@ -112,6 +112,7 @@ def doctor() -> int:
     """Check this host: what it can do, what it lacks, and how to fix that."""
     from harness.doctor import examine
 
+    common.allow_networks()
     out = common.console()
     findings = examine(common.toolbox())
     for finding in findings:

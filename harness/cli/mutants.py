@@ -42,6 +42,9 @@ Suite = Annotated[str, typer.Option("--suite", help="As for `harness verify`.", 
 Series = Annotated[str, typer.Option("--series", help="As for `harness verify`.", show_default=False)]
 Builder = Annotated[str, typer.Option("--builder", help="As for `harness verify`.")]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, max=16, help="Clusters side by side.")]
+Simulate = Annotated[
+    str, typer.Option("--simulate", help="How long to run upstream's simulations on each jar: 60s.", show_default=False)
+]
 Times = Annotated[int, typer.Option("--times", min=1, help="How often a size must be noticed, of as many times.")]
 TableOut = Annotated[
     Path | None,
@@ -63,6 +66,7 @@ def mutants(
     series: Series = "",
     builder: Builder = "auto",
     jobs: Jobs = 2,
+    simulate: Simulate = "",
     out: TableOut = None,
     offline: Offline = False,
 ) -> int:
@@ -72,7 +76,7 @@ def mutants(
     from harness.stages.mutants import RESULTS, Workshop, detect
 
     left_out, read = _parts(without), load_mutants(folder, only or ())
-    request = _request(Request(series=series, builder=builder, jobs=jobs, offline=offline), suite)
+    request = _request(Request(series=series, builder=builder, jobs=jobs, offline=offline, simulate=simulate), suite)
     made = _table_dir(out, "mutants", RESULTS)
     found = detect(
         read, Workshop(made, read.ground, request, common.toolbox(offline=offline), common.reporter()), left_out

@@ -41,6 +41,7 @@ def run(run_dir: RunDir, out: OutCopy = None) -> int:
     """
     from harness.stages import run as stage
 
+    common.allow_networks()
     common.refuse_rollout(run_dir)
     folder = common.work_dir(run_dir, out)
     stage.run(folder, common.toolbox_of(folder), common.reporter())

@@ -28,6 +28,7 @@ _VERIFY_HELP = help_text(
         ("harness verify --base-kafka 3.9.1 --kafka 3.9.2", "one release against another, by the standard suite"),
         ("harness verify --base-dist /opt/kafka --dist kafka_2.13-3.9.2.tgz", "whole Kafkas that you have"),
         ("harness verify --scenario turn2 --arms base,on --repeats 3", "one scenario, three times"),
+        ("harness verify --arms base --claims none --suite elections", "no candidate: is stock as expected?"),
         ("harness verify --resume out/20260101-120000-verify", "go on where it was cut short"),
     ),
 )
@@ -59,19 +60,21 @@ def register(app: typer.Typer) -> None:
 
 
 def _verify(request: Request, out: Path | None) -> int:
-    from harness.stages.verify import verify
+    from harness.stages.verify import exit_code, verify
 
+    common.allow_networks()
     with common.fresh_run_dir(out, "verify", request) as folder:
-        return verify(folder, common.toolbox_of(folder), common.reporter()).exit_code
+        return exit_code(folder, verify(folder, common.toolbox_of(folder), common.reporter()))
 
 
 def _resume(folder: Path) -> int:
-    from harness.stages.verify import verify
+    from harness.stages.verify import exit_code, verify
 
+    common.allow_networks()
     common.refuse_rollout(folder)
     toolbox = common.toolbox_of(folder)
     common.begin(folder)
-    return verify(folder, toolbox, common.reporter()).exit_code
+    return exit_code(folder, verify(folder, toolbox, common.reporter()))
 
 
 def _prove(request: Request, out: Path | None) -> int:

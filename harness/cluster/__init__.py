@@ -1,1 +1,1 @@
-"""Live clusters: nodes as processes on loopback, faults done to them, probes that speak Kafka's protocol."""
+"""Live clusters: nodes as processes, on loopback or in a network; faults, and probes that speak Kafka's protocol."""

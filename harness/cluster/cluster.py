@@ -1,4 +1,4 @@
-"""A KRaft cluster of processes: voters, combined or dedicated, and broker-only observers."""
+"""A cluster of processes: voters, combined or dedicated, and broker-only observers; or ZooKeeper and brokers."""
 
 from __future__ import annotations
 
@@ -7,19 +7,27 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from harness.base.errors import HarnessError
 from harness.cluster import probes
 from harness.cluster.address import Address
 from harness.cluster.config import NodeConfig, SecureListeners
-from harness.cluster.formatting import Identity, format_from_template, kafka_uuid, new_uuid
+from harness.cluster.formatting import kafka_uuid, new_uuid
 from harness.cluster.install import Install
-from harness.cluster.loopback import Loopback
+from harness.cluster.modes.base import ClusterMode
+from harness.cluster.modes.kraft import Kraft
+from harness.cluster.modes.zookeeper import InZooKeeper, session_ms
+from harness.cluster.modes.zookeeper_server import ZooKeeperServer
 from harness.cluster.node import Launch, Node, NodeState
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable, Wire
+from harness.cluster.runtime.base import Runtime
+from harness.cluster.runtime.loopback_runtime import OnLoopback
 from harness.cluster.security import make_secrets, security_properties
-from harness.cluster.topology import Topology
+from harness.cluster.topology import ZOOKEEPER, Topology
+from harness.kafka.release_lines import Mode
 
 _REGISTER_RETRY_SECONDS = 0.2
 
@@ -28,7 +36,10 @@ _AFTER_A_NUMBER = (" ", ". ", ",", ":", ";", ")", "]")  # `broker 3.9.1` names n
 
 
 class Cluster:
-    """Formats and runs the nodes; use as a context manager, so that nothing outlives the run."""
+    """Formats and runs the nodes; use as a context manager, so that nothing outlives the run.
+
+    They run in the `runtime`, which whoever made it closes; on loopback where none is given.
+    """
 
     def __init__(
         self,
@@ -36,20 +47,23 @@ class Cluster:
         folder: Path,
         launch: Launch,
         install: Install,
-        template: Path,
+        template: Path | None,
         observe: Callable[[Node], None],
+        runtime: Runtime | None = None,
     ) -> None:
         self.topology = topology
         self.id = new_uuid()
         self.wire = Wire(launch.line.requests)
-        self._addresses = Loopback()
+        self._owns_runtime = runtime is None
+        self.runtime = runtime or OnLoopback()
         self._moved: set[int] = set()
         self._dead: list[Address] = []
         self._closed = False
-        self._template = template
+        self._zookeeper = self.runtime.take(ZOOKEEPER) if topology.mode is Mode.ZOOKEEPER else None
+        self.mode = self._mode(folder, launch, template)
         listening = {node: self._listening(node) for node in topology.node_ids}
         quorum = {node: _quorum_address(listening[node]) for node in topology.voter_ids}
-        self.secrets = make_secrets(folder, Loopback.host) if topology.secured else None
+        self.secrets = make_secrets(folder, self._hosts(listening.values())) if topology.secured else None
         secured = security_properties(self.secrets) if self.secrets else {}
         self.nodes = {
             node: Node(
@@ -60,24 +74,33 @@ class Cluster:
                 install,
                 self.wire,
                 observe,
+                self.runtime.spawner(node),
             )
             for node in topology.node_ids
         }
-        self._format()
+        for each in self.nodes.values():
+            self.mode.format(each)
+
+    def _mode(self, folder: Path, launch: Launch, template: Path | None) -> ClusterMode:
+        if self._zookeeper is None:
+            if template is None:
+                raise HarnessError(f"Nodes of Kafka {launch.line.name} are not started in KRaft.")
+            return Kraft(lambda: self.voters, self.wire, self.id, template, static=self.topology.static_voters)
+        server = ZooKeeperServer(folder, launch, self._zookeeper, self.runtime.spawner(ZOOKEEPER))
+        return InZooKeeper(server, session_ms(launch.overlay))
 
     def _listening(self, node: int) -> NodeConfig:
         """Choose new addresses for a node."""
-        take, roles = self._addresses.take, self.topology
+        take, roles = partial(self.runtime.take, node), self.topology
         broker, controller = node in roles.broker_ids, node in roles.voter_ids
         secure = SecureListeners(take() if broker else None, take() if controller else None) if roles.secured else None
-        return NodeConfig(node, take() if broker else None, take() if controller else None, {}, secure=secure)
+        return NodeConfig(
+            node, take() if broker else None, take() if controller else None, {}, False, secure, self._zookeeper
+        )
 
-    def _format(self) -> None:
-        """Format every node; where only the configuration says who votes, no disk does."""
-        voters = [Identity(node.id, node.directory, node.config.controller_listeners) for node in self.voters]
-        for node in self.nodes.values():
-            named = voters if node.is_voter and not self.topology.static_voters else []
-            format_from_template(self._template, node.data_dir, node.id, node.directory, self.id, named)
+    @staticmethod
+    def _hosts(listening: Iterable[NodeConfig]) -> list[str]:
+        return sorted({address.host for each in listening for address in each.listeners})
 
     def __enter__(self) -> Cluster:
         return self
@@ -90,7 +113,9 @@ class Cluster:
         self._closed = True
         for node in self.nodes.values():
             node.kill()
-        self._addresses.close()
+        self.mode.close()
+        if self._owns_runtime:
+            self.runtime.close()
 
     @property
     def is_closed(self) -> bool:
@@ -129,7 +154,8 @@ class Cluster:
         """
         found = {str(address): "<nobody's address>" for address in self._dead}
         for node in self.nodes.values():
-            whose, who = ("voter's", "<a voter>") if node.is_voter else ("observer's", "<an observer>")
+            word = "voter" if node.is_voter else self.topology.observer_word
+            whose, who = f"{word}'s", f"<{'an' if word == 'observer' else 'a'} {word}>"
             found |= {f"broker {node.id}{after}": f"broker {who}{after}" for after in _AFTER_A_NUMBER}
             for known in node.configs:
                 left = "" if known.listeners == node.config.listeners else " left"
@@ -138,18 +164,21 @@ class Cluster:
         return found
 
     def quorum(self) -> Quorum:
-        """Ask the running voters who leads."""
-        known = self.controllers
-        return probes.describe_quorum(self.wire, [known[node.id] for node in self.voters if node.is_running])
+        """Ask who leads: of the running voters, or in ZooKeeper mode as the controller."""
+        return self.mode.quorum()
 
     def start(self, nodes: Iterable[int], voters: Mapping[int, Address] | None = None) -> None:
-        """Start nodes at once; `voters` are the controller addresses in their configuration, right or wrong."""
+        """Start nodes at once; `voters` are the controller addresses in their configuration, right or wrong.
+
+        Raises Unreachable when something stands in the way of a start (harness.cluster.modes).
+        """
         for node in map(self.nodes.__getitem__, nodes):
+            self.mode.before_start(node)
             node.start(replace(node.config, voters=voters) if voters is not None else None)
 
     def dead_address(self) -> Address:
         """Return an address at which nobody will answer for as long as this cluster lives."""
-        self._dead.append(self._addresses.take())
+        self._dead.append(self.runtime.nobody())
         return self._dead[-1]
 
     def restart(self, node: int, *, new_addresses: bool, voters: Mapping[int, Address] | None = None) -> bool:
@@ -169,6 +198,7 @@ class Cluster:
             moved = replace(moved, voters={**self.quorum_addresses, node: _quorum_address(moved)})
         if voters is not None:
             moved = replace(moved, voters=voters)
+        self.mode.before_start(target)
         target.start(moved)
         return graceful
 
@@ -185,7 +215,7 @@ class Cluster:
         shutil.rmtree(target.data_dir)
         target.directory = new_uuid() if new_identity else target.directory
         target.config = replace(target.config, voters_by_log=target.is_voter)
-        format_from_template(self._template, target.data_dir, node, target.directory, self.id, [])
+        self.mode.wipe(target)
 
     def register_endpoint(self, node: int, within: float) -> str:
         """Have the leader record where a voter listens now, and prove it; return "" or what stood in the way.
@@ -218,7 +248,11 @@ class Cluster:
             return str(error)
 
     def look(self) -> None:
-        """Bring every node's state up to date, side by side (a node that does not answer takes its time-out)."""
+        """Bring every node's state up to date, side by side (a node that does not answer takes its time-out).
+
+        Raises HarnessError when what coordinates them, and is none of them, has ended.
+        """
+        self.mode.look()
         starting = [node for node in self.nodes.values() if node.state is NodeState.STARTING]
         for node in self.nodes.values():
             if node not in starting:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,7 +65,7 @@ class NodeConfig:
     voter's id to the controller address that this node's `controller.quorum.voters` names for it, right or wrong. With
     `voters_by_log` they are only where it asks first (`controller.quorum.bootstrap.servers`), and who votes is what the
     log says: a controller whose log is empty must not believe that it votes. In a `secure` cluster nodes speak to each
-    other on listeners of their own, the harness on the plain ones.
+    other on listeners of their own, the harness on the plain ones. A broker that asks `zookeeper` asks no quorum.
     """
 
     node: int
@@ -74,6 +74,7 @@ class NodeConfig:
     voters: Mapping[int, Address]
     voters_by_log: bool = False
     secure: SecureListeners | None = None
+    zookeeper: Address | None = None
 
     @property
     def listeners(self) -> tuple[Address, ...]:
@@ -106,21 +107,37 @@ def server_properties(node: NodeConfig, log_dir: Path, overlay: Mapping[str, str
     beside `controller.quorum.voters` (KIP-853).
     """
     listeners = {**node.broker_listeners, **node.controller_listeners}
-    controllers = [SECURE_CONTROLLER_LISTENER, CONTROLLER_LISTENER] if node.secure else [CONTROLLER_LISTENER]
+    in_mode = _in_zookeeper(node, node.zookeeper) if node.zookeeper else _in_kraft(node, formatting)
     own = {
-        "process.roles": node.roles,
-        "node.id": str(node.node),
         "listeners": ",".join(f"{name}://{address}" for name, address in listeners.items()),
         **({"inter.broker.listener.name": next(iter(node.broker_listeners))} if node.broker is not None else {}),
-        "controller.listener.names": ",".join(controllers),
-        "listener.security.protocol.map": ",".join(
-            f"{name}:{_PROTOCOLS[name]}" for name in dict.fromkeys([*listeners, *controllers])
-        ),
+        "listener.security.protocol.map": _protocol_map(listeners),
         "log.dirs": str(log_dir),
-        **_quorum(node, formatting),
+        **in_mode,
     }
     # A broker-only node must not advertise a listener it does not have; the default is its listeners.
     return "".join(f"{key}={_escape(value)}\n" for key, value in {**overlay, **own}.items())
+
+
+def _in_zookeeper(node: NodeConfig, zookeeper: Address) -> dict[str, str]:
+    return {"broker.id": str(node.node), "zookeeper.connect": str(zookeeper)}
+
+
+def _in_kraft(node: NodeConfig, formatting: bool) -> dict[str, str]:
+    controllers = [SECURE_CONTROLLER_LISTENER, CONTROLLER_LISTENER] if node.secure else [CONTROLLER_LISTENER]
+    return {
+        "process.roles": node.roles,
+        "node.id": str(node.node),
+        "controller.listener.names": ",".join(controllers),
+        "listener.security.protocol.map": _protocol_map(
+            [*node.broker_listeners, *node.controller_listeners, *controllers]
+        ),
+        **_quorum(node, formatting),
+    }
+
+
+def _protocol_map(listeners: Iterable[str]) -> str:
+    return ",".join(f"{name}:{_PROTOCOLS[name]}" for name in dict.fromkeys(listeners))
 
 
 def _present(listeners: Mapping[str, Address | None]) -> dict[str, Address]:

@@ -28,6 +28,7 @@ from harness.cluster.metadata_log.dump import dump_log
 from harness.cluster.node_figures import with_reporter
 from harness.cluster.observed_arm import ObservedArm, prove
 from harness.cluster.protocol import Wire
+from harness.cluster.runtime.base import Spawn
 from harness.cluster.threads import dump_threads
 from harness.kafka.release_lines import Line
 from harness.model.setup import Profile
@@ -91,6 +92,7 @@ class Node:
         install: Install,
         wire: Wire,
         observe: Callable[[Node], None],
+        spawner: Spawn = spawn,
     ) -> None:
         self.config = node_config
         self.configs: list[NodeConfig] = []  # of every start
@@ -99,6 +101,7 @@ class Node:
         self.state = NodeState.STOPPED
         self.cpu_seconds = 0.0
         self.thread_dumps: list[Path] = []
+        self.environment: Mapping[str, str] = {}  # of its next start, beside what every node has
         self.install = install
         self.stopped_gracefully = True
         self.stopping_seconds = 0.0
@@ -106,6 +109,7 @@ class Node:
         self._launch_of_cluster = launch
         self._wire = wire
         self._observe = observe
+        self._spawn = spawner
         self._process: subprocess.Popen[bytes] | None = None
         self._starts = 0
         self._started_at = 0.0
@@ -188,11 +192,11 @@ class Node:
         )
         logging = self.folder / self._launch.line.logging.file
         logging.write_text(config.logging_text(self._launch.line), encoding="utf-8")
-        self._process = spawn(
+        self._process = self._spawn(
             self._command(properties, logging),
             cwd=self.folder,
             output=self.folder / NODE_OUTPUT,
-            env=marked(bare_environment(), self.folder.parent),
+            env=marked({**bare_environment(), **self.environment}, self.folder.parent),
         )
         self._wire.meet(self.config.listeners, self._launch.line.requests)
         self.was_asked_to_stop = False
@@ -201,7 +205,7 @@ class Node:
 
     def _overlay(self) -> Mapping[str, str]:
         overlay = {**self._launch.overlay, **self.install.settings}
-        return with_reporter(overlay) if self._launch.reporter else overlay
+        return with_reporter(overlay, self._launch.line.metric_reporters) if self._launch.reporter else overlay
 
     def _command(self, properties: Path, logging: Path) -> list[str]:
         launch = self._launch

@@ -14,9 +14,6 @@ from pathlib import Path
 
 REPORTER_SOURCE = Path(__file__).with_name("NodeFigures.java")
 _REPORTERS = "metric.reporters"
-_USUAL_REPORTER = (
-    "org.apache.kafka.common.metrics.JmxReporter"  # which 3.9 adds to any list, and 4.0 only has by default
-)
 _STATE = "current-state"
 _MOST_BYTES = 16 * 2**20  # a line has some 500 bytes: nine hours of a node
 _MOST_LINE_BYTES = 8192
@@ -36,10 +33,10 @@ class FiguresLine:
     numbers: Mapping[str, float] = field(default_factory=dict)
 
 
-def with_reporter(properties: Mapping[str, str]) -> dict[str, str]:
-    """Return server properties with the reporter beside those that they name, or beside Kafka's default."""
-    named = properties.get(_REPORTERS, "").strip() or _USUAL_REPORTER
-    return {**properties, _REPORTERS: f"{named},{REPORTER_SOURCE.stem}"}
+def with_reporter(properties: Mapping[str, str], usual: str) -> dict[str, str]:
+    """Return server properties with the reporter beside those that they name, or beside the `usual` ones of Kafka."""
+    named = properties.get(_REPORTERS, "").strip() or usual
+    return {**properties, _REPORTERS: ",".join(filter(None, [named, REPORTER_SOURCE.stem]))}
 
 
 def read_figures(file: Path) -> tuple[FiguresLine, ...]:

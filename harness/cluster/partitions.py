@@ -38,6 +38,33 @@ class Partition:
         return f"{self.topic}-{self.number}"
 
 
+@dataclass(frozen=True, slots=True)
+class PartitionView:
+    """The first partition of a topic as one broker has it; `leader` is -1 without one, `isr` in Kafka's own order."""
+
+    leader: int
+    epoch: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+
+
+def view_of(wire: Wire, address: Address, topic: str, timeout: float = 1.0) -> PartitionView | None:
+    """Return a topic's first partition as a broker has it, None where it knows no such topic. Raises Unreachable."""
+    of = wire.schemas("metadata", address, timeout)
+    wanted = (fitting(of.MetadataRequestTopic, topic_id=None, name=TopicName(topic)),)
+    answer = ask(address, metadata_request(of, wanted), timeout=timeout)
+    found = [each for named in answer.topics for each in named.partitions if int(each.partition_index) == 0]
+    if not found:
+        return None
+    partition = found[0]
+    return PartitionView(
+        int(partition.leader_id),
+        int(partition.leader_epoch),
+        tuple(map(int, partition.replica_nodes)),
+        tuple(map(int, partition.isr_nodes)),
+    )
+
+
 def partitions(wire: Wire, address: Address, timeout: float = 3.0) -> tuple[Partition, ...]:
     """Return every partition of every topic, internal ones too. Raises Unreachable."""
     everything = metadata_request(wire.schemas("metadata", address, timeout), None)

@@ -17,7 +17,7 @@ from harness.cluster.install import Install, NodeKafka
 from harness.cluster.loopback import Loopback
 from harness.cluster.node import Launch, NodeState
 from harness.cluster.topology import Topology
-from harness.kafka.release_lines import Line
+from harness.kafka.release_lines import Line, Mode
 from harness.model.setup import Profile
 
 _TRAINING_SECONDS = 60.0
@@ -27,12 +27,13 @@ _TRAINING_SECONDS = 60.0
 class NodeParts:
     """What all nodes are made of: a JVM, jars without the raft jar, formatted storage, an archive, their line.
 
+    There is a `template` where nodes of the line are started in KRaft, which alone has its storage formatted.
     `reporter` is the folder of the compiled metrics reporter (harness.cluster.node_figures).
     """
 
     java: Path
     class_path: tuple[Path, ...]
-    template: Path
+    template: Path | None
     archive: Path | None
     profile: Profile
     line: Line
@@ -43,8 +44,8 @@ class NodeParts:
         """What a node of another cluster is started from when this is installed on it."""
         return NodeKafka(self.class_path, self.line, self.archive, self.reporter)
 
-    def launch(self, overlay: Mapping[str, str]) -> Launch:
-        """Return how nodes are started."""
+    def launch(self, overlay: Mapping[str, str], host: str = Loopback.host) -> Launch:
+        """Return how nodes are started that reach the harness at `host`."""
         return Launch(
             self.java,
             self.class_path,
@@ -52,7 +53,7 @@ class NodeParts:
             self.line,
             self.archive,
             overlay,
-            Loopback.host,
+            host,
             reporter=self.reporter,
         )
 
@@ -66,11 +67,14 @@ def make_node_parts(
     cache: Path,
     report: Callable[[str], None],
 ) -> NodeParts:
-    """Make or find the template and, for the fast profile, the class archive. Raises HarnessError."""
+    """Make or find the template, where the line has one, and for the fast profile the class archive.
+
+    Raises HarnessError.
+    """
     jars = tuple(class_path)
     key = jvm.archive_key(java, (*jars, stock_raft_jar), profile)
-    template = cache / "templates" / key
-    if not template.exists():
+    template = cache / "templates" / key if Mode.KRAFT in line.modes else None
+    if template and not template.exists():
         report("formatting a storage template with Kafka's StorageTool")
         make_template(java, (*jars, stock_raft_jar), line.main_classes.storage, template)
     bare = NodeParts(java, jars, template, None, profile, line)
@@ -85,11 +89,12 @@ def make_node_parts(
 
 def _write_archive(node_parts: NodeParts, stock_raft_jar: Path, archive: Path) -> None:
     """Run one node to learn which classes a start loads, then archive them."""
+    one = Topology(1, 0) if node_parts.template else Topology(0, 1, combined=False, mode=Mode.ZOOKEEPER)
     with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as folder:
         class_list = Path(folder) / "classes"
         learn = (f"-XX:DumpLoadedClassList={class_list}",)
         launch, stock = replace(node_parts.launch({}), extra_flags=learn), Install("stock", stock_raft_jar, "", "")
-        with Cluster(Topology(1, 0), Path(folder), launch, stock, node_parts.template, lambda _: None) as cluster:
+        with Cluster(one, Path(folder), launch, stock, node_parts.template, lambda _: None) as cluster:
             cluster.start(cluster.nodes)
             if not wait_until(lambda: _all_ready(cluster), _TRAINING_SECONDS):
                 raise HarnessError(

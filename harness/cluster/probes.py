@@ -193,8 +193,9 @@ def broker_config(wire: Wire, address: Address, node: int, timeout: float = 5.0)
     if result.error_code is not ErrorCode.none:
         raise Unreachable(f"node {node} does not report its configuration: {result.error_code.name}")
     values = {str(entry.name): str(entry.value) for entry in result.configs}
-    if values.get("node.id") != str(node):  # an empty or foreign answer must not pass for "the key is absent"
-        raise Unreachable(f"node {node} reported a configuration without its node.id")
+    # An empty or foreign answer must not pass for "the key is absent"; in ZooKeeper mode a node has broker.id alone.
+    if str(node) not in (values.get("node.id"), values.get("broker.id")):
+        raise Unreachable(f"node {node} reported a configuration without its id")
     return values
 
 

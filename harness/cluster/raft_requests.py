@@ -26,7 +26,10 @@ _BYTES = 1024
 
 @dataclass(frozen=True, slots=True)
 class Stray:
-    """What a request says; `node` is whom it names as candidate or leader, `receiver` whom it is meant for."""
+    """What a request says; `node` is whom it names as candidate or leader, `receiver` whom it is meant for.
+
+    Without a topic it says nothing of any partition; directories are those of disks, None to leave them out.
+    """
 
     cluster: str
     epoch: int
@@ -36,6 +39,8 @@ class Stray:
     last_epoch: int = 0
     offset: int = 0
     directory: uuid.UUID | None = field(default=_NO_DIRECTORY)
+    receiver_directory: uuid.UUID | None = field(default=_NO_DIRECTORY)
+    has_topic: bool = True
 
 
 def vote(of: ModuleType, stray: Stray) -> Any:
@@ -45,22 +50,25 @@ def vote(of: ModuleType, stray: Stray) -> Any:
         replica_epoch=stray.epoch,
         replica_id=stray.node,
         replica_directory_id=stray.directory,
-        voter_directory_id=_NO_DIRECTORY,
+        voter_directory_id=stray.receiver_directory,
         last_offset_epoch=stray.last_epoch,
         last_offset=stray.offset,
     )
     topic = of.TopicData(topic_name=stray.topic, partitions=(partition,))
-    return of.VoteRequest(cluster_id=stray.cluster, voter_id=stray.receiver, topics=(topic,))
+    return of.VoteRequest(cluster_id=stray.cluster, voter_id=stray.receiver, topics=_kept(stray, topic))
 
 
 def begin_quorum_epoch(of: ModuleType, stray: Stray) -> Any:
     """Say that `node` leads `epoch`."""
     partition = of.PartitionData(
-        partition_index=0, voter_directory_id=_NO_DIRECTORY, leader_id=stray.node, leader_epoch=stray.epoch
+        partition_index=0,
+        voter_directory_id=stray.receiver_directory,
+        leader_id=stray.node,
+        leader_epoch=stray.epoch,
     )
     topic = of.TopicData(topic_name=stray.topic, partitions=(partition,))
     return of.BeginQuorumEpochRequest(
-        cluster_id=stray.cluster, voter_id=stray.receiver, topics=(topic,), leader_endpoints=()
+        cluster_id=stray.cluster, voter_id=stray.receiver, topics=_kept(stray, topic), leader_endpoints=()
     )
 
 
@@ -70,7 +78,7 @@ def end_quorum_epoch(of: ModuleType, stray: Stray) -> Any:
         partition_index=0, leader_id=stray.node, leader_epoch=stray.epoch, preferred_candidates=()
     )
     topic = of.TopicData(topic_name=stray.topic, partitions=(partition,))
-    return of.EndQuorumEpochRequest(cluster_id=stray.cluster, topics=(topic,), leader_endpoints=())
+    return of.EndQuorumEpochRequest(cluster_id=stray.cluster, topics=_kept(stray, topic), leader_endpoints=())
 
 
 def fetch(of: ModuleType, stray: Stray) -> Any:
@@ -89,7 +97,7 @@ def fetch(of: ModuleType, stray: Stray) -> Any:
         max_wait=timedelta(0),
         min_bytes=0,
         max_bytes=_BYTES,
-        topics=(topic,),
+        topics=_kept(stray, topic),
         forgotten_topics_data=(),
     )
 
@@ -104,6 +112,10 @@ def fetch_snapshot(of: ModuleType, stray: Stray) -> Any:
     )
     topic = of.TopicSnapshot(name=stray.topic, partitions=(partition,))
     return of.FetchSnapshotRequest(cluster_id=stray.cluster, max_bytes=_BYTES, topics=(topic,))
+
+
+def _kept(stray: Stray, topic: Any) -> tuple[Any, ...]:
+    return (topic,) if stray.has_topic else ()
 
 
 REQUESTS = {each.__name__: each for each in (vote, begin_quorum_epoch, end_quorum_epoch, fetch, fetch_snapshot)}

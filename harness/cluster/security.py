@@ -8,6 +8,7 @@ docs/adr/0022-secured-and-static-topologies.md.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
@@ -35,8 +36,8 @@ class Secrets:
     password: str
 
 
-def make_secrets(folder: Path, host: str) -> Secrets:
-    """Make a certificate for nodes on a host (an IP address), and a password; both are worth nothing after the run."""
+def make_secrets(folder: Path, hosts: Sequence[str]) -> Secrets:
+    """Make a certificate for nodes on hosts (IP addresses), and a password; both are worth nothing after the run."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "nodes of one run")])
     now = datetime.now(UTC)
@@ -48,7 +49,9 @@ def make_secrets(folder: Path, host: str) -> Secrets:
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + timedelta(days=_VALID_DAYS))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address(host))]), critical=False)
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(ip_address(each)) for each in hosts]), critical=False
+        )
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.base.text import counted
+from harness.kafka.release_lines import Mode
+
+ZOOKEEPER = -1  # whose host ZooKeeper is on: it is none of the nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +16,9 @@ class Topology:
 
     With `static_voters` only the configuration says who votes (kraft.version 0), else the log does (KIP-853). When
     `secured`, nodes speak to each other by TLS and SASL, on listeners beside those that the harness asks
-    (harness.cluster.security).
+    (harness.cluster.security). With `network` each has a network of its own, in which links can be cut
+    (harness.cluster.runtime.network). In ZooKeeper `mode` nobody votes, and the brokers are those that are said to
+    observe.
     """
 
     controllers: int
@@ -21,6 +26,8 @@ class Topology:
     combined: bool = True
     static_voters: bool = False
     secured: bool = False
+    network: bool = False
+    mode: Mode = Mode.KRAFT
 
     @property
     def voter_ids(self) -> tuple[int, ...]:
@@ -38,21 +45,34 @@ class Topology:
         return (*self.voter_ids, *self.observer_ids)
 
     @property
+    def host_ids(self) -> tuple[int, ...]:
+        """Whoever needs a host: the nodes, and ZooKeeper where there is one."""
+        return (*self.node_ids, *([ZOOKEEPER] if self.mode is Mode.ZOOKEEPER else ()))
+
+    @property
     def broker_ids(self) -> tuple[int, ...]:
         """Nodes that hold partitions."""
         return self.node_ids if self.combined else self.observer_ids
+
+    @property
+    def observer_word(self) -> str:
+        """What nodes that do not vote are called: observers where somebody else votes."""
+        return "observer" if self.mode is Mode.KRAFT else "broker"
 
 
 def describe_topology(topology: Topology) -> str:
     """Return the topology in words."""
     brokers = counted(topology.observers, "broker")
+    if topology.mode is Mode.ZOOKEEPER:
+        return f"{brokers}, and ZooKeeper"
     if topology.combined:
         first = f"{counted(topology.controllers, 'node')} that {_are(topology.controllers)} controller and broker"
         nodes = f"{first}, {topology.observers} more {brokers.partition(' ')[2]}"
     else:
         nodes = f"{counted(topology.controllers, 'controller')} and {brokers}"
     static = ", voters by configuration" if topology.static_voters else ""
-    return f"{nodes}{static}{', TLS and SASL' if topology.secured else ''}"
+    network = ", each on a host of its own" if topology.network else ""
+    return f"{nodes}{static}{', TLS and SASL' if topology.secured else ''}{network}"
 
 
 def _are(count: int) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from harness.cluster.cluster import Cluster
 from harness.cluster.probes import Quorum
+from harness.kafka.release_lines import Mode
 
 LOOK_EVERY_SECONDS = 0.2
 _KEEP = 200
@@ -78,7 +79,8 @@ class Watcher:
         self._cluster.look()
         began = time.monotonic()
         quorum = self._cluster.quorum()
-        sizes = {node.id: node.own_log_bytes() for node in self._cluster.running if not node.is_voter}
+        follows = self._cluster.topology.mode is Mode.KRAFT  # in ZooKeeper mode there is no such log
+        sizes = {node.id: node.own_log_bytes() for node in self._cluster.running if follows and not node.is_voter}
         look = Look(began, quorum, sizes)
         self._looks.append(look)
         self._on_look(look)

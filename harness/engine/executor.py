@@ -11,6 +11,8 @@ from harness.base.errors import HarnessError
 from harness.base.processes.leftovers import end_leftovers
 from harness.cluster.cluster import Cluster
 from harness.cluster.node import Launch, Node, NodeState
+from harness.cluster.runtime.base import Runtime
+from harness.cluster.runtime.opening import in_runtime
 from harness.cluster.watch import Look, Watcher
 from harness.engine.cancel import Cancellation, RunCancelled
 from harness.engine.outcome import decide, measures
@@ -115,7 +117,7 @@ class Run:
             self._recorder.report(Incident(IncidentKind.UNSUPPORTED, "", lacking))
             return
         try:
-            self._carry_out(plan)
+            in_runtime(self._cell.scenario.topology, lambda runtime: self._carry_out(plan, runtime))
         except RunCancelled:
             raise
         except HarnessError as error:
@@ -125,10 +127,10 @@ class Run:
         if left := end_leftovers(self._recorder.folder.nodes):
             self._recorder.harness_failed(left)
 
-    def _carry_out(self, plan: Plan) -> None:
+    def _carry_out(self, plan: Plan, runtime: Runtime) -> None:
         cell, recorder = self._cell, self._recorder
         with (
-            self._instrumented() as launch,
+            self._instrumented(runtime.host) as launch,
             Cluster(
                 cell.scenario.topology,
                 recorder.folder.nodes,
@@ -136,10 +138,11 @@ class Run:
                 cell.install,
                 cell.node_parts.template,
                 self._on_node,
+                runtime,
             ) as cluster,
         ):
-            makers = [*monitors_of_every_run(), *plan.monitors]
-            self._monitors = [make(recorder, cluster) for make in makers]
+            made = [make(recorder, cluster) for make in (*monitors_of_every_run(), *plan.monitors)]
+            self._monitors = [each for each in made if cell.scenario.topology.mode in each.modes]
             watcher = Watcher(cluster, self._on_look, recorder.harness_failed)
             world = World(
                 cluster,
@@ -149,6 +152,7 @@ class Run:
                 self._monitors,
                 recorder.write,
                 lambda: self._cancellation.is_set,
+                recorder.folder,
             )
             self._runner = StepRunner(cell, recorder, world, self._report)
             with self._cancellation.ending(cluster.close):
@@ -197,8 +201,8 @@ class Run:
         return lambda: slowness_of([meter.reading(processes)]).is_starved
 
     @contextmanager
-    def _instrumented(self) -> Iterator[Launch]:
-        launch = self._cell.node_parts.launch(self._cell.properties)
+    def _instrumented(self, host: str) -> Iterator[Launch]:
+        launch = self._cell.node_parts.launch(self._cell.properties, host)
         if self._cell.instrument is None:
             yield launch
             return
@@ -216,7 +220,8 @@ class Run:
         if self._plan_is_over or not node.was_asked_to_stop or node.state not in (NodeState.STOPPED, NodeState.KILLED):
             return
         ended, phase = node.state is NodeState.STOPPED, self._runner.phase if self._runner else ""
-        self.shutdowns.append(shutdown_of(node, ended=ended, seconds=node.stopping_seconds, phase=phase))
+        role = "voter" if node.is_voter else self._cell.scenario.topology.observer_word
+        self.shutdowns.append(shutdown_of(node, role=role, ended=ended, seconds=node.stopping_seconds, phase=phase))
 
     def _on_look(self, look: Look) -> None:
         line = self._recorder.on_look(look)

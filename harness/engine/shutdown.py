@@ -38,23 +38,24 @@ def end_nodes(
     """
     running = cluster.running
     with _logs_apart(running):
+        word = cluster.topology.observer_word
         brokers = [node for node in running if not node.is_voter]
         if passed:
-            found = _end_group(brokers, patience, lambda: False, is_slow)
+            found = _end_group(brokers, word, patience, lambda: False, is_slow)
         else:
-            found = _end_group(brokers, SHORT_PATIENCE_SECONDS, lambda: False, lambda: True)
+            found = _end_group(brokers, word, SHORT_PATIENCE_SECONDS, lambda: False, lambda: True)
         voters = [node for node in running if node.is_voter]
         majority = len(cluster.topology.voter_ids) // 2 + 1
-        return (*found, *_end_group(voters, patience, lambda: _alive(voters) < majority, is_slow))
+        return (*found, *_end_group(voters, "voter", patience, lambda: _alive(voters) < majority, is_slow))
 
 
-def shutdown_of(node: Node, *, ended: bool, seconds: float, phase: str) -> Shutdown:
+def shutdown_of(node: Node, *, role: str, ended: bool, seconds: float, phase: str) -> Shutdown:
     """Return how a node took SIGTERM."""
-    return Shutdown(node.id, "voter" if node.is_voter else "observer", ended, round(seconds, 2), phase)
+    return Shutdown(node.id, role, ended, round(seconds, 2), phase)
 
 
 def _end_group(
-    nodes: list[Node], patience: float, is_lost: Callable[[], bool], is_excused: Callable[[], bool]
+    nodes: list[Node], role: str, patience: float, is_lost: Callable[[], bool], is_excused: Callable[[], bool]
 ) -> list[Shutdown]:
     began = time.monotonic()
     asked = [node for node in nodes if node.terminate()]
@@ -64,14 +65,14 @@ def _end_group(
         for node in asked:
             if node.id not in found and node.exit_code is not None:
                 seconds = time.monotonic() - began
-                found[node.id] = shutdown_of(node, ended=True, seconds=seconds, phase=AT_THE_END)
+                found[node.id] = shutdown_of(node, role=role, ended=True, seconds=seconds, phase=AT_THE_END)
         return len(found) == len(asked) or is_lost()
 
     in_time = wait_until(all_are_noted, patience)
     counts = not in_time and not is_excused()
     for node in asked:
         if counts and node.id not in found:
-            found[node.id] = shutdown_of(node, ended=False, seconds=patience, phase=AT_THE_END)
+            found[node.id] = shutdown_of(node, role=role, ended=False, seconds=patience, phase=AT_THE_END)
         node.finish_stopping(keep_threads=counts)
     return list(found.values())
 

@@ -141,7 +141,7 @@ class StepRunner:
             case Phase(name):
                 self._enter_phase(name)
             case Background(load):
-                self._act(kind, text, lambda: world.clients.append(load.start(world)))
+                self._act(kind, text, lambda: world.clients.append(world.as_client(lambda: load.start(world))))
             case Bind(names=names, resolve=resolve):
                 self._act(kind, text, lambda: world.names.update(zip(names, resolve(world), strict=True)))
             case Do(action, when):

@@ -11,7 +11,7 @@ from harness.model.verdict import ClaimStatus, Reason, ReasonSource
 def reasons_of_proof(proof: Proof | None) -> tuple[Reason, ...]:
     """Return why the jar is no drop-in, worst first, and what keeps the verdict from being SHIP.
 
-    That is a jar that nobody has proved, and tests that did not run.
+    That is a jar that nobody has proved, tests that did not run, and simulations without a clear answer.
     """
     if proof is None:
         return (
@@ -20,7 +20,8 @@ def reasons_of_proof(proof: Proof | None) -> tuple[Reason, ...]:
     against = (_reason(Verdict.HOLD, f"Not a drop-in: {each}") for each in proof.blockers)
     missing = proof.tests.missing
     gap = (_reason(Verdict.INCONCLUSIVE, f"No test was run on the jar: {missing}"),) if missing else ()
-    return (*against, *gap)
+    doubts = proof.simulation.doubts if proof.simulation else ()
+    return (*against, *gap, *(_reason(Verdict.INCONCLUSIVE, each) for each in doubts))
 
 
 def _reason(weight: Verdict, sentence: str) -> Reason:

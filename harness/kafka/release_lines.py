@@ -85,7 +85,8 @@ class Line:
     `modes` are those in which the harness starts nodes. `java` is the lowest Java release that they start on,
     `class_files` the one that the raft module is compiled for. `commands` maps scripts of bin/ to their main classes,
     `timeouts` server properties to Kafka's defaults in milliseconds, `requests` the probes' requests to the lowest and
-    highest version of each, and `slow_tests` upstream's slowest tests to their seconds.
+    highest version of each, and `slow_tests` upstream's slowest tests to their seconds. `metric_reporters` is what a
+    node's server property of that name must hold for Kafka to report by JMX beside others.
     """
 
     name: str
@@ -100,6 +101,7 @@ class Line:
     requests: Mapping[str, tuple[int, int]]
     lock: Pins
     slow_tests: Mapping[str, float]
+    metric_reporters: str = "org.apache.kafka.common.metrics.JmxReporter"
 
 
 def line_of(version: str, folders: Sequence[Path] = ()) -> Line:

@@ -1,8 +1,11 @@
-"""The patch series that come with the harness: a folder each, `patches/<version>/<name>/`."""
+"""The patch series that come with the harness: a folder each, `patches/<version>/<name>/`.
+
+Where a version has several, the file `patches/<version>/default` names the one that is meant when nobody names any.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from pathlib import Path
 
 from harness.base.errors import HarnessError, unknown
@@ -12,6 +15,7 @@ from harness.kafka.release_lines import line_of, same_line
 from harness.kafka.versions import order_of
 
 _CHOOSE = "Choose one by --series."
+_DEFAULT = "default"
 
 
 def shipped_series() -> list[str]:
@@ -40,21 +44,29 @@ def _made_for(version: str, having: Set[str]) -> str:
 
 
 def series_folder(version: str, name: str = "") -> Path:
-    """Return the folder of a Kafka version's series of this name, or of its only one.
+    """Return the folder of a Kafka version's series of this name, else of its default, else of its only one.
 
     Raises HarnessError when there is none (and where the release line is not known), none of that name, or when
-    several are there and none is named.
+    several are there and neither the caller nor a default names one.
     """
     folders = {folder.name: folder for folder in series_folders(version)}
     names = list(folders)
+    name = name or _default_of(folders.values())
     if not names:
         line_of(checked_version(version))  # of a line that is not known, a jar would not help either
         raise HarnessError(
             f"There is no patch series for Kafka {version}.",
-            "Give a finished jar by --jar, and its claims by --claims FILE or --claims none.",
+            "Give a finished jar by --jar, and its claims by --claims FILE or --claims none; or ask "
+            "the release alone, by --arms base --claims none and a --suite.",
         )
     if name and name not in names:
         raise HarnessError(unknown("patch series", name, names), _CHOOSE)
     if not name and len(names) > 1:
         raise HarnessError(f"There are several patch series for Kafka {version}: {', '.join(names)}.", _CHOOSE)
     return folders[name or names[0]]
+
+
+def _default_of(folders: Iterable[Path]) -> str:
+    """Return the name that the default file beside some series holds; empty where there is none."""
+    files = {folder.parent / _DEFAULT for folder in folders}
+    return next((file.read_text(encoding="utf-8").strip() for file in files if file.is_file()), "")

@@ -16,11 +16,12 @@ SCHEMA = 2
 
 @dataclass(frozen=True, slots=True)
 class DeclaredScenario:
-    """A scenario of the plan; `question` is its docstring in one sentence."""
+    """A scenario of the plan; `question` is its docstring in one sentence, `expected` what stock shows of it."""
 
     name: str
     question: str = ""
     budget_seconds: float = 0.0
+    expected: str = "PASSED"
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,22 @@ class RoleChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class FaultChanged:
+    """A fault that lasts was `begun`, was `proved` to be in effect after so many seconds, or has `ended`.
+
+    `fault` is its verb, `proof` what a probe saw of it; `node` is -1 where it is not about a single one.
+    """
+
+    kind: ClassVar[str] = "fault"
+    fault: str
+    text: str
+    status: str
+    seconds: float = 0.0
+    proof: str = ""
+    node: int = -1
+
+
+@dataclass(frozen=True, slots=True)
 class HostStalled:
     """The host gave a node's raft thread (or, node -1, the harness itself) no processor for so long."""
 
@@ -277,6 +293,7 @@ Event = (
     | QuorumSeen
     | MetadataLogsRead
     | RoleChanged
+    | FaultChanged
     | HostStalled
     | HostShort
     | NodeSampled

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from harness.base.json_schema import Count, Keywords, Seconds, Sha256, Text
 from harness.model.runs import Evidence
+from harness.model.simulation import Simulation
 
 EXPECTED_LEVEL = "info"  # of the log line that a claim expects, where it does not say otherwise
 RuleName = Annotated[str, Keywords({"pattern": "^[a-z][a-z0-9-]*$"})]
@@ -286,7 +287,7 @@ class Proof:
     `base` and `candidate` are SHA-256 digests of the jars. `differences` are worst first. `looked_at` are the names of
     all rules that were applied, so that a rule without a difference is known to have been checked. `chains` are the
     claims in the order of their file. `kafka` is the version of the candidate's own Kafka, with whose raft jar its jar
-    was compared; empty where that is base's.
+    was compared; empty where that is base's. `simulation` is None where none was asked for.
     """
 
     build: Text
@@ -300,6 +301,7 @@ class Proof:
     chains: tuple[ClaimChain, ...] = ()
     changed_methods: tuple[ChangedMethod, ...] = ()
     kafka: str = ""
+    simulation: Simulation | None = None
 
     @property
     def blockers(self) -> tuple[str, ...]:
@@ -307,5 +309,6 @@ class Proof:
         return (
             *(f"{each.rule}: {each.detail}" for each in self.differences if each.blocks),
             *(each.behaviour for each in self.tests.failed if each.blocks),
+            *(self.simulation.blockers if self.simulation else ()),
             *(f"claim {each.claim} is refuted by the source: {each.detail}" for each in self.audit if each.blocks),
         )

@@ -52,6 +52,11 @@ class Request:
     )
     sources: Path | None = option(None, "--sources", "The Kafka checkout that --jar was built from, for the audit.")
     tests: TestScope = option(TestScope.RELATED, "--tests", "Which of upstream's raft tests are run on the jar.")
+    simulate: str = option(
+        "",
+        "--simulate",
+        "How long to run upstream's simulations on the jar, seed after seed: 60s, 10m; not at all if not given.",
+    )
     coverage: bool = option(
         True,
         "--coverage",

@@ -68,7 +68,7 @@ AT_THE_END = ""  # the phase of a shutdown after the plan
 class Shutdown:
     """How a node took SIGTERM: whether it ended by itself, after how many seconds it did or was killed.
 
-    `node_role` is `voter` or `observer`, `phase` the plan's, or AT_THE_END.
+    `node_role` is `voter`, `observer` or (in ZooKeeper mode) `broker`, `phase` the plan's, or AT_THE_END.
     """
 
     node: Count

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.model.arms import PATCHED
-from harness.model.request import DEFAULT_KAFKA, NO_SERIES, Request
+from harness.model.request import DEFAULT_KAFKA, NO_CLAIMS, NO_SERIES, Request
 
+_BASE = {"base", "stock"}
 JAR, KAFKA, BUILT = "jar", "kafka", "built"
 
 ReleaseAt = Callable[[Path], str]  # the release of the Kafka in a folder or an archive
@@ -114,9 +115,14 @@ def _base_jar(request: Request, side: Side) -> Side:
 
 
 def _candidate_jar(request: Request, side: Side, *, own: bool) -> Side:
-    wanted = request.git or request.series or request.patches or not own
+    wanted = request.git or request.series or request.patches or not (own or _base_alone(request))
     built = not request.jar and bool(wanted)
     return replace(side, jar=request.jar, built=built, git=request.git, series=request.series)
+
+
+def _base_alone(request: Request) -> bool:
+    """Whether base is asked alone, of which nothing is claimed: then nothing needs to be built."""
+    return bool(request.arms) and {*request.arms} <= _BASE and request.claims == NO_CLAIMS
 
 
 def _check_one_origin(request: Request) -> None:

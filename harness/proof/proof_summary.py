@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from harness.base.text import counted
 from harness.model.proof import AuditAnswer, Coverage, Proof, Severity, TestScope, TestsProof
+from harness.model.simulation import Simulation
 
 
 def headline(proof: Proof) -> str:
@@ -30,6 +31,18 @@ def describe_tests(tests: TestsProof) -> str:
     excused = sum(not each.blocks for each in tests.failed)
     parts = [f"{tests.count} tests, {failed} failed" + (f" ({excused} do not count)" if excused else "")]
     return ", ".join([*parts, *([f"{skipped} skipped"] if skipped else [])])
+
+
+def describe_simulation(simulation: Simulation | None) -> str:
+    """Return how many simulations ran and failed: `1204 simulations of 7 properties in 600 s, 3 failed`."""
+    if simulation is None:
+        return "no simulation was asked for"
+    failed = sum(each.failed for each in simulation.properties if not each.base_failed)
+    unsound = sum(bool(each.base_failed) for each in simulation.properties)
+    kinds = "property" if len(simulation.properties) == 1 else "properties"
+    ran = f"{counted(simulation.runs, 'simulation')} of {len(simulation.properties)} {kinds}"
+    base = f"; {unsound} of the properties base fails too" if unsound else ""
+    return f"{ran} in {simulation.seconds:.0f} s, {failed} failed{base}"
 
 
 def describe_differences(proof: Proof) -> str:

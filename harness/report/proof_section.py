@@ -7,8 +7,16 @@ from dataclasses import dataclass
 
 from harness.base.text import cut
 from harness.model.proof import AuditAnswer, ClaimedTest, Coverage, Difference, FailedTest, TestClass
+from harness.model.simulation import FailedSeed, Simulation
 from harness.model.verdict import JudgedClaim, VerdictRecord
-from harness.proof.proof_summary import describe_answers, describe_differences, describe_reach, describe_tests, headline
+from harness.proof.proof_summary import (
+    describe_answers,
+    describe_differences,
+    describe_reach,
+    describe_simulation,
+    describe_tests,
+    headline,
+)
 from harness.report.figures import describe
 from harness.report.links import HERE, Link, Quote, evidence_link, quote_of
 
@@ -34,6 +42,28 @@ class FailureView:
     message: str
     trace: str
     whose: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeedView:
+    """A seed with which a simulation fails; `replay` is the command that runs it again."""
+
+    name: str
+    message: str
+    trace: str
+    whose: str
+    log: Link | None
+    replay: str
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationView:
+    """What simulations showed; `properties` are names with how many seeds failed on the candidate and on base."""
+
+    summary: str
+    gap: str
+    properties: tuple[tuple[str, str, str], ...]
+    seeds: tuple[SeedView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +113,7 @@ class ProofView:
     notes: tuple[str, ...]
     evidence: Link
     kafka: str
+    simulation: SimulationView | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +174,7 @@ def proof_view(record: VerdictRecord, most: int, text: int) -> ProofView | None:
         (
             ("Differences", describe_differences(proof)),
             ("Tests", describe_tests(proof.tests)),
+            *([("Simulation", describe_simulation(proof.simulation))] if proof.simulation else []),
             ("Source", describe_answers(proof.audit)),
         ),
         tuple(_difference(each, text) for each in proof.differences[:most]),
@@ -156,6 +188,7 @@ def proof_view(record: VerdictRecord, most: int, text: int) -> ProofView | None:
         tuple(cut(note, text) for note in filter(None, (*proof.notes, proof.tests.gap, proof.tests.missing))),
         Link(HERE.proof(proof.build).proof.path.as_posix(), "proof.json"),
         cut(proof.kafka, text),
+        _simulation(proof.simulation, text) if proof.simulation else None,
     )
 
 
@@ -201,6 +234,32 @@ def _failure(each: FailedTest, text: int) -> FailureView:
     whose = f"{on_base}; {each.excuse}" if each.excuse else on_base
     return FailureView(
         cut(f"{each.class_name}.{each.name}", text), cut(each.message, text), cut(each.trace, text), cut(whose, text)
+    )
+
+
+def _simulation(found: Simulation, text: int) -> SimulationView:
+    properties = tuple(
+        (
+            each.name.rpartition(".")[2],
+            f"{each.failed} of {each.seeds}",
+            f"{each.base_failed} of {each.base_seeds}",
+        )
+        for each in found.properties
+    )
+    gaps = " ".join(filter(None, (found.gap, found.left_out)))
+    seeds = tuple(_seed(each, text) for each in found.failed)
+    return SimulationView(f"{describe_simulation(found)}.", cut(gaps, text), properties, seeds)
+
+
+def _seed(each: FailedSeed, text: int) -> SeedView:
+    on_base = {True: "base fails it too", False: "base passes it", None: "base gave no answer"}[each.fails_on_base]
+    return SeedView(
+        cut(f"{each.label} with seed {each.seed} {each.arguments}", text),
+        cut(each.message, text),
+        cut(each.trace, text),
+        on_base if each.fails_again else f"{on_base}; it passed when it was replayed",
+        Link(each.log, "the end of its log") if each.log else None,
+        f"harness simulate RUN_DIR --property {each.label} --seed {each.seed}",
     )
 
 

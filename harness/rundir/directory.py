@@ -44,6 +44,7 @@ _BEFORE_THE_RUNS = (
     "builds/*/*.jar",
     "proof/*/*.json",
     "proof/*/junit/*.xml",
+    "proof/*/simulation/*.log",
     "logs/noise.json.gz",
 )
 _OF_A_RUN = (RESULT, JOURNAL, f"nodes/*/{NODE_LOG}*")

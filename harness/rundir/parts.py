@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.recordfile import RecordFile
-from harness.model import kafka_inventory, operator_changes, stock_noise
+from harness.model import kafka_inventory, operator_changes, stock_noise, topic_ids
 from harness.model.arms import Build
 from harness.model.findings import Contrast
 from harness.model.kafka_inventory import KafkaInventory
@@ -19,6 +19,7 @@ from harness.model.rollout import Rehearsal
 from harness.model.runs import Evidence, RunKey, RunResult
 from harness.model.seal import Seal
 from harness.model.stock_noise import StockNoise
+from harness.model.topic_ids import TopicIdCheck
 
 NODE_LOG = "server.log"  # what a node logs by log4j
 NODE_OUTPUT = "stdout.log"  # what its JVM prints
@@ -86,6 +87,10 @@ class RunFolder:
         """The folder of what was kept of metadata logs in which something was found."""
         return self.path / "metadata-logs"
 
+    def ledger(self, topic: str) -> Path:
+        """Return what became of each record of a topic, one entry a line."""
+        return self.path / f"ledger-{topic}.tsv"
+
     @property
     def nodes(self) -> Path:
         """The folder of the nodes' folders."""
@@ -147,6 +152,11 @@ class ProofFolder:
         """The folder of JUnit XML of the tests on the jar."""
         return self.path / "junit"
 
+    @property
+    def simulation(self) -> Path:
+        """The folder of logs of simulations that failed."""
+        return self.path / "simulation"
+
 
 def noise_file(path: Path) -> RecordFile[StockNoise]:
     """Return a file of noise that was learned."""
@@ -190,6 +200,23 @@ class LogsFolder:
     def page(self) -> Path:
         """The page about two folders of logs."""
         return self.path / "diff.html"
+
+
+@dataclass(frozen=True, slots=True)
+class TopicIdsFolder:
+    """The folder of a check of topic ids."""
+
+    path: Path
+
+    @property
+    def check(self) -> RecordFile[TopicIdCheck]:
+        """What the check found."""
+        return RecordFile(self.path / "topic-ids.json", TopicIdCheck, schema=topic_ids.SCHEMA)
+
+    @property
+    def page(self) -> Path:
+        """The same as a page."""
+        return self.path / "topic-ids.html"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,11 @@ from itertools import chain
 from types import MappingProxyType
 
 from harness.cluster.topology import Topology
+from harness.kafka.release_lines import Mode
 from harness.scenario.bounds import Bound, seconds
 from harness.scenario.mistakes import mistake
 from harness.scenario.monitors.base import MakeMonitor
+from harness.scenario.parties import Party, all_but, the_clients
 from harness.scenario.refs import NodeRef, bound, current_leader, fixed
 from harness.scenario.steps import (
     Action,
@@ -41,17 +43,33 @@ from harness.scenario.steps import (
 )
 from harness.scenario.world import World
 
+_NETWORK = "network_namespaces"  # what a topology with a network needs
 IDLE = "idle"  # the window of a soak
+_PASSED = "PASSED"
+_OUTCOME = re.compile(r"PASSED|FAILED\([a-z][a-z0-9_]*\)")
 _WINDOW = re.compile("[a-z][a-z0-9_]*")
 
 
 def kraft(
-    *, controllers: int, observers: int, combined: bool = True, static_voters: bool = False, secured: bool = False
+    *,
+    controllers: int,
+    observers: int,
+    combined: bool = True,
+    static_voters: bool = False,
+    secured: bool = False,
+    network: bool = False,
 ) -> Topology:
     """Return a KRaft topology of voters, brokers too when combined, and broker-only observers (see Topology)."""
     if controllers < 1 or observers < 0:
         raise ValueError(f"a cluster of {controllers} controllers and {observers} observers cannot start")
-    return Topology(controllers, observers, combined, static_voters, secured)
+    return Topology(controllers, observers, combined, static_voters, secured, network)
+
+
+def zookeeper(*, brokers: int) -> Topology:
+    """Return a topology of brokers that keep their metadata in ZooKeeper; the function gets one parameter for each."""
+    if brokers < 1:
+        raise ValueError(f"a cluster of {brokers} brokers cannot start")
+    return Topology(0, brokers, combined=False, mode=Mode.ZOOKEEPER)
 
 
 class ClusterRef:
@@ -61,6 +79,15 @@ class ClusterRef:
     def leader(self) -> NodeRef:
         """Whoever leads when the step runs."""
         return current_leader()
+
+    @property
+    def clients(self) -> Party:
+        """The host of every load's clients; only in a network."""
+        return the_clients()
+
+    def all_but(self, *nodes: NodeRef) -> Party:
+        """Every node but these; only in a network."""
+        return all_but(*nodes)
 
 
 class Plan:
@@ -123,11 +150,11 @@ class Plan:
         _called(*every)
         self._collecting += [Do(action, when) for action in every]
 
-    def expect(self, condition: Condition, *, within: str | Bound, named: str) -> None:
-        """Ask the arm: met within the time, or FAILED by this name."""
-        _called(condition)
+    def expect(self, *every: Condition, within: str | Bound, named: str) -> None:
+        """Ask the arm one thing after the other: each met within the time, or FAILED by this name."""
+        _called(*every)
         bound = seconds(within) if isinstance(within, str) else within
-        self._collecting.append(Expect(condition, bound, named))
+        self._collecting += [Expect(condition, bound, named) for condition in every]
 
     def measure(self, name: str, lasts: str) -> None:
         """Measure what the nodes cost for so long while nothing of the harness runs; figures begin with the name.
@@ -149,6 +176,11 @@ class Plan:
         description = f"call the present leader “{leader}”"
         description += f" and the other voters “{'”, “'.join(others)}”" if others else ""
         self._collecting.append(Bind(names, description, _leader_then_others))
+        return tuple(map(bound, names))
+
+    def name_brokers(self, *names: str) -> tuple[NodeRef, ...]:
+        """Name the brokers by descending id, one that is the controller in ZooKeeper mode last; the names stay."""
+        self._collecting.append(Bind(names, f"call the brokers “{'”, “'.join(names)}”", _controller_last))
         return tuple(map(bound, names))
 
 
@@ -173,6 +205,11 @@ def _leader_then_others(world: World) -> tuple[int, ...]:
     return (leader, *(node for node in world.cluster.topology.voter_ids if node != leader))
 
 
+def _controller_last(world: World) -> tuple[int, ...]:
+    leader = current_leader().find(world)
+    return tuple(sorted(world.cluster.topology.broker_ids, key=lambda broker: (broker == leader, -broker)))
+
+
 PlanBuilder = Callable[..., None]
 
 
@@ -182,7 +219,7 @@ class Scenario:
 
     It is part of each of its `suites`. `needs` names capabilities that the host must have. `properties` are server
     properties of every node. With `stalls_spoil` a host that starves a node spoils the run, whatever it showed; else
-    only what went wrong in it.
+    only what went wrong in it. `expected` is the outcome that Kafka as it is shows (`PASSED`, `FAILED(name)`).
     """
 
     name: str
@@ -195,12 +232,14 @@ class Scenario:
     needs: tuple[str, ...] = ()
     properties: Mapping[str, str] = field(default_factory=dict)
     stalls_spoil: bool = True
+    expected: str = _PASSED
 
     def plan(self) -> Plan:
         """Build the plan: milliseconds, nothing started. Raises HarnessError where its function does."""
         plan = Plan()
+        word = "observer" if self.topology.combined else "broker"
         observers = [
-            fixed(node, f"observer {node}" if len(self.topology.observer_ids) > 1 else "the observer")
+            fixed(node, f"{word} {node}" if len(self.topology.observer_ids) > 1 else "the observer")
             for node in self.topology.observer_ids
         ]
         try:
@@ -217,16 +256,21 @@ def scenario(
     budget: str,
     needs: tuple[str, ...] = (),
     properties: Mapping[str, str] = MappingProxyType({}),
+    expected: str = _PASSED,
 ) -> Callable[[PlanBuilder], Scenario]:
     """Make a scenario of a plan-building function; its name and docstring become the scenario's."""
     suites = (suite,) if isinstance(suite, str) else suite
+    if not _OUTCOME.fullmatch(expected):
+        raise ValueError(f"{expected!r} is nothing that stock can show: write PASSED or FAILED(name)")
 
     def make(build: PlanBuilder) -> Scenario:
         question = " ".join((build.__doc__ or "").split())
         if not question:
             raise ValueError(f"{build.__name__} has no docstring: it is the question that the scenario asks")
         name = build.__name__.replace("_", "-")
+        needed = (*needs, _NETWORK) if topology.network else needs
         file = build.__code__.co_filename
-        return Scenario(name, question, topology, suites, seconds(budget), build, file, needs, properties)
+        lasts = seconds(budget)
+        return Scenario(name, question, topology, suites, lasts, build, file, needed, properties, expected=expected)
 
     return make

@@ -11,10 +11,15 @@ from typing import TypeVar
 from harness.cluster import partitions
 from harness.cluster.cluster import Cluster
 from harness.cluster.install import Install
+from harness.cluster.partitions import PartitionView
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
+from harness.cluster.runtime.links import Links
+from harness.cluster.runtime.namespace_runtime import InNamespaces
+from harness.cluster.runtime.network import Network
 from harness.cluster.watch import Look, Watcher, windowed
 from harness.model.events import Event, Noted
+from harness.rundir.parts import RunFolder
 from harness.scenario.client import Client
 from harness.scenario.monitors.base import Monitor
 from harness.scenario.monitors.host_not_starved import HostNotStarved
@@ -23,6 +28,7 @@ from harness.scenario.slowness import Slowness
 _TOPIC_SECONDS = 15.0
 _POLL_SECONDS = 0.2
 _M = TypeVar("_M", bound=Monitor)
+_T = TypeVar("_T")
 
 
 class ActionFailed(Exception):  # noqa: N818 - named for what it means to the plan
@@ -41,6 +47,7 @@ class World:
         monitors: Sequence[Monitor],
         write: Callable[[Event], int],
         is_over: Callable[[], bool],
+        folder: RunFolder,
     ) -> None:
         self.cluster = cluster
         self.installs = installs
@@ -49,11 +56,34 @@ class World:
         self.names: dict[str, int] = {}
         self.marks: dict[str, float] = {}  # moments (monotonic) that steps have marked
         self.leader_before = Quorum()
+        self.fault_at = 0.0  # seconds since the Unix epoch
+        self.watched: dict[str, PartitionView] = {}  # topics whose first partition is looked at before each fault
+        self.written: dict[str, int] = {}  # records acknowledged, by topic
+        self.lost: dict[str, int] = {}  # of these, how many were gone when they were counted last
         self.step_began = time.monotonic()
         self.write = write
         self.is_over = is_over
+        self.folder = folder
         self._watcher = watcher
         self._monitors = monitors
+
+    def as_client(self, work: Callable[[], _T]) -> _T:
+        """Do something where clients are: threads that it starts stay there."""
+        return self.cluster.runtime.as_client(work)
+
+    def network(self) -> Network:
+        """Return the network of the run's own. Raises ActionFailed where nodes share the host's."""
+        return self._isolated().network
+
+    def links(self) -> Links:
+        """Return the links of that network that can be made bad. Raises ActionFailed alike."""
+        return self._isolated().links
+
+    def _isolated(self) -> InNamespaces:
+        runtime = self.cluster.runtime
+        if not isinstance(runtime, InNamespaces):
+            raise ActionFailed("nodes share the network of this host: write kraft(…, network=True)")
+        return runtime
 
     def begin_phase(self, name: str) -> None:
         """Tell every monitor which phase begins."""
@@ -73,10 +103,24 @@ class World:
         return self.cluster.quorum()
 
     def remember_leader(self) -> None:
-        """Remember who leads before a fault, so that `has_new_leader` can distinguish another."""
+        """Remember what is so before a fault: when that was, who leads, and how watched partitions are."""
+        self.fault_at = time.time()
+        for topic in self.watched:
+            self.watched[topic] = self.views(topic)[0]
         quorum = self.quorum()
         if quorum.leader >= 0:
             self.leader_before = quorum
+
+    def views(self, topic: str) -> list[PartitionView]:
+        """Return the first partition of a topic as each running broker has it. Raises Unreachable."""
+        found = {
+            broker: partitions.view_of(self.cluster.wire, address, topic)
+            for broker, address in self.cluster.brokers.items()
+        }
+        views = [view for view in found.values() if view]
+        if not views or len(views) < len(found):
+            raise Unreachable(f"brokers {[broker for broker, view in found.items() if not view]} do not know {topic}")
+        return views
 
     def fault_is_done(self) -> None:
         """Have every monitor look at what a fault has left."""

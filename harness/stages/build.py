@@ -15,6 +15,7 @@ from harness.base.progress import Reporter
 from harness.building.config_check import check_keys, one_sided_keys
 from harness.building.pair import Workplace, build_pair
 from harness.building.server_keys import server_keys
+from harness.kafka.release_lines import Mode
 from harness.model.arms import RELEASE, Arm, Build, ClaimedFlag, choose_arms, plan_arms, settings_of
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.request import Request
@@ -41,7 +42,11 @@ def build(run_dir: Path, toolbox: Toolbox, reporter: Reporter, *, nodes: bool = 
     request = directory.request.read()
     check_host(request, run_dir, toolbox)
     inputs = read_inputs(request, toolbox)
-    check_sides(inputs.sides, request.arms, toolbox, is_roll=directory.roll_plan.exists, nodes=nodes)
+    is_roll = directory.roll_plan.exists
+    modes = {Mode.KRAFT} if is_roll else {each.topology.mode for each in inputs.scenarios}
+    check_sides(inputs.sides, request.arms, toolbox, is_roll=is_roll, modes=modes if nodes else ())
+    if nodes and inputs.passed_over:
+        reporter.report(f"not asked, since no nodes are started in their mode: {', '.join(inputs.passed_over)}")
     for line in what_lacks(inputs.sides, toolbox):
         reporter.report(line)
     if inputs.setup.waivers:
@@ -119,7 +124,9 @@ def _scenarios(
 ) -> tuple[DeclaredScenario, ...]:
     """Return what is declared to run: the rehearsals of a rollout, or the scenarios of a verification."""
     if not directory.roll_plan.exists:
-        return tuple(DeclaredScenario(each.name, each.question, each.budget) for each in inputs.scenarios)
+        return tuple(
+            DeclaredScenario(each.name, each.question, each.budget, each.expected) for each in inputs.scenarios
+        )
     features = features_of_roll(*pair, directory.request.read(), toolbox, reporter)
     if features:
         directory.features.write(features)

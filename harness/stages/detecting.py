@@ -61,7 +61,7 @@ class Detector:
         return replace(about, caught=known.caught, undecided=known.undecided)
 
     def _proved(self, about: Detection, directory: RunDirectory) -> Detection | None:
-        if {*self.without} >= {*Part}:
+        if {*self.without} >= {*Part} and not directory.request.read().simulate:
             return None
         caught = catching(prove(directory.path, self.toolbox, self.reporter), self.without)
         return replace(about, caught=caught) if caught else None
@@ -94,13 +94,17 @@ class Detector:
 
 
 def catching(proof: Proof, without: Sequence[Part] = ()) -> tuple[Caught, ...]:
-    """Return the parts of a proof that block, each with the first thing it said; pure."""
+    """Return the parts of a proof that block, each with the first thing it said, and simulations; pure."""
     stages = (
         (Part.PROOF, "drop-in", [f"{d.rule}: {d.detail}" for d in proof.differences if d.blocks]),
         (Part.PROOF, "source", [f"{a.question}: {a.detail}" for a in proof.audit if a.blocks]),
         (Part.TESTS, "tests", [f"{f.class_name}.{f.name}" for f in proof.tests.failed if f.blocks]),
     )
-    return tuple(Caught(stage, said[0]) for part, stage, said in stages if said and part not in without)
+    simulated = proof.simulation.blockers if proof.simulation else ()
+    return (
+        *(Caught(stage, said[0]) for part, stage, said in stages if said and part not in without),
+        *(Caught("simulation", said) for said in simulated[:1]),
+    )
 
 
 def _caught(reason: Reason) -> Caught:

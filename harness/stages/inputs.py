@@ -12,6 +12,7 @@ from harness.cluster.config import load_overlay
 from harness.kafka.completeness import check_whole, lacking_others
 from harness.kafka.distribution import distribution_at
 from harness.kafka.lock import checked_version
+from harness.kafka.release_lines import Mode, line_of
 from harness.kafka.series import series_folder, series_folders
 from harness.kafka.versions import release_of
 from harness.model.candidate_kind import CandidateKind
@@ -31,6 +32,7 @@ class Inputs:
     """What is compared, what the candidate claims, what is run, and how (without any arm's settings yet).
 
     `kind` is what the request says of the candidate. A given jar is held against the series in the folders `suspected`.
+    `passed_over` are scenarios of the suite that are for a mode in which nodes of these Kafkas are not started.
     """
 
     sides: Sides
@@ -39,6 +41,7 @@ class Inputs:
     setup: Setup
     kind: CandidateKind = CandidateKind.SERIES
     suspected: tuple[Path, ...] = ()
+    passed_over: tuple[str, ...] = ()
 
 
 def read_inputs(request: Request, toolbox: Toolbox) -> Inputs:
@@ -46,7 +49,8 @@ def read_inputs(request: Request, toolbox: Toolbox) -> Inputs:
 
     Nothing is fetched; only of an archive of a whole Kafka the jars are unpacked into the cache.
     """
-    _check_soak(request.soak)
+    _check_duration("--soak", request.soak)
+    _check_duration("--simulate", request.simulate)
     sides = read_sides(request, toolbox)
     candidate = sides.candidate
     file = _claims_file(request, candidate)
@@ -56,10 +60,9 @@ def read_inputs(request: Request, toolbox: Toolbox) -> Inputs:
         elif side.series and _is_patched(side):
             series_folder(side.version, side.series)
     claims, setup = _claims_and_setup(request, file)
-    scenarios = _scenarios(request, claims)
-    return Inputs(
-        sides, claims, scenarios, setup, _kind(request, candidate), _suspected(request, setup, candidate.version)
-    )
+    scenarios, passed_over = _scenarios(request, claims, sides)
+    suspected = _suspected(request, setup, candidate.version)
+    return Inputs(sides, claims, scenarios, setup, _kind(request, candidate), suspected, passed_over)
 
 
 def read_sides(request: Request, toolbox: Toolbox) -> Sides:
@@ -87,24 +90,33 @@ def _release_at(place: Path, toolbox: Toolbox) -> str:
     return release_of(kafka.version)
 
 
-def _check_soak(soak: str) -> None:
+def _check_duration(option: str, duration: str) -> None:
     try:
-        seconds(soak or "0s")
+        seconds(duration or "0s")
     except ValueError as error:
-        raise HarnessError(f"--soak: {error}.") from error
+        raise HarnessError(f"{option}: {error}.") from error
 
 
 def of_series(inputs: Inputs, request: Request, series: Path) -> Inputs:
     """Return the inputs of a given jar that turned out to be of the series in a folder. Raises HarnessError."""
     claims, setup = _claims_and_setup(request, series / "claims.toml")
-    scenarios = _scenarios(request, claims)
+    scenarios, _ = _scenarios(request, claims, inputs.sides)
     return replace(inputs, claims=claims, scenarios=scenarios, setup=setup, kind=CandidateKind.SERIES, suspected=())
 
 
-def _scenarios(request: Request, claims: ClaimSet) -> tuple[Scenario, ...]:
-    """Return what is asked: of claims by default what they are about, and without any whether anything is worse."""
+def _scenarios(request: Request, claims: ClaimSet, sides: Sides) -> tuple[tuple[Scenario, ...], tuple[str, ...]]:
+    """Return what is asked, and the names of what a suite has beside it for another mode than that of these Kafkas.
+
+    By default that is, of claims, what they are about, and without any whether anything is worse. What is named, a
+    suite of one mode, and one of which nothing could be asked come back whole: they are refused with the mode's name.
+    """
     suite = request.suite or ("bootstrap" if claims.claims else "standard")
-    return tuple(select(load_all(request.scenario_folders), request.scenarios, suite))
+    wanted = tuple(select(load_all(request.scenario_folders), request.scenarios, suite))
+    if request.scenarios or len({each.topology.mode for each in wanted}) < len(Mode):
+        return wanted, ()
+    modes = set(line_of(sides.base.version).modes) & set(line_of(sides.candidate.version).modes)
+    fitting = tuple(each for each in wanted if each.topology.mode in modes)
+    return (fitting or wanted), tuple(each.name for each in wanted if fitting and each not in fitting)
 
 
 def _claims_file(request: Request, candidate: Side) -> Path | None:

@@ -10,7 +10,7 @@ from harness.building.java_programs import compiled_probe
 from harness.cluster.node_figures import REPORTER_SOURCE
 from harness.cluster.prepare import NodeParts, make_node_parts
 from harness.kafka.distribution import Distribution
-from harness.kafka.release_lines import Mode, check_java, check_mode, line_of
+from harness.kafka.release_lines import check_java, line_of
 from harness.model.request import Request
 from harness.toolbox.toolbox import Toolbox
 
@@ -21,7 +21,6 @@ def prepare_node_parts(
     """Prepare what the nodes of a Kafka are made of, with the Java, the profile and the builder of a request."""
     line = line_of(kafka.version)
     check_java(line, toolbox.node_java())
-    check_mode(line, Mode.KRAFT)
     compiler = host_compiler(request.builder, BuildHost(toolbox, line.class_files, report))
     node_parts = make_node_parts(
         toolbox.node_java().java, kafka.others, kafka.raft_jar, request.profile, line, toolbox.cache, report

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,13 +89,13 @@ def with_ports() -> None:
         addresses.close()
 
 
-def check_sides(sides: Sides, arms: Iterable[str], toolbox: Toolbox, *, is_roll: bool, nodes: bool) -> None:
+def check_sides(sides: Sides, arms: Iterable[str], toolbox: Toolbox, *, is_roll: bool, modes: Collection[Mode]) -> None:
     """Raise HarnessError for the first thing that keeps these sides from being compared on these arms, or rolled."""
     check_arms(arms, sides)
     if is_roll:
         check_roll(sides)
     check_locks(sides)
-    check_lines(sides, toolbox, nodes=nodes)
+    check_lines(sides, toolbox, modes)
 
 
 def check_arms(wanted: Iterable[str], sides: Sides) -> None:
@@ -116,13 +116,13 @@ def check_locks(sides: Sides) -> None:
             read_lock(side.version)
 
 
-def check_lines(sides: Sides, toolbox: Toolbox, *, nodes: bool) -> None:
-    """Raise HarnessError for a release line that this Java cannot run, or, with `nodes`, whose nodes have no KRaft."""
+def check_lines(sides: Sides, toolbox: Toolbox, modes: Collection[Mode]) -> None:
+    """Raise HarnessError for a release line that this Java cannot run, or that has no nodes in these modes."""
     for side in (sides.base, sides.candidate):
         line = line_of(side.version)
         check_java(line, toolbox.node_java())
-        if nodes:
-            check_mode(line, Mode.KRAFT)
+        for mode in modes:
+            check_mode(line, mode)
 
 
 def check_roll(sides: Sides) -> None:

@@ -20,6 +20,7 @@ from harness.kafka.series import series_folder
 from harness.model.arms import RELEASE, Build
 from harness.model.declaration import Declaration
 from harness.model.proof import TestScope
+from harness.model.request import Request
 from harness.model.setup import Setup
 from harness.proof.dropin import ProofTools, prepare_tools
 from harness.proof.junit import OtherRelease
@@ -46,10 +47,11 @@ class ProofCase:
     `base` is what the candidate's jar takes the place of: base's, or that of the candidate's own Kafka where that is
     another than base's; then `before` is base's jar, which only says what changed.
     `built_series` is the folder of the series that the candidate was built from here, None for any other.
-    `java` is what nodes run on. `compilers` are those at hand, ecj last. `release` is the locked release where base's
-    jar is that release's own, else None. `tests` are the jars of upstream's tests, empty where that version's are not
-    pinned; `other` is the release that the jar names where that is not the nodes', with its tests, or in words why they
-    cannot be run. `binding`: the candidate is made as its series makes it.
+    `simulate` is how long to simulate, as it was given. `java` is what nodes run on. `compilers` are those at hand, ecj
+    last. `release` is the locked release where base's jar is that release's own, else None. `tests` are the jars of
+    upstream's tests, empty where that version's are not pinned; `other` is the release that the jar names where that
+    is not the nodes', with its tests, or in words why they cannot be run. `binding`: the candidate is made as its
+    series makes it.
     """
 
     directory: RunDirectory
@@ -58,6 +60,7 @@ class ProofCase:
     java: JavaRuntime
     setup: Setup
     scope: TestScope
+    simulate: str
     base: Build
     candidate: Build
     built_series: Path | None
@@ -106,6 +109,7 @@ def proof_case(
         java=toolbox.node_java(),
         setup=setup,
         scope=request.tests,
+        simulate=request.simulate,
         base=replaced,
         candidate=candidate,
         built_series=series_folder(version, request.series) if candidate.series else None,
@@ -114,11 +118,15 @@ def proof_case(
         compilers=compilers_at_hand(BuildHost(toolbox, line.class_files, reporter.report)),
         tools=prepare_tools(ecj, toolbox, distribution),
         release=_release(lock, downloads) if lock and is_released_jar(replaced, lock) else None,
-        tests=downloads.fetch_all(lock.of(Purpose.TESTS)) if lock and request.tests is not TestScope.NONE else (),
+        tests=downloads.fetch_all(lock.of(Purpose.TESTS)) if lock and _needs_tests(request) else (),
         other=_other_release(directory.path / candidate.jar, distribution.version, line, request.tests, downloads),
         binding=declaration.binding,
         before=None if one_kafka else (directory.path / base.jar).absolute(),
     )
+
+
+def _needs_tests(request: Request) -> bool:
+    return request.tests is not TestScope.NONE or bool(request.simulate)
 
 
 def _own_raft_jar(candidate: Build, kafka: Distribution) -> Build:

@@ -16,12 +16,15 @@ from harness.building.build_comparison import unpatched_jars
 from harness.building.configdef import read_keys
 from harness.kafka.patching import load_series
 from harness.model.proof import AuditAnswer, Difference, TestScope, TestsProof
+from harness.model.simulation import Simulation
 from harness.model.waivers import load_waivers
 from harness.proof.bytecode import read_classes, read_statements
 from harness.proof.dropin import BaselineJar, DropIn, Subject, named_classes, worst_first
 from harness.proof.junit import OtherRelease, TestBench, run_tests
 from harness.proof.junit.related import changed_classes
+from harness.proof.simulation import simulate, simulated_jars
 from harness.proof.waived_differences import waive_differences
+from harness.scenario.bounds import seconds
 from harness.stages.proof_case import ProofCase
 from harness.stages.tests_weighed import excused, forgiving_foreign, with_gap
 
@@ -95,15 +98,8 @@ def tested(case: ProofCase, changed: frozenset[str], reporter: Reporter) -> Test
     if not case.tests:
         missing = f"Upstream's tests of Kafka {version} are not pinned here: `harness lock {version}`, or --tests none."
         return TestsProof(scope, missing=missing)
-    series = Path(case.setup.series) / "tests" if case.setup.series else None
-    bench = TestBench(
-        line=case.line,
-        java=case.java,
-        jars=case.tests,
-        others=case.distribution.others,
-        builder=case.compilers[-1],
-        cache=case.cache,
-        series_tests=series if series and series.is_dir() else None,
+    bench = replace(
+        bench_of(case),
         changed=changed if case.before is None else changed | changed_classes(case.before, case.jar),
         other=case.other if isinstance(case.other, OtherRelease) else None,
     )
@@ -115,3 +111,36 @@ def tested(case: ProofCase, changed: frozenset[str], reporter: Reporter) -> Test
     found = forgiving_foreign(found) if case.candidate.builder == "given" else found
     found = with_gap(found, case.other) if isinstance(case.other, str) else found
     return excused(found, case.claims.tests_changed, case.binding)
+
+
+def simulated(case: ProofCase, reporter: Reporter) -> Simulation | None:
+    """Return what upstream's simulations say of the jar, None where they were not asked for."""
+    if not case.simulate:
+        return None
+    if not case.tests:
+        version = case.distribution.version
+        return Simulation(
+            case.simulate,
+            gap=f"No simulation ran: the tests of Kafka {version} are not pinned here: `harness lock {version}`.",
+        )
+    reporter.report(f"upstream's simulations on the jar, for {case.simulate}")
+    jars = simulated_jars(bench_of(case), case.jar, case.base_jar)
+    folder = case.directory.proof(case.candidate.name).simulation
+    found = simulate(jars, case.simulate, seconds(case.simulate), folder)
+    place = folder.relative_to(case.directory.path)
+    failed = (replace(each, log=(place / each.log).as_posix() if each.log else "") for each in found.failed)
+    return replace(found, failed=tuple(failed))
+
+
+def bench_of(case: ProofCase) -> TestBench:
+    """Return what upstream's tests and simulations run with."""
+    series = Path(case.setup.series) / "tests" if case.setup.series else None
+    return TestBench(
+        line=case.line,
+        java=case.java,
+        jars=case.tests,
+        others=case.distribution.others,
+        builder=case.compilers[-1],
+        cache=case.cache,
+        series_tests=series if series and series.is_dir() else None,
+    )

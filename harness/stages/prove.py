@@ -17,10 +17,16 @@ from harness.model.arms import Build, Role
 from harness.model.declaration import Declaration
 from harness.model.proof import ClaimChain, ClaimedTest, Proof, TestsProof
 from harness.proof.dropin import prove_dropin
-from harness.proof.proof_summary import describe_answers, describe_differences, describe_tests, headline
+from harness.proof.proof_summary import (
+    describe_answers,
+    describe_differences,
+    describe_simulation,
+    describe_tests,
+    headline,
+)
 from harness.rundir.directory import RunDirectory
 from harness.stages.proof_case import ProofCase, proof_case
-from harness.stages.proof_parts import audited, subject_of, tested, waived
+from harness.stages.proof_parts import audited, simulated, subject_of, tested, waived
 from harness.stages.tests_weighed import needless, standing_of
 from harness.stages.timing import timed
 from harness.toolbox.toolbox import Toolbox
@@ -34,7 +40,7 @@ def prove(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Proof:
     Raises HarnessError when the jar cannot be judged at all, or what judges it cannot be had.
     """
     directory = RunDirectory(run_dir)
-    base, candidate = _builds(directory.declaration.read())
+    base, candidate = base_and_candidate(directory.declaration.read())
     reporter.stage(f"proving {candidate.name} against {base.name}, without a cluster")
     with timed(directory, "prove"):
         case = proof_case(directory, base, candidate, toolbox, reporter)
@@ -55,10 +61,12 @@ def print_proof(console: Console, proof: Proof, run_dir: Path) -> None:
         "differences": describe_differences(proof),
         "tests": describe_tests(proof.tests),
         "source": describe_answers(proof.audit),
+        **({"simulation": describe_simulation(proof.simulation)} if proof.simulation else {}),
     }
     for name, figures in summary.items():
         console.print(Text(f"  {name:<12} {figures}"))
-    for note in filter(None, (*proof.notes, proof.tests.gap, proof.tests.missing)):
+    doubts = proof.simulation.doubts if proof.simulation else ()
+    for note in filter(None, (*proof.notes, proof.tests.gap, proof.tests.missing, *doubts)):
         console.print(Text(f"  {visible(note)}", style="dim"))
     console.print(Text(f"\n{headline(proof)}", style=f"bold {_colour(proof)}"))
     for blocker in proof.blockers[:_MOST_BLOCKERS]:
@@ -72,14 +80,16 @@ def exit_code(proof: Proof) -> int:
     """Return the exit code of `harness prove`: 0 a sound drop-in, 1 it is none, 3 too little could be tested."""
     if proof.blockers:
         return 1
-    return 3 if proof.tests.missing else 0
+    doubtful = proof.simulation is not None and bool(proof.simulation.doubts)
+    return 3 if proof.tests.missing or doubtful else 0
 
 
 def _colour(proof: Proof) -> str:
     return ("green", "red", "", "yellow")[exit_code(proof)]
 
 
-def _builds(declaration: Declaration) -> tuple[Build, Build]:
+def base_and_candidate(declaration: Declaration) -> tuple[Build, Build]:
+    """Return the two builds that a proof compares. Raises HarnessError where there is only one."""
     base = declaration.arm(Role.BASE)
     candidate = next((arm.build for arm in declaration.arms if arm.build.name == declaration.candidate), None)
     if base is None or candidate is None:
@@ -94,6 +104,7 @@ def _prove(case: ProofCase, reporter: Reporter) -> Proof:
         differences = waived(case, found)
         answers_of_source = answers.result()
     tests = tested(case, found.changed, reporter)
+    simulation = simulated(case, reporter)
     return Proof(
         build=case.candidate.name,
         base=case.base.jar_sha256,
@@ -111,6 +122,7 @@ def _prove(case: ProofCase, reporter: Reporter) -> Proof:
         ),
         chains=tuple(_chain(chain, tests) for chain in case.claims.chains),
         kafka=case.candidate.kafka.version if case.before else "",
+        simulation=simulation,
     )
 
 

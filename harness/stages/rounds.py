@@ -13,7 +13,7 @@ from harness.model.verdict import Reason, ReasonSource
 # What compares figures of the candidate with those of the base that ran beside it.
 _COSTS = frozenset({ReasonSource.FIGURES})
 _STAGES = {ReasonSource.FIGURES: COSTS, ReasonSource.EFFECT: "scenarios", ReasonSource.FLAG: "scenarios"}
-_BEFORE_CLUSTERS = {"build", "drop-in", "source", "tests"}
+_BEFORE_CLUSTERS = {"build", "drop-in", "source", "tests", "simulation"}
 _CHEAP_TO_SHOW = {COSTS, "logs"}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -10,7 +10,9 @@ from rich.text import Text
 
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter, duration
-from harness.base.text import visible
+from harness.base.text import counted, visible
+from harness.judge import expectations
+from harness.judge.expectations import Met, MetCell, all_met, met_cells
 from harness.judge.reasons import rests_on
 from harness.model.arms import Build
 from harness.model.declaration import Declaration
@@ -32,6 +34,8 @@ from harness.toolbox.toolbox import Toolbox
 _REASONS = 6
 _COLOURS = {Verdict.SHIP: "green", Verdict.HOLD: "red", Verdict.INCONCLUSIVE: "magenta"}
 
+_COLOURS_OF_EXPECTATIONS = {Met.EXPECTED: "green", Met.UNEXPECTED: "red", Met.UNDECIDED: "magenta"}
+
 
 def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     """Build, prove, run, diff, judge and report as request.json says; print and return the verdict.
@@ -52,8 +56,20 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     verdict = judge_stage.judge(run_dir, reporter)
     grow_noise(directory, toolbox, reporter)
     page = judge_stage.report(run_dir, reporter)
-    print_verdict(reporter.console, directory.verdict.read(), directory.declaration.read().timings, page)
+    declaration, record = directory.declaration.read(), directory.verdict.read()
+    if declaration.candidate:
+        print_verdict(reporter.console, record, declaration.timings, page)
+    else:
+        print_expectations(reporter.console, met_cells(declaration, record), page)
     return verdict
+
+
+def exit_code(run_dir: Path, verdict: Verdict) -> int:
+    """Return the exit code of a verification: the verdict's, or without a candidate what all cells together are."""
+    declaration = RunDirectory(run_dir).declaration.read()
+    if declaration.candidate:
+        return verdict.exit_code
+    return expectations.exit_code(all_met(met_cells(declaration, RunDirectory(run_dir).verdict.read())))
 
 
 def compare_logs(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> None:
@@ -81,6 +97,18 @@ def compare_kafkas(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter
 
 def _build(declaration: Declaration, *, is_control: bool) -> Build:
     return next(arm.build for arm in declaration.arms if arm.role.is_control is is_control)
+
+
+def print_expectations(console: Console, cells: Sequence[MetCell], page: Path) -> None:
+    """Print what Kafka as it is showed beside what the scenarios expect of it; nothing is said of a rollout."""
+    answer = all_met(cells)
+    met = sum(cell.met is Met.EXPECTED for cell in cells)
+    sentence = f"{met} of {counted(len(cells), 'cell')} show what is expected of stock. There is no candidate."
+    style = f"bold reverse {_COLOURS_OF_EXPECTATIONS[answer]}"
+    for cell in cells:
+        console.print(Text(f"  {visible(str(cell))}"))
+    console.print(Text.assemble("\n", (f" {answer} ", style), " ", sentence))
+    console.print(Text(f"\nreport: {page}"))
 
 
 def print_verdict(console: Console, record: VerdictRecord, timings: Mapping[str, float], page: Path) -> None:

@@ -39,6 +39,7 @@ def test_what_the_shipped_series_leaves_open_is_found(shipped: dict[str, AuditAn
         "log-only-on-change",
     }
     assert not any(each.blocks for each in open_points.values())
+    assert shipped["one-thread-asks-for-servers"].answer is Answer.HOLDS
     assert "KafkaRaftClient.initialize" in open_points["every-update-refreshes"].detail
     assert open_points["every-update-refreshes"].evidence == (Evidence(CLIENT, 489, "partitionState.updateState();"),)
     assert "KafkaRaftClient.handleFetchResponse" in open_points["every-truncation-refreshes"].detail

@@ -49,6 +49,7 @@ from harness.model.proof import (
     TestSuite,
 )
 from harness.model.runs import Evidence, Outcome, RunResult
+from harness.model.simulation import FailedSeed, SimulatedProperty, Simulation
 from harness.rundir.journal import Entry, line_of
 
 LOST = "observer_recovers"
@@ -378,7 +379,20 @@ def proof(kind: str) -> Proof:
                 "",
             ),
         ),
+        simulation=simulation(kind),
     )
+
+
+def simulation(kind: str) -> Simulation | None:
+    """Two properties, one of which fails with a seed; none but for `hold` and `hostile`, where base fails it too."""
+    if kind not in ("hold", "hostile"):
+        return None
+    hostile = kind == "hostile"
+    names = [f"org.apache.kafka.raft.RaftEventSimulationTest#can{what}" for what in ("ElectLeader", "Recover")]
+    says, trace = (HOSTILE, HOSTILE) if hostile else ("two leaders of epoch 3", "at Cluster.java:7")
+    seed = FailedSeed(names[0], 7, "[5, 3]", says, trace, True, hostile, "proof/patched/simulation/elect-7.log")
+    ran = tuple(SimulatedProperty(name, 120, int(name == names[0]), 118, int(hostile)) for name in names)
+    return Simulation("60s", ran, (seed,), seconds=60.2)
 
 
 def coverage(kind: str) -> Coverage:

@@ -8,6 +8,7 @@ import pytest
 
 from harness.cluster.install import Install
 from harness.cluster.probes import Quorum
+from harness.cluster.runtime.loopback_runtime import OnLoopback
 from harness.engine import executor, step_runner
 from harness.engine.cancel import Cancellation
 from harness.engine.planned_run import PlannedRun
@@ -25,7 +26,7 @@ class StillCluster:
 
     def __init__(self, topology, *_):
         self.topology, self.nodes, self.running, self.voters = topology, {}, [], []
-        self.brokers, self.is_closed = {}, False
+        self.brokers, self.is_closed, self.runtime = {}, False, OnLoopback()
 
     def __enter__(self):
         return self

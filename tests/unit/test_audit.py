@@ -14,7 +14,7 @@ from harness.audit.claims_file import load_claims
 from harness.audit.code import Code
 from harness.audit.graph import graph_of
 from harness.audit.java_sources import parse, read_sources
-from harness.audit.questions import FollowedBy, Question, ReadOnce
+from harness.audit.questions import FollowedBy, OneThread, Question, ReadOnce
 from harness.audit.source_answers import answer
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
@@ -434,3 +434,70 @@ def test_without_sources_and_jar_every_question_is_untested():
 def test_nothing_read_is_nothing_known():
     graph = graph_of(Code())
     assert {answer(question, graph).answer for question in CLAIMS.questions} == {Answer.UNTESTED, Answer.DOES_NOT_HOLD}
+
+
+THREAD = Question("thread", OneThread("RequestManager", ("KafkaRaftClient.poll", "KafkaRaftClient.initialize")))
+
+
+def in_raft(**classes):
+    """Answer which thread calls the request manager in these classes, given by their bodies."""
+    manager = {"RequestManager": "void onSent() { } int ready() { return 1; }"}
+    files = {f"{TOP}/{name}.java": _class(name, body) for name, body in {**manager, **classes}.items()}
+    return answer(THREAD, graph_of(parse(files)))
+
+
+def _class(name, body):
+    kind = "interface" if name == "Sender" else "class"
+    implements = " implements Sender" if name == "DefaultSender" else ""
+    return f"package org.apache.kafka.raft; public {kind} {name}{implements} {{ {body} }}".encode()
+
+
+POLL = "private RequestManager manager; public void poll() { work(); } private void work() { manager.onSent(); }"
+INITIALIZE = "public void initialize() { manager.ready(); }"
+
+
+def test_calls_that_all_come_from_the_entries_are_of_one_thread():
+    found = in_raft(KafkaRaftClient=f"{POLL} {INITIALIZE}")
+    assert found.answer is Answer.HOLDS
+    assert found.detail.startswith(
+        "Every call of RequestManager comes by way of KafkaRaftClient.poll or KafkaRaftClient.initialize: "
+        "KafkaRaftClient.work (KafkaRaftClient.java:1)"
+    )
+
+
+def test_who_calls_the_entry_does_not_matter():
+    found = in_raft(
+        KafkaRaftClient=f"{POLL} {INITIALIZE}", Driver="KafkaRaftClient client; public void doWork() { client.poll(); }"
+    )
+    assert found.answer is Answer.HOLDS
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "public void handle() { manager.onSent(); }",
+        "public void handle() { onMetric(); } private void onMetric() { manager.ready(); }",
+        "public void handle() { later(() -> manager.onSent()); } private void later(Runnable work) { }",
+    ],
+)
+def test_a_call_by_another_way_is_named_with_where_that_begins(other):
+    found = in_raft(KafkaRaftClient=f"{POLL} {INITIALIZE} {other}")
+    assert found.answer is Answer.DOES_NOT_HOLD
+    assert found.detail == "RequestManager is called by way of KafkaRaftClient.handle (KafkaRaftClient.java:1) as well."
+
+
+SENDER = "void send(int request);"
+DEFAULT_SENDER = "private RequestManager manager; public void send(int request) { manager.onSent(); }"
+
+
+def test_a_call_by_way_of_an_interface_is_followed_to_who_calls_that():
+    client = f"{INITIALIZE} RequestManager manager; Sender sender; public void poll() {{ sender.send(1); }}"
+    assert in_raft(KafkaRaftClient=client, Sender=SENDER, DefaultSender=DEFAULT_SENDER).answer is Answer.HOLDS
+    bad = client.replace("poll", "handle")
+    found = in_raft(KafkaRaftClient=f"{bad} public void poll() {{ }}", Sender=SENDER, DefaultSender=DEFAULT_SENDER)
+    assert found.answer is Answer.DOES_NOT_HOLD
+    assert "KafkaRaftClient.handle" in found.detail
+
+
+def test_a_class_that_nobody_calls_leaves_the_question_open():
+    assert in_raft(KafkaRaftClient="public void poll() { } public void initialize() { }").answer is Answer.UNTESTED

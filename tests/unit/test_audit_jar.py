@@ -90,6 +90,7 @@ def test_what_order_can_show_is_reported():
         "flag-is-on-by-default": Answer.HOLDS,
         "refresh-is-logged-quietly": Answer.HOLDS,
         "released-constructor-is-kept": Answer.HOLDS,
+        "one-thread-asks-for-servers": Answer.UNTESTED,
         "every-update-refreshes": Answer.DOES_NOT_HOLD,
         "every-truncation-refreshes": Answer.UNTESTED,
         "every-snapshot-truncation-refreshes": Answer.HOLDS,

@@ -92,7 +92,8 @@ def test_a_jar_without_claims_that_is_of_no_series_is_unknown_and_claims_nothing
     assert (found.kind, found.claims.claims, found.claims.flag) == (CandidateKind.UNKNOWN, (), "")
     assert (found.setup.claims, found.setup.series, found.setup.flag_key) == ("", "", "")
     assert line.endswith(
-        "the jar is not of the series dynamic-bootstrap (it lacks the key x): asked is whether anything is worse"
+        "the jar is not of the series dynamic-bootstrap (it lacks the key x) nor of the series dynamic-bootstrap-v2 "
+        "(it lacks the key x): asked is whether anything is worse"
     )
 
 

@@ -200,6 +200,7 @@ def test_the_chain_of_a_claim_leads_from_its_words_to_its_evidence():
 def test_every_shipped_claim_is_asked_of_something_and_the_known_gaps_are_promised_by_none():
     claims = load_claims(data_root() / "patches/3.9.1/dynamic-bootstrap/claims.toml")
     assert {question.id for question in claims.questions if not question.claim} == {
+        "one-thread-asks-for-servers",
         "every-update-refreshes",
         "every-truncation-refreshes",
         "every-snapshot-truncation-refreshes",

@@ -105,16 +105,16 @@ def test_every_address_of_a_secured_cluster_has_a_name_in_its_logs(cluster):
 
 
 def test_a_clusters_certificate_serves_its_host_and_is_trusted_by_who_has_it(tmp_path):
-    made = make_secrets(tmp_path, "127.0.0.1")
+    made = make_secrets(tmp_path, ["127.0.0.1"])
     context = ssl.create_default_context(cafile=str(tmp_path / "trusted.pem"))
     context.load_cert_chain(made.pem)
     (certificate,) = context.get_ca_certs()
     assert certificate["subjectAltName"] == (("IP Address", "127.0.0.1"),)
-    assert make_secrets(tmp_path / "other", "127.0.0.1").password != made.password
+    assert make_secrets(tmp_path / "other", ["127.0.0.1"]).password != made.password
 
 
 def test_controllers_need_no_credentials_from_the_log_that_they_are_to_read(tmp_path):
-    said = security_properties(make_secrets(tmp_path, "127.0.0.1"))
+    said = security_properties(make_secrets(tmp_path, ["127.0.0.1"]))
     assert said["sasl.mechanism.controller.protocol"] == "PLAIN"
     assert said["sasl.mechanism.inter.broker.protocol"] == "SCRAM-SHA-256"
 

@@ -258,7 +258,7 @@ def test_the_proof_the_coverage_and_the_arms_are_what_they_were(folders, kept_fo
             each[field] = each.pop("says")
     for chain in before["proof"]["chains"]:
         chain["level"] = "info"  # what a claim that does not say expects of its line
-    assert vars_of(now.proof) == {**before["proof"], "changed_methods": [], "kafka": ""}
+    assert vars_of(now.proof) == {**before["proof"], "changed_methods": [], "kafka": "", "simulation": None}
     if now.coverage:
         before["coverage"]["methods"] = []  # nobody asked for them then
     assert (vars_of(now.coverage) if now.coverage else None) == before["coverage"]

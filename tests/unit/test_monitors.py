@@ -267,6 +267,14 @@ def test_a_node_that_the_host_had_no_room_for_does_not_count_against_the_build(r
     assert incident.reason.startswith(resource)
 
 
+def test_a_node_whose_disk_a_fault_has_filled_dies_by_its_own_doing(record, tmp_path):
+    record.folder = RunFolder(tmp_path, PATH)
+    monitor = NodeAlive(record, cluster_of())
+    monitor.fill_disk_of(1)
+    monitor.on_node(dead_node(tmp_path, FULL_DISK), 7)
+    assert record.incidents[0][0].kind is IncidentKind.NODE_DIED
+
+
 FATAL = (
     "ERROR Encountered fatal fault: Unexpected error in raft IO thread (org.apache.kafka.server.fault.FaultHandler)\n"
 )

@@ -6,7 +6,7 @@ import pytest
 
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
-from harness.kafka.release_lines import line_of
+from harness.kafka.release_lines import Mode, line_of
 from harness.model.request import Request
 from harness.model.setup import Profile
 from harness.nightly.night_matrix import load_matrix
@@ -119,7 +119,7 @@ def shipped(name):
 def locked():
     """Return every release that is locked and whose nodes are started."""
     names = (path.name.removesuffix(".lock") for path in (data_root() / "builds" / "locks").glob("*.lock"))
-    return {name for name in names if name != "tools" and line_of(name).modes}
+    return {name for name in names if name != "tools" and Mode.KRAFT in line_of(name).modes}
 
 
 def test_the_shipped_matrix_asks_both_profiles_about_the_shipped_series():

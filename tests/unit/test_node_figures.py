@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.cluster.node_figures import FiguresLine, ask_for_collection, parse_figures, read_figures, with_reporter
+from harness.kafka.release_lines import line_of
 from harness.scenario.raft_metrics import NodeLines, growth_in_window, measures_of_lines
 
 MB = 2**20
@@ -49,10 +50,16 @@ JMX = "org.apache.kafka.common.metrics.JmxReporter"
 
 
 @pytest.mark.parametrize(
-    ("own", "named"), [({}, f"{JMX},NodeFigures"), ({"metric.reporters": "a.B"}, "a.B,NodeFigures")]
+    ("own", "usual", "named"),
+    [({}, JMX, f"{JMX},NodeFigures"), ({"metric.reporters": "a.B"}, JMX, "a.B,NodeFigures"), ({}, "", "NodeFigures")],
 )
-def test_the_reporter_stands_beside_those_of_the_user(own, named):
-    assert with_reporter({"x": "1", **own}) == {"x": "1", "metric.reporters": named}
+def test_the_reporter_stands_beside_those_of_the_user_or_of_kafka(own, usual, named):
+    assert with_reporter({"x": "1", **own}, usual) == {"x": "1", "metric.reporters": named}
+
+
+def test_kafka_2_8_is_not_told_to_report_by_jmx_which_it_does_unasked():
+    assert line_of("2.8.2").metric_reporters == ""
+    assert line_of("3.9.1").metric_reporters == JMX
 
 
 def test_a_collection_is_asked_for_by_a_file_beside_the_lines(tmp_path):

@@ -200,11 +200,20 @@ def test_every_table_has_a_caption_and_scrolls_in_its_own_box() -> None:
 def test_the_proof_shows_the_broken_rule_the_failed_test_with_whose_it_is_and_the_gap_in_the_source() -> None:
     text = re.sub(r"<[^>]+>", " ", render_html(document("hold"), journals("hold")))
     text = " ".join(text[text.index("Proof of the jar") :].split())
-    assert "Drop-in check failed: 2 reasons." in text
+    assert "Drop-in check failed: 3 reasons." in text
     assert "201 tests, 1 failed" in text
     assert "fail config-default The default of" in text
     assert "KafkaRaftClientTest.testVote() (base passes it)" in text
     assert "– gap refresh-after-truncation truncateNewEntries does not refresh." in text
+
+
+def test_the_proof_shows_a_seed_that_fails_with_its_log_and_the_command_that_runs_it_again() -> None:
+    page = render_html(document("hold"), journals("hold"))
+    text = " ".join(re.sub(r"<[^>]+>", " ", page[page.index("Simulations on this jar") :]).split())
+    assert "240 simulations of 2 properties in 60 s, 1 failed." in text
+    assert "RaftEventSimulationTest#canElectLeader with seed 7 [5, 3] (base passes it) two leaders of epoch 3" in text
+    assert "Again: harness simulate RUN_DIR --property RaftEventSimulationTest#canElectLeader --seed 7" in text
+    assert 'href="proof/patched/simulation/elect-7.log"' in page
 
 
 def test_changed_lines_that_nothing_ran_are_listed_before_those_that_ran() -> None:

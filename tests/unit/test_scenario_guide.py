@@ -34,10 +34,13 @@ def test_the_scenario_of_the_guide_is_a_whole_file(tmp_path):
     assert [step.named for step in steps if isinstance(step, Expect)] == ["observer_recovers"]
 
 
+_STARS = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+
+
 def call_of(name: str, make) -> str:
     """Return a verb as the guide writes it: parameters by name, defaults as Python."""
     given = inspect.signature(make).parameters.values()
-    return f"{name}({', '.join(each.name + default_of(each) for each in given)})"
+    return f"{name}({', '.join(_STARS.get(each.kind, '') + each.name + default_of(each) for each in given)})"
 
 
 def default_of(parameter: inspect.Parameter) -> str:

@@ -44,9 +44,27 @@ def test_without_a_name_several_series_are_reported_and_none_is_guessed():
     assert caught.value.hint == "Choose one by --series."
 
 
-def test_the_only_series_needs_no_name():
-    assert series_folder(VERSION) == series_folder(VERSION, "dynamic-bootstrap") == SHIPPED
-    assert shipped_series() == [f"{VERSION}/dynamic-bootstrap", "4.3.1/dynamic-bootstrap"]
+def test_the_only_series_needs_no_name(second):
+    (second / "series").unlink()
+    assert series_folder(VERSION).name == series_folder(VERSION, "dynamic-bootstrap").name == SHIPPED.name
+
+
+def test_of_several_series_the_default_needs_no_name(second):
+    (second.parent / "default").write_text("second\n")
+    assert series_folder(VERSION) == second
+    assert series_folder(VERSION, SHIPPED.name) == second.with_name(SHIPPED.name)
+
+
+def test_a_default_that_is_no_series_is_answered_with_the_nearest(second):
+    (second.parent / "default").write_text("secnd\n")
+    with pytest.raises(HarnessError, match=r"No patch series is named 'secnd'\. Did you mean second\?"):
+        series_folder(VERSION)
+
+
+def test_of_the_shipped_series_that_of_the_article_is_the_default():
+    assert series_folder(VERSION) == SHIPPED
+    assert series_folder(VERSION, "dynamic-bootstrap-v2") == SHIPPED.with_name("dynamic-bootstrap-v2")
+    assert {f"{VERSION}/dynamic-bootstrap", f"{VERSION}/dynamic-bootstrap-v2"} <= set(shipped_series())
 
 
 @pytest.mark.parametrize(

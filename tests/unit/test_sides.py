@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
-from harness.model.request import DEFAULT_KAFKA, NO_SERIES, Request
+from harness.model.request import DEFAULT_KAFKA, NO_CLAIMS, NO_SERIES, Request
 from harness.model.sides import Side, sides_of
 
 HERE, THERE = Path("/opt/here"), Path("/opt/there.tgz")
@@ -118,3 +118,14 @@ def test_every_request_that_is_taken_names_a_version_for_both_sides(dist, kafka,
         assert side.place == place
     if not dist and not base_kafka and not base_dist:
         assert found.one_kafka
+
+
+@pytest.mark.parametrize("arm", ["base", "stock"])
+def test_base_alone_of_which_nothing_is_claimed_needs_no_series(arm):
+    found = sides(kafka_version="2.8.2", arms=(arm,), claims=NO_CLAIMS)
+    assert found.base == found.candidate == Side(None, "2.8.2")
+
+
+def test_base_alone_is_still_held_against_claims_where_nothing_says_otherwise():
+    assert sides(arms=("base",)).candidate.built
+    assert sides(arms=("base", "on"), claims=NO_CLAIMS).candidate.built

@@ -31,7 +31,12 @@ def mortal(command: Sequence[str]) -> list[str]:
 
 def spawn(command: Sequence[str], *, cwd: Path, output: Path, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
     """Start a command in its own session, its output appended to a file; it is killed when the harness ends."""
-    return _spawner.submit(_start, list(command), cwd, output, dict(env)).result()
+    return _spawner.submit(lambda: spawn_here(command, cwd=cwd, output=output, env=env)).result()
+
+
+def be_ready_to_spawn() -> None:
+    """Have the thread that starts children: it is born where it is first needed, and stays in those namespaces."""
+    _spawner.submit(int).result()
 
 
 def run(
@@ -53,12 +58,13 @@ def run(
     return subprocess.CompletedProcess(list(command), process.returncode, out, err)
 
 
-def _start(command: list[str], cwd: Path, output: Path, env: dict[str, str]) -> subprocess.Popen[bytes]:
+def spawn_here(command: Sequence[str], *, cwd: Path, output: Path, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """Do as `spawn` does, from this very thread: the child is in its namespaces, and is killed when the thread ends."""
     with output.open("ab") as sink:
         return subprocess.Popen(
-            _bound(command),
+            bound_to_harness(command),
             cwd=cwd,
-            env=env,
+            env=dict(env),
             stdin=subprocess.DEVNULL,
             stdout=sink,
             stderr=subprocess.STDOUT,
@@ -68,7 +74,7 @@ def _start(command: list[str], cwd: Path, output: Path, env: dict[str, str]) -> 
 
 def _start_piped(command: list[str], cwd: Path | None, env: dict[str, str]) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        _bound(command),
+        bound_to_harness(command),
         cwd=cwd,
         env=env,
         stdin=subprocess.DEVNULL,
@@ -80,5 +86,6 @@ def _start_piped(command: list[str], cwd: Path | None, env: dict[str, str]) -> s
     )
 
 
-def _bound(command: list[str]) -> list[str]:
+def bound_to_harness(command: Sequence[str]) -> list[str]:
+    """Return a command, named by its path, that dies with the thread of this process that starts it."""
     return [sys.executable, "-I", "-S", str(_LAUNCHER), str(os.getpid()), *command]

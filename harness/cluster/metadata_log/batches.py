@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from crc32c import crc32c
 
@@ -85,8 +86,33 @@ def bounds(data: bytes) -> list[tuple[int, int, int]]:
     return found
 
 
+def data_of(data: bytes) -> Iterator[bytes]:
+    """Yield the records of each whole batch that is no control batch, up to the first that is not whole or damaged."""
+    try:
+        for header, begin, end in _whole(data):
+            if not header.attributes & _CONTROL:
+                yield data[begin + HEADER.size : end]
+    except _Damaged:
+        return
+
+
 def _each(data: bytes) -> Iterator[tuple[Batch, int]]:
     """Yield each whole batch and the position behind it."""
+    for header, begin, end in _whole(data):
+        leader = _leader(data[begin + HEADER.size : end]) if header.attributes & _CONTROL else -1
+        yield Batch(header.base, header.base + header.delta, header.epoch, header.crc, leader), end
+
+
+class _Header(NamedTuple):
+    base: int
+    epoch: int
+    crc: int
+    attributes: int
+    delta: int
+
+
+def _whole(data: bytes) -> Iterator[tuple[_Header, int, int]]:
+    """Yield the header of each whole batch, and its first byte and that behind it. Raises _Damaged."""
     position = 0
     while len(data) - position >= HEADER.size:
         base, length, epoch, magic, crc, attributes, delta, *_ = HEADER.unpack_from(data, position)
@@ -94,11 +120,10 @@ def _each(data: bytes) -> Iterator[tuple[Batch, int]]:
         _check_header(base, size, epoch, magic, delta)
         if len(data) - position < size:
             return
-        if crc32c(memoryview(data)[position + _CRC_FROM : position + size]) != crc:
+        if crc32c(data[position + _CRC_FROM : position + size]) != crc:
             raise _Damaged(f"the batch at offset {base} does not have the CRC {crc:08x} that it names")
-        leader = _leader(data[position + HEADER.size : position + size]) if attributes & _CONTROL else -1
+        yield _Header(base, epoch, crc, attributes, delta), position, position + size
         position += size
-        yield Batch(base, base + delta, epoch, crc, leader), position
 
 
 def _check_header(base: int, size: int, epoch: int, magic: int, delta: int) -> None:
@@ -114,18 +139,18 @@ def _leader(records: bytes) -> int:
     version and type as int16; a LeaderChangeMessage begins with its version (int16) and the leader's id (int32).
     """
     try:
-        _, at = _varint(records, 0)
-        _, at = _varint(records, at + 1)
-        _, at = _varint(records, at)
-        key_size, at = _varint(records, at)
+        _, at = zigzag(records, 0)
+        _, at = zigzag(records, at + 1)
+        _, at = zigzag(records, at)
+        key_size, at = zigzag(records, at)
         _, kind = struct.unpack_from(">hh", records, at)
-        _, at = _varint(records, at + key_size)
+        _, at = zigzag(records, at + key_size)
         return int(struct.unpack_from(">hi", records, at)[1]) if kind == _LEADER_CHANGE else -1
     except (struct.error, IndexError):
         return -1
 
 
-def _varint(data: bytes, at: int) -> tuple[int, int]:
+def zigzag(data: bytes, at: int) -> tuple[int, int]:
     """Return a zigzag varint and the position behind it. Raises IndexError where the bytes end before."""
     value = shift = 0
     while True:

@@ -9,6 +9,7 @@ from typing import ClassVar
 from kio.schema.errors import ErrorCode
 
 from harness.cluster.formatting import kafka_uuid, new_uuid
+from harness.cluster.probes import update_voter
 from harness.cluster.protocol import Unreachable
 from harness.cluster.voter_changes import Answer, add_voter, describe, remove_voter
 from harness.scenario.steps import Sample
@@ -61,7 +62,7 @@ def _described(answer: Answer, voters: frozenset[int]) -> str:
 class VoterChangesAreRefused:
     """Changes of the voter set that cannot be are refused with the error that is meant for each, and a message.
 
-    KIP-853; AddVoterHandler, RemoveVoterHandler and KafkaRaftClient.handle{Add,Remove}VoterRequest. Where a follower
+    KIP-853; {Add,Remove,Update}VoterHandler and KafkaRaftClient.handle{Add,Remove,Update}VoterRequest. Where a follower
     is asked, 3.9 sends no message.
     """
 
@@ -99,6 +100,16 @@ def _refusals(world: World, leader: int) -> Iterator[tuple[str, tuple[Answer, st
         "remove a voter by another directory id",
         (remove_voter(wire, at, own, (leader, new_uuid())), "voter_not_found with a message"),
     )
+    epoch = world.quorum().epoch
+    updates = {
+        "update a voter of another cluster": ((foreign, epoch, voter, listeners), "inconsistent_cluster_id"),
+        "update a voter in an epoch that is over": ((own, epoch - 1, voter, listeners), "fenced_leader_epoch"),
+        "update a voter in an epoch that has not begun": ((own, epoch + 1, voter, listeners), "unknown_leader_epoch"),
+        "update a voter without endpoints": ((own, epoch, voter, {}), "invalid_request"),
+        "update a stranger": ((own, epoch, stranger, listeners), "voter_not_found"),
+    }
+    for what, (update, right) in updates.items():
+        yield what, (Answer(update_voter(wire, at, *update) or "none"), right)
     for follower in (each.id for each in cluster.voters if each.is_running and each.id != leader):
         answer = remove_voter(wire, cluster.controllers[follower], own, voter)
         yield f"remove the leader at follower {follower}", (Answer(answer.code), "not_leader_or_follower")

@@ -21,10 +21,12 @@ _OTHER_TOPIC = "orders"
 class RaftRequestsAreChecked:
     """Every voter refuses requests of Raft that are wrong, each with the error that is meant for it (KIP-595, KIP-853).
 
-    Of another cluster, for another topic, of an epoch that is over or has not begun, to another node, from nobody; and
-    a vote for who lacks records is not granted. KafkaRaftClient.handle*Request, validateVoterOnlyRequest and
-    validateLeaderOnlyRequest. FetchSnapshot is only sent for another cluster: Kafka 3.9.1 cannot write an answer with a
-    partition's error, logs a NullPointerException at ERROR (unalignedRecords) and answers UNKNOWN_SERVER_ERROR.
+    Of another cluster, for another topic or none, of an epoch that is over or has not begun, to another node or another
+    disk of it, from nobody, with offsets below 0; and a vote for who lacks records is not granted
+    (KafkaRaftClient.handle*Request, validateVoterOnlyRequest and validateLeaderOnlyRequest). FetchSnapshot is only sent
+    for another cluster: Kafka 3.9.1 cannot write an answer with a partition's error, logs a NullPointerException at
+    ERROR (unalignedRecords) and answers UNKNOWN_SERVER_ERROR; without
+    a topic it throws in `poll` (pull request 23185 of apache/kafka).
     """
 
     name: ClassVar[str] = "raft_requests_are_checked"
@@ -69,6 +71,15 @@ def _wrong(right: Stray) -> Iterator[tuple[str, tuple[str, Stray, str]]]:
     for name in ("vote", "begin_quorum_epoch"):
         misled = replace(right, receiver=right.receiver + 1)
         yield f"{name} to another node", (name, misled, "invalid_voter_key")
+        other_disk = replace(right, receiver_directory=new_uuid())
+        yield f"{name} to another disk of the node", (name, other_disk, "invalid_voter_key")
+    for name in ("vote", "begin_quorum_epoch", "end_quorum_epoch", "fetch"):
+        yield f"{name} without a topic", (name, replace(right, has_topic=False), "invalid_request")
+    for name in ("vote", "fetch"):
+        yield f"{name} with a log that ends before its beginning", (name, replace(right, offset=-1), "invalid_request")
+        yield f"{name} with a log of an epoch below 0", (name, replace(right, last_epoch=-1), "invalid_request")
+    ahead = replace(right, last_epoch=right.epoch + 1)
+    yield "fetch by a log that is ahead of its leader", ("fetch", ahead, "invalid_request")
     yield "a vote for nobody", ("vote", replace(right, node=-1), "invalid_request")
     yield (
         "a vote by a log that is ahead of its epoch",

@@ -8,6 +8,7 @@ from typing import ClassVar, Protocol
 from harness.cluster.cluster import Cluster
 from harness.cluster.node import Node
 from harness.cluster.watch import Look
+from harness.kafka.release_lines import Mode
 from harness.model.events import Event
 from harness.model.incidents import Incident
 from harness.model.runs import Evidence
@@ -43,9 +44,11 @@ class Monitor:
     """Watches one run from its start to its end; hooks are called from several threads.
 
     `name` is lower case with underscores. A monitor reports what breaks its invariant as an incident of that name.
+    `modes` are those in which there is something for it to watch.
     """
 
     name: ClassVar[str]
+    modes: ClassVar[tuple[Mode, ...]] = tuple(Mode)
 
     def __init__(self, record: RunRecord, cluster: Cluster) -> None:
         self.record = record

@@ -18,6 +18,7 @@ from harness.cluster.metadata_log.node_log import NodeLog
 from harness.cluster.metadata_log.oracle import Known, judge, meet
 from harness.cluster.node import Node, NodeState
 from harness.cluster.watch import Look
+from harness.kafka.release_lines import Mode
 from harness.model.events import MetadataLogsRead, Noted
 from harness.model.incidents import Incident, IncidentKind
 from harness.scenario.monitors.base import Monitor, RunRecord
@@ -33,6 +34,7 @@ class MetadataLogs(Monitor):
     """Reads the logs from disk after every fault, and at the end of the run when every node has ended."""
 
     name: ClassVar[str] = "metadata_logs"
+    modes: ClassVar[tuple[Mode, ...]] = (Mode.KRAFT,)
 
     def __init__(self, record: RunRecord, cluster: Cluster) -> None:
         super().__init__(record, cluster)

@@ -47,6 +47,7 @@ class NodeAlive(Monitor):
     def __init__(self, record: RunRecord, cluster: Cluster) -> None:
         super().__init__(record, cluster)
         self._allowed: set[int] = set()
+        self._filled: set[int] = set()
         self._sizes = NodeSizes()
         self._kills = out_of_memory_kills()
         self._over = False
@@ -54,6 +55,10 @@ class NodeAlive(Monitor):
     def allow(self, node: int) -> None:
         """Let a node die from here on."""
         self._allowed.add(node)
+
+    def fill_disk_of(self, node: int) -> None:
+        """A fault fills the disk of a node: that it has no room there is not the host's doing."""
+        self._filled.add(node)
 
     def on_node(self, node: Node, line: int) -> None:
         """Report a death with the node's last line about why."""
@@ -91,7 +96,7 @@ class NodeAlive(Monitor):
 
     def _ended_by_the_host(self, node: Node) -> str:
         """Return what the host lacked when a node died, and empty where the build took it up itself."""
-        if _ends_with(node.folder, _DISK_FULL) and _written(self.record.folder.nodes) < _MOST_WRITTEN_BYTES:
+        if self._had_no_room(node):
             return f"disk: there was no room left for node {node.id}, which ended"
         if self._sizes.has_grown(node):
             return ""
@@ -100,6 +105,12 @@ class NodeAlive(Monitor):
         if _ends_with(node.folder, _NO_MEMORY):
             return f"memory: the host gave the JVM of node {node.id} none"
         return ""
+
+    def _had_no_room(self, node: Node) -> bool:
+        """Whether the host had no room for it, and neither a fault nor the nodes themselves took that."""
+        if node.id in self._filled or not _ends_with(node.folder, _DISK_FULL):
+            return False
+        return _written(self.record.folder.nodes) < _MOST_WRITTEN_BYTES
 
     def _was_killed_for_memory(self, node: Node) -> bool:
         return node.exit_code == -signal.SIGKILL and out_of_memory_kills() > self._kills

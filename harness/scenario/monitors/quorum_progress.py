@@ -9,6 +9,7 @@ from typing import ClassVar
 from harness.cluster.cluster import Cluster
 from harness.cluster.node import Node, NodeState
 from harness.cluster.watch import Look
+from harness.kafka.release_lines import Mode
 from harness.scenario.monitors.base import Monitor, RunRecord
 from harness.scenario.verbs import monitor
 
@@ -22,6 +23,7 @@ class QuorumProgress(Monitor):
     """
 
     name: ClassVar[str] = "quorum_progress"
+    modes: ClassVar[tuple[Mode, ...]] = (Mode.KRAFT,)
 
     def __init__(self, record: RunRecord, cluster: Cluster) -> None:
         super().__init__(record, cluster)

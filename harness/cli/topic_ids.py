@@ -1,0 +1,122 @@
+"""`harness topic-ids`: do the ids of topics on disks agree with those of the cluster?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.base.errors import HarnessError
+from harness.cli import common
+from harness.cli.helptext import help_text
+
+_CHECK_HELP = help_text(
+    "Compare the topic id in every partition's directory with the cluster's, before a broker restarts.",
+    "A broker whose directories name another id than ZooKeeper refuses these partitions when it restarts. No host sees "
+    "all disks: write an `--export` on each broker's host, and `--merge` them where ZooKeeper can be reached. Nothing "
+    "is written but what `--export` and `--out` name. Exit codes: 0 healthy, 1 mismatch, 2 usage or harness error, "
+    "3 undecided: something could not be looked at.",
+    examples=(
+        ("harness topic-ids check --config server.properties --export broker-1.jsonl", "on the host of each broker"),
+        ("harness topic-ids check --zookeeper zk1:2181/kafka --merge broker-1.jsonl --merge broker-2.jsonl", "all"),
+        ("harness topic-ids check --zookeeper zk1:2181 --collected files --out checked", "files that were copied"),
+        ("harness topic-ids check --metadata-log data/__cluster_metadata-0 --data data", "a KRaft cluster"),
+    ),
+)
+
+Data = Annotated[
+    list[Path] | None,
+    typer.Option("--data", help="A data directory of a broker; may be given again.", show_default=False),
+]
+Config = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--config",
+        help="A broker's server.properties: its data directories, and where its cluster is; may be given again.",
+        show_default=False,
+    ),
+]
+Collected = Annotated[
+    list[Path] | None,
+    typer.Option("--collected", help="A folder of files copied from brokers; may be given again.", show_default=False),
+]
+Merge = Annotated[
+    list[Path] | None,
+    typer.Option("--merge", help="What --export wrote on a broker's host; may be given again.", show_default=False),
+]
+ZooKeeper = Annotated[
+    str, typer.Option("--zookeeper", help="The ensemble: host:port,host:port/chroot.", show_default=False)
+]
+Security = Annotated[
+    Path | None,
+    typer.Option("--zookeeper-security", help="A TOML file with [tls], [sasl] or [digest].", show_default=False),
+]
+MetadataLog = Annotated[
+    Path | None,
+    typer.Option("--metadata-log", help="The folder __cluster_metadata-0 of a KRaft node.", show_default=False),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    topic_ids = typer.Typer(no_args_is_help=True, help="Topic ids on disks beside those of the cluster.")
+    topic_ids.command("check", help=_CHECK_HELP)(check)
+    app.add_typer(topic_ids, name="topic-ids")
+
+
+def check(
+    data: Data = None,
+    config: Config = None,
+    collected: Collected = None,
+    merge: Merge = None,
+    zookeeper: ZooKeeper = "",
+    security: Security = None,
+    metadata_log: MetadataLog = None,
+    export: Annotated[
+        Path | None,
+        typer.Option("--export", help="Write what is on the disks to this file, and compare nothing."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the record instead of a table.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="A folder for the record and a page.", show_default=False)
+    ] = None,
+) -> int:
+    """Compare, and show what differs."""
+    from harness.base.json import to_json
+    from harness.rundir.parts import TopicIdsFolder
+    from harness.stages import topic_ids as stage
+    from harness.topicids.export import write_export
+    from harness.topicids.sentences import brokers, counted_directories
+
+    sources = stage.Sources(
+        tuple(data or ()),
+        tuple(config or ()),
+        tuple(collected or ()),
+        tuple(merge or ()),
+        zookeeper,
+        security,
+        metadata_log,
+    )
+    console = common.console()
+    if export is not None:
+        if json or out is not None:
+            raise HarnessError("--export compares nothing: there is nothing for --json or --out.", "Leave one out.")
+        found_disks = stage.disks_of(sources)
+        write_export(export, found_disks)
+        count = sum(len(disk.partitions) for disk in found_disks)
+        whose = brokers(sorted({disk.broker for disk in found_disks}))
+        console.print(f"{counted_directories(count)} of {whose}: {export}")
+        return 0
+    found = stage.check(sources, stage.disks_of(sources))
+    if out is not None:
+        with common.fresh_folder(out, "topic-ids") as made:
+            folder = TopicIdsFolder(made)
+            stage.write_check(found, folder)
+    if json:
+        console.print(to_json(found), end="")
+    else:
+        stage.print_check(console, found)
+    if out is not None and not json:
+        console.print(str(folder.page))
+    return found.answer.exit_code

@@ -1,0 +1,44 @@
+"""What a runtime is: it starts nodes, says where each may listen, and where the harness and its clients are."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from harness.cluster.address import Address
+
+_T = TypeVar("_T")
+
+
+class Spawn(Protocol):
+    """Starts a command in its own session, its output appended to a file; it dies with the harness."""
+
+    def __call__(
+        self, command: Sequence[str], *, cwd: Path, output: Path, env: Mapping[str, str]
+    ) -> subprocess.Popen[bytes]:
+        """Start it."""
+
+
+class Runtime(Protocol):
+    """Where the nodes of one cluster run; all that it made is gone after `close`."""
+
+    @property
+    def host(self) -> str:
+        """Where nodes reach the harness."""
+
+    def take(self, node: int) -> Address:
+        """Return a new address at which a node may listen, and nobody else ever will. Raises HarnessError."""
+
+    def nobody(self) -> Address:
+        """Return an address at which connections are refused for as long as the cluster lives. Raises HarnessError."""
+
+    def spawner(self, node: int) -> Spawn:
+        """Return how processes of a node are started."""
+
+    def as_client(self, work: Callable[[], _T]) -> _T:
+        """Do something where clients are; what it starts stays there."""
+
+    def close(self) -> None:
+        """Let go of all that was made; nodes have ended before."""

@@ -1,0 +1,103 @@
+"""Carries the packets of bad links: `forwarder.py DEVICE`, in a host between the others that has one device.
+
+Each line on standard input is the whole list of bad links, as JSON: source and target (IPv4), and what `Quality` has.
+Each is answered by a line. It ends with its input. A program of its own, so that the harness's work delays no packet.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import json
+import os
+import random
+import select
+import socket
+import sys
+import time
+
+_IP = 0x0800
+_OUTGOING = 4
+_LONGEST_QUEUE_SECONDS = 1.0
+_PACKET_BYTES = 65536
+_INPUT = 0
+
+
+class Link:
+    """One direction between two hosts: how long each packet takes, and which are lost."""
+
+    def __init__(self, delay: float, loss: float, bits_per_second: float, seed: int) -> None:
+        self._delay, self._loss, self._rate = delay, loss, bits_per_second / 8
+        self._chance = random.Random(seed)  # noqa: S311 - to be had again from the seed
+        self._free_at = 0.0
+
+    def departure(self, now: float, size: int) -> float | None:
+        """Return when a packet of so many bytes arrives, None where it is lost or the queue is full."""
+        if self._chance.random() < self._loss:
+            return None
+        if self._rate:
+            begins = max(now, self._free_at)
+            if begins - now > _LONGEST_QUEUE_SECONDS:
+                return None
+            self._free_at = now = begins + size / self._rate
+        return now + self._delay
+
+
+def links_of(line: bytes) -> dict[bytes, Link]:
+    """Return the links that a line of input describes, by the eight bytes of both addresses."""
+    return {
+        socket.inet_aton(each["source"]) + socket.inet_aton(each["target"]): Link(
+            each["delay"], each["loss"], each["bits_per_second"], each["seed"]
+        )
+        for each in json.loads(line)
+    }
+
+
+class Forwarder:
+    """Takes packets from a device, and puts them back onto it when it is time."""
+
+    def __init__(self, device: str) -> None:
+        self._device = device
+        self._wire = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_IP))
+        self._wire.bind((device, _IP))
+        self._links: dict[bytes, Link] = {}
+        self._waiting: list[tuple[float, int, bytes, bytes]] = []
+        self._numbers = itertools.count()
+        self._said = b""
+
+    def work(self) -> None:
+        """Carry packets until the input ends."""
+        wire = self._wire.fileno()
+        while True:
+            ready = select.select([wire, _INPUT], [], [], self._send_what_is_due())[0]
+            if _INPUT in ready and not self._listen():
+                return
+            if wire in ready:
+                self._take()
+
+    def _send_what_is_due(self) -> float | None:
+        """Send packets whose time has come; return how long the next one has to wait."""
+        now = time.monotonic()
+        while self._waiting and self._waiting[0][0] <= now:
+            _, _, packet, sender = heapq.heappop(self._waiting)
+            self._wire.sendto(packet, (self._device, _IP, 0, 0, sender))
+        return max(0.0, self._waiting[0][0] - now) if self._waiting else None
+
+    def _listen(self) -> bool:
+        heard = os.read(_INPUT, _PACKET_BYTES)
+        *lines, self._said = (self._said + heard).split(b"\n")
+        for line in lines:
+            self._links = links_of(line)
+            print("done", flush=True)
+        return bool(heard)
+
+    def _take(self) -> None:
+        packet, (_, _, kind, _, sender) = self._wire.recvfrom(_PACKET_BYTES)
+        link = self._links.get(packet[12:20])
+        at = link.departure(time.monotonic(), len(packet)) if link and kind != _OUTGOING else None
+        if at is not None:
+            heapq.heappush(self._waiting, (at, next(self._numbers), packet, sender))
+
+
+if __name__ == "__main__":
+    Forwarder(sys.argv[1]).work()

@@ -1,0 +1,64 @@
+"""Nodes in a network of the run's own: the runtime in which links can be cut, and in which nothing touches the host."""
+
+from __future__ import annotations
+
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from harness.base.processes import spawn_here
+from harness.cluster.address import Address
+from harness.cluster.runtime.base import Spawn
+from harness.cluster.runtime.links import Links
+from harness.cluster.runtime.network import CLIENTS, HARNESS, HUB, Network, host_name
+
+_T = TypeVar("_T")
+_FIRST_PORT = 9092
+
+
+class InNamespaces:
+    """A runtime (harness.cluster.runtime.base.Runtime) in which each node has a host of its own."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.links = Links(network)
+        self._taken: Counter[str] = Counter()
+
+    @property
+    def host(self) -> str:
+        """Where nodes reach the harness."""
+        return self.network.hosts[HARNESS]
+
+    def take(self, node: int) -> Address:
+        """Return the next port of the node's host."""
+        return self._next(self.network.hosts[host_name(node)])
+
+    def nobody(self) -> Address:
+        """Return a port of the hub, where nothing listens."""
+        return self._next(HUB)
+
+    def _next(self, host: str) -> Address:
+        self._taken[host] += 1
+        return Address(host, _FIRST_PORT + self._taken[host] - 1)
+
+    def spawner(self, node: int) -> Spawn:
+        """Start processes from the thread that is on the node's host: they die with it."""
+        place = self.network.places[host_name(node)]
+
+        def spawn(
+            command: Sequence[str], *, cwd: Path, output: Path, env: Mapping[str, str]
+        ) -> subprocess.Popen[bytes]:
+            return place.do(lambda: spawn_here(command, cwd=cwd, output=output, env=env))
+
+        return spawn
+
+    def as_client(self, work: Callable[[], _T]) -> _T:
+        """Do something on the host of the clients; threads that it starts stay there."""
+        return self.network.places[CLIENTS].do(work)
+
+    def close(self) -> None:
+        """End the network. Raises HarnessError when something was left in it."""
+        self.links.close()
+        self.network.close()

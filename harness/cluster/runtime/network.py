@@ -1,0 +1,228 @@
+"""A network inside the harness: each host in a namespace of its own, a hub between them that routes, and cuts.
+
+Nothing of it touches the host's network, whose addresses may be the same: RFC 5737 gives 192.0.2.0/24, 198.51.100.0/24
+and 203.0.113.0/24 to documentation.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import time
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import TypeVar
+
+from harness.base.errors import HarnessError
+from harness.cluster.runtime.namespaces import Place, inhabitants, may_unshare
+from harness.cluster.runtime.rtnetlink import (
+    Rtnetlink,
+    Rule,
+    RuleAction,
+    add_rule,
+    address,
+    delete_rule,
+    route,
+    up,
+    veth,
+)
+from harness.cluster.topology import ZOOKEEPER
+
+_T = TypeVar("_T")
+
+HARNESS, CLIENTS = "the harness", "the clients"
+HUB = "192.0.2.1"
+_HARNESS_HOST, _CLIENTS_HOST = "203.0.113.1", "198.51.100.1"
+_FIRST_NODE = 10
+_MOST_NODES = 240
+_SETTINGS = {
+    "net/ipv4/ip_forward": "1",
+    "net/ipv4/conf/all/rp_filter": "0",  # a cut of one direction must not make the other look forged
+    "net/ipv4/conf/default/rp_filter": "0",
+    "net/ipv4/icmp_ratelimit": "0",  # each refused connection is told so
+}
+_EAR_PORT = 7
+_CUT_PRIORITY = 100
+_UNHEARD_SECONDS = 0.03
+_HEARD_SECONDS = 1.0
+_LEAVE_SECONDS = 5.0
+
+Pair = tuple[str, str]  # who sends, and to whom
+
+
+def host_name(node: int) -> str:
+    """Return what the host of a node, or of ZooKeeper, is called."""
+    return f"node {node}" if node != ZOOKEEPER else "ZooKeeper"
+
+
+class Network:
+    """Hosts by name, each with its address; safe to be used from any thread. Raises HarnessError."""
+
+    def __init__(self, nodes: Iterable[int]) -> None:
+        self.hosts = {HARNESS: _HARNESS_HOST, CLIENTS: _CLIENTS_HOST}
+        self.hosts |= {host_name(node): f"192.0.2.{_FIRST_NODE + node}" for node in nodes}
+        self.places: dict[str, Place] = {}
+        self._cuts: dict[Pair, Rule] = {}
+        self._ears: dict[str, socket.socket] = {}
+        self._marks = count()
+        self._routing: Rtnetlink | None = None
+        self._hub: Place | None = None
+        if len(self.hosts) > _MOST_NODES:
+            raise HarnessError(f"A network of {len(self.hosts)} hosts does not fit into 192.0.2.0/24.")
+        try:
+            self._make()
+        except OSError as error:
+            self.close()
+            raise HarnessError(f"The network of the run was not made: {error}.", "Run `harness doctor`.") from error
+
+    def _make(self) -> None:
+        self._hub = Place("hub")
+        self._hub.do(_set_up_hub)
+        self._routing = self._hub.do(Rtnetlink)
+        for number, (name, host) in enumerate(self.hosts.items()):
+            self.places[name] = self.join(name, f"h{number}", host)
+            self._ears[name] = self.places[name].do(lambda at=host: _ear(at))  # type: ignore[misc]
+
+    def join(self, name: str, device: str, host: str) -> Place:
+        """Make a host, and connect it with the hub, where the link is called `device`. Raises OSError."""
+        place = Place(name, self.hub)
+        self.routing.ask([veth(device, "eth0", place.file)])
+        number = self.hub.do(lambda: socket.if_nametoindex(device))
+        self.routing.ask([up(number), address(number, HUB), route(number, host)])
+        place.do(lambda: _set_up_host(host))
+        return place
+
+    @property
+    def hub(self) -> Place:
+        """The host in the middle."""
+        assert self._hub is not None
+        return self._hub
+
+    @property
+    def routing(self) -> Rtnetlink:
+        """What decides where packets go."""
+        assert self._routing is not None
+        return self._routing
+
+    def device(self, name: str) -> str:
+        """Return the hub's link to a host."""
+        return f"h{list(self.hosts).index(name)}"
+
+    @property
+    def cuts(self) -> Collection[Pair]:
+        """Who cannot send to whom at present."""
+        return set(self._cuts)
+
+    def cut(self, pairs: Iterable[Pair], *, refuse: bool) -> float:
+        """Cut every pair at once; return after how many seconds nothing came through, which is proved.
+
+        What is refused is answered by ICMP, so that connections fail at once; otherwise nobody hears anything.
+        Raises HarnessError when something still comes through.
+        """
+        action = RuleAction.PROHIBIT if refuse else RuleAction.BLACKHOLE
+        new = {pair: self._rule(pair, action) for pair in pairs if pair not in self._cuts}
+        began = time.monotonic()
+        self.routing.ask([add_rule(rule) for rule in new.values()])
+        took = time.monotonic() - began
+        self._cuts |= new
+        if heard := self.heard(new, _UNHEARD_SECONDS):
+            raise HarnessError(f"The network was not cut: {_told(heard)} still came through.")
+        return took
+
+    def heal(self, pairs: Iterable[Pair]) -> float:
+        """Undo the cuts of these pairs; return after how many seconds all came through. Raises HarnessError."""
+        mine = {pair: self._cuts.pop(pair) for pair in list(pairs) if pair in self._cuts}
+        began = time.monotonic()
+        self.routing.ask([delete_rule(rule) for rule in mine.values()])
+        if deaf := set(mine) - self.heard(mine, _HEARD_SECONDS):
+            raise HarnessError(f"The network was not healed: {_told(deaf)} did not come through.")
+        return time.monotonic() - began
+
+    def _rule(self, pair: Pair, action: RuleAction) -> Rule:
+        source, target = pair
+        return Rule(self.hosts[source], self.hosts[target], action, _CUT_PRIORITY)
+
+    def heard(self, pairs: Collection[Pair], within: float) -> set[Pair]:
+        """Send a datagram for each pair, and return those that arrived in so many seconds; at once when all did."""
+        waiting = {f"{next(self._marks)}".encode(): pair for pair in pairs}
+        arrived: set[Pair] = set()
+        for mark, (source, target) in waiting.items():
+            with suppress(OSError):  # a refusal of an earlier one, told now
+                self._ears[source].sendto(mark, (self.hosts[target], _EAR_PORT))
+        deadline = time.monotonic() + within
+        listening = [self._ears[target] for target in {target for _, target in pairs}]
+        while len(arrived) < len(waiting) and (left := deadline - time.monotonic()) > 0:
+            for ear in select.select(listening, [], [], left)[0]:
+                with suppress(OSError):
+                    arrived |= {waiting[mark]} if (mark := ear.recv(64)) in waiting else set()
+        return arrived
+
+    def close(self) -> None:
+        """End every namespace. Raises HarnessError when a process is left in one, after it was named."""
+        inodes = {place.inode for place in self._all_places()}
+        for ear in self._ears.values():
+            ear.close()
+        if self._routing is not None:
+            self._routing.close()
+        for place in self._all_places():
+            place.close()
+        self.places, self._ears, self._hub, self._routing = {}, {}, None, None
+        deadline = time.monotonic() + _LEAVE_SECONDS
+        while left := inhabitants(inodes):
+            if time.monotonic() > deadline:
+                named = ", ".join(f"{name} ({pid})" for pid, name in sorted(left.items()))
+                raise HarnessError(f"Processes were left in the network of the run: {named}.")
+            time.sleep(0.05)
+
+    def _all_places(self) -> list[Place]:
+        return [*self.places.values(), *filter(None, [self._hub])]
+
+
+def _told(pairs: Iterable[Pair]) -> str:
+    return ", ".join(f"{source} to {target}" for source, target in sorted(pairs))
+
+
+def _set_up_hub() -> None:
+    for name, value in _SETTINGS.items():
+        (Path("/proc/sys") / name).write_text(value)
+    with Rtnetlink() as routing:
+        routing.ask([up(socket.if_nametoindex("lo"))])
+
+
+def _set_up_host(host: str) -> None:
+    device = socket.if_nametoindex("eth0")
+    with Rtnetlink() as routing:
+        routing.ask([up(socket.if_nametoindex("lo")), address(device, host), up(device)])
+        routing.ask([route(device, HUB), route(device, by=HUB)])
+
+
+def _ear(host: str) -> socket.socket:
+    ear = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    ear.setblocking(False)
+    ear.bind((host, _EAR_PORT))
+    return ear
+
+
+def why_not() -> str:
+    """Return why this process can make no such network, empty where it can: a small one is made, and cut."""
+    if not may_unshare():
+        return "this process may not leave its namespaces (it has no CAP_SYS_ADMIN, and got no user namespace)"
+    try:
+        _try_it()
+    except (HarnessError, OSError) as error:
+        return str(error).rstrip(".")
+    return ""
+
+
+def _try_it() -> None:
+    network = Network([0, 1])
+    try:
+        pair = (host_name(0), host_name(1))
+        if not network.heard([pair, pair[::-1]], _HEARD_SECONDS):
+            raise HarnessError("Nothing comes through between two namespaces.")
+        network.cut([pair], refuse=False)
+        network.heal([pair])
+    finally:
+        network.close()

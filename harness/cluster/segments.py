@@ -1,0 +1,73 @@
+"""Partitions on disk: what their segments hold, where replicas differ, and what was never flushed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.cluster.metadata_log.batches import Batch, bounds, read_batches
+
+
+@dataclass(frozen=True, slots=True)
+class Replica:
+    """The batches of a partition on one disk, in the order of their offsets; `damage` is in the way of reading on."""
+
+    batches: tuple[Batch, ...]
+    damage: str = ""
+
+
+def segments_of(partition: Path) -> list[Path]:
+    """Return the segments of a partition's folder, by their first offsets; the last is the active one."""
+    return sorted(partition.glob("*.log"))
+
+
+def read_replica(partition: Path) -> Replica:
+    """Read all segments of a partition. Raises OSError."""
+    read = [read_batches(segment.read_bytes()) for segment in segments_of(partition)]
+    batches = tuple(batch for each in read for batch in each.batches)
+    return Replica(batches, next((each.damage for each in read if each.damage), ""))
+
+
+def disagreement(replicas: Mapping[int, Replica]) -> str:
+    """Return where replicas of a partition, by node, differ in what all of them hold; empty where they do not. Pure.
+
+    Followers copy batches as they are, so that the same offsets have the same batches, epochs and CRCs.
+    """
+    if damaged := [(node, each.damage) for node, each in sorted(replicas.items()) if each.damage]:
+        return f"on node {damaged[0][0]}, {damaged[0][1]}"
+    held = {node: each.batches for node, each in sorted(replicas.items()) if each.batches}
+    if len(held) < 2:
+        return ""
+    begin = max(batches[0].base_offset for batches in held.values())
+    end = min(batches[-1].last_offset for batches in held.values())
+    (one, first), *others = ((node, _within(batches, begin, end)) for node, batches in held.items())
+    for other, batches in others:
+        if batches != first:
+            offset = min(each.base_offset for each in set(first) ^ set(batches))
+            return f"nodes {one} and {other} differ from offset {offset} on, of {begin} to {end}"
+    return ""
+
+
+def _within(batches: Sequence[Batch], begin: int, end: int) -> list[Batch]:
+    return [each for each in batches if begin <= each.base_offset and each.last_offset <= end]
+
+
+def recovery_points(checkpoint: str) -> dict[str, int]:
+    """Return up to which offset each partition's folder was flushed (`recovery-point-offset-checkpoint`).
+
+    Kafka makes the file empty, and writes it once a minute and at its end. Raises ValueError.
+    """
+    if not checkpoint.strip():
+        return {}
+    version, count, *lines = checkpoint.splitlines()
+    found = {f"{topic}-{partition}": int(offset) for topic, partition, offset in map(str.split, lines)}
+    if version != "0" or len(found) != int(count):
+        raise ValueError(f"a checkpoint of version {version} with {len(found)} of {count} lines")
+    return found
+
+
+def unflushed_from(segment: bytes, recovery_point: int) -> int:
+    """Return at which byte of the active segment begins what was never flushed; its size where all was. Pure."""
+    placed = zip(read_batches(segment).batches, bounds(segment), strict=False)
+    return next((begin for batch, (_, begin, _) in placed if batch.last_offset >= recovery_point), len(segment))

@@ -1,0 +1,70 @@
+"""Whether Kafka as it is shows what the scenarios say of it: what a verification without a candidate reports; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from harness.model.declaration import Declaration
+from harness.model.runs import Verdict
+from harness.model.verdict import CellOutcome, CellState, VerdictRecord
+
+_DECIDED = (CellState.PASSED, CellState.FAILED, CellState.UNSTABLE)
+
+
+class Met(StrEnum):
+    """How a cell compares with what its scenario expects of stock."""
+
+    EXPECTED = "EXPECTED"
+    UNEXPECTED = "UNEXPECTED"
+    UNDECIDED = "UNDECIDED"  # nobody could tell
+
+
+_EXIT = {Met.EXPECTED: Verdict.SHIP, Met.UNEXPECTED: Verdict.HOLD, Met.UNDECIDED: Verdict.INCONCLUSIVE}
+
+
+@dataclass(frozen=True, slots=True)
+class MetCell:
+    """A cell with what was expected of it."""
+
+    scenario: str
+    arm: str
+    expected: str
+    shown: str
+    met: Met
+
+    def __str__(self) -> str:
+        wanted = f", not {self.expected}" if self.met is not Met.EXPECTED else ""
+        return f"{self.scenario} on {self.arm}: {self.shown}{wanted}: {self.met}"
+
+
+def met_by(expected: str, cell: CellOutcome) -> Met:
+    """Return how a cell compares with an outcome as it is written (`PASSED`, `FAILED(nothing_lost)`)."""
+    if str(cell) == expected:
+        return Met.EXPECTED
+    return Met.UNEXPECTED if cell.state in _DECIDED else Met.UNDECIDED
+
+
+def met_cells(declaration: Declaration, record: VerdictRecord) -> tuple[MetCell, ...]:
+    """Return every cell of a verification without a candidate; none where there is one."""
+    if declaration.candidate:
+        return ()
+    expected = {scenario.name: scenario.expected for scenario in declaration.scenarios}
+    return tuple(
+        MetCell(scenario.name, cell.arm, expected[scenario.name], str(cell), met_by(expected[scenario.name], cell))
+        for scenario in record.scenarios
+        for cell in scenario.cells
+        if any(arm.name == cell.arm for arm in declaration.arms)
+    )
+
+
+def all_met(cells: Iterable[MetCell]) -> Met:
+    """Return the answer over all cells: one that is unexpected outweighs one that is undecided."""
+    found = {cell.met for cell in cells} or {Met.UNDECIDED}
+    return next(met for met in (Met.UNEXPECTED, Met.UNDECIDED, Met.EXPECTED) if met in found)
+
+
+def exit_code(met: Met) -> int:
+    """Return a process's exit code, as a verdict of the same weight has it."""
+    return _EXIT[met].exit_code

@@ -1,0 +1,116 @@
+"""What a check of topic ids finds: the ids on disks beside those that the cluster names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+SCHEMA = 1
+
+
+class IdState(StrEnum):
+    """How what a partition's directory says of its topic's id compares with what the cluster says."""
+
+    DIFFERENT = "different"
+    MISSING_IN_CLUSTER = "missing in ZooKeeper"
+    RECREATED = "recreated topic"
+    UNREADABLE = "unreadable"
+    MISSING_FILE = "missing file"
+    ORPHAN = "orphan directory"
+    WITHOUT_ID = "without ids"
+    EQUAL = "equal"
+
+
+MEANS: Mapping[IdState, str] = {
+    IdState.DIFFERENT: "A broker that restarts refuses these partitions and leaves their ISR.",
+    IdState.MISSING_IN_CLUSTER: "The next controller makes a new id; a broker that restarts then refuses them.",
+    IdState.RECREATED: "These are data of a topic that was deleted; a broker that restarts refuses these partitions.",
+    IdState.UNREADABLE: "What is there is no id. Kafka takes a whole data directory offline where it cannot read one.",
+    IdState.MISSING_FILE: "The broker writes the file when the controller next tells it of the partition.",
+    IdState.ORPHAN: "Nothing serves these directories.",
+    IdState.WITHOUT_ID: "Neither side has an id, as before inter.broker.protocol.version 2.8.",
+    IdState.EQUAL: "Both sides have the same id.",
+}
+
+
+class Answer(StrEnum):
+    """What a check comes to."""
+
+    HEALTHY = "healthy"
+    MISMATCH = "mismatch"
+    UNDECIDED = "undecided"
+
+    @property
+    def exit_code(self) -> int:
+        """0 healthy, 1 mismatch, 3 undecided."""
+        return {Answer.HEALTHY: 0, Answer.MISMATCH: 1, Answer.UNDECIDED: 3}[self]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Directories of one data directory of one broker, by their partitions; -1 is a broker that names no id."""
+
+    broker: int
+    data: str
+    partitions: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Directories of one topic that are alike: `expected` is the cluster's id, `found` that of their files.
+
+    `refused` says that Kafka cannot read what is there either.
+    """
+
+    state: IdState
+    topic: str
+    expected: str
+    found: str
+    reason: str
+    places: tuple[Place, ...]
+    refused: bool = False
+
+    @property
+    def answer(self) -> Answer:
+        """What it makes of the whole check."""
+        if self.refused or self.state in (IdState.DIFFERENT, IdState.MISSING_IN_CLUSTER, IdState.RECREATED):
+            return Answer.MISMATCH
+        return Answer.UNDECIDED if self.state is IdState.UNREADABLE else Answer.HEALTHY
+
+    @property
+    def directories(self) -> int:
+        """How many directories it is about."""
+        return sum(len(place.partitions) for place in self.places)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicIdCheck:
+    """What a check found. `source` is where the cluster's ids come from; `gaps` is what could not be looked at.
+
+    `counts` are directories by state, `passed_over` directories that no broker serves, by their kind.
+    """
+
+    source: str
+    in_zookeeper: bool
+    cluster_id: str
+    brokers: tuple[int, ...]
+    topics: int
+    counts: Mapping[IdState, int]
+    findings: tuple[Finding, ...]
+    gaps: tuple[str, ...]
+    passed_over: Mapping[str, int] = field(default_factory=dict)
+    schema: int = SCHEMA
+
+    @property
+    def directories(self) -> int:
+        """How many directories were compared."""
+        return sum(self.counts.values())
+
+    @property
+    def answer(self) -> Answer:
+        """Mismatch beats undecided beats healthy."""
+        answers = {finding.answer for finding in self.findings}
+        if Answer.MISMATCH in answers:
+            return Answer.MISMATCH
+        return Answer.UNDECIDED if self.gaps or Answer.UNDECIDED in answers else Answer.HEALTHY

@@ -1,0 +1,108 @@
+"""Making links bad, and good again: slow, narrow, or losing packets."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+
+from harness.cluster.runtime.links import Links, Quality
+from harness.model.events import FaultChanged
+from harness.scenario.bounds import seconds
+from harness.scenario.parties import Side, described, pairs_of
+from harness.scenario.steps import Fault
+from harness.scenario.verbs import action, fault
+from harness.scenario.world import ActionFailed, World
+
+_RATE = re.compile(r"(\d+(?:\.\d+)?)(kbit|mbit)")
+_UNITS = {"kbit": 1e3, "mbit": 1e6}
+_PROBES = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Degrade(Fault):
+    """Make the links between two sides bad, in both directions alike."""
+
+    one: Side
+    other: Side
+    quality: Quality
+
+    @property
+    def description(self) -> str:
+        """The action as a clause."""
+        quality = self.quality
+        named = [
+            f"{1000 * quality.delay:g} ms" if quality.delay else "",
+            f"{100 * quality.loss:g} % lost" if quality.loss else "",
+            f"{quality.bits_per_second / 1e6:g} Mbit/s" if quality.bits_per_second else "",
+        ]
+        links = f"between {described(self.one)} and {described(self.other)}"
+        return f"make the link {links} bad ({', '.join(filter(None, named))})"
+
+    def perform(self, world: World) -> None:
+        """Make them bad, and measure one of them. Raises ActionFailed, HarnessError."""
+        pairs, links = pairs_of(self.one, self.other, "both", world), world.links()
+        world.write(FaultChanged("degrade", self.description, "begun"))
+        began = time.monotonic()
+        links.degrade(pairs, self.quality)
+        took = round(time.monotonic() - began, 6)
+        world.write(FaultChanged("degrade", self.description, "proved", took, self._proof(links, pairs[0])))
+
+    def _proof(self, links: Links, pair: tuple[str, str]) -> str:
+        """Return what a probe saw. Raises ActionFailed where the link is as good as any."""
+        measure, quality = links.measure(pair, _PROBES), self.quality
+        least = (1 - quality.loss) ** 2
+        if measure.round_trip < 2 * quality.delay or (quality.loss and not measure.lost and least**_PROBES < 1e-3):
+            raise ActionFailed(f"the link is still good: a round trip took {1000 * measure.round_trip:.1f} ms")
+        return (
+            f"from {pair[0]} to {pair[1]} and back: {1000 * measure.round_trip:.1f} ms in the median, "
+            f"{100 * measure.lost:.0f} % of {_PROBES} lost"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Mend:
+    """Make links good again, between two sides or everywhere."""
+
+    between: tuple[Side, Side] | None
+
+    @property
+    def description(self) -> str:
+        """The action as a clause."""
+        if self.between is None:
+            return "make every link good again"
+        one, other = self.between
+        return f"make the link between {described(one)} and {described(other)} good again"
+
+    def perform(self, world: World) -> None:
+        """Let packets go the short way again. Raises ActionFailed, HarnessError."""
+        links = world.links()
+        links.mend(pairs_of(*self.between, "both", world) if self.between else list(links.bad))
+        world.write(FaultChanged("degrade", self.description, "ended"))
+
+
+@fault
+def degrade(one: Side, other: Side, *, delay: str = "0ms", loss: float = 0.0, bandwidth: str = "") -> Degrade:
+    """Make links bad: each packet so much later, such a share lost, so many bits a second (`3mbit`) each way."""
+    return Degrade(one, other, _quality(delay, loss, bandwidth))
+
+
+@action
+def mend(one: Side | None = None, other: Side | None = None) -> Mend:
+    """Make links good again that were made bad, between two sides or everywhere."""
+    if (one is None) is not (other is None):
+        raise ValueError("name both sides of a link, or none to mend every link")
+    return Mend((one, other) if one is not None and other is not None else None)
+
+
+def _quality(delay: str, loss: float, bandwidth: str) -> Quality:
+    """Return the quality of a link as a plan states it. Raises ValueError."""
+    rate = _RATE.fullmatch(bandwidth) if bandwidth else None
+    if bandwidth and (rate is None or not float(rate[1])):
+        raise ValueError(f"{bandwidth!r} is no bandwidth; write 3mbit or 500kbit")
+    if not 0 <= loss < 1:
+        raise ValueError(f"a loss of {loss} is no share of packets; write 0.1 for a tenth")
+    quality = Quality(seconds(delay), loss, float(rate[1]) * _UNITS[rate[2]] if rate else 0.0)
+    if quality == Quality():
+        raise ValueError("say how bad the link is: delay, loss or bandwidth")
+    return quality

@@ -1,0 +1,69 @@
+"""Failing fsync, as a disk that goes bad: Kafka must not say that it has what it could not flush."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.base.processes import bare_environment, spawn
+from harness.base.waiting import wait_until
+from harness.model.events import FaultChanged
+from harness.scenario.refs import NodeRef
+from harness.scenario.steps import Fault
+from harness.scenario.verbs import fault
+from harness.scenario.world import ActionFailed, World
+
+_FLUSHES_WITHIN_SECONDS = 15.0
+_CALLS = "fsync,fdatasync"
+_INJECTED = "(INJECTED)"
+_FILE = "failing-fsync.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class FailFsync(Fault):
+    """Let every fsync of a node fail with EIO from here on."""
+
+    node: NodeRef
+
+    @property
+    def description(self) -> str:
+        """The action as a clause."""
+        return f"let every fsync of {self.node.description} fail (EIO)"
+
+    def perform(self, world: World) -> None:
+        """Attach strace, and wait for the first call that fails. Raises ActionFailed."""
+        node, strace = world.cluster.nodes[self.node.find(world)], shutil.which("strace")
+        if strace is None:
+            raise ActionFailed("this host has no strace: have the scenario need failing_calls")
+        if not node.pid:
+            raise ActionFailed(f"node {node.id} does not run")
+        world.write(FaultChanged("fail_fsync", self.description, "begun", node=node.id))
+        began, said = time.monotonic(), node.folder / _FILE
+        inject_into(strace, node.pid, said)
+        if not wait_until(lambda: bool(injected(said)), _FLUSHES_WITHIN_SECONDS):
+            raise ActionFailed(f"no fsync of node {node.id} failed within {_FLUSHES_WITHIN_SECONDS:g} s")
+        took = round(time.monotonic() - began, 3)
+        world.write(FaultChanged("fail_fsync", self.description, "proved", took, injected(said), node.id))
+
+
+def inject_into(strace: str, pid: int, said: Path) -> None:
+    """Have calls of a process fail until it ends; strace ends with it, or with the harness."""
+    command = [strace, "-f", "-qq", "-p", str(pid), "-e", f"trace={_CALLS}", "-e", f"inject={_CALLS}:error=EIO"]
+    output = said.with_suffix(".out")
+    started = spawn([*command, "-o", str(said)], cwd=said.parent, output=output, env=bare_environment())
+    threading.Thread(target=started.wait, name="strace", daemon=True).start()  # takes its end, whenever it comes
+
+
+def injected(said: Path) -> str:
+    """Return the first call that was made to fail, as strace tells it; empty for none yet."""
+    lines = said.read_text(errors="replace").splitlines() if said.exists() else []
+    return next((" ".join(line.split()) for line in lines if _INJECTED in line), "")
+
+
+@fault
+def fail_fsync(node: NodeRef) -> FailFsync:
+    """Let every fsync of a node fail from here on, of which it may die (`allow_death`). Needs failing_calls."""
+    return FailFsync(node)

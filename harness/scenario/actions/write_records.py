@@ -1,0 +1,85 @@
+"""So many records, each acknowledged before the plan goes on, and how many of them are gone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+
+from harness.scenario.loads.readback import client_settings, read_back
+from harness.scenario.loads.records import lost_and_twice
+from harness.scenario.verbs import action
+from harness.scenario.world import ActionFailed, World
+
+_PATIENCE_SECONDS = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Write so many more numbered records to the topic's partition."""
+
+    topic: str
+    records: int
+    acks: str
+
+    @property
+    def description(self) -> str:
+        """The action as a clause."""
+        return f"write {self.records} records to “{self.topic}” with acks={self.acks}"
+
+    def perform(self, world: World) -> None:
+        """Wait for every acknowledgement. Raises ActionFailed where one does not come."""
+        first, acked, refused = world.written.get(self.topic, 0), set[int](), set[str]()
+
+        def answered(error: KafkaError | None, message: Message) -> None:
+            if error is None:
+                acked.add(int(message.key() or b"-1"))
+            else:
+                refused.add(str(error.name()))
+
+        producer = Producer(
+            client_settings(list(world.cluster.brokers.values()))
+            | {"acks": self.acks, "message.timeout.ms": int(_PATIENCE_SECONDS * 1000)}
+        )
+        for number in range(first, first + self.records):
+            producer.produce(self.topic, key=str(number), value=b"x" * 100, partition=0, on_delivery=answered)
+        producer.flush(_PATIENCE_SECONDS + 1)
+        if len(acked) < self.records:
+            why = f" ({', '.join(sorted(refused))})" if refused else ""
+            raise ActionFailed(f"{len(acked)} of {self.records} records were acknowledged{why}")
+        world.written[self.topic] = first + self.records
+
+
+@dataclass(frozen=True, slots=True)
+class CountLost:
+    """Read the topic back, and count which acknowledged records are gone."""
+
+    topic: str
+
+    @property
+    def description(self) -> str:
+        """The action as a clause."""
+        return f"count the acknowledged records of “{self.topic}” that are gone"
+
+    def perform(self, world: World) -> None:
+        """Read up to the high watermark. Raises ActionFailed."""
+        written = world.written.get(self.topic, 0)
+        try:
+            stored = read_back(self.topic, 1, list(world.cluster.brokers.values()))
+        except (TimeoutError, KafkaException) as error:
+            raise ActionFailed(str(error)) from error
+        lost, _ = lost_and_twice(range(written), [int(record.key or b"-1") for record in stored])
+        world.lost[self.topic] = lost
+        world.note(f"{lost} of {written} acknowledged records of “{self.topic}” are gone")
+
+
+@action
+def write(topic: str, records: int, *, acks: str = "all") -> Write:
+    """Write so many records to a topic's partition, and wait until each is acknowledged."""
+    return Write(topic, records, acks)
+
+
+@action
+def count_lost(topic: str) -> CountLost:
+    """Read a topic back, and count which of the records that `write` had acknowledged are gone."""
+    return CountLost(topic)

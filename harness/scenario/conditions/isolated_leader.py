@@ -1,0 +1,76 @@
+"""What a leader says of itself that was cut from the others, asked on its own: the others know another one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from harness.cluster import probes
+from harness.cluster.probes import Quorum
+from harness.scenario.refs import NodeRef
+from harness.scenario.steps import Sample
+from harness.scenario.verbs import condition
+from harness.scenario.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class HasUncommittedTail:
+    """A leader has appended what no majority has."""
+
+    name: ClassVar[str] = "has_uncommitted_tail"
+    node: NodeRef
+
+    @property
+    def description(self) -> str:
+        """The condition as a clause."""
+        return f"{self.node.description} leads, with records that are not committed and will not be"
+
+    def sample(self, world: World) -> Sample:
+        """Ask it alone; several no-ops in a row are a tail, a single one may be on its way."""
+        node = self.node.find(world)
+        quorum = own_account(world, node)
+        end = quorum.voters.get(node, -1)
+        tail = end - quorum.high_watermark
+        detail = {"log_end_offset": end, "high_watermark": quorum.high_watermark, "epoch": quorum.epoch}
+        return Sample(quorum.leader == node and tail > _ON_ITS_WAY, detail)
+
+
+@dataclass(frozen=True, slots=True)
+class HasGivenUp:
+    """A node that led does not say any more that it leads (KIP-595: it resigns when no majority fetches)."""
+
+    name: ClassVar[str] = "has_given_up"
+    node: NodeRef
+
+    @property
+    def description(self) -> str:
+        """The condition as a clause."""
+        return f"{self.node.description} does not take itself for the leader any more"
+
+    def sample(self, world: World) -> Sample:
+        """Ask it alone; a node that does not answer says nothing."""
+        node = self.node.find(world)
+        quorum = own_account(world, node)
+        answers = probes.answers(world.cluster.controllers[node])
+        detail = {"leader": quorum.leader, "epoch": quorum.epoch, "answers": answers}
+        return Sample(answers and quorum.leader != node, detail, testable=answers)
+
+
+_ON_ITS_WAY = 1
+
+
+def own_account(world: World, node: int) -> Quorum:
+    """Return what one controller says of the quorum as its leader; an empty account where it is none."""
+    return probes.describe_quorum(world.cluster.wire, [world.cluster.controllers[node]])
+
+
+@condition
+def has_uncommitted_tail(node: NodeRef) -> HasUncommittedTail:
+    """By its own account the voter leads, and has appended more than is committed."""
+    return HasUncommittedTail(node)
+
+
+@condition
+def has_given_up(node: NodeRef) -> HasGivenUp:
+    """The voter answers, and does not say any more that it leads."""
+    return HasGivenUp(node)

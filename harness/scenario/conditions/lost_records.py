@@ -1,0 +1,35 @@
+"""How many acknowledged records are gone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from harness.scenario.steps import Sample
+from harness.scenario.verbs import condition
+from harness.scenario.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """So many records were gone when they were last counted: no more, and no fewer where theory says that they must."""
+
+    name: ClassVar[str] = "lost"
+    topic: str
+    records: int
+
+    @property
+    def description(self) -> str:
+        """The condition as a clause."""
+        return f"{self.records} acknowledged records of “{self.topic}” are gone"
+
+    def sample(self, world: World) -> Sample:
+        """Compare with the last count."""
+        lost, written = world.lost.get(self.topic), world.written.get(self.topic, 0)
+        return Sample(lost == self.records, {"lost": lost, "written": written}, problem=f"{lost} of {written} are gone")
+
+
+@condition
+def lost(topic: str, records: int) -> Lost:
+    """Exactly so many of the acknowledged records were gone at the last `count_lost`."""
+    return Lost(topic, records)

@@ -1,0 +1,125 @@
+"""What happened to the records of one topic: a list of entries, in memory for the judge and in a file for people.
+
+An entry is one line of the file, tab-separated, its letter first; times are seconds since the ledger was opened.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from types import TracebackType
+
+NO_TRANSACTION = -1
+
+
+class Ended(StrEnum):
+    """How a transaction ended, as far as its client was told."""
+
+    COMMITTED = "committed"
+    ABORTED = "aborted"
+    UNKNOWN = "unknown"  # no answer, or one that says neither
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a record lies."""
+
+    partition: int
+    offset: int
+
+
+@dataclass(slots=True)
+class History:
+    """All that is known of the records of a topic, which are known by their numbers.
+
+    `sent` maps each number to its transaction (`NO_TRANSACTION`), in the order of sending. `acknowledged` says where
+    the broker put it, `failed` which error its client got. `seen` is what a consumer read while the cluster was
+    tormented, `stored` what lies there in the end, both in the order of reading; where there are transactions both are
+    read as committed. `highest` is the highest watermark ever seen of each partition, `ends` the last.
+    """
+
+    sent: dict[int, int] = field(default_factory=dict)
+    keys: dict[int, str] = field(default_factory=dict)
+    acknowledged: dict[int, Place] = field(default_factory=dict)
+    failed: dict[int, str] = field(default_factory=dict)
+    transactions: dict[int, Ended] = field(default_factory=dict)
+    seen: list[tuple[Place, int]] = field(default_factory=list)
+    stored: list[tuple[Place, int]] = field(default_factory=list)
+    highest: dict[int, int] = field(default_factory=dict)
+    ends: dict[int, int] = field(default_factory=dict)
+    setbacks: int = 0
+
+
+class Ledger:
+    """Takes entries from the threads of one client, keeps them, and writes each to a file."""
+
+    def __init__(self, file: Path) -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self.history = History()
+        self._file = file.open("w", encoding="ascii", buffering=1 << 16)
+        self._lock = threading.Lock()
+        self._began = time.monotonic()
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Write what is not written yet; entries that come later are only kept."""
+        with self._lock:
+            self._file.close()
+
+    def sent(self, number: int, key: str = "", transaction: int = NO_TRANSACTION) -> None:
+        """A record is handed to the client library."""
+        self.history.sent[number] = transaction
+        if key:
+            self.history.keys[number] = key
+        self._write("S", number, key, transaction)
+
+    def acknowledged(self, number: int, partition: int, offset: int) -> None:
+        """The broker says that it has a record, and where; -1 where it does not know (a duplicate that it ignored)."""
+        self.history.acknowledged[number] = Place(partition, offset)
+        self._write("A", number, partition, offset)
+
+    def failed(self, number: int, error: str) -> None:
+        """The client gave a record up: it may be there or not."""
+        self.history.failed[number] = error
+        self._write("E", number, error)
+
+    def ended(self, transaction: int, how: Ended) -> None:
+        """A transaction ended."""
+        self.history.transactions[transaction] = how
+        self._write("T", transaction, how)
+
+    def seen(self, partition: int, offset: int, number: int) -> None:
+        """A consumer got a record."""
+        self.history.seen.append((Place(partition, offset), number))
+        self._write("C", partition, offset, number)
+
+    def stored(self, records: Iterable[tuple[Place, int]]) -> None:
+        """All that lies there in the end."""
+        for place, number in records:
+            self.history.stored.append((place, number))
+            self._write("L", place.partition, place.offset, number)
+
+    def high_watermark(self, partition: int, offset: int) -> None:
+        """A leader says how far a partition is committed."""
+        history = self.history
+        if offset == history.ends.get(partition):
+            return
+        history.setbacks += offset < history.ends.get(partition, offset)
+        history.ends[partition] = offset
+        history.highest[partition] = max(offset, history.highest.get(partition, offset))
+        self._write("W", partition, offset)
+
+    def _write(self, letter: str, *values: object) -> None:
+        line = "\t".join([letter, f"{time.monotonic() - self._began:.6f}", *map(str, values)])
+        with self._lock:
+            if not self._file.closed:
+                self._file.write(line + "\n")

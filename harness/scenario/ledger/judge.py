@@ -1,0 +1,146 @@
+"""What a history proves; pure, and in one pass over each list."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from harness.scenario.ledger.history import NO_TRANSACTION, Ended, History, Place
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Numbers of records by what became of them, each ascending.
+
+    - `lost`: acknowledged, in a transaction that was committed or in none, and not there.
+    - `duplicated`: there more than once.
+    - `reordered`: there, in a partition in which a record that was sent later lies before it.
+    - `unacknowledged`: consumed or there without ever having been acknowledged, which is no fault: an answer was lost.
+    - `vanished`: consumed, and not there in the end.
+    - `foreign`: consumed or there, and never sent.
+    - `misplaced`: there, and not where the broker said.
+    - `aborted`: consumed or there, of a transaction that was aborted.
+    - `torn`: transactions of which a part is there, and not all.
+    - `scattered`: keys whose records lie in several partitions.
+    - `receded`: partitions that end below a high watermark that was seen.
+    """
+
+    lost: tuple[int, ...] = ()
+    duplicated: tuple[int, ...] = ()
+    reordered: tuple[int, ...] = ()
+    unacknowledged: tuple[int, ...] = ()
+    vanished: tuple[int, ...] = ()
+    foreign: tuple[int, ...] = ()
+    misplaced: tuple[int, ...] = ()
+    aborted: tuple[int, ...] = ()
+    torn: tuple[int, ...] = ()
+    scattered: tuple[str, ...] = ()
+    receded: tuple[int, ...] = ()
+
+
+def judge(history: History) -> Findings:
+    """Return what became of the records of a history."""
+    counts = Counter(number for _, number in history.stored)
+    seen = {number for _, number in history.seen}
+    known = seen | counts.keys()
+    return Findings(
+        lost=_sorted(number for number in history.acknowledged if _counts(history, number) and not counts[number]),
+        duplicated=_sorted(number for number, count in counts.items() if count > 1),
+        reordered=_sorted(_out_of_order(history)),
+        unacknowledged=_sorted(number for number in known & history.sent.keys() if number not in history.acknowledged),
+        vanished=_sorted(seen - counts.keys()),
+        foreign=_sorted(known - history.sent.keys()),
+        misplaced=_sorted(_misplaced(history)),
+        aborted=_sorted(number for number in known if _ending(history, number) is Ended.ABORTED),
+        torn=_sorted(_torn(history, counts)),
+        scattered=tuple(sorted(_scattered(history))),
+        receded=_sorted(part for part, highest in history.highest.items() if history.ends.get(part, highest) < highest),
+    )
+
+
+def _sorted(numbers: Iterable[int]) -> tuple[int, ...]:
+    return tuple(sorted(numbers))
+
+
+def _ending(history: History, number: int) -> Ended | None:
+    """Return how a record's transaction ended, None where it has none."""
+    transaction = history.sent.get(number, NO_TRANSACTION)
+    return None if transaction == NO_TRANSACTION else history.transactions.get(transaction, Ended.UNKNOWN)
+
+
+def _counts(history: History, number: int) -> bool:
+    """Whether an acknowledged record must be there."""
+    return _ending(history, number) in (None, Ended.COMMITTED)
+
+
+def _out_of_order(history: History) -> set[int]:
+    """Return what lies behind a record that was sent later; of a record that is there twice the first place counts."""
+    turn = {number: at for at, number in enumerate(history.sent)}
+    firsts: dict[int, Place] = {}
+    for place, number in sorted(history.stored, key=lambda each: (each[0].partition, each[0].offset)):
+        if number in turn:
+            firsts.setdefault(number, place)
+    latest: dict[int, int] = {}
+    found = set()
+    for number, place in sorted(firsts.items(), key=lambda each: (each[1].partition, each[1].offset)):
+        if turn[number] < latest.get(place.partition, -1):
+            found.add(number)
+        latest[place.partition] = max(turn[number], latest.get(place.partition, -1))
+    return found
+
+
+def _misplaced(history: History) -> set[int]:
+    places = defaultdict(set)
+    for place, number in history.stored:
+        places[number].add(place)
+    told = {number: place for number, place in history.acknowledged.items() if place.offset >= 0}
+    return {number for number, place in told.items() if number in places and place not in places[number]}
+
+
+def _torn(history: History, counts: Counter[int]) -> set[int]:
+    """Return transactions that are there in part: the whole of one is all that was acknowledged of it."""
+    members = defaultdict(list)
+    for number, transaction in history.sent.items():
+        if transaction != NO_TRANSACTION and number in history.acknowledged:
+            members[transaction].append(counts[number] > 0)
+    return {transaction for transaction, there in members.items() if any(there) and not all(there)}
+
+
+def _scattered(history: History) -> set[str]:
+    partitions = defaultdict(set)
+    for place, number in history.stored:
+        if number in history.keys:
+            partitions[history.keys[number]].add(place.partition)
+    return {key for key, found in partitions.items() if len(found) > 1}
+
+
+_NAMED = 5
+
+
+def violations(findings: Findings, *, idempotent: bool, binding: bool = True) -> tuple[str, ...]:
+    """Return in sentences what no build may do, beside losing records and writing them twice.
+
+    Without idempotence a retry may put a record behind later ones. What was seen may vanish, and a watermark recede,
+    where no loss is binding: with acks=1 a leader that goes takes both with it.
+    """
+    wrong = (
+        ("were consumed and are gone", findings.vanished if binding else ()),
+        ("were never sent", findings.foreign),
+        ("do not lie where the broker said", findings.misplaced),
+        ("can be read although they were aborted", findings.aborted),
+        ("lie behind records that were sent later", findings.reordered if idempotent else ()),
+        ("are there twice in spite of idempotence", findings.duplicated if idempotent else ()),
+    )
+    said = [f"{len(numbers)} records {what}: {_some(numbers)}" for what, numbers in wrong if numbers]
+    if findings.torn:
+        said.append(f"{len(findings.torn)} transactions are there in part: {_some(findings.torn)}")
+    if findings.scattered:
+        said.append(f"{len(findings.scattered)} keys lie in several partitions: {_some(findings.scattered)}")
+    if findings.receded and binding:
+        said.append(f"the high watermark went back for good in partition {_some(findings.receded)}")
+    return tuple(said)
+
+
+def _some(numbers: Sequence[object]) -> str:
+    return ", ".join(map(str, numbers[:_NAMED])) + (", …" if len(numbers) > _NAMED else "")

@@ -1,0 +1,256 @@
+"""A ledger of every record: what was sent, what its client was told, what a consumer saw, what is there in the end."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
+
+from harness.cluster.address import Address
+from harness.model.clients import ClientReport
+from harness.scenario.client import Client
+from harness.scenario.ledger.history import NO_TRANSACTION, Ended, Ledger, Place
+from harness.scenario.ledger.judge import Findings, judge, violations
+from harness.scenario.loads.readback import client_settings, high_watermarks, read_back
+from harness.scenario.loads.topics import OFFSETS_TOPIC, Placement
+from harness.scenario.verbs import load
+from harness.scenario.world import World
+
+# Longer than any fault that a scenario makes: what can still be acknowledged is not given up.
+_GIVEN_UP_AFTER_MS = 60000
+_TRANSACTION = 10
+_ABORTED_EVERY = 5
+_TRANSACTION_SECONDS = 10.0
+_POLL_SECONDS = 0.2
+_JOIN_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What a producer is promised, and so what may be expected of its records."""
+
+    acks: str = "all"
+    idempotent: bool = True
+    transactional: bool = False
+
+    @property
+    def settings(self) -> dict[str, str | bool | int]:
+        """The producer's configuration."""
+        own: dict[str, str | bool | int] = {"acks": self.acks, "enable.idempotence": self.idempotent, "linger.ms": 5}
+        if self.transactional:
+            return own | {"transactional.id": "ledger", "transaction.timeout.ms": 30000}
+        return own | {"message.timeout.ms": _GIVEN_UP_AFTER_MS}
+
+    @property
+    def description(self) -> str:
+        """The promise as a clause."""
+        kind = "in transactions" if self.transactional else "idempotently" if self.idempotent else "without idempotence"
+        return f"acks={self.acks}, {kind}"
+
+
+@dataclass(frozen=True, slots=True)
+class KeepLedger:
+    """Write numbered records, consume them, and keep account of each; `keys` is how many keys there are, 0 for none."""
+
+    topic: str
+    promise: Promise
+    keys: int
+    per_second: int
+    placement: Placement = Placement.ONE_PER_BROKER
+
+    @property
+    def description(self) -> str:
+        """The load as a clause."""
+        keyed = f", {self.keys} keys" if self.keys else ""
+        return (
+            f"keep a ledger of {self.per_second} records a second to “{self.topic}” ({self.promise.description}{keyed})"
+        )
+
+    def start(self, world: World) -> Client:
+        """Create the topic and begin. Raises ActionFailed."""
+        # Reading back asks for a group's coordinator, whose topic would otherwise be made in some runs only.
+        coordinators = Placement.ONE_ON_VOTERS.replicas(world)
+        world.create_topic(OFFSETS_TOPIC, coordinators, {"cleanup.policy": "compact"})
+        replicas = self.placement.replicas(world)
+        world.create_topic(self.topic, replicas, {"min.insync.replicas": str(min(2, *map(len, replicas)))})
+        client = LedgerClient(
+            self, len(replicas), list(world.cluster.brokers.values()), world.folder.ledger(self.topic)
+        )
+        client.start()
+        return client
+
+
+class LedgerClient(Client):
+    """A producer and a consumer, each in a thread, and the ledger of both."""
+
+    patience_seconds = 10.0
+
+    def __init__(self, load: KeepLedger, partitions: int, brokers: Sequence[Address], file: Path) -> None:
+        super().__init__(load.topic, f"records in a ledger, {load.promise.description}", brokers, range(partitions))
+        self._load = load
+        self._partitions = partitions
+        self._ledger = Ledger(file)
+        self._number = 0
+        self._due = 0.0
+
+    def work(self) -> None:
+        """Produce until stopped, and consume meanwhile."""
+        consumer = threading.Thread(target=self._consume, name=f"{self.name} consumer", daemon=True)
+        consumer.start()
+        self._due = time.monotonic()
+        if self._load.promise.transactional:
+            self._in_transactions()
+        else:
+            producer = self._producer()
+            while not self.stopping.is_set():
+                self._send(producer)
+            producer.flush(self.patience_seconds if self.patient else 0.0)
+        self.pauses.close()
+        consumer.join(_JOIN_SECONDS)
+
+    def _producer(self) -> Producer:
+        return Producer(client_settings(self.brokers) | self._load.promise.settings)
+
+    def _send(self, producer: Producer, transaction: int = NO_TRANSACTION) -> None:
+        """Send the next record when it is due, and take answers until then."""
+        number, load = self._number, self._load
+        key = f"k{number % load.keys}" if load.keys else ""
+        where = {"key": key} if key else {"partition": number % self._partitions}
+        self._ledger.sent(number, key, transaction)
+        producer.produce(load.topic, value=str(number), on_delivery=self._answered(number), **where)
+        self._number, self._due = number + 1, self._due + 1 / load.per_second
+        while (left := self._due - time.monotonic()) > 0 and not self.stopping.is_set():
+            producer.poll(left)
+
+    def _answered(self, number: int):  # type: ignore[no-untyped-def]  # a callback of the library
+        def answered(error: KafkaError | None, message: Message) -> None:
+            if error is not None:
+                self.failures[str(error.name())] += 1
+                self._ledger.failed(number, str(error.name()))
+                return
+            partition, offset = message.partition() or 0, message.offset()
+            self.pauses.answered(partition)
+            self._ledger.acknowledged(number, partition, -1 if offset is None else offset)
+
+        return answered
+
+    def _in_transactions(self) -> None:
+        """Commit one transaction after the other, every fifth aborted; a producer that met an error is replaced."""
+        producer, transaction = None, 0
+        while not self.stopping.is_set():
+            try:
+                producer = producer or self._initialised()
+                self._ledger.ended(transaction, self._transaction(producer, transaction))
+            except KafkaException as error:
+                self.failures[str(error.args[0].name())] += 1
+                self._ledger.ended(transaction, Ended.UNKNOWN)
+                producer = None
+                self._due = time.monotonic()
+            transaction += 1
+
+    def _initialised(self) -> Producer:
+        producer = self._producer()
+        producer.init_transactions(_TRANSACTION_SECONDS)
+        return producer
+
+    def _transaction(self, producer: Producer, transaction: int) -> Ended:
+        """Carry one out. Raises KafkaException where it is not known how it ended."""
+        producer.begin_transaction()
+        for _ in range(_TRANSACTION):
+            self._send(producer, transaction)
+        if transaction % _ABORTED_EVERY == _ABORTED_EVERY - 1:
+            producer.flush(_TRANSACTION_SECONDS)  # an abort before that fails for good (librdkafka issue 4849)
+            producer.abort_transaction(_TRANSACTION_SECONDS)
+            return Ended.ABORTED
+        producer.commit_transaction(_TRANSACTION_SECONDS)
+        return Ended.COMMITTED
+
+    def _consume(self) -> None:
+        """Read all partitions from their beginning until stopped; what cannot be read now is read later."""
+        isolation = "read_committed" if self._load.promise.transactional else "read_uncommitted"
+        own = {"group.id": "ledger-consumer", "enable.auto.commit": False, "auto.offset.reset": "earliest"}
+        consumer = Consumer(client_settings(self.brokers) | own | {"isolation.level": isolation})
+        parts = [TopicPartition(self.name, number, 0) for number in range(self._partitions)]
+        try:
+            consumer.assign(parts)
+            while not self.stopping.is_set():
+                message = consumer.poll(_POLL_SECONDS)
+                if message is not None and message.error() is None:
+                    self._saw(message)
+                    self._note_watermark(consumer, parts[message.partition() or 0])
+        finally:
+            consumer.close()
+
+    def _saw(self, message: Message) -> None:
+        partition, offset = message.partition(), message.offset()
+        if partition is not None and offset is not None:
+            self._ledger.seen(partition, offset, int(message.value() or b"-1"))
+
+    def _note_watermark(self, consumer: Consumer, part: TopicPartition) -> None:
+        """Note what the leader said with the last fetch; the library has it already."""
+        watermarks = consumer.get_watermark_offsets(part, cached=True)
+        if watermarks and watermarks[1] >= 0:
+            self._ledger.high_watermark(part.partition, watermarks[1])
+
+    def compare(self, brokers: Sequence[Address]) -> ClientReport:
+        """Read everything back, and judge."""
+        promise, ledger = self._load.promise, self._ledger
+        for partition, end in high_watermarks(self.name, self._partitions, brokers).items():
+            ledger.high_watermark(partition, end)
+        records = read_back(self.name, self._partitions, brokers, committed=promise.transactional)
+        ledger.stored((Place(record.partition, record.offset), int(record.value)) for record in records)
+        ledger.close()
+        return self._report(judge(ledger.history), binding=promise.acks == "all")
+
+    def _report(self, found: Findings, *, binding: bool) -> ClientReport:
+        history = self._ledger.history
+        ends = list(history.transactions.values())
+        told = (
+            f", {ends.count(Ended.ABORTED)} transactions aborted, {ends.count(Ended.UNKNOWN)} unknown" if ends else ""
+        )
+        return ClientReport(
+            self.name,
+            self.description,
+            len(history.acknowledged),
+            len(found.lost),
+            len(found.duplicated),
+            self.pauses.longest,
+            dict(self.failures),
+            violations(found, idempotent=self._load.promise.idempotent, binding=binding),
+            f"{len(history.sent)} sent, {len(history.seen)} consumed, {len(found.unacknowledged)} without an answer, "
+            f"{history.setbacks} setbacks of a high watermark{told}",
+            binding=binding,
+        )
+
+    def unread(self, why: str) -> ClientReport:
+        """Return a report that says why nothing could be compared; what was acknowledged is known all the same."""
+        self._ledger.close()
+        acked, failures = len(self._ledger.history.acknowledged), dict(self.failures)
+        return ClientReport(self.name, self.description, acked, 0, 0, self.pauses.longest, failures, unread=why)
+
+    def abandon(self) -> None:
+        """End without waiting; the file has what is known."""
+        super().abandon()
+        self._ledger.close()
+
+
+@load
+def keep_ledger(
+    topic: str,
+    *,
+    acks: str = "all",
+    idempotent: bool = True,
+    transactional: bool = False,
+    keys: int = 0,
+    per_second: int = 50,
+) -> KeepLedger:
+    """Keep account of every record that is written and read; no build may lose, invent, move or reorder any."""
+    if acks != "all" and (idempotent or transactional):
+        raise ValueError("a producer that is idempotent or transactional has acks=all: write idempotent=False")
+    if transactional and not idempotent:
+        raise ValueError("a transactional producer is idempotent")
+    return KeepLedger(topic, Promise(acks, idempotent, transactional), keys, per_second)

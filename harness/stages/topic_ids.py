@@ -1,0 +1,130 @@
+"""`harness topic-ids check`: read the disks, ask the cluster, compare, and show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from harness.base.errors import HarnessError
+from harness.base.files import write_text
+from harness.base.text import cut, visible
+from harness.model.topic_ids import Answer, TopicIdCheck
+from harness.report.topic_ids_page import render_topic_ids
+from harness.rundir.parts import TopicIdsFolder
+from harness.topicids.broker_config import BrokerConfig, read_broker_config
+from harness.topicids.comparing import compare
+from harness.topicids.disks import read_collected, read_data_directory
+from harness.topicids.export import read_export
+from harness.topicids.kraft import topics_of_log
+from harness.topicids.records import ClusterTopics, DataDirectory
+from harness.topicids.sentences import places, sentence, state_words
+from harness.topicids.zookeeper import ZooKeeperSecurity, connected, read_security, read_topics
+
+_LISTED = 40
+_WORDS = 300
+_WHERE = (
+    "Name the ensemble by --zookeeper HOST:PORT/chroot, a broker's server.properties by --config, "
+    "or a KRaft log by --metadata-log."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where the disks and the cluster's ids are to be had from, as it was typed."""
+
+    data: tuple[Path, ...] = ()
+    configs: tuple[Path, ...] = ()
+    collected: tuple[Path, ...] = ()
+    merge: tuple[Path, ...] = ()
+    zookeeper: str = ""
+    security: Path | None = None
+    metadata_log: Path | None = None
+
+
+def disks_of(sources: Sources) -> tuple[DataDirectory, ...]:
+    """Return every data directory that is named. Raises HarnessError where one cannot be read, and where none is."""
+    found = [
+        *map(read_data_directory, sources.data),
+        *(disk for config in sources.configs for disk in _of_broker(read_broker_config(config))),
+        *(disk for folder in sources.collected for disk in read_collected(folder)),
+        *(disk for file in sources.merge for disk in read_export(file)),
+    ]
+    if not found:
+        raise HarnessError(
+            "No data directory is named, or none was found.",
+            "Name one by --data, a broker's server.properties by --config, or an export by --merge.",
+        )
+    return tuple(found)
+
+
+def check(sources: Sources, data: tuple[DataDirectory, ...]) -> TopicIdCheck:
+    """Compare disks with what the cluster says. Raises HarnessError where that cannot be read."""
+    return compare(cluster_of(sources), data)
+
+
+def cluster_of(sources: Sources) -> ClusterTopics:
+    """Return the topics of the cluster that is named, if need be by a server.properties."""
+    configs = [read_broker_config(path) for path in sources.configs]
+    zookeeper = sources.zookeeper or _first(each.zookeeper for each in configs)
+    log = sources.metadata_log or next((each.metadata_log for each in configs if each.metadata_log), None)
+    if sources.zookeeper and sources.metadata_log:
+        raise HarnessError("--zookeeper and --metadata-log are two clusters' ways.", _WHERE)
+    if sources.metadata_log is None and zookeeper:
+        with connected(zookeeper, security_of(sources)) as connection:
+            return read_topics(connection)
+    if log is None:
+        raise HarnessError("Nothing says where the cluster's own ids are.", _WHERE)
+    return topics_of_log(log)
+
+
+def security_of(sources: Sources) -> ZooKeeperSecurity:
+    """Return how ZooKeeper is to be talked to."""
+    return read_security(sources.security) if sources.security else ZooKeeperSecurity()
+
+
+def write_check(found: TopicIdCheck, folder: TopicIdsFolder) -> None:
+    """Write the record, and the page of it."""
+    folder.check.write(found)
+    write_text(folder.page, render_topic_ids(found))
+
+
+def print_check(console: Console, found: TopicIdCheck) -> None:
+    """Print what is to be known: of a healthy cluster one line."""
+    if found.findings:
+        console.print(_table(found))
+    if len(found.findings) > _LISTED:
+        console.print(Text(f"… and {len(found.findings) - _LISTED} more findings", style="dim"))
+    for gap in found.gaps[:_LISTED]:
+        console.print(Text(f"not looked at: {visible(gap)}"))
+    if len(found.gaps) > _LISTED:
+        console.print(Text(f"… and {len(found.gaps) - _LISTED} more", style="dim"))
+    console.print(Text(visible(sentence(found)), style="" if found.answer is Answer.HEALTHY else "bold"))
+
+
+def _table(found: TopicIdCheck) -> Table:
+    table = Table("state", "topic", "cluster's id", "id on disk", "directories", "where", box=None, header_style="bold")
+    for each in found.findings[:_LISTED]:
+        where = f"{places(each)} ({each.reason})" if each.reason else places(each)
+        table.add_row(
+            state_words(each.state, found),
+            Text(visible(each.topic)),
+            each.expected or "none",
+            each.found or "none",
+            f"{each.directories:,}",
+            Text(cut(visible(where), _WORDS)),
+        )
+    return table
+
+
+def _of_broker(config: BrokerConfig) -> Iterable[DataDirectory]:
+    for path in config.data:
+        yield replace(read_data_directory(path), settings=config.settings)
+
+
+def _first(texts: Iterable[str]) -> str:
+    return next(filter(None, texts), "")

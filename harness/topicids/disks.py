@@ -1,0 +1,176 @@
+"""Data directories of brokers, read: nothing is opened for writing."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from sys import intern
+
+from harness.base.errors import HarnessError
+from harness.topicids.names import Kind, parse_folder_name
+from harness.topicids.records import UNKNOWN_BROKER, DataDirectory, PartitionDirectory
+from harness.topicids.topic_id import FILE_NAME, MOST_BYTES, parse_partition_metadata
+
+META_PROPERTIES = "meta.properties"
+_MOST_PROPERTIES = 2**16
+_EPOCHS = "leader-epoch-checkpoint"
+_LINES_BEFORE_EPOCHS = 2  # version and count
+# A pipe that somebody put there must not hold the check up.
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def read_data_directory(path: Path) -> DataDirectory:
+    """Return what lies in a data directory. Raises HarnessError where it cannot be listed."""
+    try:
+        names = _folders(path)
+    except OSError as error:
+        raise HarnessError(
+            f"The data directory {path} cannot be read: {error.strerror}.",
+            "Name a folder of the broker's log.dirs, as a user who may read it.",
+        ) from error
+    properties, problems = _meta_properties(path)
+    passed_over: Counter[str] = Counter()
+    partitions = []
+    for name in names:
+        found = parse_folder_name(name)
+        if found.kind is Kind.PARTITION:
+            partitions.append(_partition(path, name, intern(found.topic), found.partition))
+        elif found.kind is not Kind.METADATA:
+            passed_over[found.kind.value] += 1
+    broker = properties.get("broker.id") or properties.get("node.id") or ""
+    return DataDirectory(
+        str(path),
+        int(broker) if broker.isdecimal() else UNKNOWN_BROKER,
+        properties.get("cluster.id", ""),
+        tuple(partitions),
+        dict(passed_over),
+        problems,
+    )
+
+
+def read_collected(root: Path) -> Iterator[DataDirectory]:
+    """Yield each data directory below a folder of files that were collected from brokers.
+
+    A folder with partitions in it is a data directory. Where no `meta.properties` came along, the first folder
+    below `root` whose name ends in a number names the broker.
+    """
+    for path in _data_directories_below(root):
+        found = read_data_directory(path)
+        if found.broker == UNKNOWN_BROKER:
+            found = replace(found, broker=_broker_by_name(path.relative_to(root)))
+        yield found
+
+
+def _data_directories_below(root: Path) -> Iterator[Path]:
+    """Yield folders that hold partitions or `meta.properties`, in order; links are not followed out of the root."""
+    if not root.is_dir():
+        raise HarnessError(f"{root} is no folder.", "Name the folder into which the brokers' files were collected.")
+    failed: list[OSError] = []
+    for here, folders, files in os.walk(root, onerror=failed.append):
+        partitions = {name for name in folders if _is_partition(f"{here}/{name}", name)}
+        folders[:] = sorted(set(folders) - partitions)
+        if partitions or META_PROPERTIES in files:
+            yield Path(here)
+    if failed:
+        raise HarnessError(f"{failed[0].filename} cannot be read: {failed[0].strerror}.", "Let this user read it.")
+
+
+def _is_partition(path: str, name: str) -> bool:
+    """Whether a folder is a partition's; one that holds folders is somebody's own, such as `broker-2`."""
+    if parse_folder_name(name).kind is Kind.OTHER:
+        return False
+    try:
+        with os.scandir(path) as entries:
+            return not any(entry.is_dir() for entry in entries)
+    except OSError:  # what cannot be listed is told as a partition that cannot be read
+        return True
+
+
+def _broker_by_name(path: Path) -> int:
+    for part in path.parts:
+        digits = part[len(part.rstrip("0123456789")) :]
+        if digits:
+            return int(digits)
+    return UNKNOWN_BROKER
+
+
+def _folders(path: Path) -> list[str]:
+    """Return the names of folders, sorted; a link to a folder is one to Kafka too."""
+    with os.scandir(path) as entries:
+        return sorted(entry.name for entry in entries if entry.is_dir())
+
+
+def _partition(data: Path, name: str, topic: str, partition: int) -> PartitionDirectory:
+    found = _found_id(data, name, topic, partition)
+    return replace(found, epochless=True) if _is_epochless(f"{data}/{name}") else found
+
+
+def _found_id(data: Path, name: str, topic: str, partition: int) -> PartitionDirectory:
+    try:
+        content, written = read_small_file(f"{data}/{name}/{FILE_NAME}", MOST_BYTES)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if os.path.islink(f"{data}/{name}/{FILE_NAME}"):  # noqa: PTH114 - no Path for each of 100,000
+            return PartitionDirectory(topic, partition, problem=f"it is a link that leads nowhere ({error.strerror})")
+        return PartitionDirectory(topic, partition)
+    except OSError as error:
+        return PartitionDirectory(topic, partition, problem=error.strerror or str(error))
+    found = parse_partition_metadata(content)
+    return PartitionDirectory(topic, partition, intern(found.topic_id), found.problem, found.refused, written)
+
+
+def _is_epochless(folder: str) -> bool:
+    """Whether a log has records and no leader epochs, as when somebody deleted their file; unreadable is not."""
+    try:
+        content, _ = read_small_file(f"{folder}/{_EPOCHS}", MOST_BYTES)
+        if content.count(b"\n") > _LINES_BEFORE_EPOCHS:
+            return False
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return False
+    try:
+        with os.scandir(folder) as entries:
+            return any(entry.name.endswith(".log") and entry.stat().st_size for entry in entries)
+    except OSError:
+        return False
+
+
+def read_small_file(path: str, most: int) -> tuple[bytes, float]:
+    """Return the first `most` + 1 bytes of a regular file, and when it was written. Raises OSError."""
+    handle = os.open(path, _READ)
+    try:
+        seen = os.fstat(handle)
+        if not stat.S_ISREG(seen.st_mode):
+            raise OSError(0, "it is no regular file")
+        return os.read(handle, most + 1), seen.st_mtime
+    finally:
+        os.close(handle)
+
+
+def _meta_properties(path: Path) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    try:
+        content, _ = read_small_file(str(path / META_PROPERTIES), _MOST_PROPERTIES)
+    except FileNotFoundError:
+        return {}, ()
+    except OSError as error:
+        return {}, (f"{path / META_PROPERTIES} cannot be read: {error.strerror}.",)
+    return parse_properties(content.decode("utf-8", "replace")), ()
+
+
+def parse_properties(text: str) -> dict[str, str]:
+    """Return the settings of a properties file, one a line; pure."""
+    found = {}
+    for line in text.splitlines():
+        key, equals, value = line.partition("=")
+        if equals and not key.lstrip().startswith(("#", "!")):
+            found[key.strip()] = value.strip()
+    return found
+
+
+def read_cluster_id(path: Path) -> str:
+    """Return the cluster that a data directory belongs to; empty where it does not say."""
+    return _meta_properties(path)[0].get("cluster.id", "")

@@ -1,0 +1,47 @@
+"""What a folder of a data directory is by its name, as Kafka's UnifiedLog.parseTopicPartitionName reads it; pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+METADATA_TOPIC = "__cluster_metadata"  # KRaft's own log, whose id is fixed
+_TOPIC = r"[a-zA-Z0-9._-]{1,249}"  # org.apache.kafka.common.internals.Topic
+_PARTITION = re.compile(rf"({_TOPIC})-(0|[1-9]\d{{0,9}})")
+# Kafka cuts the topic's name where that of the folder would be too long.
+_MARKED = re.compile(r"(\S+)-(\d+)\.([^\s.]+)-(delete|future|stray)")
+_MOST_PARTITION = 2**31 - 1
+
+
+class Kind(StrEnum):
+    """What a folder is: a partition that is served, one that is not, or none."""
+
+    PARTITION = "partition"
+    DELETED = "being deleted"
+    FUTURE = "being moved between data directories"
+    STRAY = "set aside as stray"
+    METADATA = "the metadata log"
+    OTHER = "no partition"
+
+
+_MARKS = {"delete": Kind.DELETED, "future": Kind.FUTURE, "stray": Kind.STRAY}
+
+
+@dataclass(frozen=True, slots=True)
+class FolderName:
+    """What a name says; topic and partition only of a partition."""
+
+    kind: Kind
+    topic: str = ""
+    partition: int = -1
+
+
+def parse_folder_name(name: str) -> FolderName:
+    """Return what a folder is. The partition stands behind the last dash: `a-b-1` is partition 1 of `a-b`."""
+    found = _PARTITION.fullmatch(name)
+    if found and int(found[2]) <= _MOST_PARTITION and found[1] not in (".", ".."):
+        kind = Kind.METADATA if found[1] == METADATA_TOPIC else Kind.PARTITION
+        return FolderName(kind, found[1], int(found[2]))
+    marked = _MARKED.fullmatch(name)
+    return FolderName(_MARKS[marked[4]] if marked else Kind.OTHER)

@@ -1,0 +1,69 @@
+"""What is compared: the partitions on the disks of brokers, and the topics that the cluster knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+UNKNOWN_BROKER = -1
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionDirectory:
+    """One partition's directory, and what its `partition.metadata` says.
+
+    Without `topic_id` and `problem` there is no such file. `written` is when the file was, in seconds since 1970;
+    0 where that is not known. `epochless` says that there are records and no leader epochs: what a follower does with
+    such a log when it starts is cut it off at its high watermark.
+    """
+
+    topic: str
+    partition: int
+    topic_id: str = ""
+    problem: str = ""
+    refused: bool = False
+    written: float = 0.0
+    epochless: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DataDirectory:
+    """One data directory (`log.dirs`) of a broker, as it was found.
+
+    `broker` and `cluster_id` are those of its `meta.properties`. `passed_over` counts folders that no broker serves,
+    by kind; `problems` is what could not be looked at. `settings` are those of the broker's server.properties that a
+    repair has to know.
+    """
+
+    path: str
+    broker: int
+    cluster_id: str
+    partitions: tuple[PartitionDirectory, ...]
+    passed_over: Mapping[str, int] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic as the cluster knows it: its id (empty: none), and the brokers of each partition.
+
+    `created` is when, in seconds since 1970, 0 where that is not known. `problem` is why it cannot be read.
+    """
+
+    name: str
+    topic_id: str
+    replicas: Mapping[int, tuple[int, ...]]
+    created: float = 0.0
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterTopics:
+    """All topics that the cluster knows. `source` names where from; `removed` are ids of topics that were deleted."""
+
+    source: str
+    in_zookeeper: bool
+    cluster_id: str
+    topics: Mapping[str, Topic]
+    removed: frozenset[str] = frozenset()

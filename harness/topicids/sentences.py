@@ -1,0 +1,75 @@
+"""What a check comes to, in a sentence; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.base.text import counted
+from harness.model.topic_ids import Answer, Finding, IdState, TopicIdCheck
+
+
+def sentence(check: TopicIdCheck) -> str:
+    """Return the answer in a sentence."""
+    if check.answer is Answer.HEALTHY:
+        same = check.counts.get(IdState.EQUAL, 0)
+        rest = check.directories - same
+        more = f"; {_others(check)}" if rest else ""
+        return (
+            f"Healthy: {counted_directories(same)} of {brokers(check.brokers)} "
+            f"{'has' if same == 1 else 'have'} the ids that {check.source} has{more}."
+        )
+    if check.answer is Answer.MISMATCH:
+        harmful = [each for each in check.findings if each.answer is Answer.MISMATCH]
+        count = sum(each.directories for each in harmful)
+        topics = len({each.topic for each in harmful})
+        says = f"{counted_directories(count)} of {counted(topics, 'topic')}"
+        return f"Mismatch: restart no broker. {says} would be refused or are damaged: {_states(harmful)}."
+    seen = f"nothing in {counted_directories(check.directories)} differs"
+    return f"Undecided: {seen}, and {counted(len(_open(check)), 'thing')} could not be looked at."
+
+
+def brokers(ids: Sequence[int]) -> str:
+    """Return brokers as words, such as `brokers 1, 2`."""
+    named = [str(each) if each >= 0 else "unknown" for each in ids]
+    return f"broker{'' if len(named) == 1 else 's'} {', '.join(named)}" if named else "no broker"
+
+
+def state_words(state: IdState, check: TopicIdCheck) -> str:
+    """Return a state's name."""
+    if state is IdState.MISSING_IN_CLUSTER and not check.in_zookeeper:
+        return "missing in the metadata log"
+    return state.value
+
+
+def places(finding: Finding) -> str:
+    """Return where a finding's directories are: broker, data directory, partitions."""
+    return "; ".join(f"{brokers([place.broker])}, {place.data}: {ranges(place.partitions)}" for place in finding.places)
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Return ascending numbers with runs of them folded: `0-3, 7`."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+
+
+def counted_directories(count: int) -> str:
+    """Return a number of directories with commas."""
+    return f"{count:,} director{'y' if count == 1 else 'ies'}"
+
+
+def _others(check: TopicIdCheck) -> str:
+    quiet = ((state, count) for state, count in check.counts.items() if state is not IdState.EQUAL)
+    return ", ".join(f"{state_words(state, check)}: {count:,}" for state, count in quiet)
+
+
+def _states(findings: Sequence[Finding]) -> str:
+    return ", ".join(sorted({each.state.value for each in findings}))
+
+
+def _open(check: TopicIdCheck) -> list[object]:
+    return [*check.gaps, *(each for each in check.findings if each.answer is Answer.UNDECIDED)]

@@ -1,0 +1,221 @@
+"""A Kafka cluster's ZooKeeper, read: many requests under way at once, none of which writes."""
+
+from __future__ import annotations
+
+import tomllib
+import warnings
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.base.errors import HarnessError
+from harness.base.json import record_of
+from harness.topicids.records import ClusterTopics
+from harness.topicids.zookeeper_nodes import parse_cluster_id, parse_topic
+
+if TYPE_CHECKING:  # a quarter of a second to load
+    from kazoo.client import KazooClient
+
+TOPICS = "/brokers/topics"
+_UNDER_WAY = 500  # requests: a server answers in order, and an answer of all topics would be too large for it
+_CONNECT_SECONDS = 15.0
+_SESSION_SECONDS = 10.0
+_SECURITY = "Name a file with [tls], [sasl] or [digest] by --zookeeper-security (docs/topic-ids.md)."
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """PEM files: whom to trust, and who we are."""
+
+    ca: Path
+    certificate: Path | None = None
+    key: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """Who we are to SASL (`mechanism` DIGEST-MD5 or GSSAPI) or to ZooKeeper's own digest scheme."""
+
+    username: str = ""
+    password: str = ""
+    mechanism: str = "DIGEST-MD5"
+
+
+@dataclass(frozen=True, slots=True)
+class ZooKeeperSecurity:
+    """How an ensemble is to be talked to; nothing is plain text without a login."""
+
+    tls: Tls | None = None
+    sasl: Login | None = None
+    digest: Login | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node's content; `version` is that of the content, `created` in seconds since 1970."""
+
+    path: str
+    data: bytes
+    version: int
+    created: float
+    mzxid: int = 0
+
+
+def read_security(path: Path) -> ZooKeeperSecurity:
+    """Return what a TOML file says. Raises HarnessError."""
+    try:
+        return record_of(ZooKeeperSecurity, tomllib.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, HarnessError) as error:
+        raise HarnessError(f"{path} does not say how ZooKeeper is to be talked to: {error}", _SECURITY) from error
+
+
+class ZooKeeper:
+    """A connection that reads. Every method raises HarnessError, with the connect string in its sentence."""
+
+    def __init__(self, client: KazooClient, connect: str) -> None:
+        self.client = client
+        self.connect = connect
+
+    def get_all(self, paths: Iterable[str]) -> Iterator[Node]:
+        """Yield the nodes of these paths that there are, in order, with many requests under way."""
+        waiting: deque[tuple[str, Any]] = deque()
+        for path in paths:
+            waiting.append((path, self.client.get_async(path)))
+            if len(waiting) >= _UNDER_WAY:
+                yield from self._answered(*waiting.popleft())
+        while waiting:
+            yield from self._answered(*waiting.popleft())
+
+    def get(self, path: str) -> Node | None:
+        """Return a node, or None where there is none."""
+        return next(self.get_all([path]), None)
+
+    def children(self, path: str) -> list[str]:
+        """Return the names below a node, sorted; none where there is no such node."""
+        from kazoo.exceptions import NoNodeError
+
+        with self._asked(path):
+            try:
+                return sorted(self.client.get_children(path))
+            except NoNodeError:
+                return []
+
+    def _answered(self, path: str, answer: Any) -> Iterator[Node]:
+        from kazoo.exceptions import NoNodeError
+
+        with self._asked(path):
+            try:
+                data, stat = answer.get(timeout=_CONNECT_SECONDS)
+            except NoNodeError:  # it was deleted since it was listed
+                return
+        yield Node(path, data or b"", stat.version, stat.ctime / 1000, stat.mzxid)
+
+    @contextmanager
+    def _asked(self, path: str) -> Iterator[None]:
+        """Make a sentence of what goes wrong."""
+        from kazoo.exceptions import AuthFailedError, KazooException, NoAuthError
+        from kazoo.handlers.threading import KazooTimeoutError
+
+        try:
+            yield
+        except (NoAuthError, AuthFailedError) as error:
+            raise HarnessError(f"ZooKeeper at {self.connect} does not let us at {path}.", _SECURITY) from error
+        except (KazooException, KazooTimeoutError) as error:
+            why = str(error) or type(error).__name__
+            raise HarnessError(f"ZooKeeper at {self.connect} did not answer for {path}: {why}.") from error
+
+
+@contextmanager
+def connected(connect: str, security: ZooKeeperSecurity, *, writes: bool = False) -> Iterator[ZooKeeper]:
+    """Yield a connection to an ensemble (`host:port,host:port/chroot`). Raises HarnessError where there is none."""
+    client = _client(connect, security, writes)
+    try:
+        _start(client, connect)
+        yield ZooKeeper(client, connect)
+    finally:
+        client.stop()
+        client.close()
+
+
+def read_topics(zookeeper: ZooKeeper) -> ClusterTopics:
+    """Return all topics. Raises HarnessError where there is no Kafka cluster, or where it cannot be read."""
+    names = zookeeper.children(TOPICS)
+    identity = zookeeper.get("/cluster/id")
+    if not names and identity is None:
+        raise HarnessError(
+            f"ZooKeeper at {zookeeper.connect} has no Kafka cluster: neither {TOPICS} nor /cluster/id is there.",
+            "Name the chroot of the brokers' zookeeper.connect too (host:port/chroot).",
+        )
+    nodes = zookeeper.get_all(f"{TOPICS}/{name}" for name in names)
+    topics = (parse_topic(node.path.removeprefix(f"{TOPICS}/"), node.data, node.created) for node in nodes)
+    return ClusterTopics(
+        f"ZooKeeper at {zookeeper.connect}",
+        True,
+        parse_cluster_id(identity.data) if identity else "",
+        {topic.name: topic for topic in topics},
+    )
+
+
+def _client(connect: str, security: ZooKeeperSecurity, writes: bool) -> KazooClient:
+    from kazoo.client import KazooClient
+    from kazoo.exceptions import ConfigurationError
+
+    tls = security.tls
+    try:
+        return KazooClient(
+            hosts=connect,
+            timeout=_SESSION_SECONDS,
+            read_only=not writes,
+            auth_data=_auth_data(security.digest),
+            sasl_options=_sasl_options(security.sasl),
+            use_ssl=tls is not None,
+            ca=_pem(tls.ca) if tls else None,
+            certfile=_pem(tls.certificate) if tls else None,
+            keyfile=_pem(tls.key) if tls else None,
+            verify_certs=True,
+            check_hostname=tls is not None,
+        )
+    except (ConfigurationError, ValueError, TypeError, AssertionError) as error:
+        raise HarnessError(
+            f"{connect!r} is no address of a ZooKeeper: {error}.", "Write host:port, … and the chroot behind the last."
+        ) from error
+
+
+def _start(client: KazooClient, connect: str) -> None:
+    from kazoo.exceptions import AuthFailedError, ConfigurationError, KazooException
+    from kazoo.handlers.threading import KazooTimeoutError
+
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of a chroot that is not there: we say so ourselves
+            client.start(timeout=_CONNECT_SECONDS)
+    except (AuthFailedError, ConfigurationError) as error:
+        raise HarnessError(f"ZooKeeper at {connect} refuses the login: {error}.", _SECURITY) from error
+    except (KazooException, KazooTimeoutError, OSError) as error:
+        raise HarnessError(
+            f"ZooKeeper at {connect} cannot be reached within {_CONNECT_SECONDS:g} s: {error or type(error).__name__}.",
+            "Is the address that of the brokers' zookeeper.connect, and does the port want TLS (--zookeeper-security)?",
+        ) from error
+
+
+def _auth_data(login: Login | None) -> Sequence[tuple[str, str]]:
+    return [("digest", f"{login.username}:{login.password}")] if login else []
+
+
+def _sasl_options(login: Login | None) -> dict[str, str] | None:
+    if login is None:
+        return None
+    named = {"mechanism": login.mechanism}
+    if login.username:
+        named |= {"username": login.username, "password": login.password}
+    return named
+
+
+def _pem(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    if not path.expanduser().is_file():
+        raise HarnessError(f"There is no file {path} (--zookeeper-security).", _SECURITY)
+    return str(path.expanduser())

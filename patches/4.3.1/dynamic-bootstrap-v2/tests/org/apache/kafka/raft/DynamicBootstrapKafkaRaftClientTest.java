@@ -1,0 +1,211 @@
+package org.apache.kafka.raft;
+
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.network.ListenerName;
+import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.record.internal.MemoryRecords;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import java.net.InetSocketAddress;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.IntFunction;
+import java.util.stream.Collectors;
+
+import static org.apache.kafka.raft.DynamicBootstrapContext.EPOCH;
+import static org.apache.kafka.raft.DynamicBootstrapContext.LEADER;
+import static org.apache.kafka.raft.DynamicBootstrapContext.OBSERVER;
+import static org.apache.kafka.raft.DynamicBootstrapContext.node;
+import static org.apache.kafka.raft.DynamicBootstrapContext.nodes;
+import static org.apache.kafka.raft.DynamicBootstrapContext.staleNodes;
+import static org.apache.kafka.raft.DynamicBootstrapContext.voterNodes;
+import static org.apache.kafka.raft.DynamicBootstrapContext.voters;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Whom a client asks for the leader once its configured servers are stale and the leader has fallen silent. */
+class DynamicBootstrapKafkaRaftClientTest {
+    private static final IntFunction<InetSocketAddress> OLD = DynamicBootstrapContext::oldAddress;
+    private static final IntFunction<InetSocketAddress> NEW = DynamicBootstrapContext::newAddress;
+
+    @Test
+    void anObserverThatHasFetchedNothingAsksTheVotersOnItsDiskAndTheConfiguredServers() throws Exception {
+        DynamicBootstrapContext observer = DynamicBootstrapContext.observer();
+        assertEquals(withConfigured(voterNodes(OLD)), observer.leaderFallsSilent().askedForTheLeader());
+    }
+
+    @Test
+    void anObserverThatKnowsNoLeaderAsksTheVotersOnItsDiskAndTheConfiguredServers() throws Exception {
+        assertEquals(withConfigured(voterNodes(OLD)), observerWithoutLeader().askedForTheLeader());
+    }
+
+    @Test
+    void anObserverAsksTheVotersOfTheLatestVoterSetAndTheLeaderWhereItListens() throws Exception {
+        DynamicBootstrapContext observer = DynamicBootstrapContext.observer();
+        observer.fetchVoters(voters(id -> id == 1 ? OLD.apply(1) : NEW.apply(id)));
+        observer.fetchVoters(voters(NEW));
+        Set<Node> expected = nodes(node(LEADER, OLD.apply(LEADER)), node(1, NEW.apply(1)), node(2, NEW.apply(2)));
+        expected.add(node(-4, NEW.apply(LEADER))); // that the leader moved is not known before it says so
+        assertEquals(withConfigured(expected), observer.leaderFallsSilent().askedForTheLeader());
+    }
+
+    @Test
+    void aNewVoterLeadsTheObserverToTheNewLeader() throws Exception {
+        DynamicBootstrapContext observer = DynamicBootstrapContext.observer();
+        observer.fetchVoters(voters(NEW));
+        observer.leaderFallsSilent();
+        observer.raft.pollUntilRequest();
+        RaftRequest.Outbound fetch = observer.raft.assertSentFetchRequest();
+        observer.raft.deliverResponse(
+            fetch.correlationId(),
+            fetch.destination(),
+            observer.raft.fetchResponse(EPOCH + 1, 2, MemoryRecords.EMPTY, 0L, Errors.FENCED_LEADER_EPOCH)
+        );
+        observer.raft.client.poll();
+        observer.raft.assertElectedLeader(EPOCH + 1, 2);
+    }
+
+    @Test
+    void theLeaderIsAskedAgainAndFollowedOnWhenItIsBack() throws Exception {
+        DynamicBootstrapContext observer = DynamicBootstrapContext.observer();
+        observer.fetchData();
+        long end = observer.raft.log.endOffset().offset();
+        observer.leaderFallsSilent();
+        observer.raft.channel.drainSendQueue();
+        observer.raft.time.sleep(observer.raft.requestTimeoutMs());
+        for (int questions = 0; observer.raft.log.endOffset().offset() == end; questions++) {
+            assertTrue(questions < 10, "the leader was not asked");
+            observer.raft.pollUntilRequest();
+            RaftRequest.Outbound fetch = observer.raft.assertSentFetchRequest();
+            if (fetch.destination().equals(node(LEADER, OLD.apply(LEADER)))) {
+                MemoryRecords records = observer.raft.buildBatch(end, EPOCH, Collections.singletonList("more"));
+                observer.raft.deliverResponse(
+                    fetch.correlationId(),
+                    fetch.destination(),
+                    observer.raft.fetchResponse(EPOCH, LEADER, records, 0L, Errors.NONE)
+                );
+                observer.raft.client.poll();
+            } else {
+                observer.refuse(fetch);
+            }
+        }
+    }
+
+    @Test
+    void aVoterWithoutAnEndpointForThisListenerIsLeftOut() throws Exception {
+        DynamicBootstrapContext observer = DynamicBootstrapContext.observer();
+        ListenerName other = ListenerName.normalised("ELSEWHERE");
+        observer.fetchVoters(voters(OLD, id -> id == 1 ? other : MockNetworkChannel.LISTENER_NAME));
+        Set<Node> others = voterNodes(OLD).stream().filter(node -> node.id() != 1).collect(Collectors.toSet());
+        assertEquals(withConfigured(others), observer.leaderFallsSilent().askedForTheLeader());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void anObserverAsksTheVotersOfADownloadedSnapshot(int pieces) throws Exception {
+        DynamicBootstrapContext observer = DynamicBootstrapContext.observer();
+        observer.fetchSnapshot(voters(NEW), pieces);
+        Set<Node> asked = observer.leaderFallsSilent().askedForTheLeader();
+        assertTrue(asked.containsAll(nodes(node(1, NEW.apply(1)), node(2, NEW.apply(2)))), asked.toString());
+    }
+
+    @Test
+    void afterATruncationTheVotersBeforeItAreAsked() throws Exception {
+        DynamicBootstrapContext observer = DynamicBootstrapContext.observer();
+        observer.fetchData();
+        long end = observer.raft.log.endOffset().offset();
+        observer.fetchVoters(voters(NEW));
+        observer.truncateTo(end);
+        assertEquals(end, observer.raft.log.endOffset().offset());
+        assertEquals(withConfigured(voterNodes(OLD)), observer.leaderFallsSilent().askedForTheLeader());
+    }
+
+    @Test
+    void votersThatTakeThePlaceOfTruncatedOnesAreRead() throws Exception {
+        DynamicBootstrapContext observer = DynamicBootstrapContext.observer();
+        observer.fetchData();
+        long end = observer.raft.log.endOffset().offset();
+        observer.fetchVoters(voters(NEW));
+        observer.truncateTo(end);
+        observer.fetchVoters(voters(id -> id == 1 ? NEW.apply(1) : OLD.apply(id)));
+        assertEquals(
+            withConfigured(nodes(node(0, OLD.apply(0)), node(1, NEW.apply(1)), node(2, OLD.apply(2)))),
+            observer.leaderFallsSilent().askedForTheLeader()
+        );
+    }
+
+    @Test
+    void aLostObserverNeverPollsWithoutWaitingForLong() throws Exception {
+        for (DynamicBootstrapContext observer : new DynamicBootstrapContext[] {DynamicBootstrapContext.observer(), observerWithoutLeader()}) {
+            observer.leaderFallsSilent().askedForTheLeader();
+            int questions = 0;
+            long start = observer.raft.time.milliseconds();
+            while (observer.raft.time.milliseconds() < start + 60_000) {
+                observer.raft.client.poll();
+                if (observer.raft.channel.hasSentRequests()) {
+                    observer.refuse(observer.raft.assertSentFetchRequest());
+                    questions++;
+                } else {
+                    long pause = observer.raft.messageQueue.lastPollTimeoutMs().orElse(0);
+                    assertTrue(pause > 0, "polls without waiting");
+                    observer.raft.time.sleep(pause);
+                }
+            }
+            assertTrue(questions < 2 * 60 * 5 + 50, questions + " questions");
+            assertTrue(questions > 5 * 60, questions + " questions");
+        }
+    }
+
+    @Test
+    void votersAskTheOtherVotersAndTheConfiguredServersButNotThemselves() throws Exception {
+        Set<Node> asked = DynamicBootstrapContext
+            .of(DynamicBootstrapContext.builder(LEADER).withUnknownLeader(EPOCH).build())
+            .askedForTheLeader();
+        assertEquals(withConfigured(nodes(node(1, OLD.apply(1)), node(2, OLD.apply(2)))), asked);
+    }
+
+    @Test
+    void withTheFlagOffAnObserverAsksTheConfiguredServersWhateverItFetched() throws Exception {
+        DynamicBootstrapContext observer = DynamicBootstrapContext.observerWithFlagOff();
+        observer.fetchVoters(voters(NEW));
+        assertEquals(askedByTheRelease(), observer.leaderFallsSilent().askedForTheLeader());
+    }
+
+    @Test
+    void withTheFlagOffADownloadedSnapshotLeavesTheConfiguredServers() throws Exception {
+        DynamicBootstrapContext observer = DynamicBootstrapContext.observerWithFlagOff();
+        observer.fetchSnapshot(voters(NEW), 1);
+        assertEquals(askedByTheRelease(), observer.leaderFallsSilent().askedForTheLeader());
+    }
+
+    @Test
+    void withTheFlagOffATruncationIsAsInTheRelease() throws Exception {
+        DynamicBootstrapContext observer = DynamicBootstrapContext.observerWithFlagOff();
+        observer.fetchData();
+        long end = observer.raft.log.endOffset().offset();
+        observer.fetchVoters(voters(NEW));
+        observer.truncateTo(end);
+        observer.fetchVoters(voters(id -> id == 1 ? NEW.apply(1) : OLD.apply(id)));
+        assertEquals(askedByTheRelease(), observer.leaderFallsSilent().askedForTheLeader());
+        assertEquals(OLD.apply(1), observer.address(1));
+    }
+
+    private static DynamicBootstrapContext observerWithoutLeader() throws Exception {
+        return DynamicBootstrapContext.of(DynamicBootstrapContext.builder(OBSERVER).withUnknownLeader(EPOCH).build());
+    }
+
+    /** Beside the configured servers, the release asks the leader that fell silent (KAFKA-19354). */
+    private static Set<Node> askedByTheRelease() {
+        return withConfigured(nodes(node(LEADER, OLD.apply(LEADER))));
+    }
+
+    private static Set<Node> withConfigured(Set<Node> voters) {
+        Set<Node> all = new HashSet<>(voters);
+        all.addAll(staleNodes());
+        return all;
+    }
+}

@@ -1,0 +1,61 @@
+"""Faults of one host on processes that are no JVM: a clock that is set, and fsync that fails."""
+
+import shutil
+import subprocess
+import sys
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from harness.base.processes import bare_environment
+from harness.base.waiting import wait_until
+from harness.scenario.actions.fail_fsync import fail_fsync, inject_into, injected
+from harness.scenario.actions.set_clock import set_clock
+from harness.scenario.capabilities.failing_calls import failing_calls
+from harness.scenario.capabilities.fake_clock import fake_clock
+from harness.scenario.refs import fixed
+from harness.scenario.world import ActionFailed
+
+pytestmark = pytest.mark.live
+
+CLOCKS = "import datetime, time; print(time.time(), time.monotonic())"
+FLUSHES = """
+import os, sys, time
+file = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY)
+while True:
+    try:
+        os.fsync(file)
+    except OSError as error:
+        sys.exit(error.errno)
+    time.sleep(0.05)
+"""
+
+
+@pytest.mark.skipif(bool(fake_clock()), reason=f"no clocks here: {fake_clock()}")
+def test_the_wall_clock_alone_is_set():
+    wanted = set_clock(fixed(0, "the node"), "+5m")._environment()
+    command = [sys.executable, "-c", CLOCKS]
+    said = subprocess.run(command, env={**bare_environment(), **wanted}, capture_output=True, text=True, check=True)
+    wall, monotonic = map(float, said.stdout.split())
+    assert abs(wall - time.time() - 300) < 5
+    assert abs(monotonic - time.monotonic()) < 5
+
+
+@pytest.mark.skipif(bool(failing_calls()), reason=f"no injection here: {failing_calls()}")
+def test_an_fsync_of_a_process_that_runs_fails_and_what_failed_is_told(tmp_path):
+    with subprocess.Popen([sys.executable, "-c", FLUSHES, str(tmp_path / "file")]) as process:
+        inject_into(shutil.which("strace"), process.pid, tmp_path / "said.txt")
+        assert process.wait(15) == 5
+    assert wait_until(lambda: injected(tmp_path / "said.txt"), 5)
+    assert "fsync" in injected(tmp_path / "said.txt")
+
+
+def test_a_node_that_never_flushes_is_no_proof(tmp_path, monkeypatch):
+    monkeypatch.setattr("harness.scenario.actions.fail_fsync._FLUSHES_WITHIN_SECONDS", 0.2)
+    monkeypatch.setattr("harness.scenario.actions.fail_fsync.inject_into", lambda *_: None)
+    monkeypatch.setattr(shutil, "which", lambda _: "/usr/bin/strace")
+    node = SimpleNamespace(id=0, pid=1, folder=tmp_path)
+    world = SimpleNamespace(cluster=SimpleNamespace(nodes={0: node}), write=lambda _: 1)
+    with pytest.raises(ActionFailed, match="no fsync of node 0 failed"):
+        fail_fsync(fixed(0, "the node")).perform(world)

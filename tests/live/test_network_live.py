@@ -1,0 +1,217 @@
+"""Networks of the run's own, in this kernel: hosts, cuts, and that nothing is left, whatever ends them."""
+
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.base.errors import HarnessError
+from harness.base.waiting import wait_until
+from harness.cluster.runtime.links import Links, Quality
+from harness.cluster.runtime.namespace_runtime import InNamespaces
+from harness.cluster.runtime.namespaces import inhabitants
+from harness.cluster.runtime.network import CLIENTS, HARNESS, Network, host_name, why_not
+from harness.cluster.runtime.opening import in_runtime
+from harness.cluster.topology import Topology
+from harness.scenario.actions.fill_disk import fill, move_to_memory, room
+
+pytestmark = [pytest.mark.live, pytest.mark.skipif(bool(why_not()), reason=f"no networks here: {why_not()}")]
+
+ZERO, ONE, TWO = map(host_name, range(3))
+PORT = 9092
+
+
+@pytest.fixture
+def network():
+    made = Network(range(3))
+    yield made
+    made.close()
+
+
+def own_network():
+    return Path("/proc/thread-self/ns/net").stat().st_ino
+
+
+def devices():
+    return sorted(name for _, name in socket.if_nameindex())
+
+
+def connects(network, source, target):
+    def try_it():
+        with socket.create_connection((network.hosts[target], PORT), 0.3):
+            return "connected"
+
+    try:
+        return network.places[source].do(try_it)
+    except OSError as error:
+        return type(error).__name__ + (f" {error.errno}" if error.errno else "")
+
+
+def listen(network, name):
+    return network.places[name].do(lambda: socket.create_server((network.hosts[name], PORT)))
+
+
+def test_every_host_hears_every_other_and_the_host_of_the_harness_sees_none_of_them(network):
+    everybody = [(one, other) for one in network.hosts for other in network.hosts if one != other]
+    assert network.heard(everybody, 1.0) == set(everybody)
+    assert not [name for name in devices() if name.startswith(("h0", "eth0@"))]
+
+
+def test_a_cut_takes_effect_at_once_in_the_directions_that_were_cut_and_in_no_other(network):
+    took = network.cut([(ZERO, ONE)], refuse=False)
+    pairs = [(ZERO, ONE), (ONE, ZERO), (ZERO, TWO), (TWO, ONE), (HARNESS, ONE), (CLIENTS, ZERO)]
+    assert took < 0.1
+    assert network.heard(pairs, 0.3) == set(pairs[1:])
+
+
+def test_what_is_dropped_waits_and_what_is_refused_fails_at_once(network):
+    with listen(network, ONE):
+        assert connects(network, ZERO, ONE) == "connected"
+        network.cut([(ZERO, ONE), (ONE, ZERO)], refuse=False)
+        assert connects(network, ZERO, ONE) == "TimeoutError"
+        network.heal(network.cuts)
+        assert connects(network, ZERO, ONE) == "connected"
+        network.cut([(ZERO, ONE)], refuse=True)
+        began = time.monotonic()
+        assert connects(network, ZERO, ONE) == "OSError 113"
+        assert time.monotonic() - began < 0.1
+
+
+def test_a_heal_that_does_nothing_is_noticed(network, monkeypatch):
+    network.cut([(ZERO, ONE)], refuse=False)
+    monkeypatch.setattr(network.routing, "ask", lambda _: None)
+    with pytest.raises(HarnessError, match="not healed: node 0 to node 1"):
+        network.heal([(ZERO, ONE)])
+
+
+def test_a_cut_that_does_nothing_is_noticed(network, monkeypatch):
+    monkeypatch.setattr(network.routing, "ask", lambda _: None)
+    with pytest.raises(HarnessError, match="not cut: node 0 to node 1"):
+        network.cut([(ZERO, ONE)], refuse=False)
+
+
+@pytest.fixture
+def links(network):
+    made = Links(network)
+    yield made
+    made.close()
+
+
+def test_a_delayed_link_takes_longer_both_ways_and_no_other_does(links):
+    links.degrade([(ZERO, ONE), (ONE, ZERO)], Quality(delay=0.05))
+    assert 0.1 <= links.measure((ZERO, ONE), 20).round_trip < 0.15
+    assert links.measure((ZERO, TWO), 20).round_trip < 0.02
+    links.mend([(ZERO, ONE), (ONE, ZERO)])
+    assert links.measure((ZERO, ONE), 20).round_trip < 0.02
+
+
+def test_a_link_loses_the_share_that_was_asked_for_in_one_direction(links):
+    links.degrade([(ZERO, ONE)], Quality(loss=0.3, seed=1))
+    lost = links.measure((ZERO, ONE), 200).lost
+    assert 0.15 < lost < 0.45
+
+
+def test_a_narrow_link_carries_what_it_has_room_for_and_whole_streams_come_through(links, network):
+    links.degrade([(ZERO, ONE), (ONE, ZERO)], Quality(bits_per_second=3e6))
+    sent = bytes(range(256)) * 3000
+    with listen(network, ONE) as server:
+        near = network.places[ZERO].do(lambda: socket.create_connection((network.hosts[ONE], PORT), 1))
+        with near, server.accept()[0] as far:
+            far.settimeout(30)
+            threading.Thread(target=lambda: (near.sendall(sent), near.shutdown(socket.SHUT_WR))).start()
+            began, got = time.monotonic(), bytearray()
+            while part := far.recv(1 << 16):
+                got += part
+            took = time.monotonic() - began
+    assert bytes(got) == sent
+    assert 2.4e6 < 8 * len(sent) / took < 3.3e6
+
+
+def test_a_cut_holds_on_a_bad_link_too(links, network):
+    links.degrade([(ZERO, ONE)], Quality(delay=0.01))
+    network.cut([(ZERO, ONE)], refuse=False)
+    assert network.heard([(ZERO, ONE), (ZERO, TWO)], 0.1) == {(ZERO, TWO)}
+
+
+def test_work_in_a_runtime_is_done_on_the_host_of_the_harness_and_comes_back(tmp_path):
+    before = own_network()
+
+    def work(runtime):
+        at = runtime.take(1)
+        server = runtime.network.places[ONE].do(lambda: socket.create_server((at.host, at.port)))
+        with server, socket.create_connection((at.host, at.port), 1):
+            return own_network(), str(at), runtime.take(1).port, runtime.host
+
+    inside, at, another, host = in_runtime(Topology(3, 0, network=True), work)
+    assert inside != before
+    assert own_network() == before
+    assert (at, another, host) == ("192.0.2.11:9092", 9093, "203.0.113.1")
+
+
+def test_a_process_left_in_a_network_is_a_fault_that_is_named(network, monkeypatch, tmp_path):
+    monkeypatch.setattr("harness.cluster.runtime.network._LEAVE_SECONDS", 0.2)
+    left = network.places[ZERO].do(lambda: subprocess.Popen(["/bin/sleep", "60"]))
+    try:
+        with pytest.raises(HarnessError, match=rf"left in the network of the run: sleep \({left.pid}\)"):
+            network.close()
+    finally:
+        left.kill()
+        left.wait()
+
+
+HELD = """
+import sys, time
+from pathlib import Path
+from harness.cluster.runtime.links import Links, Quality
+from harness.cluster.runtime.namespace_runtime import InNamespaces
+from harness.cluster.runtime.network import Network
+network = Network([0])
+spawn = InNamespaces(network).spawner(0)
+spawn(["/bin/sleep", "60"], cwd=Path("/"), output=Path(sys.argv[1]), env={})
+print(*(place.inode for place in [network.hub, *network.places.values()]), flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_small_disk_holds_what_was_there_is_filled_emptied_and_seen_by_nobody_else(network, tmp_path):
+    data = tmp_path / "data"
+    (data / "t-0").mkdir(parents=True)
+    (data / "t-0" / "segment").write_bytes(b"x" * 5000)
+
+    def work():
+        move_to_memory(data, 2 * 2**20)
+        written, full = fill(data), room(data)
+        (data / ".harness-ballast").unlink()
+        return written, full, room(data), (data / "t-0" / "segment").read_bytes(), data.is_mount()
+
+    written, full, left, content, mounted = network.places[HARNESS].aside(work)
+    assert (full, content, mounted) == (0, b"x" * 5000, True)
+    assert 2 * 2**20 <= written < 3 * 2**20
+    assert left >= 2 * 2**20
+    assert network.places[ZERO].do(data.is_mount), "nodes must see it"
+    assert not data.is_mount()
+    assert str(data) not in Path("/proc/self/mounts").read_text()
+
+
+def test_after_kill_9_no_namespace_and_no_process_is_left(tmp_path):
+    command = [sys.executable, "-c", HELD, str(tmp_path / "output")]
+    harness = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    inodes = set(map(int, harness.stdout.readline().split()))
+    assert wait_until(lambda: "sleep" in inhabitants(inodes).values(), 5)
+    harness.send_signal(signal.SIGKILL)
+    harness.wait()
+    harness.stdout.close()
+    assert wait_until(lambda: not inhabitants(inodes), 5)
+
+
+def test_a_node_starts_on_its_own_host(network, tmp_path):
+    output = tmp_path / "output"
+    spawn = InNamespaces(network).spawner(2)
+    started = spawn(["/bin/cat", "/proc/net/fib_trie"], cwd=tmp_path, output=output, env={})
+    assert started.wait(10) == 0
+    assert "192.0.2.12" in Path(output).read_text()

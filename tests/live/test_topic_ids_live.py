@@ -1,0 +1,137 @@
+"""`harness topic-ids check` and a real ZooKeeper: of many topics, behind a chroot, secured, and gone."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from kazoo.security import make_digest_acl
+from zookeeper_server import writer, zookeeper_server
+
+from harness.base.errors import HarnessError
+from harness.cluster.loopback import Loopback
+from harness.topicids.zookeeper import Login, ZooKeeperSecurity, connected, read_topics
+
+pytestmark = pytest.mark.live
+
+X, Y = "9ZBgsF2dQGqzrdIIPvmKjA", "hQ1lhUIiT3Wm5nlIkXDTyQ"
+TOPICS = 3000
+JAAS = """
+Server { org.apache.zookeeper.server.auth.DigestLoginModule required user_kafka="secret"; };
+"""
+
+
+def topic_json(topic_id: str, partitions: int = 1) -> bytes:
+    numbers = {str(number): [1] for number in range(partitions)}
+    return json.dumps({"version": 3, "topic_id": topic_id, "partitions": numbers}).encode()
+
+
+def fill(connect: str, topics: dict[str, bytes], **login: object) -> None:
+    with writer(connect, **login) as client:
+        client.ensure_path("/brokers/topics")
+        client.create("/cluster/id", b'{"version":"1","id":"c1"}', makepath=True)
+        done = [client.create_async(f"/brokers/topics/{name}", data) for name, data in topics.items()]
+        for each in done:
+            each.get(timeout=30)
+
+
+def disk(folder: Path, topics: dict[str, str]) -> Path:
+    folder.mkdir()
+    (folder / "meta.properties").write_text("version=0\nbroker.id=1\ncluster.id=c1\n")
+    for name, topic_id in topics.items():
+        (folder / name).mkdir()
+        (folder / name / "partition.metadata").write_text(f"version: 0\ntopic_id: {topic_id}\n")
+    return folder
+
+
+def harness(*words: object) -> tuple[int, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "harness", "topic-ids", *map(str, words)], capture_output=True, text=True, env=os.environ
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture(params=["2.8.2", "3.9.1"])
+def zookeeper(request, toolbox, tmp_path):
+    with zookeeper_server(request.param, toolbox, tmp_path / "zk") as address:
+        yield address
+
+
+def test_a_healthy_cluster_of_thousands_of_topics_behind_a_chroot_is_one_line(zookeeper, tmp_path):
+    names = [f"topic-{number}" for number in range(TOPICS)]
+    fill_at = f"{zookeeper}/kafka"
+    with writer(zookeeper) as client:
+        client.ensure_path("/kafka")
+    fill(fill_at, dict.fromkeys(names, topic_json(X)))
+    data = disk(tmp_path / "d", {f"{name}-0": X for name in names})
+    code, said = harness("check", "--zookeeper", fill_at, "--data", data)
+    assert (code, said.splitlines()) == (
+        0,
+        [f"Healthy: 3,000 directories of broker 1 have the ids that ZooKeeper at {fill_at} has."],
+    )
+    assert harness("check", "--zookeeper", zookeeper, "--data", data)[1].startswith(
+        f"error: ZooKeeper at {zookeeper} has no Kafka cluster: neither /brokers/topics nor /cluster/id is there."
+    )
+
+
+def test_each_state_is_told_from_a_real_ensemble(zookeeper, tmp_path):
+    fill(zookeeper, {"mixed": topic_json(Y, 2), "lost": b'{"version":1,"partitions":{"0":[1]}}', "bad": b"{"})
+    data = disk(tmp_path / "d", {"mixed-0": X, "mixed-1": Y, "lost-0": X, "bad-0": X, "gone-0": X})
+    code, said = harness("check", "--zookeeper", zookeeper, "--data", data, "--json")
+    found = json.loads(said)
+    assert code == 1
+    assert {each["topic"]: each["state"] for each in found["findings"]} == {
+        "mixed": "different",
+        "lost": "missing in ZooKeeper",
+        "bad": "unreadable",
+        "gone": "orphan directory",
+    }
+
+
+def test_a_node_that_needs_a_login_is_a_sentence_and_read_with_it(zookeeper, tmp_path):
+    fill(zookeeper, {"t": topic_json(X)})
+    with writer(zookeeper) as client:
+        client.set_acls("/brokers/topics/t", [make_digest_acl("kafka", "secret", all=True)])
+    data = disk(tmp_path / "d", {"t-0": X})
+    code, said = harness("check", "--zookeeper", zookeeper, "--data", data)
+    assert (code, said.splitlines()[0]) == (2, f"error: ZooKeeper at {zookeeper} does not let us at /brokers/topics/t.")
+    (tmp_path / "zk.toml").write_text('[digest]\nusername = "kafka"\npassword = "secret"\n')
+    code, said = harness(
+        "check", "--zookeeper", zookeeper, "--data", data, "--zookeeper-security", tmp_path / "zk.toml"
+    )
+    assert (code, said.startswith("Healthy: 1 directory")) == (0, True), said
+
+
+def test_sasl_is_spoken_where_the_ensemble_demands_it(toolbox, tmp_path):
+    pytest.importorskip("puresasl")
+    jaas = tmp_path / "jaas.conf"
+    jaas.write_text(JAAS)
+    system = {
+        "java.security.auth.login.config": str(jaas),
+        "zookeeper.authProvider.sasl": "org.apache.zookeeper.server.auth.SASLAuthenticationProvider",
+        "zookeeper.sessionRequireClientSASLAuth": "true",
+    }
+    with zookeeper_server("3.9.1", toolbox, tmp_path / "zk", system=system) as address:
+        options = {"mechanism": "DIGEST-MD5", "username": "kafka", "password": "secret"}
+        fill(address, {"t": topic_json(X)}, sasl_options=options)
+        with connected(address, ZooKeeperSecurity(sasl=Login("kafka", "secret"))) as connection:
+            assert read_topics(connection).topics["t"].topic_id == X
+        for login in (None, Login("kafka", "wrong")):
+            with (
+                pytest.raises(HarnessError, match=f"ZooKeeper at {address}"),
+                connected(address, ZooKeeperSecurity(sasl=login)) as connection,
+            ):
+                read_topics(connection)
+
+
+def test_an_ensemble_that_is_not_there_is_a_sentence(tmp_path):
+    loopback = Loopback()
+    address = loopback.take()
+    data = disk(tmp_path / "d", {"t-0": X})
+    code, said = harness("check", "--zookeeper", address, "--data", data)
+    loopback.close()
+    assert code == 2
+    assert said.startswith(f"error: ZooKeeper at {address} cannot be reached within 15 s")
+    assert "Traceback" not in said

@@ -1,0 +1,270 @@
+"""Faults as verbs: who is cut from whom, what is journaled, and what cannot be done."""
+
+import subprocess
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.cluster.runtime.links import LinkMeasure, Quality
+from harness.cluster.runtime.loopback_runtime import OnLoopback
+from harness.cluster.runtime.namespace_runtime import InNamespaces
+from harness.cluster.runtime.network import CLIENTS
+from harness.model.events import FaultChanged
+from harness.scenario import holding
+from harness.scenario.actions import set_clock as set_clock_module
+from harness.scenario.actions.cut import cut, heal
+from harness.scenario.actions.degrade import degrade, mend
+from harness.scenario.actions.fill_disk import fill_disk, small_disk
+from harness.scenario.actions.hold import hold, release
+from harness.scenario.actions.set_clock import set_clock
+from harness.scenario.parties import all_but, described, pairs_between, the_clients
+from harness.scenario.plan import kraft, scenario
+from harness.scenario.refs import fixed
+from harness.scenario.world import ActionFailed, World
+
+LEADER, FOLLOWER = fixed(0, "the leader"), fixed(1, "a follower")
+ONE_WAY = [("node 0", "node 1"), ("node 0", "node 2")]
+HOSTS = st.lists(st.sampled_from("abcd"), unique=True, min_size=1)
+
+
+class CutNetwork:
+    """A network that does as it is told."""
+
+    def __init__(self):
+        self.cuts, self.refused = set(), False
+
+    def cut(self, pairs, *, refuse):
+        self.cuts |= set(pairs)
+        self.refused = refuse
+        return 0.0001
+
+    def heal(self, pairs):
+        self.cuts -= set(pairs)
+        return 0.002
+
+
+def world_of(pids=(1, 1, 1)):
+    written, excused = [], set()
+    nodes = {number: SimpleNamespace(id=number, pid=pid) for number, pid in enumerate(pids)}
+    network = CutNetwork()
+    world = SimpleNamespace(cluster=SimpleNamespace(nodes=nodes), network=lambda: network, write=written.append)
+    world.monitor = lambda _: SimpleNamespace(allow=excused.add, disallow=excused.discard)
+    return world, network, written, excused
+
+
+def test_a_leader_is_cut_from_every_other_node_in_both_directions():
+    world, network, _, _ = world_of()
+    cut(LEADER, all_but(LEADER)).perform(world)
+    assert network.cuts == {*ONE_WAY, *((b, a) for a, b in ONE_WAY)}
+    assert not network.refused
+
+
+@pytest.mark.parametrize(("way", "pair"), [("out", ("node 0", CLIENTS)), ("in", (CLIENTS, "node 0"))])
+def test_one_direction_alone_is_cut_and_packets_may_be_refused(way, pair):
+    world, network, _, _ = world_of()
+    cut(LEADER, the_clients(), way=way, refuse=True).perform(world)
+    assert (network.cuts, network.refused) == ({pair}, True)
+
+
+def test_a_cut_is_journaled_with_its_beginning_its_proof_and_its_end():
+    world, _, written, _ = world_of()
+    made = cut(LEADER, (FOLLOWER, the_clients()))
+    made.perform(world)
+    heal().perform(world)
+    assert written == [
+        FaultChanged("cut", made.description, "begun"),
+        FaultChanged("cut", made.description, "proved", 0.0001, "no datagram of 4 came through"),
+        FaultChanged("cut", "heal every cut", "ended", 0.002, "4 of 4 datagrams came through"),
+    ]
+    assert made.description == "cut the leader from a follower and the clients (packets are dropped)"
+
+
+def test_only_the_cut_between_two_sides_is_healed_when_they_are_named():
+    world, network, _, _ = world_of()
+    cut(LEADER, all_but(LEADER), way="out").perform(world)
+    heal(FOLLOWER, LEADER).perform(world)
+    assert network.cuts == {("node 0", "node 2")}
+
+
+def test_a_side_that_is_missing_and_a_way_that_is_none_are_mistakes_of_the_plan():
+    with pytest.raises(ValueError, match="name both sides"):
+        heal(LEADER)
+    with pytest.raises(ValueError, match="'sideways' is no way"):
+        cut(LEADER, FOLLOWER, way="sideways")
+
+
+def test_a_host_cannot_be_cut_from_itself():
+    with pytest.raises(ActionFailed, match="no link between the leader and the leader"):
+        cut(LEADER, LEADER).perform(world_of()[0])
+
+
+@given(HOSTS, HOSTS)
+def test_both_ways_are_those_out_and_those_in_and_no_host_sends_to_itself(one, other):
+    out, back = pairs_between(one, other, "out"), pairs_between(one, other, "in")
+    assert set(pairs_between(one, other, "both")) == {*out, *back}
+    assert {(target, source) for source, target in out} == set(back)
+    assert all(source != target for source, target in out)
+
+
+def test_sides_are_described_in_words():
+    assert described((LEADER, the_clients())) == "the leader and the clients"
+    assert described(all_but(LEADER, FOLLOWER)) == "every node but the leader, a follower"
+
+
+def bare_world(cluster):
+    return World(cluster, None, {}, "", (), None, None, None)
+
+
+def test_links_can_only_be_cut_in_a_network_of_the_runs_own():
+    on_loopback = SimpleNamespace(runtime=OnLoopback())
+    with pytest.raises(ActionFailed, match=r"kraft\(…, network=True\)"):
+        World.network(bare_world(on_loopback))
+    inside = SimpleNamespace(runtime=InNamespaces("the network"))
+    assert World.network(bare_world(inside)) == "the network"
+
+
+def test_a_cluster_with_a_network_needs_a_host_that_can_make_one():
+    @scenario(kraft(controllers=1, observers=0, network=True), suite="s", budget="1m", needs=("run_queue_accounts",))
+    def asks(plan, cluster):
+        """Is it so?"""
+
+    assert asks.needs == ("run_queue_accounts", "network_namespaces")
+
+
+def test_a_held_node_stands_still_and_goes_on_when_it_is_released():
+    with subprocess.Popen(["/bin/sleep", "60"]) as process:
+        world, _, written, excused = world_of((process.pid,))
+        try:
+            hold(LEADER).perform(world)
+            assert holding.stands_still(process.pid)
+            assert excused == {0}
+            release(LEADER).perform(world)
+            assert not holding.stands_still(process.pid)
+        finally:
+            process.kill()
+    assert [each.status for each in written] == ["begun", "proved", "ended"]
+    assert excused == set()
+
+
+def test_a_node_that_does_not_run_cannot_be_held():
+    with pytest.raises(ActionFailed, match="node 0 does not run"):
+        hold(LEADER).perform(world_of((0,))[0])
+
+
+def test_a_node_that_goes_on_in_spite_of_the_signal_is_noticed(monkeypatch):
+    monkeypatch.setattr("os.kill", lambda *_: None)
+    monkeypatch.setattr(holding, "_WITHIN_SECONDS", 0.01)
+    with pytest.raises(ActionFailed, match="goes on in spite of SIGSTOP"):
+        hold(LEADER).perform(world_of((1,))[0])
+
+
+class BadLinks:
+    """Links whose quality a probe sees as the test says."""
+
+    def __init__(self, measure):
+        self.bad, self._measure = {}, measure
+
+    def degrade(self, pairs, quality):
+        self.bad |= dict.fromkeys(pairs, quality)
+
+    def mend(self, pairs):
+        for pair in pairs:
+            self.bad.pop(pair)
+
+    def measure(self, _pair, _count):
+        return self._measure
+
+
+def test_a_bad_link_is_proved_by_what_a_round_trip_takes():
+    world, _, written, _ = world_of()
+    links = BadLinks(LinkMeasure(0.2051, 0.1))
+    world.links = lambda: links
+    degrade(LEADER, FOLLOWER, delay="100ms", loss=0.1, bandwidth="3mbit").perform(world)
+    assert set(links.bad.values()) == {Quality(0.1, 0.1, 3e6)}
+    assert written[0].text == "make the link between the leader and a follower bad (100 ms, 10 % lost, 3 Mbit/s)"
+    assert written[1].proof == "from node 0 to node 1 and back: 205.1 ms in the median, 10 % of 50 lost"
+    mend().perform(world)
+    assert (links.bad, written[2].status) == ({}, "ended")
+
+
+@pytest.mark.parametrize(
+    ("measure", "bad"), [(LinkMeasure(0.001, 0.0), {"delay": "100ms"}), (LinkMeasure(0.001, 0.0), {"loss": 0.5})]
+)
+def test_a_link_that_stayed_good_is_noticed(measure, bad):
+    world, *_ = world_of()
+    world.links = lambda: BadLinks(measure)
+    with pytest.raises(ActionFailed, match="the link is still good"):
+        degrade(LEADER, FOLLOWER, **bad).perform(world)
+
+
+@pytest.mark.parametrize("bad", [{"bandwidth": "3 miles"}, {"bandwidth": "0mbit"}, {"loss": 1.0}, {"delay": "x"}, {}])
+def test_a_quality_that_is_none_is_a_mistake_of_the_plan(bad):
+    with pytest.raises(ValueError):  # noqa: PT011 - each says what is wrong in its own words
+        degrade(LEADER, FOLLOWER, **bad)
+
+
+class Clock:
+    """A node whose log shows another time, whatever its environment says."""
+
+    def __init__(self, folder, off):
+        self.id, self.environment, self.log_file = 0, {}, folder / "node.log"
+        stamp = datetime.fromtimestamp(time.time() + off, UTC).strftime("%Y-%m-%d %H:%M:%S")
+        self.log_file.write_text(f"[{stamp},123] INFO started (kafka)\n  with a second line\n")
+
+
+def clocked(node):
+    world, _, written, _ = world_of()
+    world.cluster = SimpleNamespace(nodes={0: node}, restart=lambda *_, **__: True)
+    return world, written
+
+
+def test_a_clock_is_set_by_a_restart_and_proved_by_the_nodes_own_log(tmp_path, monkeypatch):
+    monkeypatch.setattr(set_clock_module, "library", lambda: Path("/lib/faketime.so"))
+    node = Clock(tmp_path, -300)
+    world, written = clocked(node)
+    set_clock(LEADER, "-5m").perform(world)
+    assert node.environment["FAKETIME"] == "-300s"
+    assert (written[-1].status, written[-1].text) == ("proved", "restart the leader with its clock 300 s behind")
+    node = Clock(tmp_path, 0)
+    world, written = clocked(node)
+    set_clock(LEADER, "+0s").perform(world)
+    assert (node.environment, written[-1].status) == ({}, "ended")
+
+
+def test_a_clock_that_stayed_right_is_noticed(tmp_path, monkeypatch):
+    monkeypatch.setattr(set_clock_module, "library", lambda: Path("/lib/faketime.so"))
+    monkeypatch.setattr(set_clock_module, "_LOGS_WITHIN_SECONDS", 0.05)
+    with pytest.raises(ActionFailed, match=r"does not show that its clock is \+300 s off"):
+        set_clock(LEADER, "+5m").perform(clocked(Clock(tmp_path, 0))[0])
+
+
+def test_a_shift_without_a_sign_is_a_mistake_of_the_plan():
+    with pytest.raises(ValueError, match="no shift of a clock"):
+        set_clock(LEADER, "5m")
+
+
+def test_a_disk_is_made_small_only_in_mounts_of_the_runs_own_and_while_its_node_is_down(tmp_path):
+    nodes = {0: SimpleNamespace(id=0, is_running=True, data_dir=tmp_path)}
+    with pytest.raises(ActionFailed, match="nodes share the network of this host"):
+        small_disk(LEADER, "8m").perform(bare_world(SimpleNamespace(nodes=nodes, runtime=OnLoopback())))
+    world, *_ = world_of()
+    world.cluster = SimpleNamespace(nodes=nodes)
+    with pytest.raises(ActionFailed, match="node 0 runs: stop it first"):
+        small_disk(LEADER, "8m").perform(world)
+
+
+def test_a_disk_that_others_use_as_well_is_never_filled(tmp_path):
+    world, *_ = world_of()
+    world.cluster = SimpleNamespace(nodes={0: SimpleNamespace(id=0, data_dir=tmp_path)})
+    with pytest.raises(ActionFailed, match="small_disk goes before"):
+        fill_disk(LEADER).perform(world)
+
+
+def test_room_on_a_disk_has_a_unit():
+    with pytest.raises(ValueError, match="'8 GB' is no room"):
+        small_disk(LEADER, "8 GB")

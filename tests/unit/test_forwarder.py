@@ -1,0 +1,47 @@
+"""The bad link: when packets arrive, and which are lost; without a network."""
+
+import json
+import socket
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.cluster.runtime.forwarder import Link, links_of
+
+SIZES = st.lists(st.integers(20, 1500), min_size=1, max_size=50)
+
+
+def test_a_packet_on_a_slow_link_arrives_that_much_later():
+    assert Link(0.1, 0.0, 0.0, 0).departure(5.0, 1000) == 5.1
+
+
+@given(SIZES)
+def test_packets_on_a_narrow_link_follow_each_other_at_its_rate(sizes):
+    link = Link(0.0, 0.0, 8e6, 0)
+    arrived = [link.departure(0.0, size) for size in sizes]
+    assert arrived == sorted(arrived)
+    assert abs(arrived[-1] - sum(sizes) / 1e6) < 1e-9
+
+
+def test_what_finds_the_queue_full_is_lost_and_the_queue_drains():
+    link = Link(0.0, 0.0, 8000.0, 0)
+    assert [link.departure(0.0, 600) for _ in range(3)] == [0.6, 1.2, None]
+    assert link.departure(0.5, 600) == 1.2 + 0.6
+
+
+@given(st.integers(0, 2**32), st.floats(0.0, 0.99), SIZES)
+def test_the_same_packets_are_lost_with_the_same_seed(seed, loss, sizes):
+    one, other = (Link(0.0, loss, 0.0, seed) for _ in range(2))
+    assert [one.departure(0.0, size) for size in sizes] == [other.departure(0.0, size) for size in sizes]
+
+
+def test_about_the_share_that_was_asked_for_is_lost():
+    link = Link(0.0, 0.1, 0.0, 7)
+    assert 60 < [link.departure(0.0, 100) for _ in range(1000)].count(None) < 140
+
+
+def test_links_are_known_by_the_addresses_in_a_packet():
+    said = {"source": "192.0.2.10", "target": "192.0.2.11", "delay": 0.2, "loss": 0, "bits_per_second": 0, "seed": 0}
+    links = links_of(json.dumps([said]).encode())
+    assert links[socket.inet_aton("192.0.2.10") + socket.inet_aton("192.0.2.11")].departure(0.0, 1) == 0.2
+    assert len(links) == 1

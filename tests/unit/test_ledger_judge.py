@@ -1,0 +1,150 @@
+"""The ledger's judge, held against a checker that asks each question of all records, one by one."""
+
+from dataclasses import asdict
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.scenario.ledger.history import NO_TRANSACTION, Ended, History, Ledger, Place
+from harness.scenario.ledger.judge import Findings, judge, violations
+
+NUMBERS = st.integers(0, 7)
+PLACES = st.builds(Place, st.integers(0, 1), st.integers(-1, 6))
+READ = st.lists(st.tuples(st.builds(Place, st.integers(0, 1), st.integers(0, 9)), NUMBERS), max_size=10).map(
+    lambda found: list(dict(found).items())  # a place holds one record
+)
+HISTORIES = st.builds(
+    History,
+    sent=st.dictionaries(NUMBERS, st.sampled_from([NO_TRANSACTION, 0, 1, 2])),
+    keys=st.dictionaries(NUMBERS, st.sampled_from("ab")),
+    acknowledged=st.dictionaries(NUMBERS, PLACES),
+    failed=st.dictionaries(NUMBERS, st.just("E")),
+    transactions=st.dictionaries(st.integers(0, 2), st.sampled_from(Ended)),
+    seen=READ,
+    stored=READ,
+    highest=st.dictionaries(st.integers(0, 1), st.integers(0, 5)),
+    ends=st.dictionaries(st.integers(0, 1), st.integers(0, 5)),
+)
+
+
+def checked(history: History) -> Findings:
+    """Return the same, slowly: every definition as it reads, over every pair where it is about two."""
+    stored, seen = history.stored, history.seen
+    order = list(history.sent)
+
+    def there(number):
+        return any(each == number for _, each in stored)
+
+    def known(number):
+        return there(number) or any(each == number for _, each in seen)
+
+    def ending(number):
+        transaction = history.sent.get(number, NO_TRANSACTION)
+        return history.transactions.get(transaction, Ended.UNKNOWN) if transaction != NO_TRANSACTION else None
+
+    def first(number):
+        return min(((p.partition, p.offset) for p, each in stored if each == number), default=None)
+
+    def overtaken(number):
+        return any(
+            first(other) is not None
+            and first(other)[0] == first(number)[0]
+            and first(other)[1] < first(number)[1]
+            and order.index(other) > order.index(number)
+            for other in order
+        )
+
+    def whole(transaction):
+        members = [n for n in order if history.sent[n] == transaction and n in history.acknowledged]
+        return len({there(n) for n in members}) < 2
+
+    every = sorted({*history.sent, *history.acknowledged, *(n for _, n in [*seen, *stored])})
+    acked = history.acknowledged
+    return Findings(
+        lost=tuple(n for n in every if n in acked and ending(n) in (None, Ended.COMMITTED) and not there(n)),
+        duplicated=tuple(n for n in every if sum(each == n for _, each in stored) > 1),
+        reordered=tuple(n for n in every if n in history.sent and there(n) and overtaken(n)),
+        unacknowledged=tuple(n for n in every if n in history.sent and known(n) and n not in acked),
+        vanished=tuple(n for n in every if known(n) and not there(n)),
+        foreign=tuple(n for n in every if known(n) and n not in history.sent),
+        misplaced=tuple(
+            n for n in every if n in acked and acked[n].offset >= 0 and there(n) and (acked[n], n) not in stored
+        ),
+        aborted=tuple(n for n in every if known(n) and ending(n) is Ended.ABORTED),
+        torn=tuple(t for t in range(3) if not whole(t)),
+        scattered=tuple(
+            key for key in "ab" if len({place.partition for place, n in stored if history.keys.get(n) == key}) > 1
+        ),
+        receded=tuple(p for p in range(2) if p in history.highest and history.ends.get(p, 9) < history.highest[p]),
+    )
+
+
+@given(HISTORIES)
+def test_the_judge_finds_what_a_checker_finds_that_asks_of_every_record(history):
+    assert asdict(judge(history)) == asdict(checked(history))
+
+
+@given(st.integers(1, 30), st.integers(1, 3))
+def test_a_history_in_which_nothing_went_wrong_has_no_findings(count, partitions):
+    places = {number: Place(number % partitions, number // partitions) for number in range(count)}
+    stored = [(place, number) for number, place in places.items()]
+    history = History(dict.fromkeys(range(count), NO_TRANSACTION), {}, places, seen=list(stored), stored=stored)
+    assert judge(history) == Findings()
+    assert violations(judge(history), idempotent=True) == ()
+
+
+def ledger_of(tmp_path, *calls):
+    with Ledger(tmp_path / "run" / "ledger.tsv") as ledger:
+        for name, *values in calls:
+            getattr(ledger, name)(*values)
+    return ledger.history, (tmp_path / "run" / "ledger.tsv").read_text().splitlines()
+
+
+def test_an_acknowledged_record_that_is_gone_is_lost_and_one_that_failed_is_not(tmp_path):
+    history, lines = ledger_of(
+        tmp_path, ("sent", 0), ("acknowledged", 0, 0, 0), ("sent", 1), ("failed", 1, "_MSG_TIMED_OUT"), ("stored", [])
+    )
+    assert judge(history) == Findings(lost=(0,))
+    assert [line.split("\t")[0] for line in lines] == ["S", "A", "S", "E"]
+    assert lines[1].split("\t")[2:] == ["0", "0", "0"]
+
+
+def test_what_an_aborted_transaction_wrote_may_not_be_seen_and_what_has_no_answer_may(tmp_path):
+    history, _ = ledger_of(
+        tmp_path,
+        ("sent", 0, "", 7),
+        ("ended", 7, Ended.ABORTED),
+        ("sent", 1, "", 8),
+        ("ended", 8, Ended.UNKNOWN),
+        ("seen", 0, 0, 0),
+        ("stored", [(Place(0, 0), 0), (Place(0, 1), 1)]),
+    )
+    found = judge(history)
+    assert (found.aborted, found.unacknowledged, found.lost) == ((0,), (0, 1), ())
+    assert violations(found, idempotent=True) == ("1 records can be read although they were aborted: 0",)
+
+
+def test_a_high_watermark_that_came_back_is_a_setback_and_one_that_did_not_is_a_violation(tmp_path):
+    history, _ = ledger_of(tmp_path, *(("high_watermark", 0, offset) for offset in (5, 9, 7, 9, 12)))
+    assert (history.setbacks, judge(history).receded) == (1, ())
+    history, _ = ledger_of(tmp_path, *(("high_watermark", 0, offset) for offset in (5, 9, 7)))
+    assert violations(judge(history), idempotent=False) == ("the high watermark went back for good in partition 0",)
+
+
+def test_order_and_repetition_bind_only_where_the_producer_is_idempotent():
+    history = History(dict.fromkeys(range(3), NO_TRANSACTION))
+    history.stored = [(Place(0, 0), 1), (Place(0, 1), 0), (Place(0, 2), 2), (Place(0, 3), 2)]
+    found = judge(history)
+    assert (found.reordered, found.duplicated) == ((0,), (2,))
+    assert violations(found, idempotent=False) == ()
+    assert violations(found, idempotent=True) == (
+        "1 records lie behind records that were sent later: 0",
+        "1 records are there twice in spite of idempotence: 2",
+    )
+
+
+def test_a_ledger_that_is_closed_keeps_what_comes_late(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.tsv")
+    ledger.close()
+    ledger.acknowledged(0, 0, 0)
+    assert ledger.history.acknowledged == {0: Place(0, 0)}

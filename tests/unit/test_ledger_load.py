@@ -1,0 +1,82 @@
+"""The load that keeps a ledger: what it promises, in words and as settings, and what its report says."""
+
+from types import SimpleNamespace
+
+import pytest
+from confluent_kafka import KafkaError
+
+from harness.cluster.address import Address
+from harness.scenario.ledger.history import Ended, Place
+from harness.scenario.loads import ledger as module
+from harness.scenario.loads.ledger import LedgerClient, keep_ledger
+from harness.scenario.loads.readback import StoredRecord
+
+
+def client_of(tmp_path, **promised):
+    return LedgerClient(keep_ledger("t", **promised), 1, [Address("h", 1)], tmp_path / "ledger.tsv")
+
+
+def test_what_a_producer_is_promised_is_what_it_is_configured_with():
+    assert keep_ledger("t").promise.settings["enable.idempotence"] is True
+    assert keep_ledger("t", acks="1", idempotent=False).promise.settings["acks"] == "1"
+    assert "transactional.id" in keep_ledger("t", transactional=True).promise.settings
+
+
+def test_a_ledger_is_described_in_words():
+    said = keep_ledger("t", keys=20).description
+    assert said == "keep a ledger of 50 records a second to “t” (acks=all, idempotently, 20 keys)"
+
+
+@pytest.mark.parametrize("promised", [{"acks": "1"}, {"transactional": True, "idempotent": False}])
+def test_promises_that_kafka_does_not_make_are_mistakes_of_the_plan(promised):
+    with pytest.raises(ValueError, match="idempotent"):
+        keep_ledger("t", **promised)
+
+
+def report_of(client, monkeypatch, *stored):
+    monkeypatch.setattr(module, "high_watermarks", lambda *_: {0: len(stored)})
+    records = [StoredRecord(0, offset, b"", str(number).encode()) for offset, number in enumerate(stored)]
+    monkeypatch.setattr(module, "read_back", lambda *_, committed: records)
+    return client.compare([])
+
+
+def answered(client, number, offset=None, error=None):
+    client._ledger.sent(number)
+    client._answered(number)(error, SimpleNamespace(partition=lambda: 0, offset=lambda: offset))
+
+
+def test_what_was_acknowledged_and_is_not_there_counts_as_lost(tmp_path, monkeypatch):
+    client = client_of(tmp_path)
+    answered(client, 0, 0)
+    answered(client, 1, 1)
+    answered(client, 2, error=KafkaError(KafkaError._MSG_TIMED_OUT))
+    report = report_of(client, monkeypatch, 0)
+    assert (report.acknowledged, report.lost, report.failures, report.binding) == (2, 1, {"_MSG_TIMED_OUT": 1}, True)
+    assert "A\t" in (tmp_path / "ledger.tsv").read_text()
+
+
+def test_with_one_ack_a_loss_is_counted_and_binds_nobody(tmp_path, monkeypatch):
+    client = client_of(tmp_path, acks="1", idempotent=False)
+    answered(client, 0, 0)
+    client._ledger.seen(0, 0, 0)
+    client._ledger.high_watermark(0, 1)
+    report = report_of(client, monkeypatch)
+    assert (report.lost, report.binding, report.violations) == (1, False, ())
+
+
+def test_a_record_in_another_place_than_the_broker_said_is_a_violation(tmp_path, monkeypatch):
+    client = client_of(tmp_path)
+    answered(client, 0, 5)
+    assert report_of(client, monkeypatch, 0).violations == ("1 records do not lie where the broker said: 0",)
+
+
+def test_transactions_are_counted_by_how_they_ended(tmp_path, monkeypatch):
+    client = client_of(tmp_path, transactional=True)
+    for transaction, how in enumerate([Ended.COMMITTED, Ended.ABORTED, Ended.UNKNOWN]):
+        client._ledger.sent(transaction, "", transaction)
+        client._ledger.acknowledged(transaction, 0, transaction)
+        client._ledger.ended(transaction, how)
+    report = report_of(client, monkeypatch, 0)
+    assert (report.lost, report.violations) == (0, ())
+    assert report.detail.endswith("1 transactions aborted, 1 unknown")
+    assert client._ledger.history.stored == [(Place(0, 0), 0)]

@@ -1,0 +1,135 @@
+"""Segments on disk: their batches, replicas that differ, and what a power failure leaves."""
+
+import struct
+from types import SimpleNamespace
+
+import pytest
+from crc32c import crc32c
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.cluster.metadata_log.batches import Batch, read_batches
+from harness.cluster.segments import Replica, disagreement, recovery_points, unflushed_from
+from harness.scenario.actions.lose_unflushed import lose_unflushed, put_back
+from harness.scenario.conditions.replicas_agree import replicas_agree
+from harness.scenario.refs import fixed
+from harness.scenario.world import ActionFailed
+
+COUNTS = st.lists(st.integers(1, 5), max_size=8)
+
+
+def batch(first, count=1, epoch=0, payload=b"records"):
+    covered = struct.pack(">hiqqqhii", 0, count - 1, 0, 0, -1, -1, -1, count) + payload
+    body = struct.pack(">ibI", epoch, 2, crc32c(covered)) + covered
+    return struct.pack(">qi", first, len(body)) + body
+
+
+def log(counts, **more):
+    first, written = 0, b""
+    for count in counts:
+        written += batch(first, count, **more)
+        first += count
+    return written
+
+
+@given(COUNTS.filter(bool), st.integers(0, 45))
+def test_what_was_never_flushed_begins_with_the_batch_that_holds_the_recovery_point(counts, point):
+    segment = log(counts)
+    kept = read_batches(segment[: unflushed_from(segment, point)]).batches
+    assert kept == tuple(each for each in read_batches(segment).batches if each.last_offset < point)
+
+
+def replica(*crcs, first=0):
+    return Replica(tuple(Batch(first + at, first + at, 0, crc) for at, crc in enumerate(crcs)))
+
+
+def test_replicas_agree_on_what_all_of_them_hold_however_far_each_is():
+    assert disagreement({0: replica(1, 2, 3), 1: replica(1, 2), 2: replica(2, 3, first=1)}) == ""
+    assert disagreement({0: replica(1, 2), 1: Replica(())}) == ""
+
+
+def test_replicas_that_hold_other_bytes_at_an_offset_disagree_from_there():
+    said = disagreement({0: replica(1, 2, 3, 4), 1: replica(1, 2, 9, 4), 2: replica(1, 2, 3, 4)})
+    assert said == "nodes 0 and 1 differ from offset 2 on, of 0 to 3"
+
+
+def test_a_replica_whose_bytes_are_damaged_is_named():
+    assert disagreement({0: replica(1), 1: Replica((), "no batch begins there")}) == "on node 1, no batch begins there"
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=6), st.lists(st.integers(0, 3), min_size=1, max_size=6))
+def test_two_replicas_disagree_just_where_a_common_offset_has_another_checksum(one, other):
+    differ = any(a != b for a, b in zip(one, other, strict=False))
+    assert bool(disagreement({0: replica(*one), 1: replica(*other)})) is differ
+
+
+def partition(folder, content, active="00000000000000000000"):
+    folder.mkdir(parents=True)
+    (folder / f"{active}.log").write_bytes(content)
+    (folder / f"{active}.index").write_bytes(b"index")
+    return folder / f"{active}.log"
+
+
+def test_what_was_never_flushed_is_gone_and_what_was_is_there(tmp_path):
+    content = log([2, 2, 2])
+    some, none, every = (partition(tmp_path / f"t-{number}", content) for number in range(3))
+    rolled = partition(tmp_path / "t-3", batch(0))
+    (tmp_path / "t-3" / "00000000000000000001.log").write_bytes(batch(1))
+    metadata = partition(tmp_path / "__cluster_metadata-0", content)
+    (tmp_path / "recovery-point-offset-checkpoint").write_text("0\n2\nt 0 4\nt 2 6\n")
+    lost = put_back(tmp_path)
+    third = len(content) // 3
+    assert lost == {"t-0": third, "t-1": 3 * third, "t-3": len(batch(1))}
+    assert (some.read_bytes(), none.read_bytes(), every.read_bytes()) == (content[: 2 * third], b"", content)
+    assert (rolled.read_bytes(), metadata.read_bytes()) == (batch(0), content)
+    assert not some.with_suffix(".index").exists()
+    assert every.with_suffix(".index").exists()
+
+
+def test_a_checkpoint_that_was_not_written_yet_covers_nothing():
+    assert recovery_points("") == {}
+
+
+@pytest.mark.parametrize("text", ["1\n0\n", "0\n2\nt 0 1\n"])
+def test_a_checkpoint_of_another_form_is_refused(text):
+    with pytest.raises(ValueError, match="a checkpoint of version"):
+        recovery_points(text)
+
+
+def world_of(tmp_path, *, is_running=False):
+    nodes = {
+        number: SimpleNamespace(id=number, is_running=is_running, data_dir=tmp_path / str(number))
+        for number in range(2)
+    }
+    written = []
+    return SimpleNamespace(cluster=SimpleNamespace(nodes=nodes), write=written.append), written
+
+
+def test_a_node_that_runs_loses_nothing(tmp_path):
+    with pytest.raises(ActionFailed, match="node 0 runs: kill it first"):
+        lose_unflushed(fixed(0, "the node")).perform(world_of(tmp_path, is_running=True)[0])
+
+
+def test_a_node_that_has_flushed_all_has_nothing_to_lose_which_is_no_fault_at_all(tmp_path):
+    (tmp_path / "0").mkdir()
+    with pytest.raises(ActionFailed, match="nothing to lose"):
+        lose_unflushed(fixed(0, "the node")).perform(world_of(tmp_path)[0])
+
+
+def test_the_loss_is_journaled_in_bytes(tmp_path):
+    world, written = world_of(tmp_path)
+    partition(tmp_path / "0" / "t-0", log([1]))
+    lose_unflushed(fixed(0, "the node")).perform(world)
+    assert written[0].proof == f"{len(log([1]))} bytes of 1 partitions are gone"
+
+
+def test_the_condition_reads_every_replica_and_names_the_partition_that_differs(tmp_path):
+    world, _ = world_of(tmp_path)
+    assert not replicas_agree("t").sample(world).testable
+    for node in range(2):
+        partition(tmp_path / str(node) / "t-0", log([2, 1]))
+        partition(tmp_path / str(node) / "t-1", log([2], payload=b"%d" % node))
+        partition(tmp_path / str(node) / "t-other-0", log([2], payload=b"%d" % node))
+    looked = replicas_agree("t").sample(world)
+    assert (looked.ok, looked.problem) == (False, "t-1: nodes 0 and 1 differ from offset 0 on, of 0 to 1")
+    assert replicas_agree("t-1").sample(world).testable is False
