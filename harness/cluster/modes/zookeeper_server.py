@@ -15,7 +15,7 @@ from harness.base.tails import tail
 from harness.base.waiting import wait_until
 from harness.cluster import config, jvm
 from harness.cluster.address import Address
-from harness.cluster.modes.zookeeper_wire import ZooKeeperTree
+from harness.cluster.modes.zookeeper_tree import ZooKeeperTree
 from harness.cluster.node import Launch
 from harness.cluster.protocol import Unreachable
 from harness.cluster.runtime.base import Spawn
