@@ -41,16 +41,15 @@ def raft_paths(plan, cluster, observer):
     voter_moves.start_all(plan, observer)
     with plan.phase("an election"):
         first, second, third = plan.name_voters("first leader", "second voter", "third voter")
-        plan.expect(
-            has_logged(first, f"{BECAME}CandidateState("),
-            has_logged(first, f"{BECAME}Leader("),
-            has_logged(first, "for the first time for epoch"),
-            has_logged(second, f"{BECAME}FollowerState("),
-            has_logged(observer, f"{BECAME}Unattached("),
-            has_logged(observer, f"{BECAME}FollowerState("),
-            within="10s",
-            named="states_are_taken",
-        )
+        for named, node, text in (
+            ("voter_stands", first, f"{BECAME}CandidateState("),
+            ("candidate_leads", first, f"{BECAME}Leader("),
+            ("high_watermark_of_first_epoch", first, "for the first time for epoch"),
+            ("voter_follows", second, f"{BECAME}FollowerState("),
+            ("observer_knows_no_leader", observer, f"{BECAME}Unattached("),
+            ("observer_is_told_of_leader", observer, f"{BECAME}FollowerState("),
+        ):
+            plan.expect(has_logged(node, text), within="10s", named=named)
     with plan.phase("requests that are wrong"):
         plan.expect(voter_changes_are_refused(), within="10s", named="voter_changes_are_refused")
         plan.expect(raft_requests_are_checked(), within="10s", named="raft_requests_are_checked")
@@ -59,19 +58,17 @@ def raft_paths(plan, cluster, observer):
         plan.do(stop(first))
         plan.expect(has_new_leader(), within=FetchTimeouts(1), named="successor_waits_for_no_time_out")
         told = "after receiving EndQuorumEpoch request from leader"
-        plan.expect(has_logged(second, told), has_logged(third, told), within="5s", named="end_of_epoch_is_announced")
+        plan.expect(has_logged(second, told), within="5s", named="end_of_epoch_is_announced_to_second")
+        plan.expect(has_logged(third, told), within="5s", named="end_of_epoch_is_announced_to_third")
         plan.do(start(first))
         voter_moves.expect_whole(plan, observer, "after_end_of_epoch")
     with plan.phase("a leader without its majority"):
         alone, _, _ = plan.name_voters("isolated leader", "first held", "second held")
         plan.do(hold_followers())
         plan.expect(has_no_leader(), within=FetchTimeouts(1.5), named="leader_without_majority_gives_up")
-        plan.expect(
-            has_logged(alone, "Did not receive fetch request from the majority of the voters"),
-            has_logged(alone, f"{BECAME}ResignedState("),
-            within="5s",
-            named="leader_resigned_by_check_quorum",
-        )
+        silent = "Did not receive fetch request from the majority of the voters"
+        plan.expect(has_logged(alone, silent), within="5s", named="leader_misses_its_majority")
+        plan.expect(has_logged(alone, f"{BECAME}ResignedState("), within="5s", named="leader_resigned_by_check_quorum")
         plan.do(kill(alone), release_followers())
         plan.expect(has_new_leader(), within=AN_ELECTION, named="new_leader_without_the_isolated_one")
     with plan.phase("what nobody fetched is cut off"):
@@ -83,24 +80,16 @@ def raft_paths(plan, cluster, observer):
         plan.do(create_topics("many", 100))
         plan.expect(has_snapshot(leader), within="30s", named="snapshot_is_taken_by_size")
         plan.do(stop(away), wipe(away), start(away))
-        plan.expect(
-            has_logged(away, "Fetching snapshot "),
-            has_logged(away, "Fully truncated the log at "),
-            within="30s",
-            named="snapshot_is_downloaded",
-        )
+        plan.expect(has_logged(away, "Fetching snapshot "), within="30s", named="snapshot_is_fetched")
+        plan.expect(has_logged(away, "Fully truncated the log at "), within="30s", named="log_begins_at_the_snapshot")
         voter_moves.expect_whole(plan, observer, "after_download")
     with plan.phase("the leader is removed"):
         removed, _, heir = plan.name_voters("leader that is removed", "one voter", "other voter")
         plan.do(remove_controller(removed))
         plan.expect(has_new_leader(), within=AN_ELECTION, named="new_leader_after_removal")
         plan.expect(votes_no_more(removed), within="5s", named="removed_leader_is_unlisted")
-        plan.expect(
-            has_logged(removed, f"{BECAME}ResignedState("),
-            has_logged(heir, "Latest set of voters is"),
-            within="5s",
-            named="removed_leader_resigned",
-        )
+        plan.expect(has_logged(removed, f"{BECAME}ResignedState("), within="5s", named="removed_leader_resigned")
+        plan.expect(has_logged(heir, "Latest set of voters is"), within="5s", named="voters_are_applied")
         plan.do(add_controller(removed))
         plan.expect(votes(removed), within="5s", named="added_voter_is_listed")
         plan.expect(follows_leader(observer), within=RecoveryBound(voters=3), named="observer_follows_at_the_end")

@@ -150,11 +150,11 @@ class Plan:
         _called(*every)
         self._collecting += [Do(action, when) for action in every]
 
-    def expect(self, *every: Condition, within: str | Bound, named: str) -> None:
-        """Ask the arm one thing after the other: each met within the time, or FAILED by this name."""
-        _called(*every)
+    def expect(self, condition: Condition, *, within: str | Bound, named: str) -> None:
+        """Ask the arm: met within the time, or FAILED by this name."""
+        _called(condition)
         bound = seconds(within) if isinstance(within, str) else within
-        self._collecting += [Expect(condition, bound, named) for condition in every]
+        self._collecting.append(Expect(condition, bound, named))
 
     def measure(self, name: str, lasts: str) -> None:
         """Measure what the nodes cost for so long while nothing of the harness runs; figures begin with the name.

@@ -214,8 +214,20 @@ def refused(monkeypatch, codes):
     def remove(_wire, address, _cluster, voter):
         return codes["elsewhere"] if address.port != 20 else codes["stranger" if voter[0] else "other disk"]
 
+    def update(_wire, _address, cluster, epoch, voter, listeners):
+        wrong = {
+            "update foreign": cluster != "AAAAAAAAAAAAAAAAAAAAYw",
+            "update over": epoch < led().epoch,
+            "update coming": epoch > led().epoch,
+            "update unreachable": not listeners,
+            "update stranger": voter != (0, uuid.UUID(int=0)),
+        }
+        (kind,) = [kind for kind, is_so in wrong.items() if is_so]
+        return "" if codes[kind].is_done else codes[kind].code
+
     monkeypatch.setattr(quorum_answers, "add_voter", add)
     monkeypatch.setattr(quorum_answers, "remove_voter", remove)
+    monkeypatch.setattr(quorum_answers, "update_voter", update)
     return quorum_answers.voter_changes_are_refused().sample(world_of(led()))
 
 
@@ -226,6 +238,11 @@ REFUSALS = {
     "stranger": Answer("voter_not_found", "nobody"),
     "other disk": Answer("voter_not_found", "another directory"),
     "elsewhere": Answer("not_leader_or_follower"),
+    "update foreign": Answer("inconsistent_cluster_id"),
+    "update over": Answer("fenced_leader_epoch"),
+    "update coming": Answer("unknown_leader_epoch"),
+    "update unreachable": Answer("invalid_request"),
+    "update stranger": Answer("voter_not_found"),
 }
 
 
@@ -259,19 +276,24 @@ REQUEST_MODULES = {"vote": 1, "begin_quorum_epoch": 1, "end_quorum_epoch": 1, "f
 RIGHT = raft_requests.Stray("cluster", 5, 0, 1)
 
 
+def told_apart(port, name, stray):
+    """Return what tells a request from every other that is sent; the directory of another disk is one of chance."""
+    is_elsewhere = stray.receiver_directory is not None
+    return port, name, replace(stray, cluster="", receiver_directory=None), is_elsewhere
+
+
 def checked(monkeypatch, answer=lambda _name, error: error, after=None):
     """Return what comes of asking a cluster that answers so; `error` is what is right."""
     right = {
-        (20 + node, name, stray.epoch, stray.node, stray.last_epoch, stray.topic, stray.receiver): error
+        told_apart(20 + node, name, stray): error
         for node in range(3)
         for _, (name, stray, error) in raft_condition._wrong(replace(RIGHT, receiver=node))
         if stray.cluster == "cluster"
     }
 
     def send(_wire, address, name, stray):
-        key = (address.port, name, stray.epoch, stray.node, stray.last_epoch, stray.topic, stray.receiver)
         own = stray.cluster == "AAAAAAAAAAAAAAAAAAAAYw"
-        return answer(name, right[key] if own else "inconsistent_cluster_id")
+        return answer(name, right[told_apart(address.port, name, stray)] if own else "inconsistent_cluster_id")
 
     monkeypatch.setattr(raft_condition, "send", send)
     quorums = [Quorum(0, 5), after or Quorum(0, 5)]
@@ -291,6 +313,14 @@ def test_a_voter_that_takes_a_wrong_request_is_named(monkeypatch, name):
     sample = checked(monkeypatch, lambda asked, error: "taken" if asked == name else error)
     assert not sample.ok
     assert f"{name} of another cluster, to voter 0: taken, not inconsistent_cluster_id" in sample.problem
+
+
+def test_requests_that_are_taken_without_a_topic_or_for_another_disk_are_named(monkeypatch):
+    sample = checked(
+        monkeypatch, lambda _name, error: "none" if error in ("invalid_request", "invalid_voter_key") else error
+    )
+    for what in ("vote without a topic", "begin_quorum_epoch to another disk of the node", "fetch without a topic"):
+        assert f"{what}, to voter 1: none, not invalid_" in sample.problem
 
 
 def test_a_vote_that_is_granted_to_who_lacks_records_is_a_wrong_answer(monkeypatch):
