@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
+from harness.base.processes import spawn
 from harness.cluster.address import Address
 from harness.cluster.cluster import Cluster
 from harness.cluster.config import parse_properties, server_properties
@@ -152,7 +153,7 @@ def test_a_server_allows_sessions_as_short_as_a_second_and_opens_one_port():
 
 
 def test_zookeeper_that_ends_by_itself_is_told_with_its_last_line(tmp_path):
-    server = ZooKeeperServer(tmp_path, LAUNCH, Address("127.0.0.1", 1))
+    server = ZooKeeperServer(tmp_path, LAUNCH, Address("127.0.0.1", 1), spawn)
     server.check()  # it was not started
     server._process = SimpleNamespace(poll=lambda: 3)
     (tmp_path / "zookeeper").mkdir()

@@ -20,7 +20,8 @@ from harness.cluster.voter_changes import Answer
 from harness.scenario.actions import change_partitions, write_records
 from harness.scenario.actions.change_partitions import create_partition, elect_preferred, elect_unclean, reassign
 from harness.scenario.actions.change_partitions import set_topic as change_topic
-from harness.scenario.actions.write_records import count_lost, let_pass, write
+from harness.scenario.actions.let_pass import let_pass
+from harness.scenario.actions.write_records import count_lost, write
 from harness.scenario.conditions.lost_records import lost
 from harness.scenario.conditions.partition_leaders import (
     elected_after_failure,
@@ -201,7 +202,7 @@ def test_views_are_of_every_running_broker_or_of_none(monkeypatch):
     known = {1: BAR, 2: None}
     monkeypatch.setattr(partitions, "view_of", lambda _wire, address, _topic: known[address.port])
     cluster = SimpleNamespace(wire=None, brokers={number: Address("h", number) for number in known})
-    world = World(cluster, None, {}, "", [], lambda _: 0, lambda: False)
+    world = World(cluster, None, {}, "", [], lambda _: 0, lambda: False, None)
     with pytest.raises(Unreachable, match=r"\[2\] do not know bar"):
         world.views("bar")
     known[2] = BAR
@@ -210,7 +211,7 @@ def test_views_are_of_every_running_broker_or_of_none(monkeypatch):
 
 def test_before_a_fault_watched_partitions_are_looked_at(monkeypatch):
     cluster = SimpleNamespace(wire=None, brokers={1: Address("h", 1)}, quorum=lambda: Quorum(7, 1))
-    world = World(cluster, None, {}, "", [], lambda _: 0, lambda: False)
+    world = World(cluster, None, {}, "", [], lambda _: 0, lambda: False, None)
     world.watched["bar"] = view(1003)
     monkeypatch.setattr(partitions, "view_of", lambda *_: BAR)
     world.remember_leader()
