@@ -140,7 +140,7 @@ def test_the_release_and_a_jar_that_lacks_a_part_of_the_series_are_unknown(bench
         write_jar({each: (stock if each == name else jar).read(each) for each in jar.namelist()}, part)
     kind, _, line = kind_of(part, tmp_path / "part", toolbox)
     assert kind is CandidateKind.UNKNOWN
-    assert "(it lacks RequestManager.bootstrapServers, RequestManager.updateBootstrapServers()): asked" in line
+    assert "(it lacks RequestManager.bootstrapServers, RequestManager.updateBootstrapServers())" in line
 
 
 def test_a_claims_file_is_drafted_from_what_the_jar_changes(bench, patched, toolbox, quiet, tmp_path):

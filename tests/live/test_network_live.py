@@ -122,7 +122,8 @@ def test_a_narrow_link_carries_what_it_has_room_for_and_whole_streams_come_throu
     with listen(network, ONE) as server:
         near = network.places[ZERO].do(lambda: socket.create_connection((network.hosts[ONE], PORT), 1))
         with near, server.accept()[0] as far:
-            far.settimeout(30)
+            for end in (near, far):
+                end.settimeout(30)
             threading.Thread(target=lambda: (near.sendall(sent), near.shutdown(socket.SHUT_WR))).start()
             began, got = time.monotonic(), bytearray()
             while part := far.recv(1 << 16):
