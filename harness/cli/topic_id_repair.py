@@ -13,21 +13,22 @@ from harness.cli.topic_id_options import Collected, Config, Data, Merge, Securit
 
 _PLAN_HELP = help_text(
     "Choose the repair that fits what a check finds, or say why none is safe; nothing is changed.",
-    "Where all directories of a topic agree, their id goes back into ZooKeeper, and no broker restarts. Where they do "
-    "not, the files with the old id are deleted, broker by broker. Exit codes: 0 nothing to repair, 1 a repair, 2 usage "
-    "or harness error, 3 refused.",
+    "Where all directories of a topic agree, their id goes back into ZooKeeper, and no broker restarts. Where they "
+    "do not, the files with the old id are deleted, broker by broker. Exit codes: 0 nothing to repair, 1 a repair, "
+    "2 usage or harness error, 3 refused.",
     examples=(
         (
-            "harness topic-ids plan --zookeeper zk1:2181 --merge broker-1.jsonl --merge broker-2.jsonl --out plan.json",
-            "",
+            "harness topic-ids plan --zookeeper zk1:2181 --merge broker-1.jsonl --out plan.json",
+            "of exports, merged",
         ),
     ),
 )
 _REPAIR_HELP = help_text(
     "Carry out a plan's part: that in ZooKeeper, or with --config that of the broker of this host, which is down.",
-    "Without --apply it only says what it would do. Before anything changes it is copied to --backup, with its SHA-256; "
-    "each change is in the journal there before it is made. Cut short, the same command goes on. It refuses what is not "
-    "safe now: a broker that runs, one whose turn it is not, unclean elections, partitions without a leader.",
+    "Without --apply it only says what it would do. Before anything changes it is copied to --backup, with its "
+    "SHA-256; each change is in the journal there before it is made. Cut short, the same command goes on. It refuses "
+    "what is not safe now: a broker that runs, one whose turn it is not, unclean elections, partitions that nobody "
+    "leads.",
     examples=(
         ("harness topic-ids repair plan.json --backup backup --apply", "put old ids back in ZooKeeper"),
         (
@@ -39,7 +40,7 @@ _REPAIR_HELP = help_text(
 _RESTORE_HELP = help_text(
     "Undo a repair: bring back what its backup has.",
     "Without --apply it only says what it would do. What stands in the place of a file now is kept in the backup.",
-    examples=(("harness topic-ids restore backup --apply", ""),),
+    examples=(("harness topic-ids restore backup --apply", "as it was"),),
 )
 
 Apply = Annotated[bool, typer.Option("--apply", help="Do it; without this nothing is changed.")]
@@ -80,7 +81,7 @@ def repair(
     plan: Annotated[Path, typer.Argument(help="What `harness topic-ids plan --out` wrote.")],
     backup: Annotated[
         Path,
-        typer.Option("--backup", help="A folder to make, for what is changed and the journal.", show_default=False),
+        typer.Option("--backup", help="A folder for what is changed, and the journal.", show_default=False),
     ],
     config: Annotated[
         Path | None,

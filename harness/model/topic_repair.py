@@ -20,8 +20,8 @@ class Choice(StrEnum):
 
 
 MEANS: Mapping[Choice, str] = {
-    Choice.PUT_BACK: "All directories agree: ZooKeeper gets their id, and another controller reads it. Nobody restarts.",
-    Choice.DELETE: "Some directories have the new id: the others lose their file while their broker is down, and get it.",
+    Choice.PUT_BACK: "All directories agree: ZooKeeper gets their id, and another controller reads it.",
+    Choice.DELETE: "Some directories have the new id: the others get it when their broker starts without a file.",
 }
 
 
@@ -67,7 +67,7 @@ class RepairPlan:
 
 @dataclass(frozen=True, slots=True)
 class SavedFile:
-    """A file that a repair deletes: `path` where it stood, `copy` below the backup, its SHA-256, when it was written."""
+    """A file that a repair deletes: `path` where it stood, `copy` below the backup; its digest, when it was written."""
 
     path: str
     copy: str

@@ -125,7 +125,8 @@ def repair_broker(
 def restore(folder: BackupFolder, security: Path | None, *, apply: bool) -> Iterator[str]:
     """Bring back what a repair changed; yield what is done. Raises HarnessError."""
     backup = folder.checked()
-    yield from (f"restore: {each.path}" for each in (*backup.files, *backup.nodes)[:_SHOWN])
+    paths = [*(each.path for each in backup.files), *(each.path for each in backup.nodes)]
+    yield from (f"restore: {path}" for path in paths[:_SHOWN])
     if not apply:
         yield _DRY
         return

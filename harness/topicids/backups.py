@@ -105,8 +105,7 @@ class BackupFolder:
     def _make(self) -> None:
         """Make the folder, or take one that nothing is in. Raises HarnessError, OSError."""
         self.path.mkdir(parents=True, exist_ok=True)
-        for name in (_FILES,):  # what a copy that was killed has left
-            shutil.rmtree(self.path / name, ignore_errors=True)
+        shutil.rmtree(self.path / _FILES, ignore_errors=True)  # what a copy that was killed has left
         if any(self.path.iterdir()):
             raise HarnessError(f"{self.path} is not empty, and no backup of a repair.", "Name another by --backup.")
 

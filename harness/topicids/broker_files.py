@@ -56,8 +56,8 @@ def files_of(plan: RepairPlan, broker: int, data: Sequence[DataDirectory]) -> li
     for disk in data:
         if disk.broker != broker or (disk.cluster_id and plan.cluster_id and disk.cluster_id != plan.cluster_id):
             raise HarnessError(
-                f"{disk.path} belongs to broker {disk.broker} of cluster {disk.cluster_id or 'unknown'}, and the plan is "
-                f"about broker {broker} of cluster {plan.cluster_id or 'unknown'}.",
+                f"{disk.path} belongs to broker {disk.broker} of cluster {disk.cluster_id or 'unknown'}, and the plan "
+                f"is about broker {broker} of cluster {plan.cluster_id or 'unknown'}.",
                 "Name that broker's server.properties.",
             )
     old = {each.topic: each.on_disk for each in plan.chosen(Choice.DELETE)}

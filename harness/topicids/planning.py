@@ -1,10 +1,10 @@
 """Which repair fits what a check has found, and why there is none that is safe; pure.
 
 Put back: where every directory of a topic has the same id, and ZooKeeper another one or none, ZooKeeper is the odd one.
-Delete: where some directories already have ZooKeeper's id, the file of the others goes while their broker is down; Kafka
-takes a log without `partition.metadata` under whatever id it is told (ReplicaManager.becomeLeaderOrFollower), and keeps
-its leader epochs, by which it truncates exactly. From its broker's restart on a replica cannot follow leaders of the old
-id, so that the last broker alone holds what was written meanwhile: an unclean election in that time loses it.
+Delete: where some directories already have ZooKeeper's id, the file of the others goes while their broker is down.
+Kafka takes a log without `partition.metadata` under whatever id it is told (ReplicaManager.becomeLeaderOrFollower), and
+keeps its leader epochs, by which it truncates exactly. From its broker's restart on a replica cannot follow leaders
+that have the old id, so that the last broker alone holds what was written meanwhile: an unclean election loses it.
 """
 
 from __future__ import annotations

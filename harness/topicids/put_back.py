@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 
 from harness.base.errors import HarnessError
 from harness.base.json import parse_json
@@ -76,11 +77,8 @@ def change_controller(zookeeper: ZooKeeper, folder: BackupFolder) -> int:
 
     before = _epoch(zookeeper)
     folder.note("delete", CONTROLLER)
-    with zookeeper.asked(CONTROLLER):
-        try:
-            zookeeper.client.delete(CONTROLLER)
-        except NoNodeError:  # an election is under way
-            pass
+    with zookeeper.asked(CONTROLLER), suppress(NoNodeError):  # an election is under way
+        zookeeper.client.delete(CONTROLLER)
     deadline = time.monotonic() + _CONTROLLER_SECONDS
     while (epoch := _epoch(zookeeper)) <= before or zookeeper.get(CONTROLLER) is None:
         if time.monotonic() > deadline:
