@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from harness.base.errors import HarnessError
-from harness.cli import common
+from harness.cli import common, topic_id_repair
 from harness.cli.helptext import help_text
+from harness.cli.topic_id_options import Collected, Config, Data, Merge, MetadataLog, Security, ZooKeeper
 
 _CHECK_HELP = help_text(
     "Compare the topic id in every partition's directory with the cluster's, before a broker restarts.",
@@ -25,43 +26,12 @@ _CHECK_HELP = help_text(
     ),
 )
 
-Data = Annotated[
-    list[Path] | None,
-    typer.Option("--data", help="A data directory of a broker; may be given again.", show_default=False),
-]
-Config = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--config",
-        help="A broker's server.properties: its data directories, and where its cluster is; may be given again.",
-        show_default=False,
-    ),
-]
-Collected = Annotated[
-    list[Path] | None,
-    typer.Option("--collected", help="A folder of files copied from brokers; may be given again.", show_default=False),
-]
-Merge = Annotated[
-    list[Path] | None,
-    typer.Option("--merge", help="What --export wrote on a broker's host; may be given again.", show_default=False),
-]
-ZooKeeper = Annotated[
-    str, typer.Option("--zookeeper", help="The ensemble: host:port,host:port/chroot.", show_default=False)
-]
-Security = Annotated[
-    Path | None,
-    typer.Option("--zookeeper-security", help="A TOML file with [tls], [sasl] or [digest].", show_default=False),
-]
-MetadataLog = Annotated[
-    Path | None,
-    typer.Option("--metadata-log", help="The folder __cluster_metadata-0 of a KRaft node.", show_default=False),
-]
-
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     topic_ids = typer.Typer(no_args_is_help=True, help="Topic ids on disks beside those of the cluster.")
     topic_ids.command("check", help=_CHECK_HELP)(check)
+    topic_id_repair.register(topic_ids)
     app.add_typer(topic_ids, name="topic-ids")
 
 

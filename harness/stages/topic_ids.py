@@ -70,7 +70,7 @@ def check(sources: Sources, data: tuple[DataDirectory, ...]) -> TopicIdCheck:
 def cluster_of(sources: Sources) -> ClusterTopics:
     """Return the topics of the cluster that is named, if need be by a server.properties."""
     configs = [read_broker_config(path) for path in sources.configs]
-    zookeeper = sources.zookeeper or _first(each.zookeeper for each in configs)
+    zookeeper = zookeeper_of(sources)
     log = sources.metadata_log or next((each.metadata_log for each in configs if each.metadata_log), None)
     if sources.zookeeper and sources.metadata_log:
         raise HarnessError("--zookeeper and --metadata-log are two clusters' ways.", _WHERE)
@@ -80,6 +80,11 @@ def cluster_of(sources: Sources) -> ClusterTopics:
     if log is None:
         raise HarnessError("Nothing says where the cluster's own ids are.", _WHERE)
     return topics_of_log(log)
+
+
+def zookeeper_of(sources: Sources) -> str:
+    """Return the ensemble that is named, if need be by a server.properties; empty where none is."""
+    return sources.zookeeper or _first(read_broker_config(path).zookeeper for path in sources.configs)
 
 
 def security_of(sources: Sources) -> ZooKeeperSecurity:

@@ -28,6 +28,7 @@ class Purpose(StrEnum):
     COMPILER = "compiler"  # ecj, which compiles where there is no JDK
     COVERAGE_AGENT = "coverage-agent"  # JaCoCo in a node, which notes the lines that run
     COVERAGE_READER = "coverage-reader"  # JaCoCo's command line, which reads what the agent noted
+    OLD_TOPICS = "old-topics"  # the kafka-topics of a Kafka from before topic ids, which writes to ZooKeeper itself
     RUNTIME = "runtime"  # a jar of Kafka's class path
     SOURCES = "sources"  # the released sources of the module under test
     TESTS = "tests"  # upstream's tests of the module, and everything that they need beyond RUNTIME

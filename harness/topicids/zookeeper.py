@@ -97,7 +97,7 @@ class ZooKeeper:
         """Return the names below a node, sorted; none where there is no such node."""
         from kazoo.exceptions import NoNodeError
 
-        with self._asked(path):
+        with self.asked(path):
             try:
                 return sorted(self.client.get_children(path))
             except NoNodeError:
@@ -106,7 +106,7 @@ class ZooKeeper:
     def _answered(self, path: str, answer: Any) -> Iterator[Node]:
         from kazoo.exceptions import NoNodeError
 
-        with self._asked(path):
+        with self.asked(path):
             try:
                 data, stat = answer.get(timeout=_CONNECT_SECONDS)
             except NoNodeError:  # it was deleted since it was listed
@@ -114,7 +114,7 @@ class ZooKeeper:
         yield Node(path, data or b"", stat.version, stat.ctime / 1000, stat.mzxid)
 
     @contextmanager
-    def _asked(self, path: str) -> Iterator[None]:
+    def asked(self, path: str) -> Iterator[None]:
         """Make a sentence of what goes wrong."""
         from kazoo.exceptions import AuthFailedError, KazooException, NoAuthError
         from kazoo.handlers.threading import KazooTimeoutError

@@ -1,0 +1,40 @@
+"""Where disks and the cluster's ids are to be had from: what the commands of `harness topic-ids` share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Data = Annotated[
+    list[Path] | None,
+    typer.Option("--data", help="A data directory of a broker; may be given again.", show_default=False),
+]
+Config = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--config",
+        help="A broker's server.properties: its data directories, and where its cluster is; may be given again.",
+        show_default=False,
+    ),
+]
+Collected = Annotated[
+    list[Path] | None,
+    typer.Option("--collected", help="A folder of files copied from brokers; may be given again.", show_default=False),
+]
+Merge = Annotated[
+    list[Path] | None,
+    typer.Option("--merge", help="What --export wrote on a broker's host; may be given again.", show_default=False),
+]
+ZooKeeper = Annotated[
+    str, typer.Option("--zookeeper", help="The ensemble: host:port,host:port/chroot.", show_default=False)
+]
+Security = Annotated[
+    Path | None,
+    typer.Option("--zookeeper-security", help="A TOML file with [tls], [sasl] or [digest].", show_default=False),
+]
+MetadataLog = Annotated[
+    Path | None,
+    typer.Option("--metadata-log", help="The folder __cluster_metadata-0 of a KRaft node.", show_default=False),
+]

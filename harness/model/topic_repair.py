@@ -1,0 +1,95 @@
+"""How topic ids that differ are to be repaired, what was kept of what a repair changed, and what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from harness.model.topic_ids import Place
+
+SCHEMA = 1
+BACKUP_SCHEMA = 1
+
+
+class Choice(StrEnum):
+    """What brings directories and ZooKeeper together again."""
+
+    PUT_BACK = "put the old id back in ZooKeeper"
+    DELETE = "delete the files with the old id"
+
+
+MEANS: Mapping[Choice, str] = {
+    Choice.PUT_BACK: "All directories agree: ZooKeeper gets their id, and another controller reads it.",
+    Choice.DELETE: "Some directories have the new id: the others get it when their broker starts without a file.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRepair:
+    """What is to be done about one topic.
+
+    `in_zookeeper` is the id that ZooKeeper has (empty: none), `on_disk` those that go or, put back, the one that stays.
+    `places` are the directories that differ.
+    """
+
+    topic: str
+    choice: Choice
+    in_zookeeper: str
+    on_disk: tuple[str, ...]
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RepairPlan:
+    """What is to be done about all of them: by `refusals`, if there are any, nothing.
+
+    `order` are the brokers whose files are deleted, one after the other; `brokers` all that were seen.
+    """
+
+    zookeeper: str
+    cluster_id: str
+    brokers: tuple[int, ...]
+    order: tuple[int, ...]
+    topics: tuple[TopicRepair, ...]
+    refusals: tuple[str, ...]
+    schema: int = SCHEMA
+
+    def chosen(self, choice: Choice) -> tuple[TopicRepair, ...]:
+        """Return the topics of one choice."""
+        return tuple(each for each in self.topics if each.choice is choice)
+
+    @property
+    def exit_code(self) -> int:
+        """0 nothing to repair, 1 a repair is there, 3 refused."""
+        return 3 if self.refusals else 1 if self.topics else 0
+
+
+@dataclass(frozen=True, slots=True)
+class SavedFile:
+    """A file that a repair deletes: `path` where it stood, `copy` below the backup; its digest, when it was written."""
+
+    path: str
+    copy: str
+    sha256: str
+    written_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class SavedNode:
+    """A node of ZooKeeper that a repair changes: what stood there, and what was put there."""
+
+    path: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """What a repair kept before it changed anything: files of the data directories of one host, or nodes."""
+
+    zookeeper: str
+    data: tuple[str, ...]
+    files: tuple[SavedFile, ...]
+    nodes: tuple[SavedNode, ...]
+    schema: int = BACKUP_SCHEMA
