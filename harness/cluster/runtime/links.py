@@ -117,8 +117,7 @@ class Links:
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._forwarder is None:
-            place = self._network.join(_NAME, _DEVICE, _HOST)
-            self._network.places[_NAME] = place
+            place = self._network.join_late(_NAME, _DEVICE, _HOST)
             self._network.hub.do(_leave_nothing_to_the_other_end)
             number = self._network.hub.do(lambda: socket.if_nametoindex(_DEVICE))
             self._network.routing.ask([route(number, by=_HOST, table=_TABLE)])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import select
 import socket
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -46,7 +46,8 @@ _SETTINGS = {
 _EAR_PORT = 7
 _CUT_PRIORITY = 100
 _UNHEARD_SECONDS = 0.03
-_HEARD_SECONDS = 1.0
+_HEARD_SECONDS = 5.0
+_AGAIN_SECONDS = 0.02
 _LEAVE_SECONDS = 5.0
 
 Pair = tuple[str, str]  # who sends, and to whom
@@ -76,23 +77,39 @@ class Network:
         except OSError as error:
             self.close()
             raise HarnessError(f"The network of the run was not made: {error}.", "Run `harness doctor`.") from error
+        except HarnessError:
+            self.close()
+            raise
 
     def _make(self) -> None:
         self._hub = Place("hub")
         self._hub.do(_set_up_hub)
         self._routing = self._hub.do(Rtnetlink)
         for number, (name, host) in enumerate(self.hosts.items()):
-            self.places[name] = self.join(name, f"h{number}", host)
-            self._ears[name] = self.places[name].do(lambda at=host: _ear(at))  # type: ignore[misc]
+            self.join(name, f"h{number}", host)
+        self._see_that_all_are_there([name for name in self.hosts if name != HARNESS])
 
     def join(self, name: str, device: str, host: str) -> Place:
         """Make a host, and connect it with the hub, where the link is called `device`. Raises OSError."""
-        place = Place(name, self.hub)
+        self.hosts[name] = host
+        self.places[name] = place = Place(name, self.hub)
         self.routing.ask([veth(device, "eth0", place.file)])
         number = self.hub.do(lambda: socket.if_nametoindex(device))
         self.routing.ask([up(number), address(number, HUB), route(number, host)])
         place.do(lambda: _set_up_host(host))
+        self._ears[name] = place.do(lambda: _ear(host))
         return place
+
+    def join_late(self, name: str, device: str, host: str) -> Place:
+        """Make one more host in a network that is in use; return when it is reached. Raises OSError, HarnessError."""
+        place = self.join(name, device, host)
+        self._see_that_all_are_there([name])
+        return place
+
+    def _see_that_all_are_there(self, names: Iterable[str]) -> None:
+        ways = {way for name in names for way in ((HARNESS, name), (name, HARNESS))}
+        if deaf := ways - self.heard(ways, _HEARD_SECONDS):
+            raise HarnessError(f"The network of the run is incomplete: {_told(deaf)} did not come through.")
 
     @property
     def hub(self) -> Place:
@@ -145,19 +162,26 @@ class Network:
         return Rule(self.hosts[source], self.hosts[target], action, _CUT_PRIORITY)
 
     def heard(self, pairs: Collection[Pair], within: float) -> set[Pair]:
-        """Send a datagram for each pair, and return those that arrived in so many seconds; at once when all did."""
+        """Return for which pairs a datagram came through within so many seconds; at once when all did.
+
+        What has not arrived is sent again and again: a link that was just made drops packets until the kernel has
+        noticed that it is up, which can take a second (linkwatch).
+        """
         waiting = {f"{next(self._marks)}".encode(): pair for pair in pairs}
         arrived: set[Pair] = set()
-        for mark, (source, target) in waiting.items():
-            with suppress(OSError):  # a refusal of an earlier one, told now
-                self._ears[source].sendto(mark, (self.hosts[target], _EAR_PORT))
-        deadline = time.monotonic() + within
         listening = [self._ears[target] for target in {target for _, target in pairs}]
+        deadline = time.monotonic() + within
         while len(arrived) < len(waiting) and (left := deadline - time.monotonic()) > 0:
-            for ear in select.select(listening, [], [], left)[0]:
+            self._send({mark: pair for mark, pair in waiting.items() if pair not in arrived})
+            for ear in select.select(listening, [], [], min(left, _AGAIN_SECONDS))[0]:
                 with suppress(OSError):
                     arrived |= {waiting[mark]} if (mark := ear.recv(64)) in waiting else set()
         return arrived
+
+    def _send(self, marks: Mapping[bytes, Pair]) -> None:
+        for mark, (source, target) in marks.items():
+            with suppress(OSError):  # a refusal of an earlier one, told now
+                self._ears[source].sendto(mark, (self.hosts[target], _EAR_PORT))
 
     def close(self) -> None:
         """End every namespace. Raises HarnessError when a process is left in one, after it was named."""
@@ -220,8 +244,6 @@ def _try_it() -> None:
     network = Network([0, 1])
     try:
         pair = (host_name(0), host_name(1))
-        if not network.heard([pair, pair[::-1]], _HEARD_SECONDS):
-            raise HarnessError("Nothing comes through between two namespaces.")
         network.cut([pair], refuse=False)
         network.heal([pair])
     finally:
