@@ -13,8 +13,9 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.cluster import probes
 from harness.cluster.address import Address
-from harness.cluster.config import NodeConfig, SecureListeners
+from harness.cluster.config import CONTROLLER_LISTENER, NodeConfig, SecureListeners
 from harness.cluster.formatting import kafka_uuid, new_uuid
+from harness.cluster.host_names import HostNames, host_name_of
 from harness.cluster.install import Install
 from harness.cluster.modes.base import ClusterMode
 from harness.cluster.modes.kraft import Kraft
@@ -60,17 +61,22 @@ class Cluster:
         self._dead: list[Address] = []
         self._closed = False
         self._zookeeper = self.runtime.take(ZOOKEEPER) if topology.mode is Mode.ZOOKEEPER else None
+        self._host_names = HostNames(folder)
         self.mode = self._mode(folder, launch, template)
         listening = {node: self._listening(node) for node in topology.node_ids}
         quorum = {node: _quorum_address(listening[node]) for node in topology.voter_ids}
         self.secrets = make_secrets(folder, self._hosts(listening.values())) if topology.secured else None
         secured = security_properties(self.secrets) if self.secrets else {}
+        named = (self._host_names.flag,) if topology.names else ()
+        launch = replace(
+            launch, overlay={**launch.overlay, **secured}, extra_flags=(*launch.extra_flags, *named)
+        )
         self.nodes = {
             node: Node(
                 replace(listening[node], voters=quorum),
                 new_uuid(),
                 folder / str(node),
-                replace(launch, overlay={**launch.overlay, **secured}) if secured else launch,
+                launch,
                 install,
                 self.wire,
                 observe,
@@ -85,18 +91,33 @@ class Cluster:
         if self._zookeeper is None:
             if template is None:
                 raise HarnessError(f"Nodes of Kafka {launch.line.name} are not started in KRaft.")
-            return Kraft(lambda: self.voters, self.wire, self.id, template, static=self.topology.static_voters)
+            return Kraft(lambda: self.voters, self.topology, self.wire, self.id, template)
         server = ZooKeeperServer(folder, launch, self._zookeeper, self.runtime.spawner(ZOOKEEPER))
         return InZooKeeper(server, session_ms(launch.overlay))
 
     def _listening(self, node: int) -> NodeConfig:
         """Choose new addresses for a node."""
         take, roles = partial(self.runtime.take, node), self.topology
-        broker, controller = node in roles.broker_ids, node in roles.voter_ids
+        broker, controller = node in roles.broker_ids, node in roles.controller_ids
         secure = SecureListeners(take() if broker else None, take() if controller else None) if roles.secured else None
-        return NodeConfig(
-            node, take() if broker else None, take() if controller else None, {}, False, secure, self._zookeeper
+        listening = NodeConfig(
+            node,
+            take() if broker else None,
+            take() if controller else None,
+            {},
+            voters_by_log=roles.bootstrap_servers or node in roles.spare_ids,
+            secure=secure,
+            zookeeper=self._zookeeper,
         )
+        return self._named(listening) if roles.names else listening
+
+    def _named(self, listening: NodeConfig) -> NodeConfig:
+        """Give a controller its host name, which resolves to where it listens."""
+        if listening.controller is None:
+            return listening
+        name = host_name_of(listening.node)
+        self._host_names.resolve(name, listening.controller.host)
+        return replace(listening, name=name)
 
     @staticmethod
     def _hosts(listening: Iterable[NodeConfig]) -> list[str]:
@@ -124,8 +145,8 @@ class Cluster:
 
     @property
     def voters(self) -> list[Node]:
-        """The controllers, running or not."""
-        return [self.nodes[node] for node in self.topology.voter_ids]
+        """The controllers, running or not; also those that are to vote later, or do not vote any more."""
+        return [self.nodes[node] for node in self.topology.controller_ids]
 
     @property
     def brokers(self) -> dict[int, Address]:
@@ -134,13 +155,18 @@ class Cluster:
 
     @property
     def controllers(self) -> dict[int, Address]:
-        """Where each voter listens (or listened last)."""
+        """Where each controller listens (or listened last)."""
         return {node.id: node.config.controller for node in self.voters if node.config.controller is not None}
 
     @property
+    def endpoints(self) -> dict[int, Address]:
+        """Where each controller says that it listens: what a voter set should name, as the harness reads one."""
+        return {node.id: node.config.announced[CONTROLLER_LISTENER] for node in self.voters}
+
+    @property
     def quorum_addresses(self) -> dict[int, Address]:
-        """Where other nodes reach each voter: what their configurations name."""
-        return {node.id: _quorum_address(node.config) for node in self.voters}
+        """Where other nodes reach each voter with which the cluster began: what their configurations name."""
+        return {node: _quorum_address(self.nodes[node].config) for node in self.topology.voter_ids}
 
     @property
     def running(self) -> list[Node]:
@@ -159,8 +185,8 @@ class Cluster:
             found |= {f"broker {node.id}{after}": f"broker {who}{after}" for after in _AFTER_A_NUMBER}
             for known in node.configs:
                 left = "" if known.listeners == node.config.listeners else " left"
-                for name, address in {**known.broker_listeners, **known.controller_listeners}.items():
-                    found[str(address)] = f"<{whose}{left} {name.lower()}>"
+                for listeners in (known.broker_listeners, known.controller_listeners, known.announced):
+                    found |= {str(at): f"<{whose}{left} {name.lower()}>" for name, at in listeners.items()}
         return found
 
     def quorum(self) -> Quorum:
@@ -226,7 +252,7 @@ class Cluster:
         target, deadline, last = self.nodes[node], time.monotonic() + within, "no leader answered"
         while time.monotonic() < deadline and not self._closed:
             quorum = self.quorum()
-            if quorum.endpoints.get(node) == target.config.controller:
+            if quorum.endpoints.get(node) == self.endpoints[node]:
                 return ""
             if quorum.leader >= 0:
                 last = self._send_endpoint(quorum, target) or "the voter set did not change"
@@ -242,7 +268,7 @@ class Cluster:
                 cluster,
                 quorum.epoch,
                 (target.id, target.directory),
-                target.config.controller_listeners,
+                target.config.announced,
             )
         except Unreachable as error:
             return str(error)
@@ -268,4 +294,4 @@ class Cluster:
 
 def _quorum_address(known: NodeConfig) -> Address:
     """Return where other nodes reach a voter."""
-    return next(iter(known.controller_listeners.values()))
+    return next(iter(known.announced.values()))

@@ -58,11 +58,26 @@ def kraft(
     static_voters: bool = False,
     secured: bool = False,
     network: bool = False,
+    spares: int = 0,
+    bootstrap_servers: bool = False,
+    names: bool = False,
 ) -> Topology:
     """Return a KRaft topology of voters, brokers too when combined, and broker-only observers (see Topology)."""
     if controllers < 1 or observers < 0:
         raise ValueError(f"a cluster of {controllers} controllers and {observers} observers cannot start")
-    return Topology(controllers, observers, combined, static_voters, secured, network)
+    if static_voters and (spares or bootstrap_servers):
+        raise ValueError("static voters are configured by id and address, and nobody can be added to them")
+    return Topology(
+        controllers,
+        observers,
+        combined,
+        static_voters,
+        secured,
+        network,
+        spares=spares,
+        bootstrap_servers=bootstrap_servers,
+        names=names,
+    )
 
 
 def zookeeper(*, brokers: int) -> Topology:
