@@ -68,9 +68,7 @@ class Cluster:
         self.secrets = make_secrets(folder, self._hosts(listening.values())) if topology.secured else None
         secured = security_properties(self.secrets) if self.secrets else {}
         named = (self._host_names.flag,) if topology.names else ()
-        launch = replace(
-            launch, overlay={**launch.overlay, **secured}, extra_flags=(*launch.extra_flags, *named)
-        )
+        launch = replace(launch, overlay={**launch.overlay, **secured}, extra_flags=(*launch.extra_flags, *named))
         self.nodes = {
             node: Node(
                 replace(listening[node], voters=quorum),
@@ -166,7 +164,11 @@ class Cluster:
     @property
     def quorum_addresses(self) -> dict[int, Address]:
         """Where other nodes reach each voter with which the cluster began: what their configurations name."""
-        return {node: _quorum_address(self.nodes[node].config) for node in self.topology.voter_ids}
+        return {node: self.reached_at(node) for node in self.topology.voter_ids}
+
+    def reached_at(self, node: int) -> Address:
+        """Return where other nodes reach a controller."""
+        return _quorum_address(self.nodes[node].config)
 
     @property
     def running(self) -> list[Node]:
@@ -215,18 +217,43 @@ class Cluster:
         """
         target = self.nodes[node]
         graceful = target.stop()
-        moved = target.config
         if new_addresses:
-            new = self._listening(node)
-            moved = replace(moved, broker=new.broker, controller=new.controller, secure=new.secure)
-            self._moved.add(node)
-        if moved.controller is not None:
-            moved = replace(moved, voters={**self.quorum_addresses, node: _quorum_address(moved)})
-        if voters is not None:
-            moved = replace(moved, voters=voters)
-        self.mode.before_start(target)
-        target.start(moved)
+            self._move(target)
+        self._start_again([node], voters)
         return graceful
+
+    def start_elsewhere(self, nodes: Iterable[int]) -> None:
+        """Start nodes that are down at new addresses, all at once; voters are configured as `restart` says."""
+        moved = list(nodes)
+        for node in moved:
+            self._move(self.nodes[node])
+        self._start_again(moved)
+
+    def change_host(self, node: int) -> bool:
+        """Stop a controller that has a host name, and start it at another host by the same name and port.
+
+        Returns False when it had to be killed to stop. Raises HarnessError where the runtime gives a node one host.
+        """
+        target = self.nodes[node]
+        graceful, old = target.stop(), target.config.controller
+        assert old is not None
+        new = self.runtime.another_host(old)
+        self._host_names.resolve(target.config.name, new.host)
+        target.config = replace(target.config, controller=new)
+        self._moved.add(node)
+        self._start_again([node])
+        return graceful
+
+    def _move(self, target: Node) -> None:
+        """Give a node that is down new addresses."""
+        new = self._listening(target.id)
+        target.config = replace(target.config, broker=new.broker, controller=new.controller, secure=new.secure)
+        self._moved.add(target.id)
+
+    def _start_again(self, nodes: Iterable[int], voters: Mapping[int, Address] | None = None) -> None:
+        for node in nodes:
+            of_voter = self.quorum_addresses if node in self.topology.voter_ids else None
+            self.start([node], of_voter if voters is None else voters)
 
     def has_moved(self, node: int) -> bool:
         """Whether the node was restarted at new addresses in this run."""
@@ -240,7 +267,7 @@ class Cluster:
         target = self.nodes[node]
         shutil.rmtree(target.data_dir)
         target.directory = new_uuid() if new_identity else target.directory
-        target.config = replace(target.config, voters_by_log=target.is_voter)
+        target.config = replace(target.config, voters_by_log=target.is_voter or self.topology.bootstrap_servers)
         self.mode.wipe(target)
 
     def register_endpoint(self, node: int, within: float) -> str:

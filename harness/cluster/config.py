@@ -65,8 +65,8 @@ class NodeConfig:
     voter's id to the controller address that this node's `controller.quorum.voters` names for it, right or wrong. With
     `voters_by_log` they are only where it asks first (`controller.quorum.bootstrap.servers`), and who votes is what the
     log says: a controller whose log is empty must not believe that it votes. In a `secure` cluster nodes speak to each
-    other on listeners of their own, the harness on the plain ones. A broker that asks `zookeeper` asks no quorum. Others
-    know its controller by the host `name`, where it has one.
+    other on listeners of their own, the harness on the plain ones. A broker that asks `zookeeper` asks no quorum.
+    Others know its controller by the host `name`, where it has one.
     """
 
     node: int

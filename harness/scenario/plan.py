@@ -90,6 +90,11 @@ def zookeeper(*, brokers: int) -> Topology:
 class ClusterRef:
     """The cluster as a plan speaks of it."""
 
+    def __init__(self, topology: Topology) -> None:
+        self.spares = tuple(
+            fixed(node, f"new controller {number}") for number, node in enumerate(topology.spare_ids, 1)
+        )
+
     @property
     def leader(self) -> NodeRef:
         """Whoever leads when the step runs."""
@@ -258,7 +263,7 @@ class Scenario:
             for node in self.topology.observer_ids
         ]
         try:
-            self.build(plan, ClusterRef(), *observers)
+            self.build(plan, ClusterRef(self.topology), *observers)
         except (Exception, SystemExit) as error:
             raise mistake(f"The plan of {self.name} in {self.file} cannot be built", error, self.file) from error
         return plan
