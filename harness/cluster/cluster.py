@@ -61,20 +61,19 @@ class Cluster:
         self._dead: list[Address] = []
         self._closed = False
         self._zookeeper = self.runtime.take(ZOOKEEPER) if topology.mode is Mode.ZOOKEEPER else None
-        self._host_names = HostNames(folder)
+        self._host_names = HostNames(folder, topology.node_ids)
         self.mode = self._mode(folder, launch, template)
         listening = {node: self._listening(node) for node in topology.node_ids}
         quorum = {node: _quorum_address(listening[node]) for node in topology.voter_ids}
         self.secrets = make_secrets(folder, self._hosts(listening.values())) if topology.secured else None
         secured = security_properties(self.secrets) if self.secrets else {}
-        named = (self._host_names.flag,) if topology.names else ()
-        launch = replace(launch, overlay={**launch.overlay, **secured}, extra_flags=(*launch.extra_flags, *named))
+        launch = replace(launch, overlay={**launch.overlay, **secured})
         self.nodes = {
             node: Node(
                 replace(listening[node], voters=quorum),
                 new_uuid(),
                 folder / str(node),
-                launch,
+                self._with_names(launch, node) if topology.names else launch,
                 install,
                 self.wire,
                 observe,
@@ -108,6 +107,9 @@ class Cluster:
             zookeeper=self._zookeeper,
         )
         return self._named(listening) if roles.names else listening
+
+    def _with_names(self, launch: Launch, node: int) -> Launch:
+        return replace(launch, extra_flags=(*launch.extra_flags, *self._host_names.flags(node)))
 
     def _named(self, listening: NodeConfig) -> NodeConfig:
         """Give a controller its host name, which resolves to where it listens."""
@@ -203,6 +205,11 @@ class Cluster:
         for node in map(self.nodes.__getitem__, nodes):
             self.mode.before_start(node)
             node.start(replace(node.config, voters=voters) if voters is not None else None)
+
+    def start_without_names(self, node: int) -> None:
+        """Start a node that cannot resolve controllers' names, configured with where the first voters listen."""
+        self._host_names.forget(node)
+        self.start([node], {voter: self.controllers[voter] for voter in self.topology.voter_ids})
 
     def dead_address(self) -> Address:
         """Return an address at which nobody will answer for as long as this cluster lives."""

@@ -65,6 +65,8 @@ def kraft(
     """Return a KRaft topology of voters, brokers too when combined, and broker-only observers (see Topology)."""
     if controllers < 1 or observers < 0:
         raise ValueError(f"a cluster of {controllers} controllers and {observers} observers cannot start")
+    if names and (network or secured):
+        raise ValueError("host names are for controllers on loopback: leave network and secured out")
     if static_voters and (spares or bootstrap_servers):
         raise ValueError("static voters are configured by id and address, and nobody can be added to them")
     return Topology(

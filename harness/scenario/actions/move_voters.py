@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harness.scenario.actions.stop import KILLED
 from harness.scenario.steps import Fault
 from harness.scenario.verbs import fault
 from harness.scenario.world import World
@@ -12,20 +11,19 @@ from harness.scenario.world import World
 
 @dataclass(frozen=True, slots=True)
 class MoveVoters(Fault):
-    """Stop every voter, then start each at new ports; their configurations name the new addresses."""
+    """Kill every voter, then start each at new ports; their configurations name the new addresses."""
 
-    description: str = "stop every voter, and start all of them on new ports, configured with the new addresses of all"
+    description: str = "kill every voter, and start all of them on new ports, configured with the new addresses of all"
 
     def perform(self, world: World) -> None:
-        """Stop them one after the other: the last ones have no majority any more, and are killed."""
+        """Kill them: those that would be stopped last have no majority, and do not end by themselves."""
         voters = world.cluster.topology.voter_ids
         for node in voters:
-            if not world.cluster.nodes[node].stop():
-                world.note(KILLED, node)
+            world.cluster.nodes[node].kill()
         world.cluster.start_elsewhere(voters)
 
 
 @fault
 def move_voters() -> MoveVoters:
-    """Stop every voter and start all of them on new ports, configured with the new addresses of all."""
+    """Kill every voter and start all of them on new ports, configured with the new addresses of all."""
     return MoveVoters()
