@@ -44,12 +44,12 @@ def move_all_voters_but_one(plan: Plan, observer: NodeRef) -> NodeRef:
     with plan.phase("a follower moves"):
         plan.do(restart(first, ports="new"))
         plan.guard(is_up(), within="60s")
-        plan.do(register_endpoint(first))
+        plan.do(register_endpoint(first), count_right_addresses(observer))
         plan.guard(voters_caught_up(), follows_leader(observer), within="30s")
     with plan.phase("the leader moves"):
         plan.do(restart(leader, ports="new"))
         plan.guard(has_new_leader(), is_up(), within="60s")
-        plan.do(register_endpoint(leader))
+        plan.do(register_endpoint(leader), count_right_addresses(observer))
     with plan.phase("a moved voter leads"):
         plan.do(restart(last, ports="same"), when=leads(last))
         plan.guard(has_leader(), is_up(), within="60s")
