@@ -6,11 +6,13 @@ import pytest
 from kio.schema.errors import ErrorCode
 from kio.schema.incremental_alter_configs.v1 import request as schemas
 
-from harness.cluster import log_levels, probes
+from harness.cluster import log_levels, partitions, probes
 from harness.cluster.address import Address
 from harness.cluster.probes import ClusterMetadata, Quorum
+from harness.cluster.protocol import Unreachable
 from harness.cluster.topology import Topology
 from harness.cluster.voter_changes import Answer
+from harness.scenario.actions.append_in_vain import append_in_vain
 from harness.scenario.actions.count_right_addresses import count_right_addresses
 from harness.scenario.actions.log_at import log_connections
 from harness.scenario.actions.move_voters import move_voters
@@ -127,3 +129,35 @@ def test_a_level_that_stays_as_it_was_is_told(levels):
         log_on()
     with pytest.raises(ActionFailed, match="is no broker that runs"):
         log_on(brokers={})
+
+
+@pytest.fixture
+def controller(monkeypatch):
+    """A controller that answers a request for topics so, or not at all; what it was asked is in `asked`."""
+    said = SimpleNamespace(answer=None, asked=[])
+
+    def create(_wire, address, topics, _config, _timeout):
+        said.asked.append((address, topics))
+        if said.answer is None:
+            raise Unreachable("no answer within 0.5 s")
+        return said.answer
+
+    monkeypatch.setattr(partitions, "create_topics", create)
+    return said
+
+
+def append():
+    world = SimpleNamespace(cluster=SimpleNamespace(wire=None, controllers={1: at(21)}))
+    append_in_vain(fixed(1, "the leader"), topics=2).perform(world)
+
+
+def test_a_leader_that_never_answers_has_appended_in_vain(controller):
+    append()
+    assert controller.asked == [(at(21), {"in-vain-0": [(1,)], "in-vain-1": [(1,)]})]
+
+
+@pytest.mark.parametrize(("answer", "told"), [("", "the topics are there"), ("not_controller", "not_controller")])
+def test_a_leader_that_answers_has_a_majority_or_did_nothing(controller, answer, told):
+    controller.answer = answer
+    with pytest.raises(ActionFailed, match=f"answered: {told}"):
+        append()
