@@ -15,7 +15,7 @@ from harness.scenario import (
 )
 
 
-@scenario(kraft(controllers=3, observers=1, network=True), suite="faults", budget="4m")
+@scenario(kraft(controllers=3, observers=1, network=True), suite=("faults", "gaps"), budget="4m")
 def observer_cut(plan, cluster, observer):
     """Does the observer find the same leader again, once a cut between them heals, with only stale addresses to ask?
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.cluster import probes
 from harness.cluster.address import Address
-from harness.cluster.config import NodeConfig, SecureListeners
+from harness.cluster.config import CONTROLLER_LISTENER, NodeConfig, SecureListeners
 from harness.cluster.formatting import kafka_uuid, new_uuid
+from harness.cluster.host_names import HostNames, host_name_of
 from harness.cluster.install import Install
 from harness.cluster.modes.base import ClusterMode
 from harness.cluster.modes.kraft import Kraft
@@ -60,17 +61,19 @@ class Cluster:
         self._dead: list[Address] = []
         self._closed = False
         self._zookeeper = self.runtime.take(ZOOKEEPER) if topology.mode is Mode.ZOOKEEPER else None
+        self._host_names = HostNames(folder, topology.node_ids)
         self.mode = self._mode(folder, launch, template)
         listening = {node: self._listening(node) for node in topology.node_ids}
         quorum = {node: _quorum_address(listening[node]) for node in topology.voter_ids}
         self.secrets = make_secrets(folder, self._hosts(listening.values())) if topology.secured else None
         secured = security_properties(self.secrets) if self.secrets else {}
+        launch = replace(launch, overlay={**launch.overlay, **secured})
         self.nodes = {
             node: Node(
                 replace(listening[node], voters=quorum),
                 new_uuid(),
                 folder / str(node),
-                replace(launch, overlay={**launch.overlay, **secured}) if secured else launch,
+                self._with_names(launch, node) if topology.names else launch,
                 install,
                 self.wire,
                 observe,
@@ -85,18 +88,36 @@ class Cluster:
         if self._zookeeper is None:
             if template is None:
                 raise HarnessError(f"Nodes of Kafka {launch.line.name} are not started in KRaft.")
-            return Kraft(lambda: self.voters, self.wire, self.id, template, static=self.topology.static_voters)
+            return Kraft(lambda: self.voters, self.topology, self.wire, self.id, template)
         server = ZooKeeperServer(folder, launch, self._zookeeper, self.runtime.spawner(ZOOKEEPER))
         return InZooKeeper(server, session_ms(launch.overlay))
 
     def _listening(self, node: int) -> NodeConfig:
         """Choose new addresses for a node."""
         take, roles = partial(self.runtime.take, node), self.topology
-        broker, controller = node in roles.broker_ids, node in roles.voter_ids
+        broker, controller = node in roles.broker_ids, node in roles.controller_ids
         secure = SecureListeners(take() if broker else None, take() if controller else None) if roles.secured else None
-        return NodeConfig(
-            node, take() if broker else None, take() if controller else None, {}, False, secure, self._zookeeper
+        listening = NodeConfig(
+            node,
+            take() if broker else None,
+            take() if controller else None,
+            {},
+            voters_by_log=roles.bootstrap_servers or node in roles.spare_ids,
+            secure=secure,
+            zookeeper=self._zookeeper,
         )
+        return self._named(listening) if roles.names else listening
+
+    def _with_names(self, launch: Launch, node: int) -> Launch:
+        return replace(launch, extra_flags=(*launch.extra_flags, *self._host_names.flags(node)))
+
+    def _named(self, listening: NodeConfig) -> NodeConfig:
+        """Give a controller its host name, which resolves to where it listens."""
+        if listening.controller is None:
+            return listening
+        name = host_name_of(listening.node)
+        self._host_names.resolve(name, listening.controller.host)
+        return replace(listening, name=name)
 
     @staticmethod
     def _hosts(listening: Iterable[NodeConfig]) -> list[str]:
@@ -124,8 +145,8 @@ class Cluster:
 
     @property
     def voters(self) -> list[Node]:
-        """The controllers, running or not."""
-        return [self.nodes[node] for node in self.topology.voter_ids]
+        """The controllers, running or not; also those that are to vote later, or do not vote any more."""
+        return [self.nodes[node] for node in self.topology.controller_ids]
 
     @property
     def brokers(self) -> dict[int, Address]:
@@ -134,13 +155,22 @@ class Cluster:
 
     @property
     def controllers(self) -> dict[int, Address]:
-        """Where each voter listens (or listened last)."""
+        """Where each controller listens (or listened last)."""
         return {node.id: node.config.controller for node in self.voters if node.config.controller is not None}
 
     @property
+    def endpoints(self) -> dict[int, Address]:
+        """Where each controller says that it listens: what a voter set should name, as the harness reads one."""
+        return {node.id: node.config.announced[CONTROLLER_LISTENER] for node in self.voters}
+
+    @property
     def quorum_addresses(self) -> dict[int, Address]:
-        """Where other nodes reach each voter: what their configurations name."""
-        return {node.id: _quorum_address(node.config) for node in self.voters}
+        """Where other nodes reach each voter with which the cluster began: what their configurations name."""
+        return {node: self.reached_at(node) for node in self.topology.voter_ids}
+
+    def reached_at(self, node: int) -> Address:
+        """Return where other nodes reach a controller."""
+        return _quorum_address(self.nodes[node].config)
 
     @property
     def running(self) -> list[Node]:
@@ -159,8 +189,8 @@ class Cluster:
             found |= {f"broker {node.id}{after}": f"broker {who}{after}" for after in _AFTER_A_NUMBER}
             for known in node.configs:
                 left = "" if known.listeners == node.config.listeners else " left"
-                for name, address in {**known.broker_listeners, **known.controller_listeners}.items():
-                    found[str(address)] = f"<{whose}{left} {name.lower()}>"
+                for listeners in (known.broker_listeners, known.controller_listeners, known.announced):
+                    found |= {str(at): f"<{whose}{left} {name.lower()}>" for name, at in listeners.items()}
         return found
 
     def quorum(self) -> Quorum:
@@ -176,6 +206,11 @@ class Cluster:
             self.mode.before_start(node)
             node.start(replace(node.config, voters=voters) if voters is not None else None)
 
+    def start_without_names(self, node: int) -> None:
+        """Start a node that cannot resolve controllers' names, configured with where the first voters listen."""
+        self._host_names.forget(node)
+        self.start([node], {voter: self.controllers[voter] for voter in self.topology.voter_ids})
+
     def dead_address(self) -> Address:
         """Return an address at which nobody will answer for as long as this cluster lives."""
         self._dead.append(self.runtime.nobody())
@@ -189,18 +224,43 @@ class Cluster:
         """
         target = self.nodes[node]
         graceful = target.stop()
-        moved = target.config
         if new_addresses:
-            new = self._listening(node)
-            moved = replace(moved, broker=new.broker, controller=new.controller, secure=new.secure)
-            self._moved.add(node)
-        if moved.controller is not None:
-            moved = replace(moved, voters={**self.quorum_addresses, node: _quorum_address(moved)})
-        if voters is not None:
-            moved = replace(moved, voters=voters)
-        self.mode.before_start(target)
-        target.start(moved)
+            self._move(target)
+        self._start_again([node], voters)
         return graceful
+
+    def start_elsewhere(self, nodes: Iterable[int]) -> None:
+        """Start nodes that are down at new addresses, all at once; voters are configured as `restart` says."""
+        moved = list(nodes)
+        for node in moved:
+            self._move(self.nodes[node])
+        self._start_again(moved)
+
+    def change_host(self, node: int) -> bool:
+        """Stop a controller that has a host name, and start it at another host by the same name and port.
+
+        Returns False when it had to be killed to stop. Raises HarnessError where the runtime gives a node one host.
+        """
+        target = self.nodes[node]
+        graceful, old = target.stop(), target.config.controller
+        assert old is not None
+        new = self.runtime.another_host(old)
+        self._host_names.resolve(target.config.name, new.host)
+        target.config = replace(target.config, controller=new)
+        self._moved.add(node)
+        self._start_again([node])
+        return graceful
+
+    def _move(self, target: Node) -> None:
+        """Give a node that is down new addresses."""
+        new = self._listening(target.id)
+        target.config = replace(target.config, broker=new.broker, controller=new.controller, secure=new.secure)
+        self._moved.add(target.id)
+
+    def _start_again(self, nodes: Iterable[int], voters: Mapping[int, Address] | None = None) -> None:
+        for node in nodes:
+            of_voter = self.quorum_addresses if node in self.topology.voter_ids else None
+            self.start([node], of_voter if voters is None else voters)
 
     def has_moved(self, node: int) -> bool:
         """Whether the node was restarted at new addresses in this run."""
@@ -214,7 +274,7 @@ class Cluster:
         target = self.nodes[node]
         shutil.rmtree(target.data_dir)
         target.directory = new_uuid() if new_identity else target.directory
-        target.config = replace(target.config, voters_by_log=target.is_voter)
+        target.config = replace(target.config, voters_by_log=target.is_voter or self.topology.bootstrap_servers)
         self.mode.wipe(target)
 
     def register_endpoint(self, node: int, within: float) -> str:
@@ -226,7 +286,7 @@ class Cluster:
         target, deadline, last = self.nodes[node], time.monotonic() + within, "no leader answered"
         while time.monotonic() < deadline and not self._closed:
             quorum = self.quorum()
-            if quorum.endpoints.get(node) == target.config.controller:
+            if quorum.endpoints.get(node) == self.endpoints[node]:
                 return ""
             if quorum.leader >= 0:
                 last = self._send_endpoint(quorum, target) or "the voter set did not change"
@@ -242,7 +302,7 @@ class Cluster:
                 cluster,
                 quorum.epoch,
                 (target.id, target.directory),
-                target.config.controller_listeners,
+                target.config.announced,
             )
         except Unreachable as error:
             return str(error)
@@ -268,4 +328,4 @@ class Cluster:
 
 def _quorum_address(known: NodeConfig) -> Address:
     """Return where other nodes reach a voter."""
-    return next(iter(known.controller_listeners.values()))
+    return next(iter(known.announced.values()))

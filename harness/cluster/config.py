@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.base.errors import HarnessError
@@ -66,6 +66,7 @@ class NodeConfig:
     `voters_by_log` they are only where it asks first (`controller.quorum.bootstrap.servers`), and who votes is what the
     log says: a controller whose log is empty must not believe that it votes. In a `secure` cluster nodes speak to each
     other on listeners of their own, the harness on the plain ones. A broker that asks `zookeeper` asks no quorum.
+    Others know its controller by the host `name`, where it has one.
     """
 
     node: int
@@ -75,6 +76,7 @@ class NodeConfig:
     voters_by_log: bool = False
     secure: SecureListeners | None = None
     zookeeper: Address | None = None
+    name: str = ""
 
     @property
     def listeners(self) -> tuple[Address, ...]:
@@ -94,6 +96,12 @@ class NodeConfig:
         return _present({SECURE_CONTROLLER_LISTENER: secure, CONTROLLER_LISTENER: self.controller})
 
     @property
+    def announced(self) -> dict[str, Address]:
+        """Where it says that it listens as a controller, by the listener's name: what a voter set names."""
+        listeners = self.controller_listeners
+        return {each: replace(address, host=self.name or address.host) for each, address in listeners.items()}
+
+    @property
     def roles(self) -> str:
         """Its `process.roles`."""
         named = {"broker": self.broker, "controller": self.controller}
@@ -109,7 +117,8 @@ def server_properties(node: NodeConfig, log_dir: Path, overlay: Mapping[str, str
     listeners = {**node.broker_listeners, **node.controller_listeners}
     in_mode = _in_zookeeper(node, node.zookeeper) if node.zookeeper else _in_kraft(node, formatting)
     own = {
-        "listeners": ",".join(f"{name}://{address}" for name, address in listeners.items()),
+        "listeners": _listed(listeners),
+        **({"advertised.listeners": _listed({**node.broker_listeners, **node.announced})} if node.name else {}),
         **({"inter.broker.listener.name": next(iter(node.broker_listeners))} if node.broker is not None else {}),
         "listener.security.protocol.map": _protocol_map(listeners),
         "log.dirs": str(log_dir),
@@ -138,6 +147,10 @@ def _in_kraft(node: NodeConfig, formatting: bool) -> dict[str, str]:
 
 def _protocol_map(listeners: Iterable[str]) -> str:
     return ",".join(f"{name}:{_PROTOCOLS[name]}" for name in dict.fromkeys(listeners))
+
+
+def _listed(listeners: Mapping[str, Address]) -> str:
+    return ",".join(f"{name}://{address}" for name, address in listeners.items())
 
 
 def _present(listeners: Mapping[str, Address | None]) -> dict[str, Address]:

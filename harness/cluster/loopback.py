@@ -16,6 +16,7 @@ from harness.base.errors import HarnessError
 from harness.cluster.address import Address
 
 _HOST = "127.0.0.1"
+_OTHER_HOSTS = tuple(f"127.0.0.{last}" for last in range(2, 10))
 # Linux hands out client ports from 32768; below it no outgoing connection can take a port that we chose.
 _LOWEST, _HIGHEST = 15000, 32767
 _TRIES = 2000
@@ -27,7 +28,7 @@ class Loopback:
     host = _HOST
 
     def __init__(self) -> None:
-        self._held: dict[int, socket.socket] = {}
+        self._held: list[socket.socket] = []
 
     def take(self) -> Address:
         """Choose a port that nobody has bound, and hold it.
@@ -35,19 +36,31 @@ class Loopback:
         Raises HarnessError when none is free after many tries.
         """
         for port in _candidates():
-            held = _hold(port)
+            held = _hold(_HOST, port)
             if held is not None:
-                self._held[port] = held
+                self._held.append(held)
                 return Address(_HOST, port)
         raise HarnessError(
             f"No free port on {_HOST} between {_LOWEST} and {_HIGHEST} after {_TRIES} tries.",
             "End what listens there, or run fewer clusters at once with --jobs 1.",
         )
 
+    def take_elsewhere(self, address: Address) -> Address:
+        """Hold the same port of the next loopback address that has it free (127.0.0.0/8 is all loopback on Linux).
+
+        Raises HarnessError.
+        """
+        for host in _OTHER_HOSTS:
+            held = _hold(host, address.port) if host != address.host else None
+            if held is not None:
+                self._held.append(held)
+                return Address(host, address.port)
+        raise HarnessError(f"No other loopback address has port {address.port} free.", "Run the scenario again.")
+
     def close(self) -> None:
         """Let go of every port."""
         while self._held:  # another thread may still be taking one
-            self._held.popitem()[1].close()
+            self._held.pop().close()
 
 
 def _candidates() -> Iterator[int]:
@@ -55,11 +68,11 @@ def _candidates() -> Iterator[int]:
     return (chooser.randint(_LOWEST, _HIGHEST) for _ in range(_TRIES))
 
 
-def _hold(port: int) -> socket.socket | None:
+def _hold(host: str, port: int) -> socket.socket | None:
     """Bind the port exclusively, then mark it reusable so that the node can bind it as well."""
     held = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        held.bind((_HOST, port))
+        held.bind((host, port))
     except OSError:
         held.close()
         return None

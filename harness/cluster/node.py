@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -177,7 +177,12 @@ class Node:
 
     def has_logged(self, text: str) -> bool:
         """Return whether a line since the last start holds the text."""
-        return any(text.encode() in line for _, line in beginnings(self.log_file, self._life_began))
+        return any(text.encode() in line for line in self.logged())
+
+    def logged(self) -> Iterator[bytes]:
+        """Yield the beginnings of lines that it has logged since its last start."""
+        if self.log_file.is_file():
+            yield from (line for _, line in beginnings(self.log_file, self._life_began))
 
     def start(self, node_config: NodeConfig | None = None) -> None:
         """Start the process, with another configuration when given; returns at once."""
@@ -186,10 +191,8 @@ class Node:
         self._starts += 1
         self._life_began = self.log_file.stat().st_size if self.log_file.is_file() else 0
         properties = self.folder / ("server.properties" + (f".{self._starts}" if self._starts > 1 else ""))
-        properties.write_text(
-            config.server_properties(self.config, self.data_dir, self._overlay()),
-            encoding="utf-8",
-        )
+        text = config.server_properties(self.config, self.data_dir, self._overlay())
+        properties.write_text(text, encoding="utf-8")
         logging = self.folder / self._launch.line.logging.file
         logging.write_text(config.logging_text(self._launch.line), encoding="utf-8")
         self._process = self._spawn(

@@ -18,7 +18,10 @@ class Topology:
     `secured`, nodes speak to each other by TLS and SASL, on listeners beside those that the harness asks
     (harness.cluster.security). With `network` each has a network of its own, in which links can be cut
     (harness.cluster.runtime.network). In ZooKeeper `mode` nobody votes, and the brokers are those that are said to
-    observe.
+    observe. `spares` are controllers that nobody names at first: they may be added to the voters. With
+    `bootstrap_servers` nodes are configured with addresses to ask at, and not with voters
+    (controller.quorum.bootstrap.servers, KIP-853). With `names` controllers are known by host names, which a hosts file
+    of the cluster resolves.
     """
 
     controllers: int
@@ -28,10 +31,13 @@ class Topology:
     secured: bool = False
     network: bool = False
     mode: Mode = Mode.KRAFT
+    spares: int = 0
+    bootstrap_servers: bool = False
+    names: bool = False
 
     @property
     def voter_ids(self) -> tuple[int, ...]:
-        """Voters are 0 … controllers-1."""
+        """Voters are 0 … controllers-1: those with which the cluster begins."""
         return tuple(range(self.controllers))
 
     @property
@@ -41,8 +47,19 @@ class Topology:
 
     @property
     def node_ids(self) -> tuple[int, ...]:
-        """All nodes: voters, then observers."""
-        return (*self.voter_ids, *self.observer_ids)
+        """All nodes: voters, then observers, then spare controllers."""
+        return (*self.voter_ids, *self.observer_ids, *self.spare_ids)
+
+    @property
+    def spare_ids(self) -> tuple[int, ...]:
+        """Controllers that do not vote at first follow the observers."""
+        first = self.controllers + self.observers
+        return tuple(range(first, first + self.spares))
+
+    @property
+    def controller_ids(self) -> tuple[int, ...]:
+        """Whoever may vote: the voters, then spare controllers."""
+        return (*self.voter_ids, *self.spare_ids)
 
     @property
     def host_ids(self) -> tuple[int, ...]:
@@ -72,7 +89,10 @@ def describe_topology(topology: Topology) -> str:
         nodes = f"{counted(topology.controllers, 'controller')} and {brokers}"
     static = ", voters by configuration" if topology.static_voters else ""
     network = ", each on a host of its own" if topology.network else ""
-    return f"{nodes}{static}{', TLS and SASL' if topology.secured else ''}{network}"
+    spares = f", {counted(topology.spares, 'controller')} in reserve" if topology.spares else ""
+    names = ", controllers known by host names" if topology.names else ""
+    asked = ", configured with bootstrap servers" if topology.bootstrap_servers else ""
+    return f"{nodes}{spares}{static}{asked}{names}{', TLS and SASL' if topology.secured else ''}{network}"
 
 
 def _are(count: int) -> str:

@@ -75,7 +75,7 @@ def run_cell(cell: PlannedRun, run_dir: Path, report: Callable[[str], None], can
         recorder.unasked,
         run.by_phase,
     )
-    of_nodes = roles(events_of(read_journal(folder.journal)), cell.scenario.topology.voter_ids)
+    of_nodes = roles(events_of(read_journal(folder.journal)), cell.scenario.topology.controller_ids)
     folder.logs.write(node_logs(cell, folder, run.phases, run.names, of_nodes))
     folder.seal.write(seal_of(cell, folder))
     folder.result.write(result)

@@ -25,7 +25,7 @@ def node_logs(
             cell.key.arm,
             cell.key.repeat,
             node,
-            "voter" if node in topology.voter_ids else topology.observer_word,
+            "voter" if node in topology.controller_ids else topology.observer_word,
             (folder.evidence(folder.node_log(node)).path,),
             LOG_PATTERN,
             tuple(phases),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from datetime import UTC, datetime
 from enum import StrEnum
 
 from harness.cluster.partitions import PartitionView
+from harness.scenario.log_times import is_since, time_of
 
 NOBODY = -1
-_AT = re.compile(rb"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\]")
 
 
 class Way(StrEnum):
@@ -56,8 +55,8 @@ def way_of(lines: Iterable[bytes], since: float, partition: str) -> Way | None:
     found: list[tuple[float, Way]] = []
     for line in lines:
         way = _said(line, partition.encode())
-        if way and (at := _time_of(line)) >= int(since * 1000) / 1000:
-            found.append((at, way))
+        if way and is_since(line, since):
+            found.append((time_of(line), way))
     return min(found)[1] if found else None
 
 
@@ -66,13 +65,3 @@ def _said(line: bytes, partition: bytes) -> Way | None:
         if words.search(line):
             return way
     return next((way for way, words in _ZOOKEEPER.items() if words % partition in line), None)
-
-
-def _time_of(line: bytes) -> float:
-    at = _AT.match(line)
-    if at is None:
-        return 0.0
-    try:
-        return datetime.strptime(at[1].decode(), "%Y-%m-%d %H:%M:%S,%f").replace(tzinfo=UTC).timestamp()
-    except ValueError:  # a month of 13
-        return 0.0

@@ -58,11 +58,28 @@ def kraft(
     static_voters: bool = False,
     secured: bool = False,
     network: bool = False,
+    spares: int = 0,
+    bootstrap_servers: bool = False,
+    names: bool = False,
 ) -> Topology:
     """Return a KRaft topology of voters, brokers too when combined, and broker-only observers (see Topology)."""
     if controllers < 1 or observers < 0:
         raise ValueError(f"a cluster of {controllers} controllers and {observers} observers cannot start")
-    return Topology(controllers, observers, combined, static_voters, secured, network)
+    if names and (network or secured):
+        raise ValueError("host names are for controllers on loopback: leave network and secured out")
+    if static_voters and (spares or bootstrap_servers):
+        raise ValueError("static voters are configured by id and address, and nobody can be added to them")
+    return Topology(
+        controllers,
+        observers,
+        combined,
+        static_voters,
+        secured,
+        network,
+        spares=spares,
+        bootstrap_servers=bootstrap_servers,
+        names=names,
+    )
 
 
 def zookeeper(*, brokers: int) -> Topology:
@@ -74,6 +91,11 @@ def zookeeper(*, brokers: int) -> Topology:
 
 class ClusterRef:
     """The cluster as a plan speaks of it."""
+
+    def __init__(self, topology: Topology) -> None:
+        self.spares = tuple(
+            fixed(node, f"new controller {number}") for number, node in enumerate(topology.spare_ids, 1)
+        )
 
     @property
     def leader(self) -> NodeRef:
@@ -243,7 +265,7 @@ class Scenario:
             for node in self.topology.observer_ids
         ]
         try:
-            self.build(plan, ClusterRef(), *observers)
+            self.build(plan, ClusterRef(self.topology), *observers)
         except (Exception, SystemExit) as error:
             raise mistake(f"The plan of {self.name} in {self.file} cannot be built", error, self.file) from error
         return plan

@@ -6,9 +6,11 @@ order that keeps one right address in the observer's configuration until the las
 
 from __future__ import annotations
 
+from harness.scenario.actions.count_right_addresses import count_right_addresses
 from harness.scenario.actions.create_topic import create_topic
 from harness.scenario.actions.register_endpoint import register_endpoint
 from harness.scenario.actions.restart import restart
+from harness.scenario.actions.start import start, start_voters
 from harness.scenario.actions.start import start_all as start_every_node
 from harness.scenario.bounds import RecoveryBound
 from harness.scenario.conditions.follows_leader import follows_leader
@@ -42,17 +44,45 @@ def move_all_voters_but_one(plan: Plan, observer: NodeRef) -> NodeRef:
     with plan.phase("a follower moves"):
         plan.do(restart(first, ports="new"))
         plan.guard(is_up(), within="60s")
-        plan.do(register_endpoint(first))
+        plan.do(register_endpoint(first), count_right_addresses(observer))
         plan.guard(voters_caught_up(), follows_leader(observer), within="30s")
     with plan.phase("the leader moves"):
         plan.do(restart(leader, ports="new"))
         plan.guard(has_new_leader(), is_up(), within="60s")
-        plan.do(register_endpoint(leader))
+        plan.do(register_endpoint(leader), count_right_addresses(observer))
     with plan.phase("a moved voter leads"):
         plan.do(restart(last, ports="same"), when=leads(last))
         plan.guard(has_leader(), is_up(), within="60s")
         guard_that_a_moved_voter_leads(plan, observer)
     return last
+
+
+def move(plan: Plan, voter: NodeRef) -> None:
+    """Move a voter to new ports and register it, whether it leads or not; nothing is said of an observer."""
+    plan.do(restart(voter, ports="new"))
+    plan.guard(has_leader(), is_up(), within="60s")
+    plan.do(register_endpoint(voter))
+    plan.guard(voters_caught_up(), within="30s")
+
+
+def start_with_stale_addresses(plan: Plan, observer: NodeRef) -> tuple[NodeRef, NodeRef, NodeRef]:
+    """Start everything; the observer follows, and no address that it is configured with leads anywhere.
+
+    It was started with that of one follower, which told it who leads, and has moved then. Returns the leader, that
+    voter, and the other one.
+    """
+    with plan.phase("the voters start"):
+        plan.do(start_voters())
+        plan.guard(is_up(), has_leader(), within="90s")
+        plan.background(produce("orders"))
+        voters = plan.name_voters("first leader", "voter that the observer knew", "other voter")
+    with plan.phase("the observer starts, and its configuration becomes stale"):
+        plan.do(start(observer, knows=voters[1]))
+        plan.guard(is_up(), voters_caught_up(), follows_leader(observer), within="60s")
+        move(plan, voters[1])
+        plan.guard(follows_leader(observer), within="30s")
+        plan.do(count_right_addresses(observer))
+    return voters[0], voters[1], voters[2]
 
 
 def guard_that_a_moved_voter_leads(plan: Plan, observer: NodeRef) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.audit.claims_file import ClaimSet, load_claims
@@ -33,6 +34,7 @@ class Inputs:
 
     `kind` is what the request says of the candidate. A given jar is held against the series in the folders `suspected`.
     `passed_over` are scenarios of the suite that are for a mode in which nodes of these Kafkas are not started.
+    `claims_elsewhere` are claims about scenarios of other suites, which are not asked, each with such a suite.
     """
 
     sides: Sides
@@ -42,6 +44,7 @@ class Inputs:
     kind: CandidateKind = CandidateKind.SERIES
     suspected: tuple[Path, ...] = ()
     passed_over: tuple[str, ...] = ()
+    claims_elsewhere: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_inputs(request: Request, toolbox: Toolbox) -> Inputs:
@@ -62,7 +65,8 @@ def read_inputs(request: Request, toolbox: Toolbox) -> Inputs:
     claims, setup = _claims_and_setup(request, file)
     scenarios, passed_over = _scenarios(request, claims, sides)
     suspected = _suspected(request, setup, candidate.version)
-    return Inputs(sides, claims, scenarios, setup, _kind(request, candidate), suspected, passed_over)
+    found = Inputs(sides, claims, scenarios, setup, _kind(request, candidate), suspected, passed_over)
+    return _with_claims_of_suite(found, request)
 
 
 def read_sides(request: Request, toolbox: Toolbox) -> Sides:
@@ -101,7 +105,29 @@ def of_series(inputs: Inputs, request: Request, series: Path) -> Inputs:
     """Return the inputs of a given jar that turned out to be of the series in a folder. Raises HarnessError."""
     claims, setup = _claims_and_setup(request, series / "claims.toml")
     scenarios, _ = _scenarios(request, claims, inputs.sides)
-    return replace(inputs, claims=claims, scenarios=scenarios, setup=setup, kind=CandidateKind.SERIES, suspected=())
+    found = replace(inputs, claims=claims, scenarios=scenarios, setup=setup, kind=CandidateKind.SERIES, suspected=())
+    return _with_claims_of_suite(found, request)
+
+
+def _with_claims_of_suite(inputs: Inputs, request: Request) -> Inputs:
+    """Return inputs without the claims whose scenarios are of other suites, where a whole suite is asked.
+
+    What a suite leaves out is asked by another, which says so: it is no gap of this one.
+    """
+    if request.scenarios:
+        return inputs
+    known, suite = load_all(request.scenario_folders), _suite(request, inputs.claims)
+    elsewhere = {
+        claim.id: known[claim.scenario].suites[0]
+        for claim in inputs.claims.claims
+        if claim.scenario in known and suite not in known[claim.scenario].suites
+    }
+    asked = tuple(claim for claim in inputs.claims.claims if claim.id not in elsewhere)
+    return replace(inputs, claims=replace(inputs.claims, claims=asked), claims_elsewhere=elsewhere)
+
+
+def _suite(request: Request, claims: ClaimSet) -> str:
+    return request.suite or ("bootstrap" if claims.claims else "standard")
 
 
 def _scenarios(request: Request, claims: ClaimSet, sides: Sides) -> tuple[tuple[Scenario, ...], tuple[str, ...]]:
@@ -110,8 +136,7 @@ def _scenarios(request: Request, claims: ClaimSet, sides: Sides) -> tuple[tuple[
     By default that is, of claims, what they are about, and without any whether anything is worse. What is named, a
     suite of one mode, and one of which nothing could be asked come back whole: they are refused with the mode's name.
     """
-    suite = request.suite or ("bootstrap" if claims.claims else "standard")
-    wanted = tuple(select(load_all(request.scenario_folders), request.scenarios, suite))
+    wanted = tuple(select(load_all(request.scenario_folders), request.scenarios, _suite(request, claims)))
     if request.scenarios or len({each.topology.mode for each in wanted}) < len(Mode):
         return wanted, ()
     modes = set(line_of(sides.base.version).modes) & set(line_of(sides.candidate.version).modes)

@@ -43,7 +43,13 @@ def test_a_claim_says_what_every_role_shows():
 
 def test_the_shipped_claims_are_about_scenarios_that_discriminate():
     claims = load_claims(data_root() / "patches/3.9.1/dynamic-bootstrap/claims.toml")
-    assert [claim.scenario for claim in claims.claims] == ["turn2", "new-mechanism"]
+    assert [claim.scenario for claim in claims.claims] == [
+        "turn2",
+        "new-mechanism",
+        "voters-replaced",
+        "voters-replaced-by-name",
+        "turn1-then-restart",
+    ]
     for claim in claims.claims:
         assert claim.expected[Role.BASE] == Expected(Outcome.FAILED, "observer_recovers")
         assert claim.expected[Role.OFF] == claim.expected[Role.BASE]

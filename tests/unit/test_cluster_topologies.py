@@ -10,11 +10,12 @@ from harness.cluster.cluster import Cluster
 from harness.cluster.config import parse_properties, server_properties
 from harness.cluster.formatting import METADATA_LOG, kafka_uuid
 from harness.cluster.install import Install
-from harness.cluster.node import Launch
+from harness.cluster.node import Launch, Node
 from harness.cluster.security import make_secrets, security_properties
 from harness.cluster.topology import Topology, describe_topology
 from harness.kafka.release_lines import line_of
 from harness.model.setup import Profile
+from harness.scenario import kraft
 
 STOCK = Install("stock", Path("x.jar"), "a" * 64, "absent")
 LAUNCH = Launch(Path("java"), (), Profile.FAST, line_of("3.9.1"), None, {}, "127.0.0.1")
@@ -130,3 +131,90 @@ def test_controllers_need_no_credentials_from_the_log_that_they_are_to_read(tmp_
 )
 def test_a_topology_is_described_in_words(topology, words):
     assert describe_topology(topology) == words
+
+
+def test_a_controller_in_reserve_is_on_no_disk_and_in_no_configuration_and_asks_the_voters(cluster):
+    made = cluster(Topology(2, 1, combined=False, spares=1))
+    spare = made.nodes[3]
+    assert [names_voters_on_disk(node) for node in made.nodes.values()] == [True, True, False, False]
+    assert properties(spare)["process.roles"] == "controller"
+    assert properties(spare)["controller.quorum.bootstrap.servers"].count("127.0.0.1:") == 2
+    assert str(spare.config.controller) not in properties(made.nodes[2])["controller.quorum.voters"]
+    assert (sorted(made.controllers), sorted(made.quorum_addresses)) == ([0, 1, 3], [0, 1])
+    assert describe_topology(made.topology) == "2 controllers and 1 broker, 1 controller in reserve"
+
+
+def test_nodes_with_bootstrap_servers_know_addresses_and_no_voters(cluster):
+    made = cluster(Topology(2, 1, bootstrap_servers=True))
+    for node in made.nodes.values():
+        assert "controller.quorum.voters" not in properties(node)
+        assert properties(node)["controller.quorum.bootstrap.servers"].count("127.0.0.1:") == 2
+    made.wipe(2, new_identity=True)
+    assert "controller.quorum.voters" not in properties(made.nodes[2])
+
+
+def resolved(node) -> dict[str, str]:
+    lines = (node.folder / "hosts").read_text().splitlines()
+    return {name: host for host, name in map(str.split, lines)}
+
+
+def test_controllers_with_names_listen_by_address_and_are_known_by_name(cluster):
+    made = cluster(Topology(1, 1, names=True))
+    voter, observer = made.nodes[0], made.nodes[1]
+    port = voter.config.controller.port
+    assert f"CONTROLLER://127.0.0.1:{port}" in properties(voter)["listeners"]
+    assert f"CONTROLLER://controller-0.kafka.test:{port}" in properties(voter)["advertised.listeners"]
+    assert properties(observer)["controller.quorum.voters"] == f"0@controller-0.kafka.test:{port}"
+    assert "advertised.listeners" not in properties(observer)
+    assert resolved(observer)["controller-0.kafka.test"] == "127.0.0.1"
+    voter.configs.append(voter.config)  # as when it is started
+    assert made.names()[f"controller-0.kafka.test:{port}"] == "<voter's controller>"
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """Have no node start; return the configurations with which they would have."""
+    configs = []
+    monkeypatch.setattr(Node, "start", lambda node, config=None: configs.append(config or node.config))
+    return configs
+
+
+def test_a_name_leads_to_another_host_with_the_same_port_and_nobodys_configuration_changes(cluster, started):
+    made = cluster(Topology(1, 1, names=True))
+    before, announced = made.nodes[0].config.controller, dict(made.endpoints)
+    made.change_host(0)
+    (after,) = started
+    assert after.controller.port == before.port
+    assert after.controller.host != before.host
+    assert (made.endpoints, made.has_moved(0)) == (announced, True)
+    assert resolved(made.nodes[1])["controller-0.kafka.test"] == after.controller.host
+
+
+def test_a_node_without_names_is_configured_with_addresses_and_hears_of_no_name_again(cluster, started):
+    made = cluster(Topology(1, 1, names=True))
+    made.start_without_names(1)
+    assert [str(address) for address in started[0].voters.values()] == [str(made.controllers[0])]
+    made.change_host(0)
+    assert resolved(made.nodes[1]) == {}
+
+
+def test_voters_that_move_at_once_are_configured_with_the_new_addresses_of_all(cluster, started):
+    made = cluster(Topology(2, 1))
+    before = made.quorum_addresses
+    made.start_elsewhere([0, 1])
+    assert not set(before.values()) & set(made.quorum_addresses.values())
+    assert [config.voters for config in started] == [made.quorum_addresses] * 2
+
+
+def test_a_controller_in_reserve_that_restarts_asks_whom_it_was_configured_to_ask(cluster, started):
+    made = cluster(Topology(2, 1, spares=1))
+    asked = dict(made.nodes[3].config.voters)
+    made.restart(0, new_addresses=True)
+    made.restart(3, new_addresses=False)
+    assert (started[0].voters, started[1].voters) == (made.quorum_addresses, asked)
+
+
+@pytest.mark.parametrize("shape", [{"names": True, "network": True}, {"static_voters": True, "spares": 1}])
+def test_shapes_that_cannot_be_are_refused(shape):
+    with pytest.raises(ValueError, match=r"leave network|nobody can be added"):
+        kraft(controllers=3, observers=1, **shape)

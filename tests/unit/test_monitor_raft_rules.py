@@ -84,7 +84,10 @@ def nodes(record):
 
 @pytest.fixture
 def watching(record, nodes):
-    return RaftRules(record, SimpleNamespace(nodes={node.id: node for node in nodes}, voters=nodes))
+    endpoints = {node.id: node.config.controller for node in nodes}
+    return RaftRules(
+        record, SimpleNamespace(nodes={node.id: node for node in nodes}, voters=nodes, endpoints=endpoints)
+    )
 
 
 def look(at=0.0, fetched=None, epoch=2):

@@ -117,3 +117,23 @@ def test_its_waivers_count_unless_the_user_names_others(second, tmp_path):
 @pytest.mark.usefixtures("second")
 def test_a_jar_of_no_claims_needs_no_choice():
     assert read_inputs(Request(claims="none"), local_toolbox()).setup.series == ""
+
+
+@pytest.mark.parametrize(
+    ("suite", "asked", "elsewhere"),
+    [
+        ("", {"turn2", "new-mechanism"}, {"incident"}),
+        ("incident", {"voters-replaced", "voters-replaced-by-name", "turn1-then-restart"}, {"bootstrap"}),
+        ("gaps", set(), {"bootstrap", "incident"}),
+    ],
+)
+def test_a_claim_about_a_scenario_of_another_suite_is_asked_there_and_named_here(suite, asked, elsewhere):
+    inputs = read_inputs(Request(suite=suite), local_toolbox())
+    assert {claim.scenario for claim in inputs.claims.claims} == asked
+    assert asked <= {scenario.name for scenario in inputs.scenarios}
+    assert set(inputs.claims_elsewhere.values()) == elsewhere
+
+
+def test_where_scenarios_are_named_what_is_left_out_stays_a_gap():
+    inputs = read_inputs(Request(scenarios=("turn2",)), local_toolbox())
+    assert (len(inputs.claims.claims), inputs.claims_elsewhere) == (5, {})

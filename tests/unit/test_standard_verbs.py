@@ -37,7 +37,8 @@ FIRST, OBSERVER = fixed(1, "voter 1"), fixed(3, "the observer")
 
 
 def node(number, *, pid=0, is_running=True):
-    config = SimpleNamespace(controller_listeners={"CONTROLLER": Address("h", 20 + number)})
+    listeners = {"CONTROLLER": Address("h", 20 + number)}
+    config = SimpleNamespace(controller_listeners=listeners, announced=listeners)
     return SimpleNamespace(id=number, pid=pid, is_running=is_running, config=config, directory=uuid.UUID(int=number))
 
 

@@ -11,27 +11,34 @@ from harness.cluster.formatting import Identity, format_from_template
 from harness.cluster.node import Node
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Wire
+from harness.cluster.topology import Topology
 
 
 class Kraft:
-    """The quorum of a cluster's `voters`, by whose own account somebody leads; disks are copies of the template.
+    """The quorum of a cluster's `controllers`, by whose own account somebody leads; disks are copies of the template.
 
-    With `static` only the configuration says who votes, and no disk does.
+    Where voters are static only the configuration says who votes, and no disk does.
     """
 
     def __init__(
-        self, voters: Callable[[], Sequence[Node]], wire: Wire, cluster: uuid.UUID, template: Path, *, static: bool
+        self,
+        controllers: Callable[[], Sequence[Node]],
+        topology: Topology,
+        wire: Wire,
+        cluster: uuid.UUID,
+        template: Path,
     ) -> None:
-        self._voters = voters
+        self._controllers = controllers
+        self._first_voters = () if topology.static_voters else topology.voter_ids
         self._wire = wire
         self._cluster = cluster
         self._template = template
-        self._static = static
 
     def format(self, node: Node) -> None:
-        """Name the voters on a voter's disk."""
-        voters = [Identity(each.id, each.directory, each.config.controller_listeners) for each in self._voters()]
-        self._format(node, voters if node.is_voter and not self._static else [])
+        """Name the voters on the disk of a voter; a controller that is to be one later learns them from the log."""
+        voters = (each for each in self._controllers() if each.id in self._first_voters)
+        named = [Identity(each.id, each.directory, each.config.announced) for each in voters]
+        self._format(node, named if node.id in self._first_voters else [])
 
     def wipe(self, node: Node) -> None:
         """Name nobody: a controller learns from the log who votes."""
@@ -44,8 +51,8 @@ class Kraft:
         """A node may start whenever it likes, the first of all too."""
 
     def quorum(self) -> Quorum:
-        """Ask the running voters who leads."""
-        running = [node.config.controller for node in self._voters() if node.is_running]
+        """Ask the running controllers who leads."""
+        running = [node.config.controller for node in self._controllers() if node.is_running]
         return probes.describe_quorum(self._wire, filter(None, running))
 
     def look(self) -> None:

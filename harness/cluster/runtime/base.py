@@ -34,6 +34,9 @@ class Runtime(Protocol):
     def nobody(self) -> Address:
         """Return an address at which connections are refused for as long as the cluster lives. Raises HarnessError."""
 
+    def another_host(self, address: Address) -> Address:
+        """Return the same port at another host of the node that has this address. Raises HarnessError."""
+
     def spawner(self, node: int) -> Spawn:
         """Return how processes of a node are started."""
 

@@ -29,6 +29,10 @@ class OnLoopback:
         """Hold a free port, at which no node will listen. Raises HarnessError."""
         return self._addresses.take()
 
+    def another_host(self, address: Address) -> Address:
+        """Hold the same port of another loopback address. Raises HarnessError."""
+        return self._addresses.take_elsewhere(address)
+
     def spawner(self, _node: int) -> Spawn:
         """Start processes as they are."""
         return spawn

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from harness.base.errors import HarnessError
 from harness.base.processes import spawn_here
 from harness.cluster.address import Address
 from harness.cluster.runtime.base import Spawn
@@ -42,6 +43,10 @@ class InNamespaces:
     def _next(self, host: str) -> Address:
         self._taken[host] += 1
         return Address(host, _FIRST_PORT + self._taken[host] - 1)
+
+    def another_host(self, address: Address) -> Address:
+        """Raise HarnessError: a node is its host."""
+        raise HarnessError(f"{address} cannot go to another host: in a network a node has one. Leave network=True out.")
 
     def spawner(self, node: int) -> Spawn:
         """Start processes from the thread that is on the node's host: they die with it."""

@@ -78,7 +78,7 @@ def _send(world: World, quorum: Quorum, node: int, *, adds: bool) -> Answer:
     leader, voter = cluster.controllers[quorum.leader], (node, cluster.nodes[node].directory)
     if not adds:
         return remove_voter(cluster.wire, leader, kafka_uuid(cluster.id), voter)
-    listeners = cluster.nodes[node].config.controller_listeners
+    listeners = cluster.nodes[node].config.announced
     return add_voter(cluster.wire, leader, kafka_uuid(cluster.id), voter, listeners)
 
 

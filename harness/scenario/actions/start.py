@@ -45,8 +45,9 @@ class StartAll:
     description: str = "start every node"
 
     def perform(self, world: World) -> None:
-        """Start them; readiness is for a guard to establish."""
-        world.cluster.start(world.cluster.nodes)
+        """Start them, but for controllers in reserve; readiness is for a guard to establish."""
+        topology = world.cluster.topology
+        world.cluster.start([*topology.voter_ids, *topology.observer_ids])
 
 
 @action

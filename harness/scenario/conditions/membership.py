@@ -32,6 +32,31 @@ class Votes:
         return Sample(quorum.leader >= 0 and set(quorum.voters) == wanted, detail)
 
 
+@dataclass(frozen=True, slots=True)
+class OnlyVote:
+    """The voters, by the leader's own account, are these nodes and no others."""
+
+    name: ClassVar[str] = "only_vote"
+    nodes: tuple[NodeRef, ...]
+
+    @property
+    def description(self) -> str:
+        """The condition as a clause."""
+        return f"the voters are {', '.join(node.description for node in self.nodes)}, and nobody else"
+
+    def sample(self, world: World) -> Sample:
+        """Look at the newest leader's own list."""
+        quorum, wanted = world.quorum(), {node.find(world) for node in self.nodes}
+        detail = {"leader": quorum.leader, "voters": sorted(quorum.voters)}
+        return Sample(quorum.leader >= 0 and set(quorum.voters) == wanted, detail)
+
+
+@condition
+def only_vote(*nodes: NodeRef) -> OnlyVote:
+    """These controllers vote, and nobody else."""
+    return OnlyVote(nodes)
+
+
 @condition
 def votes(node: NodeRef) -> Votes:
     """A controller is among the voters, and so is every other one."""

@@ -22,7 +22,7 @@ class LeaderIsMovedAndRegistered:
     def sample(self, world: World) -> Sample:
         """Compare the voter set with where the leader listens."""
         quorum, cluster = world.quorum(), world.cluster
-        listens = cluster.controllers.get(quorum.leader)
+        listens = cluster.endpoints.get(quorum.leader)
         moved = quorum.leader >= 0 and cluster.has_moved(quorum.leader)
         registered = listens is not None and quorum.endpoints.get(quorum.leader) == listens
         detail = {"leader": quorum.leader, "moved": moved, "registered": registered}
@@ -44,7 +44,7 @@ class VoterSetKnows:
     def sample(self, world: World) -> Sample:
         """Compare the leader's voter set with where the node listens."""
         node = self.node.find(world)
-        named, listens = world.quorum().endpoints.get(node), world.cluster.controllers.get(node)
+        named, listens = world.quorum().endpoints.get(node), world.cluster.endpoints.get(node)
         return Sample(named is not None and named == listens, {"named": _text(named), "listens": _text(listens)})
 
 

@@ -20,7 +20,7 @@ class VotersCaughtUp:
     def sample(self, world: World) -> Sample:
         """Compare log end offsets in the newest answer."""
         quorum = world.quorum()
-        running = [node.id for node in world.cluster.voters if node.is_running]
+        running = [node.id for node in world.cluster.voters if node.is_running and node.id in quorum.voters]
         behind = {str(voter): quorum.lag(voter) for voter in running if not quorum.has_caught_up(voter)}
         return Sample(quorum.leader >= 0 and not behind, {"leader": quorum.leader, "behind": behind})
 

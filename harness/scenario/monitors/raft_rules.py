@@ -118,8 +118,8 @@ class RaftRules(Monitor):
         """Tell of a voter whose present address the voter set does not come to know."""
         if not look.quorum.endpoints:
             return
-        present = {node.id: node.config.controller for node in self.cluster.voters if node.state is NodeState.READY}
-        there = {node: address for node, address in present.items() if address is not None}
+        endpoints = self.cluster.endpoints
+        there = {node.id: endpoints[node.id] for node in self.cluster.voters if node.state is NodeState.READY}
         self._unregistered = follow(self._unregistered, look.at, look.quorum.endpoints, there)
         for node, since in self._unregistered.since.items():
             if look.at - since > _REGISTERED_SECONDS and node not in self._told:

@@ -1,0 +1,60 @@
+"""The incident and the gaps on real clusters: what each build shows is what docs/gaps.md says."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.model.events import Noted
+from harness.rundir.journal import events_of, read_journal
+
+pytestmark = [pytest.mark.live, pytest.mark.clusters]
+PAGE = (Path(__file__).parent.parent.parent / "docs" / "gaps.md").read_text(encoding="utf-8")
+BUILDS = ("stock", "dynamic-bootstrap", "dynamic-bootstrap-v2")
+
+
+def said_of(scenario: str, build: str) -> str:
+    """Return what the page says that a scenario shows of a build: PASSED, or the first expectation that it fails."""
+    rows = re.findall(r"^\| [^|]+ \| `([^`]+)` \| `([^`]+)` \| (.+) \|$", PAGE, re.MULTILINE)
+    cells = [(named, told.split(" | ")[BUILDS.index(build)]) for of, named, told in rows if of == scenario]
+    assert cells, f"docs/gaps.md has no row of {scenario}"
+    return next((f"FAILED({named})" for named, cell in cells if cell.startswith("fails")), "PASSED")
+
+
+def verified(folder: Path, *words: str) -> dict[tuple[str, str], str]:
+    command = [sys.executable, "-c", "from harness.cli import main; main()", "verify", *words]
+    done = subprocess.run(
+        [*command, "--tests", "none", "--no-coverage", "--out", "run"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=1800,
+        check=False,
+    )
+    assert (folder / "run" / "verdict.json").exists(), done.stdout + done.stderr
+    runs = json.loads((folder / "run" / "verdict.json").read_text())["runs"]
+    named = {True: "{outcome}({expectation})", False: "{outcome}"}
+    return {(run["scenario"], run["arm"]): named[bool(run["expectation"])].format(**run) for run in runs}
+
+
+def test_the_incident_loses_stock_after_every_configured_address_was_tried_and_not_the_patch(tmp_path):
+    shown = verified(tmp_path, "--scenario", "voters-replaced", "--arms", "base,on")
+    assert shown[("voters-replaced", "stock")] == said_of("voters-replaced", "stock") == "FAILED(observer_recovers)"
+    assert shown[("voters-replaced", "patched-on")] == said_of("voters-replaced", "dynamic-bootstrap") == "PASSED"
+    folder = tmp_path / "run" / "runs" / "voters-replaced" / "stock" / "1"
+    reason = json.loads((folder / "result.json").read_text())["reason"]
+    assert "it warned that 3 of the 3 addresses of its configuration cannot be reached" in reason
+    notes = [event.text for event in events_of(read_journal(folder / "journal.jsonl")) if isinstance(event, Noted)]
+    counts = [int(note[0]) for note in notes if "configured addresses are right" in note]
+    assert counts == [2, 1, 0]
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("series", BUILDS[1:])
+def test_each_gap_is_as_the_page_says(series, tmp_path):
+    shown = verified(tmp_path, "--series", series, "--suite", "gaps", "--arms", "base,on")
+    build = {"stock": "stock", "patched-on": series}
+    assert shown == {(scenario, arm): said_of(scenario, build[arm]) for scenario, arm in shown}
