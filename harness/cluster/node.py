@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -175,9 +175,14 @@ class Node:
         """Where the metrics reporter writes."""
         return self.folder / NODE_FIGURES
 
+    def lines(self) -> Iterator[bytes]:
+        """Yield the beginnings of the lines that it has logged since it was started last."""
+        if self.log_file.is_file():
+            yield from (line for _, line in beginnings(self.log_file, self._life_began))
+
     def has_logged(self, text: str) -> bool:
         """Return whether a line since the last start holds the text."""
-        return any(text.encode() in line for _, line in beginnings(self.log_file, self._life_began))
+        return any(text.encode() in line for line in self.lines())
 
     def start(self, node_config: NodeConfig | None = None) -> None:
         """Start the process, with another configuration when given; returns at once."""

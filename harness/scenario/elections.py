@@ -56,7 +56,7 @@ def way_of(lines: Iterable[bytes], since: float, partition: str) -> Way | None:
     found: list[tuple[float, Way]] = []
     for line in lines:
         way = _said(line, partition.encode())
-        if way and (at := _time_of(line)) >= int(since * 1000) / 1000:
+        if way and (at := time_of(line)) >= int(since * 1000) / 1000:
             found.append((at, way))
     return min(found)[1] if found else None
 
@@ -68,7 +68,8 @@ def _said(line: bytes, partition: bytes) -> Way | None:
     return next((way for way, words in _ZOOKEEPER.items() if words % partition in line), None)
 
 
-def _time_of(line: bytes) -> float:
+def time_of(line: bytes) -> float:
+    """Return when a line was logged, in seconds since the Unix epoch; 0 for what is no beginning of a line."""
     at = _AT.match(line)
     if at is None:
         return 0.0
