@@ -7,9 +7,12 @@ from harness.scenario import (
     has_logged,
     has_new_leader,
     has_no_leader,
+    has_no_pre_votes,
+    has_pre_votes,
     hold_followers,
     kill,
     kraft,
+    leads,
     oversleep,
     raft_lines,
     release_followers,
@@ -55,26 +58,11 @@ def raft_elections(plan, cluster, observer):
         plan.expect(at_once, within="5s", named="successor_waits_for_no_time_out")
         plan.do(start(first))
         voter_moves.expect_whole(plan, observer, "after_end_of_epoch")
-    with plan.phase("the vote is split"):
-        lost, one, other = plan.name_voters("second leader", "one candidate", "other candidate")
-        plan.do(kill(lost), oversleep(one, other))
-        plan.expect(has_logged(one, *raft_lines.STANDS_ITSELF), within="5s", named="one_candidate_rejects_the_other")
-        plan.expect(has_logged(other, *raft_lines.STANDS_ITSELF), within="5s", named="other_candidate_rejects_the_one")
-        backs_off = has_logged((one, other), *raft_lines.ELECTION_TIMED_OUT)
-        plan.expect(backs_off, within="5s", named="candidate_backs_off_when_its_election_times_out")
-        again = has_logged((one, other), *raft_lines.STANDS_AGAIN)
-        plan.expect(again, within="5s", named="candidate_stands_again_after_back_off")
-        plan.expect(has_new_leader(), within=AN_ELECTION, named="new_leader_after_split_vote")
-        plan.do(start(lost))
-        voter_moves.expect_whole(plan, observer, "after_split_vote")
-    with plan.phase("a voter that is behind stands"):
-        _, early, late = plan.name_voters("third leader", "voter that keeps up", "voter that is behind")
-        plan.do(oversleep(late))
-        plan.expect(has_logged(early, *raft_lines.OLDER_LOG), within="5s", named="older_log_gets_no_vote")
-        at_once = has_logged(late, *raft_lines.REJECTED, soon_after=raft_lines.FETCH_TIMED_OUT)
-        plan.expect(at_once, within="5s", named="rejected_candidate_backs_off_at_once")
-        plan.expect(has_leader(), within=AN_ELECTION, named="leader_after_rejected_candidate")
-        voter_moves.expect_whole(plan, observer, "after_rejected_candidate")
+    with plan.only_if(has_no_pre_votes()):
+        _split(plan, observer)
+        _behind(plan, observer)
+    with plan.only_if(has_pre_votes()):
+        _behind_and_asks_first(plan, observer)
     with plan.phase("two ask for one vote"):
         _, asked, _ = plan.name_voters("fourth leader", "voter that is asked", "voter that is not")
         plan.do(ask_for_votes(asked))
@@ -107,3 +95,42 @@ def raft_elections(plan, cluster, observer):
         plan.do(kill(last))
         plan.expect(has_new_leader(), within=AN_ELECTION, named="new_leader_after_kill")
         plan.expect(follows_leader(observer), within=RecoveryBound(voters=3), named="observer_follows_at_the_end")
+
+
+def _split(plan, observer):
+    """Voters whose fetch time-outs end at one moment stand at one moment, and neither votes for the other."""
+    with plan.phase("the vote is split"):
+        lost, one, other = plan.name_voters("second leader", "one candidate", "other candidate")
+        plan.do(oversleep(one, other, killed=lost))
+        plan.expect(has_logged(one, *raft_lines.STANDS_ITSELF), within="5s", named="one_candidate_rejects_the_other")
+        plan.expect(has_logged(other, *raft_lines.STANDS_ITSELF), within="5s", named="other_candidate_rejects_the_one")
+        backs_off = has_logged((one, other), *raft_lines.ELECTION_TIMED_OUT)
+        plan.expect(backs_off, within="5s", named="candidate_backs_off_when_its_election_times_out")
+        again = has_logged((one, other), *raft_lines.STANDS_AGAIN)
+        plan.expect(again, within="5s", named="candidate_stands_again_after_back_off")
+        plan.expect(has_new_leader(), within=AN_ELECTION, named="new_leader_after_split_vote")
+        plan.do(start(lost))
+        voter_moves.expect_whole(plan, observer, "after_split_vote")
+
+
+def _behind(plan, observer):
+    """A candidate that lacks records is rejected by both others, and does not wait for its election to time out."""
+    with plan.phase("a voter that is behind stands"):
+        _, early, late = plan.name_voters("third leader", "voter that keeps up", "voter that is behind")
+        plan.do(oversleep(late))
+        plan.expect(has_logged(early, *raft_lines.OLDER_LOG), within="5s", named="older_log_gets_no_vote")
+        at_once = has_logged(late, *raft_lines.REJECTED, soon_after=raft_lines.FETCH_TIMED_OUT)
+        plan.expect(at_once, within="5s", named="rejected_candidate_backs_off_at_once")
+        plan.expect(has_leader(), within=AN_ELECTION, named="leader_after_rejected_candidate")
+        voter_moves.expect_whole(plan, observer, "after_rejected_candidate")
+
+
+def _behind_and_asks_first(plan, observer):
+    """With pre-votes (KIP-996) it is rejected before it stands, and the leader stays."""
+    with plan.phase("a voter that is behind asks first"):
+        leader, _, late = plan.name_voters("second leader", "voter that keeps up", "voter that is behind")
+        plan.do(oversleep(late))
+        at_once = has_logged(late, *raft_lines.REJECTED, soon_after=raft_lines.FETCH_TIMED_OUT)
+        plan.expect(at_once, within="5s", named="who_is_behind_is_rejected_at_once")
+        plan.expect(leads(leader), within="5s", named="leader_stays_when_somebody_asks")
+        voter_moves.expect_whole(plan, observer, "after_who_was_behind_asked")

@@ -35,7 +35,7 @@ from harness.scenario.actions.ask_for_votes import ask_for_votes
 from harness.scenario.actions.oversleep import oversleep
 from harness.scenario.actions.update_feature import update_feature
 from harness.scenario.conditions import garbage as garbage_condition
-from harness.scenario.conditions import quorum_answers, raft_fetches
+from harness.scenario.conditions import pre_votes, quorum_answers, raft_fetches
 from harness.scenario.conditions.has_logged import has_logged, said
 from harness.scenario.refs import fixed
 from harness.scenario.world import ActionFailed
@@ -317,6 +317,13 @@ def test_voters_oversleep_together_and_again_until_one_stands(two_processes):
     assert all(process.poll() is None for process in two_processes)
 
 
+def test_the_leader_is_killed_while_the_others_sleep(two_processes):
+    world, killed = Sleepers(two_processes, ["[id=1] Completed transition to CandidateState(localId=1"]), []
+    world.cluster.nodes[2] = SimpleNamespace(kill=lambda: killed.append([*world.excused]))
+    oversleep(ONE, OTHER, lasts="10ms", killed=fixed(2, "the leader")).perform(world)
+    assert killed == [[0, 1]]
+
+
 def test_voters_that_never_stand_are_no_ground_for_a_question(two_processes):
     with pytest.raises(ActionFailed, match=r"no node of \[0, 1\] stood for election after 0.01 s, 5 times"):
         oversleep(ONE, OTHER, lasts="10ms").perform(Sleepers(two_processes, []))
@@ -375,6 +382,23 @@ def test_a_voter_is_known_by_the_directory_id_that_the_voter_set_names(monkeypat
     monkeypatch.setattr(voter_changes, "describe_quorum_request", lambda *_: None)
     assert voter_changes.directory_of(None, None, 1) == uuid.UUID(int=5)
     assert voter_changes.directory_of(None, None, 2) is None
+
+
+@pytest.mark.parametrize(("newest", "known"), [(1, False), (2, True)])
+def test_the_versions_of_vote_tell_whether_voters_ask_first(monkeypatch, newest, known):
+    monkeypatch.setattr(pre_votes, "understood", lambda _address: {52: (0, newest)})
+    assert pre_votes.has_pre_votes().sample(quorum_of()).ok is known
+    assert pre_votes.has_no_pre_votes().sample(quorum_of()).ok is not known
+
+
+def test_where_no_controller_answers_nobody_knows_whether_they_ask(monkeypatch):
+    def unreachable(address):
+        raise Unreachable(str(address))
+
+    monkeypatch.setattr(pre_votes, "understood", unreachable)
+    for condition in (pre_votes.has_pre_votes(), pre_votes.has_no_pre_votes()):
+        sample = condition.sample(quorum_of())
+        assert (sample.ok, sample.testable) == (False, False)
 
 
 UNSUPPORTED = Answer("unsupported_version", "kraft.version is 0")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from harness.base.waiting import wait_until
 from harness.scenario.bounds import seconds
@@ -24,38 +26,43 @@ class Oversleep(Fault):
     """Hold voters for longer than their fetch time-out and let them go on, until one of them stands for election.
 
     A voter whose leader lives may find the leader's last answer first, and take no notice of how late it is; then it is
-    held once more.
+    held once more. Who is killed ends as soon as they are held, so that nobody stands before they all can.
     """
 
     nodes: tuple[NodeRef, ...]
     lasts: float
+    killed: NodeRef | None
 
     @property
     def description(self) -> str:
         """The action as a clause."""
         who = " and ".join(node.description for node in self.nodes)
-        return f"hold {who} for {self.lasts:g} s (SIGSTOP), until one of them stands for election"
+        held = f"hold {who} (SIGSTOP){f', kill {self.killed.description}' if self.killed else ''}"
+        return f"{held} and let them go on {self.lasts:g} s later, until one of them stands for election"
 
     def perform(self, world: World) -> None:
         """Hold and release them, five times at most. Raises ActionFailed."""
         nodes = [each.find(world) for each in self.nodes]
+        killed = self.killed.find(world) if self.killed else None
         for _ in range(_TRIES):
             began = time.time()
             for node in nodes:
                 hold_node(node, world)
+            if killed is not None:
+                world.cluster.nodes[killed].kill()  # of no effect on one that is down
             time.sleep(self.lasts)
             for node in nodes:
                 release_node(node, world)
-            if wait_until(lambda since=began: _one_stands(world, nodes, since), _SHOWS_SECONDS):  # type: ignore[misc]
+            if wait_until(partial(_one_stands, world, nodes, began), _SHOWS_SECONDS):
                 return
         raise ActionFailed(f"no node of {nodes} stood for election after {self.lasts:g} s, {_TRIES} times")
 
 
-def _one_stands(world: World, nodes: list[int], since: float) -> bool:
+def _one_stands(world: World, nodes: Sequence[int], since: float) -> bool:
     return any(said(world.cluster.nodes[node].lines(), since, STANDS) for node in nodes)
 
 
 @fault
-def oversleep(*nodes: NodeRef, lasts: str = "2500ms") -> Oversleep:
+def oversleep(*nodes: NodeRef, lasts: str = "2500ms", killed: NodeRef | None = None) -> Oversleep:
     """Hold voters at once (SIGSTOP) for longer than their fetch time-out, until one of them stands when it goes on."""
-    return Oversleep(nodes, seconds(lasts))
+    return Oversleep(nodes, seconds(lasts), killed)

@@ -69,7 +69,7 @@ def said(lines: Iterable[bytes], since: float, wordings: Sequence[str], soon_aft
 
 
 def _quoted(wordings: Iterable[str]) -> str:
-    return " or ".join(f"“{each.strip('] ')}”" for each in wordings)
+    return " or ".join(f"“{each.strip('])(, ')}”" for each in wordings)
 
 
 @condition
