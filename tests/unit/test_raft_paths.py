@@ -138,6 +138,7 @@ def test_a_listener_that_closes_the_connection_has_refused_what_was_sent():
 
 def test_a_reset_is_an_end_of_the_connection_too():
     def reset(connection):
+        connection.recv(1)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         connection.close()
 
