@@ -4,15 +4,19 @@ from harness.scenario import (
     fetches_are_answered,
     garbage_is_refused,
     has_logged,
+    has_new_leader,
     has_snapshot,
+    kill,
     kraft,
     quorum_is_described,
     raft_lines,
     raft_requests_are_checked,
     scenario,
+    start,
     voter_changes_are_refused,
     voter_moves,
 )
+from harness.scenario.bounds import FetchTimeouts
 
 # A snapshot within seconds, so that who fetches the whole log is sent to it.
 SNAPSHOTS = {"metadata.log.max.snapshot.interval.ms": "5000", **voter_moves.SHORT_SESSIONS}
@@ -38,4 +42,8 @@ def raft_requests(plan, cluster, observer):
             plan.expect(closed, within="5s", named=f"{called}_closes_the_connection")
     with plan.phase("the raft threads live"):
         voter_moves.expect_whole(plan, observer, "after_garbage")
-        plan.expect(raft_requests_are_checked(), within="10s", named="raft_requests_are_checked_after_garbage")
+        plan.do(kill(leader))
+        plan.expect(has_new_leader(), within=FetchTimeouts(4), named="new_leader_after_garbage")
+        plan.do(start(leader))
+        voter_moves.expect_whole(plan, observer, "after_election")
+        plan.expect(raft_requests_are_checked(), within="10s", named="raft_requests_are_checked_in_a_later_epoch")

@@ -23,7 +23,7 @@ def run(scenario, parts, stock, folder):
     cell = PlannedRun(RunKey(scenario.name, "stock", 1), scenario, Role.BASE, parts, stock)
     result = run_cell(cell, folder, lambda _: None, Cancellation())
     events = [entry.event for entry in read_journal(RunDirectory(folder).run(cell.key).journal)]
-    return result, {event.text: event.detail for event in events if event.kind == "sample" and event.ok}
+    return result, {event.condition: event.detail for event in events if event.kind == "sample" and event.ok}
 
 
 def test_stock_answers_every_wrong_request_with_its_error_and_lives_on(node_parts, stock, tmp_path):
