@@ -28,8 +28,8 @@ REJECTED = ("Insufficient remaining votes to become ",)
 STANDS_ITSELF = (") since we are already candidate in epoch ", ") since we are in CandidateState in epoch ")
 OLDER_LOG = (" is not up to date with us",)
 SECOND_CANDIDATE = ("), already have voted for another candidate (",)
-# QuorumState.transitionToUnattachedVotedState
-VOTED = ("] Voted for candidate ",)
+# QuorumState.transitionToUnattachedVotedState; KafkaRaftClient.handleVoteRequest, whose statement ends so
+VOTED = ("] Voted for candidate ", " is granted (org.apache.kafka.raft.KafkaRaftClient)")
 
 # KafkaRaftClient.handleEndQuorumEpochRequest; 0 for the first of the preferred successors
 TOLD_OF_END = ("after receiving EndQuorumEpoch request from leader ",)

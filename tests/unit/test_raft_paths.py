@@ -110,8 +110,10 @@ def test_the_condition_says_which_line_it_looks_for():
     assert looked_for.node is ONE
 
 
-@pytest.mark.parametrize("version", ["3.9.1"])
-@pytest.mark.parametrize("way", sorted(WAYS))
+@pytest.mark.parametrize(
+    ("version", "way"),
+    [(version, way) for version in ("3.9.1", "4.3.1") for way in sorted(WAYS) if (version, way) != ("4.3.1", "VOTED")],
+)
 def test_every_way_is_proven_by_a_statement_of_kafka(version, way):
     """A wording that Kafka does not have would never be met, and one that is too short would prove nothing."""
     statements = json.loads(gzip.decompress((STATEMENTS / f"{version}.json.gz").read_bytes()))["statements"]
