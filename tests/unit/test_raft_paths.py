@@ -332,13 +332,28 @@ def test_voters_that_never_stand_are_no_ground_for_a_question(two_processes):
         oversleep(ONE, OTHER, lasts="10ms").perform(Sleepers(two_processes, []))
 
 
-def test_what_came_of_raising_a_feature_is_journaled(monkeypatch):
-    monkeypatch.setattr(
-        feature_module, "ask_to_update", lambda *given: Answer("invalid_update_version", str(given[2:]))
-    )
-    world = quorum_of()
+@pytest.mark.parametrize(
+    ("answers", "journaled"),
+    [
+        ([Answer("none")], "none"),
+        ([Answer("invalid_update_version", "not yet"), Answer("none")], "none"),
+        ([Answer("invalid_update_version", "never")], "invalid_update_version: never"),
+    ],
+)
+def test_a_feature_is_asked_for_until_it_is_raised_and_the_last_answer_is_journaled(monkeypatch, answers, journaled):
+    monkeypatch.setattr(feature_module, "_WITHIN_SECONDS", 0.02)
+    monkeypatch.setattr(feature_module, "_RETRY_SECONDS", 0.005)
+    asked = []
+
+    def answer(_wire, address, feature, level):
+        asked.append((address.port, feature, level))
+        return answers.pop(0) if len(answers) > 1 else answers[0]
+
+    monkeypatch.setattr(feature_module, "ask_to_update", answer)
+    world = quorum_of(is_over=lambda: False)
     update_feature("kraft.version", 1).perform(world)
-    assert world.notes == ["UpdateFeatures of kraft.version to 1: invalid_update_version: ('kraft.version', 1)"]
+    assert world.notes == [f"UpdateFeatures of kraft.version to 1: {journaled}"]
+    assert set(asked) == {(20, "kraft.version", 1)}
 
 
 @pytest.mark.parametrize(
