@@ -10,14 +10,13 @@ from types import ModuleType
 from typing import Any
 
 from kio.schema.errors import ErrorCode
-from kio.static.primitive import i8, i16, i32, i32Timedelta, u16
+from kio.static.primitive import i32, i32Timedelta, u16
 
 from harness.cluster.address import Address
 from harness.cluster.probes import describe_quorum_request
 from harness.cluster.protocol import Wire, ask, fitting
 
 _TIMEOUT_SECONDS = 5.0
-_UPGRADE = 1  # FeatureUpdate.UpgradeType.UPGRADE
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,21 +90,6 @@ def directory_of(wire: Wire, address: Address, node: int) -> uuid.UUID | None:
     voters = [each for topic in answer.topics for found in topic.partitions for each in found.current_voters]
     named = (getattr(each, "replica_directory_id", None) for each in voters if int(each.replica_id) == node)
     return next(named, None)
-
-
-def update_feature(wire: Wire, address: Address, feature: str, level: int) -> Answer:
-    """Ask the active controller to raise a feature to a level (UpdateFeatures, KIP-584). Raises Unreachable."""
-    of = wire.schemas("update_features", address)
-    update = of.FeatureUpdateKey(feature=feature, max_version_level=i16(level), upgrade_type=i8(_UPGRADE))
-    request = fitting(
-        of.UpdateFeaturesRequest,
-        timeout=i32Timedelta.parse(timedelta(seconds=_TIMEOUT_SECONDS)),
-        feature_updates=(update,),
-        validate_only=False,
-    )
-    answer = ask(address, request, timeout=_TIMEOUT_SECONDS)
-    of_feature = next((each for each in getattr(answer, "results", ()) if each.feature == feature), answer)
-    return _answer(answer if answer.error_code is not ErrorCode.none else of_feature)
 
 
 def _answer(response: Any) -> Answer:

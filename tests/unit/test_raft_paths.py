@@ -19,7 +19,7 @@ from kio.index import load_entity_module
 from kio.schema.errors import ErrorCode
 from kio.static.constants import EntityType
 
-from harness.cluster import voter_changes
+from harness.cluster import feature_updates, voter_changes
 from harness.cluster.address import Address
 from harness.cluster.garbage import GARBAGE, reply
 from harness.cluster.probes import Quorum
@@ -375,9 +375,9 @@ def test_a_feature_may_be_refused_as_a_whole_or_by_itself(monkeypatch, top, of_f
         results=(result,),
     )
     sent = []
-    monkeypatch.setattr(voter_changes, "ask", lambda _address, request, timeout: sent.append(request) or answer)
+    monkeypatch.setattr(feature_updates, "ask", lambda _address, request, timeout: sent.append(request) or answer)
     wire = SimpleNamespace(schemas=lambda *_: asks)
-    assert voter_changes.update_feature(wire, None, "f", 3).code == told
+    assert feature_updates.update_feature(wire, None, "f", 3).code == told
     assert [(each.feature, each.max_version_level) for each in sent[0].feature_updates] == [("f", 3)]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+from harness.cluster.feature_updates import update_feature as ask_to_update
 from harness.cluster.voter_changes import Answer
-from harness.cluster.voter_changes import update_feature as ask_to_update
 from harness.scenario.refs import current_leader
 from harness.scenario.verbs import action
 from harness.scenario.world import World
@@ -45,5 +45,5 @@ class UpdateFeature:
 
 @action
 def update_feature(feature: str, level: int) -> UpdateFeature:
-    """Ask the active controller to raise a feature (UpdateFeatures), for ten seconds at most; the answer is journaled."""
+    """Ask the active controller to raise a feature (UpdateFeatures), ten seconds at most; the answer is journaled."""
     return UpdateFeature(feature, level)
