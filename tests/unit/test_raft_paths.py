@@ -36,13 +36,16 @@ from harness.scenario.actions.oversleep import oversleep
 from harness.scenario.actions.update_feature import update_feature
 from harness.scenario.conditions import garbage as garbage_condition
 from harness.scenario.conditions import pre_votes, quorum_answers, raft_fetches
-from harness.scenario.conditions.has_logged import has_logged, said
+from harness.scenario.conditions.has_logged import HasLogged, has_logged, said
 from harness.scenario.refs import fixed
+from harness.scenario.registry import load_all
+from harness.scenario.steps import OnlyIf
 from harness.scenario.world import ActionFailed
 
 AT = 1_700_000_000.0
 ONE, OTHER = fixed(0, "the one"), fixed(1, "the other")
-STATEMENTS = Path(__file__).parent.parent.parent / "builds" / "statements"
+ROOT = Path(__file__).parent.parent.parent
+STATEMENTS, GUIDE = ROOT / "builds" / "statements", ROOT / "docs" / "raft-paths.md"
 WAYS = {name: wordings for name, wordings in vars(raft_lines).items() if name.isupper() and not name.startswith("_")}
 
 
@@ -121,6 +124,20 @@ def test_every_way_is_proven_by_a_statement_of_kafka(version, way):
     wordings = [wording.removeprefix("] ") for wording in WAYS[way]]
     assert any(piece in wording or wording in piece for wording in wordings for piece in pieces)
     assert min(map(len, wordings)) > 12
+
+
+def conditions(steps):
+    for step in steps:
+        yield from conditions(step.steps) if isinstance(step, OnlyIf) else [getattr(step, "condition", None)]
+
+
+def test_the_suite_takes_every_way_and_the_guide_tells_of_each():
+    plans = [each.plan() for each in load_all().values() if "raft" in each.suites]
+    asked = [each for plan in plans for each in conditions(plan.steps) if isinstance(each, HasLogged)]
+    proven = {wordings for each in asked for wordings in (each.wordings, each.soon_after)}
+    assert [name for name, wordings in WAYS.items() if wordings not in proven] == []
+    guide = GUIDE.read_text("utf-8")
+    assert [name for name, ways in WAYS.items() if not any(way.strip("])(;, ") in guide for way in ways)] == []
 
 
 @contextmanager
