@@ -440,7 +440,7 @@ UNSUPPORTED = Answer("unsupported_version", "kraft.version is 0")
 
 
 def unsupported(monkeypatch, **changes):
-    answers = {"add_voter": UNSUPPORTED, "remove_voter": UNSUPPORTED, "update_voter": "unsupported_version", **changes}
+    answers = {"add_voter": UNSUPPORTED, "remove_voter": UNSUPPORTED, **changes}
     for name, answer in answers.items():
         monkeypatch.setattr(quorum_answers, name, lambda *_, answer=answer: answer)
     return quorum_answers.voter_changes_are_unsupported().sample(quorum_of())
@@ -452,7 +452,7 @@ def test_static_voters_are_changed_by_nobody(monkeypatch):
 
 @pytest.mark.parametrize(
     ("name", "answer"),
-    [("add_voter", Answer("none")), ("remove_voter", Answer("unsupported_version")), ("update_voter", "")],
+    [("add_voter", Answer("none")), ("remove_voter", Answer("unsupported_version"))],
 )
 def test_a_change_of_static_voters_that_is_taken_or_refused_without_a_word_is_named(monkeypatch, name, answer):
     sample = unsupported(monkeypatch, **{name: answer})

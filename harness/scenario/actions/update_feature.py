@@ -11,7 +11,7 @@ from harness.scenario.refs import current_leader
 from harness.scenario.verbs import action
 from harness.scenario.world import World
 
-_WITHIN_SECONDS = 10.0
+_WITHIN_SECONDS = 12.0
 _RETRY_SECONDS = 0.5
 
 
@@ -45,5 +45,5 @@ class UpdateFeature:
 
 @action
 def update_feature(feature: str, level: int) -> UpdateFeature:
-    """Ask the active controller to raise a feature (UpdateFeatures), ten seconds at most; the answer is journaled."""
+    """Ask the active controller to raise a feature (UpdateFeatures), for some seconds; the answer is journaled."""
     return UpdateFeature(feature, level)
