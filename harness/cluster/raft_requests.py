@@ -6,6 +6,7 @@ can change anything where it is refused.
 
 from __future__ import annotations
 
+import time
 import uuid
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -13,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from kio.schema.errors import ErrorCode
+from kio.static.primitive import i32Timedelta
 
 from harness.cluster.address import Address
 from harness.cluster.protocol import Wire, ask
@@ -22,6 +24,7 @@ METADATA_TOPIC = "__cluster_metadata"
 _METADATA_TOPIC_ID = uuid.UUID(int=1)
 _NO_DIRECTORY = None
 _BYTES = 1024
+_AT_ONCE = timedelta(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ def end_quorum_epoch(of: ModuleType, stray: Stray) -> Any:
     return of.EndQuorumEpochRequest(cluster_id=stray.cluster, topics=_kept(stray, topic), leader_endpoints=())
 
 
-def fetch(of: ModuleType, stray: Stray) -> Any:
+def fetch(of: ModuleType, stray: Stray, max_wait: timedelta = _AT_ONCE) -> Any:
     """Fetch from `offset` as nobody (no replica id), with a log that ends in `last_epoch`, from `epoch`'s leader."""
     known = _METADATA_TOPIC_ID if stray.topic == METADATA_TOPIC else uuid.UUID(int=4711)
     partition = of.FetchPartition(
@@ -94,7 +97,7 @@ def fetch(of: ModuleType, stray: Stray) -> Any:
     topic = of.FetchTopic(topic_id=known, partitions=(partition,))
     return of.FetchRequest(
         cluster_id=stray.cluster,
-        max_wait=timedelta(0),
+        max_wait=i32Timedelta.parse(max_wait),
         min_bytes=0,
         max_bytes=_BYTES,
         topics=_kept(stray, topic),
@@ -132,3 +135,35 @@ def send(wire: Wire, address: Address, name: str, stray: Stray) -> str:
         return str(answer.error_code.name)
     partition = topics[0].partitions[0]
     return f"{partition.error_code.name}{', granted' if getattr(partition, 'vote_granted', False) else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """How a Fetch was answered, and after how many seconds.
+
+    `size` is that of the records in bytes; `diverging` and `snapshot` are the offsets at which the log is said to
+    diverge, and at which the snapshot ends that is to be fetched instead, -1 for neither.
+    """
+
+    error: str
+    seconds: float
+    size: int = 0
+    diverging: int = -1
+    snapshot: int = -1
+
+
+def fetched(wire: Wire, address: Address, stray: Stray, max_wait: float) -> Fetched:
+    """Fetch as nobody, and let the leader wait so many seconds for a record. Raises Unreachable."""
+    request, began = fetch(wire.schemas("fetch", address), stray, timedelta(seconds=max_wait)), time.monotonic()
+    answer = ask(address, request, timeout=max_wait + 3.0)
+    took = time.monotonic() - began
+    if answer.error_code is not ErrorCode.none or not answer.responses:
+        return Fetched(answer.error_code.name, took)
+    found = answer.responses[0].partitions[0]
+    return Fetched(
+        found.error_code.name,
+        took,
+        len(found.records or b""),
+        int(found.diverging_epoch.end_offset),
+        int(found.snapshot_id.end_offset),
+    )

@@ -81,5 +81,16 @@ def describe(wire: Wire, address: Address) -> tuple[Answer, frozenset[int]]:
     return _answer(found), frozenset(int(voter.replica_id) for voter in found.current_voters)
 
 
+def directory_of(wire: Wire, address: Address, node: int) -> uuid.UUID | None:
+    """Return the directory id by which the voter set names a node, as its leader says; None where it names none.
+
+    Raises Unreachable.
+    """
+    answer = ask(address, describe_quorum_request(wire, address, 1.0), timeout=_TIMEOUT_SECONDS)
+    voters = [each for topic in answer.topics for found in topic.partitions for each in found.current_voters]
+    named = (getattr(each, "replica_directory_id", None) for each in voters if int(each.replica_id) == node)
+    return next(named, None)
+
+
 def _answer(response: Any) -> Answer:
     return Answer(response.error_code.name, response.error_message or "")

@@ -99,6 +99,7 @@ def answers(monkeypatch):
     monkeypatch.setattr(change_voters, "add_voter", answer)
     monkeypatch.setattr(change_voters, "remove_voter", answer)
     monkeypatch.setattr(change_voters, "_RETRY_SECONDS", 0.001)
+    monkeypatch.setattr(change_voters, "directory_of", lambda *_: None)
     return SimpleNamespace(given=given, asked=asked)
 
 
@@ -111,6 +112,14 @@ def test_a_controller_is_added_with_its_listeners_by_the_leader_once_it_has_caug
 def test_a_controller_that_votes_is_not_added_again(answers):
     change_voters.add_controller(FIRST).perform(world_of(led()))
     assert answers.asked == []
+
+
+def test_a_controller_with_a_new_disk_is_removed_by_the_directory_id_that_the_voter_set_has_for_it(monkeypatch):
+    removed, lost = [], uuid.UUID(int=77)
+    monkeypatch.setattr(change_voters, "directory_of", lambda _wire, _address, number: lost if number == 1 else None)
+    monkeypatch.setattr(change_voters, "remove_voter", lambda *given: removed.append(given[3]) or Answer("none"))
+    change_voters.remove_controller(FIRST).perform(world_of(led()))
+    assert removed == [(1, lost)]
 
 
 def test_what_the_leader_answered_is_why_a_change_failed(answers, monkeypatch):
@@ -235,6 +244,7 @@ def refused(monkeypatch, codes):
 REFUSALS = {
     "again": Answer("duplicate_voter", "votes already"),
     "unreachable": Answer("invalid_request", "no endpoint"),
+    "new": Answer("request_timed_out", "it is lagging behind"),
     "foreign": Answer("inconsistent_cluster_id", "another cluster"),
     "stranger": Answer("voter_not_found", "nobody"),
     "other disk": Answer("voter_not_found", "another directory"),

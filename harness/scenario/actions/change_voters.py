@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from harness.cluster.formatting import kafka_uuid
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
-from harness.cluster.voter_changes import Answer, add_voter, remove_voter
+from harness.cluster.voter_changes import Answer, add_voter, directory_of, remove_voter
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Fault
 from harness.scenario.verbs import action, fault
@@ -75,11 +75,12 @@ def _ask(world: World, quorum: Quorum, node: int, *, adds: bool) -> str:
 
 def _send(world: World, quorum: Quorum, node: int, *, adds: bool) -> Answer:
     cluster = world.cluster
-    leader, voter = cluster.controllers[quorum.leader], (node, cluster.nodes[node].directory)
-    if not adds:
-        return remove_voter(cluster.wire, leader, kafka_uuid(cluster.id), voter)
+    leader, own = cluster.controllers[quorum.leader], cluster.nodes[node].directory
+    if not adds:  # by the name that the voter set has for it: its disk may be another by now
+        named = directory_of(cluster.wire, leader, node) or own
+        return remove_voter(cluster.wire, leader, kafka_uuid(cluster.id), (node, named))
     listeners = cluster.nodes[node].config.announced
-    return add_voter(cluster.wire, leader, kafka_uuid(cluster.id), voter, listeners)
+    return add_voter(cluster.wire, leader, kafka_uuid(cluster.id), (node, own), listeners)
 
 
 @action

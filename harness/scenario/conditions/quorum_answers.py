@@ -59,6 +59,37 @@ def _described(answer: Answer, voters: frozenset[int]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class VoterChangesAreUnsupported:
+    """A quorum that only the configuration names takes nobody in and lets nobody go (kraft.version 0, KIP-853).
+
+    UpdateRaftVoter is refused by 3.9 and 4.0 alone: from 4.1 on leaders keep in memory what voters tell (KAFKA-16538).
+    """
+
+    name: ClassVar[str] = "voter_changes_are_unsupported"
+    description: str = "changes of static voters are refused as unsupported"
+
+    def sample(self, world: World) -> Sample:
+        """Ask the leader to add and to remove."""
+        leader = world.quorum().leader
+        if leader < 0:
+            return Sample(False, {"leader": leader}, testable=False)
+        try:
+            return compared(dict(_unsupported(world, leader)), leader)
+        except Unreachable as error:
+            return Sample(False, {"unreachable": str(error)})
+
+
+def _unsupported(world: World, leader: int) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield what was asked, with what was answered and what is right."""
+    cluster, wire, at = world.cluster, world.cluster.wire, world.cluster.controllers[leader]
+    own, node = kafka_uuid(cluster.id), cluster.nodes[leader]
+    right = f"{ErrorCode.unsupported_version.name} with a message"
+    added = add_voter(wire, at, own, (_NOBODY, new_uuid()), node.config.controller_listeners)
+    yield "add a voter", (_with_message(added), right)
+    yield "remove a voter", (_with_message(remove_voter(wire, at, own, (leader, node.directory))), right)
+
+
+@dataclass(frozen=True, slots=True)
 class VoterChangesAreRefused:
     """Changes of the voter set that cannot be are refused with the error that is meant for each, and a message.
 
@@ -91,6 +122,10 @@ def _refusals(world: World, leader: int) -> Iterator[tuple[str, tuple[Answer, st
     stranger = (_NOBODY, new_uuid())
     yield "add a voter that votes", (add_voter(wire, at, own, voter, listeners), "duplicate_voter with a message")
     yield "add a voter without endpoints", (add_voter(wire, at, own, stranger, {}), "invalid_request with a message")
+    yield (
+        "add a voter that has fetched nothing",
+        (add_voter(wire, at, own, stranger, listeners), "request_timed_out with a message"),
+    )
     yield (
         "add a voter of another cluster",
         (add_voter(wire, at, foreign, stranger, listeners), "inconsistent_cluster_id with a message"),
@@ -130,6 +165,12 @@ def compared(seen: Mapping[str, tuple[str, str]], leader: int) -> Sample:
 def quorum_is_described() -> QuorumIsDescribed:
     """The leader and every broker describe the quorum alike; every other controller says that it does not lead."""
     return QuorumIsDescribed()
+
+
+@condition
+def voter_changes_are_unsupported() -> VoterChangesAreUnsupported:
+    """Additions and removals of voters that only the configuration names are refused as unsupported."""
+    return VoterChangesAreUnsupported()
 
 
 @condition

@@ -25,8 +25,8 @@ class RaftRequestsAreChecked:
     disk of it, from nobody, with offsets below 0; and a vote for who lacks records is not granted
     (KafkaRaftClient.handle*Request, validateVoterOnlyRequest and validateLeaderOnlyRequest). FetchSnapshot is only sent
     for another cluster: Kafka 3.9.1 cannot write an answer with a partition's error, logs a NullPointerException at
-    ERROR (unalignedRecords) and answers UNKNOWN_SERVER_ERROR; without
-    a topic it throws in `poll` (pull request 23185 of apache/kafka).
+    ERROR (unalignedRecords) and answers UNKNOWN_SERVER_ERROR; without a topic it throws in `poll` (pull request 23185
+    of apache/kafka).
     """
 
     name: ClassVar[str] = "raft_requests_are_checked"
@@ -67,6 +67,9 @@ def _wrong(right: Stray) -> Iterator[tuple[str, tuple[str, Stray, str]]]:
     over, coming = replace(right, epoch=right.epoch - 1), replace(right, epoch=right.epoch + 1)
     for name in ("begin_quorum_epoch", "end_quorum_epoch", "fetch"):
         yield f"{name} of an epoch that is over", (name, over, "fenced_leader_epoch")
+    # A log ends in an epoch before the candidate's, of which there is none before the first.
+    fenced = "fenced_leader_epoch" if over.epoch > 0 else "invalid_request"
+    yield "vote of an epoch that is over", ("vote", replace(over, last_epoch=0), fenced)
     yield "fetch of an epoch that has not begun", ("fetch", coming, "unknown_leader_epoch")
     for name in ("vote", "begin_quorum_epoch"):
         misled = replace(right, receiver=right.receiver + 1)
@@ -81,10 +84,8 @@ def _wrong(right: Stray) -> Iterator[tuple[str, tuple[str, Stray, str]]]:
     ahead = replace(right, last_epoch=right.epoch + 1)
     yield "fetch by a log that is ahead of its leader", ("fetch", ahead, "invalid_request")
     yield "a vote for nobody", ("vote", replace(right, node=-1), "invalid_request")
-    yield (
-        "a vote by a log that is ahead of its epoch",
-        ("vote", replace(right, last_epoch=right.epoch), "invalid_request"),
-    )
+    eager = replace(right, last_epoch=right.epoch)
+    yield "a vote by a log that is ahead of its epoch", ("vote", eager, "invalid_request")
     yield "a vote for a voter without a log", ("vote", right, "none")
 
 
