@@ -63,15 +63,15 @@ class Topology:
 def describe_topology(topology: Topology) -> str:
     """Return the topology in words."""
     brokers = counted(topology.observers, "broker")
+    network = ", each on a host of its own" if topology.network else ""
     if topology.mode is Mode.ZOOKEEPER:
-        return f"{brokers}, and ZooKeeper"
+        return f"{brokers}, and ZooKeeper{network}"
     if topology.combined:
         first = f"{counted(topology.controllers, 'node')} that {_are(topology.controllers)} controller and broker"
         nodes = f"{first}, {topology.observers} more {brokers.partition(' ')[2]}"
     else:
         nodes = f"{counted(topology.controllers, 'controller')} and {brokers}"
     static = ", voters by configuration" if topology.static_voters else ""
-    network = ", each on a host of its own" if topology.network else ""
     return f"{nodes}{static}{', TLS and SASL' if topology.secured else ''}{network}"
 
 

@@ -25,7 +25,7 @@ from harness.kafka.release_lines import Mode
 from harness.scenario.bounds import Bound, seconds
 from harness.scenario.mistakes import mistake
 from harness.scenario.monitors.base import MakeMonitor
-from harness.scenario.parties import Party, all_but, the_clients
+from harness.scenario.parties import Party, all_but, the_clients, the_coordinator
 from harness.scenario.refs import NodeRef, bound, current_leader, fixed
 from harness.scenario.steps import (
     Action,
@@ -65,11 +65,11 @@ def kraft(
     return Topology(controllers, observers, combined, static_voters, secured, network)
 
 
-def zookeeper(*, brokers: int) -> Topology:
+def zookeeper(*, brokers: int, network: bool = False) -> Topology:
     """Return a topology of brokers that keep their metadata in ZooKeeper; the function gets one parameter for each."""
     if brokers < 1:
         raise ValueError(f"a cluster of {brokers} brokers cannot start")
-    return Topology(0, brokers, combined=False, mode=Mode.ZOOKEEPER)
+    return Topology(0, brokers, combined=False, network=network, mode=Mode.ZOOKEEPER)
 
 
 class ClusterRef:
@@ -85,8 +85,13 @@ class ClusterRef:
         """The host of every load's clients; only in a network."""
         return the_clients()
 
+    @property
+    def coordinator(self) -> Party:
+        """Whoever keeps the metadata: every controller of the quorum, or ZooKeeper; only in a network."""
+        return the_coordinator()
+
     def all_but(self, *nodes: NodeRef) -> Party:
-        """Every node but these; only in a network."""
+        """Every node but these (ZooKeeper is none); only in a network."""
         return all_but(*nodes)
 
 
