@@ -43,7 +43,7 @@ from harness.scenario.steps import (
 )
 from harness.scenario.world import World
 
-_NETWORK = "network_namespaces"  # what a topology with a network needs
+NETWORK = "network_namespaces"  # what a topology with a network needs
 IDLE = "idle"  # the window of a soak
 _PASSED = "PASSED"
 _OUTCOME = re.compile(r"PASSED|FAILED\([a-z][a-z0-9_]*\)")
@@ -273,7 +273,7 @@ def scenario(
         if not question:
             raise ValueError(f"{build.__name__} has no docstring: it is the question that the scenario asks")
         name = build.__name__.replace("_", "-")
-        needed = (*needs, _NETWORK) if topology.network else needs
+        needed = (*needs, NETWORK) if topology.network else needs
         file = build.__code__.co_filename
         lasts = seconds(budget)
         return Scenario(name, question, topology, suites, lasts, build, file, needed, properties, expected=expected)

@@ -111,7 +111,7 @@ def _scenarios(request: Request, claims: ClaimSet, sides: Sides) -> tuple[tuple[
     suite of one mode, and one of which nothing could be asked come back whole: they are refused with the mode's name.
     """
     suite = request.suite or ("bootstrap" if claims.claims else "standard")
-    wanted = tuple(select(load_all(request.scenario_folders), request.scenarios, suite))
+    wanted = tuple(select(load_all(request.scenario_folders), request.scenarios, suite, request.seeds))
     if request.scenarios or len({each.topology.mode for each in wanted}) < len(Mode):
         return wanted, ()
     modes = set(line_of(sides.base.version).modes) & set(line_of(sides.candidate.version).modes)
