@@ -10,7 +10,8 @@ def leader_cuts(plan, cluster, *_):
     """Is exactly that lost which a deposed leader alone had acknowledged, and nothing that acks=all promised to two?"""
     brokers = election_moves.begin(plan)
     first = brokers[0]
-    plan.background(keep_ledger("ledger"))
+    plan.background(keep_ledger("all-acks"))
+    plan.background(keep_ledger("one-ack", acks="1", idempotent=False))
     partition_cuts.ask_of_a_leader_without_followers(plan, *brokers)
     partition_cuts.ask_of_a_deposed_leader(plan, cluster.coordinator, "coordinator", *brokers)
     partition_cuts.ask_of_a_deposed_leader(plan, cluster.all_but(first), "whole-cluster", *brokers)
