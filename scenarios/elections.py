@@ -18,13 +18,13 @@ def unclean_elections(plan, cluster, *brokers):
     election_moves.ask_without_leaders(plan, by_setting_alone=False)
 
 
-@scenario(_ZOOKEEPER, suite="elections", budget="6m", properties=election_moves.IN_ZOOKEEPER)
+@scenario(_ZOOKEEPER, suite=("elections", "zookeeper"), budget="6m", properties=election_moves.IN_ZOOKEEPER)
 def zookeeper_elections(plan, cluster, *brokers):
     """In ZooKeeper mode: does the first of the assignment that is alive and in sync lead, and is it told why?"""
     election_moves.ask_for_clean_elections(plan)
 
 
-@scenario(_ZOOKEEPER, suite="elections", budget="6m", properties=election_moves.IN_ZOOKEEPER)
+@scenario(_ZOOKEEPER, suite=("elections", "zookeeper"), budget="6m", properties=election_moves.IN_ZOOKEEPER)
 def zookeeper_unclean_elections(plan, cluster, *brokers):
     """In ZooKeeper mode: does nobody lead while no replica in sync is alive, unless allowed, and what is lost?"""
     election_moves.ask_without_leaders(plan, by_setting_alone=True)

@@ -15,7 +15,7 @@ from harness.scenario import (
 )
 
 
-@scenario(zookeeper(brokers=3), suite="elections", budget="4m", properties=election_moves.IN_ZOOKEEPER)
+@scenario(zookeeper(brokers=3), suite=("elections", "zookeeper"), budget="4m", properties=election_moves.IN_ZOOKEEPER)
 def zookeeper_controller_lost(plan, cluster, first, second, third):
     """Does another broker become the controller when that is killed, and when it stops, and does each come back?"""
     with plan.phase("start"):

@@ -22,6 +22,7 @@ from harness.base.errors import HarnessError
 from harness.base.text import visible
 from harness.cli import (
     audit,
+    chaos,
     claims,
     compare,
     convert,
@@ -72,6 +73,7 @@ upgrade_notes.register(app)
 topic_ids.register(app)
 selftest.register(app)
 simulate.register(app)
+chaos.register(app)
 
 
 def _print_version(wanted: bool) -> None:

@@ -80,15 +80,15 @@ class Topology:
 def describe_topology(topology: Topology) -> str:
     """Return the topology in words."""
     brokers = counted(topology.observers, "broker")
+    network = ", each on a host of its own" if topology.network else ""
     if topology.mode is Mode.ZOOKEEPER:
-        return f"{brokers}, and ZooKeeper"
+        return f"{brokers}, and ZooKeeper{network}"
     if topology.combined:
         first = f"{counted(topology.controllers, 'node')} that {_are(topology.controllers)} controller and broker"
         nodes = f"{first}, {topology.observers} more {brokers.partition(' ')[2]}"
     else:
         nodes = f"{counted(topology.controllers, 'controller')} and {brokers}"
     static = ", voters by configuration" if topology.static_voters else ""
-    network = ", each on a host of its own" if topology.network else ""
     spares = f", {counted(topology.spares, 'controller')} in reserve" if topology.spares else ""
     names = ", controllers known by host names" if topology.names else ""
     asked = ", configured with bootstrap servers" if topology.bootstrap_servers else ""

@@ -73,6 +73,7 @@ class Request:
     suite: str = option(
         "", "--suite", "The suite of scenarios to run; if not given `bootstrap` with claims, `standard` without."
     )
+    seeds: int = option(10, "--seeds", "How many schedules of faults `--suite chaos` runs, from seed 1 on.", least=1)
     repeats: int = option(1, "--repeats", "Runs of each scenario on each arm; all are counted.", least=1)
     soak: str = option(
         "",

@@ -17,15 +17,14 @@ from harness.nightly.folder import NightFolder
 from harness.nightly.night import SCHEMA, EndedVerification, Night, PlannedVerification, VerificationStatus
 from harness.nightly.night_matrix import Matrix, Verification
 from harness.nightly.shards import assign, estimate
-from harness.scenario.plan import Scenario
-from harness.scenario.registry import select
+from harness.scenario.registry import Scenarios, select
 
 Verify = Callable[[Request, Path, Reporter], Verdict]
 
 
 def plan_night(
     verifications: Sequence[Verification],
-    known: dict[str, Scenario],
+    known: Scenarios,
     *,
     name: str,
     started_at: str,
@@ -36,7 +35,7 @@ def plan_night(
     """Return the night before anything has run. Raises HarnessError for a scenario or suite that nobody knows."""
     suites: dict[str, int] = {}
     for each in verifications:
-        suites[each.request.suite] = len(select(known, each.request.scenarios, each.request.suite))
+        suites[each.request.suite] = len(select(known, each.request.scenarios, each.request.suite, each.request.seeds))
     seconds = {each.id: each.seconds or estimate(each.request, suites) for each in verifications}
     placed = assign(seconds, shards)
     planned = tuple(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from harness.cluster.runtime.network import CLIENTS, host_name
+from harness.cluster.topology import ZOOKEEPER
 from harness.scenario.refs import NodeRef
 from harness.scenario.world import ActionFailed, World
 
@@ -24,6 +25,16 @@ Side = NodeRef | Party | tuple[NodeRef | Party, ...]
 def the_clients() -> Party:
     """Return the host on which every load has its clients."""
     return Party("the clients", lambda _: (CLIENTS,))
+
+
+def the_coordinator() -> Party:
+    """Return whoever keeps the cluster's metadata: ZooKeeper where there is one, else every controller."""
+
+    def hosts(world: World) -> tuple[str, ...]:
+        topology = world.cluster.topology
+        return tuple(map(host_name, topology.voter_ids or (ZOOKEEPER,)))
+
+    return Party("the coordinator (the controllers, or ZooKeeper)", hosts)
 
 
 def all_but(*nodes: NodeRef) -> Party:

@@ -25,7 +25,7 @@ from harness.kafka.release_lines import Mode
 from harness.scenario.bounds import Bound, seconds
 from harness.scenario.mistakes import mistake
 from harness.scenario.monitors.base import MakeMonitor
-from harness.scenario.parties import Party, all_but, the_clients
+from harness.scenario.parties import Party, all_but, the_clients, the_coordinator
 from harness.scenario.refs import NodeRef, bound, current_leader, fixed
 from harness.scenario.steps import (
     Action,
@@ -43,7 +43,7 @@ from harness.scenario.steps import (
 )
 from harness.scenario.world import World
 
-_NETWORK = "network_namespaces"  # what a topology with a network needs
+NETWORK = "network_namespaces"  # what a topology with a network needs
 IDLE = "idle"  # the window of a soak
 _PASSED = "PASSED"
 _OUTCOME = re.compile(r"PASSED|FAILED\([a-z][a-z0-9_]*\)")
@@ -82,11 +82,11 @@ def kraft(
     )
 
 
-def zookeeper(*, brokers: int) -> Topology:
+def zookeeper(*, brokers: int, network: bool = False) -> Topology:
     """Return a topology of brokers that keep their metadata in ZooKeeper; the function gets one parameter for each."""
     if brokers < 1:
         raise ValueError(f"a cluster of {brokers} brokers cannot start")
-    return Topology(0, brokers, combined=False, mode=Mode.ZOOKEEPER)
+    return Topology(0, brokers, combined=False, network=network, mode=Mode.ZOOKEEPER)
 
 
 class ClusterRef:
@@ -107,8 +107,13 @@ class ClusterRef:
         """The host of every load's clients; only in a network."""
         return the_clients()
 
+    @property
+    def coordinator(self) -> Party:
+        """Whoever keeps the metadata: every controller of the quorum, or ZooKeeper; only in a network."""
+        return the_coordinator()
+
     def all_but(self, *nodes: NodeRef) -> Party:
-        """Every node but these; only in a network."""
+        """Every node but these (ZooKeeper is none); only in a network."""
         return all_but(*nodes)
 
 
@@ -290,7 +295,7 @@ def scenario(
         if not question:
             raise ValueError(f"{build.__name__} has no docstring: it is the question that the scenario asks")
         name = build.__name__.replace("_", "-")
-        needed = (*needs, _NETWORK) if topology.network else needs
+        needed = (*needs, NETWORK) if topology.network else needs
         file = build.__code__.co_filename
         lasts = seconds(budget)
         return Scenario(name, question, topology, suites, lasts, build, file, needed, properties, expected=expected)

@@ -17,12 +17,28 @@ from types import ModuleType
 from harness.base.errors import HarnessError, unknown
 from harness.base.paths import data_root
 from harness.scenario.capabilities.base import known
+from harness.scenario.chaos.plans import SUITE as CHAOS
+from harness.scenario.chaos.plans import chaos_scenario, seeded
 from harness.scenario.mistakes import mistake
 from harness.scenario.plan import Scenario
 from harness.scenario.verbs import verbs
 
 _MARK = b"@scenario("
+FIRST_SEED = 1
 _FILES = "[!_]*.py"
+
+
+class Scenarios(dict[str, Scenario]):
+    """Scenarios by name: those of files, and whichever of chaos is asked for (it is made from its name)."""
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or (isinstance(name, str) and chaos_scenario(name) is not None)
+
+    def __missing__(self, name: str) -> Scenario:
+        made = chaos_scenario(name)
+        if made is None:
+            raise KeyError(name)
+        return made
 
 
 def holds_scenarios(path: Path) -> bool:
@@ -45,9 +61,9 @@ def load_file(path: Path) -> list[Scenario]:
     return _scenarios_of(path)
 
 
-def load_all(folders: Sequence[Path] = ()) -> dict[str, Scenario]:
+def load_all(folders: Sequence[Path] = ()) -> Scenarios:
     """Return every scenario by name: the harness's own, then those of the user's folders. Raises HarnessError."""
-    found: dict[str, Scenario] = {}
+    found = Scenarios()
     for folder in dict.fromkeys(each.resolve() for each in (data_root() / "scenarios", *folders)):
         if not folder.is_dir():
             raise HarnessError(f"{folder} is not a folder of scenarios.", "Name a folder that holds scenario files.")
@@ -60,14 +76,19 @@ def load_all(folders: Sequence[Path] = ()) -> dict[str, Scenario]:
     return found
 
 
-def select(known: dict[str, Scenario], names: Sequence[str], suite: str) -> list[Scenario]:
-    """Return the named scenarios, or the whole suite when none is named. Raises HarnessError: did you mean …"""
+def select(known: Scenarios, names: Sequence[str], suite: str, seeds: int = 1) -> list[Scenario]:
+    """Return the named scenarios, or the whole suite when none is named. Raises HarnessError: did you mean …
+
+    The suite of chaos is as long as it is asked to be: so many `seeds`.
+    """
+    if suite == CHAOS and not names:
+        names = seeded(range(FIRST_SEED, FIRST_SEED + seeds))
     for name in names:
         if name not in known:
             raise HarnessError(unknown("scenario", name, known))
     if names:
         return [known[name] for name in dict.fromkeys(names)]
-    suites = {suite for scenario in known.values() for suite in scenario.suites}
+    suites = {CHAOS, *(suite for scenario in known.values() for suite in scenario.suites)}
     if suite not in suites:
         raise HarnessError(unknown("suite", suite, suites))
     return [scenario for scenario in known.values() if suite in scenario.suites]

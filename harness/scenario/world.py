@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import TypeVar
@@ -20,6 +20,7 @@ from harness.cluster.runtime.network import Network
 from harness.cluster.watch import Look, Watcher, windowed
 from harness.model.events import Event, Noted
 from harness.rundir.parts import RunFolder
+from harness.scenario.accounts import Account, Offered
 from harness.scenario.client import Client
 from harness.scenario.monitors.base import Monitor
 from harness.scenario.monitors.host_not_starved import HostNotStarved
@@ -58,8 +59,9 @@ class World:
         self.leader_before = Quorum()
         self.fault_at = 0.0  # seconds since the Unix epoch
         self.watched: dict[str, PartitionView] = {}  # topics whose first partition is looked at before each fault
-        self.written: dict[str, int] = {}  # records acknowledged, by topic
-        self.lost: dict[str, int] = {}  # of these, how many were gone when they were counted last
+        self.accounts: dict[str, Account] = {}  # the records that steps have written, by topic
+        self.offered: dict[str, Offered] = {}  # what a broker made of those that it was offered last
+        self.lost: dict[str, int] = {}  # how many that were acknowledged were gone when they were counted last
         self.step_began = time.monotonic()
         self.write = write
         self.is_over = is_over
@@ -105,18 +107,23 @@ class World:
     def remember_leader(self) -> None:
         """Remember what is so before a fault: when that was, who leads, and how watched partitions are."""
         self.fault_at = time.time()
-        for topic in self.watched:
+        for topic in self.watched if self.cluster.brokers else ():
             self.watched[topic] = self.views(topic)[0]
         quorum = self.quorum()
         if quorum.leader >= 0:
             self.leader_before = quorum
 
-    def views(self, topic: str) -> list[PartitionView]:
-        """Return the first partition of a topic as each running broker has it. Raises Unreachable."""
-        found = {
-            broker: partitions.view_of(self.cluster.wire, address, topic)
-            for broker, address in self.cluster.brokers.items()
-        }
+    def account(self, topic: str) -> Account:
+        """Return what has become of the records that steps have written to a topic."""
+        return self.accounts.setdefault(topic, Account())
+
+    def views(self, topic: str, told_by: Collection[int] = ()) -> list[PartitionView]:
+        """Return the first partition of a topic as running brokers have it, all or those that are asked for.
+
+        Raises Unreachable.
+        """
+        asked = {each: at for each, at in self.cluster.brokers.items() if each in told_by or not told_by}
+        found = {broker: partitions.view_of(self.cluster.wire, at, topic) for broker, at in asked.items()}
         views = [view for view in found.values() if view]
         if not views or len(views) < len(found):
             raise Unreachable(f"brokers {[broker for broker, view in found.items() if not view]} do not know {topic}")

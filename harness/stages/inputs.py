@@ -136,7 +136,8 @@ def _scenarios(request: Request, claims: ClaimSet, sides: Sides) -> tuple[tuple[
     By default that is, of claims, what they are about, and without any whether anything is worse. What is named, a
     suite of one mode, and one of which nothing could be asked come back whole: they are refused with the mode's name.
     """
-    wanted = tuple(select(load_all(request.scenario_folders), request.scenarios, _suite(request, claims)))
+    known, suite = load_all(request.scenario_folders), _suite(request, claims)
+    wanted = tuple(select(known, request.scenarios, suite, request.seeds))
     if request.scenarios or len({each.topology.mode for each in wanted}) < len(Mode):
         return wanted, ()
     modes = set(line_of(sides.base.version).modes) & set(line_of(sides.candidate.version).modes)

@@ -17,6 +17,7 @@ from harness.cluster.partitions import PartitionView, view_of
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
 from harness.cluster.voter_changes import Answer
+from harness.scenario.accounts import Account
 from harness.scenario.actions import change_partitions, write_records
 from harness.scenario.actions.change_partitions import create_partition, elect_preferred, elect_unclean, reassign
 from harness.scenario.actions.change_partitions import set_topic as change_topic
@@ -118,10 +119,14 @@ class Brokers(SimpleNamespace):
         addresses = {broker: Address("h", broker) for broker in alive}
         topology = SimpleNamespace(broker_ids=(1001, 1002, 1003))
         cluster = SimpleNamespace(brokers=addresses, topology=topology, is_closed=False, wire=None, nodes={})
-        defaults = {"watched": {"bar": BAR}, "written": {}, "lost": {}, "notes": [], "fault_at": AT}
+        defaults = {"watched": {"bar": BAR}, "accounts": {}, "lost": {}, "notes": [], "fault_at": AT}
         super().__init__(cluster=cluster, seen=list(views), **{**defaults, **more})
 
-    def views(self, topic):
+    def account(self, topic):
+        return self.accounts.setdefault(topic, Account())
+
+    def views(self, topic, told_by=()):
+        self.asked = list(told_by)
         if not self.seen:
             raise Unreachable(topic)
         return self.seen
@@ -346,17 +351,17 @@ def test_records_are_numbered_on_and_all_of_them_must_be_acknowledged(monkeypatc
     world = Brokers(BAR)
     write("bar", 20).perform(world)
     write("bar", 15, acks="1").perform(world)
-    assert world.written == {"bar": 35}
+    assert world.accounts == {"bar": Account(35, {*range(35)})}
     monkeypatch.setattr(Producer, "refused", {36})
     with pytest.raises(ActionFailed, match=r"1 of 2 records were acknowledged \(NOT_LEADER_FOR_PARTITION\)"):
         write("bar", 2).perform(world)
-    assert world.written == {"bar": 35}
+    assert world.accounts == {"bar": Account(37, {*range(36)})}  # a number that was refused is never given out again
 
 
 def test_what_is_gone_is_counted_and_noted(monkeypatch):
     stored = [StoredRecord(0, at, str(number).encode(), b"x") for at, number in enumerate([*range(20), 35])]
     monkeypatch.setattr(write_records, "read_back", lambda *_: stored)
-    world = Brokers(BAR, written={"bar": 35})
+    world = Brokers(BAR, accounts={"bar": Account(35, {*range(35)})})
     assert not lost("bar", 15).sample(world).ok  # nobody has counted
     count_lost("bar").perform(world)
     assert world.notes == ["15 of 35 acknowledged records of “bar” are gone"]

@@ -29,7 +29,7 @@ class Write:
 
     def perform(self, world: World) -> None:
         """Wait for every acknowledgement. Raises ActionFailed where one does not come."""
-        first, acked, refused = world.written.get(self.topic, 0), set[int](), set[str]()
+        account, acked, refused = world.account(self.topic), set[int](), set[str]()
 
         def answered(error: KafkaError | None, message: Message) -> None:
             if error is None:
@@ -41,13 +41,13 @@ class Write:
             client_settings(list(world.cluster.brokers.values()))
             | {"acks": self.acks, "message.timeout.ms": int(_PATIENCE_SECONDS * 1000)}
         )
-        for number in range(first, first + self.records):
+        for number in account.numbers(self.records):
             producer.produce(self.topic, key=str(number), value=b"x" * 100, partition=0, on_delivery=answered)
         producer.flush(_PATIENCE_SECONDS + 1)
+        account.acknowledge(acked)
         if len(acked) < self.records:
             why = f" ({', '.join(sorted(refused))})" if refused else ""
             raise ActionFailed(f"{len(acked)} of {self.records} records were acknowledged{why}")
-        world.written[self.topic] = first + self.records
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +63,14 @@ class CountLost:
 
     def perform(self, world: World) -> None:
         """Read up to the high watermark. Raises ActionFailed."""
-        written = world.written.get(self.topic, 0)
+        written = sorted(world.account(self.topic).acknowledged)
         try:
             stored = read_back(self.topic, 1, list(world.cluster.brokers.values()))
         except (TimeoutError, KafkaException) as error:
             raise ActionFailed(str(error)) from error
-        lost, _ = lost_and_twice(range(written), [int(record.key or b"-1") for record in stored])
+        lost, _ = lost_and_twice(written, [int(record.key or b"-1") for record in stored])
         world.lost[self.topic] = lost
-        world.note(f"{lost} of {written} acknowledged records of “{self.topic}” are gone")
+        world.note(f"{lost} of {len(written)} acknowledged records of “{self.topic}” are gone")
 
 
 @action

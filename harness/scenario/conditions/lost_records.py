@@ -25,7 +25,7 @@ class Lost:
 
     def sample(self, world: World) -> Sample:
         """Compare with the last count."""
-        lost, written = world.lost.get(self.topic), world.written.get(self.topic, 0)
+        lost, written = world.lost.get(self.topic), len(world.account(self.topic).acknowledged)
         return Sample(lost == self.records, {"lost": lost, "written": written}, problem=f"{lost} of {written} are gone")
 
 

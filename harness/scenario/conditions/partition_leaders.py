@@ -16,15 +16,21 @@ from harness.scenario.verbs import condition
 from harness.scenario.world import World
 
 
-def _seen(world: World, topic: str, is_so: Callable[[PartitionView], bool]) -> Sample:
-    """Look at a partition by every running broker's own account: it is so where all of them say so."""
+def _seen(
+    world: World, topic: str, is_so: Callable[[PartitionView], bool], told_by: tuple[NodeRef, ...] = ()
+) -> Sample:
+    """Look at a partition by brokers' own accounts, every running one's or some: it is so where all of them say so."""
     try:
-        views = world.views(topic)
+        views = world.views(topic, [node.find(world) for node in told_by])
     except Unreachable as error:
         return Sample(False, {"unreachable": str(error)}, problem=str(error))
     other = next((view for view in views if not is_so(view)), None)
     seen = other or views[0]
     return Sample(other is None, asdict(seen), problem="" if other is None else f"a broker says {_in_words(seen)}")
+
+
+def _told(by: tuple[NodeRef, ...]) -> str:
+    return f", by the account of {' and '.join(node.description for node in by)}" if by else ""
 
 
 def _in_words(view: PartitionView) -> str:
@@ -39,16 +45,17 @@ class LedBy:
     name: ClassVar[str] = "led_by"
     topic: str
     node: NodeRef
+    told_by: tuple[NodeRef, ...] = ()
 
     @property
     def description(self) -> str:
         """The condition as a clause."""
-        return f"{self.node.description} leads “{self.topic}”"
+        return f"{self.node.description} leads “{self.topic}”{_told(self.told_by)}"
 
     def sample(self, world: World) -> Sample:
         """Ask every running broker."""
         node = self.node.find(world)
-        return _seen(world, self.topic, lambda view: view.leader == node)
+        return _seen(world, self.topic, lambda view: view.leader == node, self.told_by)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +85,16 @@ class HasNoPartitionLeader:
 
     name: ClassVar[str] = "has_no_partition_leader"
     topic: str
+    told_by: tuple[NodeRef, ...] = ()
 
     @property
     def description(self) -> str:
         """The condition as a clause."""
-        return f"nobody leads “{self.topic}”"
+        return f"nobody leads “{self.topic}”{_told(self.told_by)}"
 
     def sample(self, world: World) -> Sample:
         """Ask every running broker."""
-        return _seen(world, self.topic, lambda view: view.leader == NOBODY)
+        return _seen(world, self.topic, lambda view: view.leader == NOBODY, self.told_by)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +104,18 @@ class InSync:
     name: ClassVar[str] = "in_sync"
     topic: str
     nodes: tuple[NodeRef, ...]
+    told_by: tuple[NodeRef, ...] = ()
 
     @property
     def description(self) -> str:
         """The condition as a clause."""
-        return f"{', '.join(node.description for node in self.nodes)} and nobody else are in sync for “{self.topic}”"
+        named = ", ".join(node.description for node in self.nodes)
+        return f"{named} and nobody else are in sync for “{self.topic}”{_told(self.told_by)}"
 
     def sample(self, world: World) -> Sample:
         """Ask every running broker."""
         wanted = {node.find(world) for node in self.nodes}
-        return _seen(world, self.topic, lambda view: set(view.isr) == wanted)
+        return _seen(world, self.topic, lambda view: set(view.isr) == wanted, self.told_by)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,9 +182,9 @@ class HasTruncated:
 
 
 @condition
-def led_by(topic: str, node: NodeRef) -> LedBy:
-    """A broker leads a topic's partition, by every running broker's own account."""
-    return LedBy(topic, node)
+def led_by(topic: str, node: NodeRef, *, told_by: tuple[NodeRef, ...] = ()) -> LedBy:
+    """A broker leads a topic's partition, by every running broker's own account, or by these brokers'."""
+    return LedBy(topic, node, told_by)
 
 
 @condition
@@ -184,15 +194,15 @@ def led_by_first_in_sync(topic: str) -> LedByFirstInSync:
 
 
 @condition
-def has_no_partition_leader(topic: str) -> HasNoPartitionLeader:
-    """Nobody leads a topic's partition."""
-    return HasNoPartitionLeader(topic)
+def has_no_partition_leader(topic: str, *, told_by: tuple[NodeRef, ...] = ()) -> HasNoPartitionLeader:
+    """Nobody leads a topic's partition, by every running broker's own account, or by these brokers'."""
+    return HasNoPartitionLeader(topic, told_by)
 
 
 @condition
-def in_sync(topic: str, *nodes: NodeRef) -> InSync:
-    """These brokers and no others are in sync for a topic's partition."""
-    return InSync(topic, nodes)
+def in_sync(topic: str, *nodes: NodeRef, told_by: tuple[NodeRef, ...] = ()) -> InSync:
+    """These brokers and no others are in sync for a topic's partition, as all running ones or some of them say."""
+    return InSync(topic, nodes, told_by)
 
 
 @condition

@@ -1,0 +1,132 @@
+"""Scenarios of chaos, made from their names: `chaos-17` is all that seed 17 stands for, `chaos-17-only-2-5` a part."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable
+
+from harness.scenario import voter_moves
+from harness.scenario.actions.cut import cut, heal
+from harness.scenario.actions.degrade import degrade, mend
+from harness.scenario.actions.hold import hold, release
+from harness.scenario.actions.kill import kill
+from harness.scenario.actions.let_pass import let_pass
+from harness.scenario.actions.start import start
+from harness.scenario.actions.stop import stop
+from harness.scenario.chaos.schedule import Disruption, Disturbance, Turn, only, schedule, turns
+from harness.scenario.conditions.leadership import has_leader
+from harness.scenario.conditions.replicas_agree import replicas_agree
+from harness.scenario.loads.ledger import keep_ledger
+from harness.scenario.plan import NETWORK, ClusterRef, Plan, Scenario, kraft
+from harness.scenario.refs import NodeRef, fixed
+from harness.scenario.steps import Action
+
+SUITE = "chaos"
+TOPOLOGY = kraft(controllers=3, observers=1, network=True)
+_NAME = re.compile(r"chaos-(0|[1-9]\d{0,8})(?:-only((?:-[1-9]\d?)+))?")
+_BUDGET_SECONDS = 300.0
+_LEDGERS = ("idempotent", "transactional")
+_WHOLE = "60s"
+
+Verbs = tuple[Callable[[NodeRef, ClusterRef], Action], Callable[[NodeRef, ClusterRef], Action]]
+
+# How each begins, and how it ends.
+_VERBS: dict[Disturbance, Verbs] = {
+    Disturbance.KILL: (lambda node, _: kill(node), lambda node, _: start(node)),
+    Disturbance.STOP: (lambda node, _: stop(node), lambda node, _: start(node)),
+    Disturbance.HOLD: (lambda node, _: hold(node), lambda node, _: release(node)),
+    Disturbance.ISOLATE: (
+        lambda node, cluster: cut(node, cluster.all_but(node)),
+        lambda node, cluster: heal(node, cluster.all_but(node)),
+    ),
+    Disturbance.DEAFEN: (
+        lambda node, cluster: cut(node, cluster.all_but(node), way="in"),
+        lambda node, cluster: heal(node, cluster.all_but(node)),
+    ),
+    Disturbance.MUTE: (
+        lambda node, cluster: cut(node, cluster.all_but(node), way="out"),
+        lambda node, cluster: heal(node, cluster.all_but(node)),
+    ),
+    Disturbance.SLOW: (
+        lambda node, cluster: degrade(node, cluster.all_but(node), delay="100ms"),
+        lambda node, cluster: mend(node, cluster.all_but(node)),
+    ),
+    Disturbance.LOSSY: (
+        lambda node, cluster: degrade(node, cluster.all_but(node), delay="5ms", loss=0.1),
+        lambda node, cluster: mend(node, cluster.all_but(node)),
+    ),
+    Disturbance.NO_CLIENTS: (
+        lambda node, cluster: cut(cluster.clients, node),
+        lambda node, cluster: heal(cluster.clients, node),
+    ),
+}
+
+
+def seeded(seeds: Iterable[int]) -> list[str]:
+    """Return the names of the scenarios of seeds."""
+    return [f"chaos-{seed}" for seed in seeds]
+
+
+def part_of(name: str, numbers: Collection[int]) -> str:
+    """Return the name of the scenario that has only these faults of another's."""
+    whole = name.partition("-only-")[0]
+    return f"{whole}-only-{'-'.join(map(str, sorted(numbers)))}"
+
+
+def disruptions_of(name: str) -> tuple[Disruption, ...] | None:
+    """Return the faults of a scenario by its name; None for a name that is none of chaos's, or of no such faults."""
+    found = _NAME.fullmatch(name)
+    if found is None:
+        return None
+    every = schedule(int(found[1]), TOPOLOGY.node_ids)
+    if found[2] is None:
+        return every
+    numbers = [int(number) for number in found[2].split("-")[1:]]
+    chosen = only(every, numbers)
+    return chosen if [each.number for each in chosen] == numbers else None
+
+
+def chaos_scenario(name: str) -> Scenario | None:
+    """Return the scenario of a name; None for a name that is none of chaos's."""
+    disruptions = disruptions_of(name)
+    if disruptions is None:
+        return None
+
+    def build(plan: Plan, cluster: ClusterRef, observer: NodeRef) -> None:
+        _fill(plan, cluster, observer, disruptions)
+
+    return Scenario(
+        name,
+        f"Does a cluster come back whole from {len(disruptions)} faults, with every record that was promised?",
+        TOPOLOGY,
+        (SUITE,),
+        _BUDGET_SECONDS,
+        build,
+        __file__,
+        (NETWORK,),
+        voter_moves.SHORT_SESSIONS,
+    )
+
+
+def _fill(plan: Plan, cluster: ClusterRef, observer: NodeRef, disruptions: Iterable[Disruption]) -> None:
+    voter_moves.start_all(plan, observer)
+    plan.background(keep_ledger("idempotent", keys=20))
+    plan.background(keep_ledger("transactional", transactional=True))
+    with plan.phase("chaos"):
+        now = 0.0
+        for turn in turns(disruptions):
+            if turn.at > now:
+                plan.do(let_pass(f"{turn.at - now:.1f}s"))
+            plan.do(_act(turn, cluster))
+            now = turn.at
+    with plan.phase("calm"):
+        plan.expect(has_leader(), within=_WHOLE, named="somebody_leads_after_chaos")
+        voter_moves.expect_whole(plan, observer, "after_chaos")
+        for topic in _LEDGERS:
+            plan.expect(replicas_agree(topic), within="20s", named=f"replicas_agree_on_{topic}")
+
+
+def _act(turn: Turn, cluster: ClusterRef) -> Action:
+    begin, end = _VERBS[turn.disruption.kind]
+    node = fixed(turn.disruption.node, f"node {turn.disruption.node}")
+    return (begin if turn.begins else end)(node, cluster)

@@ -1,0 +1,91 @@
+"""The ways in which acknowledged records can be lost: each is counted, and none more than theory allows."""
+
+from harness.scenario import (
+    count_lost,
+    create_partition,
+    cut,
+    elect_unclean,
+    election_moves,
+    has_no_partition_leader,
+    has_truncated,
+    heal,
+    in_sync,
+    is_up,
+    kill,
+    kraft,
+    led_by,
+    let_pass,
+    lose_unflushed,
+    lost,
+    offer,
+    partition_cuts,
+    scenario,
+    start,
+    took,
+    wipe,
+    write,
+)
+
+# Kafka writes down once a minute how far it has flushed.
+PROPERTIES = {**partition_cuts.IN_KRAFT, "log.flush.offset.checkpoint.interval.ms": "1000"}
+BACK, ISR, ELECTION = "40s", "15s", "20s"
+
+
+def expect_lost(plan, topic, records):
+    """Expect that exactly so many of the acknowledged records are gone."""
+    plan.do(count_lost(topic))
+    plan.expect(lost(topic, records), within="1s", named=f"{topic.replace('-', '_')}_lost_{records}")
+
+
+@scenario(
+    kraft(controllers=1, observers=3, combined=False, network=True), suite="faults", budget="8m", properties=PROPERTIES
+)
+def lost_data(plan, cluster, *_):
+    """Is exactly that lost which acks=1 left with a dead leader, which nobody flushed, or which one disk alone had?"""
+    first, second, third = election_moves.begin(plan)
+    with plan.phase("acks=1, and the leader changes"):
+        plan.do(create_partition("one-ack", first, second, third), write("one-ack", 20))
+        plan.do(cut(first, (second, third)), offer("one-ack", first, 15, acks="1"))
+        plan.guard(took("one-ack", 15), in_sync("one-ack", first, second, third), within="1s")
+        plan.do(kill(first), heal())
+        plan.expect(led_by("one-ack", second), within=ELECTION, named="one_ack_another_leads")
+        plan.do(write("one-ack", 5), start(first))
+        plan.guard(is_up(), in_sync("one-ack", first, second, third), within=BACK)
+        plan.expect(has_truncated(first, "one-ack"), within="5s", named="one_ack_truncates")
+        expect_lost(plan, "one-ack", 15)
+    with plan.phase("every replica fails before it flushes"):
+        plan.do(create_partition("flushed", first, second, third, flush_messages="1"), write("flushed", 20))
+        plan.do(create_partition("unflushed", first, second, third), write("unflushed", 20), let_pass("3s"))
+        for act in (kill, lose_unflushed, start):
+            plan.do(*(act(broker) for broker in (first, second, third)))
+        plan.guard(is_up(), in_sync("flushed", first, second, third), within=BACK)
+        plan.guard(in_sync("unflushed", first, second, third), within=BACK)
+        expect_lost(plan, "flushed", 0)
+        expect_lost(plan, "unflushed", 20)
+    with plan.phase("the last one in sync returns with an empty disk"):
+        leave_alone(plan, "same-id", first, second)
+        plan.do(wipe(first), start(first))
+        plan.expect(led_by("same-id", first), within=BACK, named="same_id_leads_with_nothing")
+        plan.do(start(second))
+        plan.guard(is_up(), in_sync("same-id", first, second), within=BACK)
+        expect_lost(plan, "same-id", 35)
+    with plan.phase("the last one in sync returns with another disk"):
+        leave_alone(plan, "new-id", first, second)
+        plan.do(wipe(first, identity="new"), start(first), start(second))
+        plan.guard(is_up(), within=BACK)
+        plan.do(let_pass("3s"))
+        plan.expect(has_no_partition_leader("new-id"), within="1s", named="new_id_leads_not")
+        plan.do(elect_unclean("new-id"))
+        plan.expect(led_by("new-id", second), within=ELECTION, named="new_id_out_of_sync_leads")
+        plan.guard(in_sync("new-id", first, second), within=BACK)
+        expect_lost(plan, "new-id", 15)
+
+
+def leave_alone(plan, topic, first, second):
+    """Write to both, then to the first alone, and kill that: what the second lacks is on one disk."""
+    plan.do(create_partition(topic, first, second), write(topic, 20))
+    plan.guard(led_by(topic, first), in_sync(topic, first, second), within=ISR)
+    plan.do(kill(second))
+    plan.guard(in_sync(topic, first), within=ELECTION)
+    plan.do(write(topic, 15), kill(first))
+    plan.guard(has_no_partition_leader(topic), within=ELECTION)

@@ -1,0 +1,143 @@
+"""Chaos: what a seed stands for, scenarios that are made from their names, and failing ones made smaller."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.base.errors import HarnessError
+from harness.scenario.actions.cut import Cut, Heal
+from harness.scenario.actions.degrade import Degrade, Mend
+from harness.scenario.actions.hold import Hold, Release
+from harness.scenario.actions.kill import Kill
+from harness.scenario.actions.start import Start
+from harness.scenario.actions.stop import Stop
+from harness.scenario.chaos.plans import TOPOLOGY, chaos_scenario, disruptions_of, part_of
+from harness.scenario.chaos.schedule import _OF_PROCESSES, Disturbance, schedule, turns
+from harness.scenario.chaos.shrinking import fewest
+from harness.scenario.registry import load_all, select
+from harness.scenario.steps import Do, Expect
+
+KNOWN = load_all()
+SEEDS = st.integers(0, 10**6)
+BEGINNINGS = (Kill, Stop, Hold, Cut, Degrade)
+
+
+@given(SEEDS)
+def test_a_seed_stands_for_the_same_faults_for_ever_and_for_some(seed):
+    found = schedule(seed, TOPOLOGY.node_ids)
+    assert found == schedule(seed, TOPOLOGY.node_ids)
+    assert len(found) >= 4
+    assert [each.number for each in found] == [*range(1, len(found) + 1)]
+
+
+def test_seed_17_is_what_it_was_when_it_was_first_drawn():
+    said = [(str(each.kind), each.node, each.begins, each.ends) for each in schedule(17, TOPOLOGY.node_ids)]
+    assert said == [
+        ("isolate", 1, 0.6, 5.2),
+        ("stop", 0, 3.7, 8.3),
+        ("no clients", 2, 5.8, 10.4),
+        ("stop", 2, 11.0, 17.4),
+        ("isolate", 1, 14.1, 18.8),
+    ]
+
+
+@given(SEEDS)
+def test_of_faults_of_processes_and_of_links_one_goes_on_at_a_time(seed):
+    for of_processes in (True, False):
+        lane = [each for each in schedule(seed, TOPOLOGY.node_ids) if (each.kind in _OF_PROCESSES) is of_processes]
+        assert all(one.ends < other.begins for one, other in pairwise(lane))
+
+
+def test_every_kind_of_fault_comes_up_and_hits_every_node():
+    drawn = [each for seed in range(60) for each in schedule(seed, TOPOLOGY.node_ids)]
+    assert {each.kind for each in drawn} == {*Disturbance}
+    assert {each.node for each in drawn} == {*TOPOLOGY.node_ids}
+
+
+@given(SEEDS)
+def test_what_begins_ends_and_every_node_runs_at_the_end(seed):
+    down, cut, actions = set(), 0, actions_of(f"chaos-{seed}")
+    for action in actions:
+        match action:
+            case Kill(node=node) | Stop(node=node) | Hold(node=node):
+                assert node.description not in down
+                down.add(node.description)
+            case Start(node=node) | Release(node=node):
+                down.remove(node.description)
+            case Cut() | Degrade():
+                cut += 1
+            case Heal() | Mend():
+                cut -= 1
+        assert cut in (0, 1)
+    assert not down
+    assert not cut
+
+
+def actions_of(name):
+    return [step.action for step in chaos_scenario(name).plan().steps if isinstance(step, Do)]
+
+
+@given(SEEDS)
+def test_turns_are_in_the_order_of_time(seed):
+    found = turns(schedule(seed, TOPOLOGY.node_ids))
+    assert [turn.at for turn in found] == sorted(turn.at for turn in found)
+
+
+def test_a_part_of_a_schedule_has_those_faults_at_the_times_that_they_had():
+    whole, part = disruptions_of("chaos-17"), disruptions_of("chaos-17-only-2-5")
+    assert part == (whole[1], whole[4])
+    assert part_of("chaos-17-only-1-2-5", [5, 2]) == "chaos-17-only-2-5"
+    begun = [each for each in actions_of("chaos-17-only-2-5") if isinstance(each, BEGINNINGS)]
+    assert [type(each) for each in begun] == [Stop, Cut]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["chaos", "chaos-", "chaos-017", "chaos-17-only", "chaos-17-only-99", "chaos-17-only-5-2", "turn1", "xchaos-1"],
+)
+def test_another_name_is_none_of_chaoss(name):
+    assert chaos_scenario(name) is None
+    assert name not in KNOWN or name == "turn1"
+
+
+def test_the_suite_is_as_long_as_it_is_asked_to_be_and_a_seed_can_be_named():
+    assert [each.name for each in select(KNOWN, [], "chaos", 3)] == ["chaos-1", "chaos-2", "chaos-3"]
+    (named,) = select(KNOWN, ["chaos-17"], "bootstrap")
+    assert (named.name, named.suites, named.needs) == ("chaos-17", ("chaos",), ("network_namespaces",))
+    assert KNOWN["chaos-17"].name == "chaos-17"
+    with pytest.raises(KeyError):
+        KNOWN["chaos-x"]
+    with pytest.raises(HarnessError, match="chaos-x"):
+        select(KNOWN, ["chaos-x"], "bootstrap")
+
+
+def test_no_two_expectations_of_a_schedule_have_the_same_name():
+    named = [step.named for step in chaos_scenario("chaos-17").plan().steps if isinstance(step, Expect)]
+    assert sorted(named) == sorted(set(named))
+    assert "all_up_after_chaos" in named
+
+
+@given(st.integers(1, 9), st.sets(st.integers(1, 9), min_size=1))
+def test_what_is_left_fails_and_nothing_of_it_can_be_left_out(extra, needed):
+    numbers, asked = tuple(range(1, max(needed) + extra)), []
+
+    def fails(part):
+        asked.append(part)
+        return needed <= set(part)
+
+    assert set(fewest(numbers, fails)) == needed
+    assert len(asked) == len(set(asked))
+
+
+@given(st.sets(st.sets(st.integers(1, 6), min_size=1).map(frozenset), min_size=1))
+def test_where_several_parts_fail_one_of_them_that_cannot_be_made_smaller_is_left(failing):
+    numbers = (1, 2, 3, 4, 5, 6)
+
+    def fails(part):
+        return any(each <= set(part) for each in failing)
+
+    left = fewest(numbers, fails)
+    assert fails(left)
+    assert not any(fails(tuple(each for each in left if each != number)) for number in left if len(left) > 1)
