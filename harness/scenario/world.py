@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
@@ -29,6 +30,14 @@ _TOPIC_SECONDS = 15.0
 _POLL_SECONDS = 0.2
 _M = TypeVar("_M", bound=Monitor)
 _T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class FirstId:
+    """The id that a topic had before anything happened to it, and how many partitions."""
+
+    topic_id: str
+    partitions: int
 
 
 class ActionFailed(Exception):  # noqa: N818 - named for what it means to the plan
@@ -60,6 +69,8 @@ class World:
         self.watched: dict[str, PartitionView] = {}  # topics whose first partition is looked at before each fault
         self.written: dict[str, int] = {}  # records acknowledged, by topic
         self.lost: dict[str, int] = {}  # of these, how many were gone when they were counted last
+        self.first_ids: dict[str, FirstId] = {}  # of topics, as they were when a plan wanted them remembered
+        self.answers: dict[str, str] = {}  # what a client or a command said last, by what was asked
         self.step_began = time.monotonic()
         self.write = write
         self.is_over = is_over

@@ -1,0 +1,92 @@
+"""Stretches of plan that incidents of topic ids share: how it comes about, how it shows, and how one sees it healed.
+
+The incident is that of a tool from before topic ids: docs/topic-ids.md has what was seen in which release.
+"""
+
+from __future__ import annotations
+
+from harness.scenario.actions.ask_clients import ask_old_reader, ask_reader, ask_writer
+from harness.scenario.actions.old_tools import add_partitions_by_old_tool, create_by_old_tool
+from harness.scenario.actions.restart import restart
+from harness.scenario.actions.start import start_all
+from harness.scenario.actions.topic_ids import change_controller, remember_id
+from harness.scenario.actions.write_records import count_lost, write
+from harness.scenario.conditions.is_up import is_up
+from harness.scenario.conditions.leadership import has_leader
+from harness.scenario.conditions.lost_records import lost
+from harness.scenario.conditions.replicas_agree import replicas_agree
+from harness.scenario.conditions.topic_ids import answered, has_later_controller, ids_are, out_of_sync
+from harness.scenario.election_moves import IN_ZOOKEEPER
+from harness.scenario.plan import Plan
+from harness.scenario.refs import NodeRef
+
+TOPIC = "orders"
+SHORT = IN_ZOOKEEPER
+_FIRST, _ALL = 3, 6  # partitions before and after the old tool adds some; as many brokers hold each
+_UP, _IDS, _CONTROLLER, _ISR = "90s", "15s", "20s", "40s"
+
+
+def begin(plan: Plan, **settings: str) -> tuple[NodeRef, NodeRef, NodeRef]:
+    """Start everything, have the topic made by the old tool, and write to it; the third broker is the controller."""
+    with plan.phase("start"):
+        plan.do(start_all())
+        plan.guard(is_up(), has_leader(), within=_UP)
+        first, second, third = plan.name_brokers("first broker", "second broker", "controller")
+        plan.do(create_by_old_tool(TOPIC, partitions=_FIRST, **settings), remember_id(TOPIC), write(TOPIC, 100))
+    return first, second, third
+
+
+def change(plan: Plan) -> None:
+    """Have another controller."""
+    plan.do(change_controller())
+    plan.guard(has_later_controller(), is_up(), within=_CONTROLLER)
+
+
+def lose_id(plan: Plan) -> None:
+    """Have partitions added by the old tool: nobody notices that ZooKeeper has lost the id."""
+    plan.do(add_partitions_by_old_tool(TOPIC, _ALL), write(TOPIC, 100))
+
+
+def make_mix(plan: Plan, **settings: str) -> tuple[NodeRef, NodeRef, NodeRef]:
+    """Bring about what 2.8 shows: directories with the old id beside others with the new one."""
+    brokers = begin(plan, **settings)
+    with plan.phase("another controller, then partitions are added"):
+        change(plan)
+        plan.guard(ids_are(TOPIC, zookeeper="old", first="old"), within=_IDS)
+        lose_id(plan)
+        change(plan)
+        plan.guard(ids_are(TOPIC, zookeeper="new", first="old", added="new"), within=_IDS)
+    return brokers
+
+
+def expect_healed(plan: Plan, *brokers: NodeRef, ids: str, named: str) -> None:
+    """Expect that all is as if nothing had happened, and that it survives another controller and every restart.
+
+    `ids` are those that everything has now.
+    """
+    with plan.phase("healed"):
+        _expect_whole(plan, brokers, ids, f"{named}_heals")
+    with plan.phase("another controller, and a restart of each broker"):
+        change(plan)
+        for broker in brokers:
+            plan.do(restart(broker))
+            plan.guard(is_up(), within=_UP)
+            plan.expect(out_of_sync(TOPIC, broker, "no"), within=_ISR, named=f"{named}_survives_restarts")
+        _expect_whole(plan, brokers, ids, f"{named}_stays_healed")
+        plan.do(count_lost(TOPIC))
+        plan.expect(lost(TOPIC, 0), replicas_agree(TOPIC), within="5s", named=f"{named}_loses_nothing")
+
+
+def _expect_whole(plan: Plan, brokers: tuple[NodeRef, ...], ids: str, named: str) -> None:
+    plan.expect(ids_are(TOPIC, zookeeper=ids, first=ids, added=ids), within=_ISR, named=named)
+    plan.expect(*(out_of_sync(TOPIC, broker, "no") for broker in brokers), within=_ISR, named=named)
+    plan.do(ask_reader(TOPIC), ask_reader(TOPIC, _FIRST), ask_old_reader(TOPIC), write(TOPIC, 50))
+    plan.expect(
+        answered(f"reading {TOPIC}-0", "read"), answered(f"old reading {TOPIC}", "read"), within="1s", named=named
+    )
+
+
+def ask_all(plan: Plan) -> None:
+    """Ask both families of clients, about an old and an added partition."""
+    plan.do(ask_writer(TOPIC), ask_writer(TOPIC, _FIRST), ask_reader(TOPIC), ask_reader(TOPIC, _FIRST))
+    plan.do(ask_old_reader(TOPIC))
