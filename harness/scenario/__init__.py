@@ -1,7 +1,7 @@
 """Scenarios: one question put to a real cluster, as a plan of phases, guards, actions and expectations.
 
-For authors: `scenario`, `kraft`, `zookeeper`, `voter_moves`, `election_moves` and `topic_id_moves` stand here, and so does every
-registered verb by its own name (`stop`, `follows_leader`, `produce`, …; `harness list --verbs` has them all).
+For authors: `scenario`, `kraft`, `zookeeper`, `voter_moves`, `election_moves` and `topic_id_moves` stand here, and so
+does every registered verb by its own name (`stop`, `follows_leader`, …; `harness list --verbs` has them all).
 """
 
 from __future__ import annotations

@@ -5,17 +5,19 @@ The incident is that of a tool from before topic ids: docs/topic-ids.md has what
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from harness.scenario.actions.ask_clients import ask_old_reader, ask_reader, ask_writer
-from harness.scenario.actions.old_tools import add_partitions_by_old_tool, create_by_old_tool
+from harness.scenario.actions.old_tools import TopicTool, add_partitions_by_old_tool
 from harness.scenario.actions.restart import restart
 from harness.scenario.actions.start import start_all
-from harness.scenario.actions.topic_ids import change_controller, remember_id
-from harness.scenario.actions.write_records import count_lost, write
+from harness.scenario.actions.topic_ids import RememberId, change_controller, remember_id, remember_no_id
+from harness.scenario.actions.write_records import count_lost, write, write_if_possible
 from harness.scenario.conditions.is_up import is_up
 from harness.scenario.conditions.leadership import has_leader
 from harness.scenario.conditions.lost_records import lost
 from harness.scenario.conditions.replicas_agree import replicas_agree
-from harness.scenario.conditions.topic_ids import answered, has_later_controller, ids_are, out_of_sync
+from harness.scenario.conditions.topic_ids import answered, has_later_controller, ids_are, out_of_sync, runs_line
 from harness.scenario.election_moves import IN_ZOOKEEPER
 from harness.scenario.plan import Plan
 from harness.scenario.refs import NodeRef
@@ -28,11 +30,20 @@ _UP, _IDS, _CONTROLLER, _ISR = "90s", "15s", "20s", "40s"
 
 def begin(plan: Plan, **settings: str) -> tuple[NodeRef, NodeRef, NodeRef]:
     """Start everything, have the topic made by the old tool, and write to it; the third broker is the controller."""
+    return _begin(plan, remember_id(TOPIC), settings)
+
+
+def begin_without_ids(plan: Plan) -> tuple[NodeRef, NodeRef, NodeRef]:
+    """Begin where brokers speak of no ids."""
+    return _begin(plan, remember_no_id(TOPIC), {})
+
+
+def _begin(plan: Plan, remember: RememberId, settings: Mapping[str, str]) -> tuple[NodeRef, NodeRef, NodeRef]:
     with plan.phase("start"):
         plan.do(start_all())
         plan.guard(is_up(), has_leader(), within=_UP)
         first, second, third = plan.name_brokers("first broker", "second broker", "controller")
-        plan.do(create_by_old_tool(TOPIC, partitions=_FIRST, **settings), remember_id(TOPIC), write(TOPIC, 100))
+        plan.do(TopicTool.creating(TOPIC, _FIRST, 3, settings), remember, write(TOPIC, 100))
     return first, second, third
 
 
@@ -47,16 +58,31 @@ def lose_id(plan: Plan) -> None:
     plan.do(add_partitions_by_old_tool(TOPIC, _ALL), write(TOPIC, 100))
 
 
-def make_mix(plan: Plan, **settings: str) -> tuple[NodeRef, NodeRef, NodeRef]:
-    """Bring about what 2.8 shows: directories with the old id beside others with the new one."""
+def come_about(plan: Plan, **settings: str) -> tuple[NodeRef, NodeRef, NodeRef]:
+    """Bring the incident about, with a controller change before it too; only then does 2.8 show anything.
+
+    3.9 has the old id in all directories, 2.8 the old one in the first and the new one in those that were added.
+    """
     brokers = begin(plan, **settings)
-    with plan.phase("another controller, then partitions are added"):
+    with plan.phase("another controller, partitions are added, another controller"):
         change(plan)
         plan.guard(ids_are(TOPIC, zookeeper="old", first="old"), within=_IDS)
         lose_id(plan)
         change(plan)
-        plan.guard(ids_are(TOPIC, zookeeper="new", first="old", added="new"), within=_IDS)
+        with plan.only_if(runs_line("2.8")):
+            plan.guard(ids_are(TOPIC, zookeeper="new", first="old", added="new"), within=_IDS)
+        with plan.only_if(runs_line("3.9")):
+            plan.guard(ids_are(TOPIC, zookeeper="new", first="old", added="old"), within=_IDS)
     return brokers
+
+
+def restart_each(plan: Plan, *brokers: NodeRef, writing: int = 0) -> None:
+    """Restart one broker after the other, and write before each where that can be."""
+    for broker in brokers:
+        if writing:
+            plan.do(write_if_possible(TOPIC, writing))
+        plan.do(restart(broker))
+        plan.guard(is_up(), within=_UP)
 
 
 def expect_healed(plan: Plan, *brokers: NodeRef, ids: str, named: str) -> None:
