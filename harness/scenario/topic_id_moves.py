@@ -17,7 +17,7 @@ from harness.scenario.conditions.is_up import is_up
 from harness.scenario.conditions.leadership import has_leader
 from harness.scenario.conditions.lost_records import lost
 from harness.scenario.conditions.replicas_agree import replicas_agree
-from harness.scenario.conditions.topic_ids import answered, has_later_controller, ids_are, out_of_sync, runs_line
+from harness.scenario.conditions.topic_ids import all_in_sync, answered, has_later_controller, ids_are, runs_line
 from harness.scenario.election_moves import IN_ZOOKEEPER
 from harness.scenario.plan import Plan
 from harness.scenario.refs import NodeRef
@@ -91,25 +91,25 @@ def expect_healed(plan: Plan, *brokers: NodeRef, ids: str, named: str) -> None:
     `ids` are those that everything has now.
     """
     with plan.phase("healed"):
-        _expect_whole(plan, brokers, ids, f"{named}_heals")
+        _expect_whole(plan, ids, named)
     with plan.phase("another controller, and a restart of each broker"):
         change(plan)
-        for broker in brokers:
+        for number, broker in enumerate(brokers, start=1):
             plan.do(restart(broker))
             plan.guard(is_up(), within=_UP)
-            plan.expect(out_of_sync(TOPIC, broker, "no"), within=_ISR, named=f"{named}_survives_restarts")
-        _expect_whole(plan, brokers, ids, f"{named}_stays_healed")
+            plan.expect(all_in_sync(TOPIC), within=_ISR, named=f"{named}_survives_restart_{number}")
+        _expect_whole(plan, ids, f"{named}_still")
         plan.do(count_lost(TOPIC))
-        plan.expect(lost(TOPIC, 0), replicas_agree(TOPIC), within="5s", named=f"{named}_loses_nothing")
+        plan.expect(lost(TOPIC, 0), within="1s", named=f"{named}_loses_nothing")
+        plan.expect(replicas_agree(TOPIC), within="5s", named=f"{named}_replicas_agree")
 
 
-def _expect_whole(plan: Plan, brokers: tuple[NodeRef, ...], ids: str, named: str) -> None:
-    plan.expect(ids_are(TOPIC, zookeeper=ids, first=ids, added=ids), within=_ISR, named=named)
-    plan.expect(*(out_of_sync(TOPIC, broker, "no") for broker in brokers), within=_ISR, named=named)
+def _expect_whole(plan: Plan, ids: str, named: str) -> None:
+    plan.expect(all_in_sync(TOPIC), within=_ISR, named=f"{named}_in_sync")
+    plan.expect(ids_are(TOPIC, zookeeper=ids, first=ids, added=ids), within=_IDS, named=f"{named}_same_ids")
     plan.do(ask_reader(TOPIC), ask_reader(TOPIC, _FIRST), ask_old_reader(TOPIC), write(TOPIC, 50))
-    plan.expect(
-        answered(f"reading {TOPIC}-0", "read"), answered(f"old reading {TOPIC}", "read"), within="1s", named=named
-    )
+    plan.expect(answered(f"reading {TOPIC}-0", "read"), within="1s", named=f"{named}_is_read")
+    plan.expect(answered(f"old reading {TOPIC}", "read"), within="1s", named=f"{named}_is_read_by_old_clients")
 
 
 def ask_all(plan: Plan) -> None:

@@ -75,6 +75,32 @@ class OutOfSync:
 
 
 @dataclass(frozen=True, slots=True)
+class AllInSync:
+    """Every broker that has a directory of a partition is in sync for it."""
+
+    name: ClassVar[str] = "all_in_sync"
+    topic: str
+
+    @property
+    def description(self) -> str:
+        """The condition as a clause."""
+        return f"all replicas of “{self.topic}” are in sync"
+
+    def sample(self, world: World) -> Sample:
+        """Read every partition's state in ZooKeeper, and who has which directory."""
+        try:
+            seen = look_at_ids(world, self.topic)
+        except Unreachable as error:
+            return Sample(False, {"unreachable": str(error)}, testable=False)
+        holders = {number: {broker for broker, ids in seen.disks.items() if number in ids} for number in seen.isr}
+        out = {number: sorted(having - set(seen.isr[number])) for number, having in holders.items()}
+        behind = {number: brokers for number, brokers in out.items() if brokers}
+        return Sample(
+            bool(holders) and not behind, _detail(seen), problem=f"out of sync are {behind}" if behind else ""
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class HasLaterController:
     """A controller of a later epoch than before the last fault; the same broker perhaps."""
 
@@ -137,6 +163,12 @@ def out_of_sync(topic: str, node: NodeRef, which: str) -> OutOfSync:
     if which not in ("all", "old", "no"):
         raise ValueError(f'which="{which}" is unknown; write "all", "old" or "no"')
     return OutOfSync(topic, node, which)
+
+
+@condition
+def all_in_sync(topic: str) -> AllInSync:
+    """By ZooKeeper every replica of a topic is in sync."""
+    return AllInSync(topic)
 
 
 @condition
