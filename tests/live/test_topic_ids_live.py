@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,63 @@ def test_sasl_is_spoken_where_the_ensemble_demands_it(toolbox, tmp_path):
                 connected(address, ZooKeeperSecurity(sasl=login)) as connection,
             ):
                 read_topics(connection)
+
+
+@contextmanager
+def controllers(connect: str):
+    """Have somebody become the controller whenever nobody is, as brokers do."""
+    with writer(connect) as client:
+        epoch = 0
+
+        def elect(event: object = None) -> None:
+            nonlocal epoch
+            if client.exists("/controller", watch=elect) is None:
+                epoch += 1
+                client.retry(client.ensure_path, "/controller_epoch")
+                client.set("/controller_epoch", str(epoch).encode())
+                client.create("/controller", b'{"version":1,"brokerid":1}', ephemeral=True)
+                client.exists("/controller", watch=elect)
+
+        elect()
+        yield client
+
+
+def test_an_id_is_put_back_for_a_later_controller_and_taken_back(zookeeper, tmp_path):
+    lost = b'{"version":1,"partitions":{"0":[1],"1":[1]},"adding_replicas":{}}'
+    fill(zookeeper, {"lost": lost, "other": topic_json(Y, 2), "fine": topic_json(X)})
+    data = disk(tmp_path / "d", {"lost-0": X, "lost-1": X, "other-0": X, "other-1": X, "fine-0": X})
+    plan, backup = tmp_path / "plan.json", tmp_path / "backup"
+    with controllers(zookeeper) as client:
+        client.ensure_path("/brokers/ids/1")
+        code, said = harness("plan", "--zookeeper", zookeeper, "--data", data, "--out", plan)
+        assert (code, said.splitlines()[-1]) == (1, "A repair: put the old id back in ZooKeeper (2 topics).")
+        code, said = harness("repair", plan, "--backup", backup)
+        assert (code, said.splitlines()[-1].endswith("Do it with --apply."), backup.exists()) == (0, True, False)
+        assert client.get("/brokers/topics/lost")[0] == lost
+        code, said = harness("repair", plan, "--backup", backup, "--apply")
+        assert (code, said.splitlines()[-1]) == (0, "2 topics put back; the controller of epoch 2 has left them so.")
+        put = json.loads(client.get("/brokers/topics/lost")[0])
+        assert put == {**json.loads(lost), "version": 3, "topic_id": X}
+        assert harness("check", "--zookeeper", zookeeper, "--data", data)[0] == 0
+        assert harness("repair", plan, "--backup", backup, "--apply")[0] == 0  # as after a cut: nothing is left to do
+        did = [json.loads(line)["does"] for line in (backup / "journal.jsonl").read_text().splitlines()]
+        assert did == ["set", "set", "delete", "delete"]
+        code, said = harness("restore", backup, "--apply")
+        assert (code, "the controller was left, lest it make new ids" in said) == (0, True), said
+        assert client.get("/brokers/topics/lost")[0] == lost
+        assert json.loads(client.get("/brokers/topics/other")[0])["topic_id"] == Y
+
+
+def test_a_topic_that_changes_after_the_plan_is_left(zookeeper, tmp_path):
+    fill(zookeeper, {"other": topic_json(Y)})
+    data = disk(tmp_path / "d", {"other-0": X})
+    with controllers(zookeeper) as client:
+        client.ensure_path("/brokers/ids/1")
+        harness("plan", "--zookeeper", zookeeper, "--data", data, "--out", tmp_path / "plan.json")
+        client.set("/brokers/topics/other", topic_json(X[::-1].replace("K", "A")))
+        code, said = harness("repair", tmp_path / "plan.json", "--backup", tmp_path / "backup", "--apply")
+        assert (code, "is not as the plan has it in ZooKeeper" in said) == (2, True), said
+        assert not (tmp_path / "backup").exists()
 
 
 def test_an_ensemble_that_is_not_there_is_a_sentence(tmp_path):
