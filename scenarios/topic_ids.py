@@ -56,8 +56,8 @@ def topic_id_lost(plan, cluster, *_):
             plan.expect(out_of_sync(TOPIC, first, "no"), within="30s", named="immune_to_restarts")
         with plan.only_if(runs_line("3.9")):
             plan.expect(has_logged(first, REFUSES), within="20s", named="broker_refuses_its_partitions")
-            plan.expect(out_of_sync(TOPIC, first, "all"), within="40s", named="out_of_sync_for_all")
             topic_id_moves.ask_all(plan)
+            plan.expect(out_of_sync(TOPIC, first, "all"), within="1s", named="out_of_sync_for_all")
             plan.do(plan_repair())
             plan.expect(answered("plan", "put the old id back"), within="1s", named="plan_puts_back")
             plan.do(put_back_ids())
@@ -75,11 +75,11 @@ def topic_id_mixed(plan, cluster, *_):
         plan.do(restart(first))
         plan.guard(is_up(), within="90s")
         plan.expect(has_logged(first, REFUSES), within="20s", named="broker_refuses_its_partitions")
-        with plan.only_if(runs_line("2.8")):
-            plan.expect(out_of_sync(TOPIC, first, "old"), within="40s", named="out_of_sync_for_the_old")
-        with plan.only_if(runs_line("3.9")):
-            plan.expect(out_of_sync(TOPIC, first, "all"), within="40s", named="out_of_sync_for_all")
         topic_id_moves.ask_all(plan)
+        with plan.only_if(runs_line("2.8")):
+            plan.expect(out_of_sync(TOPIC, first, "old"), within="30s", named="out_of_sync_for_the_old")
+        with plan.only_if(runs_line("3.9")):
+            plan.expect(out_of_sync(TOPIC, first, "all"), within="1s", named="out_of_sync_for_all")
     with plan.phase("repaired"):
         plan.do(check_ids(), plan_repair())
         plan.expect(answered("check", "exit 1: "), within="1s", named="check_finds_it")
