@@ -14,6 +14,7 @@ from harness.base.errors import HarnessError, unknown
 from harness.base.paths import is_checkout
 from harness.cli import common
 from harness.cli.common import USAGE_OR_HARNESS_ERROR
+from harness.cli.topic_id_options import Cluster
 
 if TYPE_CHECKING:
     from harness.scenario.plan import Scenario
@@ -108,8 +109,15 @@ def _scenario_of(name: str, folders: Sequence[Path]) -> Scenario:
     return known[name] if name in known else rehearsal(name, RollConfig(parse_topology(USUAL_TOPOLOGY)))
 
 
-def doctor() -> int:
-    """Check this host: what it can do, what it lacks, and how to fix that."""
+def doctor(cluster: Cluster = None) -> int:
+    """Check this host: what it can do, what it lacks, and how to fix that; or with --cluster brokers' topic ids.
+
+    Examples: harness doctor · harness doctor --cluster server.properties
+    """
+    if cluster:
+        from harness.stages.topic_ids import check_cluster
+
+        return check_cluster(cluster, common.console()).answer.exit_code
     from harness.doctor import examine
 
     common.allow_networks()

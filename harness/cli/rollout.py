@@ -12,6 +12,7 @@ from harness.cli import common
 from harness.cli.common import Out
 from harness.cli.helptext import help_text
 from harness.cli.requests import own_option, taking_request
+from harness.cli.topic_id_options import Cluster
 from harness.model.request import Request
 from harness.rollout.nodes import USUAL_TOPOLOGY
 from harness.rundir.directory import RunDirectory
@@ -29,6 +30,7 @@ _HELP = help_text(
         ("harness rollout --jar kafka-raft-3.9.1.jar --base-dist /opt/kafka --config my.properties", "your own Kafka"),
         ("harness rollout --base-kafka 3.9.2 --kafka 4.3.1", "one release to another"),
         ("harness rollout --base-dist /opt/kafka --dist kafka_2.13-4.3.1.tgz --order brokers-first", "your own Kafkas"),
+        ("harness rollout --cluster server.properties", "topic ids of your own cluster first: a mismatch stops it"),
         ("harness rollout --topology 3combined+1 --rehearse control --rehearse forward-and-back", "only these two"),
         ("harness rollout --resume out/20260101-120000-rollout", "go on where it was cut short"),
     ),
@@ -86,24 +88,45 @@ def register(app: typer.Typer) -> None:
         own_option("order", Order, ""),
         own_option("rehearse", Rehearse, None),
         own_option("stall_budget", Budget, 0.0),
+        own_option("cluster", Cluster, None),
         own_option("out", Out, None),
     )
     app.command("rollout", help=_HELP)(taking_request(_rollout, *own, only=_SHARED, resume=_resume))
 
 
 def _rollout(
-    request: Request, topology: str, order: str, rehearse: list[str] | None, stall_budget: float, out: Path | None
+    request: Request,
+    topology: str,
+    order: str,
+    rehearse: list[str] | None,
+    stall_budget: float,
+    cluster: list[Path] | None,
+    out: Path | None,
 ) -> int:
-    from harness.model.rollout import RollPlan
+    from harness.model.rollout import RolloutOutcome, RollPlan
     from harness.rollout.nodes import First, parse_order, parse_topology
     from harness.rollout.rehearsals import check_names
 
     nodes = parse_topology(topology)
     first = order if order in list(First) else ""
     plan = RollPlan(topology, parse_order(order, nodes), check_names(rehearse or ()), stall_budget, first)
+    if cluster and _stopped_by_ids(cluster):
+        return RolloutOutcome.STOPPED.exit_code
     with common.fresh_run_dir(out, "rollout", request) as folder:
         RunDirectory(folder).roll_plan.write(plan)
         return _go_on(folder)
+
+
+def _stopped_by_ids(cluster: list[Path]) -> bool:
+    """Whether a roll of this cluster would take partitions down: a broker that restarts would refuse them."""
+    from harness.model.topic_ids import Answer
+    from harness.stages.topic_ids import check_cluster
+
+    out = common.console()
+    found = check_cluster(cluster, out)
+    if found.answer is Answer.MISMATCH:
+        out.print("The roll is stopped before its first restart. See what to do: harness topic-ids plan")
+    return found.answer is Answer.MISMATCH
 
 
 def _resume(folder: Path) -> int:

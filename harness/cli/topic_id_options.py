@@ -7,6 +7,15 @@ from typing import Annotated
 
 import typer
 
+Cluster = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--cluster",
+        help="A broker's server.properties, or what `harness topic-ids check --export` wrote on its host: whether "
+        "topic ids on its disks are those of its cluster; may be given again.",
+        show_default=False,
+    ),
+]
 Data = Annotated[
     list[Path] | None,
     typer.Option("--data", help="A data directory of a broker; may be given again.", show_default=False),

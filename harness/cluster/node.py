@@ -131,6 +131,21 @@ class Node:
         return self.config.node
 
     @property
+    def line(self) -> Line:
+        """The release line of what is installed on it."""
+        return self._launch.line
+
+    @property
+    def class_path(self) -> tuple[Path, ...]:
+        """Every jar that it runs with."""
+        return (*self._launch.class_path, self.install.jar)
+
+    @property
+    def properties_file(self) -> Path:
+        """The server.properties of its newest start."""
+        return self.folder / ("server.properties" + (f".{self._starts}" if self._starts > 1 else ""))
+
+    @property
     def is_voter(self) -> bool:
         """A controller is a voter; a broker-only node is an observer of the metadata quorum."""
         return self.config.controller is not None
@@ -190,7 +205,7 @@ class Node:
         self.configs.append(self.config)
         self._starts += 1
         self._life_began = self.log_file.stat().st_size if self.log_file.is_file() else 0
-        properties = self.folder / ("server.properties" + (f".{self._starts}" if self._starts > 1 else ""))
+        properties = self.properties_file
         text = config.server_properties(self.config, self.data_dir, self._overlay())
         properties.write_text(text, encoding="utf-8")
         logging = self.folder / self._launch.line.logging.file

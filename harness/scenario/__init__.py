@@ -1,7 +1,7 @@
 """Scenarios: one question put to a real cluster, as a plan of phases, guards, actions and expectations.
 
-For authors: `scenario`, `kraft`, `zookeeper`, `voter_moves`, `election_moves` and `partition_cuts` stand here, and so
-does every registered verb by its own name (`stop`, `follows_leader`, …; `harness list --verbs` has them all).
+For authors: `scenario`, `kraft`, `zookeeper` and the stretches of plan in `voter_moves`, `election_moves`,
+`partition_cuts` and `topic_id_moves` stand here, and so does every registered verb by its own name (`stop`, `follows_leader`, …; `harness list --verbs` has them all).
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from harness.base.errors import HarnessError
-from harness.scenario import election_moves, partition_cuts, voter_moves
+from harness.scenario import election_moves, partition_cuts, topic_id_moves, voter_moves
 from harness.scenario.plan import kraft, scenario, zookeeper
 from harness.scenario.verbs import verb
 
-__all__ = ["election_moves", "kraft", "partition_cuts", "scenario", "voter_moves", "zookeeper"]
+__all__ = ["election_moves", "kraft", "partition_cuts", "scenario", "topic_id_moves", "voter_moves", "zookeeper"]
 
 
 def __getattr__(name: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
@@ -30,6 +31,14 @@ _TOPIC_SECONDS = 15.0
 _POLL_SECONDS = 0.2
 _M = TypeVar("_M", bound=Monitor)
 _T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class FirstId:
+    """The id that a topic had before anything happened to it, and how many partitions."""
+
+    topic_id: str
+    partitions: int
 
 
 class ActionFailed(Exception):  # noqa: N818 - named for what it means to the plan
@@ -62,6 +71,8 @@ class World:
         self.accounts: dict[str, Account] = {}  # the records that steps have written, by topic
         self.offered: dict[str, Offered] = {}  # what a broker made of those that it was offered last
         self.lost: dict[str, int] = {}  # how many that were acknowledged were gone when they were counted last
+        self.first_ids: dict[str, FirstId] = {}  # of topics, as they were when a plan wanted them remembered
+        self.answers: dict[str, str] = {}  # what a client or a command said last, by what was asked
         self.step_began = time.monotonic()
         self.write = write
         self.is_over = is_over

@@ -20,12 +20,14 @@ from harness.model.runs import RunKey, RunResult
 from harness.model.setup import Setup
 from harness.rundir.directory import RunDirectory
 from harness.scenario.bounds import seconds
+from harness.scenario.capabilities import old_topics
 from harness.scenario.host_meter import calibrate
 from harness.scenario.registry import load_all
 from harness.stages.arm_kafka import parts_of_arms
 from harness.stages.known_noise import noise_of
 from harness.stages.resume import check_builds_and_java
 from harness.stages.timing import timed
+from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
 
 
@@ -37,9 +39,16 @@ def run(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> list[RunResult]:
     with timed(directory, "prepare"):
         node_parts = parts_of_arms(declared.arms, request, toolbox, reporter.report)
     cells = declared_runs(declared, directory, node_parts)
+    _fetch_tools(cells, toolbox)
     noise_of(directory)  # before the first run: it is judged by nothing that was learned from it
     with timed(directory, "run"):
         return carry_out(cells, run_dir, request.jobs, reporter, "runs on live clusters")
+
+
+def _fetch_tools(cells: Sequence[PlannedRun], toolbox: Toolbox) -> None:
+    """Have in the cache what scenarios need beside Kafka: a capability looks there alone."""
+    if not toolbox.offline and any(old_topics.NAME in cell.scenario.needs for cell in cells):
+        toolbox.tools(Purpose.OLD_TOPICS)
 
 
 def carry_out(cells: Sequence[PlannedRun], root: Path, jobs: int, reporter: Reporter, what: str) -> list[RunResult]:

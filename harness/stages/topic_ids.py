@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from harness.base.errors import HarnessError
@@ -19,7 +19,7 @@ from harness.rundir.parts import TopicIdsFolder
 from harness.topicids.broker_config import BrokerConfig, read_broker_config
 from harness.topicids.comparing import compare
 from harness.topicids.disks import read_collected, read_data_directory
-from harness.topicids.export import read_export
+from harness.topicids.export import is_export, read_export
 from harness.topicids.kraft import topics_of_log
 from harness.topicids.records import ClusterTopics, DataDirectory
 from harness.topicids.sentences import places, sentence, state_words
@@ -27,6 +27,7 @@ from harness.topicids.zookeeper import ZooKeeperSecurity, connected, read_securi
 
 _LISTED = 40
 _WORDS = 300
+_ID_CHARACTERS = 22
 _WHERE = (
     "Name the ensemble by --zookeeper HOST:PORT/chroot, a broker's server.properties by --config, "
     "or a KRaft log by --metadata-log."
@@ -60,6 +61,21 @@ def disks_of(sources: Sources) -> tuple[DataDirectory, ...]:
             "Name one by --data, a broker's server.properties by --config, or an export by --merge.",
         )
     return tuple(found)
+
+
+def sources_of_cluster(files: Iterable[Path]) -> Sources:
+    """Return what files name: each a broker's server.properties, or what `--export` wrote. Raises HarnessError."""
+    named = list(files)
+    exports = [file for file in named if is_export(file)]
+    return Sources(configs=tuple(each for each in named if each not in exports), merge=tuple(exports))
+
+
+def check_cluster(files: Iterable[Path], console: Console) -> TopicIdCheck:
+    """Check the brokers that files are of, and print the answer. Raises HarnessError where nothing can be compared."""
+    sources = sources_of_cluster(files)
+    found = check(sources, disks_of(sources))
+    print_check(console, found)
+    return found
 
 
 def check(sources: Sources, data: tuple[DataDirectory, ...]) -> TopicIdCheck:
@@ -112,7 +128,8 @@ def print_check(console: Console, found: TopicIdCheck) -> None:
 
 
 def _table(found: TopicIdCheck) -> Table:
-    table = Table("state", "topic", "cluster's id", "id on disk", "directories", "where", box=None, header_style="bold")
+    ids = (Column(title, min_width=_ID_CHARACTERS) for title in ("cluster's id", "id on disk"))
+    table = Table("state", "topic", *ids, "directories", "where", box=None, header_style="bold")
     for each in found.findings[:_LISTED]:
         where = f"{places(each)} ({each.reason})" if each.reason else places(each)
         table.add_row(

@@ -15,6 +15,7 @@ from harness.base.json import parse_json, record_of
 from harness.topicids.records import DataDirectory, PartitionDirectory
 
 _KIND = "topic ids of a broker"
+_BEGINS = json.dumps({"kind": _KIND})[:-1].encode()
 _SCHEMA = 1
 _REMEDY = "Write it again on the broker's host: harness topic-ids check --config server.properties --export FILE"
 
@@ -40,6 +41,15 @@ def _lines(data: Sequence[DataDirectory]) -> Iterator[Any]:
         yield {**head, "settings": disk.settings, "partitions": len(disk.partitions)}
         for each in disk.partitions:
             yield [getattr(each, name) for name in PartitionDirectory.__slots__]
+
+
+def is_export(path: Path) -> bool:
+    """Whether a file begins as an export does. Raises HarnessError where it cannot be read."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(len(_BEGINS)) == _BEGINS
+    except OSError as error:
+        raise HarnessError(f"{path} cannot be read: {error.strerror}.", "Name files that are there.") from error
 
 
 def read_export(path: Path) -> tuple[DataDirectory, ...]:

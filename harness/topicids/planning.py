@@ -94,26 +94,44 @@ def _dangers(repair: TopicRepair, topic: Topic, data: Sequence[DataDirectory], l
     if live.reassigning:
         yield f"Partitions are being reassigned: wait for it, and make the plan of topic {topic.name} again."
     yield from unclean_dangers(topic, data, live)
+    yield from _unseen_settings(topic, data, live)
     yield from _isr_dangers(repair, topic, live)
     yield from _epoch_dangers(repair, data)
 
 
 def unclean_dangers(topic: Topic, data: Iterable[DataDirectory], live: LiveState) -> Iterator[str]:
-    """Yield who allows unclean elections of a topic, or whose setting nobody has seen."""
-    own = live.topic_unclean.get(topic.name)
-    lost = f"{UNCLEAN} is on for topic {topic.name}"
+    """Yield who allows unclean elections of a topic: its own settings, or those of brokers where it has none."""
     why = "a replica that holds less would lead while the last broker is down, and records be lost."
+    own = live.topic_unclean.get(topic.name)
     if own:
-        yield f"{lost}, by its own settings: {why}"
-    if own is not None:
-        return
-    static = {disk.broker: disk.settings.get(UNCLEAN) for disk in data}
-    for broker in sorted({each for replicas in topic.replicas.values() for each in replicas}):
-        said = live.broker_unclean.get(broker)
-        if said or (said is None and static.get(broker) == "true"):
-            yield f"{lost}, by the settings of broker {broker}: {why}"
-        elif said is None and static.get(broker) is None:
-            yield f"Whether {lost}, the settings of broker {broker} would say: name its server.properties by --config."
+        yield f"{UNCLEAN} is on for topic {topic.name}, by its own settings: {why}"
+    if own is None:
+        said = {broker: _said(broker, data, live) for broker in _holders(topic)}
+        allowing = [broker for broker, each in said.items() if each]
+        if allowing:
+            yield f"{UNCLEAN} is on for topic {topic.name}, by the settings of {named_brokers(allowing)}: {why}"
+
+
+def _unseen_settings(topic: Topic, data: Iterable[DataDirectory], live: LiveState) -> Iterator[str]:
+    """Yield whose settings would say whether unclean elections are on, and were not seen."""
+    unseen = [broker for broker in _holders(topic) if _said(broker, data, live) is None]
+    if topic.name not in live.topic_unclean and unseen:
+        yield (
+            f"Whether {UNCLEAN} is on for topic {topic.name}, the settings of {named_brokers(unseen)} would say: name "
+            "server.properties by --config, here or with --export."
+        )
+
+
+def _holders(topic: Topic) -> list[int]:
+    return sorted({broker for replicas in topic.replicas.values() for broker in replicas})
+
+
+def _said(broker: int, data: Iterable[DataDirectory], live: LiveState) -> bool | None:
+    """Return what a broker's settings say of unclean elections, dynamic ones before its file; None: nobody knows."""
+    if broker in live.broker_unclean:
+        return live.broker_unclean[broker]
+    static = next((disk.settings[UNCLEAN] for disk in data if disk.broker == broker and UNCLEAN in disk.settings), None)
+    return None if static is None else static == "true"
 
 
 def _isr_dangers(repair: TopicRepair, topic: Topic, live: LiveState) -> Iterator[str]:

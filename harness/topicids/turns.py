@@ -50,7 +50,7 @@ def _of_topic(
     if topic is None or topic.topic_id != repair.in_zookeeper:
         yield f"Topic {repair.topic} has another id in ZooKeeper than when the plan was made: make it again."
         return
-    yield from (each for each in unclean_dangers(topic, data, live) if "would say" not in each)
+    yield from unclean_dangers(topic, data, live)
     for number, replicas in sorted(topic.replicas.items()):
         state = live.states.get(repair.topic, {}).get(number)
         alone = state is not None and state.isr == (broker,)

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from harness.topicids.zookeeper import Login, ZooKeeperSecurity, connected, read
 
 pytestmark = pytest.mark.live
 
-X, Y = "9ZBgsF2dQGqzrdIIPvmKjA", "hQ1lhUIiT3Wm5nlIkXDTyQ"
+X, Y, Z = "9ZBgsF2dQGqzrdIIPvmKjA", "hQ1lhUIiT3Wm5nlIkXDTyQ", "Vb1sVo9MQ6qUlkIuG8UUsw"
 TOPICS = 3000
 JAAS = """
 Server { org.apache.zookeeper.server.auth.DigestLoginModule required user_kafka="secret"; };
@@ -37,9 +38,9 @@ def fill(connect: str, topics: dict[str, bytes], **login: object) -> None:
             each.get(timeout=30)
 
 
-def disk(folder: Path, topics: dict[str, str]) -> Path:
+def disk(folder: Path, topics: dict[str, str], broker: int = 1) -> Path:
     folder.mkdir()
-    (folder / "meta.properties").write_text("version=0\nbroker.id=1\ncluster.id=c1\n")
+    (folder / "meta.properties").write_text(f"version=0\nbroker.id={broker}\ncluster.id=c1\n")
     for name, topic_id in topics.items():
         (folder / name).mkdir()
         (folder / name / "partition.metadata").write_text(f"version: 0\ntopic_id: {topic_id}\n")
@@ -124,6 +125,98 @@ def test_sasl_is_spoken_where_the_ensemble_demands_it(toolbox, tmp_path):
                 connected(address, ZooKeeperSecurity(sasl=login)) as connection,
             ):
                 read_topics(connection)
+
+
+@contextmanager
+def controllers(connect: str):
+    """Have somebody become the controller whenever nobody is, as brokers do."""
+    with writer(connect) as client:
+        epoch = 0
+
+        def elect(event: object = None) -> None:
+            nonlocal epoch
+            if client.exists("/controller", watch=elect) is None:
+                epoch += 1
+                client.retry(client.ensure_path, "/controller_epoch")
+                client.set("/controller_epoch", str(epoch).encode())
+                client.create("/controller", b'{"version":1,"brokerid":1}', ephemeral=True)
+                client.exists("/controller", watch=elect)
+
+        elect()
+        yield client
+
+
+def test_an_id_is_put_back_for_a_later_controller_and_taken_back(zookeeper, tmp_path):
+    lost = b'{"version":1,"partitions":{"0":[1],"1":[1]},"adding_replicas":{}}'
+    fill(zookeeper, {"lost": lost, "other": topic_json(Y, 2), "fine": topic_json(X)})
+    data = disk(tmp_path / "d", {"lost-0": X, "lost-1": X, "other-0": X, "other-1": X, "fine-0": X})
+    plan, backup = tmp_path / "plan.json", tmp_path / "backup"
+    with controllers(zookeeper) as client:
+        client.ensure_path("/brokers/ids/1")
+        code, said = harness("plan", "--zookeeper", zookeeper, "--data", data, "--out", plan)
+        assert (code, said.splitlines()[-1]) == (1, "A repair: put the old id back in ZooKeeper (2 topics).")
+        code, said = harness("repair", plan, "--backup", backup)
+        assert (code, said.splitlines()[-1].endswith("Do it with --apply."), backup.exists()) == (0, True, False)
+        assert client.get("/brokers/topics/lost")[0] == lost
+        code, said = harness("repair", plan, "--backup", backup, "--apply")
+        assert (code, said.splitlines()[-1]) == (0, "2 topics put back; the controller of epoch 2 has left them so.")
+        put = json.loads(client.get("/brokers/topics/lost")[0])
+        assert put == {**json.loads(lost), "version": 3, "topic_id": X}
+        assert harness("check", "--zookeeper", zookeeper, "--data", data)[0] == 0
+        assert harness("repair", plan, "--backup", backup, "--apply")[0] == 0  # as after a cut: nothing is left to do
+        did = [json.loads(line)["does"] for line in (backup / "journal.jsonl").read_text().splitlines()]
+        assert did == ["set", "set", "delete", "delete"]
+        code, said = harness("restore", backup, "--apply")
+        assert (code, "the controller was left, lest it make new ids" in said) == (0, True), said
+        assert client.get("/brokers/topics/lost")[0] == lost
+        assert json.loads(client.get("/brokers/topics/other")[0])["topic_id"] == Y
+
+
+def test_files_are_deleted_broker_by_broker_each_in_its_turn_and_while_it_is_down(zookeeper, tmp_path):
+    both = json.dumps({"version": 3, "topic_id": Y, "partitions": {"0": [1, 2], "1": [1, 2]}}).encode()
+    state = b'{"leader":1,"isr":[1,2],"leader_epoch":1,"version":1,"controller_epoch":1}'
+    fill(zookeeper, {"mixed": both})
+    data = {broker: disk(tmp_path / str(broker), {"mixed-0": X, "mixed-1": Y}, broker) for broker in (1, 2)}
+    config = {broker: tmp_path / f"{broker}.properties" for broker in data}
+    for broker, file in config.items():
+        file.write_text(f"broker.id={broker}\nlog.dirs={data[broker]}\nzookeeper.connect={zookeeper}\n")
+    every = [word for file in config.values() for word in ("--config", file)]
+    plan, export = tmp_path / "plan.json", tmp_path / "2.jsonl"
+    with controllers(zookeeper) as client:
+        for path in ("/brokers/ids/1", "/brokers/ids/2"):
+            client.ensure_path(path)
+        for number in (0, 1):
+            client.create(f"/brokers/topics/mixed/partitions/{number}/state", state, makepath=True)
+        code, said = harness("plan", *every, "--out", plan)
+        assert (code, said.splitlines()[-1]) == (1, "A repair: delete the files with the old id (1 topic)."), said
+        second = ("repair", plan, "--config", config[2], "--backup", tmp_path / "b2")
+        assert "Broker 2 runs, by ZooKeeper's account" in harness(*second, "--apply")[1]
+        client.delete("/brokers/ids/2")
+        assert harness(*second)[1].splitlines()[-1] == "1 file of broker 2. Nothing was changed. Do it with --apply."
+        assert harness(*second, "--apply")[0] == 0
+        assert [each.name for each in sorted(data[2].glob("*/partition.metadata"))] == ["partition.metadata"]
+        (data[2] / "mixed-0" / "partition.metadata").write_text(f"version: 0\ntopic_id: {Y}\n")  # as its start does
+        client.create("/brokers/ids/2")
+        client.delete("/brokers/ids/1")
+        first = ("repair", plan, "--config", config[1], "--backup", tmp_path / "b1", "--apply")
+        assert "Broker 2 comes first: name by --merge" in harness(*first)[1]
+        harness("check", "--config", config[2], "--export", export)
+        assert harness(*first, "--merge", export)[0] == 0
+        assert harness("check", *every)[1].splitlines()[-1].startswith("Healthy: 3 directories of brokers 1, 2 have")
+        assert harness("restore", tmp_path / "b2", "--apply")[0] == 0
+        assert X in (data[2] / "mixed-0" / "partition.metadata").read_text()
+
+
+def test_a_topic_that_changes_after_the_plan_is_left(zookeeper, tmp_path):
+    fill(zookeeper, {"other": topic_json(Y)})
+    data = disk(tmp_path / "d", {"other-0": X})
+    with controllers(zookeeper) as client:
+        client.ensure_path("/brokers/ids/1")
+        harness("plan", "--zookeeper", zookeeper, "--data", data, "--out", tmp_path / "plan.json")
+        client.set("/brokers/topics/other", topic_json(Z))
+        code, said = harness("repair", tmp_path / "plan.json", "--backup", tmp_path / "backup", "--apply")
+        assert (code, "is not as the plan has it in ZooKeeper" in said) == (2, True), said
+        assert not (tmp_path / "backup").exists()
 
 
 def test_an_ensemble_that_is_not_there_is_a_sentence(tmp_path):

@@ -107,7 +107,7 @@ def test_directories_that_disagree_while_zookeeper_has_no_id_are_refused():
 
 REFUSED = {
     "unclean election by the topic": (MIX, live(topic_unclean={"t": True}), "is on for topic t, by its own settings"),
-    "unclean election by a broker": (MIX, live(broker_unclean={2: True}), "by the settings of broker 2"),
+    "unclean election by a broker": (MIX, live(broker_unclean={2: True}), "by the settings of broker 2:"),
     "somebody behind": (MIX, live(isr=(ALL, (1, 2))), "Broker 3 is not in sync for t-1, and not for its id"),
     "one alone in sync": (MIX, live(isr=((1,), ALL)), "Only broker 1 is in sync for t-0"),
     "nobody leads": (MIX, live(isr=((), ALL)), "Nobody leads t-0."),
@@ -131,8 +131,19 @@ def test_a_topic_that_turns_unclean_elections_off_may_be_repaired_where_brokers_
 
 def test_settings_that_nobody_has_seen_are_asked_for():
     data = [replace(disk, settings={}) for disk in disks(MIX)]
-    assert sum("name its server.properties by --config" in each for each in planned(Y, data).refusals) == 3
+    assert ["the settings of brokers 1, 2, 3 would say" in each for each in planned(Y, data).refusals] == [True]
     assert planned(Y, data, live(broker_unclean=dict.fromkeys(ALL, False))).refusals == ()
+
+
+def test_a_broker_s_dynamic_setting_counts_before_its_file():
+    data = [replace(disk, settings={UNCLEAN: "true"}) for disk in disks(MIX)]
+    assert "by the settings of brokers 1, 2, 3:" in planned(Y, data).refusals[0]
+    assert planned(Y, data, live(broker_unclean=dict.fromkeys(ALL, False))).refusals == ()
+
+
+def test_a_topic_whose_name_only_holds_that_of_an_internal_one_is_repaired():
+    name = "archive-of-consumer_offsets"
+    assert planned(Y, disks(MIX, name), live(name), name).refusals == ()
 
 
 def test_internal_topics_are_refused():

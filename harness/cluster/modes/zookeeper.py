@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from harness.cluster.address import Address
 from harness.cluster.modes.zookeeper_server import TICK_MS, ZooKeeperServer
+from harness.cluster.modes.zookeeper_tree import ZooKeeperTree
 from harness.cluster.node import Node, NodeState
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
@@ -23,6 +25,16 @@ class InZooKeeper:
     def __init__(self, server: ZooKeeperServer, session_ms: int) -> None:
         self._server = server
         self._session_ms = session_ms
+
+    @property
+    def tree(self) -> ZooKeeperTree:
+        """What ZooKeeper holds."""
+        return self._server.tree
+
+    @property
+    def address(self) -> Address:
+        """Where it listens."""
+        return self._server.address
 
     def format(self, node: Node) -> None:
         """Leave it to the broker, which takes the cluster's id from ZooKeeper."""

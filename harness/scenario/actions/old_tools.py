@@ -1,0 +1,123 @@
+"""Tools that write topics straight to ZooKeeper: Kafka 1.0.0's, and the release's own where it still can."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewPartitions
+
+from harness.base.errors import HarnessError
+from harness.base.processes import bare_environment, run
+from harness.cluster.address import listed
+from harness.scenario.capabilities.old_topics import jars
+from harness.scenario.refs import current_leader
+from harness.scenario.topic_ids import in_zookeeper
+from harness.scenario.verbs import action
+from harness.scenario.world import ActionFailed, World
+from harness.toolbox.toolbox import local_toolbox
+
+MAIN = "kafka.admin.TopicCommand"
+_SECONDS, _ASKED_SECONDS = 60.0, 15.0
+_FLAGS = ("-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+
+
+@dataclass(frozen=True, slots=True)
+class TopicTool:
+    """One call of Kafka 1.0.0's kafka-topics --zookeeper."""
+
+    words: tuple[str, ...]
+
+    @classmethod
+    def creating(cls, topic: str, partitions: int, copies: int, settings: Mapping[str, str]) -> TopicTool:
+        """Return the call that makes a topic."""
+        given = [word for key, value in settings.items() for word in ("--config", f"{key.replace('_', '.')}={value}")]
+        sizes = ("--partitions", str(partitions), "--replication-factor", str(copies))
+        return cls(("--create", "--topic", topic, *sizes, *given))
+
+    @property
+    def description(self) -> str:
+        """The action as a clause."""
+        return f"call Kafka 1.0.0's kafka-topics.sh --zookeeper … {' '.join(self.words)}"
+
+    def perform(self, world: World) -> None:
+        """Run it to its end. Raises ActionFailed when it fails."""
+        call_topics(world, _old_jars(), self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class AddPartitions:
+    """Have so many partitions by what the release has for it, which keeps the id."""
+
+    topic: str
+    partitions: int
+
+    @property
+    def description(self) -> str:
+        """The action as a clause."""
+        return f"have {self.partitions} partitions of “{self.topic}” by the release's own tool"
+
+    def perform(self, world: World) -> None:
+        """Ask ZooKeeper where the tool still does, else a broker. Raises ActionFailed."""
+        node = world.cluster.nodes[current_leader().find(world)]
+        if node.line.commands["kafka-topics.sh"] == MAIN:
+            words = ("--alter", "--topic", self.topic, "--partitions", str(self.partitions))
+            call_topics(world, node.class_path, words)
+            return
+        brokers = listed(list(world.cluster.brokers.values()))
+        try:
+            asked = AdminClient({"bootstrap.servers": brokers}).create_partitions(
+                [NewPartitions(self.topic, self.partitions)], request_timeout=_ASKED_SECONDS
+            )
+            asked[self.topic].result(_ASKED_SECONDS)
+        except (KafkaException, TimeoutError) as error:
+            raise ActionFailed(str(error)) from error
+
+
+def call_topics(world: World, class_path: Sequence[Path], words: Sequence[str]) -> None:
+    """Have a kafka-topics write to ZooKeeper, and note what it printed. Raises ActionFailed."""
+    at = ("--zookeeper", str(in_zookeeper(world).address))
+    world.note(call_java(class_path, MAIN, (*at, *words), _SECONDS).strip()[-300:])
+
+
+def call_java(class_path: Sequence[Path], main: str, words: Sequence[str], seconds: float) -> str:
+    """Run a command of Kafka's to its end and return what it printed. Raises ActionFailed."""
+    try:
+        java = local_toolbox().java().java
+        command = [str(java), *_FLAGS, "-cp", os.pathsep.join(map(str, class_path)), main, *words]
+        done = run(command, env=bare_environment(), timeout=seconds)
+    except subprocess.TimeoutExpired as error:
+        raise ActionFailed(f"{main} did not end within {seconds:g} s") from error
+    if done.returncode:
+        raise ActionFailed(f"{main} ended with {done.returncode}: {(done.stdout + done.stderr).strip()[-500:]}")
+    return done.stdout
+
+
+def _old_jars() -> tuple[Path, ...]:
+    try:
+        return jars()
+    except HarnessError as error:
+        raise ActionFailed(f"{error.message} (have the scenario need old_topic_tool)") from error
+
+
+@action
+def create_by_old_tool(topic: str, *, partitions: int = 3, copies: int = 3, **settings: str) -> TopicTool:
+    """Make a topic with Kafka 1.0.0's kafka-topics; settings with `_` for each dot. Needs old_topic_tool."""
+    return TopicTool.creating(topic, partitions, copies, settings)
+
+
+@action
+def add_partitions_by_old_tool(topic: str, partitions: int) -> TopicTool:
+    """Have so many partitions by Kafka 1.0.0's kafka-topics, which drops the topic's id. Needs old_topic_tool."""
+    return TopicTool(("--alter", "--topic", topic, "--partitions", str(partitions)))
+
+
+@action
+def add_partitions_by_own_tool(topic: str, partitions: int) -> AddPartitions:
+    """Have so many partitions by the release's own tool: kafka-topics --zookeeper in 2.8, CreatePartitions in 3.9."""
+    return AddPartitions(topic, partitions)

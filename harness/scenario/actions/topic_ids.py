@@ -1,0 +1,108 @@
+"""What an operator does about topic ids by hand: another controller, files deleted; and remembering what was first."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from harness.cluster.protocol import Unreachable
+from harness.scenario.refs import NodeRef
+from harness.scenario.steps import Fault
+from harness.scenario.topic_ids import EPOCHS, FILE, in_zookeeper, look_at_ids
+from harness.scenario.verbs import action, fault
+from harness.scenario.world import ActionFailed, FirstId, World
+
+_PATIENCE_SECONDS = 15.0
+_POLL_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class RememberId:
+    """Remember a topic's id and how many partitions it has: what comes later is compared with that."""
+
+    topic: str
+    has_one: bool
+
+    @property
+    def description(self) -> str:
+        """The action as a clause."""
+        return f"remember {'the' if self.has_one else 'that there is no'} id of “{self.topic}”"
+
+    def perform(self, world: World) -> None:
+        """Wait until the controller has made the topic whole. Raises ActionFailed."""
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while time.monotonic() < deadline:
+            try:
+                seen = look_at_ids(world, self.topic)
+            except Unreachable:
+                continue
+            if seen.isr and bool(seen.topic_id) == self.has_one:
+                world.first_ids[self.topic] = FirstId(seen.topic_id, len(seen.isr))
+                world.note(f"“{self.topic}” has the id {seen.topic_id or 'none'} and {len(seen.isr)} partitions")
+                return
+            time.sleep(_POLL_SECONDS)
+        had = "no" if self.has_one else "an"
+        raise ActionFailed(f"ZooKeeper had {had} id of “{self.topic}” for {_PATIENCE_SECONDS:g} s")
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeController(Fault):
+    """Delete /controller: whoever is quickest is the next, the present one perhaps."""
+
+    description: str = "delete /controller in ZooKeeper"
+
+    def perform(self, world: World) -> None:
+        """Delete it. Raises ActionFailed where there was none."""
+        try:
+            if not in_zookeeper(world).move_controller():
+                raise ActionFailed("there was no controller")
+        except Unreachable as error:
+            raise ActionFailed(str(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteIdFiles:
+    """Delete files of a topic's directories by hand, whether their broker runs or not."""
+
+    topic: str
+    nodes: tuple[NodeRef, ...]
+    epochs: bool
+
+    @property
+    def description(self) -> str:
+        """The action as a clause."""
+        files = f"{FILE} and {EPOCHS}" if self.epochs else FILE
+        return f"delete {files} of “{self.topic}” on {', '.join(node.description for node in self.nodes)}"
+
+    def perform(self, world: World) -> None:
+        """Delete them; the files of partitions, and nothing of Kafka's own."""
+        names = (FILE, EPOCHS) if self.epochs else (FILE,)
+        for node in self.nodes:
+            data = world.cluster.nodes[node.find(world)].data_dir
+            for folder in data.glob(f"{self.topic}-*"):
+                for name in names:
+                    (folder / name).unlink(missing_ok=True)
+
+
+@action
+def remember_id(topic: str) -> RememberId:
+    """Remember a topic's id in ZooKeeper: `ids_are` calls it `old` from here on."""
+    return RememberId(topic, has_one=True)
+
+
+@action
+def remember_no_id(topic: str) -> RememberId:
+    """Remember that a topic has no id: `ids_are` calls any that it gets `new` from here on."""
+    return RememberId(topic, has_one=False)
+
+
+@fault
+def change_controller() -> ChangeController:
+    """Delete /controller, so that another controller is elected, the same broker perhaps."""
+    return ChangeController()
+
+
+@action
+def delete_id_files(topic: str, *nodes: NodeRef, epochs: bool = True) -> DeleteIdFiles:
+    """Delete a topic's partition.metadata by hand, and its leader epochs with it, on brokers that run or not."""
+    return DeleteIdFiles(topic, nodes, epochs)

@@ -1,0 +1,118 @@
+"""Stretches of plan that incidents of topic ids share: how it comes about, how it shows, and how one sees it healed.
+
+The incident is that of a tool from before topic ids: docs/topic-ids.md has what was seen in which release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from harness.scenario.actions.ask_clients import ask_old_reader, ask_reader, ask_writer
+from harness.scenario.actions.old_tools import TopicTool, add_partitions_by_old_tool
+from harness.scenario.actions.restart import restart
+from harness.scenario.actions.start import start_all
+from harness.scenario.actions.topic_ids import RememberId, change_controller, remember_id, remember_no_id
+from harness.scenario.actions.write_records import count_lost, write, write_if_possible
+from harness.scenario.conditions.is_up import is_up
+from harness.scenario.conditions.leadership import has_leader
+from harness.scenario.conditions.lost_records import lost
+from harness.scenario.conditions.replicas_agree import replicas_agree
+from harness.scenario.conditions.topic_ids import all_in_sync, answered, has_later_controller, ids_are, runs_line
+from harness.scenario.election_moves import IN_ZOOKEEPER
+from harness.scenario.plan import Plan
+from harness.scenario.refs import NodeRef
+
+TOPIC = "orders"
+SHORT = IN_ZOOKEEPER
+_FIRST, _ALL = 3, 6  # partitions before and after the old tool adds some; as many brokers hold each
+_UP, _IDS, _CONTROLLER, _ISR = "90s", "15s", "20s", "40s"
+
+
+def begin(plan: Plan, **settings: str) -> tuple[NodeRef, NodeRef, NodeRef]:
+    """Start everything, have the topic made by the old tool, and write to it; the third broker is the controller."""
+    return _begin(plan, remember_id(TOPIC), settings)
+
+
+def begin_without_ids(plan: Plan) -> tuple[NodeRef, NodeRef, NodeRef]:
+    """Begin where brokers speak of no ids."""
+    return _begin(plan, remember_no_id(TOPIC), {})
+
+
+def _begin(plan: Plan, remember: RememberId, settings: Mapping[str, str]) -> tuple[NodeRef, NodeRef, NodeRef]:
+    with plan.phase("start"):
+        plan.do(start_all())
+        plan.guard(is_up(), has_leader(), within=_UP)
+        first, second, third = plan.name_brokers("first broker", "second broker", "controller")
+        plan.do(TopicTool.creating(TOPIC, _FIRST, 3, settings), remember, write(TOPIC, 100))
+    return first, second, third
+
+
+def change(plan: Plan) -> None:
+    """Have another controller."""
+    plan.do(change_controller())
+    plan.guard(has_later_controller(), is_up(), within=_CONTROLLER)
+
+
+def lose_id(plan: Plan) -> None:
+    """Have partitions added by the old tool: nobody notices that ZooKeeper has lost the id."""
+    plan.do(add_partitions_by_old_tool(TOPIC, _ALL), write(TOPIC, 100))
+
+
+def come_about(plan: Plan, **settings: str) -> tuple[NodeRef, NodeRef, NodeRef]:
+    """Bring the incident about, with a controller change before it too; only then does 2.8 show anything.
+
+    3.9 has the old id in all directories, 2.8 the old one in the first and the new one in those that were added.
+    """
+    brokers = begin(plan, **settings)
+    with plan.phase("another controller, partitions are added, another controller"):
+        change(plan)
+        plan.guard(ids_are(TOPIC, zookeeper="old", first="old"), within=_IDS)
+        lose_id(plan)
+        change(plan)
+        with plan.only_if(runs_line("2.8")):
+            plan.guard(ids_are(TOPIC, zookeeper="new", first="old", added="new"), within=_IDS)
+        with plan.only_if(runs_line("3.9")):
+            plan.guard(ids_are(TOPIC, zookeeper="new", first="old", added="old"), within=_IDS)
+    return brokers
+
+
+def restart_each(plan: Plan, *brokers: NodeRef, writing: int = 0) -> None:
+    """Restart one broker after the other, and write before each where that can be."""
+    for broker in brokers:
+        if writing:
+            plan.do(write_if_possible(TOPIC, writing))
+        plan.do(restart(broker))
+        plan.guard(is_up(), within=_UP)
+
+
+def expect_healed(plan: Plan, *brokers: NodeRef, ids: str, named: str) -> None:
+    """Expect that all is as if nothing had happened, and that it survives another controller and every restart.
+
+    `ids` are those that everything has now.
+    """
+    with plan.phase("healed"):
+        _expect_whole(plan, ids, named)
+    with plan.phase("another controller, and a restart of each broker"):
+        change(plan)
+        for number, broker in enumerate(brokers, start=1):
+            plan.do(restart(broker))
+            plan.guard(is_up(), within=_UP)
+            plan.expect(all_in_sync(TOPIC), within=_ISR, named=f"{named}_survives_restart_{number}")
+        _expect_whole(plan, ids, f"{named}_still")
+        plan.do(count_lost(TOPIC))
+        plan.expect(lost(TOPIC, 0), within="1s", named=f"{named}_loses_nothing")
+        plan.expect(replicas_agree(TOPIC), within="5s", named=f"{named}_replicas_agree")
+
+
+def _expect_whole(plan: Plan, ids: str, named: str) -> None:
+    plan.expect(all_in_sync(TOPIC), within=_ISR, named=f"{named}_in_sync")
+    plan.expect(ids_are(TOPIC, zookeeper=ids, first=ids, added=ids), within=_IDS, named=f"{named}_same_ids")
+    plan.do(ask_reader(TOPIC), ask_reader(TOPIC, _FIRST), ask_old_reader(TOPIC), write(TOPIC, 50))
+    plan.expect(answered(f"reading {TOPIC}-0", "read"), within="1s", named=f"{named}_is_read")
+    plan.expect(answered(f"old reading {TOPIC}", "read"), within="1s", named=f"{named}_is_read_by_old_clients")
+
+
+def ask_all(plan: Plan) -> None:
+    """Ask both families of clients, about an old and an added partition."""
+    plan.do(ask_writer(TOPIC), ask_writer(TOPIC, _FIRST), ask_reader(TOPIC), ask_reader(TOPIC, _FIRST))
+    plan.do(ask_old_reader(TOPIC))

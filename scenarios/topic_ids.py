@@ -1,0 +1,135 @@
+"""A tool from before topic ids adds partitions in ZooKeeper, and a later controller makes a new id."""
+
+from harness.scenario import (
+    add_partitions_by_own_tool,
+    answered,
+    change_controller,
+    check_ids,
+    has_later_controller,
+    has_logged,
+    ids_are,
+    is_up,
+    out_of_sync,
+    plan_repair,
+    put_back_ids,
+    repair_brokers,
+    restart,
+    runs_line,
+    scenario,
+    topic_id_moves,
+    write,
+    zookeeper,
+)
+
+TOPIC = topic_id_moves.TOPIC
+OLD_TOOL = ("old_topic_tool",)
+BROKERS = zookeeper(brokers=3)
+REFUSES = " does not match the topic I"  # `Topic ID in memory: X …` of 3.9, `Topic Id in memory: X …` of 2.8
+
+
+@scenario(BROKERS, suite="topic-ids", budget="6m", needs=OLD_TOOL, properties=topic_id_moves.SHORT)
+def topic_id_lost(plan, cluster, *_):
+    """Does 3.9 lose partitions at a restart, is 2.8 immune, and does the old id, put back, heal it all?"""
+    first, second, third = topic_id_moves.begin(plan)
+    with plan.phase("partitions are added"):
+        topic_id_moves.lose_id(plan)
+        topic_id_moves.ask_all(plan)
+        plan.expect(answered(f"reading {TOPIC}-0", "read"), within="1s", named="nobody_notices")
+        with plan.only_if(runs_line("3.9")):
+            plan.expect(ids_are(TOPIC, zookeeper="none", first="old", added="old"), within="15s", named="id_is_lost")
+    with plan.phase("another controller"):
+        topic_id_moves.change(plan)
+        topic_id_moves.ask_all(plan)
+        plan.do(check_ids())
+        with plan.only_if(runs_line("3.9")):
+            plan.expect(ids_are(TOPIC, zookeeper="new", first="old", added="old"), within="15s", named="disks_keep_old")
+            plan.expect(answered(f"reading {TOPIC}-0", "INCONSISTENT"), within="1s", named="new_clients_cannot_read")
+            plan.expect(answered(f"old reading {TOPIC}", "read"), within="1s", named="old_clients_can_read")
+            plan.expect(answered("check", "exit 1: "), within="1s", named="check_finds_it")
+        with plan.only_if(runs_line("2.8")):
+            plan.expect(ids_are(TOPIC, zookeeper="new", first="new", added="new"), within="15s", named="immune")
+            plan.expect(answered("check", "exit 0: Healthy"), within="1s", named="check_finds_nothing")
+    with plan.phase("a broker restarts"):
+        plan.do(restart(first))
+        plan.guard(is_up(), within="90s")
+        with plan.only_if(runs_line("2.8")):
+            plan.expect(out_of_sync(TOPIC, first, "no"), within="30s", named="immune_to_restarts")
+        with plan.only_if(runs_line("3.9")):
+            plan.expect(has_logged(first, REFUSES), within="20s", named="broker_refuses_its_partitions")
+            topic_id_moves.ask_all(plan)
+            plan.expect(out_of_sync(TOPIC, first, "all"), within="1s", named="out_of_sync_for_all")
+            plan.do(plan_repair())
+            plan.expect(answered("plan", "put the old id back"), within="1s", named="plan_puts_back")
+            plan.do(put_back_ids())
+            topic_id_moves.expect_healed(plan, first, second, third, ids="old", named="put_back")
+            plan.do(check_ids())
+            plan.expect(answered("check", "exit 0: Healthy"), within="1s", named="check_is_content")
+
+
+@scenario(BROKERS, suite="topic-ids", budget="6m", needs=OLD_TOOL, properties=topic_id_moves.SHORT)
+def topic_id_mixed(plan, cluster, *_):
+    """With a controller change before it too, does 2.8 mix old and new ids, and does our repair lose nothing?"""
+    first, second, third = topic_id_moves.come_about(plan)
+    with plan.phase("a broker restarts"):
+        topic_id_moves.ask_all(plan)
+        plan.do(restart(first))
+        plan.guard(is_up(), within="90s")
+        plan.expect(has_logged(first, REFUSES), within="20s", named="broker_refuses_its_partitions")
+        topic_id_moves.ask_all(plan)
+        with plan.only_if(runs_line("2.8")):
+            plan.expect(out_of_sync(TOPIC, first, "old"), within="30s", named="out_of_sync_for_the_old")
+        with plan.only_if(runs_line("3.9")):
+            plan.expect(out_of_sync(TOPIC, first, "all"), within="1s", named="out_of_sync_for_all")
+    with plan.phase("repaired"):
+        plan.do(check_ids(), plan_repair())
+        plan.expect(answered("check", "exit 1: "), within="1s", named="check_finds_it")
+        with plan.only_if(runs_line("2.8")):
+            plan.expect(answered("plan", "delete the files with the old id"), within="1s", named="plan_deletes")
+            plan.do(repair_brokers())
+            topic_id_moves.expect_healed(plan, first, second, third, ids="new", named="repair")
+        with plan.only_if(runs_line("3.9")):
+            plan.expect(answered("plan", "put the old id back"), within="1s", named="plan_puts_back")
+            plan.do(put_back_ids())
+            topic_id_moves.expect_healed(plan, first, second, third, ids="old", named="repair")
+        plan.do(check_ids())
+        plan.expect(answered("check", "exit 0: Healthy"), within="1s", named="check_is_content")
+
+
+@scenario(
+    BROKERS,
+    suite="topic-ids",
+    budget="4m",
+    needs=OLD_TOOL,
+    properties={**topic_id_moves.SHORT, "inter.broker.protocol.version": "2.7"},
+)
+def topic_id_before_ids(plan, cluster, *_):
+    """Is a cluster whose brokers speak inter.broker.protocol 2.7, and so of no ids, immune?"""
+    first, *_others = topic_id_moves.begin_without_ids(plan)
+    with plan.phase("partitions are added, another controller, a restart"):
+        topic_id_moves.lose_id(plan)
+        topic_id_moves.change(plan)
+        plan.do(restart(first))
+        plan.guard(is_up(), within="90s")
+        plan.expect(out_of_sync(TOPIC, first, "no"), within="40s", named="immune_to_restarts")
+        plan.expect(ids_are(TOPIC, zookeeper="none", first="none", added="none"), within="1s", named="nobody_has_ids")
+        plan.do(write(TOPIC, 50), check_ids())
+        plan.expect(answered("check", "exit 0: Healthy"), within="1s", named="check_is_content")
+
+
+@scenario(BROKERS, suite="topic-ids", budget="4m", needs=OLD_TOOL, properties=topic_id_moves.SHORT)
+def topic_id_kept(plan, cluster, *_):
+    """Does the id stay when partitions are added by the release's own tool, and the controller changes by a restart?"""
+    first, _second, third = topic_id_moves.begin(plan)
+    with plan.phase("partitions are added by the release's own tool"):
+        plan.do(change_controller())
+        plan.guard(has_later_controller(), is_up(), within="20s")
+        plan.do(add_partitions_by_own_tool(TOPIC, 6))
+        plan.expect(ids_are(TOPIC, zookeeper="old", first="old", added="old"), within="20s", named="id_is_kept")
+    with plan.phase("every broker that was the controller restarts"):
+        for broker in (cluster.leader, first, third):
+            plan.do(restart(broker))
+            plan.guard(is_up(), within="90s")
+        plan.expect(ids_are(TOPIC, zookeeper="old", first="old", added="old"), within="1s", named="id_stays")
+        plan.expect(out_of_sync(TOPIC, first, "no"), within="40s", named="restarts_are_harmless")
+        plan.do(check_ids())
+        plan.expect(answered("check", "exit 0: Healthy"), within="1s", named="check_is_content")

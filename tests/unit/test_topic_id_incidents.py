@@ -1,0 +1,216 @@
+"""What scenarios of topic ids see in ZooKeeper and on disks, and what they do to both."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from disks_sample import X, Y, broker_disk
+
+from harness.cluster.address import Address
+from harness.cluster.modes.zookeeper import InZooKeeper
+from harness.cluster.probes import Quorum
+from harness.scenario.actions.old_tools import create_by_old_tool
+from harness.scenario.actions.topic_ids import (
+    change_controller,
+    delete_id_files,
+    remember_id,
+    remember_no_id,
+)
+from harness.scenario.actions.write_records import write_if_possible
+from harness.scenario.conditions.lost_records import lost_some
+from harness.scenario.conditions.topic_ids import (
+    all_in_sync,
+    answered,
+    has_later_controller,
+    ids_are,
+    out_of_sync,
+    runs_line,
+)
+from harness.scenario.refs import fixed
+from harness.scenario.registry import load_all
+from harness.scenario.topic_ids import id_in, in_zookeeper, look_at_ids
+from harness.scenario.world import ActionFailed, FirstId
+
+FIRST = fixed(0, "the first broker")
+
+
+class Tree:
+    """What ZooKeeper holds, as a test says."""
+
+    def __init__(self, nodes):
+        self.nodes = {path: value if isinstance(value, bytes) else json.dumps(value).encode() for path, value in nodes}
+
+    def get(self, path):
+        return self.nodes.get(path)
+
+    def children(self, path):
+        return tuple(
+            sorted({each[len(path) + 1 :].split("/")[0] for each in self.nodes if each.startswith(f"{path}/")})
+        )
+
+    def delete(self, path):
+        return self.nodes.pop(path, None) is not None
+
+
+def world(tmp_path, topic_id, disks, isr=((0, 1), (0, 1)), first=None, **more):
+    """Return a world of two brokers: ids of partitions by broker, brokers in sync by partition."""
+    node = {"version": 3, "partitions": {}} | ({"topic_id": topic_id} if topic_id else {})
+    states = [(f"/brokers/topics/t/partitions/{n}/state", {"isr": list(each)}) for n, each in enumerate(isr)]
+    tree = Tree([("/brokers/topics/t", node), *states, ("/controller", {"brokerid": 1}), ("/controller_epoch", b"7")])
+    server = SimpleNamespace(tree=tree, address=Address("127.0.0.1", 2181))
+    nodes = {
+        broker: SimpleNamespace(
+            id=broker,
+            data_dir=broker_disk(tmp_path / str(broker), broker, {f"t-{n}": each for n, each in enumerate(ids)}),
+            line=SimpleNamespace(name="2.8"),
+        )
+        for broker, ids in enumerate(disks)
+    }
+    notes = []
+    cluster = SimpleNamespace(mode=InZooKeeper(server, 4000), nodes=nodes, brokers={})
+    known = {"first_ids": {"t": first} if first else {}, "answers": {}, "lost": {}, "written": {}, "notes": notes}
+    return SimpleNamespace(cluster=cluster, note=lambda text, _=-1: notes.append(text), **{**known, **more})
+
+
+def test_everything_that_has_an_id_is_seen(tmp_path):
+    seen = look_at_ids(world(tmp_path, X, [(X, None), (X, Y)], isr=((0,), (0, 1))), "t")
+    assert (seen.topic_id, seen.controller_epoch) == (X, "7")
+    assert seen.disks == {0: {0: X, 1: ""}, 1: {0: X, 1: Y}}
+    assert seen.isr == {0: (0,), 1: (0, 1)}
+
+
+def test_a_partition_of_a_topic_whose_name_begins_alike_is_another_ones(tmp_path):
+    here = world(tmp_path, X, [(X,), (X,)])
+    broker_disk(here.cluster.nodes[0].data_dir, 0, {"t-a-0": Y})
+    assert look_at_ids(here, "t").disks[0] == {0: X}
+
+
+def test_what_names_no_id_is_none():
+    assert [id_in(text) for text in ("", "version: 0\n", "topic_id: \n")] == ["", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("topic_id", "disks", "is_so"),
+    [
+        (Y, [(X, Y), (X, Y)], True),
+        (X, [(X, Y), (X, Y)], False),
+        ("", [(X, Y), (X, Y)], False),
+        (Y, [(X, Y), (Y, Y)], False),
+        (Y, [(X, Y), (X, X)], False),
+        (Y, [(X, Y), (X, None)], False),
+    ],
+)
+def test_the_mix_is_told_from_all_that_is_nearly_it(tmp_path, topic_id, disks, is_so):
+    sample = ids_are("t", zookeeper="new", first="old", added="new").sample(
+        world(tmp_path, topic_id, disks, first=FirstId(X, 1))
+    )
+    assert sample.ok is is_so
+    assert bool(sample.problem) is not is_so
+    assert sample.detail["topic_id"] == topic_id
+
+
+def test_without_added_partitions_there_must_be_none(tmp_path):
+    wanted = ids_are("t", zookeeper="old", first="old")
+    assert wanted.sample(world(tmp_path / "a", X, [(X,), (X,)], first=FirstId(X, 1))).ok
+    assert not wanted.sample(world(tmp_path / "b", X, [(X, X), (X, X)], first=FirstId(X, 1))).ok
+
+
+def test_a_broker_is_out_of_sync_for_just_these_partitions(tmp_path):
+    here = world(tmp_path, Y, [(X, Y), (X, Y)], isr=((1,), (0, 1)), first=FirstId(X, 1))
+    assert [out_of_sync("t", FIRST, which).sample(here).ok for which in ("all", "old", "no")] == [False, True, False]
+    with pytest.raises(ValueError, match='write "all", "old" or "no"'):
+        out_of_sync("t", FIRST, "some")
+
+
+def test_all_are_in_sync_only_if_everyone_with_a_directory_is(tmp_path):
+    assert all_in_sync("t").sample(world(tmp_path / "a", X, [(X, X), (X, X)])).ok
+    late = all_in_sync("t").sample(world(tmp_path / "b", X, [(X, X), (X, X)], isr=((0, 1), (1,))))
+    assert (late.ok, late.problem) == (False, "out of sync are {1: [0]}")
+
+
+def test_a_controller_of_a_later_epoch_may_be_the_same_broker(tmp_path):
+    for epoch, is_so in ((7, False), (8, True)):
+        here = world(tmp_path / str(epoch), X, [], leader_before=Quorum(1, 7), quorum=lambda at=epoch: Quorum(1, at))
+        assert has_later_controller().sample(here).ok is is_so
+
+
+def test_an_answer_is_what_was_asked_last(tmp_path):
+    here = world(tmp_path, X, [], answers={"check": "exit 0: Healthy"})
+    assert answered("check", "exit 0").sample(here).ok
+    assert not answered("check", "exit 1").sample(here).ok
+    assert not answered("plan", "exit 0").sample(here).ok
+
+
+def test_a_line_is_that_of_every_node(tmp_path):
+    here = world(tmp_path, X, [(X,), (X,)])
+    assert runs_line("2.8").sample(here).ok
+    here.cluster.nodes[0].line.name = "3.9"
+    assert not runs_line("2.8").sample(here).ok
+
+
+def test_some_are_lost_when_one_is(tmp_path):
+    assert [lost_some("t").sample(world(tmp_path, X, [], lost={"t": n})).ok for n in (0, 1)] == [False, True]
+
+
+def test_an_id_is_remembered_with_the_number_of_partitions(tmp_path, monkeypatch):
+    here = world(tmp_path, X, [(X, X), (X, X)])
+    remember_id("t").perform(here)
+    assert here.first_ids["t"] == FirstId(X, 2)
+    monkeypatch.setattr("harness.scenario.actions.topic_ids._PATIENCE_SECONDS", 0.3)
+    with pytest.raises(ActionFailed, match="ZooKeeper had an id of “t”"):
+        remember_no_id("t").perform(here)
+
+
+def test_the_controller_is_changed_once(tmp_path):
+    here = world(tmp_path, X, [])
+    change_controller().perform(here)
+    with pytest.raises(ActionFailed, match="there was no controller"):
+        change_controller().perform(here)
+
+
+def test_files_are_deleted_by_hand_of_one_topic_on_one_broker(tmp_path):
+    here = world(tmp_path, X, [(X, X), (X, X)])
+    data = here.cluster.nodes[0].data_dir
+    for folder in (data / "t-0", data / "t-1"):
+        (folder / "leader-epoch-checkpoint").write_text("0\n0\n")
+    delete_id_files("t", FIRST, epochs=False).perform(here)
+    assert [sorted(each.name for each in (data / name).iterdir()) for name in ("t-0", "t-1")] == [
+        ["leader-epoch-checkpoint"]
+    ] * 2
+    delete_id_files("t", FIRST).perform(here)
+    assert list((data / "t-0").iterdir()) == []
+    assert look_at_ids(here, "t").disks[1] == {0: X, 1: X}
+
+
+def test_a_write_that_is_refused_goes_on_and_counts_for_nothing(tmp_path, monkeypatch):
+    here = world(tmp_path, X, [], written={"t": 5})
+    monkeypatch.setattr("harness.scenario.actions.write_records.Write.perform", refuse)
+    write_if_possible("t", 3).perform(here)
+    assert (here.written, here.notes) == ({"t": 5}, ["not written: no"])
+
+
+def refuse(self, world):
+    raise ActionFailed("no")
+
+
+def test_a_cluster_without_zookeeper_is_a_sentence():
+    with pytest.raises(ActionFailed, match="the cluster has no ZooKeeper"):
+        in_zookeeper(SimpleNamespace(cluster=SimpleNamespace(mode=object())))
+
+
+def test_the_old_tool_gets_settings_with_dots():
+    words = create_by_old_tool("t", unclean_leader_election_enable="true").words
+    assert words[-2:] == ("--config", "unclean.leader.election.enable=true")
+
+
+def test_the_suite_has_the_incident_who_is_immune_and_every_repair():
+    assert sorted(name for name, each in load_all().items() if "topic-ids" in each.suites) == [
+        "topic-id-before-ids",
+        "topic-id-file-deleted",
+        "topic-id-files-deleted",
+        "topic-id-kept",
+        "topic-id-lost",
+        "topic-id-mixed",
+        "topic-id-rolled",
+        "topic-id-unclean",
+    ]

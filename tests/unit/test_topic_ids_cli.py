@@ -1,0 +1,104 @@
+"""`harness topic-ids` and whoever asks it first, as a user types it; the cluster is a metadata log, or nobody."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from disks_sample import X, Y, broker_disk
+
+from harness.cli import app as cli
+from harness.stages import topic_ids
+from harness.topicids.disks import read_data_directory
+from harness.topicids.export import is_export, write_export
+from harness.topicids.records import ClusterTopics, Topic
+
+LOG = Path(__file__).parent / "metadata-log" / "1"  # of Kafka 3.9.1; it holds no topics
+
+
+@pytest.fixture
+def harness(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["harness", *map(str, arguments)])
+        code = cli._run()
+        out, err = capsys.readouterr()
+        return code, " ".join((out + err).split())
+
+    return run
+
+
+@pytest.fixture
+def kraft(tmp_path):
+    """Return the server.properties of a KRaft broker, whose metadata log knows no topics."""
+    disk = broker_disk(tmp_path / "disk", 1, {"gone-0": X})
+    shutil.copytree(LOG, disk / "__cluster_metadata-0")
+    config = tmp_path / "server.properties"
+    config.write_text(f"node.id=1\nlog.dirs={disk}\n")
+    return config
+
+
+@pytest.fixture
+def mismatch(monkeypatch, tmp_path):
+    """Return the server.properties of a broker whose only partition has another id than ZooKeeper."""
+    known = ClusterTopics("ZooKeeper at zk:2181", True, "c1", {"t": Topic("t", Y, {0: (1,)})})
+    monkeypatch.setattr(topic_ids, "cluster_of", lambda _: known)
+    config = tmp_path / "server.properties"
+    config.write_text(
+        f"broker.id=1\nzookeeper.connect=zk:2181\nlog.dirs={broker_disk(tmp_path / 'd', 1, {'t-0': X})}\n"
+    )
+    return config
+
+
+def test_doctor_checks_a_cluster_instead_of_the_host(harness, kraft):
+    code, said = harness("doctor", "--cluster", kraft)
+    assert code == 0
+    assert X in said
+    assert "Healthy: 0 directories of broker 1 have the ids" in said
+
+
+def test_a_rollout_stops_before_it_begins_where_a_broker_would_refuse_its_partitions(harness, mismatch, tmp_path):
+    code, said = harness("rollout", "--cluster", mismatch)
+    assert (code, (tmp_path / "out").exists()) == (1, False)
+    assert "Mismatch: restart no broker. 1 directory of 1 topic would be refused" in said
+    assert said.endswith("The roll is stopped before its first restart. See what to do: harness topic-ids plan")
+
+
+def test_a_rollout_of_a_healthy_cluster_goes_on(harness, kraft):
+    code, said = harness("rollout", "--cluster", kraft, "--kafka", "5.0.0")  # and ends at the next thing
+    assert (code, "Healthy: 0 directories" in said, "5.0.0 is of a release line that is not described" in said) == (
+        2,
+        True,
+        True,
+    )
+
+
+def test_an_export_is_told_from_a_configuration(harness, kraft, tmp_path):
+    export = tmp_path / "other.jsonl"
+    write_export(export, [read_data_directory(broker_disk(tmp_path / "other", 2, {"gone-1": X}))])
+    assert (is_export(export), is_export(kraft)) == (True, False)
+    code, said = harness("doctor", "--cluster", kraft, "--cluster", export)
+    assert (code, "directories of brokers 1, 2 have the ids" in said) == (0, True)
+
+
+def test_a_file_that_is_not_there_is_a_sentence(harness):
+    code, said = harness("doctor", "--cluster", "gone.properties")
+    assert (code, said) == (
+        2,
+        "error: gone.properties cannot be read: No such file or directory. Name files that are there.",
+    )
+
+
+def test_a_kraft_cluster_is_checked_and_not_repaired(harness, kraft):
+    code, said = harness("topic-ids", "plan", "--config", kraft)
+    assert (code, said.startswith("error: Only a cluster with ZooKeeper is repaired")) == (2, True)
+
+
+def test_a_repair_needs_a_plan_and_a_restore_a_backup(harness, tmp_path):
+    code, said = harness("topic-ids", "repair", "plan.json", "--backup", "b")
+    assert (code, said.startswith("error: There is no plan plan.json. Make one: harness topic-ids plan")) == (2, True)
+    (tmp_path / "plan.json").write_text("{")
+    assert harness("topic-ids", "repair", "plan.json", "--backup", "b")[1].startswith("error: plan.json is damaged.")
+    code, said = harness("topic-ids", "restore", "b", "--apply")
+    assert (code, said) == (2, "error: b is no backup of a repair: it has no backup.json.")
