@@ -1,7 +1,8 @@
 """Scenarios: one question put to a real cluster, as a plan of phases, guards, actions and expectations.
 
 For authors: `scenario`, `kraft`, `zookeeper` and the stretches of plan in `voter_moves`, `election_moves`,
-`partition_cuts` and `topic_id_moves` stand here, and so does every registered verb by its own name (`stop`, `follows_leader`, …; `harness list --verbs` has them all).
+`partition_cuts` and `topic_id_moves` stand here, and so does every registered verb by its own name (`stop`,
+`follows_leader`, …; `harness list --verbs` has them all).
 """
 
 from __future__ import annotations
