@@ -25,6 +25,8 @@ from harness.scenario.registry import load_all
 from harness.stages.node_parts import prepare_node_parts
 from harness.toolbox.downloads import sha256_of
 
+pytestmark = [pytest.mark.live, pytest.mark.clusters]
+
 UP_SECONDS = 60.0
 ONE = zookeeper(brokers=1)
 

@@ -237,7 +237,7 @@ def test_a_container_has_what_its_limit_leaves_it_without_the_page_cache(tmp_pat
 
 
 def test_taken_ports_are_reported(harness, monkeypatch):
-    monkeypatch.setattr(loopback, "_hold", lambda _: None)
+    monkeypatch.setattr(loopback, "_hold", lambda *_: None)
     assert "No free port on 127.0.0.1 between 15000 and 32767" in harness("verify")
 
 

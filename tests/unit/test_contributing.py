@@ -395,3 +395,8 @@ def test_before_a_commit_the_same_tools_are_asked_as_by_tox():
     tox = (ROOT / "tox.ini").read_text()
     assert requested == ["ruff check", "ruff format", "mypy", "lint-imports"]
     assert [each for each in requested if f"\n    {each}" not in tox] == []
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "tests" / "live").glob("test_*.py")), ids=lambda file: file.stem)
+def test_what_starts_a_jvm_is_marked_so_that_it_is_not_among_the_quick_tests(file):
+    assert re.search(r"^pytestmark = .*pytest\.mark\.live", file.read_text(), re.MULTILINE | re.DOTALL)

@@ -196,7 +196,7 @@ def test_a_follower_keeps_up_while_its_disk_ends_where_the_leaders_does(tmp_path
 )
 def test_the_coordinator_is_every_controller_or_zookeeper(topology, hosts):
     world = SimpleNamespace(cluster=SimpleNamespace(topology=topology))
-    assert hosts_of(ClusterRef().coordinator, world) == hosts
+    assert hosts_of(ClusterRef(topology).coordinator, world) == hosts
 
 
 def test_brokers_in_zookeeper_mode_may_have_hosts_of_their_own_and_zookeeper_has_one_too():

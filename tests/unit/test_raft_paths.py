@@ -94,7 +94,7 @@ def test_whatever_a_log_holds_it_is_read(lines, since):
 
 def logging(*lines_of_nodes, fault_at=AT):
     nodes = {
-        number: SimpleNamespace(lines=lambda lines=lines: iter(lines)) for number, lines in enumerate(lines_of_nodes)
+        number: SimpleNamespace(logged=lambda lines=lines: iter(lines)) for number, lines in enumerate(lines_of_nodes)
     }
     return SimpleNamespace(cluster=SimpleNamespace(nodes=nodes), fault_at=fault_at)
 
@@ -306,7 +306,7 @@ class Sleepers:
     def __init__(self, processes, logged):
         self.excused, self.logged, self.rounds = [], logged, 0
         nodes = {
-            number: SimpleNamespace(id=number, pid=each.pid, lines=self.lines) for number, each in enumerate(processes)
+            number: SimpleNamespace(id=number, pid=each.pid, logged=self.log) for number, each in enumerate(processes)
         }
         self.cluster = SimpleNamespace(nodes=nodes)
 
@@ -316,7 +316,7 @@ class Sleepers:
     def released(self, node):
         self.rounds += node == 0
 
-    def lines(self):
+    def log(self):
         at = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S,%f")[:23]
         return iter([f"[{at}] INFO {text} (c)".encode() for text in self.logged[: self.rounds]])
 

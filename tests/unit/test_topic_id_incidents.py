@@ -9,6 +9,7 @@ from disks_sample import X, Y, broker_disk
 from harness.cluster.address import Address
 from harness.cluster.modes.zookeeper import InZooKeeper
 from harness.cluster.probes import Quorum
+from harness.scenario.accounts import Account
 from harness.scenario.actions.old_tools import create_by_old_tool
 from harness.scenario.actions.topic_ids import (
     change_controller,
@@ -68,7 +69,13 @@ def world(tmp_path, topic_id, disks, isr=((0, 1), (0, 1)), first=None, **more):
     }
     notes = []
     cluster = SimpleNamespace(mode=InZooKeeper(server, 4000), nodes=nodes, brokers={})
-    known = {"first_ids": {"t": first} if first else {}, "answers": {}, "lost": {}, "written": {}, "notes": notes}
+    known = {
+        "first_ids": {"t": first} if first else {},
+        "answers": {},
+        "lost": {},
+        "account": lambda _: Account(),
+        "notes": notes,
+    }
     return SimpleNamespace(cluster=cluster, note=lambda text, _=-1: notes.append(text), **{**known, **more})
 
 
