@@ -58,10 +58,10 @@ def on(toolbox, quiet, tmp_path_factory):
     ("version", "name"),
     [
         ("3.9.1", "elections"),
-        ("3.9.1", "unclean-elections"),
-        ("3.9.1", "zookeeper-elections"),
-        ("2.8.2", "zookeeper-unclean-elections"),
         ("2.8.2", "zookeeper-controller-lost"),
+        pytest.param("3.9.1", "unclean-elections", marks=pytest.mark.whole),
+        pytest.param("3.9.1", "zookeeper-elections", marks=pytest.mark.whole),
+        pytest.param("2.8.2", "zookeeper-unclean-elections", marks=pytest.mark.whole),
     ],
 )
 def test_stock_elects_as_the_scenario_says(on, version, name):
