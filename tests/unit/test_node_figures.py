@@ -122,6 +122,15 @@ def test_an_event_of_the_controller_takes_what_was_added_to_their_sum_by_so_many
     assert found == {"controller_event_milliseconds": 10}
 
 
+def test_an_event_that_waits_until_a_majority_is_back_does_not_decide_how_long_events_take():
+    totals = [(10, 100), (20, 200), (21, 5200), (31, 5300), (41, 5400)]  # ten a second take 10 ms each, one takes 5 s
+    lines = [
+        (at, "leader", {"controller-events": count, "controller-event-ms-mean": total / count})
+        for at, (count, total) in enumerate(totals, 1)
+    ]
+    assert measures_of_lines([node(*lines)]) == {"controller_event_milliseconds": 10}
+
+
 def test_events_of_a_restarted_node_are_not_taken_for_fewer():
     events = {"controller-events": 3, "controller-event-ms-mean": 1.0}
     assert measures_of_lines([node((1, "leader", {**events, "controller-events": 9}), (2, "leader", events))]) == {}
