@@ -15,7 +15,6 @@ from harness.scenario import (
 )
 from harness.scenario.bounds import RecoveryBound
 
-
 BY_NAME = kraft(controllers=3, observers=1, names=True)
 
 
