@@ -45,6 +45,9 @@ def truncated_voters(plan, cluster, observer):
         plan.guard(has_logged(observer, "Truncated to offset"), follows_leader(observer), within="30s")
     with plan.phase("voters move, in the place of what was truncated"):
         voter_moves.move(plan, lost)
+        # It has truncated its log as well. At its next start it reads all of it; else it could not vote for who moved.
+        plan.do(restart(lost))
+        plan.guard(has_leader(), is_up(), voters_caught_up(), within="60s")
         # A leader that moved would be missed at once by an observer which knows no other voter.
         plan.do(restart(known), when=leads(known))
         plan.guard(has_leader(), is_up(), voters_caught_up(), follows_leader(observer), within="60s")
