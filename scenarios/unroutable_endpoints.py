@@ -15,7 +15,8 @@ from harness.scenario import (
 )
 from harness.scenario.bounds import RecoveryBound
 
-BY_NAME = kraft(controllers=3, observers=1, names=True)
+# With `controller.quorum.voters` in place of them the ids would be those of the voters, and open connections serve both.
+BY_NAME = kraft(controllers=3, observers=1, bootstrap_servers=True, names=True)
 
 
 @scenario(BY_NAME, suite="gaps", budget="4m", properties=voter_moves.SHORT_SESSIONS)
