@@ -15,7 +15,7 @@ from harness.scenario import (
 )
 from harness.scenario.bounds import RecoveryBound
 
-# With `controller.quorum.voters` in place of them the ids would be those of the voters, and open connections serve both.
+# Configured as voters they would have the ids of the voters, and a connection that is open serves both.
 BY_NAME = kraft(controllers=3, observers=1, bootstrap_servers=True, names=True)
 
 
