@@ -141,6 +141,17 @@ class BootstrapServersTest {
     }
 
     @Test
+    void toAVoterWhatIsConfiguredUnderAnIdGoesBeforeTheVoterSet() {
+        BootstrapServers servers = new BootstrapServers(
+            Arrays.asList(node(1, 9001), node(2, 9002)), OptionalInt.of(1), Endpoints.empty(), LISTENER
+        );
+        assertEquals(
+            Arrays.asList(new Node(-2, "voter", 9102), node(2, 9002)),
+            servers.update(voters(node(1, 9101), node(2, 9102)), Optional.empty())
+        );
+    }
+
+    @Test
     void theLeaderHasItsRealIdAndTheAddressInTheVoterSetAnother() {
         List<Node> asked = observer().update(voters(node(1, 9101)), Optional.of(node(1, 9201)));
         assertEquals(Arrays.asList(new Node(-4, "voter", 9101), node(1, 9201), configured1, configured2), asked);
