@@ -69,6 +69,7 @@ def raft_elections(plan, cluster, observer):
         plan.expect(has_logged(asked, *raft_lines.OLDER_LOG), within="5s", named="older_log_is_told_no")
         plan.expect(has_logged(asked, *raft_lines.VOTED), within="5s", named="whole_log_gets_the_vote")
         plan.expect(has_logged(asked, *raft_lines.SECOND_CANDIDATE), within="5s", named="second_candidate_is_told_no")
+        plan.expect(has_logged(asked, *raft_lines.STANDS), within="10s", named="who_voted_in_vain_stands")
         plan.expect(has_leader(), within=AN_ELECTION, named="leader_after_two_asked")
         voter_moves.expect_whole(plan, observer, "after_two_asked")
     with plan.phase("a leader without its majority"):

@@ -25,7 +25,7 @@ SMALL_LOG = {
 DEDICATED = kraft(controllers=3, observers=1, combined=False)
 
 
-@scenario(DEDICATED, suite="raft", budget="4m", properties=SMALL_LOG)
+@scenario(DEDICATED, suite="raft", budget="3m", properties=SMALL_LOG)
 def raft_snapshots(plan, cluster, observer):
     """Are snapshots taken by time and by size, and fetched by who lost its disk, and is the log cut behind them?"""
     voter_moves.start_all(plan, observer)
@@ -48,7 +48,8 @@ def raft_snapshots(plan, cluster, observer):
     with plan.phase("the log is cut"):
         moved = has_logged(leader, *raft_lines.LOG_START_MOVED)
         plan.expect(moved, within="90s", named="log_start_moves")
-        plan.expect(starts_at_snapshot(leader), within="90s", named="log_is_cut")
+        plan.expect(starts_at_snapshot(leader), within="5s", named="log_is_cut")
         deleted = has_logged(leader, *raft_lines.SEGMENT_DELETED)
-        plan.expect(deleted, within="90s", named="segments_are_deleted")
+        plan.expect(deleted, within="5s", named="segments_are_deleted")
+        plan.expect(has_logged(leader, *raft_lines.SNAPSHOT_DELETED), within="5s", named="older_snapshot_is_deleted")
         voter_moves.expect_whole(plan, observer, "after_log_was_cut")

@@ -50,9 +50,10 @@ BEGINS_AT_SNAPSHOT = ("Fully truncated the log at ",)
 # SnapshotGenerator (KIP-630)
 SNAPSHOT_BY_SIZE = (" because we have replayed at least ",)
 SNAPSHOT_BY_TIME = (" because we have waited at least ",)
-# UnifiedLog
+# KafkaMetadataLog.maybeClean and UnifiedLog; files go a minute later (file.delete.delay.ms)
 LOG_START_MOVED = ("Incremented log start offset to ",)
-SEGMENT_DELETED = ("Deleting segment files ",)
+SEGMENT_DELETED = ("Deleting segments due to log start offset ",)
+SNAPSHOT_DELETED = ("Marking snapshot ",)
 
 # KRaftControlRecordStateMachine (KIP-853)
 VOTERS_APPLIED = ("] Latest set of voters is ",)
