@@ -9,7 +9,7 @@ from __future__ import annotations
 import select
 import socket
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -46,7 +46,8 @@ _SETTINGS = {
 _EAR_PORT = 7
 _CUT_PRIORITY = 100
 _UNHEARD_SECONDS = 0.03
-_HEARD_SECONDS = 1.0
+_HEARD_SECONDS = 3.0
+_AGAIN_SECONDS = 0.1
 _LEAVE_SECONDS = 5.0
 
 Pair = tuple[str, str]  # who sends, and to whom
@@ -145,19 +146,30 @@ class Network:
         return Rule(self.hosts[source], self.hosts[target], action, _CUT_PRIORITY)
 
     def heard(self, pairs: Collection[Pair], within: float) -> set[Pair]:
-        """Send a datagram for each pair, and return those that arrived in so many seconds; at once when all did."""
+        """Send datagrams for each pair, and return those that arrived in so many seconds; at once when all did.
+
+        What has not arrived is sent again: a device that was just taken into use drops packets for a moment.
+        """
         waiting = {f"{next(self._marks)}".encode(): pair for pair in pairs}
         arrived: set[Pair] = set()
-        for mark, (source, target) in waiting.items():
-            with suppress(OSError):  # a refusal of an earlier one, told now
-                self._ears[source].sendto(mark, (self.hosts[target], _EAR_PORT))
         deadline = time.monotonic() + within
-        listening = [self._ears[target] for target in {target for _, target in pairs}]
         while len(arrived) < len(waiting) and (left := deadline - time.monotonic()) > 0:
-            for ear in select.select(listening, [], [], left)[0]:
-                with suppress(OSError):
-                    arrived |= {waiting[mark]} if (mark := ear.recv(64)) in waiting else set()
+            for mark, (source, target) in waiting.items():
+                if (source, target) not in arrived:
+                    with suppress(OSError):  # a refusal of an earlier one, told now
+                        self._ears[source].sendto(mark, (self.hosts[target], _EAR_PORT))
+            arrived |= self._listen(waiting, arrived, min(left, _AGAIN_SECONDS))
         return arrived
+
+    def _listen(self, waiting: Mapping[bytes, Pair], arrived: Collection[Pair], seconds: float) -> set[Pair]:
+        """Return the pairs of marks that arrive within so many seconds; at once when none is missing."""
+        ears = [self._ears[target] for target in {target for _, target in waiting.values()}]
+        found, deadline = set(arrived), time.monotonic() + seconds
+        while len(found) < len(waiting) and (left := deadline - time.monotonic()) > 0:
+            for ear in select.select(ears, [], [], left)[0]:
+                with suppress(OSError):
+                    found |= {waiting[mark]} if (mark := ear.recv(64)) in waiting else set()
+        return found
 
     def close(self) -> None:
         """End every namespace. Raises HarnessError when a process is left in one, after it was named."""
