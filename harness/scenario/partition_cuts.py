@@ -13,6 +13,7 @@ from harness.scenario.actions.let_pass import let_pass
 from harness.scenario.actions.offer import offer
 from harness.scenario.actions.start import start
 from harness.scenario.actions.write_records import count_lost, write
+from harness.scenario.conditions.has_logged import has_logged
 from harness.scenario.conditions.is_up import is_up
 from harness.scenario.conditions.keeps_up import keeps_up
 from harness.scenario.conditions.leadership import has_new_leader
@@ -63,8 +64,14 @@ def ask_of_followers(plan: Plan, cluster: ClusterRef, *brokers: NodeRef) -> None
         _heal_losing(plan, topic, brokers, 0)
 
 
-def ask_of_a_follower_without_coordinator(plan: Plan, cluster: ClusterRef, *brokers: NodeRef) -> None:
-    """Cut a follower from the coordinator alone: it goes on fetching, and is not in sync any more."""
+def ask_of_a_follower_without_coordinator(
+    plan: Plan, cluster: ClusterRef, *brokers: NodeRef, epoch_changes: bool
+) -> None:
+    """Cut a follower from the coordinator alone: it is not in sync any more, whether it goes on fetching or not.
+
+    Where a smaller ISR is a new leader epoch, as in ZooKeeper mode, the follower is never told of that, and gives up
+    (AbstractFetcherThread: FENCED_LEADER_EPOCH). KRaft keeps the epoch (KAFKA-15021).
+    """
     first, second, third = brokers
     topic = "follower-cut-from-coordinator"
     with plan.phase("a follower is cut from the coordinator"):
@@ -74,7 +81,11 @@ def ask_of_a_follower_without_coordinator(plan: Plan, cluster: ClusterRef, *brok
         _expect(plan, topic, "leaves", in_sync(topic, first, third, told_by=told_by), within=_ISR)
         _expect(plan, topic, "leader_stays", led_by(topic, first, told_by=told_by))
         _expect_taken(plan, topic, first, _SAFE, "all", "rest_is_enough")
-        _expect(plan, topic, "still_fetches", keeps_up(topic, second, first), within="5s")
+        if epoch_changes:
+            given_up = has_logged(second, f"Partition {topic}-0 marked as failed")
+            _expect(plan, topic, "fetches_no_more", given_up, within="5s")
+        else:
+            _expect(plan, topic, "still_fetches", keeps_up(topic, second, first), within="5s")
         plan.do(let_pass("6s"))
         _expect(plan, topic, "stays_out", in_sync(topic, first, third, told_by=told_by))
     _heal_losing(plan, topic, brokers, 0)
