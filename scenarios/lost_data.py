@@ -26,8 +26,12 @@ from harness.scenario import (
     write,
 )
 
-# Kafka writes down once a minute how far it has flushed.
-PROPERTIES = {**partition_cuts.IN_KRAFT, "log.flush.offset.checkpoint.interval.ms": "1000"}
+# Kafka writes down once a minute how far it has flushed, and first half a minute after its start.
+PROPERTIES = {
+    **partition_cuts.IN_KRAFT,
+    "log.flush.offset.checkpoint.interval.ms": "1000",
+    "log.initial.task.delay.ms": "500",
+}
 BACK, ISR, ELECTION = "40s", "15s", "20s"
 
 
