@@ -4,7 +4,6 @@ from harness.scenario import (
     count_lost,
     create_partition,
     cut,
-    elect_unclean,
     election_moves,
     has_no_partition_leader,
     has_truncated,
@@ -67,23 +66,15 @@ def lost_data(plan, cluster, *_):
         plan.guard(in_sync("unflushed", first, second, third), within=BACK)
         expect_lost(plan, "flushed", 0)
         expect_lost(plan, "unflushed", 20)
-    with plan.phase("the last one in sync returns with an empty disk"):
-        leave_alone(plan, "same-id", first, second)
-        plan.do(wipe(first), start(first))
-        plan.expect(led_by("same-id", first), within=BACK, named="same_id_leads_with_nothing")
-        plan.do(start(second))
-        plan.guard(is_up(), in_sync("same-id", first, second), within=BACK)
-        expect_lost(plan, "same-id", 35)
-    with plan.phase("the last one in sync returns with another disk"):
-        leave_alone(plan, "new-id", first, second)
-        plan.do(wipe(first, identity="new"), start(first), start(second))
-        plan.guard(is_up(), within=BACK)
-        plan.do(let_pass("3s"))
-        plan.expect(has_no_partition_leader("new-id"), within="1s", named="new_id_leads_not")
-        plan.do(elect_unclean("new-id"))
-        plan.expect(led_by("new-id", second), within=ELECTION, named="new_id_out_of_sync_leads")
-        plan.guard(in_sync("new-id", first, second), within=BACK)
-        expect_lost(plan, "new-id", 15)
+    for identity in ("same", "new"):
+        topic = f"{identity}-disk"
+        with plan.phase(f"the last one in sync returns with nothing, by the {identity} directory id"):
+            leave_alone(plan, topic, first, second)
+            plan.do(wipe(first, identity=identity), start(first))
+            plan.expect(led_by(topic, first), within=BACK, named=f"{identity}_disk_leads_with_nothing")
+            plan.do(start(second))
+            plan.guard(is_up(), in_sync(topic, first, second), within=BACK)
+            expect_lost(plan, topic, 35)
 
 
 def leave_alone(plan, topic, first, second):

@@ -243,6 +243,6 @@ def test_acks_1_is_lost_in_both_modes_where_the_leader_is_deposed_and_nowhere_el
         "unclean_min_2_lost_1",
         "one_ack_lost_15",
         "unflushed_lost_20",
-        "same_id_lost_35",
-        "new_id_lost_15",
+        "same_disk_lost_35",
+        "new_disk_lost_35",
     }
