@@ -11,4 +11,4 @@ def follower_cuts(plan, cluster, *_):
     brokers = election_moves.begin(plan)
     plan.background(keep_ledger("ledger"))
     partition_cuts.ask_of_followers(plan, cluster, *brokers)
-    partition_cuts.ask_of_a_follower_without_coordinator(plan, cluster, *brokers)
+    partition_cuts.ask_of_a_follower_without_coordinator(plan, cluster, *brokers, epoch_changes=False)

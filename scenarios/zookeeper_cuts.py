@@ -11,7 +11,7 @@ def zookeeper_cuts(plan, cluster, *_):
     """What becomes of a follower and of a leader that cannot reach ZooKeeper, and is exactly its own share lost?"""
     brokers = election_moves.begin(plan)
     first = brokers[0]
-    partition_cuts.ask_of_a_follower_without_coordinator(plan, cluster, *brokers)
+    partition_cuts.ask_of_a_follower_without_coordinator(plan, cluster, *brokers, epoch_changes=True)
     partition_cuts.ask_of_a_deposed_leader(plan, cluster.coordinator, "coordinator", *brokers)
     everybody = (cluster.all_but(first), cluster.coordinator)
     partition_cuts.ask_of_a_deposed_leader(plan, everybody, "whole-cluster", *brokers)

@@ -13,6 +13,7 @@ from harness.scenario.actions.let_pass import let_pass
 from harness.scenario.actions.offer import offer
 from harness.scenario.actions.start import start
 from harness.scenario.actions.write_records import count_lost, write
+from harness.scenario.conditions.has_logged import has_logged
 from harness.scenario.conditions.is_up import is_up
 from harness.scenario.conditions.keeps_up import keeps_up
 from harness.scenario.conditions.leadership import has_new_leader
@@ -55,6 +56,7 @@ def ask_of_followers(plan: Plan, cluster: ClusterRef, *brokers: NodeRef) -> None
         with plan.phase(f"a follower is cut from {called}"):
             _make(plan, topic, brokers)
             plan.do(cut(second, side))
+            _expect_lag(plan, topic, first)
             told_by = (first, third)
             _expect(plan, topic, "leaves", in_sync(topic, first, third, told_by=told_by), within=_ISR)
             _expect(plan, topic, "leader_stays", led_by(topic, first, told_by=told_by))
@@ -62,8 +64,14 @@ def ask_of_followers(plan: Plan, cluster: ClusterRef, *brokers: NodeRef) -> None
         _heal_losing(plan, topic, brokers, 0)
 
 
-def ask_of_a_follower_without_coordinator(plan: Plan, cluster: ClusterRef, *brokers: NodeRef) -> None:
-    """Cut a follower from the coordinator alone: it goes on fetching, and is not in sync any more."""
+def ask_of_a_follower_without_coordinator(
+    plan: Plan, cluster: ClusterRef, *brokers: NodeRef, epoch_changes: bool
+) -> None:
+    """Cut a follower from the coordinator alone: it is not in sync any more, whether it goes on fetching or not.
+
+    Where a smaller ISR is a new leader epoch, as in ZooKeeper mode, the follower is never told of that, and gives up
+    (AbstractFetcherThread: FENCED_LEADER_EPOCH). KRaft keeps the epoch (KAFKA-15021).
+    """
     first, second, third = brokers
     topic = "follower-cut-from-coordinator"
     with plan.phase("a follower is cut from the coordinator"):
@@ -73,7 +81,11 @@ def ask_of_a_follower_without_coordinator(plan: Plan, cluster: ClusterRef, *brok
         _expect(plan, topic, "leaves", in_sync(topic, first, third, told_by=told_by), within=_ISR)
         _expect(plan, topic, "leader_stays", led_by(topic, first, told_by=told_by))
         _expect_taken(plan, topic, first, _SAFE, "all", "rest_is_enough")
-        _expect(plan, topic, "still_fetches", keeps_up(topic, second, first), within="5s")
+        if epoch_changes:
+            given_up = has_logged(second, f"Partition {topic}-0 marked as failed")
+            _expect(plan, topic, "fetches_no_more", given_up, within="5s")
+        else:
+            _expect(plan, topic, "still_fetches", keeps_up(topic, second, first), within="5s")
         plan.do(let_pass("6s"))
         _expect(plan, topic, "stays_out", in_sync(topic, first, third, told_by=told_by))
     _heal_losing(plan, topic, brokers, 0)
@@ -88,9 +100,10 @@ def ask_of_a_leader_without_followers(plan: Plan, *brokers: NodeRef) -> None:
         _make(plan, pair, brokers, min_insync_replicas="2")
         plan.do(cut(first, (second, third)))
         for topic in (alone, pair):
+            _expect_taken(plan, topic, first, _AHEAD, "1", "one_ack_is_taken")
+        for topic in (alone, pair):
             _expect(plan, topic, "isr_is_the_leader", in_sync(topic, first), within=_ISR)
             _expect(plan, topic, "leader_stays", led_by(topic, first))
-            _expect_taken(plan, topic, first, _AHEAD, "1", "one_ack_is_taken")
         _expect_taken(plan, alone, first, _SAFE, "all", "all_acks_are_taken")
         _expect_refused(plan, pair, first, "all", "all_acks_are_refused", _TOO_FEW)
     _heal_losing(plan, alone, brokers, 0)
@@ -143,6 +156,8 @@ def ask_of_an_isr_of_one(plan: Plan, cluster: ClusterRef, *brokers: NodeRef) -> 
                 settings[UNCLEAN.replace(".", "_")] = "true"
             _make(plan, topic, brokers, **settings)
         plan.do(cut(first, others))
+        for topic in topics:
+            _expect_lag(plan, topic, first)
         plan.guard(*(in_sync(topic, first) for topic in topics), within=_ISR)
     with plan.phase("the leader that is alone in sync is cut from everybody"):
         plan.do(cut(first, (cluster.all_but(first), cluster.coordinator)))
@@ -159,7 +174,7 @@ def ask_of_an_isr_of_one(plan: Plan, cluster: ClusterRef, *brokers: NodeRef) -> 
             leader = second if topic in unclean else first
             _expect(plan, topic, "leads_in_the_end", led_by(topic, leader), within=_ELECTION)
             _expect_whole(plan, topic, brokers)
-            _expect_loss(plan, topic, _AHEAD if topic == unclean[0] else 0)
+            _expect_loss(plan, topic, {unclean[0]: 1 + _AHEAD, unclean[1]: 1}.get(topic, 0))
 
 
 def ask_of_an_unheard_controller(plan: Plan, cut_off: NodeRef, brokers: Brokers) -> None:
@@ -214,6 +229,14 @@ def _expect(plan: Plan, topic: str, named: str, condition: Condition, within: st
 def _expect_whole(plan: Plan, topic: str, brokers: Brokers) -> None:
     _expect(plan, topic, "all_up", is_up(), within=_BACK)
     _expect(plan, topic, "all_in_sync", in_sync(topic, *brokers), within=_BACK)
+
+
+def _expect_lag(plan: Plan, topic: str, leader: NodeRef) -> None:
+    """Write what a follower that is cut off lacks: one that holds all is in sync, however long it has been silent.
+
+    Partition.isFollowerOutOfSync compares log ends first, and only then replica.lag.time.max.ms.
+    """
+    _expect_taken(plan, topic, leader, 1, "1", "one_ack_is_taken_at_once")
 
 
 def _expect_taken(plan: Plan, topic: str, node: NodeRef, records: int, acks: str, named: str) -> None:

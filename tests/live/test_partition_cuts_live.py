@@ -44,10 +44,10 @@ def test_with_an_isr_of_one_only_an_unclean_election_loses_what_all_acks_promise
     assert result.outcome is Outcome.PASSED, result.summary
     lost = {note for note in notes if note.endswith("are gone")}
     assert lost == {
-        "0 of 25 acknowledged records of “isr-of-one-min-1” are gone",
-        "0 of 10 acknowledged records of “isr-of-one-min-2” are gone",
-        "15 of 25 acknowledged records of “unclean-min-1” are gone",
-        "0 of 10 acknowledged records of “unclean-min-2” are gone",
+        "0 of 26 acknowledged records of “isr-of-one-min-1” are gone",
+        "0 of 11 acknowledged records of “isr-of-one-min-2” are gone",
+        "16 of 26 acknowledged records of “unclean-min-1” are gone",
+        "1 of 11 acknowledged records of “unclean-min-2” are gone",
     }
     assert all(fault.seconds < 0.1 for fault in faults if fault.status == "proved")
 

@@ -239,9 +239,10 @@ def test_acks_1_is_lost_in_both_modes_where_the_leader_is_deposed_and_nowhere_el
     assert named == {
         "leader_cut_from_coordinator_lost_30",
         "leader_cut_from_whole_cluster_lost_30",
-        "unclean_min_1_lost_15",
+        "unclean_min_1_lost_16",
+        "unclean_min_2_lost_1",
         "one_ack_lost_15",
         "unflushed_lost_20",
-        "same_id_lost_35",
-        "new_id_lost_15",
+        "same_disk_lost_35",
+        "new_disk_lost_35",
     }
