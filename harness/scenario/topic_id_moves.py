@@ -13,6 +13,7 @@ from harness.scenario.actions.restart import restart
 from harness.scenario.actions.start import start_all
 from harness.scenario.actions.topic_ids import RememberId, change_controller, remember_id, remember_no_id
 from harness.scenario.actions.write_records import count_lost, write, write_if_possible
+from harness.scenario.conditions.has_logged import has_logged
 from harness.scenario.conditions.is_up import is_up
 from harness.scenario.conditions.leadership import has_leader
 from harness.scenario.conditions.lost_records import lost
@@ -24,6 +25,8 @@ from harness.scenario.refs import NodeRef
 
 TOPIC = "orders"
 SHORT = IN_ZOOKEEPER
+# `Topic ID in memory: X …` of 3.9, `Topic Id in memory: X …` of 2.8: at every LeaderAndIsr with another id.
+REFUSES = " does not match the topic I"
 _FIRST, _ALL = 3, 6  # partitions before and after the old tool adds some; as many brokers hold each
 _UP, _IDS, _CONTROLLER, _ISR = "90s", "15s", "20s", "40s"
 
@@ -73,6 +76,7 @@ def come_about(plan: Plan, **settings: str) -> tuple[NodeRef, NodeRef, NodeRef]:
             plan.guard(ids_are(TOPIC, zookeeper="new", first="old", added="new"), within=_IDS)
         with plan.only_if(runs_line("3.9")):
             plan.guard(ids_are(TOPIC, zookeeper="new", first="old", added="old"), within=_IDS)
+        plan.guard(has_logged(brokers[0], REFUSES), within=_IDS)
     return brokers
 
 
