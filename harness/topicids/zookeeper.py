@@ -168,6 +168,7 @@ def _client(connect: str, security: ZooKeeperSecurity, writes: bool) -> KazooCli
         return KazooClient(
             hosts=connect,
             timeout=_SESSION_SECONDS,
+            handler=_handler(),
             read_only=not writes,
             auth_data=_auth_data(security.digest),
             sasl_options=_sasl_options(security.sasl),
@@ -184,6 +185,26 @@ def _client(connect: str, security: ZooKeeperSecurity, writes: bool) -> KazooCli
         ) from error
 
 
+def _handler() -> Any:
+    """Return what runs the client's threads: one that ends by an error keeps it, and prints no traceback."""
+    from kazoo.exceptions import KazooException
+    from kazoo.handlers.threading import SequentialThreadingHandler
+
+    class Handler(SequentialThreadingHandler):  # type: ignore[misc]  # the library has no types
+        ended_by: KazooException | None = None
+
+        def spawn(self, work: Any, *given: Any, **named: Any) -> Any:
+            def kept() -> None:
+                try:
+                    work(*given, **named)
+                except KazooException as error:
+                    self.ended_by = error
+
+            return super().spawn(kept)
+
+    return Handler()
+
+
 def _start(client: KazooClient, connect: str) -> None:
     from kazoo.exceptions import AuthFailedError, ConfigurationError, KazooException
     from kazoo.handlers.threading import KazooTimeoutError
@@ -195,9 +216,15 @@ def _start(client: KazooClient, connect: str) -> None:
         raise HarnessError(f"ZooKeeper at {connect} refuses the login: {error}.", _SECURITY) from error
     except (KazooException, KazooTimeoutError, OSError) as error:
         raise HarnessError(
-            f"ZooKeeper at {connect} cannot be reached within {_CONNECT_SECONDS:g} s: {error or type(error).__name__}.",
+            f"ZooKeeper at {connect} cannot be reached within {_CONNECT_SECONDS:g} s: {_why(client, error)}.",
             "Is the address that of the brokers' zookeeper.connect, and does the port want TLS (--zookeeper-security)?",
         ) from error
+
+
+def _why(client: KazooClient, error: Exception) -> str:
+    """Return what ended the connection, where it was ended, else what the client says."""
+    cause = client.handler.ended_by or error
+    return str(cause) or type(cause).__name__
 
 
 def _auth_data(login: Login | None) -> Sequence[tuple[str, str]]:

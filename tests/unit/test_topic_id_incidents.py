@@ -122,6 +122,12 @@ def test_without_added_partitions_there_must_be_none(tmp_path):
     assert not wanted.sample(world(tmp_path / "b", X, [(X, X), (X, X)], first=FirstId(X, 1))).ok
 
 
+def test_either_of_two_kinds_may_be_there_and_no_third_one(tmp_path):
+    wanted = ids_are("t", zookeeper="new", first="new/none", added="new/none")
+    for number, (disks, is_so) in enumerate([([(Y, None), (None, Y)], True), ([(Y, None), (X, Y)], False)]):
+        assert wanted.sample(world(tmp_path / str(number), Y, disks, first=FirstId(X, 1))).ok is is_so
+
+
 def test_a_broker_is_out_of_sync_for_just_these_partitions(tmp_path):
     here = world(tmp_path, Y, [(X, Y), (X, Y)], isr=((1,), (0, 1)), first=FirstId(X, 1))
     assert [out_of_sync("t", FIRST, which).sample(here).ok for which in ("all", "old", "no")] == [False, True, False]

@@ -18,6 +18,10 @@ def _detail(seen: IdsSeen) -> Mapping[str, Any]:
     return asdict(seen)
 
 
+def _kinds(words: str) -> set[str]:
+    return set(words.split("/"))
+
+
 @dataclass(frozen=True, slots=True)
 class IdsAre:
     """ZooKeeper and all directories have such ids, those of the first partitions and those of added ones."""
@@ -42,9 +46,9 @@ class IdsAre:
         except Unreachable as error:
             return Sample(False, {"unreachable": str(error)}, testable=False)
         in_zookeeper, (old, added) = kind_of(seen.topic_id, first), kinds_on_disks(seen, first)
-        wanted = {self.added} if self.added else set()
+        fits = old <= _kinds(self.first) and added <= _kinds(self.added) and bool(added) is bool(self.added)
         found = f"ZooKeeper has {in_zookeeper}, directories {'/'.join(sorted(old))}, added {'/'.join(sorted(added))}"
-        same = (in_zookeeper, old, added) == (self.zookeeper, {self.first}, wanted)
+        same = in_zookeeper == self.zookeeper and bool(old) and fits
         return Sample(same, _detail(seen), problem="" if same else found)
 
 
@@ -153,7 +157,10 @@ class Answered:
 
 @condition
 def ids_are(topic: str, *, zookeeper: str, first: str, added: str = "") -> IdsAre:
-    """ZooKeeper, directories of a topic's first partitions and those of added ones have `old`, `new` or `none` ids."""
+    """ZooKeeper, directories of a topic's first partitions and those of added ones have `old`, `new` or `none` ids.
+
+    `new/none` is either.
+    """
     return IdsAre(topic, zookeeper, first, added)
 
 
