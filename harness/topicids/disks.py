@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from sys import intern
 
 from harness.base.errors import HarnessError
+from harness.cluster.config import parse_properties
 from harness.topicids.names import Kind, parse_folder_name
 from harness.topicids.records import UNKNOWN_BROKER, DataDirectory, PartitionDirectory
 from harness.topicids.topic_id import FILE_NAME, MOST_BYTES, parse_partition_metadata
@@ -18,9 +20,18 @@ from harness.topicids.topic_id import FILE_NAME, MOST_BYTES, parse_partition_met
 META_PROPERTIES = "meta.properties"
 _MOST_PROPERTIES = 2**16
 _EPOCHS = "leader-epoch-checkpoint"
+_BROKER = re.compile(r"[0-9]{1,10}")
 _LINES_BEFORE_EPOCHS = 2  # version and count
 # A pipe that somebody put there must not hold the check up.
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Whose a data directory is, and of which cluster; empty where it does not say."""
+
+    broker: int = UNKNOWN_BROKER
+    cluster_id: str = ""
 
 
 def read_data_directory(path: Path) -> DataDirectory:
@@ -32,7 +43,7 @@ def read_data_directory(path: Path) -> DataDirectory:
             f"The data directory {path} cannot be read: {error.strerror}.",
             "Name a folder of the broker's log.dirs, as a user who may read it.",
         ) from error
-    properties, problems = _meta_properties(path)
+    identity, problems = _identity(path)
     passed_over: Counter[str] = Counter()
     partitions = []
     for name in names:
@@ -41,15 +52,25 @@ def read_data_directory(path: Path) -> DataDirectory:
             partitions.append(_partition(path, name, intern(found.topic), found.partition))
         elif found.kind is not Kind.METADATA:
             passed_over[found.kind.value] += 1
-    broker = properties.get("broker.id") or properties.get("node.id") or ""
     return DataDirectory(
-        str(path),
-        int(broker) if broker.isdecimal() else UNKNOWN_BROKER,
-        properties.get("cluster.id", ""),
-        tuple(partitions),
-        dict(passed_over),
-        problems,
+        str(path), identity.broker, identity.cluster_id, tuple(partitions), dict(passed_over), problems
     )
+
+
+def once(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Return paths without those that lead to a folder once more, as a link does."""
+    found: dict[object, Path] = {}
+    for path in paths:
+        found.setdefault(_inode(path), path)
+    return tuple(found.values())
+
+
+def _inode(path: Path) -> object:
+    try:
+        seen = path.stat()
+    except OSError:  # whoever reads it says so
+        return path
+    return seen.st_dev, seen.st_ino
 
 
 def read_collected(root: Path) -> Iterator[DataDirectory]:
@@ -151,26 +172,21 @@ def read_small_file(path: str, most: int) -> tuple[bytes, float]:
         os.close(handle)
 
 
-def _meta_properties(path: Path) -> tuple[Mapping[str, str], tuple[str, ...]]:
+def read_identity(path: Path) -> Identity:
+    """Return whose a data directory is, and of which cluster, by its `meta.properties`."""
+    return _identity(path)[0]
+
+
+def _identity(path: Path) -> tuple[Identity, tuple[str, ...]]:
+    """Return whose a data directory is, and what could not be read of that."""
     try:
         content, _ = read_small_file(str(path / META_PROPERTIES), _MOST_PROPERTIES)
+        found = parse_properties(content.decode("latin-1"))
     except FileNotFoundError:
-        return {}, ()
-    except OSError as error:
-        return {}, (f"{path / META_PROPERTIES} cannot be read: {error.strerror}.",)
-    return parse_properties(content.decode("utf-8", "replace")), ()
-
-
-def parse_properties(text: str) -> dict[str, str]:
-    """Return the settings of a properties file, one a line; pure."""
-    found = {}
-    for line in text.splitlines():
-        key, equals, value = line.partition("=")
-        if equals and not key.lstrip().startswith(("#", "!")):
-            found[key.strip()] = value.strip()
-    return found
-
-
-def read_cluster_id(path: Path) -> str:
-    """Return the cluster that a data directory belongs to; empty where it does not say."""
-    return _meta_properties(path)[0].get("cluster.id", "")
+        return Identity(), ()
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        return Identity(), (f"{path / META_PROPERTIES} cannot be read: {why}.",)
+    broker = (found.get("broker.id") or found.get("node.id") or "").strip()
+    number = int(broker) if _BROKER.fullmatch(broker) else UNKNOWN_BROKER
+    return Identity(number, found.get("cluster.id", "").strip()), ()

@@ -35,7 +35,7 @@ def kraft(tmp_path):
     disk = broker_disk(tmp_path / "disk", 1, {"gone-0": X})
     shutil.copytree(LOG, disk / "__cluster_metadata-0")
     config = tmp_path / "server.properties"
-    config.write_text(f"node.id=1\nlog.dirs={disk}\n")
+    config.write_text(f"process.roles=broker\nnode.id=1\nlog.dirs={disk}\n")
     return config
 
 
