@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 UNKNOWN_BROKER = -1
+MOST_BROKER = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
