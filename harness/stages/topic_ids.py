@@ -110,8 +110,9 @@ def security_of(sources: Sources) -> ZooKeeperSecurity:
 
 def write_check(found: TopicIdCheck, folder: TopicIdsFolder) -> None:
     """Write the record, and the page of it."""
-    folder.check.write(found.shortened())
-    write_text(folder.page, render_topic_ids(found))
+    short = found.shortened()
+    folder.check.write(short)
+    write_text(folder.page, render_topic_ids(short))
 
 
 def print_check(console: Console, found: TopicIdCheck) -> None:
