@@ -11,14 +11,14 @@ from pathlib import Path
 PARTIAL = ".partial-"  # how a file is named until it is whole
 
 
-def write_with(path: Path, write: Callable[[Path], object]) -> Path:
+def write_with(path: Path, write: Callable[[Path], object], mode: int = 0o644) -> Path:
     """Have `write` write a file beside `path`, rename it there and return `path`; its folder is made when missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{PARTIAL}{path.name}-")
     os.close(handle)
     try:
         write(Path(name))
-        os.chmod(name, 0o644)  # noqa: PTH101 - mkstemp's 0600 would keep a reviewer out
+        os.chmod(name, mode)  # noqa: PTH101 - mkstemp's 0600 would keep a reviewer out
         os.replace(name, path)  # noqa: PTH105
     except BaseException:
         Path(name).unlink(missing_ok=True)

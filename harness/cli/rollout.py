@@ -30,7 +30,10 @@ _HELP = help_text(
         ("harness rollout --jar kafka-raft-3.9.1.jar --base-dist /opt/kafka --config my.properties", "your own Kafka"),
         ("harness rollout --base-kafka 3.9.2 --kafka 4.3.1", "one release to another"),
         ("harness rollout --base-dist /opt/kafka --dist kafka_2.13-4.3.1.tgz --order brokers-first", "your own Kafkas"),
-        ("harness rollout --cluster server.properties", "topic ids of your own cluster first: a mismatch stops it"),
+        (
+            "harness rollout --cluster server.properties",
+            "topic ids of your own cluster first: anything but healthy stops it",
+        ),
         ("harness rollout --topology 3combined+1 --rehearse control --rehearse forward-and-back", "only these two"),
         ("harness rollout --resume out/20260101-120000-rollout", "go on where it was cut short"),
     ),
@@ -103,22 +106,22 @@ def _rollout(
     cluster: list[Path] | None,
     out: Path | None,
 ) -> int:
-    from harness.model.rollout import RolloutOutcome, RollPlan
+    from harness.model.rollout import RollPlan
     from harness.rollout.nodes import First, parse_order, parse_topology
     from harness.rollout.rehearsals import check_names
 
     nodes = parse_topology(topology)
     first = order if order in list(First) else ""
     plan = RollPlan(topology, parse_order(order, nodes), check_names(rehearse or ()), stall_budget, first)
-    if cluster and _stopped_by_ids(cluster):
-        return RolloutOutcome.STOPPED.exit_code
+    if cluster and (code := _ids_exit_code(cluster)):
+        return code
     with common.fresh_run_dir(out, "rollout", request) as folder:
         RunDirectory(folder).roll_plan.write(plan)
         return _go_on(folder)
 
 
-def _stopped_by_ids(cluster: list[Path]) -> bool:
-    """Whether a roll of this cluster would take partitions down: a broker that restarts would refuse them."""
+def _ids_exit_code(cluster: list[Path]) -> int:
+    """Return 0 if the ids of this cluster are healthy; else a broker that restarts may refuse its partitions."""
     from harness.model.topic_ids import Answer
     from harness.stages.topic_ids import check_cluster
 
@@ -126,7 +129,9 @@ def _stopped_by_ids(cluster: list[Path]) -> bool:
     found = check_cluster(cluster, out)
     if found.answer is Answer.MISMATCH:
         out.print("The roll is stopped before its first restart. See what to do: harness topic-ids plan")
-    return found.answer is Answer.MISMATCH
+    elif found.answer is Answer.UNDECIDED:
+        out.print("The roll is stopped before its first restart: name what could not be looked at by --cluster too.")
+    return found.answer.exit_code
 
 
 def _resume(folder: Path) -> int:

@@ -17,7 +17,7 @@ _CHECK_HELP = help_text(
     "A broker whose directories name another id than ZooKeeper refuses these partitions when it restarts. No host sees "
     "all disks: write an `--export` on each broker's host, and `--merge` them where ZooKeeper can be reached. Nothing "
     "is written but what `--export` and `--out` name. Exit codes: 0 healthy, 1 mismatch, 2 usage or harness error, "
-    "3 undecided: something could not be looked at.",
+    "3 undecided: something could not be looked at, or nothing was compared.",
     examples=(
         ("harness topic-ids check --config server.properties --export broker-1.jsonl", "on the host of each broker"),
         ("harness topic-ids check --zookeeper zk1:2181/kafka --merge broker-1.jsonl --merge broker-2.jsonl", "all"),
@@ -84,7 +84,7 @@ def check(
             folder = TopicIdsFolder(made)
             stage.write_check(found, folder)
     if json:
-        console.print(to_json(found), end="")
+        console.print(to_json(found.shortened()), end="")
     else:
         stage.print_check(console, found)
     if out is not None and not json:

@@ -12,6 +12,7 @@ from harness.cluster.address import Address, listed
 from harness.kafka.release_lines import Line
 
 _FOUR_DIGITS = re.compile("[0-9a-fA-F]{4}")
+_LINE_ENDS = re.compile(r"\r\n|\n|\r")
 BROKER_LISTENER = "BROKER"
 CONTROLLER_LISTENER = "CONTROLLER"
 SECURE_BROKER_LISTENER = "SECURE_BROKER"
@@ -184,7 +185,7 @@ def parse_properties(text: str) -> dict[str, str]:
 def _logical_lines(text: str) -> list[str]:
     lines: list[str] = []
     pending = ""
-    for raw in text.splitlines():
+    for raw in _LINE_ENDS.split(text):  # Java knows no other ends of lines
         line = raw.lstrip(" \t\f")
         if not pending and (not line or line[0] in "#!"):
             continue

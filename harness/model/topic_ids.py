@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 SCHEMA = 1
+MOST_FINDINGS = 10_000  # of a record that is written
 
 
 class IdState(StrEnum):
@@ -88,7 +89,8 @@ class Finding:
 class TopicIdCheck:
     """What a check found. `source` is where the cluster's ids come from; `gaps` is what could not be looked at.
 
-    `counts` are directories by state, `passed_over` directories that no broker serves, by their kind.
+    `counts` are directories by state, `passed_over` directories that no broker serves, by their kind. `hidden` counts
+    findings that were left off, the least harmful of many.
     """
 
     source: str
@@ -100,17 +102,30 @@ class TopicIdCheck:
     findings: tuple[Finding, ...]
     gaps: tuple[str, ...]
     passed_over: Mapping[str, int] = field(default_factory=dict)
+    hidden: int = 0
     schema: int = SCHEMA
 
     @property
     def directories(self) -> int:
-        """How many directories were compared."""
+        """How many directories were looked at."""
         return sum(self.counts.values())
 
     @property
+    def compared(self) -> int:
+        """How many directories belong to a partition that the cluster knows: only these say anything."""
+        return self.directories - self.counts.get(IdState.ORPHAN, 0)
+
+    @property
     def answer(self) -> Answer:
-        """Mismatch beats undecided beats healthy."""
+        """Mismatch beats undecided beats healthy; where nothing was compared nothing is known."""
         answers = {finding.answer for finding in self.findings}
         if Answer.MISMATCH in answers:
             return Answer.MISMATCH
-        return Answer.UNDECIDED if self.gaps or Answer.UNDECIDED in answers else Answer.HEALTHY
+        if self.gaps or Answer.UNDECIDED in answers or not self.compared:
+            return Answer.UNDECIDED
+        return Answer.HEALTHY
+
+    def shortened(self) -> TopicIdCheck:
+        """Return it as it is written: of very many findings the first, as where every directory has its own id."""
+        hidden = self.hidden + max(len(self.findings) - MOST_FINDINGS, 0)
+        return replace(self, findings=self.findings[:MOST_FINDINGS], hidden=hidden)

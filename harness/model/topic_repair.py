@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from harness.base.json import to_json
 from harness.model.topic_ids import Place
 
 SCHEMA = 1
@@ -59,6 +61,11 @@ class RepairPlan:
         """Return the topics of one choice."""
         return tuple(each for each in self.topics if each.choice is choice)
 
+    def part(self, choice: Choice, broker: int = -1) -> Part:
+        """Return what a backup of one of its parts is of."""
+        digest = hashlib.sha256(to_json(self).encode()).hexdigest()
+        return Part(digest, choice, broker, self.zookeeper, self.cluster_id)
+
     @property
     def exit_code(self) -> int:
         """0 nothing to repair, 1 a repair is there, 3 refused."""
@@ -67,12 +74,18 @@ class RepairPlan:
 
 @dataclass(frozen=True, slots=True)
 class SavedFile:
-    """A file that a repair deletes: `path` where it stood, `copy` below the backup; its digest, when it was written."""
+    """A file that a repair deletes: `path` where it stood, `copy` below the backup, its digest, and what it was.
+
+    `mode` are its permissions, `uid` and `gid` its owner.
+    """
 
     path: str
     copy: str
     sha256: str
     written_ns: int
+    mode: int
+    uid: int
+    gid: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +98,24 @@ class SavedNode:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """The part of a repair that a backup is of: of which plan (its SHA-256), of which cluster, and whose.
+
+    `broker` is the one whose files are deleted; -1 where nodes of ZooKeeper are changed.
+    """
+
+    plan: str
+    choice: Choice
+    broker: int
+    zookeeper: str
+    cluster_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Backup:
     """What a repair kept before it changed anything: files of the data directories of one host, or nodes."""
 
-    zookeeper: str
+    part: Part
     data: tuple[str, ...]
     files: tuple[SavedFile, ...]
     nodes: tuple[SavedNode, ...]

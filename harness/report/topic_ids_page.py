@@ -52,6 +52,7 @@ class TopicIdsPage:
     states: tuple[StateView, ...]
     gaps: tuple[str, ...]
     passed_over: tuple[tuple[str, int], ...]
+    left_off: int
 
     @property
     def sections(self) -> tuple[tuple[str, str], ...]:
@@ -78,6 +79,7 @@ def topic_ids_page(check: TopicIdCheck) -> TopicIdsPage:
         tuple(view for state in IdState if (view := _state(state, check)).rows),
         check.gaps,
         tuple(check.passed_over.items()),
+        check.hidden,
     )
 
 
@@ -86,7 +88,7 @@ def _state(state: IdState, check: TopicIdCheck) -> StateView:
     rows = tuple(map(_row, findings[:_MOST_ROWS]))
     title = state_words(state, check)
     title = title[:1].upper() + title[1:]
-    count = sum(each.directories for each in findings)
+    count = check.counts.get(state, 0)
     return StateView(state.name.lower(), title, MEANS[state], count, rows, max(len(findings) - _MOST_ROWS, 0))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,17 +13,26 @@ from harness.base.errors import HarnessError
 from harness.base.recordfile import RecordFile
 from harness.base.text import counted, visible
 from harness.model import topic_repair
-from harness.model.topic_repair import Backup, Choice, RepairPlan
+from harness.model.topic_repair import Backup, Choice, RepairPlan, SavedNode
 from harness.stages.topic_ids import Sources, disks_of, security_of, zookeeper_of
 from harness.topicids.backups import BackupFolder
 from harness.topicids.broker_config import read_broker_config
-from harness.topicids.broker_files import delete_files, files_of, refuse_links, restore_files, stopped
+from harness.topicids.broker_files import (
+    check_owner,
+    check_places,
+    check_stopped,
+    delete_files,
+    files_of,
+    refuse_links,
+    restore_files,
+    stopped,
+)
 from harness.topicids.comparing import compare
-from harness.topicids.disks import read_data_directory
+from harness.topicids.disks import Identity, once, read_data_directory, read_identity
 from harness.topicids.export import read_export
 from harness.topicids.live_state import read_live_state
 from harness.topicids.planning import harmed, plan_repair
-from harness.topicids.put_back import nodes_to_change, put_back, take_back
+from harness.topicids.put_back import check_others, nodes_to_change, put_back, take_back
 from harness.topicids.records import DataDirectory
 from harness.topicids.steps import outcome, steps
 from harness.topicids.turns import objections
@@ -53,7 +61,7 @@ def plan(sources: Sources) -> RepairPlan:
             "Only a cluster with ZooKeeper is repaired: in KRaft the metadata log is what brokers believe.",
             "Name the ensemble by --zookeeper, or a broker's server.properties by --config.",
         )
-    with connected(connect, security_of(sources)) as zookeeper:
+    with connected(connect, security_of(sources), current=True) as zookeeper:
         cluster = read_topics(zookeeper)
         check = compare(cluster, data)
         known = [cluster.topics[name] for name in harmed(check) if name in cluster.topics]
@@ -84,72 +92,138 @@ def repair_zookeeper(made: RepairPlan, folder: BackupFolder, security: Path | No
         raise HarnessError(
             "By this plan nothing is put back in ZooKeeper.", "Name a broker's server.properties by --config."
         )
-    with _writing(made.zookeeper, security, apply=apply) as zookeeper:
-        begun = folder.manifest.read_if_exists()
-        backup = begun or Backup(made.zookeeper, (), (), nodes_to_change(zookeeper, made))
-        yield from (f"put back: {each.path} {each.before} → {each.after}" for each in backup.nodes[:_SHOWN])
+    part = made.part(Choice.PUT_BACK)
+    begun = folder.begun(part)
+    with connected(made.zookeeper, _security(security), current=True) as zookeeper:
+        nodes = begun.nodes if begun else nodes_to_change(zookeeper, made)
+        yield from (f"put back: {each.path} {each.before} → {each.after}" for each in nodes[:_SHOWN])
         if not apply:
+            yield from (f"not now: {each}" for each in _why_not(zookeeper, nodes))
             yield f"then change the controller. {_DRY}"
             return
         if begun is None:
-            folder.keep(backup)
-        epoch = put_back(zookeeper, folder, backup)
-        yield f"{counted(len(backup.nodes), 'topic')} put back; the controller of epoch {epoch} has left them so."
+            check_others(zookeeper, [each.path for each in nodes])
+        epoch = put_back(zookeeper, folder, begun or folder.keep(part, nodes))
+        yield (
+            f"{counted(len(nodes), 'topic')} put back; a new controller (epoch {epoch}) was elected and kept these ids."
+        )
+
+
+def _why_not(zookeeper: ZooKeeper, nodes: Sequence[SavedNode]) -> Iterator[str]:
+    try:
+        check_others(zookeeper, [each.path for each in nodes])
+    except HarnessError as error:
+        yield error.message
 
 
 def repair_broker(
     made: RepairPlan, config: Path, exports: Sequence[Path], folder: BackupFolder, security: Path | None, *, apply: bool
 ) -> Iterator[str]:
-    """Delete the files with an old id of the broker of this host; yield what is done. Raises HarnessError."""
-    own = _own_disks(config)
-    broker = own[0].broker
+    """Delete the files with an old id of the broker of this host; yield what is done. Raises HarnessError.
+
+    Without `apply` what would forbid it now is yielded as a note.
+    """
+    data = once(read_broker_config(config).data)
+    _refuse_within(folder.path, data)
     others = [disk for file in exports for disk in read_export(file)]
-    with connected(made.zookeeper, _security(security)) as zookeeper:
+    if not apply:
+        yield from _rehearsed(made, config, others, security)
+        return
+    with stopped(data):
+        own = _own_disks(config)
+        why = _objections(made, own, others, security)
+        if why:
+            raise HarnessError(f"Nothing was changed. {' '.join(why)}", "See the plan: harness topic-ids plan")
+        files = _files(made, own)
+        yield from _named(files)
+        backup = folder.copy_all(made.part(Choice.DELETE, own[0].broker), files)
+        count = delete_files(folder, backup)
+    yield f"{counted(count, 'file')} of broker {own[0].broker} deleted; {folder.path} has them. Start the broker."
+
+
+def _rehearsed(made: RepairPlan, config: Path, others: Sequence[DataDirectory], security: Path | None) -> Iterator[str]:
+    """Yield what would be done, and what would forbid it now; nothing is written."""
+    own = _own_disks(config)
+    yield from (f"not now: {each}" for each in _objections(made, own, others, security))
+    try:
+        check_stopped(Path(disk.path) for disk in own)
+    except HarnessError as error:
+        yield f"not now: {error.message}"
+    files = _files(made, own)
+    yield from _named(files)
+    yield f"{counted(len(files), 'file')} of broker {own[0].broker}. {_DRY}"
+
+
+def _objections(
+    made: RepairPlan, own: Sequence[DataDirectory], others: Sequence[DataDirectory], security: Path | None
+) -> list[str]:
+    with connected(made.zookeeper, _security(security), current=True) as zookeeper:
         cluster = read_topics(zookeeper)
         known = [cluster.topics[each.topic] for each in made.topics if each.topic in cluster.topics]
-        why = list(objections(made, broker, cluster, (*own, *others), read_live_state(zookeeper, known)))
-    if why:
-        raise HarnessError(f"Nothing was changed. {' '.join(why)}", "See the plan: harness topic-ids plan")
-    with stopped(Path(disk.path) for disk in own):
-        files = files_of(made, broker, _own_disks(config))
-        refuse_links(files)
-        yield from (f"delete: {path}" for _, path in files[:_SHOWN])
-        if not apply:
-            yield f"{counted(len(files), 'file')} of broker {broker}. {_DRY}"
-            return
-        backup = folder.copy_all(made.zookeeper, files)
-        count = delete_files(folder, backup)
-    yield f"{counted(count, 'file')} of broker {broker} deleted; {folder.path} has them. Start the broker."
+        live = read_live_state(zookeeper, known)
+    return list(objections(made, own[0].broker, cluster, (*own, *others), live))
+
+
+def _files(made: RepairPlan, own: Sequence[DataDirectory]) -> list[tuple[Path, Path]]:
+    files = files_of(made, own[0].broker, own)
+    refuse_links(path for _, path in files)
+    return files
+
+
+def _named(files: Sequence[tuple[Path, Path]]) -> Iterator[str]:
+    yield from (f"delete: {path}" for _, path in files[:_SHOWN])
+
+
+def _refuse_within(backup: Path, data: Sequence[Path]) -> None:
+    """Raise HarnessError where a backup would lie in a data directory: Kafka reads every folder there."""
+    within = next((path for path in data if backup.resolve().is_relative_to(path.resolve())), None)
+    if within is not None:
+        raise HarnessError(
+            f"{backup} is in the data directory {within}. Nothing was changed.", "Name a folder elsewhere by --backup."
+        )
 
 
 def restore(folder: BackupFolder, security: Path | None, *, apply: bool) -> Iterator[str]:
-    """Bring back what a repair changed; yield what is done. Raises HarnessError."""
+    """Bring back what a repair changed; yield what is done. Raises HarnessError, also where not all was brought back.
+
+    A file whose partition is gone is left out, and named at the end.
+    """
     backup = folder.checked()
+    check_places(backup)
     paths = [*(each.path for each in backup.files), *(each.path for each in backup.nodes)]
     yield from (f"restore: {path}" for path in paths[:_SHOWN])
     if not apply:
         yield _DRY
         return
-    with stopped(map(Path, backup.data)):
-        count = restore_files(folder, backup)
+    gone: tuple[str, ...] = ()
     if backup.files:
+        count, gone = _restore_files(folder, backup)
         yield f"{counted(count, 'file')} restored."
     if backup.nodes:
-        with _writing(backup.zookeeper, security, apply=True) as zookeeper:
+        with connected(backup.part.zookeeper, _security(security), current=True) as zookeeper:
             epoch = take_back(zookeeper, folder, backup)
         then = f"the controller of epoch {epoch} knows it" if epoch else "the controller was left, lest it make new ids"
         yield f"{counted(len(backup.nodes), 'topic')} in ZooKeeper as before; {then}."
+    if gone:
+        shown = ", ".join(gone[:_SHOWN])
+        raise HarnessError(
+            f"{counted(len(gone), 'file')} not restored, the partition's folder is gone: {shown}.",
+            "If a partition was moved to another data directory, restore its file by hand.",
+        )
+
+
+def _restore_files(folder: BackupFolder, backup: Backup) -> tuple[int, tuple[str, ...]]:
+    data = [path for path in map(Path, backup.data) if path.is_dir()]
+    with stopped(data):
+        for path in data:
+            check_owner(path, read_identity(path), Identity(backup.part.broker, backup.part.cluster_id))
+        refuse_links(Path(each.path) for each in backup.files)
+        return restore_files(folder, backup)
 
 
 def _own_disks(config: Path) -> tuple[DataDirectory, ...]:
     found = read_broker_config(config)
-    return tuple(replace(read_data_directory(path), settings=found.settings) for path in found.data)
-
-
-@contextmanager
-def _writing(connect: str, security: Path | None, *, apply: bool) -> Iterator[ZooKeeper]:
-    with connected(connect, _security(security), writes=apply) as zookeeper:
-        yield zookeeper
+    return tuple(replace(read_data_directory(path), settings=found.settings) for path in once(found.data))
 
 
 def _security(path: Path | None) -> ZooKeeperSecurity:

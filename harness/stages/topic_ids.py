@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,9 +16,9 @@ from harness.base.text import cut, visible
 from harness.model.topic_ids import Answer, TopicIdCheck
 from harness.report.topic_ids_page import render_topic_ids
 from harness.rundir.parts import TopicIdsFolder
-from harness.topicids.broker_config import BrokerConfig, read_broker_config
+from harness.topicids.broker_config import read_broker_config
 from harness.topicids.comparing import compare
-from harness.topicids.disks import read_collected, read_data_directory
+from harness.topicids.disks import once, read_collected, read_data_directory
 from harness.topicids.export import is_export, read_export
 from harness.topicids.kraft import topics_of_log
 from harness.topicids.records import ClusterTopics, DataDirectory
@@ -48,10 +48,10 @@ class Sources:
 
 
 def disks_of(sources: Sources) -> tuple[DataDirectory, ...]:
-    """Return every data directory that is named. Raises HarnessError where one cannot be read, and where none is."""
+    """Return every data directory that is named, once. Raises HarnessError where one cannot be read, or none is."""
+    settings = {path: config.settings for config in map(read_broker_config, sources.configs) for path in config.data}
     found = [
-        *map(read_data_directory, sources.data),
-        *(disk for config in sources.configs for disk in _of_broker(read_broker_config(config))),
+        *(_of_broker(path, settings.get(path, {})) for path in once((*settings, *sources.data))),
         *(disk for folder in sources.collected for disk in read_collected(folder)),
         *(disk for file in sources.merge for disk in read_export(file)),
     ]
@@ -89,7 +89,7 @@ def cluster_of(sources: Sources) -> ClusterTopics:
     zookeeper = zookeeper_of(sources)
     log = sources.metadata_log or next((each.metadata_log for each in configs if each.metadata_log), None)
     if sources.zookeeper and sources.metadata_log:
-        raise HarnessError("--zookeeper and --metadata-log are two clusters' ways.", _WHERE)
+        raise HarnessError("Give one of --zookeeper and --metadata-log, not both.", _WHERE)
     if sources.metadata_log is None and zookeeper:
         with connected(zookeeper, security_of(sources)) as connection:
             return read_topics(connection)
@@ -110,8 +110,9 @@ def security_of(sources: Sources) -> ZooKeeperSecurity:
 
 def write_check(found: TopicIdCheck, folder: TopicIdsFolder) -> None:
     """Write the record, and the page of it."""
-    folder.check.write(found)
-    write_text(folder.page, render_topic_ids(found))
+    short = found.shortened()
+    folder.check.write(short)
+    write_text(folder.page, render_topic_ids(short))
 
 
 def print_check(console: Console, found: TopicIdCheck) -> None:
@@ -143,9 +144,8 @@ def _table(found: TopicIdCheck) -> Table:
     return table
 
 
-def _of_broker(config: BrokerConfig) -> Iterable[DataDirectory]:
-    for path in config.data:
-        yield replace(read_data_directory(path), settings=config.settings)
+def _of_broker(path: Path, settings: Mapping[str, str]) -> DataDirectory:
+    return replace(read_data_directory(path), settings=settings)
 
 
 def _first(texts: Iterable[str]) -> str:

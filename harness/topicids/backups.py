@@ -12,19 +12,25 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from stat import S_IMODE
 
 from harness.base.errors import HarnessError
+from harness.base.files import PARTIAL
+from harness.base.json import to_json
 from harness.base.recordfile import RecordFile
 from harness.model import topic_repair
-from harness.model.topic_repair import Backup, SavedFile
+from harness.model.topic_repair import Backup, Part, SavedFile, SavedNode
+from harness.topicids.durable import copy_durably, flush_folders, make_folders, write_durably
+from harness.topicids.topic_id import FILE_NAME
 
 _MANIFEST, _JOURNAL, _FILES, _REPLACED = "backup.json", "journal.jsonl", "files", "replaced"
 _ELSEWHERE = "Name a folder on another disk by --backup."
+_ANOTHER = "Name another folder by --backup, or give the command that this one is of."
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,33 +50,43 @@ class BackupFolder:
             "Restore by hand: its files folder has the files as they stood.",
         )
 
-    def copy_all(self, zookeeper: str, found: Sequence[tuple[Path, Path]]) -> Backup:
+    def begun(self, part: Part) -> Backup | None:
+        """Return what an earlier attempt at this part has kept, or None. Raises HarnessError for that of another."""
+        if not self.manifest.exists:
+            return None
+        backup = self.checked()
+        if backup.part != part:
+            raise HarnessError(
+                f"{self.path} is the backup of another repair: {_difference(backup.part, part)}. Nothing was changed.",
+                _ANOTHER,
+            )
+        return backup
+
+    def copy_all(self, part: Part, found: Sequence[tuple[Path, Path]]) -> Backup:
         """Copy files (each with its data directory) and return what there is now; an earlier backup stays as it is.
 
-        Raises HarnessError where one cannot be kept, such as on a full disk: nothing is left of the backup then.
+        Raises HarnessError where one cannot be kept, such as on a full disk: nothing is left of the backup then; and
+        where an earlier backup is of another repair, or lacks one of these files.
         """
-        if self.manifest.exists:
-            return self.checked()
-        self._make()
-        data = sorted({str(directory) for directory, _ in found})
+        if (begun := self.begun(part)) is not None:
+            self._check_complete(begun, found)
+            return begun
         try:
+            self._make()
+            data = sorted({str(directory) for directory, _ in found})
             files = tuple(self._copy(data.index(str(directory)), path) for directory, path in found)
-            return self._finish(Backup(zookeeper, tuple(data), files, ()))
+            return self._finish(Backup(part, tuple(data), files, ()))
         except OSError as error:
-            shutil.rmtree(self.path, ignore_errors=True)
-            raise HarnessError(
-                f"The backup cannot be written to {self.path}: {error.strerror}. Nothing was changed.", _ELSEWHERE
-            ) from error
+            self._remove()
+            raise self._unwritten(error) from error
 
-    def keep(self, backup: Backup) -> Backup:
+    def keep(self, part: Part, nodes: Sequence[SavedNode]) -> Backup:
         """Write down nodes of ZooKeeper before they change. Raises HarnessError."""
         try:
             self._make()
-            return self._finish(backup)
+            return self._finish(Backup(part, (), (), tuple(nodes)))
         except OSError as error:
-            raise HarnessError(
-                f"The backup cannot be written to {self.path}: {error.strerror}. Nothing was changed.", _ELSEWHERE
-            ) from error
+            raise self._unwritten(error) from error
 
     def checked(self) -> Backup:
         """Return what is in it, every copy as it was. Raises HarnessError."""
@@ -85,48 +101,95 @@ class BackupFolder:
     def note(self, did: str, path: str) -> None:
         """Write down what is about to be done, so that it is on the disk before it is done. Raises HarnessError."""
         line = json.dumps({"at": datetime.now(UTC).isoformat(timespec="milliseconds"), "does": did, "to": path})
+        journal = self.path / _JOURNAL
         try:
-            with (self.path / _JOURNAL).open("a", encoding="utf-8") as stream:
+            is_new = not journal.exists()
+            with journal.open("a", encoding="utf-8") as stream:
                 stream.write(line + "\n")
                 stream.flush()
                 os.fsync(stream.fileno())
+            if is_new:
+                flush_folders([self.path])
         except OSError as error:
             raise HarnessError(
-                f"{self.path / _JOURNAL} cannot be written: {error.strerror}. What it names was done, and no more.",
+                f"{journal} cannot be written: {error.strerror}. What it names was done, and no more.",
                 "Give it room, and give the same command again: it goes on.",
             ) from error
 
     def set_aside(self, path: Path) -> None:
-        """Keep what now stands where a file is restored."""
+        """Keep what now stands where a file is restored. Raises OSError."""
         aside = self.path / _REPLACED / f"{digest(path)[:16]}-{path.parent.name}"
-        aside.parent.mkdir(exist_ok=True)
-        shutil.copy2(path, aside)
+        make_folders(aside.parent)
+        copy_durably(path, aside)
 
     def _make(self) -> None:
-        """Make the folder, or take one that nothing is in. Raises HarnessError, OSError."""
-        self.path.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(self.path / _FILES, ignore_errors=True)  # what a copy that was killed has left
-        if any(self.path.iterdir()):
-            raise HarnessError(f"{self.path} is not empty, and no backup of a repair.", "Name another by --backup.")
+        """Make the folder, or take one with no more in it than a copy that was killed. Raises HarnessError, OSError."""
+        make_folders(self.path)
+        names = {each.name for each in self.path.iterdir()}
+        partial = {name for name in names if name.startswith(f"{PARTIAL}{_MANIFEST}-")}
+        if names - partial - {_FILES} or not _holds_only_copies(self.path / _FILES):
+            raise HarnessError(
+                f"{self.path} is not empty, and no backup of a repair that could go on. Nothing was changed.",
+                "Name another by --backup.",
+            )
+        for name in partial:
+            (self.path / name).unlink()
+        if _FILES in names:
+            shutil.rmtree(self.path / _FILES)
+
+    def _remove(self) -> None:
+        """Remove what a copy that failed has left."""
+        shutil.rmtree(self.path / _FILES, ignore_errors=True)
+        with suppress(OSError):
+            self.path.rmdir()
 
     def _copy(self, number: int, path: Path) -> SavedFile:
         copy = Path(_FILES, str(number), path.parent.name, path.name)
         target = self.path / copy
-        target.parent.mkdir(parents=True, exist_ok=True)
-        content, written = path.read_bytes(), path.stat().st_mtime_ns
-        with target.open("wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.utime(target, ns=(written, written))
+        make_folders(target.parent)
+        content, seen = path.read_bytes(), path.stat()
+        write_durably(target, content)
+        os.utime(target, ns=(seen.st_mtime_ns, seen.st_mtime_ns))
         if target.read_bytes() != content:
             raise OSError(0, f"{target} does not hold what was written to it")
-        return SavedFile(str(path), str(copy), hashlib.sha256(content).hexdigest(), written)
+        sha256 = hashlib.sha256(content).hexdigest()
+        return SavedFile(
+            str(path), str(copy), sha256, seen.st_mtime_ns, S_IMODE(seen.st_mode), seen.st_uid, seen.st_gid
+        )
+
+    def _check_complete(self, backup: Backup, found: Sequence[tuple[Path, Path]]) -> None:
+        kept = {each.path for each in backup.files}
+        lacking = [str(path) for _, path in found if str(path) not in kept]
+        if lacking:
+            raise HarnessError(f"{self.path} has no copy of {lacking[0]}. Nothing was changed.", _ANOTHER)
 
     def _finish(self, backup: Backup) -> Backup:
-        self.manifest.write(backup)
-        flush_folders([self.path])
+        write_durably(self.manifest.path, to_json(backup).encode())
         return backup
+
+    def _unwritten(self, error: OSError) -> HarnessError:
+        return HarnessError(
+            f"The backup cannot be written to {self.path}: {error.strerror}. Nothing was changed.", _ELSEWHERE
+        )
+
+
+def _holds_only_copies(folder: Path) -> bool:
+    """Whether a folder is absent, or holds nothing but what `copy_all` writes."""
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        return False
+    names = (each.name for each in folder.rglob("*") if not each.is_dir())
+    return all(name == FILE_NAME or name.startswith(f"{PARTIAL}{FILE_NAME}-") for name in names)
+
+
+def _difference(kept: Part, wanted: Part) -> str:
+    """Return in what two parts differ."""
+    if kept.choice is not wanted.choice:
+        return f"to {kept.choice.value}"
+    if kept.broker != wanted.broker:
+        return f"of broker {kept.broker}"
+    if (kept.cluster_id, kept.zookeeper) != (wanted.cluster_id, wanted.zookeeper):
+        return f"of cluster {kept.cluster_id or 'unknown'} at {kept.zookeeper}"
+    return "of another plan"
 
 
 def digest(path: Path) -> str:
@@ -137,14 +200,3 @@ def digest(path: Path) -> str:
         return ""
     except OSError as error:
         raise HarnessError(f"{path} cannot be read: {error.strerror}.", "Let this user read it.") from error
-
-
-def flush_folders(folders: Iterable[Path]) -> None:
-    """Have what happened to names in folders on the disk; a file system that cannot is left alone."""
-    for folder in folders:
-        with suppress(OSError):
-            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)

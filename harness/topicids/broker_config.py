@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.topicids.disks import parse_properties
+from harness.cluster.config import parse_properties
 
 UNCLEAN = "unclean.leader.election.enable"
+ON, OFF = "true", "false"
 _DEFAULT_DATA = "/tmp/kafka-logs"  # noqa: S108 - Kafka's own default
 _METADATA_LOG = "__cluster_metadata-0"
+_REMEDY = "Name a broker's server.properties by --config."
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +27,48 @@ class BrokerConfig:
 
 
 def read_broker_config(path: Path) -> BrokerConfig:
-    """Return what a server.properties says. Raises HarnessError where it cannot be read."""
+    """Return what a server.properties says. Raises HarnessError where it cannot be read, or is none."""
     try:
-        return parse_broker_config(path.read_text(encoding="utf-8", errors="replace"))
+        return parse_broker_config(path.read_text(encoding="latin-1"))  # as java.util.Properties.load does
     except OSError as error:
-        raise HarnessError(
-            f"{path} cannot be read: {error.strerror}.", "Name a broker's server.properties by --config."
-        ) from error
+        raise HarnessError(f"{path} cannot be read: {error.strerror}.", _REMEDY) from error
+    except ValueError as error:
+        raise HarnessError(f"{path} cannot be read: {error}.", _REMEDY) from error
 
 
 def parse_broker_config(text: str) -> BrokerConfig:
-    """Return what the text of a server.properties says, with Kafka's defaults."""
-    found = parse_properties(text)
-    named = found.get("log.dirs") or found.get("log.dir") or _DEFAULT_DATA
-    data = tuple(Path(each.strip()) for each in named.split(","))
-    zookeeper = found.get("zookeeper.connect", "")
-    log = None if zookeeper else Path(found.get("metadata.log.dir") or data[0]) / _METADATA_LOG
-    return BrokerConfig(data, zookeeper, log, {UNCLEAN: found.get(UNCLEAN, "false").lower()})
+    """Return what the text of a server.properties says, with Kafka's defaults.
+
+    Raises ValueError where it is none of a broker, or where its folders depend on where the broker was started.
+    """
+    found = {key: value.strip() for key, value in parse_properties(text).items()}
+    in_kraft, zookeeper = bool(found.get("process.roles")), found.get("zookeeper.connect", "")
+    if not in_kraft and not zookeeper:
+        raise ValueError("it has neither zookeeper.connect nor process.roles, one of which every broker has")
+    data = _folders(found.get("log.dirs") or found.get("log.dir") or _DEFAULT_DATA)
+    settings = {UNCLEAN: found.get(UNCLEAN, OFF)}
+    if not in_kraft:
+        return BrokerConfig(data, zookeeper, None, settings)
+    log = _folders(found.get("metadata.log.dir") or str(data[0]))[0] / _METADATA_LOG
+    return BrokerConfig(data, "", log, settings)  # a zookeeper.connect beside roles is that of a migration
+
+
+def is_unclean(setting: str | None) -> bool | None:
+    """Return whether a setting allows unclean elections; None where that is not known.
+
+    Only what is plainly off counts as off: a value may stand for another, as one of a config provider does (`${…}`).
+    """
+    if setting is None:
+        return None
+    return {ON: True, OFF: False}.get(setting.strip())
+
+
+def _folders(listed: str) -> tuple[Path, ...]:
+    """Return the folders of a list, as kafka.utils.CoreUtils.parseCsvList reads it. Raises ValueError."""
+    named = tuple(Path(each.strip()) for each in listed.split(",") if each.strip())
+    if not named:
+        raise ValueError(f"log.dirs is {listed!r}, which names no folder")
+    relative = next((each for each in named if not each.is_absolute()), None)
+    if relative is not None:
+        raise ValueError(f"the folder {relative} depends on where the broker was started: write it from / on")
+    return named

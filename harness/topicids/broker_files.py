@@ -5,17 +5,20 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.base.files import write_bytes
 from harness.model.topic_repair import Backup, Choice, RepairPlan, SavedFile
-from harness.topicids.backups import BackupFolder, digest, flush_folders
+from harness.topicids.backups import BackupFolder, digest
+from harness.topicids.disks import Identity
+from harness.topicids.durable import flush_folders, restore_durably
+from harness.topicids.names import Kind, parse_folder_name
 from harness.topicids.records import DataDirectory
 from harness.topicids.topic_id import FILE_NAME
 
 _LOCK = ".lock"  # kafka.log.LogManager.LockFileName
+_LOOK = "Somebody has changed the backup: restore by hand what you know."
 _STOP = "Stop the broker, and give the same command again."
 
 
@@ -33,19 +36,52 @@ def stopped(data: Iterable[Path]) -> Iterator[None]:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
+    is_new = not path.exists()
+    handle = _open_lock(path, os.O_CREAT)
     try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+        _lock(handle, path)
+        if is_new:
+            _give_to_broker(handle, path.parent)
+        yield
+    finally:
+        os.close(handle)
+
+
+def check_stopped(data: Iterable[Path]) -> None:
+    """Raise HarnessError where a broker has a lock of data directories; nothing is written, nor held."""
+    for path in data:
+        if (path / _LOCK).exists():  # else no broker has run there
+            handle = _open_lock(path / _LOCK)
+            try:
+                _lock(handle, path / _LOCK)
+            finally:
+                os.close(handle)
+
+
+def _open_lock(path: Path, create: int = 0) -> int:
+    try:
+        return os.open(path, os.O_RDWR | create | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
     except OSError as error:
         raise HarnessError(
             f"{path} cannot be opened: {error.strerror}.", "Work as the user that the broker runs as."
         ) from error
+
+
+def _give_to_broker(handle: int, folder: Path) -> None:
+    """Have a new lock belong to whom the data directory does: the broker must be able to open it."""
+    seen = folder.stat()
+    if (seen.st_uid, seen.st_gid) != (os.geteuid(), os.getegid()):
+        with suppress(PermissionError):
+            os.fchown(handle, seen.st_uid, seen.st_gid)
+
+
+def _lock(handle: int, path: Path) -> None:
     try:
         fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
     except BlockingIOError as error:
         raise HarnessError(f"A broker runs on {path.parent}: it holds {_LOCK}. Nothing was changed.", _STOP) from error
-    finally:
-        os.close(handle)
+    except OSError as error:
+        raise HarnessError(f"{path} cannot be locked: {error.strerror}. Nothing was changed.") from error
 
 
 def files_of(plan: RepairPlan, broker: int, data: Sequence[DataDirectory]) -> list[tuple[Path, Path]]:
@@ -54,24 +90,31 @@ def files_of(plan: RepairPlan, broker: int, data: Sequence[DataDirectory]) -> li
     Raises HarnessError where the disks are not those that the plan is about.
     """
     for disk in data:
-        if disk.broker != broker or (disk.cluster_id and plan.cluster_id and disk.cluster_id != plan.cluster_id):
-            raise HarnessError(
-                f"{disk.path} belongs to broker {disk.broker} of cluster {disk.cluster_id or 'unknown'}, and the plan "
-                f"is about broker {broker} of cluster {plan.cluster_id or 'unknown'}.",
-                "Name that broker's server.properties.",
-            )
+        check_owner(Path(disk.path), Identity(disk.broker, disk.cluster_id), Identity(broker, plan.cluster_id))
     old = {each.topic: each.on_disk for each in plan.chosen(Choice.DELETE)}
     return [
-        (Path(disk.path), Path(disk.path, f"{each.topic}-{each.partition}", FILE_NAME))
+        (Path(disk.path), Path(disk.path, each.name, FILE_NAME))
         for disk in data
         for each in disk.partitions
         if each.topic_id and each.topic_id in old.get(each.topic, ())
     ]
 
 
-def refuse_links(files: Iterable[tuple[Path, Path]]) -> None:
+def check_owner(path: Path, found: Identity, wanted: Identity) -> None:
+    """Raise HarnessError where a data directory is not that broker's, or of another cluster."""
+    same_cluster = found.cluster_id == wanted.cluster_id or not (found.cluster_id and wanted.cluster_id)
+    if found.broker == wanted.broker and same_cluster:
+        return
+    raise HarnessError(
+        f"{path} belongs to broker {found.broker} of cluster {found.cluster_id or 'unknown'}, and this is about broker "
+        f"{wanted.broker} of cluster {wanted.cluster_id or 'unknown'}. Nothing was changed.",
+        "Name that broker's server.properties, or work on its host.",
+    )
+
+
+def refuse_links(files: Iterable[Path]) -> None:
     """Raise HarnessError where a file or its folder is a link: whose it is too, nobody knows."""
-    for _, path in files:
+    for path in files:
         link = next((each for each in (path, path.parent) if each.is_symlink()), None)
         if link is not None:
             raise HarnessError(f"{link} is a link. Nothing was changed.", "Repair what it leads to by hand.")
@@ -100,28 +143,38 @@ def delete_files(folder: BackupFolder, backup: Backup) -> int:
     return count
 
 
-def restore_files(folder: BackupFolder, backup: Backup) -> int:
-    """Put back what was backed up, and keep what stands there now; return how many were put back.
+def check_places(backup: Backup) -> None:
+    """Raise HarnessError where a backup names anything but files of partitions in its data directories."""
+    for each in backup.files:
+        path, copy = Path(each.path), Path(each.copy)
+        kind = parse_folder_name(path.parent.name).kind
+        is_ours = path.name == FILE_NAME and kind in (Kind.PARTITION, Kind.FUTURE)
+        if not is_ours or str(path.parent.parent) not in backup.data or ".." in (*path.parts, *copy.parts):
+            raise HarnessError(f"{path} is no place of a partition's file. Nothing was changed.", _LOOK)
+        if copy.is_absolute():
+            raise HarnessError(f"{copy} is not in the backup. Nothing was changed.", _LOOK)
 
+
+def restore_files(folder: BackupFolder, backup: Backup) -> tuple[int, tuple[str, ...]]:
+    """Put back what was backed up, and keep what stands there now.
+
+    Returns how many were put back, and the paths of those whose folder is gone, as of a partition that was moved.
     Raises HarnessError where one cannot be written.
     """
     different = [each for each in backup.files if digest(Path(each.path)) != each.sha256]
-    for each in different:
+    there = [each for each in different if Path(each.path).parent.is_dir()]
+    for each in there:
         _restore(folder, each)
-    flush_folders({Path(each.path).parent for each in different})
-    return len(different)
+    return len(there), tuple(each.path for each in different if each not in there)
 
 
 def _restore(folder: BackupFolder, saved: SavedFile) -> None:
     path = Path(saved.path)
-    if not path.parent.is_dir():
-        raise HarnessError(f"{path.parent} is gone: its partition was moved or deleted.", "Restore the others by hand.")
     folder.note("restore", str(path))
     try:
         if path.exists():
             folder.set_aside(path)
-        write_bytes(path, (folder.path / saved.copy).read_bytes())
-        os.utime(path, ns=(saved.written_ns, saved.written_ns))
+        restore_durably(path, (folder.path / saved.copy).read_bytes(), saved)
     except OSError as error:
         raise HarnessError(f"{path} cannot be written: {error.strerror}.", "Give the same command again.") from error
 

@@ -34,7 +34,7 @@ def compare(cluster: ClusterTopics, data: Sequence[DataDirectory]) -> TopicIdChe
     Raises HarnessError where disks are those of another cluster, or two brokers' of one id.
     """
     _check_same_cluster(cluster, data)
-    with_ids = {each.topic for disk in data for each in disk.partitions if each.topic_id}
+    with_ids = _topics_with_ids(cluster, data)
     counts: Counter[IdState] = Counter()
     grouped: defaultdict[_Kind, defaultdict[tuple[int, str], list[int]]] = defaultdict(lambda: defaultdict(list))
     for disk in data:
@@ -43,10 +43,8 @@ def compare(cluster: ClusterTopics, data: Sequence[DataDirectory]) -> TopicIdChe
             counts[kind.state] += 1
             if kind.state not in _QUIET:
                 grouped[kind][disk.broker, disk.path].append(each.partition)
-    order = list(IdState)
-    findings = sorted(
-        map(_finding, grouped.items()), key=lambda each: (order.index(each.state), each.topic, each.found)
-    )
+    order = {state: number for number, state in enumerate(IdState)}
+    findings = sorted(map(_finding, grouped.items()), key=lambda each: (order[each.state], each.topic, each.found))
     passed_over: Counter[str] = Counter()
     for disk in data:
         passed_over.update(disk.passed_over)
@@ -76,9 +74,23 @@ def _check_same_cluster(cluster: ClusterTopics, data: Sequence[DataDirectory]) -
         seen.add((disk.broker, disk.path))
 
 
+def _topics_with_ids(cluster: ClusterTopics, data: Sequence[DataDirectory]) -> set[str]:
+    """Return the topics of which a directory that is theirs has an id."""
+    return {
+        each.topic
+        for disk in data
+        for each in disk.partitions
+        if each.topic_id and (topic := cluster.topics.get(each.topic)) and _stray(each, disk.broker, topic) is None
+    }
+
+
 def _kind(each: PartitionDirectory, broker: int, cluster: ClusterTopics, with_ids: set[str]) -> _Kind:
     """Return the state of one directory, every case spelled out."""
     topic = cluster.topics.get(each.topic)
+    if each.refused:  # before all else: Kafka loads it, whether anybody serves it or not
+        where = f" (in {each.folder})" if each.folder else ""
+        expected = topic.topic_id if topic else ""
+        return _Kind(IdState.UNREADABLE, each.topic, expected, "", f"{each.problem}{where}", True)
     if topic is None:
         return _Kind(IdState.ORPHAN, each.topic, "", each.topic_id, "the cluster has no such topic")
     if topic.problem:
@@ -87,7 +99,7 @@ def _kind(each: PartitionDirectory, broker: int, cluster: ClusterTopics, with_id
     if (stray := _stray(each, broker, topic)) is not None:
         return _Kind(IdState.ORPHAN, each.topic, topic.topic_id, each.topic_id, stray)
     if each.problem:
-        return _Kind(IdState.UNREADABLE, each.topic, topic.topic_id, "", each.problem, each.refused)
+        return _Kind(IdState.UNREADABLE, each.topic, topic.topic_id, "", each.problem)
     if not topic.topic_id:
         state = IdState.MISSING_IN_CLUSTER if each.topic in with_ids else IdState.WITHOUT_ID
         return _Kind(state, each.topic, "", each.topic_id)
@@ -128,12 +140,8 @@ def _time(seconds: float) -> str:
 
 def _finding(item: tuple[_Kind, Mapping[tuple[int, str], list[int]]]) -> Finding:
     kind, places = item
-    found = tuple(Place(broker, path, tuple(sorted(each))) for (broker, path), each in sorted(places.items()))
+    found = tuple(Place(broker, path, tuple(sorted(set(each)))) for (broker, path), each in sorted(places.items()))
     return Finding(kind.state, kind.topic, kind.expected, kind.found, kind.reason, found, kind.refused)
-
-
-def _order(finding: Finding) -> tuple[int, str, str]:
-    return list(IdState).index(finding.state), finding.topic, finding.found
 
 
 def _problems(data: Iterable[DataDirectory]) -> Iterator[str]:
@@ -151,7 +159,7 @@ def _unread_topics(cluster: ClusterTopics) -> Iterator[str]:
 
 def _unseen(cluster: ClusterTopics, data: Sequence[DataDirectory]) -> Iterator[str]:
     """Yield whose disks were not seen, and which replicas have no directory on disks that were."""
-    seen = {(disk.broker, each.topic, each.partition) for disk in data for each in disk.partitions}
+    seen = {(disk.broker, each.topic, each.partition) for disk in data for each in disk.partitions if not each.folder}
     brokers = {disk.broker for disk in data}
     absent: Counter[int] = Counter()
     lacking: defaultdict[int, list[str]] = defaultdict(list)

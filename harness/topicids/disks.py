@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from sys import intern
 
 from harness.base.errors import HarnessError
-from harness.topicids.names import Kind, parse_folder_name
-from harness.topicids.records import UNKNOWN_BROKER, DataDirectory, PartitionDirectory
+from harness.cluster.config import parse_properties
+from harness.topicids.names import FolderName, Kind, parse_folder_name
+from harness.topicids.records import MOST_BROKER, UNKNOWN_BROKER, DataDirectory, PartitionDirectory
 from harness.topicids.topic_id import FILE_NAME, MOST_BYTES, parse_partition_metadata
 
 META_PROPERTIES = "meta.properties"
 _MOST_PROPERTIES = 2**16
 _EPOCHS = "leader-epoch-checkpoint"
+_LOADED = (Kind.PARTITION, Kind.FUTURE, Kind.DELETED, Kind.STRAY)
+_BROKER = re.compile(r"[0-9]{1,10}")
 _LINES_BEFORE_EPOCHS = 2  # version and count
 # A pipe that somebody put there must not hold the check up.
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Whose a data directory is, and of which cluster; empty where it does not say."""
+
+    broker: int = UNKNOWN_BROKER
+    cluster_id: str = ""
 
 
 def read_data_directory(path: Path) -> DataDirectory:
@@ -32,37 +44,49 @@ def read_data_directory(path: Path) -> DataDirectory:
             f"The data directory {path} cannot be read: {error.strerror}.",
             "Name a folder of the broker's log.dirs, as a user who may read it.",
         ) from error
-    properties, problems = _meta_properties(path)
+    identity, problems = _identity(path)
     passed_over: Counter[str] = Counter()
     partitions = []
     for name in names:
         found = parse_folder_name(name)
-        if found.kind is Kind.PARTITION:
-            partitions.append(_partition(path, name, intern(found.topic), found.partition))
+        each = _partition(path, name, found)
+        if each is not None:
+            partitions.append(each)
         elif found.kind is not Kind.METADATA:
             passed_over[found.kind.value] += 1
-    broker = properties.get("broker.id") or properties.get("node.id") or ""
     return DataDirectory(
-        str(path),
-        int(broker) if broker.isdecimal() else UNKNOWN_BROKER,
-        properties.get("cluster.id", ""),
-        tuple(partitions),
-        dict(passed_over),
-        problems,
+        str(path), identity.broker, identity.cluster_id, tuple(partitions), dict(passed_over), problems
     )
+
+
+def once(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Return paths without those that lead to a folder once more, as a link does."""
+    found: dict[object, Path] = {}
+    for path in paths:
+        found.setdefault(_inode(path), path)
+    return tuple(found.values())
+
+
+def _inode(path: Path) -> object:
+    try:
+        seen = path.stat()
+    except OSError:  # whoever reads it says so
+        return path
+    return seen.st_dev, seen.st_ino
 
 
 def read_collected(root: Path) -> Iterator[DataDirectory]:
     """Yield each data directory below a folder of files that were collected from brokers.
 
     A folder with partitions in it is a data directory. Where no `meta.properties` came along, the first folder
-    below `root` whose name ends in a number names the broker.
+    below `root` whose name ends in a number names the broker. When files were written is unknown: copies have times
+    of their own.
     """
     for path in _data_directories_below(root):
         found = read_data_directory(path)
         if found.broker == UNKNOWN_BROKER:
             found = replace(found, broker=_broker_by_name(path.relative_to(root)))
-        yield found
+        yield replace(found, partitions=tuple(replace(each, written=0.0) for each in found.partitions))
 
 
 def _data_directories_below(root: Path) -> Iterator[Path]:
@@ -93,7 +117,7 @@ def _is_partition(path: str, name: str) -> bool:
 def _broker_by_name(path: Path) -> int:
     for part in path.parts:
         digits = part[len(part.rstrip("0123456789")) :]
-        if digits:
+        if _BROKER.fullmatch(digits):
             return int(digits)
     return UNKNOWN_BROKER
 
@@ -104,9 +128,18 @@ def _folders(path: Path) -> list[str]:
         return sorted(entry.name for entry in entries if entry.is_dir())
 
 
-def _partition(data: Path, name: str, topic: str, partition: int) -> PartitionDirectory:
-    found = _found_id(data, name, topic, partition)
-    return replace(found, epochless=True) if _is_epochless(f"{data}/{name}") else found
+def _partition(data: Path, name: str, named: FolderName) -> PartitionDirectory | None:
+    """Return what is in a folder, or None where no broker serves it and Kafka can load it.
+
+    Kafka loads what is being deleted, moved or was set aside too when it starts (LogManager.loadLogs): a file that it
+    cannot read there takes the whole data directory offline as well.
+    """
+    if named.kind not in _LOADED:
+        return None
+    found = _found_id(data, name, intern(named.topic), named.partition)
+    if named.kind is Kind.PARTITION:
+        return replace(found, epochless=True) if _is_epochless(f"{data}/{name}") else found
+    return replace(found, folder=name) if found.refused or named.kind is Kind.FUTURE else None
 
 
 def _found_id(data: Path, name: str, topic: str, partition: int) -> PartitionDirectory:
@@ -151,26 +184,21 @@ def read_small_file(path: str, most: int) -> tuple[bytes, float]:
         os.close(handle)
 
 
-def _meta_properties(path: Path) -> tuple[Mapping[str, str], tuple[str, ...]]:
+def read_identity(path: Path) -> Identity:
+    """Return whose a data directory is, and of which cluster, by its `meta.properties`."""
+    return _identity(path)[0]
+
+
+def _identity(path: Path) -> tuple[Identity, tuple[str, ...]]:
+    """Return whose a data directory is, and what could not be read of that."""
     try:
         content, _ = read_small_file(str(path / META_PROPERTIES), _MOST_PROPERTIES)
+        found = parse_properties(content.decode("latin-1"))
     except FileNotFoundError:
-        return {}, ()
-    except OSError as error:
-        return {}, (f"{path / META_PROPERTIES} cannot be read: {error.strerror}.",)
-    return parse_properties(content.decode("utf-8", "replace")), ()
-
-
-def parse_properties(text: str) -> dict[str, str]:
-    """Return the settings of a properties file, one a line; pure."""
-    found = {}
-    for line in text.splitlines():
-        key, equals, value = line.partition("=")
-        if equals and not key.lstrip().startswith(("#", "!")):
-            found[key.strip()] = value.strip()
-    return found
-
-
-def read_cluster_id(path: Path) -> str:
-    """Return the cluster that a data directory belongs to; empty where it does not say."""
-    return _meta_properties(path)[0].get("cluster.id", "")
+        return Identity(), ()
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        return Identity(), (f"{path / META_PROPERTIES} cannot be read: {why}.",)
+    broker = (found.get("broker.id") or found.get("node.id") or "").strip()
+    is_number = _BROKER.fullmatch(broker) is not None and int(broker) <= MOST_BROKER
+    return Identity(int(broker) if is_number else UNKNOWN_BROKER, found.get("cluster.id", "").strip()), ()

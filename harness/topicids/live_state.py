@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
 
 from harness.base.errors import HarnessError
+from harness.base.text import cut
 from harness.topicids.broker_config import UNCLEAN
 from harness.topicids.records import Topic
 from harness.topicids.zookeeper import TOPICS, ZooKeeper
 from harness.topicids.zookeeper_nodes import PartitionState, parse_config, parse_controller, parse_state
 
 CONTROLLER, CONTROLLER_EPOCH, BROKERS = "/controller", "/controller_epoch", "/brokers/ids"
-_K = TypeVar("_K")
-_NOBODY = -1
-_REASSIGNING, _DELETED = "/admin/reassign_partitions", "/admin/delete_topics"
+NOBODY = -1
+_REASSIGNING, _DELETED, _SETTINGS = "/admin/reassign_partitions", "/admin/delete_topics", "/config/brokers"
+_DEFAULT = "<default>"
+_BROKER = re.compile(r"[0-9]{1,10}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +25,9 @@ class LiveState:
     """Who runs, who is in sync, and what is under way.
 
     `states` are those of the topics in question, by topic and partition. `topic_unclean` has what a topic's own
-    settings say of unclean elections, `broker_unclean` what dynamic settings say for a broker; where one is missing
-    the next wider setting counts. `deleted` are topics that wait for their deletion.
+    settings say of unclean elections, `broker_unclean` what dynamic settings say for a broker, `default_unclean` those
+    for all; where one is missing the next wider setting counts, and anything but `false` is on. `deleted` are topics
+    that wait for their deletion. `kraft_epoch` is that of a KRaft controller that has taken over (KIP-866), or -1.
     """
 
     controller: int
@@ -32,26 +35,28 @@ class LiveState:
     states: Mapping[str, Mapping[int, PartitionState]]
     topic_unclean: Mapping[str, bool]
     broker_unclean: Mapping[int, bool]
+    default_unclean: bool | None = None
     reassigning: bool = False
     deleted: frozenset[str] = frozenset()
+    kraft_epoch: int = NOBODY
 
 
 def read_live_state(zookeeper: ZooKeeper, topics: Iterable[Topic]) -> LiveState:
     """Return the state of a cluster and of these topics. Raises HarnessError where it cannot be read."""
     wanted = list(topics)
-    brokers = frozenset(map(int, zookeeper.children(BROKERS)))
     controller = zookeeper.get(CONTROLLER)
-    default = _unclean(zookeeper, "brokers/<default>")
-    own = {broker: _unclean(zookeeper, f"brokers/{broker}") for broker in brokers}
-    by_topic = {topic.name: _unclean(zookeeper, f"topics/{topic.name}") for topic in wanted}
+    leads = parse_controller(controller.data) if controller else None
+    own = dict(_unclean(zookeeper, zookeeper.children(_SETTINGS), _SETTINGS))
     return LiveState(
-        parse_controller(controller.data) if controller else _NOBODY,
-        brokers,
+        leads.broker if leads else NOBODY,
+        frozenset(_numbers(zookeeper.children(BROKERS), BROKERS)),
         {topic.name: _states(zookeeper, topic) for topic in wanted},
-        _said(by_topic),
-        _said({broker: default if said is None else said for broker, said in own.items()}),
+        dict(_unclean(zookeeper, (topic.name for topic in wanted), "/config/topics")),
+        {broker: said for name, said in own.items() if name != _DEFAULT for broker in _numbers([name], _SETTINGS)},
+        own.get(_DEFAULT),
         zookeeper.get(_REASSIGNING) is not None,
         frozenset(zookeeper.children(_DELETED)),
+        leads.kraft_epoch if leads else NOBODY,
     )
 
 
@@ -67,12 +72,20 @@ def _parsed(path: str, data: bytes) -> PartitionState:
         raise HarnessError(f"{path} cannot be read in ZooKeeper: {error.message}.") from error
 
 
-def _unclean(zookeeper: ZooKeeper, entity: str) -> bool | None:
-    """Return what the settings of a topic or a broker say of unclean elections; None where they say nothing."""
-    node = zookeeper.get(f"/config/{entity}")
-    said = parse_config(node.data).get(UNCLEAN) if node else None
-    return None if said is None else said.lower() == "true"
+def _numbers(names: Iterable[str], path: str) -> Iterator[int]:
+    """Yield the brokers that nodes are named after. Raises HarnessError where one is no broker's."""
+    for name in names:
+        if not _BROKER.fullmatch(name):
+            raise HarnessError(f"{path}/{cut(name, 80)} in ZooKeeper is named after no broker.")
+        yield int(name)
 
 
-def _said(settings: Mapping[_K, bool | None]) -> dict[_K, bool]:
-    return {key: value for key, value in settings.items() if value is not None}
+def _unclean(zookeeper: ZooKeeper, names: Iterable[str], path: str) -> Iterator[tuple[str, bool]]:
+    """Yield topics or brokers whose settings speak of unclean elections, and whether they allow them."""
+    for node in zookeeper.get_all(f"{path}/{name}" for name in names):
+        try:
+            said = parse_config(node.data).get(UNCLEAN)
+        except HarnessError as error:
+            raise HarnessError(f"{node.path} cannot be read in ZooKeeper: {error.message}.") from error
+        if said is not None:
+            yield node.path.removeprefix(f"{path}/"), said.strip() != "false"

@@ -10,8 +10,9 @@ METADATA_TOPIC = "__cluster_metadata"  # KRaft's own log, whose id is fixed
 _TOPIC = r"[a-zA-Z0-9._-]{1,249}"  # org.apache.kafka.common.internals.Topic
 _PARTITION = re.compile(rf"({_TOPIC})-(0|[1-9]\d{{0,9}})")
 # Kafka cuts the topic's name where that of the folder would be too long.
-_MARKED = re.compile(r"(\S+)-(\d+)\.([^\s.]+)-(delete|future|stray)")
+_MARKED = re.compile(r"(\S+)-([0-9]+)\.([^\s.]+)-(delete|future|stray)")
 _MOST_PARTITION = 2**31 - 1
+_MOST_DIGITS = 10
 
 
 class Kind(StrEnum):
@@ -30,7 +31,7 @@ _MARKS = {"delete": Kind.DELETED, "future": Kind.FUTURE, "stray": Kind.STRAY}
 
 @dataclass(frozen=True, slots=True)
 class FolderName:
-    """What a name says; topic and partition only of a partition."""
+    """What a name says; topic and partition where it names them."""
 
     kind: Kind
     topic: str = ""
@@ -44,4 +45,6 @@ def parse_folder_name(name: str) -> FolderName:
         kind = Kind.METADATA if found[1] == METADATA_TOPIC else Kind.PARTITION
         return FolderName(kind, found[1], int(found[2]))
     marked = _MARKED.fullmatch(name)
-    return FolderName(_MARKS[marked[4]] if marked else Kind.OTHER)
+    if not marked or len(marked[2]) > _MOST_DIGITS or int(marked[2]) > _MOST_PARTITION:
+        return FolderName(Kind.OTHER)
+    return FolderName(_MARKS[marked[4]], marked[1], int(marked[2]))

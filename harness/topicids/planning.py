@@ -14,14 +14,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from harness.base.text import counted
 from harness.model.topic_ids import Answer, Finding, IdState, Place, TopicIdCheck
 from harness.model.topic_repair import Choice, RepairPlan, TopicRepair
-from harness.topicids.broker_config import UNCLEAN
-from harness.topicids.live_state import LiveState
-from harness.topicids.records import ClusterTopics, DataDirectory, Topic
+from harness.topicids.broker_config import UNCLEAN, is_unclean
+from harness.topicids.live_state import NOBODY, LiveState
+from harness.topicids.records import UNKNOWN_BROKER, ClusterTopics, DataDirectory, Topic
 from harness.topicids.sentences import brokers as named_brokers
 
 INTERNAL = ("__consumer_offsets", "__transaction_state")  # org.apache.kafka.common.internals.Topic
 _REPAIRED = (IdState.DIFFERENT, IdState.MISSING_IN_CLUSTER)
-_NOBODY = -1
 
 
 def harmed(check: TopicIdCheck) -> tuple[str, ...]:
@@ -36,14 +35,15 @@ def plan_repair(
 
     It is all or nothing: a restart for one topic would take another down that is left as it is.
     """
-    refusals = [*_unclear(check)]
+    refusals = [*_unclear(check), *_migration(check, live)]
     topics = []
+    asked = live.brokers | {broker for broker in check.brokers if broker != UNKNOWN_BROKER}
     for name in harmed(check):
         findings = [each for each in check.findings if each.topic == name]
         if all(each.state in _REPAIRED for each in findings if each.answer is Answer.MISMATCH):
             repair = _repair(cluster.topics[name], findings, data)
             topics += [repair] if repair else []
-            refusals += _dangers(repair, cluster.topics[name], data, live) if repair else [_no_id(name)]
+            refusals += _dangers(repair, cluster.topics[name], data, live, asked) if repair else [_no_id(name)]
     order = _order(topics, live)
     return RepairPlan(zookeeper, check.cluster_id, check.brokers, order, tuple(topics), tuple(refusals))
 
@@ -58,9 +58,25 @@ def _unclear(check: TopicIdCheck) -> Iterator[str]:
             yield f"Topic {each.topic} has directories that cannot be read: {each.reason}."
         elif each.state is IdState.RECREATED:
             yield (
-                f"Topic {each.topic} was deleted and created again, and directories of the old one are there: see "
-                "whether anybody needs their records, then move them away by hand while their broker is down."
+                f"Topic {each.topic} was probably deleted and created again: {each.reason}. That is as sure as the "
+                "clocks of two hosts are, and as nobody having written the file anew. If it was, see whether anybody "
+                "needs the old one's records, then move its directories away by hand while their broker is down."
             )
+
+
+def _migration(check: TopicIdCheck, live: LiveState) -> Iterator[str]:
+    """Yield that a KRaft controller leads: what it has in its log counts, and it writes ZooKeeper (KIP-866)."""
+    if harmed(check):
+        yield from kraft_leads(live)
+
+
+def kraft_leads(live: LiveState) -> Iterator[str]:
+    """Yield why nothing is to be repaired while a KRaft controller leads."""
+    if live.kraft_epoch > NOBODY:
+        yield (
+            f"A KRaft controller leads (epoch {live.kraft_epoch} of its quorum): the cluster is being migrated, and "
+            "its metadata log is what brokers believe."
+        )
 
 
 def _repair(topic: Topic, findings: Sequence[Finding], data: Sequence[DataDirectory]) -> TopicRepair | None:
@@ -83,55 +99,102 @@ def _no_id(name: str) -> str:
     return f"Directories of topic {name} have different ids, and ZooKeeper has none: nothing says which is right."
 
 
-def _dangers(repair: TopicRepair, topic: Topic, data: Sequence[DataDirectory], live: LiveState) -> Iterator[str]:
-    """Yield why a repair of one topic is not safe now."""
-    if topic.name in live.deleted:
-        yield f"Topic {topic.name} waits for its deletion."
+def _dangers(
+    repair: TopicRepair, topic: Topic, data: Sequence[DataDirectory], live: LiveState, asked: Iterable[int]
+) -> Iterator[str]:
+    """Yield why a repair of one topic is not safe now; `asked` are brokers that may become the controller."""
+    yield from _age_dangers(repair, topic, data)
+    yield from standing_dangers(repair, data, live)
+    if repair.choice is Choice.DELETE:
+        yield from unclean_dangers(topic, data, live, asked)
+        yield from _unseen_settings(topic, data, live, asked)
+        yield from _isr_dangers(repair, topic, live)
+
+
+def standing_dangers(repair: TopicRepair, data: Sequence[DataDirectory], live: LiveState) -> Iterator[str]:
+    """Yield what forbids a repair of one topic when it is planned, and again at each turn."""
+    if repair.topic in live.deleted:
+        yield f"Topic {repair.topic} waits for its deletion."
     if repair.choice is Choice.PUT_BACK:
         return
-    if topic.name in INTERNAL:
-        yield f"{topic.name} is Kafka's own: offsets or transactions would be unavailable for every client."
+    if repair.topic in INTERNAL:
+        yield f"{repair.topic} is Kafka's own: offsets or transactions would be unavailable for every client."
     if live.reassigning:
-        yield f"Partitions are being reassigned: wait for it, and make the plan of topic {topic.name} again."
-    yield from unclean_dangers(topic, data, live)
-    yield from _unseen_settings(topic, data, live)
-    yield from _isr_dangers(repair, topic, live)
+        yield f"Partitions are being reassigned: wait for it, and make the plan of topic {repair.topic} again."
+    yield from _moves(repair, data)
     yield from _epoch_dangers(repair, data)
 
 
-def unclean_dangers(topic: Topic, data: Iterable[DataDirectory], live: LiveState) -> Iterator[str]:
-    """Yield who allows unclean elections of a topic: its own settings, or those of brokers where it has none."""
+def _age_dangers(repair: TopicRepair, topic: Topic, data: Sequence[DataDirectory]) -> Iterator[str]:
+    """Yield whether directories may be of an earlier topic of that name: its node is younger than their files."""
+    old = [each for disk in data for each in disk.partitions if each.topic == topic.name and each.topic_id]
+    old = [each for each in old if each.topic_id in repair.on_disk]
+    younger = [each.partition for each in old if each.written and topic.created > each.written]
+    if younger:
+        yield (
+            f"{counted(len(younger), 'file')} of topic {topic.name} {_is(younger)} older than its node in ZooKeeper, "
+            "if only a little: it may have been deleted and created again, or the clocks of two hosts differ."
+        )
+    if repair.choice is Choice.DELETE and not all(each.written for each in old):
+        yield (
+            f"When files of topic {topic.name} were written, nobody knows: copied files have other times, and whether "
+            "the topic was created again depends on them. Name the brokers' own disks by --config, or their exports."
+        )
+
+
+def _moves(repair: TopicRepair, data: Sequence[DataDirectory]) -> Iterator[str]:
+    """Yield which broker moves a partition of a topic between its data directories."""
+    for disk in data:
+        moved = sorted({each.partition for each in disk.partitions if each.topic == repair.topic and each.folder})
+        if moved:
+            yield (
+                f"Broker {disk.broker} moves {repair.topic}-{moved[0]} between data directories: wait until it has, or "
+                "cancel it."
+            )
+
+
+def unclean_dangers(
+    topic: Topic, data: Sequence[DataDirectory], live: LiveState, asked: Iterable[int]
+) -> Iterator[str]:
+    """Yield who allows unclean elections of a topic: its own settings, or those of brokers where it has none.
+
+    The controller elects by its own settings (kafka.controller.KafkaController), and any broker may become it.
+    """
     why = "a replica that holds less would lead while the last broker is down, and records be lost."
     own = live.topic_unclean.get(topic.name)
     if own:
         yield f"{UNCLEAN} is on for topic {topic.name}, by its own settings: {why}"
     if own is None:
-        said = {broker: _said(broker, data, live) for broker in _holders(topic)}
+        said = {broker: _said(broker, data, live) for broker in _asked(topic, asked)}
         allowing = [broker for broker, each in said.items() if each]
         if allowing:
             yield f"{UNCLEAN} is on for topic {topic.name}, by the settings of {named_brokers(allowing)}: {why}"
 
 
-def _unseen_settings(topic: Topic, data: Iterable[DataDirectory], live: LiveState) -> Iterator[str]:
-    """Yield whose settings would say whether unclean elections are on, and were not seen."""
-    unseen = [broker for broker in _holders(topic) if _said(broker, data, live) is None]
+def _unseen_settings(
+    topic: Topic, data: Sequence[DataDirectory], live: LiveState, asked: Iterable[int]
+) -> Iterator[str]:
+    """Yield whose settings would say whether unclean elections are on, and were not seen, or say neither."""
+    unseen = [broker for broker in _asked(topic, asked) if _said(broker, data, live) is None]
     if topic.name not in live.topic_unclean and unseen:
         yield (
             f"Whether {UNCLEAN} is on for topic {topic.name}, the settings of {named_brokers(unseen)} would say: name "
-            "server.properties by --config, here or with --export."
+            "server.properties by --config, here or with --export; what is there must be true or false."
         )
 
 
-def _holders(topic: Topic) -> list[int]:
-    return sorted({broker for replicas in topic.replicas.values() for broker in replicas})
+def _asked(topic: Topic, asked: Iterable[int]) -> list[int]:
+    return sorted({*asked, *(broker for replicas in topic.replicas.values() for broker in replicas)})
 
 
-def _said(broker: int, data: Iterable[DataDirectory], live: LiveState) -> bool | None:
+def _said(broker: int, data: Sequence[DataDirectory], live: LiveState) -> bool | None:
     """Return what a broker's settings say of unclean elections, dynamic ones before its file; None: nobody knows."""
     if broker in live.broker_unclean:
         return live.broker_unclean[broker]
-    static = next((disk.settings[UNCLEAN] for disk in data if disk.broker == broker and UNCLEAN in disk.settings), None)
-    return None if static is None else static == "true"
+    if live.default_unclean is not None:
+        return live.default_unclean
+    static = [is_unclean(disk.settings.get(UNCLEAN)) for disk in data if disk.broker == broker]
+    return static[0] if static and all(each is static[0] for each in static) else None
 
 
 def _isr_dangers(repair: TopicRepair, topic: Topic, live: LiveState) -> Iterator[str]:
@@ -142,7 +205,7 @@ def _isr_dangers(repair: TopicRepair, topic: Topic, live: LiveState) -> Iterator
     refused = {(place.broker, partition) for place in repair.places for partition in place.partitions}
     for number, replicas in sorted(topic.replicas.items()):
         name, state = f"{topic.name}-{number}", live.states.get(topic.name, {}).get(number)
-        if state is None or state.leader == _NOBODY:
+        if state is None or state.leader == NOBODY:
             yield f"Nobody leads {name}."
             continue
         for broker in sorted(set(replicas) - live.brokers):

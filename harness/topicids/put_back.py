@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import json
+import re
 import time
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 
 from harness.base.errors import HarnessError
 from harness.base.json import parse_json
 from harness.model.topic_repair import Backup, Choice, RepairPlan, SavedNode, TopicRepair
 from harness.topicids.backups import BackupFolder
 from harness.topicids.live_state import CONTROLLER, CONTROLLER_EPOCH
-from harness.topicids.zookeeper import TOPICS, Node, ZooKeeper
-from harness.topicids.zookeeper_nodes import parse_topic
+from harness.topicids.zookeeper import TOPICS, Node, ZooKeeper, read_topics
+from harness.topicids.zookeeper_nodes import parse_controller, parse_topic
 
 _CONTROLLER_SECONDS = 60.0
 _POLL_SECONDS = 0.2
 _VERSION = 3  # kafka.zk.TopicZNode.encode, where there is an id
 _AGAIN = "Make the plan again: harness topic-ids plan"
+_REMEMBERS = "The controller still remembers the other id: give the same command again."
+_EPOCH = re.compile(rb"[0-9]{1,10}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A node, what it is expected to say, and what it is to say."""
+
+    path: str
+    old: str
+    new: str
 
 
 def with_id(data: bytes, topic_id: str) -> bytes:
@@ -52,9 +65,11 @@ def put_back(zookeeper: ZooKeeper, folder: BackupFolder, backup: Backup) -> int:
 
     Nodes that were written by an earlier attempt are left. Raises HarnessError.
     """
-    for each in backup.nodes:
-        _write(zookeeper, folder, each.path, each.before, each.after)
-    epoch = change_controller(zookeeper, folder)
+    changes = [_Change(each.path, each.before, each.after) for each in backup.nodes]
+    _write_all(zookeeper, folder, changes)
+    with _half_done():
+        check_others(zookeeper, [each.path for each in changes])
+        epoch = change_controller(zookeeper, folder)
     _check(zookeeper, backup.nodes)
     return epoch
 
@@ -64,11 +79,43 @@ def take_back(zookeeper: ZooKeeper, folder: BackupFolder, backup: Backup) -> int
 
     Where a node had no id, the next controller would make a new one: the present one stays then, and this returns 0.
     """
-    for each in backup.nodes:
-        _write(zookeeper, folder, each.path, each.after, each.before)
+    changes = [_Change(each.path, each.after, each.before) for each in backup.nodes]
+    _write_all(zookeeper, folder, changes)
     if not all(parse_topic("", each.before.encode(), 0.0).topic_id for each in backup.nodes):
         return 0
-    return change_controller(zookeeper, folder)
+    with _half_done():
+        check_others(zookeeper, ())
+        return change_controller(zookeeper, folder)
+
+
+def check_others(zookeeper: ZooKeeper, known: Sequence[str]) -> None:
+    """Raise HarnessError where a topic without an id is none of these nodes: another controller would make one.
+
+    Raises HarnessError where a topic cannot be read, and where a KRaft controller leads, too.
+    """
+    for topic in read_topics(zookeeper).topics.values():
+        if topic.problem:
+            raise HarnessError(f"Topic {topic.name} cannot be read in ZooKeeper: {topic.problem}.", _AGAIN)
+        if not topic.topic_id and f"{TOPICS}/{topic.name}" not in known:
+            raise HarnessError(
+                f"Topic {topic.name} has no id in ZooKeeper, and is not in the plan: another controller would make a "
+                "new one for it.",
+                f"{_AGAIN}, with another --backup.",
+            )
+    node = zookeeper.get(CONTROLLER)
+    if node is not None and parse_controller(node.data).kraft_epoch >= 0:
+        raise HarnessError("A KRaft controller leads: the cluster is being migrated. The controller was left.")
+
+
+@contextmanager
+def _half_done(begun: bool = True) -> Iterator[None]:
+    """Have an error say what is so once a node was written, and the controller not yet changed."""
+    try:
+        yield
+    except HarnessError as error:
+        if not begun:
+            raise
+        raise HarnessError(f"{error.message} {_REMEMBERS}", error.hint) from error
 
 
 def change_controller(zookeeper: ZooKeeper, folder: BackupFolder) -> int:
@@ -90,21 +137,37 @@ def change_controller(zookeeper: ZooKeeper, folder: BackupFolder) -> int:
     return epoch
 
 
-def _write(zookeeper: ZooKeeper, folder: BackupFolder, path: str, before: str, after: str) -> None:
-    """Write a node if it is as expected, at the version that was looked at. Raises HarnessError."""
+def _write_all(zookeeper: ZooKeeper, folder: BackupFolder, changes: Sequence[_Change]) -> None:
+    """Write nodes, once every one was seen to be as it is expected. Raises HarnessError."""
+    nodes = [_node(zookeeper, each.path.removeprefix(f"{TOPICS}/")) for each in changes]
+    begun = any(_same(node.data, each.new) for each, node in zip(changes, nodes, strict=True))
+    with _half_done(begun):
+        todo = [(each, node) for each, node in zip(changes, nodes, strict=True) if _is_to_do(each, node, folder)]
+    for each, node in todo:
+        with _half_done(begun):
+            _write(zookeeper, folder, each, node.version)
+        begun = True
+
+
+def _is_to_do(change: _Change, node: Node, folder: BackupFolder) -> bool:
+    """Whether a node is still to be written. Raises HarnessError where it is neither as it was nor as it is to be."""
+    if _same(node.data, change.new):
+        return False
+    if not _same(node.data, change.old):
+        raise HarnessError(f"{change.path} has changed in ZooKeeper: {folder.path} has what was known of it.", _AGAIN)
+    return True
+
+
+def _write(zookeeper: ZooKeeper, folder: BackupFolder, change: _Change, version: int) -> None:
+    """Write a node at the version that was looked at. Raises HarnessError."""
     from kazoo.exceptions import BadVersionError
 
-    node = _node(zookeeper, path.removeprefix(f"{TOPICS}/"))
-    if _same(node.data, after):
-        return
-    if not _same(node.data, before):
-        raise HarnessError(f"{path} has changed in ZooKeeper: {folder.path} has what was known of it.", _AGAIN)
-    folder.note("set", path)
-    with zookeeper.asked(path):
+    folder.note("set", change.path)
+    with zookeeper.asked(change.path):
         try:
-            zookeeper.client.set(path, after.encode(), version=node.version)
+            zookeeper.client.set(change.path, change.new.encode(), version=version)
         except BadVersionError as error:
-            raise HarnessError(f"{path} changes in ZooKeeper at this moment, and was left.", _AGAIN) from error
+            raise HarnessError(f"{change.path} changes in ZooKeeper at this moment, and was left.", _AGAIN) from error
 
 
 def _check(zookeeper: ZooKeeper, nodes: Iterable[SavedNode]) -> None:
@@ -134,4 +197,4 @@ def _node(zookeeper: ZooKeeper, topic: str) -> Node:
 
 def _epoch(zookeeper: ZooKeeper) -> int:
     node = zookeeper.get(CONTROLLER_EPOCH)
-    return int(node.data) if node and node.data.isdigit() else 0
+    return int(node.data) if node and _EPOCH.fullmatch(node.data) else 0

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 UNKNOWN_BROKER = -1
+MOST_BROKER = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +15,8 @@ class PartitionDirectory:
 
     Without `topic_id` and `problem` there is no such file. `written` is when the file was, in seconds since 1970;
     0 where that is not known. `epochless` says that there are records and no leader epochs: what a follower does with
-    such a log when it starts is cut it off at its high watermark.
+    such a log when it starts is cut it off at its high watermark. `folder` is its name where that is not topic and
+    partition, as while it is moved between data directories.
     """
 
     topic: str
@@ -24,6 +26,12 @@ class PartitionDirectory:
     refused: bool = False
     written: float = 0.0
     epochless: bool = False
+    folder: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of its folder."""
+        return self.folder or f"{self.topic}-{self.partition}"
 
 
 @dataclass(frozen=True, slots=True)

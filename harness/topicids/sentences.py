@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from harness.base.text import counted
 from harness.model.topic_ids import Answer, Finding, IdState, TopicIdCheck
+
+_DIFFERS: Mapping[IdState, str] = {
+    IdState.DIFFERENT: "another id than {where}",
+    IdState.MISSING_IN_CLUSTER: "a topic that has no id in {where}, and has one on disks",
+    IdState.RECREATED: "the id of an earlier topic of that name, by all that is seen",
+    IdState.UNREADABLE: "a file that Kafka cannot read",
+}
 
 
 def sentence(check: TopicIdCheck) -> str:
@@ -20,10 +27,12 @@ def sentence(check: TopicIdCheck) -> str:
         )
     if check.answer is Answer.MISMATCH:
         harmful = [each for each in check.findings if each.answer is Answer.MISMATCH]
-        count = sum(each.directories for each in harmful)
-        topics = len({each.topic for each in harmful})
-        says = f"{counted_directories(count)} of {counted(topics, 'topic')}"
-        return f"Mismatch: restart no broker. {says} would be refused or are damaged: {_states(harmful)}."
+        return f"Mismatch: restart no broker. {'; '.join(_differences(harmful, check))}."
+    if not check.compared:
+        more = f" ({_others(check)})" if check.directories else ""
+        return (
+            f"Undecided: nothing was compared, no directory of a partition that {check.source} knows was found{more}."
+        )
     seen = f"nothing in {counted_directories(check.directories)} differs"
     return f"Undecided: {seen}, and {counted(len(_open(check)), 'thing')} could not be looked at."
 
@@ -67,8 +76,15 @@ def _others(check: TopicIdCheck) -> str:
     return ", ".join(f"{state_words(state, check)}: {count:,}" for state, count in quiet)
 
 
-def _states(findings: Sequence[Finding]) -> str:
-    return ", ".join(sorted({each.state.value for each in findings}))
+def _differences(findings: Sequence[Finding], check: TopicIdCheck) -> Iterator[str]:
+    """Yield of each state how many directories are in it, and what differs from what."""
+    where = "ZooKeeper" if check.in_zookeeper else "the metadata log"
+    for state, says in _DIFFERS.items():
+        of = [each for each in findings if each.state is state]
+        if of:
+            count, topics = sum(each.directories for each in of), len({each.topic for each in of})
+            verb = "has" if count == 1 else "have"
+            yield f"{counted_directories(count)} of {counted(topics, 'topic')} {verb} {says.format(where=where)}"
 
 
 def _open(check: TopicIdCheck) -> list[object]:

@@ -1,58 +1,138 @@
-"""Whether it is one broker's turn in a repair; pure."""
+"""Whether it is one broker's turn in a repair, everything looked at again; pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from harness.model.topic_ids import Answer, Finding, IdState
 from harness.model.topic_repair import Choice, RepairPlan, TopicRepair
-from harness.topicids.live_state import LiveState
-from harness.topicids.planning import unclean_dangers
-from harness.topicids.records import ClusterTopics, DataDirectory
-
-_NOBODY = -1
+from harness.topicids.comparing import compare
+from harness.topicids.live_state import NOBODY, LiveState
+from harness.topicids.planning import kraft_leads, standing_dangers, unclean_dangers
+from harness.topicids.records import ClusterTopics, DataDirectory, Topic
+from harness.topicids.zookeeper_nodes import PartitionState
 
 
 def objections(
     plan: RepairPlan, broker: int, cluster: ClusterTopics, data: Sequence[DataDirectory], live: LiveState
 ) -> Iterator[str]:
-    """Yield why a broker's files are not to be deleted now. `data` are its own disks and exports of those before it."""
+    """Yield why a broker's files are not to be deleted now. `data` are its own disks and exports of those before it.
+
+    Raises HarnessError where its disks are those of another cluster.
+    """
     if plan.refusals:
         yield f"The plan itself is a refusal: {plan.refusals[0]}"
     if plan.chosen(Choice.PUT_BACK):
         yield "Some topics get their old id back in ZooKeeper: do that first, and make the plan again."
+    if cluster.cluster_id != plan.cluster_id:
+        yield f"The plan is of cluster {plan.cluster_id or 'unknown'}, and {cluster.source} has {cluster.cluster_id}."
+    yield from kraft_leads(live)
     if broker not in plan.order:
         yield f"Broker {broker} has nothing to repair by this plan."
         return
     yield from _not_repaired(plan, broker, data)
+    yield from _runners(plan, broker, live)
+    own = [disk for disk in data if disk.broker == broker]
+    for repair in plan.chosen(Choice.DELETE):
+        topic = cluster.topics.get(repair.topic)
+        if topic is None or topic.topic_id != repair.in_zookeeper:
+            yield f"Topic {repair.topic} has another id in ZooKeeper than when the plan was made: make it again."
+            continue
+        yield from standing_dangers(repair, own, live)
+        yield from unclean_dangers(topic, data, live, live.brokers | set(plan.brokers))
+        yield from _alone(plan, broker, topic, live.states.get(repair.topic, {}))
+    yield from _found_meanwhile(plan, broker, cluster, own)
+
+
+def _runners(plan: RepairPlan, broker: int, live: LiveState) -> Iterator[str]:
+    """Yield who runs and should not, who does not and should, and who was not there when the plan was made."""
     if broker in live.brokers:
         yield f"Broker {broker} runs, by ZooKeeper's account: stop it, or wait until its session has ended."
     for other in sorted(set(plan.brokers) - live.brokers - {broker}):
         yield f"Broker {other} does not run: one broker at a time."
-    for repair in plan.chosen(Choice.DELETE):
-        yield from _of_topic(repair, broker, cluster, data, live)
+    for other in sorted(live.brokers - set(plan.brokers)):
+        yield f"Broker {other} runs, and the plan knows nothing of it: make it again."
 
 
 def _not_repaired(plan: RepairPlan, broker: int, data: Sequence[DataDirectory]) -> Iterator[str]:
     """Yield the brokers whose turn was before, and whose export does not show that they are repaired."""
-    old = {each.topic: each.on_disk for each in plan.chosen(Choice.DELETE)}
     for earlier in plan.order[: plan.order.index(broker)]:
         disks = [disk for disk in data if disk.broker == earlier]
         if not disks:
             yield f"Broker {earlier} comes first: name by --merge what it exported after its repair."
-        elif any(each.topic_id in old.get(each.topic, ()) for disk in disks for each in disk.partitions):
+        elif any(disk.cluster_id != plan.cluster_id for disk in disks):
+            yield f"What was exported of broker {earlier} is of another cluster than the plan."
+        elif _has_old(plan, disks):
             yield f"Broker {earlier} comes first: by its export it still has directories with an old id."
+        elif lacking := _lacking(plan, earlier, disks):
+            yield (
+                f"Broker {earlier} comes first: its export does not show that {lacking[0]} has the new id. Once it "
+                "serves again, export it again."
+            )
 
 
-def _of_topic(
-    repair: TopicRepair, broker: int, cluster: ClusterTopics, data: Sequence[DataDirectory], live: LiveState
+def _has_old(plan: RepairPlan, disks: Sequence[DataDirectory]) -> bool:
+    old = {each.topic: each.on_disk for each in plan.chosen(Choice.DELETE)}
+    return any(each.topic_id in old.get(each.topic, ()) for disk in disks for each in disk.partitions)
+
+
+def _lacking(plan: RepairPlan, broker: int, disks: Sequence[DataDirectory]) -> list[str]:
+    """Return the planned partitions of a broker whose directory is not there with the id that ZooKeeper has."""
+    found = {(each.topic, each.partition): each for disk in disks for each in disk.partitions if not each.folder}
+    lacking = []
+    for repair in plan.chosen(Choice.DELETE):
+        for number in _planned(repair, broker):
+            each = found.get((repair.topic, number))
+            if each is None or each.problem or each.topic_id != repair.in_zookeeper:
+                lacking.append(f"{repair.topic}-{number}")
+    return lacking
+
+
+def _planned(repair: TopicRepair, broker: int) -> list[int]:
+    return sorted({number for place in repair.places if place.broker == broker for number in place.partitions})
+
+
+def _found_meanwhile(
+    plan: RepairPlan, broker: int, cluster: ClusterTopics, own: Sequence[DataDirectory]
 ) -> Iterator[str]:
-    topic = cluster.topics.get(repair.topic)
-    if topic is None or topic.topic_id != repair.in_zookeeper:
-        yield f"Topic {repair.topic} has another id in ZooKeeper than when the plan was made: make it again."
-        return
-    yield from unclean_dangers(topic, data, live)
+    """Yield what a check of this broker alone finds, and the plan does not know."""
+    check = compare(_seen_by(broker, cluster), own)
+    yield from (f"Not everything was looked at. {gap}" for gap in check.gaps)
+    old = {each.topic: each.on_disk for each in plan.chosen(Choice.DELETE)}
+    for each in check.findings:
+        if each.answer is not Answer.HEALTHY and not _is_planned(each, old):
+            why = f" ({each.reason})" if each.reason else ""
+            yield f"Directories of topic {each.topic} are “{each.state.value}”{why}, and the plan does not know of it."
+
+
+def _is_planned(finding: Finding, old: Mapping[str, tuple[str, ...]]) -> bool:
+    return finding.state is IdState.DIFFERENT and finding.found in old.get(finding.topic, ())
+
+
+def _seen_by(broker: int, cluster: ClusterTopics) -> ClusterTopics:
+    """Return the topics with one broker's replicas alone, so that nobody else's disks are missed."""
+    topics = {
+        name: replace(topic, replicas={number: (broker,) for number, of in topic.replicas.items() if broker in of})
+        for name, topic in cluster.topics.items()
+    }
+    return replace(cluster, topics=topics)
+
+
+def _alone(plan: RepairPlan, broker: int, topic: Topic, states: Mapping[int, PartitionState]) -> Iterator[str]:
+    """Yield partitions that nobody else could lead, but for the last broker that is repaired.
+
+    From its restart on a replica follows nobody who has the old id, so that the last has what nobody else has.
+    """
     for number, replicas in sorted(topic.replicas.items()):
-        state = live.states.get(repair.topic, {}).get(number)
-        alone = state is not None and state.isr == (broker,)
-        if broker in replicas and not alone and (state is None or state.leader == _NOBODY):
-            yield f"Nobody leads {repair.topic}-{number}, and broker {broker} is not the one that could."
+        if broker not in replicas:
+            continue
+        state = states.get(number)
+        others = set(state.isr) - {broker} if state else set()
+        is_last = [each for each in plan.order if each in replicas][-1] == broker
+        if state and not others and is_last and broker in state.isr:
+            continue
+        if not others:
+            yield f"Nobody but broker {broker} is in sync for {topic.name}-{number}: wait until others are."
+        elif state is None or state.leader == NOBODY:
+            yield f"Nobody leads {topic.name}-{number}, and broker {broker} is not the one that could."

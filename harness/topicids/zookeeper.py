@@ -1,4 +1,4 @@
-"""A Kafka cluster's ZooKeeper, read: many requests under way at once, none of which writes."""
+"""A Kafka cluster's ZooKeeper, read: many requests under way at once."""
 
 from __future__ import annotations
 
@@ -103,6 +103,11 @@ class ZooKeeper:
             except NoNodeError:
                 return []
 
+    def catch_up(self) -> None:
+        """Have the server answer from now on with all that the ensemble has agreed on."""
+        with self.asked("/"):
+            self.client.sync("/")
+
     def _answered(self, path: str, answer: Any) -> Iterator[Node]:
         from kazoo.exceptions import NoNodeError
 
@@ -122,19 +127,26 @@ class ZooKeeper:
         try:
             yield
         except (NoAuthError, AuthFailedError) as error:
-            raise HarnessError(f"ZooKeeper at {self.connect} does not let us at {path}.", _SECURITY) from error
+            raise HarnessError(f"ZooKeeper at {self.connect} refuses access to {path}.", _SECURITY) from error
         except (KazooException, KazooTimeoutError) as error:
             why = str(error) or type(error).__name__
             raise HarnessError(f"ZooKeeper at {self.connect} did not answer for {path}: {why}.") from error
 
 
 @contextmanager
-def connected(connect: str, security: ZooKeeperSecurity, *, writes: bool = False) -> Iterator[ZooKeeper]:
-    """Yield a connection to an ensemble (`host:port,host:port/chroot`). Raises HarnessError where there is none."""
-    client = _client(connect, security, writes)
+def connected(connect: str, security: ZooKeeperSecurity, *, current: bool = False) -> Iterator[ZooKeeper]:
+    """Yield a connection to an ensemble (`host:port,host:port/chroot`). Raises HarnessError where there is none.
+
+    With `current` it is one that may write, to a server that has caught up with the leader (`sync`): any other may be
+    cut off, and answer with what was so before.
+    """
+    client = _client(connect, security, current)
     try:
         _start(client, connect)
-        yield ZooKeeper(client, connect)
+        zookeeper = ZooKeeper(client, connect)
+        if current:
+            zookeeper.catch_up()
+        yield zookeeper
     finally:
         client.stop()
         client.close()
@@ -159,7 +171,7 @@ def read_topics(zookeeper: ZooKeeper) -> ClusterTopics:
     )
 
 
-def _client(connect: str, security: ZooKeeperSecurity, writes: bool) -> KazooClient:
+def _client(connect: str, security: ZooKeeperSecurity, current: bool) -> KazooClient:
     from kazoo.client import KazooClient
     from kazoo.exceptions import ConfigurationError
 
@@ -169,7 +181,7 @@ def _client(connect: str, security: ZooKeeperSecurity, writes: bool) -> KazooCli
             hosts=connect,
             timeout=_SESSION_SECONDS,
             handler=_handler(),
-            read_only=not writes,
+            read_only=not current,
             auth_data=_auth_data(security.digest),
             sasl_options=_sasl_options(security.sasl),
             use_ssl=tls is not None,

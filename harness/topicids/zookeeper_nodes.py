@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from harness.topicids.records import Topic
 from harness.topicids.topic_id import is_topic_id
 
 _SHOWN = 80
+_PARTITION = re.compile(r"[0-9]{1,10}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,14 @@ class PartitionState:
 
     leader: int
     isr: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Controller:
+    """Who is the controller; `kraft_epoch` is that of a KRaft controller that has taken ZooKeeper over, or -1."""
+
+    broker: int
+    kraft_epoch: int
 
 
 def parse_topic(name: str, data: bytes, created: float) -> Topic:
@@ -58,9 +68,11 @@ def parse_config(data: bytes) -> Mapping[str, str]:
     return {key: str(value) for key, value in found.items()}
 
 
-def parse_controller(data: bytes) -> int:
-    """Return the broker that `/controller` names. Raises HarnessError."""
-    return _number(_object(data).get("brokerid"), "brokerid")
+def parse_controller(data: bytes) -> Controller:
+    """Return what `/controller` says. Raises HarnessError."""
+    document = _object(data)
+    kraft_epoch = _number(document.get("kraftControllerEpoch", -1), "kraftControllerEpoch")
+    return Controller(_number(document.get("brokerid"), "brokerid"), kraft_epoch)
 
 
 def _object(data: bytes) -> dict[str, Any]:
@@ -88,7 +100,7 @@ def _replicas(document: Mapping[str, Any]) -> dict[int, tuple[int, ...]]:
         raise HarnessError("its node has no partitions")
     found = {}
     for number, brokers in partitions.items():
-        if not number.isdecimal() or not isinstance(brokers, list):
+        if not _PARTITION.fullmatch(number) or not isinstance(brokers, list):
             raise HarnessError(f"its partition {cut(visible(number), _SHOWN)!r} is none")
         found[int(number)] = tuple(_number(broker, "replicas") for broker in brokers)
     return found
