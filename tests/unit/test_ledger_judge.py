@@ -131,6 +131,12 @@ def test_a_high_watermark_that_came_back_is_a_setback_and_one_that_did_not_is_a_
     assert violations(judge(history), idempotent=False) == ("the high watermark went back for good in partition 0",)
 
 
+def test_the_copy_whose_place_was_told_may_go_where_no_loss_binds():
+    history = History({0: NO_TRANSACTION}, acknowledged={0: Place(0, 9)}, stored=[(Place(0, 5), 0)])
+    assert violations(judge(history), idempotent=False, binding=False) == ()
+    assert violations(judge(history), idempotent=False) == ("1 records do not lie where the broker said: 0",)
+
+
 def test_order_and_repetition_bind_only_where_the_producer_is_idempotent():
     history = History(dict.fromkeys(range(3), NO_TRANSACTION))
     history.stored = [(Place(0, 0), 1), (Place(0, 1), 0), (Place(0, 2), 2), (Place(0, 3), 2)]

@@ -121,13 +121,14 @@ _NAMED = 5
 def violations(findings: Findings, *, idempotent: bool, binding: bool = True) -> tuple[str, ...]:
     """Return in sentences what no build may do, beside losing records and writing them twice.
 
-    Without idempotence a retry may put a record behind later ones. What was seen may vanish, and a watermark recede,
-    where no loss is binding: with acks=1 a leader that goes takes both with it.
+    Without idempotence a retry may put a record behind later ones. What was seen may vanish or be another record, and a
+    watermark recede, where no loss is binding: with acks=1 a leader that goes takes both with it, and of a record that
+    was written twice the copy whose place was told.
     """
     wrong = (
         ("were consumed and are gone", findings.vanished if binding else ()),
         ("were never sent", findings.foreign),
-        ("do not lie where the broker said", findings.misplaced),
+        ("do not lie where the broker said", findings.misplaced if binding else ()),
         ("can be read although they were aborted", findings.aborted),
         ("lie behind records that were sent later", findings.reordered if idempotent else ()),
         ("are there twice in spite of idempotence", findings.duplicated if idempotent else ()),
