@@ -6,6 +6,7 @@ Each is answered by a line. It ends with its input. A program of its own, so tha
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 import itertools
 import json
@@ -21,8 +22,14 @@ _OUTGOING = 4
 LONGEST_QUEUE_SECONDS = 1.0
 _PACKET_BYTES = 65536
 _FORCED_BUFFER = 33  # SO_RCVBUFFORCE (asm-generic/socket.h): beyond what the host lets a socket ask for
-_BUFFER_BYTES = 16 * 2**20  # a burst waits there while the program has no turn
+_BUFFER_BYTES = 16 * 2**20
 _INPUT = 0
+
+
+def make_room(taking: socket.socket) -> None:
+    """Let a socket keep a burst while its program has no turn, as far as this host lets it."""
+    with contextlib.suppress(OSError):  # older kernels let only root
+        taking.setsockopt(socket.SOL_SOCKET, _FORCED_BUFFER, _BUFFER_BYTES)
 
 
 class Link:
@@ -61,7 +68,7 @@ class Forwarder:
     def __init__(self, device: str) -> None:
         self._device = device
         self._wire = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(_IP))
-        self._wire.setsockopt(socket.SOL_SOCKET, _FORCED_BUFFER, _BUFFER_BYTES)
+        make_room(self._wire)
         self._wire.bind((device, _IP))
         self._links: dict[bytes, Link] = {}
         self._waiting: list[tuple[float, int, bytes, bytes]] = []

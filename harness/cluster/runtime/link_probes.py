@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median
 
+from harness.cluster.runtime.forwarder import make_room
 from harness.cluster.runtime.namespaces import Place
 from harness.cluster.runtime.network import Pair
 
@@ -56,6 +57,7 @@ def socket_of(place: Place, host: str) -> socket.socket:
     def make() -> socket.socket:
         made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         made.bind((host, 0))
+        make_room(made)
         made.settimeout(0.0)
         return made
 
