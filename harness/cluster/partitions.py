@@ -50,10 +50,7 @@ class PartitionView:
 
 def view_of(wire: Wire, address: Address, topic: str, timeout: float = 1.0) -> PartitionView | None:
     """Return a topic's first partition as a broker has it, None where it knows no such topic. Raises Unreachable."""
-    of = wire.schemas("metadata", address, timeout)
-    wanted = (fitting(of.MetadataRequestTopic, topic_id=None, name=TopicName(topic)),)
-    answer = ask(address, metadata_request(of, wanted), timeout=timeout)
-    found = [each for named in answer.topics for each in named.partitions if int(each.partition_index) == 0]
+    found = [each for each in _partitions_of(wire, address, topic, timeout) if int(each.partition_index) == 0]
     if not found:
         return None
     partition = found[0]
@@ -63,6 +60,19 @@ def view_of(wire: Wire, address: Address, topic: str, timeout: float = 1.0) -> P
         tuple(map(int, partition.replica_nodes)),
         tuple(map(int, partition.isr_nodes)),
     )
+
+
+def replicas_of(wire: Wire, address: Address, topic: str, timeout: float = 1.0) -> dict[int, tuple[int, ...]]:
+    """Return who has a replica of each partition of a topic, as a broker has it. Raises Unreachable."""
+    found = _partitions_of(wire, address, topic, timeout)
+    return {int(each.partition_index): tuple(map(int, each.replica_nodes)) for each in found}
+
+
+def _partitions_of(wire: Wire, address: Address, topic: str, timeout: float) -> list[Any]:
+    of = wire.schemas("metadata", address, timeout)
+    wanted = (fitting(of.MetadataRequestTopic, topic_id=None, name=TopicName(topic)),)
+    answer = ask(address, metadata_request(of, wanted), timeout=timeout)
+    return [each for named in answer.topics for each in named.partitions]
 
 
 def partitions(wire: Wire, address: Address, timeout: float = 3.0) -> tuple[Partition, ...]:

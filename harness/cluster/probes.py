@@ -78,14 +78,20 @@ def describe_quorum(wire: Wire, controllers: Iterable[Address], timeout: float =
 def _ask_leader(wire: Wire, address: Address, timeout: float) -> Quorum | None:
     """Return what this node says as leader, or None when it is not one or does not answer."""
     try:
-        answer = ask(address, describe_quorum_request(wire, address, timeout), timeout=timeout)
+        claim = own_account(wire, address, timeout)
     except Unreachable:
         return None
+    return claim if claim.leader >= 0 else None
+
+
+def own_account(wire: Wire, address: Address, timeout: float = 0.5) -> Quorum:
+    """Return what a node says as leader; an empty account where it answers that it is none. Raises Unreachable."""
+    answer = ask(address, describe_quorum_request(wire, address, timeout), timeout=timeout)
     if answer.error_code is not ErrorCode.none or not answer.topics or not answer.topics[0].partitions:
-        return None
+        return Quorum()
     found = answer.topics[0].partitions[0]
     if found.error_code is not ErrorCode.none:
-        return None
+        return Quorum()
     return Quorum(
         leader=int(found.leader_id),
         epoch=int(found.leader_epoch),

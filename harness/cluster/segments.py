@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,11 @@ class Replica:
 
     batches: tuple[Batch, ...]
     damage: str = ""
+
+    @property
+    def last_offset(self) -> int:
+        """The offset of the last record; -1 where there is none."""
+        return self.batches[-1].last_offset if self.batches else -1
 
 
 def segments_of(partition: Path) -> list[Path]:
@@ -46,6 +51,16 @@ def disagreement(replicas: Mapping[int, Replica]) -> str:
         if batches != first:
             offset = min(each.base_offset for each in set(first) ^ set(batches))
             return f"nodes {one} and {other} differ from offset {offset} on, of {begin} to {end}"
+    return ""
+
+
+def shortcoming(replicas: Mapping[int, Replica], assigned: Iterable[int], reached: int) -> str:
+    """Return which assigned replica, by node, is not there, or ends before an offset; empty for none. Pure."""
+    for node in sorted(assigned):
+        if node not in replicas:
+            return f"node {node} has no replica"
+        if replicas[node].last_offset < reached:
+            return f"the replica of node {node} ends at offset {replicas[node].last_offset}, of {reached}"
     return ""
 
 

@@ -71,6 +71,7 @@ class World:
         self.accounts: dict[str, Account] = {}  # the records that steps have written, by topic
         self.offered: dict[str, Offered] = {}  # what a broker made of those that it was offered last
         self.lost: dict[str, int] = {}  # how many that were acknowledged were gone when they were counted last
+        self.reached: dict[str, tuple[float, dict[str, int]]] = {}  # when a step began, how far partitions were then
         self.first_ids: dict[str, FirstId] = {}  # of topics, as they were when a plan wanted them remembered
         self.answers: dict[str, str] = {}  # what a client or a command said last, by what was asked
         self.step_began = time.monotonic()

@@ -53,9 +53,11 @@ def test_an_fsync_of_a_process_that_runs_fails_and_what_failed_is_told(tmp_path)
 
 def test_a_node_that_never_flushes_is_no_proof(tmp_path, monkeypatch):
     monkeypatch.setattr("harness.scenario.actions.fail_fsync._FLUSHES_WITHIN_SECONDS", 0.2)
-    monkeypatch.setattr("harness.scenario.actions.fail_fsync.inject_into", lambda *_: None)
+    monkeypatch.setattr(
+        "harness.scenario.actions.fail_fsync.inject_into", lambda *_: SimpleNamespace(poll=lambda: None)
+    )
     monkeypatch.setattr(shutil, "which", lambda _: "/usr/bin/strace")
     node = SimpleNamespace(id=0, pid=1, folder=tmp_path)
     world = SimpleNamespace(cluster=SimpleNamespace(nodes={0: node}), write=lambda _: 1)
-    with pytest.raises(ActionFailed, match="no fsync of node 0 failed"):
+    with pytest.raises(ActionFailed, match="no fsync of node 0 was made to fail"):
         fail_fsync(fixed(0, "the node")).perform(world)

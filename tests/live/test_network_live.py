@@ -6,19 +6,23 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from harness.base.errors import HarnessError
 from harness.base.waiting import wait_until
+from harness.cluster.runtime.link_probes import Tries
 from harness.cluster.runtime.links import Links, Quality
 from harness.cluster.runtime.namespace_runtime import InNamespaces
 from harness.cluster.runtime.namespaces import inhabitants
 from harness.cluster.runtime.network import CLIENTS, HARNESS, Network, host_name, why_not
 from harness.cluster.runtime.opening import in_runtime
+from harness.cluster.runtime.rtnetlink import RuleAction, add_rule, delete_rule
 from harness.cluster.topology import Topology
 from harness.scenario.actions.fill_disk import fill, move_to_memory, room
+from harness.scenario.link_proof import burst_for, rate_flaw
 
 pytestmark = [pytest.mark.live, pytest.mark.skipif(bool(why_not()), reason=f"no networks here: {why_not()}")]
 
@@ -104,15 +108,16 @@ def links(network):
 
 def test_a_delayed_link_takes_longer_both_ways_and_no_other_does(links):
     links.degrade([(ZERO, ONE), (ONE, ZERO)], Quality(delay=0.05))
-    assert 0.1 <= links.measure((ZERO, ONE), 20).round_trip < 0.15
-    assert links.measure((ZERO, TWO), 20).round_trip < 0.02
+    seen = links.round_trips([(ZERO, ONE), (ZERO, TWO)], Tries(20))
+    assert 0.1 <= seen[ZERO, ONE].round_trip < 0.15
+    assert seen[ZERO, TWO].round_trip < 0.02
     links.mend([(ZERO, ONE), (ONE, ZERO)])
-    assert links.measure((ZERO, ONE), 20).round_trip < 0.02
+    assert links.round_trips([(ZERO, ONE)], Tries(20))[ZERO, ONE].round_trip < 0.02
 
 
 def test_a_link_loses_the_share_that_was_asked_for_in_one_direction(links):
     links.degrade([(ZERO, ONE)], Quality(loss=0.3, seed=1))
-    lost = links.measure((ZERO, ONE), 200).lost
+    lost = links.round_trips([(ZERO, ONE)], Tries(200))[ZERO, ONE].lost
     assert 0.15 < lost < 0.45
 
 
@@ -131,6 +136,89 @@ def test_a_narrow_link_carries_what_it_has_room_for_and_whole_streams_come_throu
             took = time.monotonic() - began
     assert bytes(got) == sent
     assert 2.4e6 < 8 * len(sent) / took < 3.3e6
+
+
+def test_a_burst_of_many_datagrams_comes_through_a_link_that_loses_none(links):
+    links.degrade([(ZERO, ONE), (ONE, ZERO)], Quality(delay=0.02))
+    assert links.round_trips([(ZERO, ONE)], Tries(1000))[ZERO, ONE].lost == 0
+
+
+def test_a_burst_shows_how_much_a_narrow_link_lets_through(links):
+    narrow = Quality(bits_per_second=5e5)
+    assert "still good" in rate_flaw(narrow, links.rates([(ZERO, ONE)], burst_for(narrow))[ZERO, ONE])
+    links.degrade([(ZERO, ONE)], narrow)
+    assert rate_flaw(narrow, links.rates([(ZERO, ONE)], burst_for(narrow))[ZERO, ONE]) == ""
+
+
+def test_a_forwarder_that_ended_is_told_when_the_run_ends(network):
+    links = Links(network)
+    links.degrade([(ZERO, ONE)], Quality(delay=0.01))
+    links._forwarder.kill()
+    links._forwarder.wait()
+    with pytest.raises(HarnessError, match="ended too early"):
+        links.close()
+
+
+@pytest.mark.parametrize("quality", [Quality(delay=0.1), Quality(loss=0.9, seed=3)])
+def test_a_cut_that_does_nothing_is_noticed_on_a_bad_link_too(links, network, monkeypatch, quality):
+    links.degrade([(ZERO, ONE)], quality)
+    monkeypatch.setattr(network.routing, "ask", lambda _: None)
+    with pytest.raises(HarnessError, match="not cut: node 0 to node 1 still"):
+        network.cut([(ZERO, ONE)], refuse=False)
+
+
+def test_a_link_on_which_nothing_came_through_before_is_not_proved_to_be_cut(network, monkeypatch):
+    monkeypatch.setattr("harness.cluster.runtime.network._HEARD_SECONDS", 0.1)
+    network.routing.ask([add_rule(network._rule((ZERO, ONE), RuleAction.BLACKHOLE))])
+    with pytest.raises(HarnessError, match="did not come through before"):
+        network.cut([(ZERO, ONE)], refuse=False)
+
+
+def test_a_drop_becomes_a_refusal_when_that_is_asked_for(network):
+    network.cut([(ZERO, ONE)], refuse=False)
+    network.cut([(ZERO, ONE)], refuse=True)
+    assert connects(network, ZERO, ONE) == "OSError 113"
+    network.heal([(ZERO, ONE)])
+    assert network.heard([(ZERO, ONE)], 1.0)
+
+
+def test_a_cut_that_the_kernel_refuses_in_part_is_undone(network, monkeypatch):
+    ask = network.routing.ask
+
+    def refusing(messages):
+        ask(messages[:1])
+        if len(messages) > 1:
+            raise OSError(17, "File exists")
+
+    monkeypatch.setattr(network.routing, "ask", refusing)
+    with pytest.raises(HarnessError, match="not cut: "):
+        network.cut([(ZERO, ONE), (ONE, ZERO)], refuse=False)
+    assert not network.cuts
+    assert network.heard([(ZERO, ONE)], 1.0)
+
+
+def test_threads_may_ask_the_kernel_at_once(network):
+    def change(pair):
+        rule = network._rule(pair, RuleAction.BLACKHOLE)
+        for _ in range(100):
+            network.routing.ask([add_rule(rule)])
+            network.routing.ask([delete_rule(rule)])
+        return pair
+
+    pairs = [(ZERO, ONE), (ONE, ZERO), (ZERO, TWO)]
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(change, pairs)) == pairs
+
+
+def test_a_thread_left_in_a_network_is_a_fault_that_is_named(network, monkeypatch):
+    monkeypatch.setattr("harness.cluster.runtime.network._LEAVE_SECONDS", 0.2)
+    over = threading.Event()
+    network.places[CLIENTS].do(threading.Thread(target=over.wait, name="client").start)
+    try:
+        with pytest.raises(HarnessError, match="threads were left in the network of the run: "):
+            network.close()
+    finally:
+        over.set()
 
 
 def test_a_cut_holds_on_a_bad_link_too(links, network):
@@ -183,6 +271,8 @@ def test_a_small_disk_holds_what_was_there_is_filled_emptied_and_seen_by_nobody_
     data = tmp_path / "data"
     (data / "t-0").mkdir(parents=True)
     (data / "t-0" / "segment").write_bytes(b"x" * 5000)
+    with (data / "t-0" / "index").open("wb") as sparse:
+        sparse.truncate(10 * 2**20)  # as Kafka makes its indexes; a copy of it is none
 
     def work():
         move_to_memory(data, 2 * 2**20)

@@ -10,18 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.cluster.runtime.links import LinkMeasure, Quality
+from harness.cluster.runtime.link_probes import LinkMeasure
+from harness.cluster.runtime.links import Quality
 from harness.cluster.runtime.loopback_runtime import OnLoopback
 from harness.cluster.runtime.namespace_runtime import InNamespaces
 from harness.cluster.runtime.network import CLIENTS
 from harness.model.events import FaultChanged
 from harness.scenario import holding
+from harness.scenario.actions import fail_fsync as fail_fsync_module
 from harness.scenario.actions import set_clock as set_clock_module
 from harness.scenario.actions.cut import cut, heal
 from harness.scenario.actions.degrade import degrade, mend
 from harness.scenario.actions.fill_disk import fill_disk, small_disk
 from harness.scenario.actions.hold import hold, release
 from harness.scenario.actions.set_clock import set_clock
+from harness.scenario.link_proof import tries_for
 from harness.scenario.parties import all_but, described, pairs_between, the_clients
 from harness.scenario.plan import kraft, scenario
 from harness.scenario.refs import fixed
@@ -89,6 +92,14 @@ def test_only_the_cut_between_two_sides_is_healed_when_they_are_named():
     cut(LEADER, all_but(LEADER), way="out").perform(world)
     heal(FOLLOWER, LEADER).perform(world)
     assert network.cuts == {("node 0", "node 2")}
+
+
+def test_what_is_not_cut_cannot_be_healed():
+    world, network, *_ = world_of()
+    cut(LEADER, FOLLOWER).perform(world)
+    with pytest.raises(ActionFailed, match="nothing is cut there"):
+        heal(FOLLOWER, fixed(2, "another")).perform(world)
+    assert len(network.cuts) == 2
 
 
 def test_a_side_that_is_missing_and_a_way_that_is_none_are_mistakes_of_the_plan():
@@ -166,8 +177,8 @@ def test_a_node_that_goes_on_in_spite_of_the_signal_is_noticed(monkeypatch):
 class BadLinks:
     """Links whose quality a probe sees as the test says."""
 
-    def __init__(self, measure):
-        self.bad, self._measure = {}, measure
+    def __init__(self, measure, rate=0.0):
+        self.bad, self._measure, self._rate = {}, measure, rate
 
     def degrade(self, pairs, quality):
         self.bad |= dict.fromkeys(pairs, quality)
@@ -176,50 +187,89 @@ class BadLinks:
         for pair in pairs:
             self.bad.pop(pair)
 
-    def measure(self, _pair, _count):
-        return self._measure
+    def round_trips(self, pairs, _tries):
+        return dict.fromkeys(pairs, self._measure)
+
+    def rates(self, pairs, _burst):
+        return dict.fromkeys(pairs, self._rate)
 
 
 def test_a_bad_link_is_proved_by_what_a_round_trip_takes():
     world, _, written, _ = world_of()
-    links = BadLinks(LinkMeasure(0.2051, 0.1))
+    links = BadLinks(LinkMeasure(0.2051, 0.1), 2.9e6)
     world.links = lambda: links
     degrade(LEADER, FOLLOWER, delay="100ms", loss=0.1, bandwidth="3mbit").perform(world)
     assert set(links.bad.values()) == {Quality(0.1, 0.1, 3e6)}
     assert written[0].text == "make the link between the leader and a follower bad (100 ms, 10 % lost, 3 Mbit/s)"
-    assert written[1].proof == "from node 0 to node 1 and back: 205.1 ms in the median, 10 % of 50 lost"
+    assert written[1].proof == "from node 0 to node 1 and back: 205.1 ms in the median, 10 % of 66 lost, 2.90 Mbit/s"
     mend().perform(world)
     assert (links.bad, written[2].status) == ({}, "ended")
 
 
 @pytest.mark.parametrize(
-    ("measure", "bad"), [(LinkMeasure(0.001, 0.0), {"delay": "100ms"}), (LinkMeasure(0.001, 0.0), {"loss": 0.5})]
+    ("measure", "rate", "bad", "why"),
+    [
+        (LinkMeasure(0.001, 0.0), 0, {"delay": "100ms"}, "still good: a round trip"),
+        (LinkMeasure(0.001, 0.0), 0, {"loss": 0.5}, "still good: none of 50"),
+        (LinkMeasure(0.001, 0.0), 0, {"loss": 0.01}, "still good: none of 688"),
+        (LinkMeasure(0.001, 0.0), 90e6, {"bandwidth": "500kbit"}, "still good: it let 90.00 Mbit/s through"),
+        (LinkMeasure(float("inf"), 1.0), 0, {"delay": "100ms"}, "nothing came back"),
+        (LinkMeasure(1.5, 0.0), 0, {"delay": "100ms"}, "too slow"),
+        (LinkMeasure(0.001, 0.6), 0, {"loss": 0.01}, "too bad: 60 % of 688"),
+        (LinkMeasure(0.001, 0.0), 1e4, {"bandwidth": "500kbit"}, "too narrow"),
+    ],
 )
-def test_a_link_that_stayed_good_is_noticed(measure, bad):
+def test_a_link_that_is_better_or_worse_than_it_was_made_is_noticed(measure, rate, bad, why):
     world, *_ = world_of()
-    world.links = lambda: BadLinks(measure)
-    with pytest.raises(ActionFailed, match="the link is still good"):
+    world.links = lambda: BadLinks(measure, rate)
+    with pytest.raises(ActionFailed, match=why):
         degrade(LEADER, FOLLOWER, **bad).perform(world)
 
 
-@pytest.mark.parametrize("bad", [{"bandwidth": "3 miles"}, {"bandwidth": "0mbit"}, {"loss": 1.0}, {"delay": "x"}, {}])
+def test_every_link_is_measured_that_was_made_bad():
+    world, _, written, _ = world_of()
+    world.links = lambda: BadLinks(LinkMeasure(0.2, 0.0))
+    degrade(LEADER, all_but(LEADER), delay="100ms").perform(world)
+    assert [said.partition(" and back")[0] for said in written[-1].proof.split("; ")] == [
+        "from node 0 to node 1",
+        "from node 0 to node 2",
+    ]
+
+
+@given(st.floats(0.005, 0.9))
+def test_a_loss_gets_as_many_probes_as_it_takes_to_be_seen(loss):
+    assert (1 - loss) ** (2 * tries_for(Quality(loss=loss)).count) < 1.01e-6
+
+
+@pytest.mark.parametrize(
+    "bad", [{"bandwidth": "3 miles"}, {"bandwidth": "0mbit"}, {"loss": 1.0}, {"loss": 0.001}, {"delay": "x"}, {}]
+)
 def test_a_quality_that_is_none_is_a_mistake_of_the_plan(bad):
     with pytest.raises(ValueError):  # noqa: PT011 - each says what is wrong in its own words
         degrade(LEADER, FOLLOWER, **bad)
 
 
 class Clock:
-    """A node whose log shows another time, whatever its environment says."""
+    """A node whose log shows another time after a restart, whatever its environment says; silent where it has none."""
 
-    def __init__(self, folder, off):
-        self.id, self.environment, self.log_file = 0, {}, folder / "node.log"
+    def __init__(self, folder, off, before=0.0):
+        self.id, self.environment, self.log_file, self._off = 0, {}, folder / "node.log", off
+        self.log_file.write_text("")
+        self._say(before)
+
+    def _say(self, off):
         stamp = datetime.fromtimestamp(time.time() + off, UTC).strftime("%Y-%m-%d %H:%M:%S")
-        self.log_file.write_text(f"[{stamp},123] INFO started (kafka)\n  with a second line\n")
+        with self.log_file.open("a") as log:
+            log.write(f"[{stamp},123] INFO started (kafka)\n  with a second line\n")
+
+    def restart(self, *_, **__):
+        if self._off is not None:
+            self._say(self._off)
 
 
 def clocked(node):
     world, _, written, _ = world_of()
-    world.cluster = SimpleNamespace(nodes={0: node}, restart=lambda *_, **__: True)
+    world.cluster = SimpleNamespace(nodes={0: node}, restart=node.restart)
     return world, written
 
 
@@ -241,6 +291,27 @@ def test_a_clock_that_stayed_right_is_noticed(tmp_path, monkeypatch):
     monkeypatch.setattr(set_clock_module, "_LOGS_WITHIN_SECONDS", 0.05)
     with pytest.raises(ActionFailed, match=r"does not show that its clock is \+300 s off"):
         set_clock(LEADER, "+5m").perform(clocked(Clock(tmp_path, 0))[0])
+
+
+def test_what_a_node_logged_before_its_restart_is_no_proof_of_its_clock(tmp_path, monkeypatch):
+    monkeypatch.setattr(set_clock_module, "library", lambda: Path("/lib/faketime.so"))
+    monkeypatch.setattr(set_clock_module, "_LOGS_WITHIN_SECONDS", 0.05)
+    with pytest.raises(ActionFailed, match="does not show"):
+        set_clock(LEADER, "-5m").perform(clocked(Clock(tmp_path, None, before=-300))[0])
+
+
+def test_a_shift_that_a_late_line_would_show_as_well_is_a_mistake_of_the_plan():
+    with pytest.raises(ValueError, match="write 30 s or more"):
+        set_clock(LEADER, "-9s")
+
+
+def test_fsync_that_failed_for_another_strace_is_no_proof(tmp_path, monkeypatch):
+    (tmp_path / "failing-fsync.txt").write_text("7 fsync(3) = -1 EIO (INJECTED)\n")
+    monkeypatch.setattr(fail_fsync_module.shutil, "which", lambda _: "/bin/false")
+    world, *_ = world_of()
+    world.cluster.nodes[0] = SimpleNamespace(id=0, pid=1, folder=tmp_path)
+    with pytest.raises(ActionFailed, match="was made to fail: strace ended"):
+        fail_fsync_module.fail_fsync(LEADER).perform(world)
 
 
 def test_a_shift_without_a_sign_is_a_mistake_of_the_plan():

@@ -55,7 +55,9 @@ def checked(history: History) -> Findings:
         )
 
     def whole(transaction):
-        members = [n for n in order if history.sent[n] == transaction and n in history.acknowledged]
+        committed = history.transactions.get(transaction) is Ended.COMMITTED
+        mine = [n for n in order if history.sent[n] == transaction]
+        members = [n for n in mine if committed or n in history.acknowledged]
         return len({there(n) for n in members}) < 2
 
     every = sorted({*history.sent, *history.acknowledged, *(n for _, n in [*seen, *stored])})
@@ -66,6 +68,7 @@ def checked(history: History) -> Findings:
         reordered=tuple(n for n in every if n in history.sent and there(n) and overtaken(n)),
         unacknowledged=tuple(n for n in every if n in history.sent and known(n) and n not in acked),
         vanished=tuple(n for n in every if known(n) and not there(n)),
+        changed=tuple(n for n in every if there(n) and any(each == n and (p, n) not in stored for p, each in seen)),
         foreign=tuple(n for n in every if known(n) and n not in history.sent),
         misplaced=tuple(
             n for n in every if n in acked and acked[n].offset >= 0 and there(n) and (acked[n], n) not in stored
@@ -129,6 +132,29 @@ def test_a_high_watermark_that_came_back_is_a_setback_and_one_that_did_not_is_a_
     assert (history.setbacks, judge(history).receded) == (1, ())
     history, _ = ledger_of(tmp_path, *(("high_watermark", 0, offset) for offset in (5, 9, 7)))
     assert violations(judge(history), idempotent=False) == ("the high watermark went back for good in partition 0",)
+
+
+def test_the_copy_whose_place_was_told_may_go_where_no_loss_binds():
+    history = History({0: NO_TRANSACTION}, acknowledged={0: Place(0, 9)}, stored=[(Place(0, 5), 0)])
+    assert violations(judge(history), idempotent=False, binding=False) == ()
+    assert violations(judge(history), idempotent=False) == ("1 records do not lie where the broker said: 0",)
+
+
+def test_a_record_that_was_consumed_at_a_place_lies_there_in_the_end_where_losses_bind():
+    history = History(dict.fromkeys((7, 8), NO_TRANSACTION), acknowledged={8: Place(0, 3)})
+    history.seen, history.stored = [(Place(0, 3), 7)], [(Place(0, 3), 8), (Place(0, 9), 7)]
+    found = judge(history)
+    assert (found.changed, found.vanished) == ((7,), ())
+    assert violations(found, idempotent=False) == ("1 records do not lie where they were consumed: 7",)
+    assert violations(found, idempotent=False, binding=False) == ()
+
+
+def test_all_that_was_sent_in_a_committed_transaction_is_there_whatever_was_answered():
+    history = History({0: 1, 1: 1}, acknowledged={0: Place(0, 0)}, transactions={1: Ended.COMMITTED})
+    history.stored = [(Place(0, 0), 0)]
+    assert judge(history).torn == (1,)
+    history.transactions = {1: Ended.UNKNOWN}
+    assert judge(history).torn == ()
 
 
 def test_order_and_repetition_bind_only_where_the_producer_is_idempotent():

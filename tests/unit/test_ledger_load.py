@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from confluent_kafka import KafkaError
+from confluent_kafka import KafkaError, KafkaException
 
 from harness.cluster.address import Address
 from harness.scenario.ledger.history import Ended, Place
@@ -53,6 +53,62 @@ def test_what_was_acknowledged_and_is_not_there_counts_as_lost(tmp_path, monkeyp
     report = report_of(client, monkeypatch, 0)
     assert (report.acknowledged, report.lost, report.failures, report.binding) == (2, 1, {"_MSG_TIMED_OUT": 1}, True)
     assert "A\t" in (tmp_path / "ledger.tsv").read_text()
+
+
+class Reader:
+    """A consumer that gets these messages, and raises what is among them."""
+
+    def __init__(self, client, *messages):
+        self._client, self._messages = client, list(messages)
+
+    def assign(self, parts):
+        pass
+
+    def poll(self, _seconds):
+        if len(self._messages) < 2:
+            self._client.stopping.set()
+        message = self._messages.pop(0) if self._messages else None
+        if isinstance(message, Exception):
+            raise message
+        return message
+
+    def get_watermark_offsets(self, _part, *, cached):
+        return (0, 1) if cached else None
+
+    def close(self):
+        pass
+
+
+def message_of(number, offset):
+    values = {"partition": 0, "offset": offset, "value": str(number).encode(), "error": None}
+    return SimpleNamespace(**{name: (lambda value=value: value) for name, value in values.items()})
+
+
+@pytest.mark.parametrize(
+    ("messages", "why"),
+    [
+        ([message_of(0, 0)], ""),
+        ([], "its consumer saw nothing"),
+        ([message_of(0, 0), KafkaException("no such group")], "its consumer failed: no such group"),
+        ([message_of("x", 0)], "its consumer failed: invalid literal for int() with base 10: b'x'"),
+    ],
+)
+def test_a_ledger_whose_consumer_saw_too_little_says_so_and_is_judged_all_the_same(
+    tmp_path, monkeypatch, messages, why
+):
+    client = client_of(tmp_path)
+    answered(client, 0, 0)
+    answered(client, 1, 1)
+    monkeypatch.setattr(module, "Consumer", lambda _settings: Reader(client, *messages))
+    client._watch()
+    report = report_of(client, monkeypatch, 0)
+    assert (report.unread, report.lost) == (why, 1)
+
+
+def test_a_ledger_whose_consumer_still_reads_is_not_known_to_be_whole(tmp_path, monkeypatch):
+    client = client_of(tmp_path)
+    answered(client, 0, 0)
+    assert report_of(client, monkeypatch, 0).unread == "its consumer did not end"
 
 
 def test_with_one_ack_a_loss_is_counted_and_binds_nobody(tmp_path, monkeypatch):

@@ -8,8 +8,9 @@ from crc32c import crc32c
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.cluster import partitions
 from harness.cluster.metadata_log.batches import Batch, read_batches
-from harness.cluster.segments import Replica, disagreement, recovery_points, unflushed_from
+from harness.cluster.segments import Replica, disagreement, recovery_points, shortcoming, unflushed_from
 from harness.scenario.actions.lose_unflushed import lose_unflushed, put_back
 from harness.scenario.conditions.replicas_agree import replicas_agree
 from harness.scenario.refs import fixed
@@ -123,13 +124,72 @@ def test_the_loss_is_journaled_in_bytes(tmp_path):
     assert written[0].proof == f"{len(log([1]))} bytes of 1 partitions are gone"
 
 
-def test_the_condition_reads_every_replica_and_names_the_partition_that_differs(tmp_path):
+def test_a_replica_that_is_missing_empty_or_behind_is_named():
+    held = {0: replica(1, 2, 3), 1: replica(1, 2), 2: Replica(())}
+    assert shortcoming(held, (0, 1), 1) == ""
+    assert shortcoming(held, (0, 1), 2) == "the replica of node 1 ends at offset 1, of 2"
+    assert shortcoming(held, (0, 2), 0) == "the replica of node 2 ends at offset -1, of 0"
+    assert shortcoming(held, (0, 3), 0) == "node 3 has no replica"
+
+
+@pytest.fixture
+def compared(tmp_path, monkeypatch):
+    """A world in which both nodes are to have both partitions of the topic t."""
     world, _ = world_of(tmp_path)
-    assert not replicas_agree("t").sample(world).testable
+    world.cluster.brokers, world.cluster.wire = {0: "the broker"}, None
+    world.reached, world.step_began = {}, 1.0
+    assigned = {"t": {0: (0, 1), 1: (0, 1)}}
+    monkeypatch.setattr(partitions, "replicas_of", lambda _wire, _at, topic: assigned.get(topic, {}))
+    return world
+
+
+def written_to(tmp_path, *, others):
+    """Both partitions of t on both nodes, those of node 1 with `others` batches of three."""
+    for node, count in enumerate((3, others)):
+        for number in range(2):
+            folder = tmp_path / str(node) / f"t-{number}"
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "00000000000000000000.log").write_bytes(log([1] * count))
+
+
+@pytest.mark.parametrize("others", [0, 2])
+def test_replicas_agree_only_when_each_is_as_far_as_any_was_at_the_first_look(tmp_path, compared, others):
+    written_to(tmp_path, others=others)
+    looked = replicas_agree("t").sample(compared)
+    assert (looked.ok, looked.testable) == (False, True)
+    assert looked.problem.startswith(f"t-0: the replica of node 1 ends at offset {others - 1}, of 2; t-1: ")
+    written_to(tmp_path, others=3)
+    (tmp_path / "0" / "t-0" / "00000000000000000003.log").write_bytes(batch(3))  # written since
+    assert replicas_agree("t").sample(compared).ok
+    compared.step_began = 2.0
+    assert not replicas_agree("t").sample(compared).ok
+
+
+def test_a_tail_that_was_cut_off_since_the_first_look_is_not_waited_for(tmp_path, compared):
+    written_to(tmp_path, others=4)
+    assert not replicas_agree("t").sample(compared).ok
+    written_to(tmp_path, others=3)
+    assert replicas_agree("t").sample(compared).ok
+
+
+def test_replicas_do_not_agree_while_a_node_has_no_folder_of_one(tmp_path, compared):
+    partition(tmp_path / "0" / "t-0", log([1]))
+    partition(tmp_path / "0" / "t-1", log([1]))
+    partition(tmp_path / "1" / "t-0", log([1]))
+    assert replicas_agree("t").sample(compared).problem == "t-1: node 1 has no replica"
+
+
+def test_replicas_cannot_be_compared_while_no_broker_says_who_has_them(tmp_path, compared):
+    compared.cluster.brokers = {}
+    assert not replicas_agree("t").sample(compared).testable
+
+
+def test_the_condition_reads_every_replica_and_names_the_partition_that_differs(tmp_path, compared):
+    world = compared
+    assert not replicas_agree("t-1").sample(world).testable
     for node in range(2):
         partition(tmp_path / str(node) / "t-0", log([2, 1]))
         partition(tmp_path / str(node) / "t-1", log([2], payload=b"%d" % node))
         partition(tmp_path / str(node) / "t-other-0", log([2], payload=b"%d" % node))
     looked = replicas_agree("t").sample(world)
     assert (looked.ok, looked.problem) == (False, "t-1: nodes 0 and 1 differ from offset 0 on, of 0 to 1")
-    assert replicas_agree("t-1").sample(world).testable is False

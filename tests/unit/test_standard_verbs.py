@@ -18,14 +18,17 @@ from kio.static.constants import EntityType
 from harness.cluster import probes, raft_requests
 from harness.cluster.address import Address
 from harness.cluster.probes import Quorum
+from harness.cluster.protocol import Unreachable
 from harness.cluster.topology import Topology
 from harness.cluster.voter_changes import Answer
+from harness.scenario import holding
 from harness.scenario.actions import change_voters
 from harness.scenario.actions.create_topics import create_topics
 from harness.scenario.actions.hold_followers import hold_followers, release_followers
 from harness.scenario.actions.wipe import wipe
 from harness.scenario.conditions import quorum_answers
 from harness.scenario.conditions import raft_requests as raft_condition
+from harness.scenario.conditions.isolated_leader import has_given_up
 from harness.scenario.conditions.leadership import has_no_leader
 from harness.scenario.conditions.membership import votes, votes_no_more
 from harness.scenario.conditions.snapshots import log_files, starts_at_snapshot
@@ -67,6 +70,7 @@ def test_every_voter_but_the_leader_is_held_and_excused_for_as_long_as_it_is(mon
     host = SimpleNamespace(allow=excused.add, disallow=excused.discard)
     nodes = [node(0, pid=100), node(1, pid=101), node(2, pid=0), node(3, pid=103)]
     world = world_of(led(), nodes, monitor=lambda _: host)
+    monkeypatch.setattr(holding, "stands_still", lambda pid: pid in dict(sent))
     hold_followers().perform(world)
     assert (sent, excused) == ([(101, signal.SIGSTOP)], {1})
     release_followers().perform(world)
@@ -382,6 +386,27 @@ def test_an_observer_with_a_new_disk_is_judged_by_it_and_not_by_the_one_that_it_
     monkeypatch.setattr(probes, "ask", lambda *_, **__: answer)
     monkeypatch.setattr(probes, "describe_quorum_request", lambda *_: None)
     assert probes.describe_quorum(None, [Address("h", 1)]).observers == {3: 40}
+
+
+def unanswered(*_, **__):
+    raise Unreachable("timed out")
+
+
+def no_leader(*_, **__):
+    of = load_entity_module("describe_quorum", 2, EntityType.response)
+    return of.DescribeQuorumResponse(
+        error_code=ErrorCode.not_leader_or_follower, error_message=None, topics=(), nodes=()
+    )
+
+
+@pytest.mark.parametrize(("ask", "ok", "testable"), [(no_leader, True, True), (unanswered, False, False)])
+def test_a_leader_that_takes_too_long_to_answer_has_not_given_up(ask, ok, testable, monkeypatch):
+    monkeypatch.setattr(probes, "ask", ask)
+    monkeypatch.setattr(probes, "describe_quorum_request", lambda *_: None)
+    monkeypatch.setattr(probes, "answers", lambda *_: True)
+    world = SimpleNamespace(cluster=SimpleNamespace(wire=None, controllers={0: Address("h", 1)}))
+    looked = has_given_up(fixed(0, "the leader")).sample(world)
+    assert (looked.ok, looked.testable) == (ok, testable)
 
 
 def test_each_leader_says_when_its_voters_last_fetched_also_one_that_was_deposed(monkeypatch):

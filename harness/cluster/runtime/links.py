@@ -4,30 +4,33 @@ from __future__ import annotations
 
 import fcntl
 import json
+import math
 import os
 import select
 import socket
 import struct
 import subprocess
 import sys
-import time
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack, suppress
 from ctypes import addressof, create_string_buffer
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from statistics import median
+from typing import TypeVar
 
 from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, bound_to_harness
-from harness.cluster.runtime.namespaces import Place
-from harness.cluster.runtime.network import Network, Pair
+from harness.cluster.runtime.forwarder import LONGEST_QUEUE_SECONDS
+from harness.cluster.runtime.link_probes import Burst, Ends, LinkMeasure, Tries, rates, round_trips, socket_of
+from harness.cluster.runtime.network import AGAIN_SECONDS, Network, Pair
 from harness.cluster.runtime.rtnetlink import Rule, RuleAction, add_rule, delete_rule, route
 
 _PROGRAM = Path(__file__).with_name("forwarder.py")
 _HOST, _NAME, _DEVICE = "203.0.113.254", "the bad link", "bad"
 _TABLE, _PRIORITY = 100, 200
 _ANSWER_SECONDS = 5.0
+_WONDER = 1e-6  # how likely a datagram is never seen although it was sent that often
+_T = TypeVar("_T")
 # linux/ethtool.h: what a device must not leave to its other end, since packets are read in between.
 _ETHTOOL, _CHECKSUMS, _SEGMENTS, _MORE_SEGMENTS = 0x8946, 0x17, 0x1F, 0x24
 
@@ -44,13 +47,11 @@ class Quality:
     bits_per_second: float = 0.0
     seed: int = 0
 
-
-@dataclass(frozen=True, slots=True)
-class LinkMeasure:
-    """What a probe saw of a link, both ways together: seconds of a round trip, and the share that never came back."""
-
-    round_trip: float
-    lost: float
+    @property
+    def seen_within(self) -> float:
+        """Within how many seconds one of the datagrams that are sent again and again comes through, but by a wonder."""
+        tries = math.log(_WONDER) / math.log(self.loss) if self.loss else 1
+        return self.delay + bool(self.bits_per_second) * LONGEST_QUEUE_SECONDS + tries * AGAIN_SECONDS
 
 
 class Links:
@@ -71,6 +72,7 @@ class Links:
         wanted = dict.fromkeys(pairs, quality)
         new = [pair for pair in wanted if pair not in self._bad]
         self._bad |= wanted
+        self._network.late |= dict.fromkeys(wanted, quality.seen_within)
         try:
             self._describe()
             self._network.routing.ask([add_rule(self._detour(pair)) for pair in new])
@@ -80,22 +82,42 @@ class Links:
     def mend(self, pairs: Iterable[Pair]) -> None:
         """Make links good again."""
         mine = [pair for pair in pairs if self._bad.pop(pair, None)]
-        self._network.routing.ask([delete_rule(self._detour(pair)) for pair in mine])
+        try:
+            self._network.routing.ask([delete_rule(self._detour(pair)) for pair in mine])
+        except OSError as error:
+            raise HarnessError(f"The link was not made good: {error}.") from error
+        for pair in mine:
+            self._network.late.pop(pair, None)
         if mine:
             self._describe()
 
-    def measure(self, pair: Pair, count: int) -> LinkMeasure:
-        """Send datagrams to a host and have each sent back."""
-        source, target = pair
-        hosts, places = self._network.hosts, self._network.places
-        with _socket_of(places[source], hosts[source]) as near, _socket_of(places[target], hosts[target]) as far:
-            return _round_trips(near, far, count)
+    def round_trips(self, pairs: Iterable[Pair], tries: Tries) -> dict[Pair, LinkMeasure]:
+        """Send datagrams on all of these links at once, and have each sent back."""
+        return self._probing(pairs, lambda ends: round_trips(ends, tries))
+
+    def rates(self, pairs: Iterable[Pair], burst: Burst) -> dict[Pair, float]:
+        """Send a burst on all of these links at once; return with how many bits a second each came through."""
+        return self._probing(pairs, lambda ends: rates(ends, burst))
+
+    def _probing(self, pairs: Iterable[Pair], work: Callable[[Mapping[Pair, Ends]], dict[Pair, _T]]) -> dict[Pair, _T]:
+        with ExitStack() as opened:
+
+            def end(name: str) -> socket.socket:
+                return opened.enter_context(socket_of(self._network.places[name], self._network.hosts[name]))
+
+            return work({(source, target): (end(source), end(target)) for source, target in pairs})
 
     def close(self) -> None:
-        """End the host between."""
-        if self._forwarder is not None:
-            self._forwarder.kill()
-            self._forwarder.communicate()
+        """End the host between. Raises HarnessError where it had ended before: its links carried nothing then."""
+        if self._forwarder is None:
+            return
+        ended = self._forwarder.poll()
+        self._forwarder.kill()
+        self._forwarder.communicate()
+        if ended is not None:
+            raise HarnessError(
+                f"The program that carries the packets of bad links ended too early (exit code {ended})."
+            )
 
     def _detour(self, pair: Pair) -> Rule:
         source, target = (self._network.hosts[name] for name in pair)
@@ -137,31 +159,3 @@ def _leave_nothing_to_the_other_end() -> None:
         for setting in (_CHECKSUMS, _SEGMENTS, _MORE_SEGMENTS):
             value = create_string_buffer(struct.pack("=II", setting, 0))
             fcntl.ioctl(asking, _ETHTOOL, struct.pack("16sP", _DEVICE.encode(), addressof(value)))
-
-
-def _socket_of(place: Place, host: str) -> socket.socket:
-    def make() -> socket.socket:
-        made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        made.bind((host, 0))
-        made.settimeout(0.0)
-        return made
-
-    return place.do(make)
-
-
-def _round_trips(near: socket.socket, far: socket.socket, count: int) -> LinkMeasure:
-    """Send so many datagrams at once, return each that arrives, and time those that come back; two seconds at most."""
-    sent = {number.to_bytes(4, "big"): 0.0 for number in range(count)}
-    took: list[float] = []
-    for number in sent:
-        sent[number] = time.monotonic()
-        near.sendto(number, far.getsockname())
-    deadline = time.monotonic() + 2.0
-    while len(took) < count and (left := deadline - time.monotonic()) > 0:
-        ready = select.select([near, far], [], [], left)[0]
-        if far in ready:
-            packet, sender = far.recvfrom(64)
-            far.sendto(packet, sender)
-        if near in ready:
-            took.append(time.monotonic() - sent[near.recv(64)])
-    return LinkMeasure(median(took) if took else float("inf"), 1 - len(took) / count)

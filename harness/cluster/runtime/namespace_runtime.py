@@ -65,5 +65,7 @@ class InNamespaces:
 
     def close(self) -> None:
         """End the network. Raises HarnessError when something was left in it."""
-        self.links.close()
-        self.network.close()
+        try:
+            self.links.close()
+        finally:
+            self.network.close()

@@ -119,10 +119,11 @@ def enter_user_namespace() -> str:
 
 
 def inhabitants(inodes: set[int]) -> dict[int, str]:
-    """Return id and name of every process, but this one, that is in one of these networks."""
+    """Return id and name of every other process, and of every thread of this one, that is in one of these networks."""
+    others = (each for each in Path("/proc").glob("[0-9]*") if int(each.name) != os.getpid())
     found = {}
-    for process in Path("/proc").glob("[0-9]*"):
+    for task in (*others, *(_SELF / "task").iterdir()):
         with suppress(OSError):  # it ended, or is somebody else's
-            if int(process.name) != os.getpid() and (process / "ns" / "net").stat().st_ino in inodes:
-                found[int(process.name)] = (process / "comm").read_text().strip()
+            if (task / "ns" / "net").stat().st_ino in inodes:
+                found[int(task.name)] = (task / "comm").read_text().strip()
     return found

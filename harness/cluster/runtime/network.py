@@ -47,8 +47,8 @@ _EAR_PORT = 7
 _CUT_PRIORITY = 100
 _UNHEARD_SECONDS = 0.03
 _HEARD_SECONDS = 5.0
-_AGAIN_SECONDS = 0.02
-_LEAVE_SECONDS = 5.0
+AGAIN_SECONDS = 0.02
+_LEAVE_SECONDS = 30.0  # clients that were abandoned end when their last answer is overdue
 
 Pair = tuple[str, str]  # who sends, and to whom
 
@@ -65,6 +65,7 @@ class Network:
         self.hosts = {HARNESS: _HARNESS_HOST, CLIENTS: _CLIENTS_HOST}
         self.hosts |= {host_name(node): f"192.0.2.{_FIRST_NODE + node}" for node in nodes}
         self.places: dict[str, Place] = {}
+        self.late: dict[Pair, float] = {}  # bad links: within how many seconds a datagram surely comes through
         self._cuts: dict[Pair, Rule] = {}
         self._ears: dict[str, socket.socket] = {}
         self._marks = count()
@@ -135,24 +136,52 @@ class Network:
     def cut(self, pairs: Iterable[Pair], *, refuse: bool) -> float:
         """Cut every pair at once; return after how many seconds nothing came through, which is proved.
 
-        What is refused is answered by ICMP, so that connections fail at once; otherwise nobody hears anything.
-        Raises HarnessError when something still comes through.
+        What is refused is answered by ICMP, so that connections fail at once; otherwise nobody hears anything. A pair
+        that was cut in the other way is from now on cut in this one. Raises HarnessError when something still comes
+        through, or when nothing came through before: silence would prove nothing then.
         """
         action = RuleAction.PROHIBIT if refuse else RuleAction.BLACKHOLE
-        new = {pair: self._rule(pair, action) for pair in pairs if pair not in self._cuts}
+        wanted = {pair: self._rule(pair, action) for pair in pairs}
+        new = {pair: rule for pair, rule in wanted.items() if self._cuts.get(pair) != rule}
+        open_ones = new.keys() - self._cuts.keys()
+        if deaf := open_ones - self.heard(open_ones, _HEARD_SECONDS):
+            raise HarnessError(f"The network was not cut: {_told(deaf)} did not come through before.")
         began = time.monotonic()
-        self.routing.ask([add_rule(rule) for rule in new.values()])
+        self._replace(new)
         took = time.monotonic() - began
-        self._cuts |= new
-        if heard := self.heard(new, _UNHEARD_SECONDS):
+        if heard := self.heard(new, self._unheard_seconds(new)):
             raise HarnessError(f"The network was not cut: {_told(heard)} still came through.")
         return took
+
+    def _unheard_seconds(self, pairs: Collection[Pair]) -> float:
+        """Return after how long silence proves a cut: a bad link may be silent for a while without one."""
+        return max((_UNHEARD_SECONDS + self.late.get(pair, 0.0) for pair in pairs), default=0.0)
+
+    def _replace(self, new: Mapping[Pair, Rule]) -> None:
+        """Have these rules hold instead of the pairs' own ones: all of them, or none. Raises HarnessError."""
+        old = [self._cuts[pair] for pair in new if pair in self._cuts]
+        try:
+            self.routing.ask([add_rule(rule) for rule in new.values()])
+        except OSError as error:
+            for rule in new.values():
+                with suppress(OSError):  # this one was not added
+                    self.routing.ask([delete_rule(rule)])
+            raise HarnessError(f"The network was not cut: {error}.") from error
+        self._cuts |= new
+        self._delete(old)
+
+    def _delete(self, rules: Iterable[Rule]) -> None:
+        """Have these rules hold no more. Raises HarnessError."""
+        try:
+            self.routing.ask([delete_rule(rule) for rule in rules])
+        except OSError as error:
+            raise HarnessError(f"The network was not healed: {error}.") from error
 
     def heal(self, pairs: Iterable[Pair]) -> float:
         """Undo the cuts of these pairs; return after how many seconds all came through. Raises HarnessError."""
         mine = {pair: self._cuts.pop(pair) for pair in list(pairs) if pair in self._cuts}
         began = time.monotonic()
-        self.routing.ask([delete_rule(rule) for rule in mine.values()])
+        self._delete(mine.values())
         if deaf := set(mine) - self.heard(mine, _HEARD_SECONDS):
             raise HarnessError(f"The network was not healed: {_told(deaf)} did not come through.")
         return time.monotonic() - began
@@ -173,7 +202,7 @@ class Network:
         deadline = time.monotonic() + within
         while len(arrived) < len(waiting) and (left := deadline - time.monotonic()) > 0:
             self._send({mark: pair for mark, pair in waiting.items() if pair not in arrived})
-            for ear in select.select(listening, [], [], min(left, _AGAIN_SECONDS))[0]:
+            for ear in select.select(listening, [], [], min(left, AGAIN_SECONDS))[0]:
                 with suppress(OSError):
                     arrived |= {waiting[mark]} if (mark := ear.recv(64)) in waiting else set()
         return arrived
@@ -184,7 +213,7 @@ class Network:
                 self._ears[source].sendto(mark, (self.hosts[target], _EAR_PORT))
 
     def close(self) -> None:
-        """End every namespace. Raises HarnessError when a process is left in one, after it was named."""
+        """End every namespace. Raises HarnessError when a process or a thread is left in one, after it was named."""
         inodes = {place.inode for place in self._all_places()}
         for ear in self._ears.values():
             ear.close()
@@ -197,7 +226,7 @@ class Network:
         while left := inhabitants(inodes):
             if time.monotonic() > deadline:
                 named = ", ".join(f"{name} ({pid})" for pid, name in sorted(left.items()))
-                raise HarnessError(f"Processes were left in the network of the run: {named}.")
+                raise HarnessError(f"Processes or threads were left in the network of the run: {named}.")
             time.sleep(0.05)
 
     def _all_places(self) -> list[Place]:

@@ -10,6 +10,7 @@ import errno
 import os
 import socket
 import struct
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -30,6 +31,7 @@ _MAIN_TABLE, _STATIC, _UNICAST, _ON_LINK = 254, 4, 1, 4
 _EVERYWHERE, _ON_THE_LINK = 0, 253
 _HEADER = struct.Struct("=IHHII")
 _ANSWER_BYTES = 65536
+_ANSWER_SECONDS = 5.0
 
 
 class RuleAction(IntEnum):
@@ -146,11 +148,13 @@ def refusals(answer: bytes) -> list[tuple[int, int]]:
 
 
 class Rtnetlink:
-    """A socket to the kernel's routing, of the network namespace of the thread that makes it."""
+    """A socket to the kernel's routing, of the network namespace of the thread that makes it; for any thread's use."""
 
     def __init__(self) -> None:
         self._numbers = count(1)
+        self._lock = threading.Lock()  # a thread would take another one's answers
         self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, socket.NETLINK_ROUTE)
+        self._socket.settimeout(_ANSWER_SECONDS)
         self._socket.bind((0, 0))
 
     def __enter__(self) -> Rtnetlink:
@@ -164,10 +168,16 @@ class Rtnetlink:
         self._socket.close()
 
     def ask(self, messages: Sequence[Message]) -> None:
-        """Have the kernel do all of it, in this order and at once. Raises OSError for the first that it refuses."""
+        """Have the kernel do all of it, in this order and at once.
+
+        Raises OSError for the first that it refuses, TimeoutError (one too) where it does not answer.
+        """
+        if messages:
+            with self._lock:
+                self._ask(messages)
+
+    def _ask(self, messages: Sequence[Message]) -> None:
         numbers = [next(self._numbers) for _ in messages]
-        if not numbers:
-            return
         self._socket.send(b"".join(each.numbered(number) for number, each in zip(numbers, messages, strict=True)))
         waiting, failed = set(numbers), 0
         while waiting:

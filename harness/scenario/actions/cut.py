@@ -8,7 +8,7 @@ from harness.model.events import FaultChanged
 from harness.scenario.parties import Side, check_way, described, pairs_of
 from harness.scenario.steps import Fault
 from harness.scenario.verbs import action, fault
-from harness.scenario.world import World
+from harness.scenario.world import ActionFailed, World
 
 _WAYS = {"both": "from", "out": "on its way to", "in": "on its way from"}
 
@@ -57,6 +57,8 @@ class Heal:
         network = world.network()
         pairs = pairs_of(*self.between, "both", world) if self.between else list(network.cuts)
         healed = [pair for pair in pairs if pair in network.cuts]
+        if not healed:
+            raise ActionFailed("nothing is cut there that could be healed")
         seconds = network.heal(healed)
         proof = f"{len(healed)} of {len(healed)} datagrams came through"
         world.write(FaultChanged("cut", self.description, "ended", round(seconds, 6), proof))

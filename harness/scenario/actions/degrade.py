@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from harness.cluster.runtime.link_probes import LinkMeasure, Tries
 from harness.cluster.runtime.links import Links, Quality
+from harness.cluster.runtime.network import Pair
 from harness.model.events import FaultChanged
 from harness.scenario.bounds import seconds
+from harness.scenario.link_proof import LEAST_LOSS, burst_for, flaw, rate_flaw, tries_for
 from harness.scenario.parties import Side, described, pairs_of
 from harness.scenario.steps import Fault
 from harness.scenario.verbs import action, fault
@@ -16,7 +20,6 @@ from harness.scenario.world import ActionFailed, World
 
 _RATE = re.compile(r"(\d+(?:\.\d+)?)(kbit|mbit)")
 _UNITS = {"kbit": 1e3, "mbit": 1e6}
-_PROBES = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +43,26 @@ class Degrade(Fault):
         return f"make the link {links} bad ({', '.join(filter(None, named))})"
 
     def perform(self, world: World) -> None:
-        """Make them bad, and measure one of them. Raises ActionFailed, HarnessError."""
+        """Make them bad, and measure each of them. Raises ActionFailed, HarnessError."""
         pairs, links = pairs_of(self.one, self.other, "both", world), world.links()
         world.write(FaultChanged("degrade", self.description, "begun"))
         began = time.monotonic()
         links.degrade(pairs, self.quality)
         took = round(time.monotonic() - began, 6)
-        world.write(FaultChanged("degrade", self.description, "proved", took, self._proof(links, pairs[0])))
+        world.write(FaultChanged("degrade", self.description, "proved", took, self._proof(links, pairs)))
 
-    def _proof(self, links: Links, pair: tuple[str, str]) -> str:
-        """Return what a probe saw. Raises ActionFailed where the link is as good as any."""
-        measure, quality = links.measure(pair, _PROBES), self.quality
-        least = (1 - quality.loss) ** 2
-        if measure.round_trip < 2 * quality.delay or (quality.loss and not measure.lost and least**_PROBES < 1e-3):
-            raise ActionFailed(f"the link is still good: a round trip took {1000 * measure.round_trip:.1f} ms")
-        return (
-            f"from {pair[0]} to {pair[1]} and back: {1000 * measure.round_trip:.1f} ms in the median, "
-            f"{100 * measure.lost:.0f} % of {_PROBES} lost"
-        )
+    def _proof(self, links: Links, pairs: Sequence[Pair]) -> str:
+        """Return what probes saw. Raises ActionFailed where a link is better than it was made, or much worse."""
+        quality, tries = self.quality, tries_for(self.quality)
+        there = [pair for number, pair in enumerate(pairs) if pair[::-1] not in pairs[:number]]
+        measures = links.round_trips(there, tries)
+        rates = links.rates(pairs, burst_for(quality)) if quality.bits_per_second else {}
+        flaws = {pair: flaw(quality, measure, tries) for pair, measure in measures.items()}
+        narrow = {pair: rate_flaw(quality, rate) for pair, rate in rates.items()}
+        for (one, other), what in (*flaws.items(), *narrow.items()):
+            if what:
+                raise ActionFailed(f"the link from {one} to {other} is not as it was made: {what}")
+        return "; ".join(_told(pair, measure, tries, rates) for pair, measure in measures.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,12 @@ class Mend:
         world.write(FaultChanged("degrade", self.description, "ended"))
 
 
+def _told(pair: Pair, measure: LinkMeasure, tries: Tries, rates: Mapping[Pair, float]) -> str:
+    rate = f", {rates[pair] / 1e6:.2f} Mbit/s" if pair in rates else ""
+    seen = f"{1000 * measure.round_trip:.1f} ms in the median, {100 * measure.lost:.0f} % of {tries.count} lost"
+    return f"from {pair[0]} to {pair[1]} and back: {seen}{rate}"
+
+
 @fault
 def degrade(one: Side, other: Side, *, delay: str = "0ms", loss: float = 0.0, bandwidth: str = "") -> Degrade:
     """Make links bad: each packet so much later, such a share lost, so many bits a second (`3mbit`) each way."""
@@ -102,6 +113,8 @@ def _quality(delay: str, loss: float, bandwidth: str) -> Quality:
         raise ValueError(f"{bandwidth!r} is no bandwidth; write 3mbit or 500kbit")
     if not 0 <= loss < 1:
         raise ValueError(f"a loss of {loss} is no share of packets; write 0.1 for a tenth")
+    if 0 < loss < LEAST_LOSS:
+        raise ValueError(f"a loss of {loss} takes too long to be shown; write {LEAST_LOSS} or more")
     quality = Quality(seconds(delay), loss, float(rate[1]) * _UNITS[rate[2]] if rate else 0.0)
     if quality == Quality():
         raise ValueError("say how bad the link is: delay, loss or bandwidth")

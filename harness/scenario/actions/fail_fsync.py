@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import threading
 import time
 from dataclasses import dataclass
@@ -42,19 +43,23 @@ class FailFsync(Fault):
             raise ActionFailed(f"node {node.id} does not run")
         world.write(FaultChanged("fail_fsync", self.description, "begun", node=node.id))
         began, said = time.monotonic(), node.folder / _FILE
-        inject_into(strace, node.pid, said)
-        if not wait_until(lambda: bool(injected(said)), _FLUSHES_WITHIN_SECONDS):
-            raise ActionFailed(f"no fsync of node {node.id} failed within {_FLUSHES_WITHIN_SECONDS:g} s")
+        said.unlink(missing_ok=True)  # what failed before is no proof
+        tracer = inject_into(strace, node.pid, said)
+        wait_until(lambda: bool(injected(said)) or tracer.poll() is not None, _FLUSHES_WITHIN_SECONDS)
+        if not injected(said):
+            why = "strace ended" if tracer.poll() is not None else f"none failed within {_FLUSHES_WITHIN_SECONDS:g} s"
+            raise ActionFailed(f"no fsync of node {node.id} was made to fail: {why}")
         took = round(time.monotonic() - began, 3)
         world.write(FaultChanged("fail_fsync", self.description, "proved", took, injected(said), node.id))
 
 
-def inject_into(strace: str, pid: int, said: Path) -> None:
-    """Have calls of a process fail until it ends; strace ends with it, or with the harness."""
+def inject_into(strace: str, pid: int, said: Path) -> subprocess.Popen[bytes]:
+    """Have calls of a process fail until it ends; return strace, which ends with it, or with the harness."""
     command = [strace, "-f", "-qq", "-p", str(pid), "-e", f"trace={_CALLS}", "-e", f"inject={_CALLS}:error=EIO"]
     output = said.with_suffix(".out")
     started = spawn([*command, "-o", str(said)], cwd=said.parent, output=output, env=bare_environment())
     threading.Thread(target=started.wait, name="strace", daemon=True).start()  # takes its end, whenever it comes
+    return started
 
 
 def injected(said: Path) -> str:

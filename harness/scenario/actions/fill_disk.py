@@ -94,10 +94,15 @@ def move_to_memory(data: Path, free: int) -> None:
     before = data.with_name(f"{data.name}-before")
     data.rename(before)
     data.mkdir()
-    used = sum(path.lstat().st_blocks * 512 + _ROUNDED_UP for path in before.rglob("*"))
+    used = sum(_size(path.lstat()) for path in before.rglob("*"))
     mount_in_memory(data, used + free)
     shutil.copytree(before, data, dirs_exist_ok=True)
     shutil.rmtree(before)
+
+
+def _size(found: os.stat_result) -> int:
+    """Return how many bytes a copy takes at most: Kafka's indexes are sparse files, and a copy may be none."""
+    return max(found.st_size, found.st_blocks * 512) + _ROUNDED_UP
 
 
 def fill(data: Path) -> int:

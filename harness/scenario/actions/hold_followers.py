@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from dataclasses import dataclass
 
-from harness.scenario.monitors.host_not_starved import HostNotStarved
+from harness.scenario.holding import hold_node, release_node
 from harness.scenario.refs import current_leader
 from harness.scenario.steps import Fault
 from harness.scenario.verbs import action, fault
@@ -20,12 +18,11 @@ class HoldFollowers(Fault):
     description: str = "hold every voter but the leader (SIGSTOP)"
 
     def perform(self, world: World) -> None:
-        """Send SIGSTOP; that these nodes do not run is not the host's doing. Raises ActionFailed."""
-        leader, host = current_leader().find(world), world.monitor(HostNotStarved)
+        """Hold each, and see that it stands still. Raises ActionFailed."""
+        leader = current_leader().find(world)
         for node in world.cluster.voters:
             if node.id != leader and node.pid:
-                host.allow(node.id)
-                os.kill(node.pid, signal.SIGSTOP)
+                hold_node(node.id, world)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +33,9 @@ class ReleaseFollowers:
 
     def perform(self, world: World) -> None:
         """Send SIGCONT to all of them: one that was not held takes no notice. Raises ActionFailed."""
-        host = world.monitor(HostNotStarved)
         for node in world.cluster.voters:
             if node.pid:
-                os.kill(node.pid, signal.SIGCONT)
-                host.disallow(node.id)
+                release_node(node.id, world)
 
 
 @fault

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from harness.base.tails import tail
+from harness.base.tails import beginnings
 from harness.base.waiting import wait_until
 from harness.cluster.node import Node
 from harness.model.events import FaultChanged
@@ -20,6 +20,7 @@ from harness.scenario.world import ActionFailed, World
 
 _LOGS_WITHIN_SECONDS = 10.0
 _OFF_SECONDS = 5.0
+_LEAST_SECONDS = 30.0  # the newest line of a log may be some seconds old, and is no proof of less
 _STAMP = re.compile(rb"^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),\d{3}\]")  # harness.cluster.config.LOG_PATTERN, in UTC
 _SHIFT = re.compile(r"([+-])(\d.*)")
 
@@ -41,12 +42,12 @@ class SetClock(Fault):
         """Restart it, and see by its log what time it is there. Raises ActionFailed."""
         node = world.cluster.nodes[self.node.find(world)]
         node.environment = self._environment()
-        began = time.monotonic()
+        began, old_lines = time.monotonic(), node.log_file.stat().st_size if node.log_file.exists() else 0
         world.write(FaultChanged("set_clock", self.description, "begun", node=node.id))
         world.cluster.restart(node.id, new_addresses=False)
-        if not wait_until(lambda: self._is_so(node), _LOGS_WITHIN_SECONDS):
+        if not wait_until(lambda: self._is_so(node, old_lines), _LOGS_WITHIN_SECONDS):
             raise ActionFailed(f"the log of node {node.id} does not show that its clock is {self.shift:+g} s off")
-        took, off = round(time.monotonic() - began, 3), clock_shift(node)
+        took, off = round(time.monotonic() - began, 3), clock_shift(node, old_lines)
         status = "proved" if self.shift else "ended"
         world.write(FaultChanged("set_clock", self.description, status, took, f"its log is {off:+.0f} s off", node.id))
 
@@ -63,14 +64,17 @@ class SetClock(Fault):
             "DONT_FAKE_MONOTONIC": "1",  # its name up to 0.9.9
         }
 
-    def _is_so(self, node: Node) -> bool:
-        off = clock_shift(node)
+    def _is_so(self, node: Node, old_lines: int) -> bool:
+        off = clock_shift(node, old_lines)
         return off is not None and abs(off - self.shift) < _OFF_SECONDS
 
 
-def clock_shift(node: Node) -> float | None:
-    """Return how many seconds the newest line of a node's log is ahead of this host's clock; None without one."""
-    lines = tail(node.log_file)[1] if node.log_file.exists() else []
+def clock_shift(node: Node, old_lines: int) -> float | None:
+    """Return how many seconds the newest line of a node's log is ahead of this host's clock; None without one.
+
+    The first so many bytes of the log are of before.
+    """
+    lines = [line for _, line in beginnings(node.log_file, old_lines)] if node.log_file.exists() else []
     stamps = [found[1].decode() for line in lines if (found := _STAMP.match(line))]
     if not stamps:
         return None
@@ -83,4 +87,9 @@ def set_clock(node: NodeRef, by: str) -> SetClock:
     found = _SHIFT.fullmatch(by)
     if found is None:
         raise ValueError(f"{by!r} is no shift of a clock; write +30s or -5m")
-    return SetClock(node, seconds(found[2]) * (-1 if found[1] == "-" else 1))
+    shift = seconds(found[2]) * (-1 if found[1] == "-" else 1)
+    if 0 < abs(shift) < _LEAST_SECONDS:
+        raise ValueError(
+            f"a clock that is {by!r} off cannot be told from a slow log: write {_LEAST_SECONDS:g} s or more"
+        )
+    return SetClock(node, shift)

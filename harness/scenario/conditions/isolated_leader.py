@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from harness.cluster import probes
 from harness.cluster.probes import Quorum
+from harness.cluster.protocol import Unreachable
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Sample
 from harness.scenario.verbs import condition
@@ -28,7 +29,10 @@ class HasUncommittedTail:
     def sample(self, world: World) -> Sample:
         """Ask it alone; several no-ops in a row are a tail, a single one may be on its way."""
         node = self.node.find(world)
-        quorum = own_account(world, node)
+        try:
+            quorum = _own_account(world, node)
+        except Unreachable as error:
+            return Sample(False, {"unreachable": str(error)}, testable=False)
         end = quorum.voters.get(node, -1)
         tail = end - quorum.high_watermark
         detail = {"log_end_offset": end, "high_watermark": quorum.high_watermark, "epoch": quorum.epoch}
@@ -48,20 +52,21 @@ class HasGivenUp:
         return f"{self.node.description} does not take itself for the leader any more"
 
     def sample(self, world: World) -> Sample:
-        """Ask it alone; a node that does not answer says nothing."""
+        """Ask it alone; a node that does not answer, or takes too long, says nothing."""
         node = self.node.find(world)
-        quorum = own_account(world, node)
-        answers = probes.answers(world.cluster.controllers[node])
-        detail = {"leader": quorum.leader, "epoch": quorum.epoch, "answers": answers}
-        return Sample(answers and quorum.leader != node, detail, testable=answers)
+        try:
+            quorum = _own_account(world, node)
+        except Unreachable as error:
+            return Sample(False, {"unreachable": str(error)}, testable=False)
+        return Sample(quorum.leader != node, {"leader": quorum.leader, "epoch": quorum.epoch})
 
 
 _ON_ITS_WAY = 1
 
 
-def own_account(world: World, node: int) -> Quorum:
-    """Return what one controller says of the quorum as its leader; an empty account where it is none."""
-    return probes.describe_quorum(world.cluster.wire, [world.cluster.controllers[node]])
+def _own_account(world: World, node: int) -> Quorum:
+    """Return what one controller says of the quorum as its leader, empty where it is none. Raises Unreachable."""
+    return probes.own_account(world.cluster.wire, world.cluster.controllers[node])
 
 
 @condition

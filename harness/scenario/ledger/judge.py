@@ -18,6 +18,7 @@ class Findings:
     - `reordered`: there, in a partition in which a record that was sent later lies before it.
     - `unacknowledged`: consumed or there without ever having been acknowledged, which is no fault: an answer was lost.
     - `vanished`: consumed, and not there in the end.
+    - `changed`: consumed at a place, and in the end elsewhere only.
     - `foreign`: consumed or there, and never sent.
     - `misplaced`: there, and not where the broker said.
     - `aborted`: consumed or there, of a transaction that was aborted.
@@ -31,6 +32,7 @@ class Findings:
     reordered: tuple[int, ...] = ()
     unacknowledged: tuple[int, ...] = ()
     vanished: tuple[int, ...] = ()
+    changed: tuple[int, ...] = ()
     foreign: tuple[int, ...] = ()
     misplaced: tuple[int, ...] = ()
     aborted: tuple[int, ...] = ()
@@ -50,6 +52,7 @@ def judge(history: History) -> Findings:
         reordered=_sorted(_out_of_order(history)),
         unacknowledged=_sorted(number for number in known & history.sent.keys() if number not in history.acknowledged),
         vanished=_sorted(seen - counts.keys()),
+        changed=_sorted(number for number in _read_elsewhere(history) if counts[number]),
         foreign=_sorted(known - history.sent.keys()),
         misplaced=_sorted(_misplaced(history)),
         aborted=_sorted(number for number in known if _ending(history, number) is Ended.ABORTED),
@@ -90,6 +93,11 @@ def _out_of_order(history: History) -> set[int]:
     return found
 
 
+def _read_elsewhere(history: History) -> set[int]:
+    """Return what a consumer read at a place at which it does not lie in the end."""
+    return {number for _, number in set(history.seen) - set(history.stored)}
+
+
 def _misplaced(history: History) -> set[int]:
     places = defaultdict(set)
     for place, number in history.stored:
@@ -99,10 +107,14 @@ def _misplaced(history: History) -> set[int]:
 
 
 def _torn(history: History, counts: Counter[int]) -> set[int]:
-    """Return transactions that are there in part: the whole of one is all that was acknowledged of it."""
+    """Return transactions that are there in part.
+
+    The whole of one that was committed is all that was sent in it, as a commit waits for every answer. Of another it is
+    all that was acknowledged.
+    """
     members = defaultdict(list)
     for number, transaction in history.sent.items():
-        if transaction != NO_TRANSACTION and number in history.acknowledged:
+        if transaction != NO_TRANSACTION and (number in history.acknowledged or _counts(history, number)):
             members[transaction].append(counts[number] > 0)
     return {transaction for transaction, there in members.items() if any(there) and not all(there)}
 
@@ -121,13 +133,15 @@ _NAMED = 5
 def violations(findings: Findings, *, idempotent: bool, binding: bool = True) -> tuple[str, ...]:
     """Return in sentences what no build may do, beside losing records and writing them twice.
 
-    Without idempotence a retry may put a record behind later ones. What was seen may vanish, and a watermark recede,
-    where no loss is binding: with acks=1 a leader that goes takes both with it.
+    Without idempotence a retry may put a record behind later ones. What was seen may vanish or be another record, and a
+    watermark recede, where no loss is binding: with acks=1 a leader that goes takes both with it, and of a record that
+    was written twice the copy whose place was told.
     """
     wrong = (
         ("were consumed and are gone", findings.vanished if binding else ()),
+        ("do not lie where they were consumed", findings.changed if binding else ()),
         ("were never sent", findings.foreign),
-        ("do not lie where the broker said", findings.misplaced),
+        ("do not lie where the broker said", findings.misplaced if binding else ()),
         ("can be read although they were aborted", findings.aborted),
         ("lie behind records that were sent later", findings.reordered if idempotent else ()),
         ("are there twice in spite of idempotence", findings.duplicated if idempotent else ()),

@@ -96,10 +96,11 @@ class LedgerClient(Client):
         self._ledger = Ledger(file)
         self._number = 0
         self._due = 0.0
+        self._unseen = "its consumer did not end"
 
     def work(self) -> None:
         """Produce until stopped, and consume meanwhile."""
-        consumer = threading.Thread(target=self._consume, name=f"{self.name} consumer", daemon=True)
+        consumer = threading.Thread(target=self._watch, name=f"{self.name} consumer", daemon=True)
         consumer.start()
         self._due = time.monotonic()
         if self._load.promise.transactional:
@@ -169,6 +170,15 @@ class LedgerClient(Client):
         producer.commit_transaction(_TRANSACTION_SECONDS)
         return Ended.COMMITTED
 
+    def _watch(self) -> None:
+        """Consume, and remember whether that went well: what nobody saw says nothing about what can be seen."""
+        try:
+            self._consume()
+        except (KafkaException, ValueError) as error:
+            self._unseen = f"its consumer failed: {error}"
+        else:
+            self._unseen = ""
+
     def _consume(self) -> None:
         """Read all partitions from their beginning until stopped; what cannot be read now is read later."""
         isolation = "read_committed" if self._load.promise.transactional else "read_uncommitted"
@@ -223,8 +233,14 @@ class LedgerClient(Client):
             violations(found, idempotent=self._load.promise.idempotent, binding=binding),
             f"{len(history.sent)} sent, {len(history.seen)} consumed, {len(found.unacknowledged)} without an answer, "
             f"{history.setbacks} setbacks of a high watermark{told}",
+            self._why_unseen(),
             binding=binding,
         )
+
+    def _why_unseen(self) -> str:
+        """Return why it is not known what consumers were given; empty where it is."""
+        nothing = self._ledger.history.acknowledged and not self._ledger.history.seen
+        return self._unseen or ("its consumer saw nothing" if nothing else "")
 
     def unread(self, why: str) -> ClientReport:
         """Return a report that says why nothing could be compared; what was acknowledged is known all the same."""
