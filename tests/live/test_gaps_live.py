@@ -42,8 +42,10 @@ def verified(folder: Path, *words: str) -> dict[tuple[str, str], str]:
 
 def test_the_incident_loses_stock_after_every_configured_address_was_tried_and_not_the_patch(tmp_path):
     shown = verified(tmp_path, "--scenario", "voters-replaced", "--arms", "base,on")
-    assert shown[("voters-replaced", "stock")] == said_of("voters-replaced", "stock") == "FAILED(observer_recovers)"
-    assert shown[("voters-replaced", "patched-on")] == said_of("voters-replaced", "dynamic-bootstrap") == "PASSED"
+    assert shown == {
+        ("voters-replaced", "stock"): "FAILED(observer_recovers)",
+        ("voters-replaced", "patched-on"): "PASSED",
+    }
     folder = tmp_path / "run" / "runs" / "voters-replaced" / "stock" / "1"
     reason = json.loads((folder / "result.json").read_text())["reason"]
     assert "it warned that 3 of the 3 addresses of its configuration cannot be reached" in reason
