@@ -191,10 +191,7 @@ class Node:
         self._starts += 1
         self._life_began = self.log_file.stat().st_size if self.log_file.is_file() else 0
         properties = self.folder / ("server.properties" + (f".{self._starts}" if self._starts > 1 else ""))
-        properties.write_text(
-            config.server_properties(self.config, self.data_dir, self._overlay()),
-            encoding="utf-8",
-        )
+        properties.write_text(config.server_properties(self.config, self.data_dir, self._overlay()), encoding="utf-8")
         logging = self.folder / self._launch.line.logging.file
         logging.write_text(config.logging_text(self._launch.line), encoding="utf-8")
         self._process = self._spawn(
