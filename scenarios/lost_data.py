@@ -70,7 +70,11 @@ def lost_data(plan, cluster, *_):
         topic = f"{identity}-disk"
         with plan.phase(f"the last one in sync returns with nothing, by the {identity} directory id"):
             leave_alone(plan, topic, first, second)
-            plan.do(wipe(first, identity=identity), start(first), start(second))
+            plan.do(wipe(first, identity=identity), start(first))
+            plan.guard(is_up(), within=BACK)
+            plan.do(
+                start(second)
+            )  # with another directory id the next broker that is unfenced brings an election about
             plan.guard(is_up(), within=BACK)
             plan.expect(led_by(topic, first), within=BACK, named=f"{identity}_disk_leads_with_nothing")
             plan.guard(in_sync(topic, first, second), within=BACK)
