@@ -71,9 +71,13 @@ def lost_data(plan, cluster, *_):
         with plan.phase(f"the last one in sync returns with nothing, by the {identity} directory id"):
             leave_alone(plan, topic, first, second)
             plan.do(wipe(first, identity=identity), start(first))
+            plan.guard(is_up(), within=BACK)
+            plan.do(
+                start(second)
+            )  # with another directory id the next broker that is unfenced brings an election about
+            plan.guard(is_up(), within=BACK)
             plan.expect(led_by(topic, first), within=BACK, named=f"{identity}_disk_leads_with_nothing")
-            plan.do(start(second))
-            plan.guard(is_up(), in_sync(topic, first, second), within=BACK)
+            plan.guard(in_sync(topic, first, second), within=BACK)
             expect_lost(plan, topic, 35)
 
 
