@@ -12,7 +12,7 @@ from harness.scenario.actions.old_tools import TopicTool, add_partitions_by_old_
 from harness.scenario.actions.restart import restart
 from harness.scenario.actions.start import start_all
 from harness.scenario.actions.topic_ids import RememberId, change_controller, remember_id, remember_no_id
-from harness.scenario.actions.write_records import count_lost, write, write_if_possible
+from harness.scenario.actions.write_records import count_lost, write
 from harness.scenario.conditions.has_logged import has_logged
 from harness.scenario.conditions.is_up import is_up
 from harness.scenario.conditions.leadership import has_leader
@@ -59,7 +59,10 @@ def change(plan: Plan) -> None:
 
 def lose_id(plan: Plan) -> None:
     """Have partitions added by the old tool: nobody notices that ZooKeeper has lost the id."""
-    plan.do(add_partitions_by_old_tool(TOPIC, _ALL), write(TOPIC, 100))
+    plan.do(add_partitions_by_old_tool(TOPIC, _ALL))
+    unnoticed = f"{OLD}/{NONE}"  # 2.8 has no file before another controller has spoken of the topic
+    plan.guard(ids_are(TOPIC, zookeeper=NONE, first=unnoticed, added=unnoticed), within=_IDS)
+    plan.do(write(TOPIC, 100))
 
 
 def come_about(plan: Plan, **settings: str) -> tuple[NodeRef, NodeRef, NodeRef]:
@@ -79,15 +82,6 @@ def come_about(plan: Plan, **settings: str) -> tuple[NodeRef, NodeRef, NodeRef]:
             plan.guard(ids_are(TOPIC, zookeeper="new", first="old", added="old"), within=_IDS)
         plan.guard(has_logged(brokers[0], REFUSES), within=_IDS)
     return brokers
-
-
-def restart_each(plan: Plan, *brokers: NodeRef, writing: int = 0) -> None:
-    """Restart one broker after the other, and write before each where that can be."""
-    for broker in brokers:
-        if writing:
-            plan.do(write_if_possible(TOPIC, writing))
-        plan.do(restart(broker))
-        plan.guard(is_up(), within=_UP)
 
 
 def expect_healed(plan: Plan, *brokers: NodeRef, ids: str, named: str) -> None:

@@ -20,7 +20,7 @@ from harness.toolbox.lockfile import Purpose
 pytestmark = [pytest.mark.live, pytest.mark.clusters]
 
 INCIDENTS = ("topic-id-lost", "topic-id-mixed", "topic-id-kept", "topic-id-before-ids")
-REPAIRS = ("topic-id-files-deleted", "topic-id-file-deleted", "topic-id-unclean", "topic-id-rolled")
+REPAIRS = ("topic-id-file-deleted", "topic-id-unclean")
 
 
 @pytest.fixture(scope="module")

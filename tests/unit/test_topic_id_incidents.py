@@ -17,8 +17,6 @@ from harness.scenario.actions.topic_ids import (
     remember_id,
     remember_no_id,
 )
-from harness.scenario.actions.write_records import write_if_possible
-from harness.scenario.conditions.lost_records import lost_some
 from harness.scenario.conditions.topic_ids import (
     all_in_sync,
     answered,
@@ -161,10 +159,6 @@ def test_a_line_is_that_of_every_node(tmp_path):
     assert not runs_line("2.8").sample(here).ok
 
 
-def test_some_are_lost_when_one_is(tmp_path):
-    assert [lost_some("t").sample(world(tmp_path, X, [], lost={"t": n})).ok for n in (0, 1)] == [False, True]
-
-
 def test_an_id_is_remembered_with_the_number_of_partitions(tmp_path, monkeypatch):
     here = world(tmp_path, X, [(X, X), (X, X)])
     remember_id("t").perform(here)
@@ -184,26 +178,12 @@ def test_the_controller_is_changed_once(tmp_path):
 def test_files_are_deleted_by_hand_of_one_topic_on_one_broker(tmp_path):
     here = world(tmp_path, X, [(X, X), (X, X)])
     data = here.cluster.nodes[0].data_dir
-    for folder in (data / "t-0", data / "t-1"):
-        (folder / "leader-epoch-checkpoint").write_text("0\n0\n")
-    delete_id_files("t", FIRST, epochs=False).perform(here)
-    assert [sorted(each.name for each in (data / name).iterdir()) for name in ("t-0", "t-1")] == [
-        ["leader-epoch-checkpoint"]
-    ] * 2
+    broker_disk(data, 0, {"other-0": X})
+    (data / "t-0" / "leader-epoch-checkpoint").write_text("0\n0\n")
     delete_id_files("t", FIRST).perform(here)
-    assert list((data / "t-0").iterdir()) == []
-    assert look_at_ids(here, "t").disks[1] == {0: X, 1: X}
-
-
-def test_a_write_that_is_refused_goes_on_and_counts_for_nothing(tmp_path, monkeypatch):
-    here = world(tmp_path, X, [], written={"t": 5})
-    monkeypatch.setattr("harness.scenario.actions.write_records.Write.perform", refuse)
-    write_if_possible("t", 3).perform(here)
-    assert (here.written, here.notes) == ({"t": 5}, ["not written: no"])
-
-
-def refuse(self, world):
-    raise ActionFailed("no")
+    assert [each.name for each in (data / "t-0").iterdir()] == ["leader-epoch-checkpoint"]
+    assert look_at_ids(here, "t").disks == {0: {0: "", 1: ""}, 1: {0: X, 1: X}}
+    assert (data / "other-0" / "partition.metadata").exists()
 
 
 def test_a_cluster_without_zookeeper_is_a_sentence():
@@ -220,10 +200,8 @@ def test_the_suite_has_the_incident_who_is_immune_and_every_repair():
     assert sorted(name for name, each in load_all().items() if "topic-ids" in each.suites) == [
         "topic-id-before-ids",
         "topic-id-file-deleted",
-        "topic-id-files-deleted",
         "topic-id-kept",
         "topic-id-lost",
         "topic-id-mixed",
-        "topic-id-rolled",
         "topic-id-unclean",
     ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from harness.cluster.protocol import Unreachable
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Fault
-from harness.scenario.topic_ids import EPOCHS, FILE, in_zookeeper, look_at_ids
+from harness.scenario.topic_ids import FILE, in_zookeeper, look_at_ids
 from harness.scenario.verbs import action, fault
 from harness.scenario.world import ActionFailed, FirstId, World
 
@@ -62,26 +62,22 @@ class ChangeController(Fault):
 
 @dataclass(frozen=True, slots=True)
 class DeleteIdFiles:
-    """Delete files of a topic's directories by hand, whether their broker runs or not."""
+    """Delete the file of each of a topic's directories by hand, whether their broker runs or not."""
 
     topic: str
     nodes: tuple[NodeRef, ...]
-    epochs: bool
 
     @property
     def description(self) -> str:
         """The action as a clause."""
-        files = f"{FILE} and {EPOCHS}" if self.epochs else FILE
-        return f"delete {files} of “{self.topic}” on {', '.join(node.description for node in self.nodes)}"
+        return f"delete {FILE} of “{self.topic}” on {', '.join(node.description for node in self.nodes)}"
 
     def perform(self, world: World) -> None:
-        """Delete them; the files of partitions, and nothing of Kafka's own."""
-        names = (FILE, EPOCHS) if self.epochs else (FILE,)
+        """Delete them."""
         for node in self.nodes:
             data = world.cluster.nodes[node.find(world)].data_dir
             for folder in data.glob(f"{self.topic}-*"):
-                for name in names:
-                    (folder / name).unlink(missing_ok=True)
+                (folder / FILE).unlink(missing_ok=True)
 
 
 @action
@@ -103,6 +99,6 @@ def change_controller() -> ChangeController:
 
 
 @action
-def delete_id_files(topic: str, *nodes: NodeRef, epochs: bool = True) -> DeleteIdFiles:
-    """Delete a topic's partition.metadata by hand, and its leader epochs with it, on brokers that run or not."""
-    return DeleteIdFiles(topic, nodes, epochs)
+def delete_id_files(topic: str, *nodes: NodeRef) -> DeleteIdFiles:
+    """Delete a topic's partition.metadata by hand, on brokers that run or not."""
+    return DeleteIdFiles(topic, nodes)

@@ -51,25 +51,6 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
-class WriteIfPossible:
-    """Write so many more, and go on where one is not acknowledged."""
-
-    write: Write
-
-    @property
-    def description(self) -> str:
-        """The action as a clause."""
-        return f"{self.write.description}, if that can be"
-
-    def perform(self, world: World) -> None:
-        """Try it once."""
-        try:
-            self.write.perform(world)
-        except ActionFailed as error:
-            world.note(f"not written: {error}")
-
-
-@dataclass(frozen=True, slots=True)
 class CountLost:
     """Read the topic back, and count which acknowledged records are gone."""
 
@@ -96,12 +77,6 @@ class CountLost:
 def write(topic: str, records: int, *, acks: str = "all") -> Write:
     """Write so many records to a topic's partition, and wait until each is acknowledged."""
     return Write(topic, records, acks)
-
-
-@action
-def write_if_possible(topic: str, records: int, *, acks: str = "all") -> WriteIfPossible:
-    """Write so many records as `write` does, but go on where one is not acknowledged."""
-    return WriteIfPossible(Write(topic, records, acks))
 
 
 @action

@@ -29,30 +29,6 @@ class Lost:
         return Sample(lost == self.records, {"lost": lost, "written": written}, problem=f"{lost} of {written} are gone")
 
 
-@dataclass(frozen=True, slots=True)
-class LostSome:
-    """Some records were gone when they were last counted: how many is a matter of luck."""
-
-    name: ClassVar[str] = "lost_some"
-    topic: str
-
-    @property
-    def description(self) -> str:
-        """The condition as a clause."""
-        return f"acknowledged records of “{self.topic}” are gone"
-
-    def sample(self, world: World) -> Sample:
-        """Look at the last count."""
-        lost, written = world.lost.get(self.topic, 0), len(world.account(self.topic).acknowledged)
-        return Sample(lost > 0, {"lost": lost, "written": written}, problem=f"none of {written} is gone")
-
-
-@condition
-def lost_some(topic: str) -> LostSome:
-    """Some of the acknowledged records were gone at the last `count_lost`, however many."""
-    return LostSome(topic)
-
-
 @condition
 def lost(topic: str, records: int) -> Lost:
     """Exactly so many of the acknowledged records were gone at the last `count_lost`."""
