@@ -19,6 +19,11 @@ def sentence(check: TopicIdCheck) -> str:
     """Return the answer in a sentence."""
     if check.answer is Answer.HEALTHY:
         same = check.counts.get(IdState.EQUAL, 0)
+        if not same:
+            count = counted_directories(check.compared)
+            return (
+                f"Healthy: no id in {count} of {brokers(check.brokers)} differs from {check.source}; {_others(check)}."
+            )
         rest = check.directories - same
         more = f"; {_others(check)}" if rest else ""
         return (

@@ -53,6 +53,11 @@ def test_data_directories_are_read_as_kafka_reads_a_list():
     assert ([str(path) for path in found.data], found.zookeeper) == (["/a", "/b"], "zk:2181")
 
 
+def test_a_folder_is_named_as_kafka_decodes_it_which_is_never_utf8(tmp_path):
+    (tmp_path / "s").write_text(f"{ZK}log.dirs=/\u00e9\n", encoding="utf-8")
+    assert str(read_broker_config(tmp_path / "s").data[0]) == "/\u00c3\u00a9"
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

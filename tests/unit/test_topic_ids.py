@@ -197,7 +197,8 @@ def test_a_topic_without_ids_on_either_side_is_healthy(tmp_path):
 def test_a_missing_file_is_told_and_is_no_mismatch(tmp_path):
     found = check_one(tmp_path, zookeeper(topic("t", X, (1,))), {"t-0": None})
     assert (states(found), found.answer) == ({IdState.MISSING_FILE: 1}, Answer.HEALTHY)
-    assert sentence(found).endswith("has; missing file: 1.")
+    assert sentence(found).startswith("Healthy: no id in 1 directory of broker 1 differs from ZooKeeper at zk:2181;")
+    assert sentence(found).endswith("; missing file: 1.")
 
 
 def test_directories_of_no_topic_no_partition_and_no_replica_are_orphans(tmp_path):
