@@ -120,6 +120,11 @@ def look(at, *fetched, slow=1.0, epoch=3):
     return Looked(at, 0, epoch, dict(enumerate((-1.0, *fetched))), slow, line=7)
 
 
+def by_own_clock(looked, ahead):
+    """A look with the leader's own entry, by a clock that is so many seconds ahead."""
+    return replace(looked, fetched={**looked.fetched, looked.leader: looked.at + ahead})
+
+
 SILENT = [look(1003.0, 1003.0, 1003.0), look(1010.0, 1003.0, 1003.0), look(1011.5, 1003.0, 1003.0)]
 FOLLOWS = begin(state(FOLLOWER, 3, 0))
 
@@ -199,6 +204,53 @@ FORGED = {
         "one_leader_per_epoch",
         history([], [begin(state(FOLLOWER, 3, 0))], [begin(state(FOLLOWER, 3, 1))]),
     ),
+    "a node that resigned from an epoch and one that is followed in it": (
+        "one_leader_per_epoch",
+        history([begin(state(RESIGNED, 3))], [], [begin(state(FOLLOWER, 3, 1))]),
+    ),
+    "a node that only knows of a leader knows another one": (
+        "one_leader_per_epoch",
+        history([begin(state(UNATTACHED, 3, leader=0, of_4=True))], [begin(state(FOLLOWER, 3, 2))]),
+    ),
+    "a follower votes in an epoch that has a leader": (
+        "vote_is_permitted",
+        history([begin(state(FOLLOWER, 3, 0)), granted(3, 2)]),
+    ),
+    "a leader that resigned votes in its epoch": (
+        "vote_is_permitted",
+        history([begin(state(RESIGNED, 3)), granted(3, 2)]),
+    ),
+    "a node votes in an epoch before its own": (
+        "vote_is_permitted",
+        history([begin(state(FOLLOWER, 5, 1)), granted(2, 2)]),
+    ),
+    "a leader begins without what was committed before": (
+        "leader_completeness",
+        history([*elected(3), counted(100, dict.fromkeys(VOTERS, 100))], elected(4, node=1)),
+    ),
+    "a follower cuts off what was committed for an earlier process": (
+        "no_truncation_of_committed",
+        history([high(100), Booted, begin(state(UNATTACHED, 5)), cut(50)]),
+    ),
+    "a later snapshot is of an earlier epoch": ("snapshots_are_committed", history([kept(10, 5)], [kept(20, 3)])),
+    "a leader stays that nobody but an observer's fetch of a snapshot was seen by": (
+        "check_quorum",
+        history(elected(3), [FOLLOWS], [], [later(3, kept(5, 1, fetched=True))], looks=SILENT),
+    ),
+    "a leader stays for long after a voter began to fetch a snapshot": (
+        "check_quorum",
+        history(
+            elected(3),
+            [FOLLOWS, later(3, kept(5, 1, fetched=True))],
+            looks=[look(1003.0 + more, 1003.0, 1003.0) for more in range(60)],
+        ),
+    ),
+    "a leader whose clock is ahead stays": (
+        "check_quorum",
+        history(
+            elected(3), [FOLLOWS], looks=[by_own_clock(look(1003.0 + more, 1303.0, 1303.0), 300) for more in range(20)]
+        ),
+    ),
     "a high watermark falls": ("high_watermark_never_falls", history([high(12), high(14), high(13)])),
     "a leader commits what one of three has": ("committed_by_majority", history([counted(14, {0: 14, 1: 13, 2: -1})])),
     "a leader commits with two of four": (
@@ -248,7 +300,7 @@ FORGED = {
     "a controller never becomes active": (
         "active_controller_leads",
         history(
-            [*elected(1), Booted, *elected(3)[:3], later(60, high(20))],
+            [*elected(1)[:2], active(1), Booted, *elected(3)[:3], later(60, high(20))],
             [begin(state(UNATTACHED, 1, voted=0)), step(state(UNATTACHED, 1), state(UNATTACHED, 3, voted=0))],
             over=True,
         ),
@@ -294,6 +346,20 @@ ALLOWED = {
     "a segment that was written to when the start moved to its end": history(
         [begins_at(50)], files=[Files(0, 2000.0, segments=(30, 50, 60), snapshots=(50,))]
     ),
+    "a leader's clock is behind, and all fetch from it": history(
+        elected(3),
+        [FOLLOWS],
+        looks=[by_own_clock(look(1003.0 + more, 703.0 + more, 703.0 + more), -300) for more in range(20)],
+    ),
+    "a voter's disk was emptied with what a leader had committed": history(
+        [*elected(3), counted(100, dict.fromkeys(VOTERS, 100)), kept(90, 3)], [DiskReplaced, *elected(4, node=1)]
+    ),
+    "a node that lost its leader votes in the next epoch": history(
+        [begin(state(FOLLOWER, 3, 0)), step(state(FOLLOWER, 3, 0), state(UNATTACHED, 4)), granted(4, 2)]
+    ),
+    "a process cuts off all below a snapshot that is older than what another knew": history(
+        [high(100), Booted, cut(50, whole=True)]
+    ),
     "a high watermark is lower in another process": history([high(14), Booted, high(12)]),
     "a follower cuts off an uncommitted tail": history([high(14), cut(14), high(15)]),
     "an uncommitted voter change is cut off, and another takes its place": history(
@@ -329,7 +395,7 @@ ALLOWED = {
     ),
     "a leader whose log has not been read": history([], [FOLLOWS], looks=SILENT),
     "a leader whose voter fetches a snapshot": history(
-        elected(3), [FOLLOWS, later(3, kept(5, 1, fetched=True))], looks=SILENT
+        elected(3), [FOLLOWS, later(6, kept(5, 1, fetched=True))], looks=SILENT
     ),
     "the only voter, from whom nobody needs to fetch": history(
         elected(3), [FOLLOWS], looks=[replace(each, fetched={0: -1.0}) for each in SILENT]

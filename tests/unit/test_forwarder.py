@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.cluster.runtime.forwarder import Link, links_of
+from harness.cluster.runtime.links import Quality
+from harness.cluster.runtime.network import AGAIN_SECONDS
 
 SIZES = st.lists(st.integers(20, 1500), min_size=1, max_size=50)
 
@@ -45,3 +47,13 @@ def test_links_are_known_by_the_addresses_in_a_packet():
     links = links_of(json.dumps([said]).encode())
     assert links[socket.inet_aton("192.0.2.10") + socket.inet_aton("192.0.2.11")].departure(0.0, 1) == 0.2
     assert len(links) == 1
+
+
+@given(st.floats(0.0, 1.0), st.floats(0.01, 0.9))
+def test_silence_on_a_bad_link_lasts_no_longer_than_it_says_but_by_a_wonder(delay, loss):
+    seconds = Quality(delay, loss).seen_within
+    assert loss ** ((seconds - delay) / AGAIN_SECONDS) < 1.01e-6
+
+
+def test_a_narrow_link_may_be_silent_for_as_long_as_its_queue_is():
+    assert Quality(bits_per_second=1e6).seen_within > 1.0

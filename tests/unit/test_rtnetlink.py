@@ -1,11 +1,15 @@
 """What the kernel is asked: messages of rtnetlink, byte by byte, and what its answers mean."""
 
 import errno
+import socket
 import struct
+from types import SimpleNamespace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.cluster.runtime import rtnetlink
 from harness.cluster.runtime.rtnetlink import (
     Message,
     Rule,
@@ -95,3 +99,13 @@ def test_a_kernel_without_a_feature_is_told_from_one_that_refuses():
 
 def test_messages_are_records():
     assert Message(1, 2, b"x") == Message(1, 2, b"x")
+
+
+def test_a_kernel_that_does_not_answer_is_waited_for_only_so_long(monkeypatch):
+    near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    with near, far:
+        silent = SimpleNamespace(send=near.send, recv=near.recv, settimeout=near.settimeout, bind=lambda _: None)
+        monkeypatch.setattr(rtnetlink.socket, "socket", lambda *_: silent)
+        monkeypatch.setattr(rtnetlink, "_ANSWER_SECONDS", 0.01)
+        with pytest.raises(TimeoutError):
+            rtnetlink.Rtnetlink().ask([add_rule(CUT)])

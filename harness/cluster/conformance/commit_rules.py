@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from harness.cluster.conformance.history import History, Violation
 from harness.cluster.conformance.observations import (
@@ -18,6 +19,7 @@ from harness.cluster.metadata_log.broken import HIGH_WATERMARK_NEVER_FALLS
 
 COMMITTED_BY_MAJORITY = "committed_by_majority"
 OWN_EPOCH_COMMITTED_FIRST = "own_epoch_committed_first"
+LEADER_COMPLETENESS = "leader_completeness"
 NO_TRUNCATION_OF_COMMITTED = "no_truncation_of_committed"
 SNAPSHOTS_ARE_COMMITTED = "snapshots_are_committed"
 
@@ -55,21 +57,75 @@ def own_epoch_committed_first(history: History) -> Iterator[Violation]:
                 yield Violation(OWN_EPOCH_COMMITTED_FIRST, reason, (said.place,))
 
 
-def no_truncation_of_committed(history: History) -> Iterator[Violation]:
-    """A follower cuts off nothing below its high watermark (KafkaMetadataLog.truncateToEndOffset)."""
+def leader_completeness(history: History) -> Iterator[Violation]:
+    """A leader begins with all that was committed in earlier epochs (Raft §5.4.3): its epoch starts behind that.
+
+    A voter that lost its disk has voted for leaders without what it had.
+    """
+    if not history.voters_kept_disks:
+        return
+    committed = _committed(history)
+    for step in history.of(Transitioned):
+        state, node = step.state, step.place.node
+        if state.kind == LEADER and state.start >= 0:
+            before = (most for epoch, most in committed.items() if epoch < state.epoch)
+            most = max(before, key=lambda each: each.offset, default=None)
+            if most is not None and most.offset > state.start:
+                story = f"node {node} leads epoch {state.epoch} from offset {state.start} on"
+                reason = f"{story}, and node {most.place.node} had committed all below {most.offset} before"
+                yield Violation(LEADER_COMPLETENESS, reason, (step.place, most.place))
+
+
+def _committed(history: History) -> dict[int, Counted]:
+    """Return the most that a leader called committed in each epoch."""
+    found: dict[int, Counted] = {}
     for life in history.lives():
-        high: HighWatermarkMoved | None = None
+        epoch = -1
+        for said in life.said:
+            if isinstance(said, Transitioned):
+                epoch = said.state.epoch if said.state.kind == LEADER else -1
+            elif isinstance(said, Counted) and epoch >= 0:
+                found[epoch] = max(found.get(epoch, said), said, key=lambda each: each.offset)
+    return found
+
+
+def no_truncation_of_committed(history: History) -> Iterator[Violation]:
+    """A follower cuts off nothing below its high watermark (KafkaMetadataLog.truncateToEndOffset).
+
+    Nor below that of an earlier process on its disk, which it has forgotten; but for a snapshot it gives all of it up.
+    """
+    highest: dict[tuple[int, int], HighWatermarkMoved] = {}
+    for life in history.lives():
+        before = highest.get((life.node, life.disk))
+        own: HighWatermarkMoved | None = None
         for said in life.said:
             if isinstance(said, HighWatermarkMoved):
-                high = said
-            elif isinstance(said, Truncated) and high is not None and said.offset < high.offset:
+                own = said
+                before = said if before is None or before.offset < said.offset else before
+                highest[life.node, life.disk] = before
+                continue
+            high = own if isinstance(said, Truncated) and said.whole else before
+            if isinstance(said, Truncated) and high is not None and said.offset < high.offset:
                 story = f"node {life.node} truncated its log to {said.offset}, below its high watermark {high.offset}"
                 yield Violation(NO_TRUNCATION_OF_COMMITTED, story, (said.place, high.place))
 
 
 def snapshots_are_committed(history: History) -> Iterator[Violation]:
-    """A node writes snapshots of what is committed (SnapshotGenerator), and those that end alike are of one epoch."""
+    """A node writes snapshots of what is committed (SnapshotGenerator).
+
+    Those that end alike are of one epoch, and one that ends later is of no earlier epoch.
+    """
     epochs: dict[int, tuple[int, Place]] = {}
+    yield from _of_every_life(history, epochs)
+    if history.voters_kept_disks:
+        for (low, before), (high, after) in pairwise(sorted(epochs.items())):
+            if after[0] < before[0]:
+                story = f"the snapshot up to {low} is of epoch {before[0]} for node {before[1].node}"
+                reason = f"{story}, and that up to {high} of epoch {after[0]} for node {after[1].node}"
+                yield Violation(SNAPSHOTS_ARE_COMMITTED, reason, (after[1], before[1]))
+
+
+def _of_every_life(history: History, epochs: dict[int, tuple[int, Place]]) -> Iterator[Violation]:
     for life in history.lives():
         high = -1
         for said in life.said:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from harness.cluster.conformance.history import History, Violation
 from harness.cluster.conformance.observations import (
     CANDIDATE,
-    FOLLOWER,
     LEADER,
+    RESIGNED,
     Place,
     Transitioned,
     Unseen,
@@ -19,6 +19,7 @@ from harness.cluster.metadata_log.broken import ONE_LEADER_PER_EPOCH
 
 ONE_VOTE_PER_EPOCH = "one_vote_per_epoch"
 ELECTED_BY_MAJORITY = "elected_by_majority"
+VOTE_IS_PERMITTED = "vote_is_permitted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,33 @@ def one_vote_per_epoch(history: History) -> Iterator[Violation]:
         if known.candidate != vote.candidate:
             story = f"node {node} voted for node {known.candidate} and for node {vote.candidate} in epoch {vote.epoch}"
             yield Violation(ONE_VOTE_PER_EPOCH, story, (vote.place, known.place))
+
+
+def vote_is_permitted(history: History) -> Iterator[Violation]:
+    """A node votes in no epoch before its own, and in its own only while it knows no leader (EpochState.canGrantVote).
+
+    Pre-votes bind nobody, and are not asked for here.
+    """
+    for life in history.lives():
+        now: Transitioned | None = None
+        for said in life.said:
+            if isinstance(said, Transitioned):
+                now = said
+            elif isinstance(said, VoteGranted) and now is not None and (why := _why_not(said, now)):
+                story = f"node {life.node} voted for node {said.candidate} in epoch {said.epoch}, {why}"
+                yield Violation(VOTE_IS_PERMITTED, story, (said.place, now.place))
+
+
+def _why_not(vote: VoteGranted, now: Transitioned) -> str:
+    if vote.epoch < now.state.epoch:
+        return f"when it was in epoch {now.state.epoch}"
+    leader = _leader_in(now)
+    return f"of which node {leader} was the leader" if vote.epoch == now.state.epoch and leader >= 0 else ""
+
+
+def _leader_in(step: Transitioned) -> int:
+    """Return who leads the epoch of a state, by that state; -1 where it does not say. Only a leader resigns."""
+    return step.place.node if step.state.kind in (LEADER, RESIGNED) else step.state.leader
 
 
 def elected_by_majority(history: History) -> Iterator[Violation]:
@@ -64,11 +92,11 @@ def elected_by_majority(history: History) -> Iterator[Violation]:
 
 
 def one_leader_per_epoch(history: History) -> Iterator[Violation]:
-    """All who know the leader of an epoch know the same one: itself, and its followers."""
+    """All who know the leader of an epoch know the same one: itself, also once it has resigned, and all others."""
     first: dict[int, tuple[int, Place]] = {}
     for step in history.of(Transitioned):
-        leader = step.place.node if step.state.kind == LEADER else step.state.leader
-        if step.state.kind in (LEADER, FOLLOWER) and leader >= 0:
+        leader = _leader_in(step)
+        if leader >= 0:
             known, place = first.setdefault(step.state.epoch, (leader, step.place))
             if known != leader:
                 story = f"epoch {step.state.epoch} has two leaders: node {known} for node {place.node}, and"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from harness.cluster.conformance.observations import (
+    LEADER,
     Booted,
     DiskReplaced,
     Files,
@@ -87,6 +88,14 @@ class History:
                 life.append(each)
             if life:
                 yield Life(node, disk, tuple(life))
+
+    @property
+    def voters_kept_disks(self) -> bool:
+        """Whether no node that a leader counted as voter has lost its disk, or lines; no node where none led."""
+        counted = (step.state.voters for step in self.of(Transitioned) if step.state.kind == LEADER)
+        voters = frozenset[int]().union(*counted) or self.said.keys()
+        of_voters = (said for node, said in self.said.items() if node in voters)
+        return not any(isinstance(each, DiskReplaced | Unseen) for said in of_voters for each in said)
 
     def of(self, kind: type[_S]) -> Iterator[_S]:
         """Yield what all nodes said of one kind, node by node."""

@@ -39,7 +39,7 @@ def check_quorum(history: History) -> Iterator[Violation]:
     if timeout <= 0:
         return
     began = _beginnings(history)
-    snapshots = [kept.place.at for kept in history.of(SnapshotKept) if kept.fetched]
+    snapshots = [kept.place for kept in history.of(SnapshotKept) if kept.fetched]
     in_turn = sorted(history.looks, key=_whose)  # while two say that they lead, both answer each look
     for (leader, epoch), looks in groupby(in_turn, key=_whose):
         if (leader, epoch) in began:
@@ -64,7 +64,12 @@ def silent_seconds(look: Looked) -> float:
     needed = _needed(look)
     if not needed:
         return 0.0
-    return look.at - in_turn[needed - 1] if in_turn[needed - 1] >= 0 else math.inf
+    return _now(look) - in_turn[needed - 1] if in_turn[needed - 1] >= 0 else math.inf
+
+
+def _now(look: Looked) -> float:
+    """Return when a leader answered by the clock that times its voters' fetches; its own entry says so (RaftUtil)."""
+    return look.fetched.get(look.leader, -1.0) if look.fetched.get(look.leader, -1.0) >= 0 else look.at
 
 
 def _beginnings(history: History) -> Mapping[tuple[int, int], Place]:
@@ -76,7 +81,7 @@ def _beginnings(history: History) -> Mapping[tuple[int, int], Place]:
     }
 
 
-def _unfetched(looks: list[Looked], began: Place, bound: float, snapshots: list[float]) -> Iterator[Violation]:
+def _unfetched(looks: list[Looked], began: Place, bound: float, snapshots: list[Place]) -> Iterator[Violation]:
     """Yield that looks at one leader, some time apart, all show it without a majority for too long."""
     since, voters, first = looks[0].at, frozenset(looks[0].fetched), 0.0
     for look in looks:
@@ -84,7 +89,7 @@ def _unfetched(looks: list[Looked], began: Place, bound: float, snapshots: list[
             since, voters = look.at, frozenset(look.fetched)  # another majority counts
         last = max(since, look.at - silent_seconds(look))
         allowed = bound * (1 if _needed(look) <= 1 else 2) * look.slow + _GRACE_SECONDS
-        if look.at - last <= allowed or any(last < at <= look.at for at in snapshots):
+        if look.at - last <= allowed or _is_fetching_snapshot(look, last, allowed, snapshots):
             first = 0.0
             continue
         first = first or look.at
@@ -93,6 +98,12 @@ def _unfetched(looks: list[Looked], began: Place, bound: float, snapshots: list[
             reason = f"{story}{sorted(voters)} has fetched from it: it resigns after {bound:g} s"
             yield Violation(CHECK_QUORUM, reason, (began,), look.line)
             return
+
+
+def _is_fetching_snapshot(look: Looked, last: float, allowed: float, begun: list[Place]) -> bool:
+    """Whether a voter began to fetch a snapshot since, and no longer ago than it may be silent: such fetches count."""
+    recent = max(last, look.at - allowed)
+    return any(place.node in look.fetched and recent < place.at <= look.at for place in begun)
 
 
 def active_controller_leads(history: History) -> Iterator[Violation]:

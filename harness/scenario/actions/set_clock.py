@@ -83,7 +83,7 @@ def clock_shift(node: Node, old_lines: int) -> float | None:
 
 @fault
 def set_clock(node: NodeRef, by: str) -> SetClock:
-    """Restart a node with its wall clock `+1m` ahead or `-1m` behind; `+0s` is the right time. Needs fake_clock."""
+    """Restart a node with its clock `+1m` ahead or `-1m` behind, 30 s or more; `+0s` is right. Needs fake_clock."""
     found = _SHIFT.fullmatch(by)
     if found is None:
         raise ValueError(f"{by!r} is no shift of a clock; write +30s or -5m")
