@@ -24,6 +24,8 @@ from harness.scenario import (
 )
 from harness.scenario.bounds import RecoveryBound
 
+STARTED = "Kafka Server started"
+
 
 @scenario(kraft(controllers=3, observers=1), suite="gaps", budget="5m", properties=voter_moves.SHORT_SESSIONS)
 def truncated_voters(plan, cluster, observer):
@@ -48,10 +50,11 @@ def truncated_voters(plan, cluster, observer):
         _move(plan, lost)
         # It has truncated its log as well. At its next start it reads all of it; else it could not vote for who moved.
         plan.do(restart(lost))
-        plan.guard(has_leader(), voters_caught_up(), within="60s")
+        plan.guard(has_leader(), voters_caught_up(), has_logged(lost, STARTED), within="60s")
         # A leader that moved would be missed at once by an observer which knows no other voter.
         plan.do(restart(known), when=leads(known))
-        plan.guard(has_leader(), voters_caught_up(), follows_leader(observer), within="60s")
+        plan.guard(has_leader(), voters_caught_up(), has_logged(known, STARTED), within="60s")
+        plan.guard(follows_leader(observer), within="30s")
         _move(plan, known)
         plan.guard(follows_leader(observer), within="30s")
     with plan.phase("only voters are left that moved, and the leader restarts"):
@@ -68,6 +71,6 @@ def _move(plan, voter):
     The observer's broker looks for the active controller where its voter set says, and that is what it does not read.
     """
     plan.do(restart(voter, ports="new"))
-    plan.guard(has_leader(), voters_caught_up(), within="60s")
+    plan.guard(has_leader(), voters_caught_up(), has_logged(voter, STARTED), within="60s")
     plan.do(register_endpoint(voter))
     plan.guard(voters_caught_up(), within="30s")
