@@ -13,6 +13,7 @@ from harness.rundir.journal import events_of, read_journal
 
 pytestmark = [pytest.mark.live, pytest.mark.clusters]
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "gaps.md").read_text(encoding="utf-8")
+UNDECIDED = "not decided"
 BUILDS = ("stock", "dynamic-bootstrap", "dynamic-bootstrap-v2")
 
 
@@ -21,6 +22,8 @@ def said_of(scenario: str, build: str) -> str:
     rows = re.findall(r"^\| [^|]+ \| `([^`]+)` \| `([^`]+)` \| (.+) \|$", PAGE, re.MULTILINE)
     cells = [(named, told.split(" | ")[BUILDS.index(build)]) for of, named, told in rows if of == scenario]
     assert cells, f"docs/gaps.md has no row of {scenario}"
+    if any(cell == UNDECIDED for _, cell in cells):
+        return UNDECIDED
     return next((f"FAILED({named})" for named, cell in cells if cell.startswith("fails")), "PASSED")
 
 
@@ -59,4 +62,8 @@ def test_the_incident_loses_stock_after_every_configured_address_was_tried_and_n
 def test_each_gap_is_as_the_page_says(series, tmp_path):
     shown = verified(tmp_path, "--series", series, "--suite", "gaps", "--arms", "base,on")
     build = {"stock": "stock", "patched-on": series}
-    assert shown == {(scenario, arm): said_of(scenario, build[arm]) for scenario, arm in shown}
+    said = {(scenario, arm): said_of(scenario, build[arm]) for scenario, arm in shown}
+    undecided = {cell for cell, outcome in said.items() if outcome == UNDECIDED}
+    assert {cell: shown[cell] for cell in shown.keys() - undecided} == {
+        cell: said[cell] for cell in said.keys() - undecided
+    }
