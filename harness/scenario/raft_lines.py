@@ -57,7 +57,7 @@ SNAPSHOT_DELETED = ("Marking snapshot ",)
 
 # KRaftControlRecordStateMachine (KIP-853)
 VOTERS_APPLIED = ("] Latest set of voters is ",)
-IS_DYNAMIC = ("is KRAFT_VERSION_1 at offset ", "Latest kraft.version is 1 at offset ")
+IS_DYNAMIC = ("] Latest kraft.version is KRAFT_VERSION_1 at offset ",)
 # RemoveVoterHandler
 NOT_AMONG_VOTERS = ("Leader is not in the committed voter set ",)
 # KafkaRaftClient.handleBeginQuorumEpochRequest, handleVoteRequest, maybeHandleCommonResponse
