@@ -1,11 +1,8 @@
 """A tool from before topic ids adds partitions in ZooKeeper, and a later controller makes a new id."""
 
 from harness.scenario import (
-    add_partitions_by_own_tool,
     answered,
-    change_controller,
     check_ids,
-    has_later_controller,
     has_logged,
     ids_are,
     is_up,
@@ -17,7 +14,6 @@ from harness.scenario import (
     runs_line,
     scenario,
     topic_id_moves,
-    write,
     zookeeper,
 )
 
@@ -92,45 +88,5 @@ def topic_id_mixed(plan, cluster, *_):
             plan.expect(answered("plan", "put the old id back"), within="1s", named="plan_puts_back")
             plan.do(put_back_ids())
             topic_id_moves.expect_healed(plan, first, second, third, ids="old", named="repair")
-        plan.do(check_ids())
-        plan.expect(answered("check", "exit 0: Healthy"), within="1s", named="check_is_content")
-
-
-@scenario(
-    BROKERS,
-    suite="topic-ids",
-    budget="4m",
-    needs=OLD_TOOL,
-    properties={**topic_id_moves.SHORT, "inter.broker.protocol.version": "2.7"},
-)
-def topic_id_before_ids(plan, cluster, *_):
-    """Is a cluster whose brokers speak inter.broker.protocol 2.7, and so of no ids, immune?"""
-    first, *_others = topic_id_moves.begin_without_ids(plan)
-    with plan.phase("partitions are added, another controller, a restart"):
-        topic_id_moves.lose_id(plan)
-        topic_id_moves.change(plan)
-        plan.do(restart(first))
-        plan.guard(is_up(), within="90s")
-        plan.expect(out_of_sync(TOPIC, first, "no"), within="40s", named="immune_to_restarts")
-        plan.expect(ids_are(TOPIC, zookeeper="none", first="none", added="none"), within="1s", named="nobody_has_ids")
-        plan.do(write(TOPIC, 50), check_ids())
-        plan.expect(answered("check", "exit 0: Healthy"), within="1s", named="check_is_content")
-
-
-@scenario(BROKERS, suite="topic-ids", budget="4m", needs=OLD_TOOL, properties=topic_id_moves.SHORT)
-def topic_id_kept(plan, cluster, *_):
-    """Does the id stay when partitions are added by the release's own tool, and the controller changes by a restart?"""
-    first, _second, third = topic_id_moves.begin(plan)
-    with plan.phase("partitions are added by the release's own tool"):
-        plan.do(change_controller())
-        plan.guard(has_later_controller(), is_up(), within="20s")
-        plan.do(add_partitions_by_own_tool(TOPIC, 6))
-        plan.expect(ids_are(TOPIC, zookeeper="old", first="old", added="old"), within="20s", named="id_is_kept")
-    with plan.phase("every broker that was the controller restarts"):
-        for broker in (cluster.leader, first, third):
-            plan.do(restart(broker))
-            plan.guard(is_up(), within="90s")
-        plan.expect(ids_are(TOPIC, zookeeper="old", first="old", added="old"), within="1s", named="id_stays")
-        plan.expect(out_of_sync(TOPIC, first, "no"), within="40s", named="restarts_are_harmless")
         plan.do(check_ids())
         plan.expect(answered("check", "exit 0: Healthy"), within="1s", named="check_is_content")

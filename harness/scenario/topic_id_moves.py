@@ -5,13 +5,11 @@ The incident is that of a tool from before topic ids: docs/topic-ids.md has what
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from harness.scenario.actions.ask_clients import ask_old_reader, ask_reader, ask_writer
 from harness.scenario.actions.old_tools import TopicTool, add_partitions_by_old_tool
 from harness.scenario.actions.restart import restart
 from harness.scenario.actions.start import start_all
-from harness.scenario.actions.topic_ids import RememberId, change_controller, remember_id, remember_no_id
+from harness.scenario.actions.topic_ids import change_controller, remember_id
 from harness.scenario.actions.write_records import count_lost, write
 from harness.scenario.conditions.has_logged import has_logged
 from harness.scenario.conditions.is_up import is_up
@@ -34,20 +32,11 @@ _UP, _IDS, _CONTROLLER, _ISR = "90s", "15s", "20s", "40s"
 
 def begin(plan: Plan, **settings: str) -> tuple[NodeRef, NodeRef, NodeRef]:
     """Start everything, have the topic made by the old tool, and write to it; the third broker is the controller."""
-    return _begin(plan, remember_id(TOPIC), settings)
-
-
-def begin_without_ids(plan: Plan) -> tuple[NodeRef, NodeRef, NodeRef]:
-    """Begin where brokers speak of no ids."""
-    return _begin(plan, remember_no_id(TOPIC), {})
-
-
-def _begin(plan: Plan, remember: RememberId, settings: Mapping[str, str]) -> tuple[NodeRef, NodeRef, NodeRef]:
     with plan.phase("start"):
         plan.do(start_all())
         plan.guard(is_up(), has_leader(), within=_UP)
         first, second, third = plan.name_brokers("first broker", "second broker", "controller")
-        plan.do(TopicTool.creating(TOPIC, _FIRST, 3, settings), remember, write(TOPIC, 100))
+        plan.do(TopicTool.creating(TOPIC, _FIRST, 3, settings), remember_id(TOPIC), write(TOPIC, 100))
     return first, second, third
 
 

@@ -19,7 +19,7 @@ from harness.toolbox.lockfile import Purpose
 
 pytestmark = [pytest.mark.live, pytest.mark.clusters]
 
-INCIDENTS = ("topic-id-lost", "topic-id-mixed", "topic-id-kept", "topic-id-before-ids")
+INCIDENTS = ("topic-id-lost", "topic-id-mixed")
 REPAIRS = ("topic-id-file-deleted", "topic-id-unclean")
 
 

@@ -15,7 +15,6 @@ from harness.scenario.actions.topic_ids import (
     change_controller,
     delete_id_files,
     remember_id,
-    remember_no_id,
 )
 from harness.scenario.conditions.topic_ids import (
     all_in_sync,
@@ -164,8 +163,8 @@ def test_an_id_is_remembered_with_the_number_of_partitions(tmp_path, monkeypatch
     remember_id("t").perform(here)
     assert here.first_ids["t"] == FirstId(X, 2)
     monkeypatch.setattr("harness.scenario.actions.topic_ids._PATIENCE_SECONDS", 0.3)
-    with pytest.raises(ActionFailed, match="ZooKeeper had an id of “t”"):
-        remember_no_id("t").perform(here)
+    with pytest.raises(ActionFailed, match="ZooKeeper had no id of “t”"):
+        remember_id("t").perform(world(tmp_path / "none", "", [(None,), (None,)]))
 
 
 def test_the_controller_is_changed_once(tmp_path):
@@ -198,9 +197,7 @@ def test_the_old_tool_gets_settings_with_dots():
 
 def test_the_suite_has_the_incident_who_is_immune_and_every_repair():
     assert sorted(name for name, each in load_all().items() if "topic-ids" in each.suites) == [
-        "topic-id-before-ids",
         "topic-id-file-deleted",
-        "topic-id-kept",
         "topic-id-lost",
         "topic-id-mixed",
         "topic-id-unclean",

@@ -1,4 +1,4 @@
-"""Tools that write topics straight to ZooKeeper: Kafka 1.0.0's, and the release's own where it still can."""
+"""Kafka 1.0.0's kafka-topics, which writes topics straight to ZooKeeper."""
 
 from __future__ import annotations
 
@@ -8,15 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient
-from confluent_kafka.cimpl import NewPartitions
-
 from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
-from harness.cluster.address import listed
 from harness.scenario.capabilities.old_topics import jars
-from harness.scenario.refs import current_leader
 from harness.scenario.topic_ids import in_zookeeper
 from harness.scenario.verbs import action
 from harness.scenario.world import ActionFailed, World
@@ -48,35 +42,6 @@ class TopicTool:
     def perform(self, world: World) -> None:
         """Run it to its end. Raises ActionFailed when it fails."""
         call_topics(world, _old_jars(), self.words)
-
-
-@dataclass(frozen=True, slots=True)
-class AddPartitions:
-    """Have so many partitions by what the release has for it, which keeps the id."""
-
-    topic: str
-    partitions: int
-
-    @property
-    def description(self) -> str:
-        """The action as a clause."""
-        return f"have {self.partitions} partitions of “{self.topic}” by the release's own tool"
-
-    def perform(self, world: World) -> None:
-        """Ask ZooKeeper where the tool still does, else a broker. Raises ActionFailed."""
-        node = world.cluster.nodes[current_leader().find(world)]
-        if node.line.commands["kafka-topics.sh"] == MAIN:
-            words = ("--alter", "--topic", self.topic, "--partitions", str(self.partitions))
-            call_topics(world, node.class_path, words)
-            return
-        brokers = listed(list(world.cluster.brokers.values()))
-        try:
-            asked = AdminClient({"bootstrap.servers": brokers}).create_partitions(
-                [NewPartitions(self.topic, self.partitions)], request_timeout=_ASKED_SECONDS
-            )
-            asked[self.topic].result(_ASKED_SECONDS)
-        except (KafkaException, TimeoutError) as error:
-            raise ActionFailed(str(error)) from error
 
 
 def call_topics(world: World, class_path: Sequence[Path], words: Sequence[str]) -> None:
@@ -115,9 +80,3 @@ def create_by_old_tool(topic: str, *, partitions: int = 3, copies: int = 3, **se
 def add_partitions_by_old_tool(topic: str, partitions: int) -> TopicTool:
     """Have so many partitions by Kafka 1.0.0's kafka-topics, which drops the topic's id. Needs old_topic_tool."""
     return TopicTool(("--alter", "--topic", topic, "--partitions", str(partitions)))
-
-
-@action
-def add_partitions_by_own_tool(topic: str, partitions: int) -> AddPartitions:
-    """Have so many partitions by the release's own tool: kafka-topics --zookeeper in 2.8, CreatePartitions in 3.9."""
-    return AddPartitions(topic, partitions)

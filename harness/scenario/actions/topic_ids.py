@@ -21,12 +21,11 @@ class RememberId:
     """Remember a topic's id and how many partitions it has: what comes later is compared with that."""
 
     topic: str
-    has_one: bool
 
     @property
     def description(self) -> str:
         """The action as a clause."""
-        return f"remember {'the' if self.has_one else 'that there is no'} id of “{self.topic}”"
+        return f"remember the id of “{self.topic}”"
 
     def perform(self, world: World) -> None:
         """Wait until the controller has made the topic whole. Raises ActionFailed."""
@@ -36,13 +35,12 @@ class RememberId:
                 seen = look_at_ids(world, self.topic)
             except Unreachable:
                 continue
-            if seen.isr and bool(seen.topic_id) == self.has_one:
+            if seen.isr and seen.topic_id:
                 world.first_ids[self.topic] = FirstId(seen.topic_id, len(seen.isr))
-                world.note(f"“{self.topic}” has the id {seen.topic_id or 'none'} and {len(seen.isr)} partitions")
+                world.note(f"“{self.topic}” has the id {seen.topic_id} and {len(seen.isr)} partitions")
                 return
             time.sleep(_POLL_SECONDS)
-        had = "no" if self.has_one else "an"
-        raise ActionFailed(f"ZooKeeper had {had} id of “{self.topic}” for {_PATIENCE_SECONDS:g} s")
+        raise ActionFailed(f"ZooKeeper had no id of “{self.topic}” for {_PATIENCE_SECONDS:g} s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +81,7 @@ class DeleteIdFiles:
 @action
 def remember_id(topic: str) -> RememberId:
     """Remember a topic's id in ZooKeeper: `ids_are` calls it `old` from here on."""
-    return RememberId(topic, has_one=True)
-
-
-@action
-def remember_no_id(topic: str) -> RememberId:
-    """Remember that a topic has no id: `ids_are` calls any that it gets `new` from here on."""
-    return RememberId(topic, has_one=False)
+    return RememberId(topic)
 
 
 @fault
