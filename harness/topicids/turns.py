@@ -67,7 +67,7 @@ def _not_repaired(plan: RepairPlan, broker: int, data: Sequence[DataDirectory]) 
             yield f"Broker {earlier} comes first: by its export it still has directories with an old id."
         elif lacking := _lacking(plan, earlier, disks):
             yield (
-                f"Broker {earlier} comes first: its export does not show that {lacking[0]} has the new id. Once it "
+                f"Broker {earlier} comes first: its export does not show that {lacking[0]} is repaired. Once it "
                 "serves again, export it again."
             )
 
@@ -78,13 +78,16 @@ def _has_old(plan: RepairPlan, disks: Sequence[DataDirectory]) -> bool:
 
 
 def _lacking(plan: RepairPlan, broker: int, disks: Sequence[DataDirectory]) -> list[str]:
-    """Return the planned partitions of a broker whose directory is not there with the id that ZooKeeper has."""
+    """Return the planned partitions of a broker whose directory does not show that it is repaired.
+
+    It is there with ZooKeeper's id, or still without a file: Kafka 2.8 writes it only with the partition's next leader.
+    """
     found = {(each.topic, each.partition): each for disk in disks for each in disk.partitions if not each.folder}
     lacking = []
     for repair in plan.chosen(Choice.DELETE):
         for number in _planned(repair, broker):
             each = found.get((repair.topic, number))
-            if each is None or each.problem or each.topic_id != repair.in_zookeeper:
+            if each is None or each.problem or each.topic_id not in ("", repair.in_zookeeper):
                 lacking.append(f"{repair.topic}-{number}")
     return lacking
 
