@@ -97,7 +97,7 @@ def test_a_node_that_needs_a_login_is_a_sentence_and_read_with_it(zookeeper, tmp
         client.set_acls("/brokers/topics/t", [make_digest_acl("kafka", "secret", all=True)])
     data = disk(tmp_path / "d", {"t-0": X})
     code, said = harness("check", "--zookeeper", zookeeper, "--data", data)
-    assert (code, said.splitlines()[0]) == (2, f"error: ZooKeeper at {zookeeper} does not let us at /brokers/topics/t.")
+    assert (code, said.splitlines()[0]) == (2, f"error: ZooKeeper at {zookeeper} refuses access to /brokers/topics/t.")
     (tmp_path / "zk.toml").write_text('[digest]\nusername = "kafka"\npassword = "secret"\n')
     code, said = harness(
         "check", "--zookeeper", zookeeper, "--data", data, "--zookeeper-security", tmp_path / "zk.toml"
@@ -159,7 +159,7 @@ def test_an_id_is_put_back_for_a_later_controller_and_taken_back(zookeeper, tmp_
         assert (code, said.splitlines()[-1].endswith("Do it with --apply."), backup.exists()) == (0, True, False)
         assert client.get("/brokers/topics/lost")[0] == lost
         code, said = harness("repair", plan, "--backup", backup, "--apply")
-        assert (code, said.splitlines()[-1]) == (0, "2 topics put back; the controller of epoch 2 has left them so.")
+        assert (code, said.splitlines()[-1]) == (0, "2 topics put back; a new controller (epoch 2) was elected and kept these ids.")
         put = json.loads(client.get("/brokers/topics/lost")[0])
         assert put == {**json.loads(lost), "version": 3, "topic_id": X}
         assert harness("check", "--zookeeper", zookeeper, "--data", data)[0] == 0
