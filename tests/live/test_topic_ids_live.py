@@ -159,7 +159,8 @@ def test_an_id_is_put_back_for_a_later_controller_and_taken_back(zookeeper, tmp_
         assert (code, said.splitlines()[-1].endswith("Do it with --apply."), backup.exists()) == (0, True, False)
         assert client.get("/brokers/topics/lost")[0] == lost
         code, said = harness("repair", plan, "--backup", backup, "--apply")
-        assert (code, said.splitlines()[-1]) == (0, "2 topics put back; a new controller (epoch 2) was elected and kept these ids.")
+        end = "2 topics put back; a new controller (epoch 2) was elected and kept these ids."
+        assert (code, said.splitlines()[-1]) == (0, end)
         put = json.loads(client.get("/brokers/topics/lost")[0])
         assert put == {**json.loads(lost), "version": 3, "topic_id": X}
         assert harness("check", "--zookeeper", zookeeper, "--data", data)[0] == 0
