@@ -44,8 +44,9 @@ def decide(facts: Facts) -> Decision:
 
     The order is the order of trust. A run of something else, or on a host without room, says nothing about the build.
     What may never be, such as two leaders or a lost record, is no matter of time: no stall of the host and no death
-    excuses it; nor does a stall excuse an error by which a node ended itself. For the rest a host that stalled says
-    nothing; a death explains an unmet guard after it; an unmet guard means that the expectations were never tested.
+    excuses it; nor does a stall excuse an error by which a node ended itself, unless released jars now and then end by
+    it. For the rest a host that stalled says nothing; a death explains an unmet guard after it; an unmet guard means
+    that the expectations were never tested.
     """
     if (unsupported := facts.of(IncidentKind.UNSUPPORTED)) is not None:
         return Decision(Outcome.UNSUPPORTED, "", unsupported.reason)
@@ -58,6 +59,8 @@ def decide(facts: Facts) -> Decision:
         return breach
     if (faulted := facts.of(IncidentKind.NODE_FAULTED)) is not None:
         return Decision(Outcome.FAILED, faulted.name, _whole_reason(faulted, facts))
+    if (known := facts.of(IncidentKind.KNOWN_CRASH)) is not None:
+        return Decision(Outcome.INCONCLUSIVE, known.name, _whole_reason(known, facts))
     if (stalled := facts.of(IncidentKind.HOST_STALLED)) is not None and facts.stalls_spoil:
         return Decision(Outcome.INCONCLUSIVE, stalled.name, stalled.reason)
     if (died := facts.of(IncidentKind.NODE_DIED)) is not None:

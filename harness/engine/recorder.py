@@ -23,7 +23,12 @@ from harness.rundir.parts import RunFolder
 _WARNING = re.compile(rb"\b(WARN|ERROR|FATAL)\b")
 _EXCERPT_BYTES = 400
 _QUORUM_AT_LEAST_EVERY_SECONDS = 1.0
-_DEATHS = (IncidentKind.NODE_DIED, IncidentKind.NODE_FAULTED, IncidentKind.HOST_GAVE_OUT)
+_DEATHS = (
+    IncidentKind.NODE_DIED,
+    IncidentKind.NODE_FAULTED,
+    IncidentKind.KNOWN_CRASH,
+    IncidentKind.HOST_GAVE_OUT,
+)
 _BY_THE_ARM = (IncidentKind.NODE_DIED, IncidentKind.NODE_FAULTED, IncidentKind.EXPECTATION_UNMET)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -86,7 +86,8 @@ class Line:
     `class_files` the one that the raft module is compiled for. `commands` maps scripts of bin/ to their main classes,
     `timeouts` server properties to Kafka's defaults in milliseconds, `requests` the probes' requests to the lowest and
     highest version of each, and `slow_tests` upstream's slowest tests to their seconds. `metric_reporters` is what a
-    node's server property of that name must hold for Kafka to report by JMX beside others.
+    node's server property of that name must hold for Kafka to report by JMX beside others. `known_crashes` maps texts
+    of errors that end released jars now and then to where that defect is described.
     """
 
     name: str
@@ -102,6 +103,7 @@ class Line:
     lock: Pins
     slow_tests: Mapping[str, float]
     metric_reporters: str = "org.apache.kafka.common.metrics.JmxReporter"
+    known_crashes: Mapping[str, str] = field(default_factory=dict)
 
 
 def line_of(version: str, folders: Sequence[Path] = ()) -> Line:

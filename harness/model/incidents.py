@@ -13,6 +13,7 @@ class IncidentKind(StrEnum):
     HOST_GAVE_OUT = "the host ended a node, or has no room left"
     HOST_SLOW = "the host was short of something when something went wrong"
     HOST_STALLED = "the host did not let a process run"
+    KNOWN_CRASH = "a node crashed by a defect that released jars have, too"
     WRONG_BUILD = "a node ran something else than was installed"
     NODE_DIED = "a node crashed"
     NODE_FAULTED = "a node ended itself by an error that no slow host makes"

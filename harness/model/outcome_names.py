@@ -9,16 +9,17 @@ STOPS_ON_SIGTERM = "stops_on_sigterm"
 NOTHING_LOST = "nothing_lost"
 QUESTION_REACHABLE = "question_reachable"
 HOST_NOT_STARVED = "host_not_starved"
+KNOWN_CRASH = "known_crash"
 WITHIN_BUDGET = "within_budget"
 LEDGER_READ = "ledger_read"
 RECORDS_ACKNOWLEDGED = "records_acknowledged"
 TESTABLE = "testable"
 ACTION_DONE = "action_done"
 
-# What an INCONCLUSIVE run names when the host starved the nodes. It says nothing about the build; every other name is a
-# guard of the scenario, an action that failed, a ledger that had nothing to check, or the plan's budget on a host that
-# was not slow, and the build can be the cause of it.
-SAYS_NOTHING_OF_THE_BUILD = frozenset({HOST_NOT_STARVED})
+# What an INCONCLUSIVE run names when the host starved the nodes, or when one ended by a defect that released jars have.
+# It says nothing about the build; every other name is a guard of the scenario, an action that failed, a ledger that had
+# nothing to check, or the plan's budget on a host that was not slow, and the build can be the cause of it.
+SAYS_NOTHING_OF_THE_BUILD = frozenset({HOST_NOT_STARVED, KNOWN_CRASH})
 # What is looked at only where nothing else failed: a run that failed says nothing of it.
 LOOKED_AT_LAST = frozenset({LEDGER_READ, RECORDS_ACKNOWLEDGED})
 

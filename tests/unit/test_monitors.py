@@ -15,6 +15,7 @@ from harness.cluster.observed_arm import ObservedArm, mismatch
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
 from harness.cluster.watch import Look
+from harness.kafka.release_lines import line_of
 from harness.model.events import ErrorLogged, HostStalled, NodeProved, Noted, ThreadsDumped
 from harness.model.incidents import IncidentKind
 from harness.rundir.parts import RunFolder
@@ -61,6 +62,7 @@ class SomeNode:
     """A node as monitors see it."""
 
     id, pid, is_running, exit_code, was_started, install = 1, 42, True, 1, True, INSTALL
+    line = line_of("3.9.1")
 
     def __init__(self, state, folder=Path("nowhere"), proof=None):
         self.state, self.folder, self._proof = state, folder, proof
@@ -294,6 +296,17 @@ def test_an_error_that_ended_a_node_is_told_from_what_a_slow_host_may_do(record,
     record.folder = RunFolder(tmp_path, PATH)
     NodeAlive(record, cluster_of()).on_node(dead_node(tmp_path, log), 7)
     assert record.incidents[0][0].kind is kind
+
+
+def test_a_node_that_ends_as_released_jars_do_now_and_then_is_no_evidence_against_a_build(record, tmp_path):
+    record.folder = RunFolder(tmp_path, PATH)
+    node = dead_node(
+        tmp_path, FATAL + "java.lang.IllegalArgumentException: Unexpected acknowledgement from non-voter 2\n"
+    )
+    NodeAlive(record, cluster_of()).on_node(node, 7)
+    ((incident, _),) = record.incidents
+    assert (incident.kind, incident.name) == (IncidentKind.KNOWN_CRASH, "known_crash")
+    assert "(docs/upstream/leader-ends-at-late-acknowledgement.md)" in incident.reason
 
 
 def test_nodes_that_filled_the_disk_themselves_have_crashed(record, tmp_path, monkeypatch):

@@ -23,6 +23,7 @@ SLOW = Incident(IncidentKind.HOST_SLOW, "host_not_starved", "processor: none")
 FULL = Incident(IncidentKind.HOST_GAVE_OUT, "host_not_starved", "disk: full")
 DIED = Incident(IncidentKind.NODE_DIED, "node_alive", "node 1 crashed")
 FAULTED = Incident(IncidentKind.NODE_FAULTED, "node_alive", "node 1 crashed: IllegalStateException")
+KNOWN = Incident(IncidentKind.KNOWN_CRASH, "known_crash", "node 1 crashed as released jars do")
 GUARD = Incident(IncidentKind.GUARD_UNMET, "has_leader", "why")
 EXPECTED = Incident(IncidentKind.EXPECTATION_UNMET, "observer_recovers", "why")
 BROKEN = Incident(IncidentKind.INVARIANT_BROKEN, "one_leader_per_epoch", "two")
@@ -57,6 +58,10 @@ GONE = Decision(Outcome.FAILED, "nothing_lost", "2 of 10 acknowledged orders are
         ((EXPECTED,), (LOST,), GONE),
         ((DIED,), (LOST,), GONE),
         ((STALLED,), (LOST,), GONE),
+        ((KNOWN,), (LOST,), GONE),
+        ((KNOWN, BROKEN), (), Decision(Outcome.FAILED, "one_leader_per_epoch", "two")),
+        ((KNOWN, FAULTED), (), Decision(Outcome.FAILED, "node_alive", "node 1 crashed: IllegalStateException")),
+        ((KNOWN, GUARD, DIED), (), Decision(Outcome.INCONCLUSIVE, "known_crash", "node 1 crashed as released jars do")),
         ((FAULTED,), (LOST,), GONE),
         ((FAULTED, NEVER), (), Decision(Outcome.FAILED, "node_alive", "node 1 crashed: IllegalStateException")),
         ((WRONG, FAULTED), (), Decision(Outcome.BROKEN, "", "another jar")),

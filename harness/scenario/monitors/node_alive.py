@@ -15,7 +15,7 @@ from harness.cluster.node import Node, NodeState
 from harness.cluster.watch import Look
 from harness.model.events import Noted
 from harness.model.incidents import Incident, IncidentKind
-from harness.model.outcome_names import HOST_NOT_STARVED, NODE_ALIVE
+from harness.model.outcome_names import HOST_NOT_STARVED, KNOWN_CRASH, NODE_ALIVE
 from harness.rundir.parts import NODE_LOG, NODE_OUTPUT
 from harness.scenario.monitors.base import Monitor, RunRecord
 from harness.scenario.verbs import monitor
@@ -78,6 +78,9 @@ class NodeAlive(Monitor):
             self._report(IncidentKind.HARNESS_FAILED, "", story, line)
         elif node.id in self._allowed:
             self.record.write(Noted(f"it died, as it may{last}", node.id))
+        elif told := _known_crash(node):
+            story = f"node {node.id} crashed as released jars do now and then ({told}){last}"
+            self._report(IncidentKind.KNOWN_CRASH, KNOWN_CRASH, story, line)
         else:
             kind = IncidentKind.NODE_FAULTED if _ended_by_a_fault(node.folder) else IncidentKind.NODE_DIED
             self._report(kind, self.name, f"node {node.id} crashed{last}", line)
@@ -149,6 +152,12 @@ def _written(folder: Path) -> int:
 def _ends_with(folder: Path, words: re.Pattern[bytes]) -> bool:
     logs = (path for path in (folder / NODE_LOG, folder / NODE_OUTPUT) if path.exists())
     return any(words.search(line) for path in logs for line in tail(path)[1][-_TAIL_LINES:])
+
+
+def _known_crash(node: Node) -> str:
+    """Return where the defect by which a node ended is described, empty where none is known of released jars."""
+    crashes = node.line.known_crashes.items()
+    return next((told for text, told in crashes if _ends_with(node.folder, re.compile(re.escape(text.encode())))), "")
 
 
 def _ended_by_a_fault(folder: Path) -> bool:
