@@ -43,6 +43,7 @@ def _seen(proofs: Sequence[NodeProved], differing: int) -> str:
     if not proofs:
         return "No node was seen with its jars."
     jars = " or ".join(map(str, sorted({proof.jars for proof in proofs})))
-    others = f"{differing} are not base's, all others are" if differing else "all are base's"
+    are = "is" if differing == 1 else "are"
+    others = f"{differing} {are} not base's, all others are" if differing else "all are base's"
     times = "When a node was started, once," if len(proofs) == 1 else f"At each of {len(proofs)} starts of a node"
     return f"{times} it held {jars} jars open: by their digests {others}."
