@@ -3,26 +3,20 @@
 from harness.scenario import (
     answered,
     check_ids,
+    has_later_controller,
     has_logged,
     ids_are,
     is_up,
     out_of_sync,
-    plan_repair,
-    put_back_ids,
-    repair_brokers,
     restart,
     runs_line,
     scenario,
     topic_id_moves,
-    zookeeper,
 )
-
-TOPIC = topic_id_moves.TOPIC
-OLD_TOOL = ("old_topic_tool",)
-BROKERS = zookeeper(brokers=3)
+from harness.scenario.topic_id_moves import BROKERS, OLD_TOOL, SHORT, TOPIC
 
 
-@scenario(BROKERS, suite="topic-ids", budget="6m", needs=OLD_TOOL, properties=topic_id_moves.SHORT)
+@scenario(BROKERS, suite="topic-ids", budget="6m", needs=OLD_TOOL, properties=SHORT)
 def topic_id_lost(plan, cluster, *_):
     """Does 3.9 lose partitions at a restart, is 2.8 immune, and does the old id, put back, heal it all?"""
     first, second, third = topic_id_moves.begin(plan)
@@ -55,15 +49,10 @@ def topic_id_lost(plan, cluster, *_):
             plan.expect(has_logged(first, topic_id_moves.REFUSES), within="20s", named="broker_refuses_its_partitions")
             topic_id_moves.ask_all(plan)
             plan.expect(out_of_sync(TOPIC, first, "all"), within="1s", named="out_of_sync_for_all")
-            plan.do(plan_repair())
-            plan.expect(answered("plan", "put the old id back"), within="1s", named="plan_puts_back")
-            plan.do(put_back_ids())
-            topic_id_moves.expect_healed(plan, first, second, third, ids="old", named="put_back")
-            plan.do(check_ids())
-            plan.expect(answered("check", "exit 0: Healthy"), within="1s", named="check_is_content")
+            topic_id_moves.put_back(plan, first, second, third)
 
 
-@scenario(BROKERS, suite="topic-ids", budget="6m", needs=OLD_TOOL, properties=topic_id_moves.SHORT)
+@scenario(BROKERS, suite="topic-ids", budget="6m", needs=OLD_TOOL, properties=SHORT)
 def topic_id_mixed(plan, cluster, *_):
     """With a controller change before it too, does 2.8 mix old and new ids, and does our repair lose nothing?"""
     first, second, third = topic_id_moves.come_about(plan)
@@ -77,16 +66,21 @@ def topic_id_mixed(plan, cluster, *_):
         with plan.only_if(runs_line("3.9")):
             plan.expect(has_logged(first, topic_id_moves.REFUSES), within="1s", named="broker_refuses_its_partitions")
             plan.expect(out_of_sync(TOPIC, first, "all"), within="1s", named="out_of_sync_for_all")
+    topic_id_moves.repair_as_planned(plan, first, second, third)
+
+
+@scenario(BROKERS, suite="topic-ids", budget="6m", needs=OLD_TOOL, properties=SHORT)
+def topic_id_controller_restarted(plan, cluster, *_):
+    """Is a restart of the controller enough for the incident, and does our repair heal what it leaves?"""
+    brokers = topic_id_moves.begin(plan)
+    with plan.phase("another controller, partitions are added, the controller restarts"):
+        topic_id_moves.change(plan)
+        plan.guard(ids_are(TOPIC, zookeeper="old", first="old"), within="15s")
+        topic_id_moves.lose_id(plan)
+        plan.do(restart(*plan.name_voters("controller until now")))
+        plan.guard(has_later_controller(), is_up(), within="90s")
+        # A controller that stops in good order hands its partitions over, and tells their old id with that.
+        spread = ids_are(TOPIC, zookeeper="new", first="old", added="old/none")
+        plan.expect(spread, within="15s", named="old_id_spreads")
     with plan.phase("repaired"):
-        plan.do(check_ids(), plan_repair())
-        plan.expect(answered("check", "exit 1: "), within="1s", named="check_finds_it")
-        with plan.only_if(runs_line("2.8")):
-            plan.expect(answered("plan", "delete the files with the old id"), within="1s", named="plan_deletes")
-            plan.do(repair_brokers())
-            topic_id_moves.expect_healed(plan, first, second, third, ids="new", named="repair")
-        with plan.only_if(runs_line("3.9")):
-            plan.expect(answered("plan", "put the old id back"), within="1s", named="plan_puts_back")
-            plan.do(put_back_ids())
-            topic_id_moves.expect_healed(plan, first, second, third, ids="old", named="repair")
-        plan.do(check_ids())
-        plan.expect(answered("check", "exit 0: Healthy"), within="1s", named="check_is_content")
+        topic_id_moves.put_back(plan, *brokers)

@@ -50,6 +50,14 @@ def reassign(wire: Wire, address: Address, topic: str, replicas: Sequence[int]) 
     return _answer(answer, [each for named in answer.responses for each in named.partitions])
 
 
+def add_partitions(wire: Wire, address: Address, topic: str, count: int) -> Answer:
+    """Have so many partitions of a topic in all, placed by the controller (KIP-195). Raises Unreachable."""
+    of = wire.schemas("create_partitions", address)
+    wanted = of.CreatePartitionsTopic(name=TopicName(topic), count=i32(count), assignments=None)
+    request = of.CreatePartitionsRequest(topics=(wanted,), timeout=_patience(), validate_only=False)
+    return _answer(None, ask(address, request, timeout=_TIMEOUT_SECONDS).results)
+
+
 def set_topic(wire: Wire, address: Address, topic: str, key: str, value: str) -> Answer:
     """Set one of a topic's settings (KIP-339). Raises Unreachable."""
     of = wire.schemas("incremental_alter_configs", address)

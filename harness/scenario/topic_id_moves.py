@@ -9,6 +9,7 @@ from harness.scenario.actions.ask_clients import ask_old_reader, ask_reader, ask
 from harness.scenario.actions.old_tools import TopicTool, add_partitions_by_old_tool
 from harness.scenario.actions.restart import restart
 from harness.scenario.actions.start import start_all
+from harness.scenario.actions.topic_id_commands import check_ids, plan_repair, put_back_ids, repair_brokers
 from harness.scenario.actions.topic_ids import change_controller, remember_id
 from harness.scenario.actions.write_records import count_lost, write
 from harness.scenario.conditions.has_logged import has_logged
@@ -18,11 +19,13 @@ from harness.scenario.conditions.lost_records import lost
 from harness.scenario.conditions.replicas_agree import replicas_agree
 from harness.scenario.conditions.topic_ids import all_in_sync, answered, has_later_controller, ids_are, runs_line
 from harness.scenario.election_moves import IN_ZOOKEEPER
-from harness.scenario.plan import Plan
+from harness.scenario.plan import Plan, zookeeper
 from harness.scenario.refs import NodeRef
 from harness.scenario.topic_ids import NONE, OLD
 
 TOPIC = "orders"
+BROKERS = zookeeper(brokers=3)
+OLD_TOOL = ("old_topic_tool",)
 SHORT = IN_ZOOKEEPER
 # `Topic ID in memory: X …` of 3.9, `Topic Id in memory: X …` of 2.8: at every LeaderAndIsr with another id.
 REFUSES = " does not match the topic I"
@@ -32,12 +35,27 @@ _UP, _IDS, _CONTROLLER, _ISR = "90s", "15s", "20s", "40s"
 
 def begin(plan: Plan, **settings: str) -> tuple[NodeRef, NodeRef, NodeRef]:
     """Start everything, have the topic made by the old tool, and write to it; the third broker is the controller."""
+    brokers = begin_without_ids(plan, **settings)
+    with plan.phase("the topic has an id"):
+        plan.do(remember_id(TOPIC))
+    return brokers
+
+
+def begin_without_ids(plan: Plan, **settings: str) -> tuple[NodeRef, NodeRef, NodeRef]:
+    """Do the same where nobody speaks of topic ids yet."""
     with plan.phase("start"):
         plan.do(start_all())
         plan.guard(is_up(), has_leader(), within=_UP)
         first, second, third = plan.name_brokers("first broker", "second broker", "controller")
-        plan.do(TopicTool.creating(TOPIC, _FIRST, 3, settings), remember_id(TOPIC), write(TOPIC, 100))
+        plan.do(TopicTool.creating(TOPIC, _FIRST, 3, settings), write(TOPIC, 100))
     return first, second, third
+
+
+def restart_each(plan: Plan, *brokers: NodeRef) -> None:
+    """Restart brokers one after the other, each once the one before is up."""
+    for broker in brokers:
+        plan.do(restart(broker))
+        plan.guard(is_up(), within=_UP)
 
 
 def change(plan: Plan) -> None:
@@ -71,6 +89,36 @@ def come_about(plan: Plan, **settings: str) -> tuple[NodeRef, NodeRef, NodeRef]:
             plan.guard(ids_are(TOPIC, zookeeper="new", first="old", added="old"), within=_IDS)
         plan.guard(has_logged(brokers[0], REFUSES), within=_IDS)
     return brokers
+
+
+def repair_as_planned(plan: Plan, *brokers: NodeRef) -> None:
+    """Have our check find it, our plan choose by what each release shows, and our repair heal it."""
+    with plan.only_if(runs_line("2.8")):
+        _plan(plan, "delete the files with the old id", "plan_deletes")
+        plan.do(repair_brokers())
+        expect_healed(plan, *brokers, ids="new", named="repair")
+        _check_again(plan)
+    with plan.only_if(runs_line("3.9")):
+        put_back(plan, *brokers)
+
+
+def put_back(plan: Plan, *brokers: NodeRef) -> None:
+    """Have our check find it, our plan put the old id back, and that heal it."""
+    _plan(plan, "put the old id back", "plan_puts_back")
+    plan.do(put_back_ids())
+    expect_healed(plan, *brokers, ids="old", named="put_back")
+    _check_again(plan)
+
+
+def _plan(plan: Plan, chosen: str, named: str) -> None:
+    plan.do(check_ids(), plan_repair())
+    plan.expect(answered("check", "exit 1: "), within="1s", named="check_finds_it")
+    plan.expect(answered("plan", chosen), within="1s", named=named)
+
+
+def _check_again(plan: Plan) -> None:
+    plan.do(check_ids())
+    plan.expect(answered("check", "exit 0: Healthy"), within="1s", named="check_is_content")
 
 
 def expect_healed(plan: Plan, *brokers: NodeRef, ids: str, named: str) -> None:

@@ -12,7 +12,7 @@ from harness.cluster.modes.zookeeper import CONTROLLER, CONTROLLER_EPOCH, InZooK
 from harness.cluster.protocol import Unreachable
 from harness.scenario.world import ActionFailed, FirstId, World
 
-FILE = "partition.metadata"
+FILE, EPOCHS = "partition.metadata", "leader-epoch-checkpoint"
 NONE, OLD, NEW = "none", "old", "new"
 _ID = re.compile(r"^topic_id: (\S+)$", re.MULTILINE)
 

@@ -13,11 +13,18 @@ from harness.base.progress import Reporter
 from harness.building.patched_jar import patched_jar
 from harness.cluster.install import Install
 from harness.cluster.prepare import NodeParts
+from harness.engine.cancel import Cancellation
+from harness.engine.executor import run_cell
+from harness.engine.planned_run import PlannedRun
 from harness.kafka.distribution import Distribution, distribution_of
 from harness.kafka.patching import load_patch, load_series
 from harness.logs.read.spark import shim
+from harness.model.arms import Role
 from harness.model.request import Request
+from harness.model.runs import RunKey
 from harness.rundir.directory import RunDirectory
+from harness.rundir.journal import events_of, read_journal
+from harness.scenario.host_meter import calibrate
 from harness.stages.build import build
 from harness.stages.node_parts import prepare_node_parts
 from harness.toolbox.downloads import sha256_of
@@ -68,6 +75,26 @@ def shipped_verification(tmp_path_factory) -> tuple[Path, subprocess.CompletedPr
 @pytest.fixture(scope="session")
 def stock(kafka: Distribution) -> Install:
     return Install("stock", kafka.raft_jar, sha256_of(kafka.raft_jar), "absent")
+
+
+@pytest.fixture(scope="module")
+def on_stock(toolbox, quiet, tmp_path_factory):
+    """Return a function that runs a scenario on a release, and returns the result and the journal's events."""
+    folder, made = tmp_path_factory.mktemp("on-stock"), {}
+
+    def run(scenario, version=KAFKA):
+        if version not in made:
+            released = distribution_of(None, version, toolbox)
+            jar = Install("stock", released.raft_jar, sha256_of(released.raft_jar), "absent")
+            made[version] = prepare_node_parts(Request(), released, toolbox, quiet.report), jar
+        root = folder / f"{version}-{scenario.name}"
+        root.mkdir()
+        RunDirectory(root).host.write(calibrate())
+        cell = PlannedRun(RunKey(scenario.name, "stock", 1), scenario, Role.BASE, *made[version])
+        result = run_cell(cell, root, lambda _: None, Cancellation())
+        return result, list(events_of(read_journal(RunDirectory(root).run(cell.key).journal)))
+
+    return run
 
 
 @pytest.fixture(scope="session")

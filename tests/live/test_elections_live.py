@@ -7,51 +7,17 @@ import pytest
 from harness.base.processes.leftovers import end_leftovers
 from harness.base.waiting import wait_until
 from harness.cluster.cluster import Cluster
-from harness.cluster.install import Install
 from harness.cluster.node import NodeState
-from harness.engine.cancel import Cancellation
-from harness.engine.executor import run_cell
-from harness.engine.planned_run import PlannedRun
-from harness.kafka.distribution import distribution_of
-from harness.model.arms import Role
-from harness.model.request import Request
-from harness.model.runs import Outcome, RunKey
-from harness.rundir.directory import RunDirectory
-from harness.rundir.journal import read_journal
+from harness.model.events import Noted
+from harness.model.runs import Outcome
 from harness.scenario import count_lost, election_moves, lost, zookeeper
-from harness.scenario.host_meter import calibrate
 from harness.scenario.plan import Scenario
 from harness.scenario.registry import load_all
-from harness.stages.node_parts import prepare_node_parts
-from harness.toolbox.downloads import sha256_of
 
 pytestmark = [pytest.mark.live, pytest.mark.clusters]
 
 UP_SECONDS = 60.0
 ONE = zookeeper(brokers=1)
-
-
-@pytest.fixture(scope="module")
-def on(toolbox, quiet, tmp_path_factory):
-    """Return a function that runs a scenario on Apache's release of a version; it returns the result and the notes."""
-    folder = tmp_path_factory.mktemp("elections")
-    made = {}
-
-    def run(version, scenario):
-        if version not in made:
-            kafka = distribution_of(None, version, toolbox)
-            stock = Install("stock", kafka.raft_jar, sha256_of(kafka.raft_jar), "absent")
-            made[version] = prepare_node_parts(Request(), kafka, toolbox, quiet.report), stock
-        parts, stock = made[version]
-        root = folder / version
-        root.mkdir(exist_ok=True)
-        RunDirectory(root).host.write(calibrate())
-        cell = PlannedRun(RunKey(scenario.name, "stock", 1), scenario, Role.BASE, parts, stock)
-        result = run_cell(cell, root, lambda _: None, Cancellation())
-        events = [entry.event for entry in read_journal(RunDirectory(root).run(cell.key).journal)]
-        return result, [event.text for event in events if event.kind == "note"]
-
-    return run
 
 
 @pytest.mark.parametrize(
@@ -64,14 +30,15 @@ def on(toolbox, quiet, tmp_path_factory):
         pytest.param("2.8.2", "zookeeper-unclean-elections", marks=pytest.mark.whole),
     ],
 )
-def test_stock_elects_as_the_scenario_says(on, version, name):
-    result, notes = on(version, load_all()[name])
+def test_stock_elects_as_the_scenario_says(on_stock, version, name):
+    result, events = on_stock(load_all()[name], version)
     assert result.outcome is Outcome.PASSED, result.summary
+    notes = {event.text for event in events if isinstance(event, Noted)}
     if "unclean" in name:
-        assert {f"15 of 35 acknowledged records of “{topic}” are gone" for topic in ("off", "on")} <= {*notes}
+        assert {f"15 of 35 acknowledged records of “{topic}” are gone" for topic in ("off", "on")} <= notes
 
 
-def test_a_count_that_finds_a_loss_where_none_may_be_fails_the_run(on):
+def test_a_count_that_finds_a_loss_where_none_may_be_fails_the_run(on_stock):
     """Break it once: the same unclean election, of which nothing is expected to be lost."""
 
     def build(plan, _cluster, *_brokers):
@@ -93,7 +60,7 @@ def test_a_count_that_finds_a_loss_where_none_may_be_fails_the_run(on):
         __file__,
         properties=election_moves.IN_ZOOKEEPER,
     )
-    result, _ = on("3.9.1", scenario)
+    result, _ = on_stock(scenario)
     assert (result.outcome, result.expectation) == (Outcome.FAILED, "nothing_is_lost")
 
 

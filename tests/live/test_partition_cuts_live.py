@@ -3,17 +3,10 @@
 import pytest
 
 from harness.cluster.runtime.network import why_not
-from harness.engine.cancel import Cancellation
-from harness.engine.executor import run_cell
-from harness.engine.planned_run import PlannedRun
-from harness.model.arms import Role
 from harness.model.events import FaultChanged, Noted
-from harness.model.runs import Outcome, RunKey
-from harness.rundir.directory import RunDirectory
-from harness.rundir.journal import events_of, read_journal
+from harness.model.runs import Outcome
 from harness.scenario import election_moves, partition_cuts
 from harness.scenario.actions.cut import Heal
-from harness.scenario.host_meter import calibrate
 from harness.scenario.plan import NETWORK, Scenario, kraft
 from harness.scenario.registry import load_all
 
@@ -24,35 +17,22 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
-def run(node_parts, stock, tmp_path):
-    """Return a function that runs a scenario on stock; it returns the result, the notes and what became of faults."""
-
-    def carry_out(scenario):
-        RunDirectory(tmp_path).host.write(calibrate())
-        cell = PlannedRun(RunKey(scenario.name, "stock", 1), scenario, Role.BASE, node_parts, stock)
-        result = run_cell(cell, tmp_path, lambda _: None, Cancellation())
-        events = list(events_of(read_journal(RunDirectory(tmp_path).run(cell.key).journal)))
-        notes = [event.text for event in events if isinstance(event, Noted)]
-        return result, notes, [event for event in events if isinstance(event, FaultChanged)]
-
-    return carry_out
-
-
-def test_with_an_isr_of_one_only_an_unclean_election_loses_what_all_acks_promised(run):
-    result, notes, faults = run(load_all()["isr-of-one"])
+def test_with_an_isr_of_one_only_an_unclean_election_loses_what_all_acks_promised(on_stock):
+    result, events = on_stock(load_all()["isr-of-one"])
     assert result.outcome is Outcome.PASSED, result.summary
-    lost = {note for note in notes if note.endswith("are gone")}
+    lost = {event.text for event in events if isinstance(event, Noted) and event.text.endswith("are gone")}
     assert lost == {
         "0 of 26 acknowledged records of “isr-of-one-min-1” are gone",
         "0 of 11 acknowledged records of “isr-of-one-min-2” are gone",
         "16 of 26 acknowledged records of “unclean-min-1” are gone",
         "1 of 11 acknowledged records of “unclean-min-2” are gone",
     }
-    assert all(fault.seconds < 0.1 for fault in faults if fault.status == "proved")
+    faults = [event for event in events if isinstance(event, FaultChanged) and event.status == "proved"]
+    assert faults
+    assert all(fault.seconds < 0.1 for fault in faults)
 
 
-def test_a_heal_that_heals_nothing_fails_the_run(run, monkeypatch):
+def test_a_heal_that_heals_nothing_fails_the_run(on_stock, monkeypatch):
     """Break it once: the leader stays cut from its followers, and nobody comes back into the ISR."""
     monkeypatch.setattr(Heal, "perform", lambda *_: None)
     monkeypatch.setattr(partition_cuts, "_BACK", "10s")
@@ -71,5 +51,5 @@ def test_a_heal_that_heals_nothing_fails_the_run(run, monkeypatch):
         (NETWORK,),
         partition_cuts.IN_KRAFT,
     )
-    result, _, _ = run(scenario)
+    result, _ = on_stock(scenario)
     assert (result.outcome, result.expectation) == (Outcome.FAILED, "leader_alone_min_1_all_in_sync")

@@ -19,7 +19,13 @@ from harness.cluster.protocol import Unreachable
 from harness.cluster.voter_changes import Answer
 from harness.scenario.accounts import Account
 from harness.scenario.actions import change_partitions, write_records
-from harness.scenario.actions.change_partitions import create_partition, elect_preferred, elect_unclean, reassign
+from harness.scenario.actions.change_partitions import (
+    add_partitions,
+    create_partition,
+    elect_preferred,
+    elect_unclean,
+    reassign,
+)
 from harness.scenario.actions.change_partitions import set_topic as change_topic
 from harness.scenario.actions.let_pass import let_pass
 from harness.scenario.actions.write_records import count_lost, write
@@ -228,7 +234,7 @@ class Wire:
     """What a broker is sent, and the answer that it gives."""
 
     def schemas(self, name, _address, _timeout=1.0):
-        versions = {"metadata": 12, "elect_leaders": 2, "incremental_alter_configs": 1}
+        versions = {"metadata": 12, "elect_leaders": 2, "create_partitions": 3, "incremental_alter_configs": 1}
         return load_entity_module(name, versions.get(name, 0), EntityType.request)
 
 
@@ -267,10 +273,14 @@ def test_an_election_that_no_controller_takes_is_an_error_of_the_whole(answering
     assert partition_changes.elect(Wire(), Address("h", 1), "bar", Election.PREFERRED).code == "not_controller"
 
 
-def test_a_partition_is_moved_and_a_topic_is_set(answering):
+def test_a_partition_is_moved_others_are_added_and_a_topic_is_set(answering):
     asked = answering(said(responses=()))
     assert partition_changes.reassign(Wire(), Address("h", 1), "bar", [3, 1]).is_done
     assert asked[0].topics[0].partitions[0].replicas == (3, 1)
+    asked = answering(SimpleNamespace(results=(said(ErrorCode.invalid_partitions, "it has six"),)))
+    answer = partition_changes.add_partitions(Wire(), Address("h", 1), "bar", 6)
+    assert str(answer) == "invalid_partitions: it has six"
+    assert (asked[-1].topics[0].count, asked[-1].topics[0].assignments) == (6, None)
     asked = answering(SimpleNamespace(responses=(said(ErrorCode.invalid_config, "no such key"),)))
     answer = partition_changes.set_topic(Wire(), Address("h", 1), "bar", "x.y", "true")
     assert str(answer) == "invalid_config: no such key"
@@ -304,6 +314,7 @@ def test_a_partition_is_made_on_its_brokers_in_order_and_looked_at_from_then_on(
         (elect_preferred("bar"), "elect"),
         (elect_unclean("bar"), "elect"),
         (reassign("bar", THIRD, FIRST), "reassign"),
+        (add_partitions("bar", 6), "add_partitions"),
         (change_topic("bar", "x.y", "1"), "set_topic"),
     ],
 )

@@ -10,12 +10,13 @@ from harness.cluster.address import Address
 from harness.cluster.modes.zookeeper import InZooKeeper
 from harness.cluster.probes import Quorum
 from harness.scenario.accounts import Account
-from harness.scenario.actions.old_tools import create_by_old_tool
+from harness.scenario.actions.old_tools import add_partitions_by_own_tool, create_by_old_tool
 from harness.scenario.actions.topic_ids import (
     change_controller,
     delete_id_files,
     remember_id,
 )
+from harness.scenario.conditions.lost_records import some_lost
 from harness.scenario.conditions.topic_ids import (
     all_in_sync,
     answered,
@@ -185,6 +186,42 @@ def test_files_are_deleted_by_hand_of_one_topic_on_one_broker(tmp_path):
     assert (data / "other-0" / "partition.metadata").exists()
 
 
+def test_leader_epochs_go_too_if_told(tmp_path):
+    here = world(tmp_path, X, [(X, X), (X, X)])
+    folder = here.cluster.nodes[0].data_dir / "t-0"
+    (folder / "leader-epoch-checkpoint").write_text("0\n0\n")
+    (folder / "00000000000000000000.log").touch()
+    deleting = delete_id_files("t", FIRST, epochs=True)
+    assert "partition.metadata and leader-epoch-checkpoint of “t”" in deleting.description
+    deleting.perform(here)
+    assert [each.name for each in folder.iterdir()] == ["00000000000000000000.log"]
+
+
+def test_of_a_topic_that_nobody_remembers_all_partitions_are_the_first(tmp_path):
+    wanted = ids_are("t", zookeeper="none", first="none")
+    assert wanted.sample(world(tmp_path / "a", "", [(None, None), (None, None)])).ok
+    assert not wanted.sample(world(tmp_path / "b", "", [(None, X), (None, None)])).ok
+    assert not wanted.sample(world(tmp_path / "c", X, [(None, None), (None, None)])).ok
+
+
+def test_the_release_s_own_tool_is_called_with_its_own_jars(tmp_path, monkeypatch):
+    here, called = world(tmp_path, X, [(X,), (X,)]), []
+    for node in here.cluster.nodes.values():
+        node.class_path = ("kafka.jar",)
+    java = "harness.scenario.actions.old_tools.call_java"
+    monkeypatch.setattr(java, lambda jars, main, words, _: called.append((jars, main, words)) or "")
+    add_partitions_by_own_tool("t", 6).perform(here)
+    words = ("--zookeeper", "127.0.0.1:2181", "--alter", "--topic", "t", "--partitions", "6")
+    assert called == [(("kafka.jar",), "kafka.admin.TopicCommand", words)]
+
+
+def test_some_are_lost_only_if_the_last_count_said_so():
+    for gone, is_so in ((None, False), (0, False), (3, True)):
+        counted = SimpleNamespace(lost={} if gone is None else {"t": gone}, account=lambda _: Account(3, {0, 1, 2}))
+        sample = some_lost("t").sample(counted)
+        assert (sample.ok, bool(sample.problem)) == (is_so, not is_so)
+
+
 def test_a_cluster_without_zookeeper_is_a_sentence():
     with pytest.raises(ActionFailed, match="the cluster has no ZooKeeper"):
         in_zookeeper(SimpleNamespace(cluster=SimpleNamespace(mode=object())))
@@ -197,8 +234,14 @@ def test_the_old_tool_gets_settings_with_dots():
 
 def test_the_suite_has_the_incident_who_is_immune_and_every_repair():
     assert sorted(name for name, each in load_all().items() if "topic-ids" in each.suites) == [
+        "topic-id-before-ids",
+        "topic-id-both-deleted",
+        "topic-id-controller-restarted",
         "topic-id-file-deleted",
+        "topic-id-kept",
         "topic-id-lost",
         "topic-id-mixed",
+        "topic-id-restarts-only",
         "topic-id-unclean",
+        "topic-id-unclean-by-hand",
     ]

@@ -88,6 +88,24 @@ class Reassign:
 
 
 @dataclass(frozen=True, slots=True)
+class AddPartitions:
+    """Have so many partitions in all, wherever the controller places them."""
+
+    topic: str
+    partitions: int
+
+    @property
+    def description(self) -> str:
+        """The action as a clause."""
+        return f"have {self.partitions} partitions of “{self.topic}” (CreatePartitions)"
+
+    def perform(self, world: World) -> None:
+        """Ask the controller. Raises ActionFailed."""
+        wire = world.cluster.wire
+        _ask_controller(world, lambda at: partition_changes.add_partitions(wire, at, self.topic, self.partitions))
+
+
+@dataclass(frozen=True, slots=True)
 class SetTopic:
     """Change a setting of a live topic."""
 
@@ -149,6 +167,12 @@ def elect_unclean(topic: str) -> Elect:
 def reassign(topic: str, *nodes: NodeRef) -> Reassign:
     """Move a topic's partition to these brokers, in this order."""
     return Reassign(topic, nodes)
+
+
+@action
+def add_partitions(topic: str, partitions: int) -> AddPartitions:
+    """Have so many partitions of a topic in all (CreatePartitions), as every tool since 2.2 asks for it."""
+    return AddPartitions(topic, partitions)
 
 
 @action

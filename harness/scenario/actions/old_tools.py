@@ -1,4 +1,4 @@
-"""Kafka 1.0.0's kafka-topics, which writes topics straight to ZooKeeper."""
+"""kafka-topics of Kafka 1.0.0, which writes topics straight to ZooKeeper, and that of the release that nodes run."""
 
 from __future__ import annotations
 
@@ -50,6 +50,23 @@ def call_topics(world: World, class_path: Sequence[Path], words: Sequence[str]) 
     world.note(call_java(class_path, MAIN, (*at, *words), _SECONDS).strip()[-300:])
 
 
+@dataclass(frozen=True, slots=True)
+class OwnTopicTool:
+    """One call of kafka-topics --zookeeper of the release that nodes run, from before 3.0."""
+
+    words: tuple[str, ...]
+
+    @property
+    def description(self) -> str:
+        """The action as a clause."""
+        return f"call the release's own kafka-topics.sh --zookeeper … {' '.join(self.words)}"
+
+    def perform(self, world: World) -> None:
+        """Run it to its end. Raises ActionFailed when it fails."""
+        node = next(iter(world.cluster.nodes.values()))
+        call_topics(world, node.class_path, self.words)
+
+
 def call_java(class_path: Sequence[Path], main: str, words: Sequence[str], seconds: float) -> str:
     """Run a command of Kafka's to its end and return what it printed. Raises ActionFailed."""
     try:
@@ -70,6 +87,10 @@ def _old_jars() -> tuple[Path, ...]:
         raise ActionFailed(f"{error.message} (have the scenario need old_topic_tool)") from error
 
 
+def _altering(topic: str, partitions: int) -> tuple[str, ...]:
+    return ("--alter", "--topic", topic, "--partitions", str(partitions))
+
+
 @action
 def create_by_old_tool(topic: str, *, partitions: int = 3, copies: int = 3, **settings: str) -> TopicTool:
     """Make a topic with Kafka 1.0.0's kafka-topics; settings with `_` for each dot. Needs old_topic_tool."""
@@ -79,4 +100,10 @@ def create_by_old_tool(topic: str, *, partitions: int = 3, copies: int = 3, **se
 @action
 def add_partitions_by_old_tool(topic: str, partitions: int) -> TopicTool:
     """Have so many partitions by Kafka 1.0.0's kafka-topics, which drops the topic's id. Needs old_topic_tool."""
-    return TopicTool(("--alter", "--topic", topic, "--partitions", str(partitions)))
+    return TopicTool(_altering(topic, partitions))
+
+
+@action
+def add_partitions_by_own_tool(topic: str, partitions: int) -> OwnTopicTool:
+    """Have so many partitions by the kafka-topics --zookeeper of the release that nodes run, which 3.0 has no more."""
+    return OwnTopicTool(_altering(topic, partitions))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from harness.cluster.protocol import Unreachable
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Fault
-from harness.scenario.topic_ids import FILE, in_zookeeper, look_at_ids
+from harness.scenario.topic_ids import EPOCHS, FILE, in_zookeeper, look_at_ids
 from harness.scenario.verbs import action, fault
 from harness.scenario.world import ActionFailed, FirstId, World
 
@@ -60,22 +60,29 @@ class ChangeController(Fault):
 
 @dataclass(frozen=True, slots=True)
 class DeleteIdFiles:
-    """Delete the file of each of a topic's directories by hand, whether their broker runs or not."""
+    """Delete the file of each of a topic's directories by hand, with the leader epochs if told, running or not."""
 
     topic: str
     nodes: tuple[NodeRef, ...]
+    epochs: bool
 
     @property
     def description(self) -> str:
         """The action as a clause."""
-        return f"delete {FILE} of “{self.topic}” on {', '.join(node.description for node in self.nodes)}"
+        files = " and ".join(self._files)
+        return f"delete {files} of “{self.topic}” on {', '.join(node.description for node in self.nodes)}"
+
+    @property
+    def _files(self) -> tuple[str, ...]:
+        return (FILE, EPOCHS) if self.epochs else (FILE,)
 
     def perform(self, world: World) -> None:
         """Delete them."""
         for node in self.nodes:
             data = world.cluster.nodes[node.find(world)].data_dir
             for folder in data.glob(f"{self.topic}-*"):
-                (folder / FILE).unlink(missing_ok=True)
+                for file in self._files:
+                    (folder / file).unlink(missing_ok=True)
 
 
 @action
@@ -91,6 +98,6 @@ def change_controller() -> ChangeController:
 
 
 @action
-def delete_id_files(topic: str, *nodes: NodeRef) -> DeleteIdFiles:
-    """Delete a topic's partition.metadata by hand, on brokers that run or not."""
-    return DeleteIdFiles(topic, nodes)
+def delete_id_files(topic: str, *nodes: NodeRef, epochs: bool = False) -> DeleteIdFiles:
+    """Delete a topic's partition.metadata by hand, if told its leader epochs too, on brokers that run or not."""
+    return DeleteIdFiles(topic, nodes, epochs)

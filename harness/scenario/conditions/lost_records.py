@@ -29,7 +29,31 @@ class Lost:
         return Sample(lost == self.records, {"lost": lost, "written": written}, problem=f"{lost} of {written} are gone")
 
 
+@dataclass(frozen=True, slots=True)
+class SomeLost:
+    """Records were gone when they were last counted; how many is a matter of time."""
+
+    name: ClassVar[str] = "some_lost"
+    topic: str
+
+    @property
+    def description(self) -> str:
+        """The condition as a clause."""
+        return f"acknowledged records of “{self.topic}” are gone"
+
+    def sample(self, world: World) -> Sample:
+        """Look at the last count."""
+        lost, written = world.lost.get(self.topic, 0), len(world.account(self.topic).acknowledged)
+        return Sample(lost > 0, {"lost": lost, "written": written}, problem="" if lost else "nothing is gone")
+
+
 @condition
 def lost(topic: str, records: int) -> Lost:
     """Exactly so many of the acknowledged records were gone at the last `count_lost`."""
     return Lost(topic, records)
+
+
+@condition
+def some_lost(topic: str) -> SomeLost:
+    """At least one of the acknowledged records was gone at the last `count_lost`."""
+    return SomeLost(topic)

@@ -11,7 +11,7 @@ from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Sample
 from harness.scenario.topic_ids import IdsSeen, kind_of, kinds_on_disks, look_at_ids
 from harness.scenario.verbs import condition
-from harness.scenario.world import World
+from harness.scenario.world import FirstId, World
 
 
 def _detail(seen: IdsSeen) -> Mapping[str, Any]:
@@ -40,11 +40,11 @@ class IdsAre:
 
     def sample(self, world: World) -> Sample:
         """Read ZooKeeper and every directory; all of it is kept."""
-        first = world.first_ids[self.topic]
         try:
             seen = look_at_ids(world, self.topic)
         except Unreachable as error:
             return Sample(False, {"unreachable": str(error)}, testable=False)
+        first = world.first_ids.get(self.topic, FirstId("", len(seen.isr)))
         in_zookeeper, (old, added) = kind_of(seen.topic_id, first), kinds_on_disks(seen, first)
         fits = old <= _kinds(self.first) and added <= _kinds(self.added) and bool(added) is bool(self.added)
         found = f"ZooKeeper has {in_zookeeper}, directories {'/'.join(sorted(old))}, added {'/'.join(sorted(added))}"
@@ -159,7 +159,7 @@ class Answered:
 def ids_are(topic: str, *, zookeeper: str, first: str, added: str = "") -> IdsAre:
     """ZooKeeper, directories of a topic's first partitions and those of added ones have `old`, `new` or `none` ids.
 
-    `new/none` is either.
+    `new/none` is either. Of a topic without a remembered id all partitions are the first.
     """
     return IdsAre(topic, zookeeper, first, added)
 

@@ -1,0 +1,51 @@
+"""Who keeps a topic's id: the release's own tool, and an inter.broker.protocol from before topic ids."""
+
+from harness.scenario import (
+    add_partitions,
+    add_partitions_by_old_tool,
+    add_partitions_by_own_tool,
+    all_in_sync,
+    answered,
+    check_ids,
+    ids_are,
+    runs_line,
+    scenario,
+    topic_id_moves,
+    write,
+)
+from harness.scenario.topic_id_moves import BROKERS, OLD_TOOL, SHORT, TOPIC
+
+BEFORE_TOPIC_IDS = {**SHORT, "inter.broker.protocol.version": "2.7"}
+
+
+@scenario(BROKERS, suite="topic-ids", budget="6m", needs=OLD_TOOL, properties=SHORT)
+def topic_id_kept(plan, cluster, *_):
+    """Does the id stay where the release's own tool adds partitions, also straight in ZooKeeper (2.8)?"""
+    first, second, third = topic_id_moves.begin(plan)
+    with plan.phase("partitions are added"):
+        topic_id_moves.change(plan)
+        with plan.only_if(runs_line("2.8")):
+            plan.do(add_partitions_by_own_tool(TOPIC, 6))
+        with plan.only_if(runs_line("3.9")):
+            plan.do(add_partitions(TOPIC, 6))
+        # 2.8 writes the files of added partitions when the next controller speaks of them.
+        plan.expect(ids_are(TOPIC, zookeeper="old", first="old", added="old/none"), within="15s", named="id_is_kept")
+        topic_id_moves.change(plan)
+        plan.expect(ids_are(TOPIC, zookeeper="old", first="old", added="old"), within="15s", named="and_spreads")
+    topic_id_moves.expect_healed(plan, first, second, third, ids="old", named="own_tool")
+
+
+@scenario(BROKERS, suite="topic-ids", budget="6m", needs=OLD_TOOL, properties=BEFORE_TOPIC_IDS)
+def topic_id_before_ids(plan, cluster, *_):
+    """At inter.broker.protocol 2.7 nobody speaks of ids: is there none, and does the old tool do no harm?"""
+    brokers = topic_id_moves.begin_without_ids(plan)
+    with plan.phase("partitions are added"):
+        topic_id_moves.change(plan)
+        plan.do(add_partitions_by_old_tool(TOPIC, 6))
+        topic_id_moves.change(plan)
+        plan.expect(ids_are(TOPIC, zookeeper="none", first="none"), within="15s", named="there_are_no_ids")
+        plan.do(check_ids(), write(TOPIC, 100))
+        plan.expect(answered("check", "exit 0: Healthy"), within="1s", named="check_is_content")
+    with plan.phase("a restart of each broker"):
+        topic_id_moves.restart_each(plan, *brokers)
+        plan.expect(all_in_sync(TOPIC), within="40s", named="immune_to_restarts")
