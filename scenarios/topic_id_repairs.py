@@ -8,15 +8,19 @@ from harness.scenario import (
     count_lost,
     delete_id_files,
     is_up,
-    let_pass,
+    kill,
     plan_repair,
     restart,
     runs_line,
     scenario,
     some_lost,
+    start,
     topic_id_moves,
 )
 from harness.scenario.topic_id_moves import BROKERS, OLD_TOOL, SHORT, TOPIC
+
+# By default a crash costs those of the last five seconds. Without leader epochs a replica is cut off where its own is.
+HIGH_WATERMARKS_LOST_IN_CRASHES = {**SHORT, "replica.high.watermark.checkpoint.interval.ms": "600000"}
 
 
 @scenario(BROKERS, suite="topic-ids", budget="6m", needs=OLD_TOOL, properties=SHORT)
@@ -77,14 +81,14 @@ def topic_id_unclean(plan, cluster, *_):
             plan.expect(answered("plan", "put the old id back"), within="1s", named="plan_puts_back")
 
 
-@scenario(BROKERS, suite="topic-ids", budget="6m", needs=OLD_TOOL, properties=SHORT)
+@scenario(BROKERS, suite="topic-ids", budget="6m", needs=OLD_TOOL, properties=HIGH_WATERMARKS_LOST_IN_CRASHES)
 def topic_id_unclean_by_hand(plan, cluster, *_):
-    """With unclean elections on, does the repair by hand lose records once two brokers have fallen out?"""
+    """With unclean elections on, does the repair by hand lose records once two brokers have crashed?"""
     first, second, third = topic_id_moves.come_about(plan, unclean_leader_election_enable="true")
-    with plan.phase("two brokers have fallen out"):
-        topic_id_moves.restart_each(plan, first, second)
-        # A broker that refuses a partition forgets its high watermark (replica.high.watermark.checkpoint.interval.ms).
-        plan.do(let_pass("7s"))
+    with plan.phase("two brokers have crashed"):
+        for broker in (first, second):
+            plan.do(kill(broker), start(broker))
+            plan.guard(is_up(), within="90s")
     with plan.phase("files deleted, brokers restarted, the controller last"):
         plan.do(delete_id_files(TOPIC, first, second, third, epochs=True))
         topic_id_moves.restart_each(plan, first, second, third)

@@ -1,5 +1,7 @@
 """Incidents of topic ids, and their repairs, on stock in ZooKeeper mode with the real tool of Kafka 1.0.0."""
 
+from itertools import product
+
 import pytest
 
 from harness.model.runs import Outcome
@@ -9,14 +11,8 @@ from harness.toolbox.lockfile import Purpose
 pytestmark = [pytest.mark.live, pytest.mark.clusters]
 
 INCIDENT = ("topic-id-lost", "3.9.1")  # the others take minutes each, and show it of other versions and repairs
-OTHERS = [
-    ("topic-id-lost", "2.8.2"),
-    *(
-        (name, version)
-        for name in ("topic-id-mixed", "topic-id-file-deleted", "topic-id-unclean")
-        for version in ("3.9.1", "2.8.2")
-    ),
-]
+NAMES = sorted(name for name, scenario in load_all().items() if "topic-ids" in scenario.suites)
+OTHERS = [each for each in product(NAMES, ("3.9.1", "2.8.2")) if each != INCIDENT]
 
 
 @pytest.fixture(scope="module", autouse=True)
