@@ -18,8 +18,8 @@ from pathlib import Path
 
 from harness.building.builders.base import BuildHost, open_builder
 from harness.building.containers.debian import make_image
-from harness.building.containers.engine import reach_engine
 from harness.building.raft_builds import source_files
+from harness.containers.engine import reach_engine
 from harness.kafka.distribution import locked_distribution
 from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources

@@ -117,8 +117,8 @@ def _capability(name: str, capability: Capability) -> HostCheck:
 
 
 def _engine() -> HostCheck:
-    from harness.building.containers.engine import reach_engine
-    from harness.building.containers.images import image_to_build_in
+    from harness.containers.engine import reach_engine
+    from harness.containers.images import image_to_build_in
 
     try:
         with reach_engine() as engine:

@@ -26,6 +26,10 @@ class HarnessError(Exception):
         return f"{self.message} {self.hint}".strip()
 
 
+class NotOnThisHostError(HarnessError):
+    """This host has no such thing at all: a builder, an engine. Where none was named, another is tried silently."""
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     """Return the sentence for a name that nobody knows, with the nearest names first."""
     everything = sorted(known)

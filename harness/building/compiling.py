@@ -11,7 +11,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
-from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
 
 _TIMEOUT_SECONDS = 600
@@ -47,10 +46,6 @@ class Builder(Protocol):
 
         A compile error is no exception.
         """
-
-
-class NotOnThisHostError(HarnessError):
-    """This host has no such builder at all; where none was named, another is tried silently."""
 
 
 def first_errors(output: str, most: int = 3) -> str:

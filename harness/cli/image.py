@@ -32,10 +32,10 @@ def build(host_bind: HostBind = False, pull: Pull = "") -> int:
     """
     from harness.base.errors import HarnessError
     from harness.building.containers.debian import make_image
-    from harness.building.containers.engine import reach_engine, sweep
     from harness.building.containers.gradle import open_workshop
     from harness.building.containers.hostbind import bind_host
-    from harness.building.containers.images import pull_image
+    from harness.containers.engine import reach_engine, sweep
+    from harness.containers.images import pull_image
 
     if host_bind and pull:
         raise HarnessError("--host-bind and --pull name two different images.", "Give one of them.")
@@ -58,8 +58,8 @@ def build(host_bind: HostBind = False, pull: Pull = "") -> int:
 
 def list_images() -> int:
     """List the images of ours that the engine has; builds take the first."""
-    from harness.building.containers.engine import reach_engine
-    from harness.building.containers.images import our_images
+    from harness.containers.engine import reach_engine
+    from harness.containers.images import our_images
 
     with reach_engine() as engine:
         images = our_images(engine)
@@ -73,8 +73,8 @@ def list_images() -> int:
 
 def remove() -> int:
     """Remove all images of ours from the engine."""
-    from harness.building.containers.engine import reach_engine
-    from harness.building.containers.images import remove_images
+    from harness.containers.engine import reach_engine
+    from harness.containers.images import remove_images
 
     with reach_engine() as engine:
         names = remove_images(engine)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import threading
 import time
 import uuid
@@ -28,7 +27,7 @@ from harness.cluster.metadata_log.dump import dump_log
 from harness.cluster.node_figures import with_reporter
 from harness.cluster.observed_arm import ObservedArm, prove
 from harness.cluster.protocol import Wire
-from harness.cluster.runtime.base import Spawn
+from harness.cluster.runtime.base import NodeProcess, Spawn
 from harness.cluster.threads import dump_threads
 from harness.kafka.release_lines import Line
 from harness.model.setup import Profile
@@ -110,7 +109,7 @@ class Node:
         self._wire = wire
         self._observe = observe
         self._spawn = spawner
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: NodeProcess | None = None
         self._starts = 0
         self._started_at = 0.0
         self._stop_began = 0.0

@@ -12,7 +12,7 @@ from harness.base.processes.leftovers import end_leftovers
 from harness.cluster.cluster import Cluster
 from harness.cluster.node import Launch, Node, NodeState
 from harness.cluster.runtime.base import Runtime
-from harness.cluster.runtime.opening import in_runtime
+from harness.cluster.runtime.opening import cannot_give, in_runtime
 from harness.cluster.watch import Look, Watcher
 from harness.engine.cancel import Cancellation, RunCancelled
 from harness.engine.outcome import decide, measures
@@ -113,11 +113,12 @@ class Run:
 
     def carry_out(self, plan: Plan) -> None:
         """Carry the plan out if this host can; then end everything and look for what was left."""
-        if lacking := missing(self._cell.scenario.needs):
+        needs, kind = self._cell.scenario.needs, self._cell.runtime
+        if lacking := cannot_give(kind, needs) or missing(needs):
             self._recorder.report(Incident(IncidentKind.UNSUPPORTED, "", lacking))
             return
         try:
-            in_runtime(self._cell.scenario.topology, lambda runtime: self._carry_out(plan, runtime))
+            in_runtime(kind, self._cell.scenario.topology, lambda runtime: self._carry_out(plan, runtime))
         except RunCancelled:
             raise
         except HarnessError as error:

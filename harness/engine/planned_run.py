@@ -12,6 +12,7 @@ from harness.cluster.node import Launch
 from harness.cluster.prepare import NodeParts
 from harness.model.arms import Role
 from harness.model.runs import RunKey
+from harness.model.setup import NodeRuntime
 from harness.scenario.bounds import Settings, in_force
 from harness.scenario.plan import Plan, Scenario, soak
 
@@ -26,7 +27,7 @@ class PlannedRun:
     Every node starts with `install`; `others` are builds that the plan may install on nodes, by name. `overlay` are the
     user's server properties. `flag_key` is the flag whose effective value every node must prove to be its install's;
     `java` is the nodes' runtime as run.json declares it; `soak` the seconds that its last measured window is to last, 0
-    for what the plan says.
+    for what the plan says; `runtime` is what nodes run as.
     """
 
     key: RunKey
@@ -40,6 +41,7 @@ class PlannedRun:
     others: Mapping[str, Install] = field(default_factory=dict)
     instrument: Instrument | None = None
     soak: float = 0.0
+    runtime: NodeRuntime = NodeRuntime.PROCESS
 
     def plan(self) -> Plan:
         """Build the plan. Raises HarnessError where the scenario does."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from harness.model.options import option
 from harness.model.proof import TestScope
-from harness.model.setup import Profile
+from harness.model.setup import NodeRuntime, Profile
 
 NO_CLAIMS = "none"
 NO_SERIES = "none"
@@ -84,6 +84,9 @@ class Request:
     java_home: Path | None = option(None, "--java-home", "Java for nodes and javac; the bundled runtime if not given.")
     builder: str = option("auto", "--builder", "auto, javac, ecj, gradle-container or gradle-full.")
     profile: Profile = option(Profile.FAST, "--profile", "JVM settings of the nodes.")
+    runtime: NodeRuntime = option(
+        NodeRuntime.PROCESS, "--runtime", "What nodes run as: processes of this host, or containers of its engine."
+    )
     offline: bool = option(False, "--offline", "Use only what the cache holds; never use the network.")
     patches: tuple[Path, ...] = ()
     argv: tuple[str, ...] = ()

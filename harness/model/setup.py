@@ -14,6 +14,13 @@ class Profile(StrEnum):
     PRODUCTION = "production"
 
 
+class NodeRuntime(StrEnum):
+    """What nodes run as: processes of this host, or containers of its engine."""
+
+    PROCESS = "process"
+    CONTAINER = "container"
+
+
 @dataclass(frozen=True, slots=True)
 class Setup:
     """What a request came to, once the files that it names were read.

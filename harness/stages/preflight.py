@@ -17,7 +17,7 @@ from harness.kafka.lock import read_lock
 from harness.kafka.release_lines import Mode, check_java, check_mode, line_of
 from harness.model.arms import PATCHED, Role
 from harness.model.request import Request
-from harness.model.setup import Profile
+from harness.model.setup import NodeRuntime, Profile
 from harness.model.sides import Sides
 from harness.toolbox.toolbox import Toolbox
 
@@ -44,8 +44,17 @@ def check_host(request: Request, run_dir: Path, toolbox: Toolbox) -> None:
     refuse_shortage([memory(request), *disks(request, run_dir, toolbox.cache)])
     with_ports()
     toolbox.node_java()
+    if request.runtime is NodeRuntime.CONTAINER:
+        _need_engine()
     for git in filter(None, (request.git, request.base_git)):
         url_and_ref(git)
+
+
+def _need_engine() -> None:
+    from harness.cluster.runtime.container_runtime import node_engine  # takes half a second to load
+
+    with node_engine():
+        pass
 
 
 def refuse_shortage(needs: Iterable[Need]) -> None:

@@ -88,6 +88,7 @@ def declared_runs(
             setup.flag_key,
             arm.java,
             soak=seconds(soak) if soak else 0.0,
+            runtime=request.runtime,
         )
         for repeat in range(1, declared.repeats + 1)
         for scenario in declared.scenarios

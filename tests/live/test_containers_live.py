@@ -16,17 +16,19 @@ from pathlib import Path
 
 import pytest
 
-from harness.base.errors import HarnessError
+from harness.base.errors import HarnessError, NotOnThisHostError
 from harness.base.waiting import wait_until
 from harness.building.builders.base import BuildHost, open_builder
-from harness.building.compiling import NotOnThisHostError, first_errors
-from harness.building.containers import jobs
+from harness.building.compiling import first_errors
 from harness.building.containers.debian import make_image
-from harness.building.containers.engine import OWNER_LABEL, Engine, reach_engine, sweep
-from harness.building.containers.failures import why_failed
 from harness.building.containers.gradle import GradleFull, GradleModule, Workshop, open_workshop
 from harness.building.containers.hostbind import bind_host, lent, write_skeleton
-from harness.building.containers.images import (
+from harness.building.jars import classes_in
+from harness.building.raft_builds import source_files
+from harness.containers import jobs
+from harness.containers.engine import OWNER_LABEL, Engine, reach_engine, sweep
+from harness.containers.failures import why_failed
+from harness.containers.images import (
     DEBIAN,
     HOST,
     MOUNTS_LABEL,
@@ -38,9 +40,7 @@ from harness.building.containers.images import (
     pull_image,
     remove_images,
 )
-from harness.building.containers.jobs import Job, Mount, run_job
-from harness.building.jars import classes_in
-from harness.building.raft_builds import source_files
+from harness.containers.jobs import Job, Mount, run_job
 from harness.kafka.distribution import Distribution, locked_distribution
 from harness.kafka.git import GitSource
 from harness.kafka.lock import read_lock
@@ -328,9 +328,9 @@ def test_a_container_is_gone_after_success_failure_and_interrupt(engine, image):
 CHILD = """
 import sys
 from pathlib import Path
-from harness.building.containers.engine import reach_engine
-from harness.building.containers.images import find_image
-from harness.building.containers.jobs import Job, run_job
+from harness.containers.engine import reach_engine
+from harness.containers.images import find_image
+from harness.containers.jobs import Job, run_job
 with reach_engine() as engine:
     image = find_image(engine, sys.argv[1])
     job = Job(image.id, ("sh", "-c", "echo up; sleep 300"), "0:0", 2**28, 600, image.mounts)
@@ -360,10 +360,10 @@ def test_a_socket_without_permission_is_told_from_one_without_an_engine():
     if os.getuid() != 0 or not Path(socket).is_socket():
         pytest.skip("only root can become somebody who may not")
     script = "import os; os.setgroups([]); os.setgid(65534); os.setuid(65534)\n" + (
-        "from harness.building.containers.engine import reach_engine\n"
+        "from harness.containers.engine import reach_engine\n"
         "try:\n    reach_engine().__enter__()\nexcept Exception as error: print(error)\n"
     )
-    imports_first = "import harness.building.containers.engine\n"
+    imports_first = "import harness.containers.engine\n"
     done = subprocess.run([sys.executable, "-c", imports_first + script], capture_output=True, text=True, check=False)
     assert "You may not use the container engine" in done.stdout, done.stderr
 

@@ -21,6 +21,7 @@ from harness.cluster.runtime.network import CLIENTS, HARNESS, Network, host_name
 from harness.cluster.runtime.opening import in_runtime
 from harness.cluster.runtime.rtnetlink import RuleAction, add_rule, delete_rule
 from harness.cluster.topology import Topology
+from harness.model.setup import NodeRuntime
 from harness.scenario.actions.fill_disk import fill, move_to_memory, room
 from harness.scenario.link_proof import burst_for, rate_flaw
 
@@ -236,7 +237,7 @@ def test_work_in_a_runtime_is_done_on_the_host_of_the_harness_and_comes_back(tmp
         with server, socket.create_connection((at.host, at.port), 1):
             return own_network(), str(at), runtime.take(1).port, runtime.host
 
-    inside, at, another, host = in_runtime(Topology(3, 0, network=True), work)
+    inside, at, another, host = in_runtime(NodeRuntime.PROCESS, Topology(3, 0, network=True), work)
     assert inside != before
     assert own_network() == before
     assert (at, another, host) == ("192.0.2.11:9092", 9093, "203.0.113.1")

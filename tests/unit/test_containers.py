@@ -14,8 +14,6 @@ from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
 from harness.building.builders.base import BuildHost, open_builder
 from harness.building.compiling import Builder, first_errors
-from harness.building.containers.engine import Engine, why_unreachable
-from harness.building.containers.failures import CommandEnd, refused, why_failed
 from harness.building.containers.gradle import (
     GradleFull,
     Workshop,
@@ -27,9 +25,11 @@ from harness.building.containers.gradle import (
     place_of,
 )
 from harness.building.containers.hostbind import lent, write_skeleton
-from harness.building.containers.images import Image
-from harness.building.containers.line_stream import Lines
-from harness.building.containers.owners import Owner, is_gone, parse_owner, this_process
+from harness.containers.engine import Engine, why_unreachable
+from harness.containers.failures import CommandEnd, refused, why_failed
+from harness.containers.images import Image
+from harness.containers.line_stream import Lines
+from harness.containers.owners import Owner, is_gone, parse_owner, this_process
 from harness.kafka.lock import read_lock
 from harness.toolbox.toolbox import Toolbox
 

@@ -11,8 +11,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import TypeVar
 
-from harness.base.errors import HarnessError
-from harness.building.compiling import Builder, NotOnThisHostError
+from harness.base.errors import HarnessError, NotOnThisHostError
+from harness.building.compiling import Builder
 from harness.toolbox.toolbox import Toolbox
 
 AUTO = "auto"

@@ -10,8 +10,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.base.errors import NotOnThisHostError
 from harness.building.builders.base import BuildHost, builder
-from harness.building.compiling import Builder, Compilation, NotOnThisHostError, run_compiler
+from harness.building.compiling import Builder, Compilation, run_compiler
 from harness.toolbox.java import JavaRuntime, runtime_at
 
 

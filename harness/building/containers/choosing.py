@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 
-from harness.building.containers.engine import reach_engine, sweep
 from harness.building.containers.gradle import Workshop, open_workshop
-from harness.building.containers.images import image_to_build_in, no_image
+from harness.containers.engine import reach_engine, sweep
+from harness.containers.images import image_to_build_in, no_image
 
 
 def workshop(on_line: Callable[[str], None], held: ExitStack) -> Workshop:

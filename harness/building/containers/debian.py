@@ -22,9 +22,9 @@ from harness.base.json import from_json, to_json
 from harness.base.paths import data_root, user_data_root
 from harness.base.processes import spawn
 from harness.building.containers.aptsources import AptSource, host_sources
-from harness.building.containers.engine import LABEL, Engine
-from harness.building.containers.images import DEBIAN, PACKAGES_LABEL, Image, import_image
-from harness.building.containers.line_stream import Lines
+from harness.containers.engine import LABEL, Engine
+from harness.containers.images import DEBIAN, PACKAGES_LABEL, Image, import_image
+from harness.containers.line_stream import Lines
 
 _PACKAGES_FILE = "./usr/share/kafka-patch-harness/packages"
 _TIMEOUT_SECONDS = 1800.0

@@ -13,10 +13,10 @@ from harness.base.archives import open_archive, read_entry
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
 from harness.building.compiling import Compilation
-from harness.building.containers.engine import Engine
-from harness.building.containers.failures import why_failed
-from harness.building.containers.images import Image
-from harness.building.containers.jobs import Job, Mount, run_job
+from harness.containers.engine import Engine
+from harness.containers.failures import why_failed
+from harness.containers.images import Image
+from harness.containers.jobs import Job, Mount, run_job
 
 _SOURCES = "/sources"
 _REPOSITORY = "/repository"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.files import write_with
-from harness.building.containers.engine import Engine
-from harness.building.containers.images import HOST, MOUNTS_LABEL, Image, import_image
+from harness.containers.engine import Engine
+from harness.containers.images import HOST, MOUNTS_LABEL, Image, import_image
 
 _PROGRAMS = ("usr/bin/gradle", "usr/bin/javac")
 _LINKED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")  # where /usr has been merged

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import time
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from harness.cluster.address import Address
 from harness.cluster.modes.zookeeper_tree import ZooKeeperTree
 from harness.cluster.node import Launch
 from harness.cluster.protocol import Unreachable
-from harness.cluster.runtime.base import Spawn
+from harness.cluster.runtime.base import NodeProcess, Spawn
 
 FOLDER = "zookeeper"
 # Sessions end within this of their time-out: a server looks for expired ones every tick.
@@ -38,7 +37,7 @@ class ZooKeeperServer:
         self._marked_by = folder
         self._launch = launch
         self._spawn = spawn
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: NodeProcess | None = None
         self._ended = False
 
     def start(self) -> None:

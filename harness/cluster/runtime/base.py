@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -12,12 +11,33 @@ from harness.cluster.address import Address
 _T = TypeVar("_T")
 
 
-class Spawn(Protocol):
-    """Starts a command in its own session, its output appended to a file; it dies with the harness."""
+class NodeProcess(Protocol):
+    """What a node needs of subprocess.Popen; `pid` is this host's."""
 
-    def __call__(
-        self, command: Sequence[str], *, cwd: Path, output: Path, env: Mapping[str, str]
-    ) -> subprocess.Popen[bytes]:
+    @property
+    def pid(self) -> int:
+        """Its number on this host."""
+
+    def poll(self) -> int | None:
+        """Return the exit code, negative for a signal; None while it runs."""
+
+    def wait(self) -> int:
+        """Wait for its end, and return the same."""
+
+    def terminate(self) -> None:
+        """Send SIGTERM."""
+
+    def send_signal(self, sig: int, /) -> None:
+        """Send a signal; nothing to one that has ended."""
+
+
+class Spawn(Protocol):
+    """Starts a command in its own session, its output appended to a file; it dies with the harness.
+
+    One in a container does so when the harness ends in good order, or else before the next cluster in containers.
+    """
+
+    def __call__(self, command: Sequence[str], *, cwd: Path, output: Path, env: Mapping[str, str]) -> NodeProcess:
         """Start it."""
 
 

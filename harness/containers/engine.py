@@ -15,9 +15,8 @@ from testcontainers.core.config import testcontainers_config
 from testcontainers.core.docker_client import DockerClient, get_docker_host
 from urllib3.exceptions import HTTPError
 
-from harness.base.errors import HarnessError
-from harness.building.compiling import NotOnThisHostError
-from harness.building.containers.owners import is_gone, parse_owner, this_process
+from harness.base.errors import HarnessError, NotOnThisHostError
+from harness.containers.owners import is_gone, parse_owner, this_process
 
 LABEL = "io.kafka-patch-harness"
 BUILD_LABEL = f"{LABEL}.build"
@@ -25,7 +24,10 @@ OWNER_LABEL = f"{LABEL}.owner"
 # Whatever the client library lets through when an engine refuses, is not there, or goes away meanwhile.
 ENGINE_ERRORS = (DockerException, RequestException, HTTPError, OSError)
 _DEFAULT_ADDRESS = "unix:///var/run/docker.sock"
-_HELP = "Start one or set DOCKER_HOST (`harness doctor` shows more), or use --builder javac or ecj, which need none."
+_HELP = (
+    "Start one or set DOCKER_HOST (`harness doctor` shows more). "
+    "--builder javac or ecj, and nodes without --runtime container, need none."
+)
 
 # Its reaper is a container of an image that would have to be pulled; ours are swept by label.
 testcontainers_config.ryuk_disabled = True

@@ -18,10 +18,10 @@ from docker.types import Mount as DockerMount
 from testcontainers.core.container import DockerContainer
 
 from harness.base.errors import HarnessError
-from harness.building.containers.engine import BUILD_LABEL, ENGINE_ERRORS, OWNER_LABEL, Engine, remove_build
-from harness.building.containers.failures import CommandEnd, engine_lost, refused
-from harness.building.containers.line_stream import Lines
-from harness.building.containers.owners import this_process
+from harness.containers.engine import BUILD_LABEL, ENGINE_ERRORS, OWNER_LABEL, Engine, remove_build
+from harness.containers.failures import CommandEnd, engine_lost, refused
+from harness.containers.line_stream import Lines
+from harness.containers.owners import this_process
 
 _MOST_PROCESSES = 1000
 _MOST_BYTES = 200 * 2**20  # what is taken out of a container at once
@@ -133,7 +133,7 @@ def _prepared(job: Job, build: str) -> DockerContainer:
         job.image,
         env=dict(job.environment),
         labels={BUILD_LABEL: build, OWNER_LABEL: str(this_process())},
-        mounts=[_docker_mount(mount) for mount in job.mounts],
+        mounts=[docker_mount(mount) for mount in job.mounts],
         user=job.user,
         mem_limit=job.memory,
         memswap_limit=job.memory,
@@ -150,7 +150,8 @@ def _prepared(job: Job, build: str) -> DockerContainer:
     return container
 
 
-def _docker_mount(mount: Mount) -> DockerMount:
+def docker_mount(mount: Mount) -> DockerMount:
+    """Return a mount as the client library wants it."""
     # As a mount, and not as a volume: for that one a missing source becomes an empty folder of root's.
     return DockerMount(mount.target, str(mount.source.absolute()), type="bind", read_only=not mount.writable)
 

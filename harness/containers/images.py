@@ -11,9 +11,9 @@ from typing import Any
 from docker.errors import APIError, ImageNotFound
 
 from harness.base.errors import HarnessError
-from harness.building.containers.engine import ENGINE_ERRORS, LABEL, Engine
-from harness.building.containers.failures import engine_lost, refused
-from harness.building.containers.jobs import Mount
+from harness.containers.engine import ENGINE_ERRORS, LABEL, Engine
+from harness.containers.failures import engine_lost, refused
+from harness.containers.jobs import Mount
 
 IMAGE_VARIABLE = "HARNESS_BUILD_IMAGE"
 REPOSITORY = "kafka-patch-harness/gradle"
@@ -67,8 +67,8 @@ def image_to_build_in(engine: Engine) -> Image | None:
 
 
 def no_image() -> HarnessError:
-    """Return the sentence for an engine without an image to build in."""
-    return HarnessError("The container engine has no image to build in.", _MAKE)
+    """Return the sentence for an engine without an image of ours."""
+    return HarnessError("The container engine has no image to build in, or to start nodes from.", _MAKE)
 
 
 def find_image(engine: Engine, name: str) -> Image | None:
