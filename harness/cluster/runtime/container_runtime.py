@@ -66,10 +66,12 @@ class InContainers(OnLoopback):
         prepared.image = self._image.id  # without the prefix that the library's environment variable puts before names
         prepared.with_tmpfs_mount(_SCRATCH)
         prepared.with_command([*_APPENDING, str(output), *command])
-        with _engine_errors(self._engine):
-            container = prepared.start().get_wrapped_container()
-            container.reload()
-        prepared.get_docker_client().client.close()
+        try:
+            with _engine_errors(self._engine):
+                container = prepared.start().get_wrapped_container()
+                container.reload()
+        finally:
+            prepared.get_docker_client().client.close()
         return ContainerProcess(container.attrs["State"]["Pid"], lambda: self._exit_status(container.id))
 
     def _exit_status(self, container: str) -> int:
