@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from harness.base.errors import HarnessError
 from harness.logs.log_diff import CountedLogs, Progress, compare, opened, read_nodes, silent
 from harness.logs.read.event_counts import WHOLE_LOG
 from harness.logs.read.layout import COMMON, KAFKA_DEFAULT, Layout, compile_layout
-from harness.logs.read.layout_detection import detect
+from harness.logs.read.layout_detection import layouts_of
 from harness.logs.read.places import (
     first_lines,
     folders_in,
@@ -133,9 +133,9 @@ def read_files(
     unread: list[str] = []
     files = [place for folder in folders for place in folder.files if not is_hidden(place)]
     samples = first_lines(spark, files, SAMPLE_LINES)
+    layouts = _layouts(samples, patterns)
     for folder in folders:
-        known = {place: _layout(samples[place], patterns) if place in samples else None for place in folder.files}
-        fitting = {place: layout for place, layout in known.items() if layout is not None}
+        fitting = {place: layouts[place] for place in folder.files if place in layouts}
         if not fitting:
             raise layout_mismatch(folder.files[0], " or ".join(patterns), samples.get(folder.files[0], []))
         nodes += [_node(folder, number, *item) for number, item in enumerate(fitting.items())]
@@ -159,9 +159,10 @@ def _bytes(path: Path) -> int:
     return path.stat().st_size if path.exists() else 1
 
 
-def _layout(sample: Sequence[str], patterns: Sequence[str]) -> Layout | None:
-    """Return the layout that a file's first lines fit best; an empty file fits any."""
-    return detect(sample, patterns) if sample else compile_layout(KAFKA_DEFAULT)
+def _layouts(samples: Mapping[str, Sequence[str]], patterns: Sequence[str]) -> dict[str, Layout]:
+    """Return the layout of each file that fits one; an empty file fits any."""
+    empty = {place: compile_layout(KAFKA_DEFAULT) for place, sample in samples.items() if not sample}
+    return layouts_of(samples, patterns) | empty
 
 
 def _why(place: str) -> str:
