@@ -11,7 +11,7 @@ from harness.base.errors import HarnessError
 from harness.logs.log_diff import CountedLogs, Progress, compare, opened, read_nodes, silent
 from harness.logs.read.event_counts import WHOLE_LOG
 from harness.logs.read.layout import COMMON, KAFKA_DEFAULT, Layout, compile_layout
-from harness.logs.read.layout_detection import layouts_of
+from harness.logs.read.layout_detection import dated, layouts_of
 from harness.logs.read.places import (
     first_lines,
     folders_in,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SAMPLE_LINES = 200  # of each file, by which its layout is recognised
+FURTHER_LINES, FURTHER_BYTES = 50_000, 4 << 20  # of a file in whose first lines no event begins
 _NAMED = 3  # of the further runs
 
 
@@ -133,7 +134,11 @@ def read_files(
     unread: list[str] = []
     files = [place for folder in folders for place in folder.files if not is_hidden(place)]
     samples = first_lines(spark, files, SAMPLE_LINES)
-    layouts = _layouts(samples, patterns)
+    empty = [place for place, sample in samples.items() if not sample]
+    layouts = _layouts(samples, patterns, empty)
+    if further := [place for place in files if place not in layouts]:
+        deeper = first_lines(spark, further, FURTHER_LINES, FURTHER_BYTES)
+        layouts = _layouts(samples | {place: dated(deeper[place], SAMPLE_LINES) for place in further}, patterns, empty)
     for folder in folders:
         fitting = {place: layouts[place] for place in folder.files if place in layouts}
         if not fitting:
@@ -159,10 +164,9 @@ def _bytes(path: Path) -> int:
     return path.stat().st_size if path.exists() else 1
 
 
-def _layouts(samples: Mapping[str, Sequence[str]], patterns: Sequence[str]) -> dict[str, Layout]:
+def _layouts(samples: Mapping[str, Sequence[str]], patterns: Sequence[str], empty: Iterable[str]) -> dict[str, Layout]:
     """Return the layout of each file that fits one; an empty file fits any."""
-    empty = {place: compile_layout(KAFKA_DEFAULT) for place, sample in samples.items() if not sample}
-    return layouts_of(samples, patterns) | empty
+    return layouts_of(samples, patterns) | {place: compile_layout(KAFKA_DEFAULT) for place in empty}
 
 
 def _why(place: str) -> str:

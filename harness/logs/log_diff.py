@@ -197,7 +197,7 @@ def compare(
     set_back = clocks.set_back_sentences((name, file.counts) for name, file in logs.files.items())
     not_compared = (sentence for pair in contrasts for sentence in missing(*pair, seconds))
     not_known = dict.fromkeys(sentence for each in stock.values() for sentence in each.unknown_sentences())
-    left_out = (*logs.left_out, *set_back, *not_compared, *not_known)
+    left_out = (*logs.left_out, *foreign_sentences(logs.files), *set_back, *not_compared, *not_known)
     for sentence in left_out:
         progress(sentence)
     write(out, logs.run, logs.nodes, logs.files, left_out, found)
@@ -268,6 +268,17 @@ def exposures(nodes: Iterable[NodeLogs], files: Mapping[str, FileCounts]) -> dic
             where = Where(node.arm, node.scenario, node.node_role, phase.name, node.repeat)
             seconds[where] += seen if phase == WHOLE_LOG else phase.end - phase.start
     return dict(seconds)
+
+
+def foreign_sentences(files: Mapping[str, FileCounts]) -> list[str]:
+    """Return a sentence for each file in which events of another layout may be counted as parts of others."""
+    found = ((name, file.total.foreign_lines, file.total.pattern) for name, file in files.items())
+    return [
+        f"{name}: {lines} {'line looks like an event' if lines == 1 else 'lines look like events'} of another layout "
+        f"than {pattern!r}, and {'counts' if lines == 1 else 'count'} as part of the event before."
+        for name, lines, pattern in found
+        if lines
+    ]
 
 
 def missing(base: str, candidate: str, seconds: Iterable[Where]) -> list[str]:

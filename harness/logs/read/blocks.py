@@ -18,11 +18,12 @@ import polars as pl
 import pyarrow as pa
 
 from harness.logs.read.event_counts import COUNTS, MAX_EVENT, Reading, count, merge
+from harness.logs.read.layout_detection import foreign
 
 # What a worker returns: rows of COUNTS, and for each block one row `block` (what it held), at most one `head`
 # and at most one `tail`, whose text is in `excerpt`, whose number of lines or place of the first is in `line`.
 PIECE, HEAD, TAIL = "block", "head", "tail"
-_SIZES = ("lines", "bytes", "events", "head_lines", "head_bytes")
+_SIZES = ("lines", "bytes", "events", "head_lines", "head_bytes", "foreign_lines")
 PARTIAL = pl.Schema(
     [("file", pl.String()), ("block", pl.Int64()), *COUNTS.items(), *((name, pl.Int64()) for name in _SIZES)]
 )
@@ -43,6 +44,7 @@ class _LineBlock:
     events: int = 0
     head_lines: int = 0
     head_bytes: int = 0
+    foreign_lines: int = 0
     head: str | None = None
     open: tuple[int, str] | None = None
     counts: list[pl.DataFrame] = field(default_factory=list)
@@ -56,6 +58,7 @@ class _LineBlock:
         ).with_columns(line=pl.int_range(pl.len(), dtype=pl.Int64) + self.lines)
         self.lines += len(lines)
         self.bytes += int(numbered["bytes"].sum()) + len(lines)
+        self.foreign_lines += foreign(text.filter(~starts))
         before = int(starts.arg_max() or 0) if starts.any() else len(lines)
         self._continue(numbered.head(before))
         self._begin(assemble(numbered.slice(before)), ends)

@@ -14,7 +14,8 @@ import polars as pl
 
 SEPARATOR = " | "
 _UTC_TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)"
-_MOST = 0.5  # of the lines, from which a log is taken to be carried
+_ESCAPE = "\x1b["
+_COLOUR = r"\x1b\[[0-?]*[ -/]*[@-~]"  # and whatever else a terminal is told so
 
 
 class Carrier(Protocol):
@@ -101,10 +102,16 @@ CARRIERS: Mapping[str, Carrier] = {
 }
 
 
+def uncoloured(lines: pl.Series) -> pl.Series:
+    """Return lines without what tells a terminal their colours."""
+    is_coloured = lines.str.contains(_ESCAPE, literal=True).any()
+    return lines.str.replace_all(_COLOUR, "") if is_coloured else lines
+
+
 def carried_by(lines: pl.Series) -> tuple[str, ...]:
-    """Return the carriers that most of the lines may have come by."""
-    most = _MOST * len(lines)
-    return tuple(name for name, each in CARRIERS.items() if (each.unwrapped(lines) != lines).sum() > most)
+    """Return the carriers that some of the lines may have come by."""
+    plain = uncoloured(lines)
+    return tuple(name for name, each in CARRIERS.items() if (each.unwrapped(plain) != plain).any())
 
 
 def split_carrier(pattern: str) -> tuple[str, str]:

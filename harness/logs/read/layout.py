@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from harness.base.errors import HarnessError
-from harness.logs.read.carriers import CARRIERS, split_carrier
+from harness.logs.read.carriers import CARRIERS, split_carrier, uncoloured
 
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 KAFKA_DEFAULT = "[%d] %p %m (%c)%n"
@@ -127,8 +127,9 @@ class Layout:
     carrier: str = ""
 
     def unwrapped(self, lines: pl.Series) -> pl.Series:
-        """Return a log's lines without what carried them."""
-        return CARRIERS[self.carrier].unwrapped(lines) if self.carrier else lines
+        """Return a log's lines without colours and what carried them."""
+        plain = uncoloured(lines)
+        return uncoloured(CARRIERS[self.carrier].unwrapped(plain)) if self.carrier else plain
 
     @property
     def fields(self) -> tuple[str, ...]:

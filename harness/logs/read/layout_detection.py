@@ -7,8 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 import polars as pl
 
 from harness.logs.read.carriers import SEPARATOR, carried_by
+from harness.logs.read.event_counts import MAX_EVENT
 from harness.logs.read.layout import COMMON, Layout, compile_layout
 
+# What most layouts begin with, whatever their order: a time of day and a level, or the level's key of a JSON object.
+_TIME = r"\d\d:\d\d:\d\d"
+_LEVEL = r'(?:\b(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE|CRITICAL)\b|"(?:log\.)?(?:level|severity)")'
+_BEGINNING = 160  # characters
+_LONG = MAX_EVENT // 2  # bytes of a line whose end a sample may lack
 _THREAD = "[%t] %m"
 _MESSAGE = "%m"
 
@@ -63,7 +69,25 @@ def _best(sample: pl.Series, patterns: Sequence[str]) -> tuple[Layout | None, in
 
 
 def fitting(layout: Layout, lines: pl.Series) -> int:
-    """Return how many of `lines` are events of the layout, with all its fields, from header to the end of a message."""
-    groups = pl.select(pl.lit(layout.unwrapped(lines)).str.extract_groups(layout.event).alias("found")).unnest("found")
-    whole = [pl.col(name).is_not_null() for name in layout.fields if name not in ("rest", "cut")]
-    return int(groups.select(pl.all_horizontal(*whole, pl.col("cut").is_null()).sum()).item())
+    """Return how many of `lines` are events of the layout, with all its fields, from header to the end of a message.
+
+    The end of a line that is too long was not looked at: its header will do.
+    """
+    lines = layout.unwrapped(lines)
+    groups = pl.select(pl.lit(lines).str.extract_groups(layout.event).alias("found")).unnest("found")
+    names = [name for name in layout.fields if name not in ("rest", "cut")]
+    first, whole = (pl.all_horizontal(pl.col(each).is_not_null()) for each in (names[: names.index("message")], names))
+    is_cut, is_long = pl.col("cut").is_not_null(), pl.lit(lines.str.len_bytes() >= _LONG)
+    return int(groups.select(((whole & ~is_cut) | (first & is_cut & is_long)).sum()).item())
+
+
+def dated(lines: Sequence[str], most: int) -> list[str]:
+    """Return the first lines that may begin an event in some layout: a log may begin with pages of anything."""
+    sample = pl.Series(lines, dtype=pl.String)
+    return sample.filter(sample.str.contains(_TIME) | sample.str.starts_with("{")).head(most).to_list()
+
+
+def foreign(lines: pl.Series) -> int:
+    """Return how many lines that begin no event look as if they did in another layout."""
+    beginnings = lines.str.slice(0, _BEGINNING)
+    return int((beginnings.str.contains(_TIME) & beginnings.str.contains(_LEVEL)).sum())

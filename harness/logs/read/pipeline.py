@@ -173,6 +173,7 @@ def join(name: str, rows: pl.DataFrame, reading: Reading) -> FileCounts:
         unparsed_bytes=unparsed_bytes,
         first_at=_seconds(counts["first_at"].min()),
         last_at=_seconds(counts["last_at"].max()),
+        foreign_lines=int(blocks["foreign_lines"].sum()),
     )
     return FileCounts(counts, total, tuple(unparsed.split("\n")[:3]) if unparsed_lines else ())
 

@@ -114,19 +114,21 @@ def folders_in(spark: SparkSession, address: str) -> list[str]:
         return sorted(str(each.getPath().toString()) for each in system.listStatus(path) if each.isDirectory())
 
 
-def first_lines(spark: SparkSession, places: Sequence[str], number: int) -> dict[str, list[str]]:
-    """Return the first lines of each file, long ones cut; a file that cannot be read is a HarnessError.
+def first_lines(spark: SparkSession, places: Sequence[str], number: int, most: int = MAX_EVENT) -> dict[str, list[str]]:
+    """Return the first lines of each file, of its first bytes, long ones cut.
 
-    A job for each would take longer than reading 10 MB.
+    A file that cannot be read is a HarnessError. A job for each would take longer than reading 10 MB.
     """
     found: dict[str, list[str]] = {}
-    for at in range(0, len(places), _HEADS_AT_ONCE):
-        some = places[at : at + _HEADS_AT_ONCE]
-        found |= {place: _lines_of(head, number) for place, head in zip(some, _heads(spark, some), strict=True)}
+    at_once = max(_HEADS_AT_ONCE * MAX_EVENT // most, 1)
+    for at in range(0, len(places), at_once):
+        some = places[at : at + at_once]
+        heads = _heads(spark, some, most)
+        found |= {place: lines_of(head, number, most) for place, head in zip(some, heads, strict=True)}
     return found
 
 
-def _heads(spark: SparkSession, places: Iterable[str]) -> list[bytes]:
+def _heads(spark: SparkSession, places: Iterable[str], most: int) -> list[bytes]:
     """Return the first bytes of each file, in one answer: py4j waits 40 ms for each that does not fit a packet."""
     java = _java(spark)
     codecs = java.org.apache.hadoop.io.compress.CompressionCodecFactory(_settings(spark))
@@ -137,17 +139,19 @@ def _heads(spark: SparkSession, places: Iterable[str]) -> list[bytes]:
             system, path = _found(spark, place)
             opened, codec = system.open(path), codecs.getCodec(path)
             stream = codec.createInputStream(opened) if codec else opened
-            java.org.apache.commons.io.IOUtils.copyLarge(stream, heads, 0, MAX_EVENT)
+            java.org.apache.commons.io.IOUtils.copyLarge(stream, heads, 0, most)
             stream.close()
             ends.append(heads.size())
     content = heads.toString("ISO-8859-1").encode("latin-1")  # py4j takes bytes apart one by one
     return [content[start:end] for start, end in pairwise(ends)]
 
 
-def _lines_of(head: bytes, number: int) -> list[str]:
+def lines_of(head: bytes, number: int, most: int = MAX_EVENT) -> list[str]:
+    """Return the first lines of a file's beginning as they are read, without what ends them; `most` bytes are torn."""
     lines = head.removeprefix(BOM_UTF8).removesuffix(b"\n").split(b"\n") if head else []
-    is_torn = len(head) == MAX_EVENT and len(lines) > 1
-    return decoded(pl.Series(lines[: -1 if is_torn else None][:number], dtype=pl.Binary)).to_list()
+    is_torn = len(head) == most and len(lines) > 1
+    texts = decoded(pl.Series(lines[: -1 if is_torn else None][:number], dtype=pl.Binary))
+    return texts.str.strip_suffix("\r").str.head(MAX_EVENT).to_list()
 
 
 def _java(spark: SparkSession) -> Any:
