@@ -13,8 +13,8 @@ import polars as pl
 
 from harness.base.errors import HarnessError
 from harness.logs.read.carriers import CARRIERS, split_carrier, uncoloured
+from harness.logs.read.levels import LEVELS
 
-LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 KAFKA_DEFAULT = "[%d] %p %m (%c)%n"
 
 # Tried in this order on logs from anywhere. Of two that fit equally well the one that yields more fields wins,

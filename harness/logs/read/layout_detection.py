@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from harness.logs.read.carriers import SEPARATOR, carried_by
+from harness.logs.read.carriers import JSON, SEPARATOR, carried_by
 from harness.logs.read.event_counts import MAX_EVENT
-from harness.logs.read.layout import COMMON, Layout, compile_layout
+from harness.logs.read.layout import COMMON, KAFKA_DEFAULT, Layout, compile_layout
 
 # What most layouts begin with, whatever their order: a time of day and a level, or the level's key of a JSON object.
 _TIME = r"\d\d:\d\d:\d\d"
@@ -56,7 +56,12 @@ def _tries(sample: pl.Series, patterns: Sequence[str]) -> Iterator[Sequence[str]
     """Yield the patterns to be tried: as they are, behind carriers that some lines came by, behind anything."""
     yield patterns
     carried = carried_by(sample)
-    yield [f"{carrier}{SEPARATOR}{each}" for carrier in carried for each in patterns]
+    yield [
+        f"{carrier}{SEPARATOR}{each}"
+        for carrier in carried
+        for each in patterns
+        if carrier != JSON or each == KAFKA_DEFAULT
+    ]
     yield [f"%x {each}" for each in patterns]
 
 
