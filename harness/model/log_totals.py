@@ -11,7 +11,8 @@ class FileTotal:
 
     Lines before the first header are unparsed. `foreign_lines` begin no event, but look as if they did in another
     layout; they are in an event or unparsed all the same. `bytes` counts every line's newline, also one that the last
-    line lacks. Times are seconds since the Unix epoch, 0 where the file has no events.
+    line lacks. Times are seconds since the Unix epoch, 0 where the file has no events. Of logs
+    known to no run `active` is how long they are in seconds, without `idle`, the pauses that do not count.
     """
 
     file: str
@@ -26,6 +27,8 @@ class FileTotal:
     first_at: float = 0.0
     last_at: float = 0.0
     foreign_lines: int = 0
+    active: float = 0.0
+    idle: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,21 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from harness.base.errors import HarnessError
-from harness.logs.read.blocks import HEAD, PARTIAL, PIECE, TAIL, LogFile, joined, partials, path_of, whole
-from harness.logs.read.event_counts import COUNTS, Reading, count, merge
+from harness.logs.read.active_time import MINUTES, active_time, minutes
+from harness.logs.read.blocks import (
+    EDGES,
+    HEAD,
+    MINUTE,
+    PARTIAL,
+    PIECE,
+    TAIL,
+    LogFile,
+    joined,
+    partials,
+    path_of,
+    whole,
+)
+from harness.logs.read.event_counts import COUNTS, Reading, count, merge, timed
 from harness.logs.read.places import check_readable, is_address, reason, size
 from harness.logs.read.proposals import layout_mismatch
 from harness.model.log_totals import FileTotal
@@ -155,11 +168,15 @@ def join(name: str, rows: pl.DataFrame, reading: Reading) -> FileCounts:
     placed = rows.join(offsets, on="block").with_columns(line=pl.col("line") + pl.col("first") + 1)
     edges = placed.filter(pl.col("part").is_in([HEAD, TAIL])).sort("block", "part")
     unparsed, across = _across(edges)
-    counts = placed.filter(~pl.col("part").is_in([PIECE, HEAD, TAIL])).select(COUNTS.names())
+    counts = placed.filter(~pl.col("part").is_in(EDGES)).select(COUNTS.names())
     counts = counts.sort("line", maintain_order=True)
+    found = rows.filter(part=MINUTE).select("first_at", "last_at", minute="line").select(MINUTES.names())
     if not across.is_empty():
+        across = timed(across, reading)
+        found = pl.concat([found, minutes(across, reading)])
         counts = merge([pl.concat([counts, count(across, reading)]).sort("line", maintain_order=True)])
     unparsed_lines, unparsed_bytes = _unparsed(blocks)
+    active = active_time(found)
     whole, size = int(blocks["lines"].sum()), int(blocks["bytes"].sum())
     total = FileTotal(
         file=name,
@@ -173,6 +190,8 @@ def join(name: str, rows: pl.DataFrame, reading: Reading) -> FileCounts:
         unparsed_bytes=unparsed_bytes,
         first_at=_seconds(counts["first_at"].min()),
         last_at=_seconds(counts["last_at"].max()),
+        active=_seconds(active.length),
+        idle=_seconds(active.idle),
         foreign_lines=int(blocks["foreign_lines"].sum()),
     )
     return FileCounts(counts, total, tuple(unparsed.split("\n")[:3]) if unparsed_lines else ())
