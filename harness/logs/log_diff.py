@@ -146,16 +146,17 @@ def read_nodes(
     progress: Progress = silent,
     unread: Sequence[str] = (),
     known: Mapping[str, Library] | None = None,
+    copies: Mapping[str, str] = MappingProxyType({}),
 ) -> CountedLogs:
     """Count what is in the nodes' logs below `root`.
 
     `unread` are sentences about logs that are not among the nodes'. `known` are the sources of each arm; without them
-    those of the version that an arm's logs name count. Of logs that are gone counts what an earlier diff into `out`
-    counted.
+    those of the version that an arm's logs name count. `copies` are what packed logs are read from. Of logs that are
+    gone counts what an earlier diff into `out` counted.
     """
     run = run_folder(out, (out.path if root == Path() else root).resolve().name or "logs")
     progress(f"Reading {sum(len(node.files) for node in nodes)} log files")
-    files, gone = _counted(spark, root, nodes, run, known or {})
+    files, gone = _counted(spark, root, nodes, run, known or {}, copies)
     return CountedLogs(nodes, files, run, (*unread, *gone))
 
 
@@ -214,7 +215,12 @@ def _as_base_logs(
 
 
 def _counted(
-    spark: SparkSession, root: Path, nodes: Sequence[NodeLogs], run: Path, known: Mapping[str, Library]
+    spark: SparkSession,
+    root: Path,
+    nodes: Sequence[NodeLogs],
+    run: Path,
+    known: Mapping[str, Library],
+    copies: Mapping[str, str],
 ) -> tuple[dict[str, FileCounts], list[str]]:
     """Return what was counted of each log, and a sentence about those that are gone."""
     readings = {
@@ -222,7 +228,7 @@ def _counted(
     }
     gone = cached_counts(run, nodes, [name for name in readings if is_gone(root / name)])
     here = {name: reading for name, reading in readings.items() if name not in gone}
-    read_now = _with_origins(nodes, read(spark, root, here), here, known)
+    read_now = _with_origins(nodes, read(spark, root, here, copies), here, known)
     return {name: gone[name].counts if name in gone else read_now[name] for name in readings}, _gone(gone)
 
 

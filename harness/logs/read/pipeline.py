@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -31,15 +32,13 @@ from harness.logs.read.blocks import (
     whole,
 )
 from harness.logs.read.event_counts import COUNTS, Reading, count, merge, timed
-from harness.logs.read.places import check_readable, is_address, reason, size
+from harness.logs.read.places import COMPRESSED, check_readable, is_address, reason, size
 from harness.logs.read.proposals import layout_mismatch
 from harness.model.log_totals import FileTotal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# What holds a compressed file cannot be checked against its size; Spark reads such a file as one piece.
-COMPRESSED = (".gz", ".bz2", ".zst", ".deflate", ".lz4", ".snappy")
 WHOLE = 48 << 20  # bytes of a file that is read in one piece: a worker and the JVM hold several times as much
 _BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 _KINDS = {pl.String: (StringType(), pa.string()), pl.Int64: (LongType(), pa.int64())}
@@ -57,12 +56,18 @@ class FileCounts:
     unparsed: tuple[str, ...]
 
 
-def read(spark: SparkSession, root: Path, readings: Mapping[str, Reading]) -> dict[str, FileCounts]:
+def read(
+    spark: SparkSession,
+    root: Path,
+    readings: Mapping[str, Reading],
+    copies: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, FileCounts]:
     """Count the templates of files; the keys of `readings` are their paths relative to `root`, or addresses.
 
-    A file that does not fit its layout at all, cannot be read or changes meanwhile is a HarnessError.
+    `copies` are the paths of unpacked copies, from which packed ones are read. A file that does not fit its layout at
+    all, cannot be read or changes meanwhile is a HarnessError.
     """
-    places = {name: _place(root, name) for name in readings}
+    places = {name: copies.get(name) or _place(root, name) for name in readings}
     for place in places.values():
         check_readable(place)
     pieces = _pieces(spark, {place: readings[name] for name, place in places.items()})
