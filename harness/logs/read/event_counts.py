@@ -41,7 +41,7 @@ COUNTS = pl.Schema(
 _CHUNK = 1 << 17  # bytes that stay in the processor's cache
 _KEY = ["phase", "level", "logger", "part", "template"]
 _DUMP = r"^[\w$.]+ values: ?\n"
-_FRAME = r"\n\t(?:at [^\n]*|\.\.\. \d+ (?:more|common frames omitted))"
+_FRAME = r"\n(?:\t+at [^\n]*|[ \t]+at [^\s(]+\([^\n]*|[ \t]+\.\.\. \d+ (?:more|common frames omitted))"
 
 
 @dataclass(frozen=True, slots=True)
