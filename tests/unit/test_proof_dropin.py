@@ -24,6 +24,7 @@ from harness.proof.dropin.class_changes import (
     compare_nests,
     compare_presence,
     compared,
+    visible,
 )
 from harness.proof.dropin.config_keys import compare_keys
 from harness.proof.dropin.entries import (
@@ -504,7 +505,7 @@ REPORT = b"""<japicmp><classes>
 
 
 def test_incompatibilities_are_read_from_japicmps_report():
-    found = [(each.rule, each.detail) for each in parse_report(REPORT, Path("c.jar"))]
+    found = [(each.rule, each.detail) for each in parse_report(REPORT, Path("c.jar"), {"a/B", "a/C"})]
     assert found == [
         ("api-binary", "a.B: superclass removed"),
         ("api-source", "a.B.f(int): method added to interface"),
@@ -515,7 +516,17 @@ def test_incompatibilities_are_read_from_japicmps_report():
 @pytest.mark.parametrize("content", [b"", b"<html/>", b"<japicmp>", b'<!DOCTYPE a [<!ENTITY b "c">]><japicmp/>'])
 def test_what_is_no_report_is_reported_in_a_sentence(content):
     with pytest.raises(HarnessError, match=r"japicmp cannot compare c\.jar with base: "):
-        parse_report(content, Path("c.jar"))
+        parse_report(content, Path("c.jar"), frozenset())
+
+
+def test_what_no_source_can_name_is_no_api():
+    base = classes(facts("a/B"), facts("a/C"), facts("a/C$1"), facts("a/C$In", access=PRIVATE), facts("a/C$In$Of"))
+    seen = visible(base).keys()
+    assert seen == {"a/B", "a/C"}
+    assert len(parse_report(REPORT, Path("c.jar"), seen)) == 3
+    for hidden in ("a.C$1", "a.C$In", "a.C$In$Of"):
+        report = REPORT.replace(b'"a.C"', f'"{hidden}"'.encode())
+        assert {each.where for each in parse_report(report, Path("c.jar"), seen)} == {"a.B", "a.B.f(int)"}
 
 
 def test_the_loader_is_asked_for_each_class_and_each_use_once_and_its_complaints_are_differences():

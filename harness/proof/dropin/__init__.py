@@ -33,6 +33,7 @@ from harness.proof.dropin.class_changes import (
     compare_presence,
     compared,
     nests,
+    visible,
 )
 from harness.proof.dropin.config_keys import compare_keys
 from harness.proof.dropin.entries import (
@@ -148,9 +149,9 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="proof") as pool:
         facts = pool.submit(read_each, tools.bytecode, jars)
         uses = pool.submit(read_references, tools.bytecode, others, packages)
-        apis = pool.submit(compare_apis, tools.java, tools.comparer, base, candidate, others)
         keys = pool.submit(_compare_keys, tools, base, candidate, subject)
         old, new, *made = facts.result()
+        apis = pool.submit(compare_apis, tools.java, tools.comparer, base, candidate, others, visible(old).keys())
         loads = pool.submit(check_loading, tools.java, tools.loader, candidate, new, others)
         baselines = (CompiledBaseline("base", old), *_baselines(subject, made))
         comparison = compared(new, baselines)
