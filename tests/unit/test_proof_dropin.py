@@ -27,6 +27,7 @@ from harness.proof.dropin.class_changes import (
     visible,
 )
 from harness.proof.dropin.config_keys import compare_keys
+from harness.proof.dropin.constants import compare_constants, held_by
 from harness.proof.dropin.entries import (
     JarFacts,
     compare_entries,
@@ -268,12 +269,39 @@ def test_numbered_classes_are_the_compilers_affair():
     assert nests({**BASE, numbered.name: numbered}, BASE) == ["unnamed-class-code"]
 
 
-def test_another_constant_fails_for_other_jars_hold_the_old_one():
-    def with_constant(value):
-        return classes(facts(CONFIG, fields=[FieldFacts("LIMIT", "I", PUBLIC | STATIC | FINAL, value)]))
+def constants(tmp_path, descriptor, before, after, *held):
+    """Return what is found of a constant with these values beside a jar with a class file that has these bytes."""
 
-    (found,) = compare_members(with_constant("5"), with_constant("6"))
-    assert (found.rule, found.base, found.candidate) == ("constant-changed", "5", "6")
+    def with_constant(value):
+        return classes(facts(CONFIG, fields=[FieldFacts("LIMIT", descriptor, PUBLIC | STATIC | FINAL, value)]))
+
+    other = jar(tmp_path / "other.jar", *((f"a/C{number}.class", content) for number, content in enumerate(held)))
+    (found,) = compare_constants(with_constant(before), with_constant(after), [other])
+    assert (found.rule, found.base, found.candidate) == ("constant-changed", before, after)
+    return found
+
+
+def test_another_number_fails_for_other_jars_may_hold_the_old_one(tmp_path):
+    assert constants(tmp_path, "I", "5", "6").blocks
+    assert constants(tmp_path, "I", "", "6").blocks
+
+
+TEXT = "Ljava/lang/String;"
+
+
+def test_another_text_fails_where_another_jar_has_the_old_one(tmp_path):
+    assert not constants(tmp_path, TEXT, '"some words"', '"other words"', b"..other words..").blocks
+    assert not constants(tmp_path, TEXT, "", '"other words"', b"..other words..").blocks
+    assert constants(tmp_path, TEXT, '"some words"', '"other words"', b"", b"..some words..").blocks
+    assert constants(tmp_path, TEXT, '"some words"', "", b"and some words with it").blocks
+    assert constants(tmp_path, TEXT, '""', '"other words"', b"any").blocks
+
+
+def test_a_text_is_sought_as_class_files_write_it(tmp_path):
+    assert held_by([jar(tmp_path / "a", ("a.class", b"\xc3\xbc\xc0\x80\xed\xa0\xbd\xed\xb8\x80"))], {"ü\0😀", "u"}) == {
+        "ü\0😀"
+    }
+    assert held_by([jar(tmp_path / "b", ("a.txt", b"words"))], {"words"}) == frozenset()
 
 
 def test_classes_for_a_newer_java_are_reported_once_with_the_java_named():

@@ -36,6 +36,7 @@ from harness.proof.dropin.class_changes import (
     visible,
 )
 from harness.proof.dropin.config_keys import compare_keys
+from harness.proof.dropin.constants import compare_constants
 from harness.proof.dropin.entries import (
     JarFacts,
     compare_entries,
@@ -158,6 +159,7 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
         found = [
             *_compare_files(*entries),
             *_compare_classes(old, new, comparison, subject.named),
+            *compare_constants(old, new, others),
             *compare_linkage(old, new, _by_jar(others, uses.result())),
             *apis.result(),
             *loads.result(),
