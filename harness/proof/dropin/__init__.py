@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from harness.base.archives import entry_names
 from harness.base.errors import HarnessError
 from harness.building.builders.ecj import Ecj
 from harness.building.configdef import Probe, prepare_probe, read_keys
@@ -43,6 +44,7 @@ from harness.proof.dropin.entries import (
     compare_manifests,
     compare_signatures,
     misplaced,
+    packages_of,
     read_jar,
 )
 from harness.proof.dropin.linkage import compare_linkage
@@ -143,9 +145,9 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
 
     Raises HarnessError when base cannot be read, or the candidate is no jar whose classes can be.
     """
-    entries = [read_jar(jar) for jar in (base, candidate)]
+    files = read_jar(base), read_jar(candidate)
     others = tools.distribution.others
-    packages = {name.rpartition("/")[0] for name in entries[0].names if name.endswith(".class")}
+    packages = packages_of(files[0].names)
     jars = (base, candidate, *(each.jar for each in subject.baselines))
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="proof") as pool:
         facts = pool.submit(read_each, tools.bytecode, jars)
@@ -157,7 +159,7 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
         baselines = (CompiledBaseline("base", old), *_baselines(subject, made))
         comparison = compared(new, baselines)
         found = [
-            *_compare_files(*entries),
+            *_compare_files(*files, others),
             *_compare_classes(old, new, comparison, subject.named),
             *compare_constants(old, new, others),
             *compare_linkage(old, new, _by_jar(others, uses.result())),
@@ -174,10 +176,10 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
     )
 
 
-def _compare_files(base: JarFacts, candidate: JarFacts) -> Iterator[Difference]:
+def _compare_files(base: JarFacts, candidate: JarFacts, others: Sequence[Path]) -> Iterator[Difference]:
     yield from compare_entries(base, candidate)
     yield from compare_manifests(base, candidate)
-    yield from compare_signatures(base, candidate)
+    yield from compare_signatures(base, candidate, packages_of(chain.from_iterable(map(entry_names, others))))
 
 
 def _compare_classes(base: Classes, candidate: Classes, comparison: Comparison, named: Named) -> Iterator[Difference]:
