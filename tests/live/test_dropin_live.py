@@ -84,6 +84,12 @@ EDITS: Mapping[str, tuple[str, str, str, set[str]]] = {
         "    public int size() {\n        return size.get();\n    }\n\n    @Override\n    public void wakeup()",
         {"unnamed-class-api"},
     ),
+    "an anonymous class gets a name that is private": (
+        QUEUE,
+        "WAKEUP_MESSAGE = new RaftMessage() {",
+        "WAKEUP_MESSAGE = new Wakeup();\n    private static final class Wakeup implements RaftMessage {",
+        {"unnamed-class-calls"},
+    ),
     "an unnamed class only computes otherwise": (QUEUE, "size.get() == 0", "size.get() <= 0", {"unnamed-class-code"}),
     "a generated message class is changed": (
         "generated/QuorumStateData.java",
