@@ -145,9 +145,9 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
 
     Raises HarnessError when base cannot be read, or the candidate is no jar whose classes can be.
     """
-    files = read_jar(base), read_jar(candidate)
+    entries = read_jar(base), read_jar(candidate)
     others = tools.distribution.others
-    packages = packages_of(files[0].names)
+    packages = packages_of(entries[0].names)
     jars = (base, candidate, *(each.jar for each in subject.baselines))
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="proof") as pool:
         facts = pool.submit(read_each, tools.bytecode, jars)
@@ -159,7 +159,7 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
         baselines = (CompiledBaseline("base", old), *_baselines(subject, made))
         comparison = compared(new, baselines)
         found = [
-            *_compare_files(*files, others),
+            *_compare_files(*entries, others),
             *_compare_classes(old, new, comparison, subject.named),
             *compare_constants(old, new, others),
             *compare_linkage(old, new, _by_jar(others, uses.result())),
