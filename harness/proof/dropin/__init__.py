@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from harness.base.archives import entry_names
 from harness.base.errors import HarnessError
 from harness.building.builders.ecj import Ecj
 from harness.building.configdef import Probe, prepare_probe, read_keys
@@ -33,14 +34,17 @@ from harness.proof.dropin.class_changes import (
     compare_presence,
     compared,
     nests,
+    visible,
 )
 from harness.proof.dropin.config_keys import compare_keys
+from harness.proof.dropin.constants import compare_constants
 from harness.proof.dropin.entries import (
     JarFacts,
     compare_entries,
     compare_manifests,
     compare_signatures,
     misplaced,
+    packages_of,
     read_jar,
 )
 from harness.proof.dropin.linkage import compare_linkage
@@ -141,22 +145,23 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
 
     Raises HarnessError when base cannot be read, or the candidate is no jar whose classes can be.
     """
-    entries = [read_jar(jar) for jar in (base, candidate)]
+    entries = read_jar(base), read_jar(candidate)
     others = tools.distribution.others
-    packages = {name.rpartition("/")[0] for name in entries[0].names if name.endswith(".class")}
+    packages = packages_of(entries[0].names)
     jars = (base, candidate, *(each.jar for each in subject.baselines))
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="proof") as pool:
         facts = pool.submit(read_each, tools.bytecode, jars)
         uses = pool.submit(read_references, tools.bytecode, others, packages)
-        apis = pool.submit(compare_apis, tools.java, tools.comparer, base, candidate, others)
         keys = pool.submit(_compare_keys, tools, base, candidate, subject)
         old, new, *made = facts.result()
+        apis = pool.submit(compare_apis, tools.java, tools.comparer, base, candidate, others, visible(old).keys())
         loads = pool.submit(check_loading, tools.java, tools.loader, candidate, new, others)
         baselines = (CompiledBaseline("base", old), *_baselines(subject, made))
         comparison = compared(new, baselines)
         found = [
-            *_compare_files(*entries),
+            *_compare_files(*entries, others),
             *_compare_classes(old, new, comparison, subject.named),
+            *compare_constants(old, new, others),
             *compare_linkage(old, new, _by_jar(others, uses.result())),
             *apis.result(),
             *loads.result(),
@@ -171,10 +176,10 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
     )
 
 
-def _compare_files(base: JarFacts, candidate: JarFacts) -> Iterator[Difference]:
+def _compare_files(base: JarFacts, candidate: JarFacts, others: Sequence[Path]) -> Iterator[Difference]:
     yield from compare_entries(base, candidate)
     yield from compare_manifests(base, candidate)
-    yield from compare_signatures(base, candidate)
+    yield from compare_signatures(base, candidate, packages_of(chain.from_iterable(map(entry_names, others))))
 
 
 def _compare_classes(base: Classes, candidate: Classes, comparison: Comparison, named: Named) -> Iterator[Difference]:
