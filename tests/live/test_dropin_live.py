@@ -264,6 +264,16 @@ def test_a_class_that_calls_what_its_neighbour_lacks_is_caught(patched, kafka, t
     assert "org.apache.kafka.raft.QuorumConfig.dynamicBootstrapServersEnabled()Z" in unresolved
 
 
+def test_a_class_that_another_jar_has_is_caught_whatever_it_does(kafka, tools, tmp_path):
+    name = "org/apache/kafka/server/fault/ProcessTerminatingFaultHandler.class"
+    owner = next(jar for jar in kafka.others if jar.name.startswith("kafka-server-common-"))
+    jar = rewritten(kafka.raft_jar, tmp_path, lambda entries: entries.update({name: entries_of(owner)[name]}))
+    proved = prove_dropin(tools, kafka.raft_jar, jar, Subject())
+    (hides,) = [each for each in proved.differences if each.rule == "class-hides"]
+    assert hides.blocks
+    assert f"ProcessTerminatingFaultHandler of {owner.name} is in this jar too" in hides.detail
+
+
 def test_resources_and_the_manifest_are_watched(patched, kafka, tools, subject, tmp_path):
     def change(entries: dict[str, bytes]) -> None:
         entries["common/message/QuorumStateData.json"] += b" "

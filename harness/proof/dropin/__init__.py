@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from harness.base.archives import entry_names
 from harness.base.errors import HarnessError
 from harness.building.builders.ecj import Ecj
 from harness.building.configdef import Probe, prepare_probe, read_keys
@@ -43,6 +44,7 @@ from harness.proof.dropin.entries import (
     misplaced,
     read_jar,
 )
+from harness.proof.dropin.hiding import compare_hidden
 from harness.proof.dropin.linkage import compare_linkage
 from harness.proof.dropin.loading import check_loading, prepare_loader
 from harness.proof.dropin.source_methods import Reading
@@ -156,6 +158,7 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
         comparison = compared(new, baselines)
         found = [
             *_compare_files(*entries),
+            *compare_hidden(entries[0].names, entries[1].names, {jar.name: entry_names(jar) for jar in others}),
             *_compare_classes(old, new, comparison, subject.named),
             *compare_linkage(old, new, _by_jar(others, uses.result())),
             *apis.result(),

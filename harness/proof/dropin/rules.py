@@ -58,6 +58,7 @@ MANIFEST_BUILD = note("manifest-build", "other manifest attributes differ, such 
 SIGNATURE_CHANGED = fail("signature-changed", "the jar is signed and base is not, or the other way round")
 
 BYTECODE_LEVEL = fail("bytecode-level", "a class needs a newer Java than base's classes do")
+CLASS_HIDES = fail("class-hides", "a class is new that another jar of the distribution has: either of them may run")
 CLASS_MISSING = fail("class-missing", "a class of base is missing")
 MEMBER_REMOVED = fail("member-removed", "a field, method or constructor of base that is not private is missing")
 CONSTANT_CHANGED = fail("constant-changed", "a compile-time constant has another value: other jars hold the old one")
