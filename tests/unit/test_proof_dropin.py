@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.building.configdef import ConfigKey
+from harness.building.every_config import EveryConfig
 from harness.kafka.patching import Patch, Series
+from harness.model.kafka_inventory import REQUIRED, ConfigOwner, DeclaredKey
 from harness.model.proof import Difference, Severity
 from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts, Reference, Use, parse_class
 from harness.proof.dropin import named_classes, rules, worst_first
@@ -25,7 +27,7 @@ from harness.proof.dropin.class_changes import (
     compare_presence,
     compared,
 )
-from harness.proof.dropin.config_keys import compare_keys
+from harness.proof.dropin.config_keys import compare_configurations, compare_keys
 from harness.proof.dropin.entries import (
     JarFacts,
     compare_entries,
@@ -479,6 +481,52 @@ def test_the_flags_default_is_held_against_the_claims():
     assert names(found) == ["config-added", "default-changed"]
     assert found[1].detail == "flag is false; the claims say true"
     assert names(compare_keys([FLAG], [FLAG], "", "")) == []
+
+
+def declared(default="1", name="k", validator=""):
+    return DeclaredKey(name, "INT", default, validator, "HIGH")
+
+
+def configured(unread=None, **owners):
+    found = (ConfigOwner(owner.replace("_", "#"), tuple(keys)) for owner, keys in owners.items())
+    return EveryConfig(tuple(found), unread or {})
+
+
+def compare_owners(candidate, base=None, flag=""):
+    base = base or configured(Quorum=[declared(name="q")], Log=[declared(), declared(name="l")])
+    return [(each.rule, each.where) for each in compare_configurations(base, candidate, flag, "true")]
+
+
+@pytest.mark.parametrize(
+    ("of_log", "found"),
+    [
+        ([declared("2"), declared(name="l")], [("default-changed", "k")]),
+        ([declared()], [("config-removed", "l")]),
+        ([declared(validator="[1,...]"), declared(name="l")], [("config-changed", "k")]),
+        ([declared(), declared(name="l"), declared(name="new")], [("config-unclaimed", "new")]),
+        ([declared(REQUIRED), declared(name="l")], [("default-changed", "k")]),
+        ([declared(), declared(name="l")], []),
+    ],
+)
+def test_the_keys_of_every_class_are_held_against_those_of_base(of_log, found):
+    assert compare_owners(configured(Quorum=[declared(name="q")], Log=of_log)) == found
+
+
+def test_a_key_that_another_class_has_alike_is_still_missing_where_it_was():
+    moved = configured(Quorum=[declared(name="q"), declared()], Log=[declared(name="l")])
+    assert compare_owners(moved) == [("config-removed", "k"), ("config-unclaimed", "k")]
+
+
+def test_a_class_that_cannot_be_asked_any_more_fails_by_its_name_and_not_key_by_key():
+    broken = configured({"Log": "java.lang.NoClassDefFoundError: x"}, Quorum=[declared(name="q")])
+    assert compare_owners(broken) == [("config-unreadable", "Log")]
+
+
+def test_a_second_definition_in_a_class_hides_no_change_of_the_first_and_removes_nothing():
+    both = {"Quorum": [declared(name="q")], "Log_A": [declared(), declared(name="l")]}
+    assert compare_owners(configured(**both, Log_B=[declared(), declared(name="b")])) == [("config-unclaimed", "b")]
+    hidden = configured(**both, Log_B=[declared("2"), declared(name="b")])
+    assert ("default-changed", "k") in compare_owners(hidden)
 
 
 # --- japicmp and the loader

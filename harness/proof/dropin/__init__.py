@@ -12,7 +12,8 @@ from pathlib import Path
 from harness.base.archives import entry_names
 from harness.base.errors import HarnessError
 from harness.building.builders.ecj import Ecj
-from harness.building.configdef import Probe, prepare_probe, read_keys
+from harness.building.configdef import Probe, prepare_probe
+from harness.building.every_config import EveryConfig, read_every_config
 from harness.kafka.distribution import Distribution
 from harness.kafka.patching import Series
 from harness.model.proof import ChangedMethod, Difference, Severity
@@ -35,7 +36,7 @@ from harness.proof.dropin.class_changes import (
     compared,
     nests,
 )
-from harness.proof.dropin.config_keys import compare_keys
+from harness.proof.dropin.config_keys import compare_configurations
 from harness.proof.dropin.entries import (
     JarFacts,
     compare_entries,
@@ -65,6 +66,7 @@ _COMPILER = {
         "compared what each uses, so that another constant or comparison would not be seen"
     ),
 }
+_OTHER_KAFKA = "The jar does not fit this Kafka or this Java: check which version it was built for, and --java-home."
 _TOUCHED = re.compile(r"^--- (\S+).*\n\+\+\+ (\S+)", re.MULTILINE)
 _JAVA = re.compile(r"[^/]+/raft/src/main/java/(.+)\.java")
 
@@ -199,13 +201,19 @@ def _weight(difference: Difference) -> tuple[int, str, str, str]:
 
 
 def _compare_keys(tools: ProofTools, base: Path, candidate: Path, subject: Subject) -> tuple[Difference, ...]:
-    others = tools.distribution.others
-    old = read_keys(tools.config, base, others)
+    old = _configuration(tools, base)
+    if old.unread:
+        owner, why = next(iter(old.unread.items()))
+        raise HarnessError(f"The configuration of {owner} in {base} cannot be read: {why}.", _OTHER_KAFKA)
     try:
-        new = read_keys(tools.config, candidate, others)
+        new = _configuration(tools, candidate)
     except HarnessError as error:  # a jar without a readable configuration is no drop-in, which is an answer
-        return (rules.CONFIG_UNREADABLE.broken("org.apache.kafka.raft.QuorumConfig", error.message),)
-    return tuple(compare_keys(old, new, subject.flag, subject.flag_default))
+        return (rules.CONFIG_UNREADABLE.broken(candidate.name, error.message),)
+    return tuple(compare_configurations(old, new, subject.flag, subject.flag_default))
+
+
+def _configuration(tools: ProofTools, jar: Path) -> EveryConfig:
+    return read_every_config(tools.config, (jar, *tools.distribution.others), [jar])
 
 
 def _baselines(subject: Subject, classes: Sequence[Classes]) -> list[CompiledBaseline]:
