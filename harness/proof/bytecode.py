@@ -33,7 +33,8 @@ class Use:
     `kind` is `call` (any invoke, and what a lambda or method reference stands for), `get` or `put` (a field), `new`,
     or `type` (cast, instanceof, catch, class constant). `name` and `descriptor` are empty for `new` and `type`.
     `made_into` is the interface of the object that a lambda or method reference becomes (`java/lang/Runnable`), so that
-    nothing is called yet; empty for whatever acts at once.
+    nothing is called yet; empty for whatever acts at once. `how` is what the instruction takes a member for: `static`
+    or `instance`, and `interface` after it where it takes a method's owner for one; empty for `new` and `type`.
     """
 
     kind: str
@@ -42,6 +43,7 @@ class Use:
     descriptor: str
     line: int
     made_into: str = ""
+    how: str = ""
 
 
 @dataclass(frozen=True, slots=True)

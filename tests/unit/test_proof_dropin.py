@@ -567,11 +567,21 @@ def test_what_is_no_report_is_reported_in_a_sentence(content):
 
 
 def test_the_loader_is_asked_for_each_class_and_each_use_once_and_its_complaints_are_differences():
-    asked = questions_about(classes(facts(STATE, method(uses=[call("a/C", "g"), call("a/C", "g")]))))
-    assert [each.line for each in asked] == ["class\torg.apache.kafka.raft.FollowerState", "use\tcall\ta/C\tg\t()V"]
+    used = Use("call", "a/C", "g", "()V", 1, "", "static interface")
+    asked = questions_about(classes(facts(STATE, method(uses=[used, used]))))
+    user = "org.apache.kafka.raft.FollowerState"
+    assert [each.line for each in asked] == [f"class\t{user}", f"use\t{user}\tcall\ta/C\tg\t()V\tstatic interface"]
     found = read_answer("0\tjava.lang.VerifyError: bad\n1\tit is not there\nend\n", asked, Path("c.jar"))
     assert names(found) == ["loading-broken", "reference-unresolved"]
     assert found[1].detail.endswith("FollowerState uses a.C.g()V, line 1: it is not there")
+
+
+def test_what_one_class_may_use_another_may_not_so_that_both_are_asked_and_the_first_that_fails_is_named():
+    every = (facts(name, method(uses=[call("a/C", "g")])) for name in ("a/Friend", "b/One", "b/Two"))
+    asked = questions_about(classes(*every))
+    assert len(asked) == 6
+    (found,) = read_answer("4\tit is private\n5\tit is private\nend\n", asked, Path("c.jar"))
+    assert found.detail == "b.One uses a.C.g()V, line 1: it is private"
 
 
 def test_a_loader_that_was_cut_off_is_an_error_and_no_proof():

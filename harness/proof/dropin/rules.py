@@ -82,7 +82,9 @@ API_UNREADABLE = fail("api-unreadable", "the jar's classes cannot be read for th
 API_SOURCE = warn("api-source", "code written for base no longer compiles")
 LINKAGE_BROKEN = fail("linkage-broken", "a reference from another jar resolves no longer, or to something else")
 LOADING_BROKEN = fail("loading-broken", "a class does not load, verify or link among the distribution's jars")
-REFERENCE_UNRESOLVED = fail("reference-unresolved", "the jar uses something of itself or another jar that is not there")
+REFERENCE_UNRESOLVED = fail(
+    "reference-unresolved", "the jar uses something of itself or another jar that is not there, or not as it uses it"
+)
 
 CONFIG_UNREADABLE = fail("config-unreadable", "the configuration cannot be read from the jar")
 CONFIG_REMOVED = fail("config-removed", "a configuration key of base is missing")
