@@ -46,6 +46,7 @@ import java.util.zip.ZipFile;
  * Prints what the class files of jars say, a JSON array a line.
  *
  * facts JAR...              every class: what it declares, and what each method does
+ * kin JAR...               what every class extends and implements: [jar, entry, class, access, superclass, interfaces]
  * references PACKAGES JAR...  per jar, what its classes use of the packages (`a/b,c/d`)
  * statements JAR...        every log statement with a text of its own: [jar, entry, class, level, text]
  *
@@ -69,7 +70,8 @@ public final class ClassFacts {
         (references ? jars.parallel() : jars).forEach(at -> {
             List<String> lines = new ArrayList<>();
             Visitor visitor = references ? referring(at - first, args[1].split(","), lines)
-                : what.equals("statements") ? logging(at - first, lines) : declared(at - first, lines);
+                : what.equals("statements") ? logging(at - first, lines)
+                : what.equals("kin") ? related(at - first, lines) : declared(at - first, lines);
             readJar(args[at], at - first, visitor, lines);
             synchronized (out) {
                 lines.forEach(out::println);
@@ -94,6 +96,19 @@ public final class ClassFacts {
 
             public void visit(String entry, ClassNode node) throws Exception {
                 lines.add(classOf(jar, entry, node));
+            }
+        };
+    }
+
+    private static Visitor related(int jar, List<String> lines) {
+        return new Visitor() {
+            public boolean wants(byte[] content) {
+                return true;
+            }
+
+            public void visit(String entry, ClassNode node) {
+                lines.add("[" + jar + "," + quoted(entry) + "," + quoted(node.name) + "," + (node.access & REAL_FLAGS) + ","
+                    + quoted(node.superName == null ? "" : node.superName) + "," + texts(node.interfaces) + "]");
             }
         };
     }

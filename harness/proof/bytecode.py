@@ -106,6 +106,15 @@ class Reference:
     descriptor: str
 
 
+@dataclass(frozen=True, slots=True)
+class Kin:
+    """What a class extends and implements; `superclass` is empty for java/lang/Object alone."""
+
+    access: int
+    superclass: str
+    interfaces: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class LogStatement:
     """A log statement of a class: its level (`INFO`), and what it writes with `{}` for values.
@@ -164,6 +173,14 @@ def read_references(
     for line in _ask(tools, ["references", ",".join(sorted(packages))], jars):
         found[line[0]].append(Reference(*map(str, line[1:])))
     return tuple(map(tuple, found))
+
+
+def read_kin(tools: BytecodeTools, jars: Sequence[Path]) -> tuple[Mapping[str, Kin], ...]:
+    """Return, for each jar, what its classes extend and implement, by name. Raises HarnessError as `read_classes`."""
+    found: tuple[dict[str, Kin], ...] = tuple({} for _ in jars)
+    for jar, _, name, access, superclass, interfaces in _ask(tools, ["kin"], jars):
+        found[jar].setdefault(name, Kin(access, superclass, tuple(interfaces)))
+    return found
 
 
 def read_statements(tools: BytecodeTools, jars: Sequence[Path]) -> tuple[frozenset[LogStatement], ...]:

@@ -79,6 +79,18 @@ EDITS: Mapping[str, tuple[str, str, str, set[str]]] = {
         {"unnamed-class-api"},
     ),
     "an unnamed class only computes otherwise": (QUEUE, "size.get() == 0", "size.get() <= 0", {"unnamed-class-code"}),
+    "a type that another jar implements gets an abstract method": (
+        "ReplicatedLog.java",
+        "    int lastFetchedEpoch();\n",
+        "    int lastFetchedEpoch();\n\n    int fetchedEpochs();\n",
+        {"unnamed-class-api", "linkage-broken"},
+    ),
+    "a type that another jar implements gets a default method": (
+        "ReplicatedLog.java",
+        "    int lastFetchedEpoch();\n",
+        "    int lastFetchedEpoch();\n\n    default int fetchedEpochs() {\n        return 0;\n    }\n",
+        {"unnamed-class-api"},
+    ),
     "a generated message class is changed": (
         "generated/QuorumStateData.java",
         "this.leaderId = -1;",

@@ -7,7 +7,8 @@ import pytest
 
 from harness.building.builders.ecj import Ecj, ecj_of
 from harness.building.jars import classes_in, write_jar
-from harness.proof.bytecode import BytecodeTools, prepare_bytecode, read_classes
+from harness.proof.bytecode import BytecodeTools, prepare_bytecode, read_classes, read_references
+from harness.proof.dropin.implementing import Loader, check_implementing
 from harness.proof.dropin.loading import check_loading, prepare_loader
 from harness.toolbox.toolbox import Toolbox
 
@@ -125,3 +126,49 @@ def test_classes_that_fit_each_other_have_no_complaint(stale, complaints):
 @pytest.mark.parametrize("target", [8, 17])
 def test_what_the_jvm_allows_is_no_complaint(target, ecj, complaints, tmp_path):
     assert complaints(compiled(ecj, tmp_path, {"b/Sound": SOUND, "a/Parent": PARENT}, target)) == {}
+
+
+TYPES = {
+    "a/Log": "package a; public interface Log { int read(); }",
+    "a/Base": "package a; public abstract class Base implements Log { public int size() { return 1; } }",
+}
+THEIRS = {
+    "b/Abstract": "package b; abstract class Abstract extends a.Base { }",
+    "b/Kept": "package b; class Kept extends Abstract { public int read() { return 1; } public int end() { return 2;}}",
+}
+OWN = {"a/Own": "package a; class Own implements Log { public int read() { return 3; } }"}
+GROWN = [
+    ("a/Log", "int read();", "int read(); int more();", {"b.Kept", "a.Own"}, "a.Log.more()I"),
+    ("a/Log", "int read();", "int read(); int end();", {"a.Own"}, "a.Log.end()I"),
+    ("a/Base", "public int size() { return 1; }", "public abstract int size();", {"b.Kept"}, "a.Base.size()I"),
+    ("a/Base", "{ public", "{ abstract int near(); public", {"b.Kept"}, "a.Base.near()I"),
+    ("a/Base", "implements Log", "implements Log, Comparable<Log>", {"b.Kept"}, "java.lang.Comparable.compareTo"),
+    ("a/Log", "int read();", "int read(); default int more() { return 4; }", set(), ""),
+    ("a/Base", "{ public", "{ public abstract int end(); public", set(), ""),
+    ("a/Base", "{ public", "{ public abstract int read(); public", set(), ""),
+]
+
+
+@pytest.fixture(scope="module")
+def implemented(ecj, tmp_path_factory) -> dict[str, bytes]:
+    return compiled(ecj, tmp_path_factory.mktemp("implemented"), {**TYPES, **THEIRS, **OWN})
+
+
+@pytest.mark.parametrize(("name", "old", "new", "lacking", "member"), GROWN)
+def test_a_class_that_lacks_a_new_abstract_method_is_told(
+    name, old, new, lacking, member, ecj, bytecode, loader, implemented, tmp_path
+):
+    texts = {**TYPES, name: TYPES[name].replace(old, new)}
+    assert texts != TYPES
+    other = jar_of(tmp_path, {each: code for each, code in implemented.items() if each.startswith("b/")}, "other.jar")
+    own = {each: code for each, code in implemented.items() if each.startswith("a/")}
+    base, candidate = jar_of(tmp_path, own), jar_of(tmp_path, {**own, **compiled(ecj, tmp_path, texts)}, "new.jar")
+    (references,) = read_references(bytecode, [other], ["a"])
+    loads = Loader(ecj.runtime, loader, [other])
+    classes = read_classes(bytecode, candidate)
+    found = check_implementing(loads, bytecode, base, candidate, classes, {other: references})
+    assert {each.rule for each in found} <= {"linkage-broken"}
+    assert all(each.where.startswith(member) for each in found)
+    named = " ".join(each.detail for each in found)
+    assert {each for each in ("b.Kept", "a.Own") if f"{each} of " in named} == set(sorted(lacking)[:1])
+    assert ("nor have 1 more" in named) == (len(lacking) > 1)

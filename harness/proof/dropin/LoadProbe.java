@@ -10,13 +10,17 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * Loads, verifies and links classes without running any of their code, and looks up what they use.
  *
- * The file that is named has lines with tabs: `class NAME`, or `use USER KIND OWNER MEMBER DESCRIPTOR HOW`. For each that
- * fails a line is printed: its number in the file, a tab, and why. The last line is `end`.
+ * The file that is named has lines with tabs: `class NAME`, `use USER KIND OWNER MEMBER DESCRIPTOR HOW`, or `whole NAME`. For
+ * each that fails a line is printed: its number in the file, a tab, and why; of `whole` it is the abstract methods that
+ * the class lacks, between tabs. The last line is `end`.
  */
 public final class LoadProbe {
     private static final Map<Class<?>, Map<String, Member>> MEMBERS = new HashMap<>();
@@ -27,7 +31,8 @@ public final class LoadProbe {
             int number = 0;
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                 String[] words = line.split("\t", -1);
-                String problem = words[0].equals("class") ? load(words[1]) : look(words);
+                String problem = words[0].equals("class") ? load(words[1])
+                    : words[0].equals("whole") ? lacking(words[1]) : look(words);
                 if (!problem.isEmpty()) {
                     out.println(number + "\t" + problem.replace('\n', ' ').replace('\r', ' '));
                 }
@@ -65,6 +70,59 @@ public final class LoadProbe {
         } catch (Throwable error) { // a class of another jar may miss what only some of its users need
             return "";
         }
+    }
+
+    private static String lacking(String name) {
+        try {
+            Class<?> type = named(name);
+            Set<String> lacking = new TreeSet<>();
+            for (Class<?> each : kinOf(type)) {
+                for (Map.Entry<String, Member> member : membersOf(each).entrySet()) {
+                    if (isAbstract(member.getValue()) && !isImplemented(type, member.getKey())) {
+                        lacking.add(each.getName() + "." + member.getKey().replace(" ", ""));
+                    }
+                }
+            }
+            return String.join("\t", lacking);
+        } catch (Throwable error) { // it cannot be loaded here, which is told of the jar's own classes
+            return "";
+        }
+    }
+
+    /** Whether a call of an abstract method finds one with code: of a class, or the only default of its interfaces. */
+    private static boolean isImplemented(Class<?> type, String member) {
+        for (Class<?> each = type; each != null; each = each.getSuperclass()) {
+            Member found = membersOf(each).get(member);
+            if (found != null && !Modifier.isStatic(found.getModifiers())) {
+                return !isAbstract(found);
+            }
+        }
+        Set<Class<?>> declaring = kinOf(type);
+        declaring.removeIf(each -> !each.isInterface() || !passesOn(membersOf(each).get(member)));
+        Set<Class<?>> nearest = new LinkedHashSet<>(declaring);
+        nearest.removeIf(each -> declaring.stream().anyMatch(other -> other != each && each.isAssignableFrom(other)));
+        return nearest.stream().filter(each -> !isAbstract(membersOf(each).get(member))).count() == 1;
+    }
+
+    private static boolean isAbstract(Member member) {
+        return Modifier.isAbstract(member.getModifiers());
+    }
+
+    /** Whether an interface's member is there for those that implement it. */
+    private static boolean passesOn(Member member) {
+        return member != null && (member.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC)) == 0;
+    }
+
+    /** A class with its superclasses and all their interfaces. */
+    private static Set<Class<?>> kinOf(Class<?> type) {
+        Set<Class<?>> kin = new LinkedHashSet<>();
+        for (Class<?> each = type; each != null; each = each.getSuperclass()) {
+            kin.add(each);
+            for (Class<?> inherited : each.getInterfaces()) {
+                kin.addAll(kinOf(inherited));
+            }
+        }
+        return kin;
     }
 
     private static Class<?> named(String name) throws ClassNotFoundException {
@@ -151,8 +209,7 @@ public final class LoadProbe {
         for (Class<?> type = owner; type != null; type = type.getSuperclass()) {
             for (Class<?> each : type.getInterfaces()) {
                 Member own = membersOf(each).get(member);
-                boolean inherits = own != null && (own.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC)) == 0;
-                Member found = inherits ? own : inherited(each, member);
+                Member found = passesOn(own) ? own : inherited(each, member);
                 if (found != null) {
                     return found;
                 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
@@ -17,7 +17,7 @@ from harness.building.every_config import EveryConfig, read_every_config
 from harness.kafka.distribution import Distribution
 from harness.kafka.patching import Series
 from harness.model.proof import ChangedMethod, Difference, Severity
-from harness.proof.bytecode import BytecodeTools, Reference, prepare_bytecode, read_each, read_references
+from harness.proof.bytecode import BytecodeTools, prepare_bytecode, read_each, read_references
 from harness.proof.dropin import rules
 from harness.proof.dropin.api import compare_apis
 from harness.proof.dropin.blocking import compare_blocking
@@ -46,6 +46,7 @@ from harness.proof.dropin.entries import (
     read_jar,
 )
 from harness.proof.dropin.hiding import compare_hidden
+from harness.proof.dropin.implementing import Loader, check_implementing
 from harness.proof.dropin.linkage import compare_linkage
 from harness.proof.dropin.loading import check_loading, prepare_loader
 from harness.proof.dropin.source_methods import Reading
@@ -156,13 +157,17 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
         keys = pool.submit(_compare_keys, tools, base, candidate, subject)
         old, new, *made = facts.result()
         loads = pool.submit(check_loading, tools.java, tools.loader, candidate, new, others)
+        referring = dict(zip(others, uses.result(), strict=True))
+        loader = Loader(tools.java, tools.loader, others)
+        whole = pool.submit(check_implementing, loader, tools.bytecode, base, candidate, new, referring)
         baselines = (CompiledBaseline("base", old), *_baselines(subject, made))
         comparison = compared(new, baselines)
         found = [
             *_compare_files(*entries),
             *compare_hidden(entries[0].names, entries[1].names, {jar.name: entry_names(jar) for jar in others}),
             *_compare_classes(old, new, comparison, subject.named),
-            *compare_linkage(old, new, _by_jar(others, uses.result())),
+            *compare_linkage(old, new, {jar.name: found for jar, found in referring.items()}),
+            *whole.result(),
             *apis.result(),
             *loads.result(),
             *keys.result(),
@@ -218,10 +223,6 @@ def _configuration(tools: ProofTools, jar: Path) -> EveryConfig:
 
 def _baselines(subject: Subject, classes: Sequence[Classes]) -> list[CompiledBaseline]:
     return [CompiledBaseline(each.label, made) for each, made in zip(subject.baselines, classes, strict=True)]
-
-
-def _by_jar(jars: Sequence[Path], found: Sequence[tuple[Reference, ...]]) -> Mapping[str, tuple[Reference, ...]]:
-    return {jar.name: references for jar, references in zip(jars, found, strict=True)}
 
 
 def _changed(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> frozenset[str]:

@@ -36,11 +36,15 @@ def check_loading(
     Raises HarnessError when the JVM gives no whole answer.
     """
     questions = questions_about(classes)
+    return read_answer(ask_probe(java, loader, jar, others, [each.line for each in questions]), questions, jar)
+
+
+def ask_probe(java: JavaRuntime, loader: Path, jar: Path, others: Sequence[Path], lines: Sequence[str]) -> str:
+    """Return what the probe answers to these lines. Raises HarnessError when the JVM gives no answer."""
     with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as folder:
         request = Path(folder) / "questions"
-        request.write_text("".join(f"{each.line}\n" for each in questions), encoding="utf-8")
-        answer = _run_probe(java, loader, jar, others, request)
-    return read_answer(answer, questions, jar)
+        request.write_text("".join(f"{each}\n" for each in lines), encoding="utf-8")
+        return _run_probe(java, loader, jar, others, request)
 
 
 class LinkQuestion:
@@ -81,14 +85,19 @@ def questions_about(classes: Mapping[str, ClassFacts]) -> list[LinkQuestion]:
 
 def read_answer(answer: str, questions: Sequence[LinkQuestion], jar: Path) -> tuple[Difference, ...]:
     """Return what the probe complained of. Raises HarnessError for an answer that is not whole."""
+    found: dict[tuple[str, str], Difference] = {}
+    for number, why in complaints_in(answer, jar):
+        broken = questions[number].broken(why)
+        found.setdefault((broken.rule, broken.where), broken)
+    return tuple(found.values())
+
+
+def complaints_in(answer: str, jar: Path) -> list[tuple[int, str]]:
+    """Return what the probe says, with the number of the line it is about. Raises HarnessError if it is not whole."""
     lines = answer.splitlines()
     if not lines or lines[-1] != "end":
         raise _failed(jar, "the answer is not whole")
-    found: dict[tuple[str, str], Difference] = {}
-    for number, why in (line.split("\t", 1) for line in lines[:-1]):
-        broken = questions[int(number)].broken(why)
-        found.setdefault((broken.rule, broken.where), broken)
-    return tuple(found.values())
+    return [(int(number), why) for number, why in (line.split("\t", 1) for line in lines[:-1])]
 
 
 def _run_probe(java: JavaRuntime, loader: Path, jar: Path, others: Sequence[Path], request: Path) -> str:

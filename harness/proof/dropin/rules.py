@@ -80,7 +80,10 @@ GENERATED_CODE = warn(
 API_BINARY = fail("api-binary", "code compiled against base no longer runs")
 API_UNREADABLE = fail("api-unreadable", "the jar's classes cannot be read for the comparison of APIs")
 API_SOURCE = warn("api-source", "code written for base no longer compiles")
-LINKAGE_BROKEN = fail("linkage-broken", "a reference from another jar resolves no longer, or to something else")
+LINKAGE_BROKEN = fail(
+    "linkage-broken",
+    "a reference from another jar resolves no longer or to something else, or a class lacks a new abstract method",
+)
 LOADING_BROKEN = fail("loading-broken", "a class does not load, verify or link among the distribution's jars")
 REFERENCE_UNRESOLVED = fail(
     "reference-unresolved", "the jar uses something of itself or another jar that is not there, or not as it uses it"
