@@ -29,7 +29,8 @@ import pyarrow as pa
 from harness.logs.compare.contrasts import contrast
 from harness.logs.compare.observing import observe, stocks
 from harness.logs.compare.template_families import family
-from harness.logs.log_diff import counts_of, exposures, node_logs
+from harness.logs.log_diff import counts_of, node_logs
+from harness.logs.log_lengths import exposures
 from harness.logs.read.blocks import LogFile, whole
 from harness.logs.read.event_counts import Reading
 from harness.logs.read.layout import compile_layout

@@ -23,7 +23,8 @@ from harness.logs.compare.observed_run import ObservedRun
 from harness.logs.compare.observing import observe, stocks
 from harness.logs.count_cache import cached_counts, run_folder
 from harness.logs.learning import base_arms
-from harness.logs.log_diff import counts_of, exposures, node_logs
+from harness.logs.log_diff import counts_of, node_logs
+from harness.logs.log_lengths import exposures
 from harness.model.runs import Outcome, Verdict
 from harness.model.verdict import CellName, CellOutcome, CellState
 from harness.rundir.directory import RunDirectory

@@ -26,7 +26,8 @@ from harness.kafka.patching import load_series
 from harness.proof.bytecode import read_each, read_references
 from harness.proof.dropin import BaselineJar, Subject, named_classes, prepare_tools, prove_dropin
 from harness.proof.dropin.api import compare_apis
-from harness.proof.dropin.linkage import packages_of
+from harness.proof.dropin.class_changes import visible
+from harness.proof.dropin.entries import packages_of, read_jar
 from harness.proof.dropin.loading import check_loading
 from harness.rundir.directory import RunDirectory
 from harness.toolbox.lockfile import Purpose
@@ -69,9 +70,11 @@ def main() -> None:
         parts: dict[str, Callable[[], object]] = {
             "classes of three jars (ASM)": lambda: read_each(tools.bytecode, [kafka.raft_jar, jar, baselines[0].jar]),
             "references of all other jars (ASM)": lambda: read_references(
-                tools.bytecode, kafka.others, packages_of(classes)
+                tools.bytecode, kafka.others, packages_of(read_jar(jar).names)
             ),
-            "API and ABI (japicmp)": lambda: compare_apis(java, tools.comparer, kafka.raft_jar, jar, kafka.others),
+            "API and ABI (japicmp)": lambda: compare_apis(
+                java, tools.comparer, kafka.raft_jar, jar, kafka.others, visible(classes).keys()
+            ),
             "one jar's configuration (its own ConfigDefs)": lambda: read_every_config(
                 tools.config, (jar, *kafka.others), [jar]
             ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from harness.base.errors import HarnessError
 from harness.logs.log_diff import CountedLogs, Progress, compare, opened, read_nodes, silent
 from harness.logs.read.event_counts import WHOLE_LOG
 from harness.logs.read.layout import COMMON, KAFKA_DEFAULT, Layout, compile_layout
-from harness.logs.read.layout_detection import detect
+from harness.logs.read.layout_detection import dated, layouts_of
 from harness.logs.read.places import (
     first_lines,
     folders_in,
@@ -22,6 +22,7 @@ from harness.logs.read.places import (
     logs_below,
 )
 from harness.logs.read.proposals import layout_mismatch
+from harness.logs.read.unpacking import unpacked
 from harness.model.findings import Contrast
 from harness.model.node_logs import NodeLogs
 from harness.rundir.parts import LogsFolder
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SAMPLE_LINES = 200  # of each file, by which its layout is recognised
+FURTHER_LINES, FURTHER_BYTES = 50_000, 4 << 20  # of a file in whose first lines no event begins
 _NAMED = 3  # of the further runs
 
 
@@ -129,18 +131,46 @@ def read_files(
     progress: Progress = silent,
 ) -> CountedLogs:
     """Count what is in the files of folders; see `diff_folders`."""
-    nodes: list[NodeLogs] = []
-    unread: list[str] = []
+    out.path.mkdir(parents=True, exist_ok=True)
     files = [place for folder in folders for place in folder.files if not is_hidden(place)]
-    samples = first_lines(spark, files, SAMPLE_LINES)
-    for folder in folders:
-        known = {place: _layout(samples[place], patterns) if place in samples else None for place in folder.files}
-        fitting = {place: layout for place, layout in known.items() if layout is not None}
-        if not fitting:
-            raise layout_mismatch(folder.files[0], " or ".join(patterns), samples.get(folder.files[0], []))
-        nodes += [_node(folder, number, *item) for number, item in enumerate(fitting.items())]
-        unread += [f"{place} was not read: {_why(place)}." for place in folder.files if place not in fitting]
-    return read_nodes(spark, Path(), nodes, out, progress, unread)
+    with unpacked([place for place in files if not is_address(place)], out.path) as packed:
+        found = _layouts(spark, [place for place in files if place not in packed.refused], packed.copies, patterns)
+        refused = {**packed.refused, **found.refused}
+        nodes: list[NodeLogs] = []
+        unread: list[str] = []
+        for folder in folders:
+            fitting = {place: found.layouts[place] for place in folder.files if place in found.layouts}
+            if not fitting:
+                first = folder.files[0]
+                raise layout_mismatch(first, " or ".join(patterns), found.samples.get(first, []))
+            nodes += [_node(folder, number, *item) for number, item in enumerate(fitting.items())]
+            unread += [
+                f"{place} was not read: {_why(place, refused)}." for place in folder.files if place not in fitting
+            ]
+        return read_nodes(spark, Path(), nodes, out, progress, unread, copies=packed.copies)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layouts:
+    """The layout of each file that fits one, the first lines by which it was found, and why others have none."""
+
+    layouts: Mapping[str, Layout]
+    samples: Mapping[str, Sequence[str]]
+    refused: Mapping[str, str]
+
+
+def _layouts(spark: SparkSession, files: Sequence[str], copies: Mapping[str, str], patterns: Sequence[str]) -> _Layouts:
+    """Return the layouts of files by their first lines, or by later ones where no event begins there."""
+    read_at = {copies.get(place, place): place for place in files}
+    first = first_lines(spark, list(read_at), SAMPLE_LINES)
+    samples = {read_at[at]: lines for at, lines in first.lines.items()}
+    layouts = layouts_of(samples, patterns)
+    if further := [at for at, lines in first.lines.items() if lines and read_at[at] not in layouts]:
+        deeper = first_lines(spark, further, FURTHER_LINES, FURTHER_BYTES).lines
+        dated_lines = {read_at[at]: dated(lines, SAMPLE_LINES) for at, lines in deeper.items()}
+        layouts = layouts_of(samples | dated_lines, patterns)
+    empty = {place: compile_layout(KAFKA_DEFAULT) for place, lines in samples.items() if not lines}
+    return _Layouts(layouts | empty, samples, {read_at[at]: why for at, why in first.refused.items()})
 
 
 def log_files(place: Path) -> tuple[str, ...]:
@@ -151,7 +181,17 @@ def log_files(place: Path) -> tuple[str, ...]:
     if not place.exists():
         raise HarnessError(f"There is no {place}.", "Name a log, or a folder that holds logs.")
     below = sorted(place.rglob("*")) if place.is_dir() else [place]
-    return logs_among(str(place), {str(path): _bytes(path) for path in below if path.is_file() or not path.exists()})
+    sizes = {str(path): _bytes(path) for path in below if path.is_file() or not path.exists()}
+    return _once(logs_among(str(place), sizes))
+
+
+def _once(logs: Iterable[str]) -> tuple[str, ...]:
+    """Return the logs without further names of the same file; its own goes before that of a link."""
+    named: dict[tuple[int, int] | str, str] = {}
+    for log in sorted(logs, key=lambda log: (Path(log).is_symlink(), log)):
+        found = Path(log).stat() if Path(log).exists() else None
+        named.setdefault((found.st_dev, found.st_ino) if found else log, log)
+    return tuple(sorted(named.values()))
 
 
 def _bytes(path: Path) -> int:
@@ -159,13 +199,8 @@ def _bytes(path: Path) -> int:
     return path.stat().st_size if path.exists() else 1
 
 
-def _layout(sample: Sequence[str], patterns: Sequence[str]) -> Layout | None:
-    """Return the layout that a file's first lines fit best; an empty file fits any."""
-    return detect(sample, patterns) if sample else compile_layout(KAFKA_DEFAULT)
-
-
-def _why(place: str) -> str:
-    return "its name begins as hidden files do" if is_hidden(place) else "it fits no log layout"
+def _why(place: str, refused: Mapping[str, str]) -> str:
+    return "its name begins as hidden files do" if is_hidden(place) else refused.get(place, "it fits no log layout")
 
 
 def _node(folder: Folder, number: int, place: str, layout: Layout) -> NodeLogs:

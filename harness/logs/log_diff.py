@@ -8,13 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
-from math import inf
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from harness.base.errors import HarnessError
-from harness.logs.compare import clocks
+from harness.logs.cautions import cautions
 from harness.logs.compare.contrasts import contrast, learned
 from harness.logs.compare.counts import Count, Where
 from harness.logs.compare.observed_run import ObservedRun
@@ -30,6 +29,7 @@ from harness.logs.compare.renamed import (
 )
 from harness.logs.compare.template_families import family, unordered
 from harness.logs.count_cache import CachedCounts, cached_counts, run_folder
+from harness.logs.log_lengths import exposures, last_stretch
 from harness.logs.noise_book import runs_like, runs_of_record
 from harness.logs.read.event_counts import OUTSIDE, WHOLE_LOG, Reading
 from harness.logs.read.layout import compile_layout
@@ -146,16 +146,17 @@ def read_nodes(
     progress: Progress = silent,
     unread: Sequence[str] = (),
     known: Mapping[str, Library] | None = None,
+    copies: Mapping[str, str] = MappingProxyType({}),
 ) -> CountedLogs:
     """Count what is in the nodes' logs below `root`.
 
     `unread` are sentences about logs that are not among the nodes'. `known` are the sources of each arm; without them
-    those of the version that an arm's logs name count. Of logs that are gone counts what an earlier diff into `out`
-    counted.
+    those of the version that an arm's logs name count. `copies` are what packed logs are read from. Of logs that are
+    gone counts what an earlier diff into `out` counted.
     """
     run = run_folder(out, (out.path if root == Path() else root).resolve().name or "logs")
     progress(f"Reading {sum(len(node.files) for node in nodes)} log files")
-    files, gone = _counted(spark, root, nodes, run, known or {})
+    files, gone = _counted(spark, root, nodes, run, known or {}, copies)
     return CountedLogs(nodes, files, run, (*unread, *gone))
 
 
@@ -194,10 +195,9 @@ def compare(
         )
         for pair in contrasts
     )
-    set_back = clocks.set_back_sentences((name, file.counts) for name, file in logs.files.items())
     not_compared = (sentence for pair in contrasts for sentence in missing(*pair, seconds))
     not_known = dict.fromkeys(sentence for each in stock.values() for sentence in each.unknown_sentences())
-    left_out = (*logs.left_out, *set_back, *not_compared, *not_known)
+    left_out = (*logs.left_out, *cautions(logs.files), *not_compared, *not_known)
     for sentence in left_out:
         progress(sentence)
     write(out, logs.run, logs.nodes, logs.files, left_out, found)
@@ -215,7 +215,12 @@ def _as_base_logs(
 
 
 def _counted(
-    spark: SparkSession, root: Path, nodes: Sequence[NodeLogs], run: Path, known: Mapping[str, Library]
+    spark: SparkSession,
+    root: Path,
+    nodes: Sequence[NodeLogs],
+    run: Path,
+    known: Mapping[str, Library],
+    copies: Mapping[str, str],
 ) -> tuple[dict[str, FileCounts], list[str]]:
     """Return what was counted of each log, and a sentence about those that are gone."""
     readings = {
@@ -223,7 +228,7 @@ def _counted(
     }
     gone = cached_counts(run, nodes, [name for name in readings if is_gone(root / name)])
     here = {name: reading for name, reading in readings.items() if name not in gone}
-    read_now = _with_origins(nodes, read(spark, root, here), here, known)
+    read_now = _with_origins(nodes, read(spark, root, here, copies), here, known)
     return {name: gone[name].counts if name in gone else read_now[name] for name in readings}, _gone(gone)
 
 
@@ -256,20 +261,6 @@ def _with_origins(
     return placed
 
 
-def exposures(nodes: Iterable[NodeLogs], files: Mapping[str, FileCounts]) -> dict[Where, float]:
-    """Return how long the nodes of each kind were in each phase of each run, in seconds, over nodes.
-
-    A phase without bounds, as in logs from anywhere, lasts from a file's first event to its last.
-    """
-    seconds: dict[Where, float] = defaultdict(float)
-    for node in nodes:
-        seen = sum(files[name].total.last_at - files[name].total.first_at for name in node.files)
-        for phase in node.phases:
-            where = Where(node.arm, node.scenario, node.node_role, phase.name, node.repeat)
-            seconds[where] += seen if phase == WHOLE_LOG else phase.end - phase.start
-    return dict(seconds)
-
-
 def missing(base: str, candidate: str, seconds: Iterable[Where]) -> list[str]:
     """Return a sentence for each kind of node of which only one of the arms has logs."""
     places = {(where.arm, where.scenario, where.node_role) for where in seconds}
@@ -288,7 +279,7 @@ def counts_of(node: NodeLogs, files: Mapping[str, FileCounts]) -> Iterator[Count
         name: Where(node.arm, node.scenario, node.node_role, name, node.repeat)
         for name in (OUTSIDE, *(phase.name for phase in node.phases))
     }
-    late = _last_stretch(node, files)
+    late = last_stretch(node, files)
     for name in node.files:
         for row in files[name].counts.iter_rows(named=True):
             start, first_at, last_at = starts.get(row["phase"]), *((row[each] or 0) / 1000 for each in _TIMES)
@@ -318,23 +309,6 @@ def counts_of(node: NodeLogs, files: Mapping[str, FileCounts]) -> Iterator[Count
 def _shared(value: T) -> T:
     """Return the equal value that came first: files by the hundred have the same templates."""
     return value
-
-
-def _last_stretch(node: NodeLogs, files: Mapping[str, FileCounts]) -> float:
-    """Return when the last stretch of a run begins: its last tenth, but no more than the last third of its last phase.
-
-    Logs from anywhere end with their file.
-    """
-    totals = [files[name].total for name in node.files]
-    own = [
-        replace(p, start=min(t.first_at for t in totals), end=max(t.last_at for t in totals)) if p == WHOLE_LOG else p
-        for p in node.phases
-    ]
-    if not own:
-        return inf
-    last = max(own, key=lambda phase: phase.end)
-    whole = last.end - min(phase.start for phase in own)
-    return last.end - min(whole / 10, (last.end - last.start) / 3)
 
 
 @contextmanager

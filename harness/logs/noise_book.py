@@ -13,6 +13,7 @@ from hashlib import sha256
 from harness.base.errors import HarnessError
 from harness.kafka.release_lines import line_of
 from harness.logs.compare.observed_run import Line, ObservedRun
+from harness.logs.read.masks import masked_again
 from harness.model.arms import ABSENT, RELEASE, Arm, Build, Role
 from harness.model.node_logs import NodeLogs
 from harness.model.runs import RunKey
@@ -129,12 +130,12 @@ def runs_of_record(record: StockNoise) -> LearnedRuns:
     counts: dict[str, dict[Line, int]] = {run: {} for run in known}
     for place in record.places:
         for row in place.lines:
-            line = Line(place.node_role, row.level, row.logger, row.text, row.word)
+            line = Line(place.node_role, row.level, row.logger, masked_again(row.text), masked_again(row.word))
             for run, number in zip(place.runs, _read(row, len(place.runs)), strict=True):
                 if run not in known or known[run].scenario != place.scenario:
                     raise HarnessError(f"It counts lines of the run {run[:12]}, of which it says nothing.")
                 if number:
-                    counts[run][line] = number
+                    counts[run][line] = counts[run].get(line, 0) + number
     return {run: ObservedRun(run.scenario, counts[run.id]) for run in record.runs}
 
 

@@ -23,6 +23,7 @@ from harness.toolbox.toolbox import Toolbox
 _SOURCE = "ClassFacts.java"
 _TIMEOUT_SECONDS = 120
 _MEMORY = "-Xmx512m"
+_MODULE = 0x8000  # ACC_MODULE
 _BROKEN = "!"  # in place of a class's name: this entry cannot be read
 
 
@@ -155,11 +156,7 @@ def read_classes(tools: BytecodeTools, *jars: Path) -> Mapping[str, ClassFacts]:
 
 def read_each(tools: BytecodeTools, jars: Sequence[Path]) -> tuple[Mapping[str, ClassFacts], ...]:
     """Return the classes of each jar by name, in one run of a JVM. Raises HarnessError as `read_classes`."""
-    found: tuple[dict[str, ClassFacts], ...] = tuple({} for _ in jars)
-    for line in _ask(tools, ["facts"], jars):
-        facts = parse_class(line)
-        found[line[0]].setdefault(facts.name, facts)
-    return found
+    return parse_classes(_ask(tools, ["facts"], jars), len(jars))
 
 
 def read_references(
@@ -189,6 +186,19 @@ def read_statements(tools: BytecodeTools, jars: Sequence[Path]) -> tuple[frozens
     for line in _ask(tools, ["statements"], jars):
         found[line[0]].add(LogStatement(*map(str, line[2:])))
     return tuple(map(frozenset, found))
+
+
+def parse_classes(lines: Iterable[Sequence[Any]], jars: int) -> tuple[Mapping[str, ClassFacts], ...]:
+    """Return the classes of each of so many jars by name, as the reader's answer describes them.
+
+    A module's description is a class file and no class: on a class path nothing reads it, and no JVM loads it.
+    """
+    found: tuple[dict[str, ClassFacts], ...] = tuple({} for _ in range(jars))
+    for line in lines:
+        facts = parse_class(line)
+        if not facts.access & _MODULE:
+            found[line[0]].setdefault(facts.name, facts)
+    return found
 
 
 def parse_class(line: Sequence[Any]) -> ClassFacts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from harness.audit.claims_file import ClaimSet, load_claims, outcomes_only
@@ -14,16 +15,17 @@ from harness.building.compiling import Builder
 from harness.building.given import other_release
 from harness.kafka.distribution import Distribution, locked_distribution
 from harness.kafka.lock import locked_versions, read_lock
-from harness.kafka.release_lines import Line, line_of
+from harness.kafka.release_lines import Line, line_of, same_line
 from harness.kafka.release_tests import tests_of_release
 from harness.kafka.series import series_folder
+from harness.kafka.versions import order_of
 from harness.model.arms import RELEASE, Build
 from harness.model.declaration import Declaration
 from harness.model.proof import TestScope
 from harness.model.request import Request
 from harness.model.setup import Setup
 from harness.proof.dropin import ProofTools, prepare_tools
-from harness.proof.junit import OtherRelease
+from harness.proof.junit import LaterRelease, OtherRelease
 from harness.rundir.directory import RunDirectory
 from harness.stages.arm_kafka import kafka_of
 from harness.toolbox.downloads import Downloads
@@ -50,7 +52,8 @@ class ProofCase:
     `simulate` is how long to simulate, as it was given. `java` is what nodes run on. `compilers` are those at hand, ecj
     last. `release` is the locked release where base's jar is that release's own, else None. `tests` are the jars of
     upstream's tests, empty where that version's are not pinned; `other` is the release that the jar names where that
-    is not the nodes', with its tests, or in words why they cannot be run. `binding`: the candidate is made as its
+    is not the nodes', with its tests, or in words why they cannot be run; `later` are locked releases after the nodes'
+    own, whose tests are fetched only when one fails. `binding`: the candidate is made as its
     series makes it.
     """
 
@@ -71,6 +74,7 @@ class ProofCase:
     release: Release | None
     tests: tuple[Path, ...]
     other: OtherRelease | str | None
+    later: tuple[LaterRelease, ...]
     binding: bool
     before: Path | None = None
 
@@ -120,6 +124,7 @@ def proof_case(
         release=_release(lock, downloads) if lock and is_released_jar(replaced, lock) else None,
         tests=downloads.fetch_all(lock.of(Purpose.TESTS)) if lock and _needs_tests(request) else (),
         other=_other_release(directory.path / candidate.jar, distribution.version, line, request.tests, downloads),
+        later=_later_releases(distribution.version, line, downloads),
         binding=declaration.binding,
         before=None if one_kafka else (directory.path / base.jar).absolute(),
     )
@@ -171,3 +176,9 @@ def _other_release(
         return OtherRelease(release, tests_of_release(release, line.lock, downloads))
     except HarnessError as error:
         return f"The tests of Kafka {release}, which the jar names, were not run: {error} Try `harness lock {release}`."
+
+
+def _later_releases(version: str, line: Line, downloads: Downloads) -> tuple[LaterRelease, ...]:
+    later = [each for each in locked_versions() if same_line(each, version) and order_of(each) > order_of(version)]
+    fetches = {each: partial(tests_of_release, each, line.lock, downloads) for each in sorted(later, key=order_of)}
+    return tuple(LaterRelease(release, fetch) for release, fetch in fetches.items())

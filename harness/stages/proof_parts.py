@@ -102,6 +102,7 @@ def tested(case: ProofCase, changed: frozenset[str], reporter: Reporter) -> Test
         bench_of(case),
         changed=changed if case.before is None else changed | changed_classes(case.before, case.jar),
         other=case.other if isinstance(case.other, OtherRelease) else None,
+        later=case.later,
     )
     out = case.directory.proof(case.candidate.name).junit
     reporter.report(f"upstream's raft tests on the jar ({scope})")

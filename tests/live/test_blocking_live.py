@@ -20,6 +20,7 @@ pytestmark = pytest.mark.live
 
 VERSION, CLIENT = "3.9.1", "org/apache/kafka/raft/KafkaRaftClient.java"
 QUEUE = "org/apache/kafka/raft/internals/BlockingMessageQueue.java"
+CONFIG = "org/apache/kafka/raft/QuorumConfig.java"
 APPEND = "    private void appendAsFollower(Records records) {\n"  # on the raft thread
 REGISTER = "    public void register(Listener<T> listener) {\n"  # on whichever thread registers
 RESULT = "try { %s } catch (Exception e) { throw new RuntimeException(e); }"
@@ -150,6 +151,14 @@ HARMLESS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "    @Override\n    public void add(",
             "    private RaftMessage next(long timeoutMs) throws InterruptedException {\n"
             "        return queue.poll(timeoutMs, TimeUnit.MILLISECONDS);\n    }\n    @Override\n    public void add(",
+        ),
+    },
+    "the reading of the voters moved to another class": {
+        CONFIG: ("address = new InetSocketAddress(host, port);", "address = VoterStrings.address(host, port);"),
+        CONFIG + " ": (
+            "public class QuorumConfig {",
+            "class VoterStrings { static InetSocketAddress address(String host, int port)"
+            " { return new InetSocketAddress(host, port); } }\npublic class QuorumConfig {",
         ),
     },
     "the round of the queue moved within its class": {

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import polars as pl
 import psutil
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -139,7 +140,7 @@ def test_paths_are_of_this_machine_whatever_file_system_spark_takes_for_its_own(
     before = settings.get("fs.defaultFS")
     settings.set("fs.defaultFS", "viewfs://elsewhere")
     try:
-        assert first_lines(spark, [str(tmp_path / "x.log")], 1)[str(tmp_path / "x.log")] == [header(0, "x")]
+        assert first_lines(spark, [str(tmp_path / "x.log")], 1).lines[str(tmp_path / "x.log")] == [header(0, "x")]
         assert read(spark, tmp_path, {"x.log": READING})["x.log"].total.events == 1
     finally:
         settings.set("fs.defaultFS", before)
@@ -157,7 +158,7 @@ def test_damaged_text_is_kept_and_every_byte_counted(spark, tmp_path):
     (tmp_path / "x.log").write_bytes(b"\r\n".join(lines))
     found = read(spark, tmp_path, {"x.log": READING})["x.log"]
     assert (found.total.events, found.total.lines) == (2, 3)
-    assert found.counts["excerpt"][0].endswith("\n\ufffd\ufffd\x00 binary \x1b[31m")
+    assert found.counts["excerpt"][0].endswith("\n\ufffd\ufffd\x00 binary ")  # without colours
 
 
 def test_an_enormous_line_is_cut_for_the_template_and_counted_whole(spark, tmp_path):
@@ -288,6 +289,31 @@ def test_two_folders_from_anywhere_are_compared_and_what_fits_no_layout_is_told(
     assert [f"{folder / 'gc.log'} was not read: it fits no log layout." for folder in folders] == left_out
 
 
+def test_packed_logs_are_unpacked_or_left_out_by_name_and_stop_nothing(spark, tmp_path):
+    for name, text in (("a", "Leader"), ("b", "Follower")):
+        (tmp_path / name).mkdir()
+        lines = "".join(f"{header(second, text)}\n" for second in range(9)).encode()
+        (tmp_path / name / "server.log").write_bytes(lines)
+        sink = pa.BufferOutputStream()
+        with pa.CompressedOutputStream(sink, "zstd") as stream:
+            stream.write(lines)
+        (tmp_path / name / "server.log.1.zst").write_bytes(sink.getvalue().to_pybytes())
+        (tmp_path / name / "torn.log.zst").write_bytes(sink.getvalue().to_pybytes()[:30])
+        (tmp_path / name / "other.log.gz").write_bytes(b"no archive")
+    folders = [Folder(name, 1, named(tmp_path / name)) for name in "ab"]
+    found = diff_files(spark, folders, tmp_path / "out", COMMON)
+    assert [(f.template, f.base_count, f.candidate_count) for f in found.findings] == [
+        ("Follower", 0, 18),
+        ("Leader", 18, 0),
+    ]
+    left_out = json.loads((tmp_path / "out" / "totals.json").read_text())["left_out"]
+    assert sorted(Path(each.partition(" was not read: ")[0]).name for each in left_out) == [
+        *["other.log.gz"] * 2,
+        *["torn.log.zst"] * 2,
+    ]
+    assert not list((tmp_path / "out").glob(".partial*"))
+
+
 def test_what_lies_at_addresses_is_found_and_read_as_folders_here_are(spark, tmp_path):
     """Hadoop's view file system stands for all that is no path of this machine: the harness sees addresses alone."""
     for name, text in (("a", "Leader"), ("b", "Follower")):
@@ -331,13 +357,16 @@ def test_further_runs_of_the_first_folders_build_tell_what_is_noise(spark, tmp_p
 
 
 def test_a_line_of_a_hundred_megabytes_among_hostile_ones_is_read_and_cut(spark, tmp_path):
-    for name, words in (("a", ["plain"]), ("b", ["plain", "<script>x</script> \x1b[31m \u202e", "x" * 100_000_000])):
+    for name, words in (
+        ("a", ["plain"]),
+        ("b", ["plain", "<script>x</script> \x1b]0; \x1b[31m\u202e", "x" * 100_000_000]),
+    ):
         (tmp_path / name).mkdir()
         (tmp_path / name / "server.log").write_text("".join(f"{header(1, word)}\n" for word in words))
     folders = [Folder(str(tmp_path / name), 1, named(tmp_path / name)) for name in "ab"]
     found = diff_files(spark, folders, tmp_path / "out", COMMON).findings
     assert [(f.kind, len(f.template) < 3_000) for f in found] == [(FindingKind.NEW, True)] * 2
-    assert any("\\x1b[<n>m \\u202e" in f.template or "\\x1b" in f.template for f in found)
+    assert any("\\x1b]<n>; \\u202e" in f.template for f in found)
     totals = json.loads((tmp_path / "out" / "totals.json").read_text())["files"]
     assert sum(total["bytes"] for total in totals) == sum(path.stat().st_size for path in tmp_path.glob("*/server.log"))
 

@@ -163,3 +163,12 @@ def test_a_full_disk_is_reported_and_leaves_the_results_of_before(tmp_path, monk
     with pytest.raises(HarnessError, match=r"could not be written: No space left on device\."):
         write(LogsFolder(tmp_path), tmp_path / "counts" / "run=x", [node], files, ("after",), ())
     assert before == {path.name: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+
+def test_a_log_with_several_names_counts_once_under_its_own(tmp_path):
+    logs_at(tmp_path, "logs/server.log", "logs/other.log", "elsewhere/gone.log")
+    (tmp_path / "logs/current.log").symlink_to("server.log")
+    (tmp_path / "logs/zero.log").hardlink_to(tmp_path / "logs/server.log")
+    (tmp_path / "logs/linked.log").symlink_to(tmp_path / "elsewhere/gone.log")
+    names = [Path(log).name for log in log_files(tmp_path / "logs")]
+    assert names == ["linked.log", "other.log", "server.log"]

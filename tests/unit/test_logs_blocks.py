@@ -207,3 +207,11 @@ def test_a_whole_file_has_the_counts_of_its_pieces(lines, cuts, at_once, newline
 @given(st.binary(max_size=12))
 def test_bytes_that_are_no_text_are_replaced_as_python_does(content):
     assert decoded(pl.Series([content, b"x"])).to_list() == [content.decode("utf-8", "replace"), "x"]
+
+
+@pytest.mark.parametrize("indent", ["\t", "\t\t", "    ", " \t"])
+def test_frames_are_left_out_however_they_are_indented_and_no_other_line_is(indent):
+    frames = [f"{indent}at java.base/java.lang.Thread.run(Thread.java:1)", f"{indent}... 3 more"]
+    kept = ["java.io.IOException: gone", f"{indent}Suppressed: java.io.IOException: busy", "  at the end"]
+    lines = ["[1970-01-01 00:16:40,000] WARN it broke (a.B)", kept[0], *frames, kept[1], *frames, kept[2]]
+    assert in_pieces(lines, [], 9).counts["template"].to_list() == ["\n".join(["it broke", *kept])]

@@ -55,7 +55,7 @@ REAL = [
         "[LogLoader partition=__cluster_metadata-0, dir=/tmp/kraft data/x-0] Recovered 0000000000000042.log in 12ms",
         "[LogLoader partition=__cluster_metadata-<n>, dir=<path> data/x-<n>] Recovered <n>.log in ⁿms",
     ),
-    ("Kafka commitId: f745dfdcee2b9851, version: 3.9.1", "Kafka commitId: <hex>, version: <n>"),
+    ("Kafka commitId: f745dfdcee2b9851, version: 3.9.1", "Kafka commitId: <n>, version: <n>"),
     ("[kafka-0-raft-io-thread]: Starting", "[kafka-<n>-raft-io-thread]: Starting"),
     ("baseOffset 12 and -1, took 0.25 s, 1.0E-4", "baseOffset <n> and -<n>, took <n> s, <n>"),
     ("voters=[0, 1, 2] highWatermark=Optional.empty", "voters=[<n>, …] highWatermark=Optional.empty"),
@@ -115,6 +115,39 @@ def test_hardly_any_random_kafka_id_escapes(raw):
 def test_a_template_depends_on_its_own_message_only(messages):
     together = pl.DataFrame({"m": messages}, schema={"m": pl.String}).select(template(pl.col("m")))["m"].to_list()
     assert [template_of(message) for message in messages] == together
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("took 5s", "took 5.3s"),
+        ("after PT1S", "after PT1.5S"),
+        ("id 1a2b3c4d", "id 12345678"),
+        ("id 1A2B3C4D5E", "id 1234567890"),
+        ("id AAAAAAAA7", "id 12345678"),
+        ("id 0x1f", "id 31"),
+    ],
+)
+def test_the_same_words_around_other_values_are_one_template(one, other):
+    assert template_of(one) == template_of(other)
+
+
+durations = st.builds(
+    lambda whole, part, unit: f"{whole}{part}{unit}",
+    st.integers(0, 10**6),
+    st.one_of(st.just(""), st.integers(0, 10**6).map(lambda part: f".{part}")),
+    st.just("ms"),
+)
+
+
+@given(durations, durations, st.sampled_from(["took {}.", "in {}, then", "(at {})", "PT{}"]))
+def test_a_decimal_with_a_unit_is_one_value(one, other, words):
+    assert template_of(words.format(one)) == template_of(words.format(other))
+
+
+@given(st.integers(0, 2**128), st.integers(0, 2**128), st.sampled_from(["{:032x}", "{:032X}"]))
+def test_hexadecimal_words_are_values_whatever_their_digits(one, other, form):
+    assert {template_of(f"id {form.format(each)} left") for each in (one, other)} == {"id <n> left"}
 
 
 def test_no_digit_is_left_in_any_template_of_a_real_message():

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.logs.compare.template_families import family
+from harness.logs.compare.template_families import _ends, family, insides
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,29 @@ def test_whatever_the_brackets_what_stands_outside_of_them_stays(text):
     once = family(text)
     assert len(once) <= len(text)
     assert family(once) == once
+
+
+def test_brackets_that_none_closes_cost_no_more_than_the_text_is_long():
+    text = "(" * 200_000
+    assert family(text) == text
+    assert list(insides(text)) == []
+
+
+def end_of_bracket(text, start):
+    """Return the place after what closes a bracket, 0 for none, as a reader would find it."""
+    awaited = []
+    for at in range(start, len(text)):
+        if text[at] in "([{":
+            awaited.append(")]}"["([{".index(text[at])])
+        elif text[at] in ")]}":
+            if text[at] != awaited.pop():
+                return 0
+            if not awaited:
+                return at + 1
+    return 0
+
+
+@given(st.text(alphabet="a ()[]{}", max_size=30))
+def test_brackets_are_matched_in_one_pass_as_one_by_one(text):
+    wanted = {at: end for at, each in enumerate(text) if each in "([{" and (end := end_of_bracket(text, at))}
+    assert _ends(text) == wanted

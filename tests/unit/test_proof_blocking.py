@@ -223,6 +223,26 @@ def test_a_second_call_in_the_same_class_is_new():
     assert rules(jar(facts(STATE, method("size", SLEEP, again)), poll=[call(STATE, "size")]), base) == FAILS
 
 
+def test_a_call_that_moves_to_another_class_is_not_new_and_one_in_addition_is():
+    base = jar(facts(STATE, method("size", SLEEP)), poll=[call(STATE, "size")])
+
+    def moved(*more, poll=()):
+        state = facts(STATE, method("size", call(HELPER, "pause")))
+        return jar(state, facts(HELPER, method("pause", SLEEP, *more)), poll=[call(STATE, "size"), *poll])
+
+    assert rules(moved(), base) == []
+    for also in (moved(call("java/lang/Thread", "sleep", "(J)V", line=2)), moved(poll=[SLEEP])):
+        assert set(rules(also, base)) == set(FAILS)
+
+
+def test_a_call_that_moves_to_the_raft_thread_is_new_there():
+    base = jar(facts(STATE, method("size"), method("register", SLEEP)), poll=[call(STATE, "size")])
+    moved = jar(facts(STATE, method("size", call(HELPER, "pause"))), facts(HELPER, method("pause", SLEEP)))
+    assert rules(moved, base) == []
+    on_raft_thread = {**moved, **jar(poll=[call(STATE, "size")])}
+    assert rules(on_raft_thread, base) == FAILS
+
+
 def test_a_blocking_method_of_base_that_the_loop_newly_calls_is_found_though_its_class_is_unchanged():
     base = jar(facts(STATE, method("size"), method("awaitEnd", SLEEP)), poll=[call(STATE, "size")])
     candidate = {**base, **jar(poll=[call(STATE, "size"), call(STATE, "awaitEnd")])}

@@ -14,7 +14,7 @@ from harness.building.every_config import EveryConfig
 from harness.kafka.patching import Patch, Series
 from harness.model.kafka_inventory import REQUIRED, ConfigOwner, DeclaredKey
 from harness.model.proof import Difference, Severity
-from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts, Reference, Use, parse_class
+from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts, Reference, Use, parse_class, parse_classes
 from harness.proof.dropin import named_classes, rules, worst_first
 from harness.proof.dropin.api import parse_report
 from harness.proof.dropin.class_changes import (
@@ -26,13 +26,16 @@ from harness.proof.dropin.class_changes import (
     compare_nests,
     compare_presence,
     compared,
+    visible,
 )
 from harness.proof.dropin.config_keys import compare_configurations, compare_keys
+from harness.proof.dropin.constants import compare_constants, held_by
 from harness.proof.dropin.entries import (
     JarFacts,
     compare_entries,
     compare_manifests,
     compare_signatures,
+    packages_of,
     parse_manifest,
     read_jar,
 )
@@ -269,12 +272,39 @@ def test_numbered_classes_are_the_compilers_affair():
     assert nests({**BASE, numbered.name: numbered}, BASE) == ["unnamed-class-code"]
 
 
-def test_another_constant_fails_for_other_jars_hold_the_old_one():
-    def with_constant(value):
-        return classes(facts(CONFIG, fields=[FieldFacts("LIMIT", "I", PUBLIC | STATIC | FINAL, value)]))
+def constants(tmp_path, descriptor, before, after, *held):
+    """Return what is found of a constant with these values beside a jar with a class file that has these bytes."""
 
-    (found,) = compare_members(with_constant("5"), with_constant("6"))
-    assert (found.rule, found.base, found.candidate) == ("constant-changed", "5", "6")
+    def with_constant(value):
+        return classes(facts(CONFIG, fields=[FieldFacts("LIMIT", descriptor, PUBLIC | STATIC | FINAL, value)]))
+
+    other = jar(tmp_path / "other.jar", *((f"a/C{number}.class", content) for number, content in enumerate(held)))
+    (found,) = compare_constants(with_constant(before), with_constant(after), [other])
+    assert (found.rule, found.base, found.candidate) == ("constant-changed", before, after)
+    return found
+
+
+def test_another_number_fails_for_other_jars_may_hold_the_old_one(tmp_path):
+    assert constants(tmp_path, "I", "5", "6").blocks
+    assert constants(tmp_path, "I", "", "6").blocks
+
+
+TEXT = "Ljava/lang/String;"
+
+
+def test_another_text_fails_where_another_jar_has_the_old_one(tmp_path):
+    assert not constants(tmp_path, TEXT, '"some words"', '"other words"', b"..other words..").blocks
+    assert not constants(tmp_path, TEXT, "", '"other words"', b"..other words..").blocks
+    assert constants(tmp_path, TEXT, '"some words"', '"other words"', b"", b"..some words..").blocks
+    assert constants(tmp_path, TEXT, '"some words"', "", b"and some words with it").blocks
+    assert constants(tmp_path, TEXT, '""', '"other words"', b"any").blocks
+
+
+def test_a_text_is_sought_as_class_files_write_it(tmp_path):
+    assert held_by([jar(tmp_path / "a", ("a.class", b"\xc3\xbc\xc0\x80\xed\xa0\xbd\xed\xb8\x80"))], {"ü\0😀", "u"}) == {
+        "ü\0😀"
+    }
+    assert held_by([jar(tmp_path / "b", ("a.txt", b"words"))], {"words"}) == frozenset()
 
 
 def test_classes_for_a_newer_java_are_reported_once_with_the_java_named():
@@ -392,7 +422,10 @@ def entries(tmp_path, base, candidate):
         ([("a.json", b"1")], [("a.json", b"2")], "resource-changed"),
         ([("LICENSE", b"1")], [("LICENSE", b"2")], "text-changed"),
         ([], [("new.txt", b"")], "entry-added"),
-        ([], [("META-INF/versions/9/a/B.class", b"")], "entry-versioned"),
+        ([("LICENSE", b"1")], [], "text-changed"),
+        ([("META-INF/maven/a/pom.properties", b"1")], [("META-INF/maven/a/pom.properties", b"2")], "text-changed"),
+        ([("META-INF/maven/a/pom.xml", b"1")], [], "text-changed"),
+        ([("kafka/kafka-version.properties", b"version=3.9.1\n")], [], "entry-missing"),
         (
             [("kafka/kafka-version.properties", b"commitId=1\nversion=3.9.1\n")],
             [("kafka/kafka-version.properties", b"commitId=2\nversion=3.9.1\n")],
@@ -417,6 +450,27 @@ def entries(tmp_path, base, candidate):
 )
 def test_entries_that_differ_are_reported_by_their_rule(tmp_path, base, candidate, rule):
     assert entries(tmp_path, base, candidate) == [rule]
+
+
+@pytest.mark.parametrize(
+    ("manifest", "entry", "severity"),
+    [
+        (b"Multi-Release: true\n", "META-INF/versions/9/a/B.class", Severity.FAIL),
+        (b"Multi-Release: true\n", "META-INF/versions/9/a.json", Severity.FAIL),
+        (b"Multi-Release: true\n", "META-INF/versions/11/module-info.class", Severity.NOTE),
+        (b"Multi-Release: false\n", "META-INF/versions/9/a/B.class", Severity.NOTE),
+        (b"Version: 3.9.1\n", "META-INF/versions/9/a/B.class", Severity.NOTE),
+    ],
+)
+def test_an_entry_for_certain_java_versions_fails_where_it_hides_one_of_the_jars_own(
+    tmp_path, manifest, entry, severity
+):
+    both = [("META-INF/MANIFEST.MF", manifest), ("a/B.class", b""), ("a.json", b"")]
+    base, candidate = (
+        read_jar(jar(tmp_path / name, *both, *more)) for name, more in (("b", []), ("c", [(entry, b"")]))
+    )
+    (found,) = compare_entries(base, candidate)
+    assert (found.rule, found.where, found.severity) == ("entry-versioned", entry, severity)
 
 
 def test_a_name_that_is_there_twice_is_reported():
@@ -447,10 +501,33 @@ def test_no_manifest_is_too_broken_to_be_read(content):
     parse_manifest(content)
 
 
-def test_a_signature_on_one_side_is_reported(tmp_path):
-    plain, signed = read_jar(jar(tmp_path / "p")), read_jar(jar(tmp_path / "s", ("META-INF/ME.RSA", b"")))
-    assert names(compare_signatures(plain, signed)) == names(compare_signatures(signed, plain)) == ["signature-changed"]
-    assert names(compare_signatures(signed, signed)) == names(compare_entries(signed, plain)) == []
+def signed(tmp_path, name, content=b""):
+    files = [(f"META-INF/{name}.{each}", content) for each in ("SF", "RSA") if name]
+    return read_jar(jar(tmp_path / "signed", ("org/apache/kafka/raft/A.class", b""), *files))
+
+
+def test_other_signers_fail_where_another_jar_has_classes_in_a_package_of_the_jar(tmp_path):
+    plain, me, you = (signed(tmp_path, name) for name in ("", "ME", "YOU"))
+    for old, new in ((plain, me), (me, plain), (you, me)):
+        (alone,) = compare_signatures(old, new, {"org/apache/kafka/server"})
+        (shared,) = compare_signatures(old, new, {"org/apache/kafka/server", "org/apache/kafka/raft"})
+        assert (alone.rule, alone.severity) == ("signature-changed", Severity.NOTE)
+        assert (shared.rule, shared.severity) == ("signature-changed", Severity.FAIL)
+        assert names(compare_entries(old, new)) == []
+
+
+def test_another_signature_of_the_same_signer_is_no_difference(tmp_path):
+    old, new = signed(tmp_path, "ME", b"1"), signed(tmp_path, "ME", b"2")
+    assert names(compare_signatures(old, new, {"org/apache/kafka/raft"})) == names(compare_entries(old, new)) == []
+
+
+def test_a_modules_description_is_no_class_and_of_no_package():
+    class_, module = (
+        [0, f"{name}.class", name, 53, access, "", [], [], []]
+        for name, access in (("a/B", 33), ("module-info", 0x8000))
+    )
+    assert [list(each) for each in parse_classes([class_, module], 2)] == [["a/B"], []]
+    assert packages_of(["a/B.class", "module-info.class", "c.txt", "META-INF/versions/9/d/E.class"]) == {"a"}
 
 
 # --- configuration
@@ -552,7 +629,7 @@ REPORT = b"""<japicmp><classes>
 
 
 def test_incompatibilities_are_read_from_japicmps_report():
-    found = [(each.rule, each.detail) for each in parse_report(REPORT, Path("c.jar"))]
+    found = [(each.rule, each.detail) for each in parse_report(REPORT, Path("c.jar"), {"a/B", "a/C"})]
     assert found == [
         ("api-binary", "a.B: superclass removed"),
         ("api-source", "a.B.f(int): method added to interface"),
@@ -563,7 +640,17 @@ def test_incompatibilities_are_read_from_japicmps_report():
 @pytest.mark.parametrize("content", [b"", b"<html/>", b"<japicmp>", b'<!DOCTYPE a [<!ENTITY b "c">]><japicmp/>'])
 def test_what_is_no_report_is_reported_in_a_sentence(content):
     with pytest.raises(HarnessError, match=r"japicmp cannot compare c\.jar with base: "):
-        parse_report(content, Path("c.jar"))
+        parse_report(content, Path("c.jar"), frozenset())
+
+
+def test_what_no_source_can_name_is_no_api():
+    base = classes(facts("a/B"), facts("a/C"), facts("a/C$1"), facts("a/C$In", access=PRIVATE), facts("a/C$In$Of"))
+    seen = visible(base).keys()
+    assert seen == {"a/B", "a/C"}
+    assert len(parse_report(REPORT, Path("c.jar"), seen)) == 3
+    for hidden in ("a.C$1", "a.C$In", "a.C$In$Of"):
+        report = REPORT.replace(b'"a.C"', f'"{hidden}"'.encode())
+        assert {each.where for each in parse_report(report, Path("c.jar"), seen)} == {"a.B", "a.B.f(int)"}
 
 
 def test_the_loader_is_asked_for_each_class_and_each_use_once_and_its_complaints_are_differences():

@@ -16,7 +16,7 @@ from harness.base.errors import HarnessError
 from harness.building.compiling import Compilation
 from harness.kafka.release_lines import line_of
 from harness.model.proof import TestScope, TestSuite
-from harness.proof.junit import OtherRelease, TestBench, forks, run_tests
+from harness.proof.junit import LaterRelease, OtherRelease, TestBench, forks, run_tests
 from harness.toolbox.java import JavaRuntime
 
 # Reads its part from the jar under test: how each test ends ("exit N", "hang", "flood", "garbage", "forget" act for
@@ -310,6 +310,42 @@ def test_tests_of_the_jars_release_that_cannot_be_counted_are_a_gap_and_excuse_n
     proof = prove({A: "fail", B: "pass"}, other=other({"k.SeriesTest#s": "pass"}, {}))
     assert proof.gap.startswith("Kafka 9.2's own tests were not run: The tests cannot be counted on ")
     assert [each.blocks for each in proof.failed] == [True]
+
+
+def later(release, jars):
+    """Return a release whose tests are counted when they are fetched."""
+    return LaterRelease(release, lambda: jars.append(release) or jars[0])
+
+
+def test_a_failing_test_that_a_later_release_has_changed_is_excused_whatever_the_jar_calls_itself(prove, other):
+    fetched = [other(SOUND).jars]
+    releases = (later("9.2", fetched), later("9.3", fetched))
+    (failed,) = prove({A: "fail", B: "pass"}, later=releases).failed
+    assert (failed.name, failed.blocks) == ("a", False)
+    assert failed.excuse == "Kafka 9.2's own version of this test passes on the jar"
+    assert fetched[1:] == ["9.2"], "nothing is asked of 9.3, of which nothing is left to ask"
+
+
+def test_a_test_that_later_releases_fail_too_blocks(prove, other):
+    fetched = [other({A: "fail", B: "pass"}).jars]
+    (failed,) = prove({A: "fail", B: "pass"}, later=(later("9.2", fetched), later("9.3", fetched))).failed
+    assert failed.blocks
+    assert fetched[1:] == ["9.2", "9.3"]
+
+
+def test_later_releases_are_not_fetched_where_nothing_fails(prove, other):
+    fetched = [other(SOUND).jars]
+    assert prove(SOUND, later=(later("9.2", fetched),)).failed == ()
+    assert len(fetched) == 1
+
+
+def test_a_later_release_that_cannot_be_had_is_a_gap_and_excuses_nothing(prove):
+    def fetch():
+        raise HarnessError("There is no network.")
+
+    proof = prove({A: "fail", B: "pass"}, later=(LaterRelease("9.2", fetch),))
+    assert [each.blocks for each in proof.failed] == [True]
+    assert proof.gap == "Kafka 9.2's versions of the failing tests were not asked: There is no network."
 
 
 def test_the_jar_under_test_comes_after_the_tests_on_the_class_path(bench, tmp_path):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.base.text import visible
+from harness.logs.compare.bracket_words import bracket_words
 from harness.logs.compare.counts import Count, Where
 from harness.logs.compare.noise import Noise
 from harness.logs.compare.order import Order, Swap
@@ -20,7 +21,7 @@ from harness.logs.compare.rates import Rates
 from harness.logs.compare.shifts import Shift, Shifts
 from harness.logs.compare.stock import Stock, settled
 from harness.logs.compare.tables import Assessment, Key, Place
-from harness.logs.compare.values import Side, ValueChange, Values
+from harness.logs.compare.values import Side, ValueChange, Values, word_counts
 from harness.logs.read.excerpts import excerpt
 from harness.model.findings import Contrast, Finding, FindingKind, Significance
 
@@ -41,6 +42,7 @@ class LogStatistics:
     order: Order | None
     shifts: Shifts | None
     values: Values
+    brackets: Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +71,10 @@ class _Known:
 def learned(counts: Sequence[Count], seconds: Mapping[Where, float]) -> LogStatistics:
     """Learn from all arms' counts, once for all contrasts; of rates, order and times nothing without repeats."""
     noise = Noise(counts, seconds)
-    values = Values(counts, seconds)
+    values, brackets = Values(word_counts(counts), seconds), Values(bracket_words(counts), seconds)
     if not noise.repeated:
-        return LogStatistics(noise, None, None, None, values)
-    return LogStatistics(noise, Rates(noise.tables), Order(counts), Shifts(counts), values)
+        return LogStatistics(noise, None, None, None, values, brackets)
+    return LogStatistics(noise, Rates(noise.tables), Order(counts), Shifts(counts), values, brackets)
 
 
 def contrast(
@@ -96,7 +98,9 @@ def contrast(
     judged_by = _Known((base, candidate), _lengths(seconds), known.noise, rates, stock)
     found = [finding for pair in pairs for finding in _findings(pair, judged_by)]
     changes = known.values.changes(base, candidate, places, stock)
-    found = [*_not_explained_by(changes, found), *map(_changed, changes)]
+    told = {change.lines for change in changes}
+    in_brackets = [each for each in known.brackets.changes(base, candidate, places) if each.lines not in told]
+    found = [*_not_explained_by(changes, found), *map(_changed, [*changes, *in_brackets])]
     found += _moved(pairs, known.order.swaps(base, candidate) if known.order else [], (base, candidate), known.noise)
     shifts = known.shifts.find(base, candidate, known.noise.is_enough) if known.shifts else []
     found += _shifted(pairs, shifts, (base, candidate), known.noise)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 _OPEN, _CLOSE = "([{", ")]}"
+_BRACKET = re.compile(r"[()\[\]{}]")
 WHOSE = re.compile(r"<\w+'s [a-z ]+>")  # a known address, by whose it is
 _ENDPOINT = rf"(?:<n>@)?{WHOSE.pattern}(?: \(id: [^()]*\))?"
 _ENDPOINTS = re.compile(rf"{_ENDPOINT}(?:, ?{_ENDPOINT})+")
@@ -23,11 +24,12 @@ def family(template: str) -> str:
 
     Brackets that do not match stay as they are, with what follows them.
     """
-    context = _end_of_bracket(template, 0) if template.startswith("[") else 0
+    ends = _ends(template)
+    context = ends.get(0, 0) if template.startswith("[") else 0
     parts = [template[:context]]
     at = context
     while at < len(template):
-        end = _end_of_bracket(template, at) if template[at] in _OPEN else 0
+        end = ends.get(at, 0)
         if end > at + 2:
             parts += [template[at], "…", template[end - 1]]
         else:
@@ -45,23 +47,28 @@ def unordered(text: str) -> str:
 
 def insides(template: str) -> Iterator[str]:
     """Yield what `family` leaves out of a template: the insides of its outermost brackets, in their order."""
-    at = _end_of_bracket(template, 0) if template.startswith("[") else 0
+    ends = _ends(template)
+    at = ends.get(0, 0) if template.startswith("[") else 0
     while at < len(template):
-        end = _end_of_bracket(template, at) if template[at] in _OPEN else 0
+        end = ends.get(at, 0)
         if end:
             yield template[at + 1 : end - 1]
         at = max(end, at + 1)
 
 
-def _end_of_bracket(text: str, start: int) -> int:
-    """Return the place after the bracket that closes the one at `start`; 0 when none does."""
-    awaited: list[str] = []
-    for at in range(start, len(text)):
-        if text[at] in _OPEN:
-            awaited.append(_CLOSE[_OPEN.index(text[at])])
-        elif text[at] in _CLOSE:
-            if text[at] != awaited.pop():
-                return 0
-            if not awaited:
-                return at + 1
-    return 0
+def _ends(text: str) -> dict[int, int]:
+    """Return where each bracket that is closed begins, and the place after what closes it.
+
+    One that closes none of those that are open takes all of them with it.
+    """
+    ends: dict[int, int] = {}
+    awaited: list[int] = []
+    for found in _BRACKET.finditer(text):
+        at, bracket = found.start(), found[0]
+        if bracket in _OPEN:
+            awaited.append(at)
+        elif awaited and _OPEN.index(text[awaited[-1]]) == _CLOSE.index(bracket):
+            ends[awaited.pop()] = at + 1
+        else:
+            awaited.clear()
+    return ends

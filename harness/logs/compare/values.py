@@ -20,13 +20,13 @@ from dataclasses import dataclass, replace
 
 from harness.logs.compare.counts import Count, Where
 from harness.logs.compare.noise import Noise
+from harness.logs.compare.slots import MAX_WORD, Slot, Word
 from harness.logs.compare.stock import Judged, Stock, settled
 from harness.logs.compare.tables import Key, Place
 from harness.logs.compare.template_families import WHOSE, family, insides, unordered
 from harness.model.findings import Significance, StockRate
 
 MIN_LETTERS = 8  # that a statement always writes: `{}: {}` says nothing of what its values are
-MAX_WORD = 120  # characters: what is longer is a text of its own, and no value
 
 _LETTER = re.compile(r"[A-Za-z]")
 _MASK = re.compile(r"<\w+>|ⁿ")
@@ -38,22 +38,6 @@ _NUMBERS = re.compile(r"<n>(?:, …)?")
 _OWN = re.compile(r"(?:^|[. ])(?:id|port)$")  # a key whose number names a node or a port
 
 _WORST = (Significance.BEYOND, Significance.UNKNOWN, Significance.WITHIN)
-
-Word = str
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """A place where a statement of a logger writes a value; in `text`, `{}` stands for it and `…` for other values.
-
-    `hidden` is one whose words no family of lines shows: it counts only beyond the noise. `last` is one that holds
-    only for what each node wrote last, in the phases of its run.
-    """
-
-    logger: str
-    text: str
-    hidden: bool = False
-    last: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +69,19 @@ class ValueChange:
         """What was logged with the words that differ."""
         return self.base.logged + self.candidate.logged
 
+    @property
+    def lines(self) -> frozenset[tuple[str, int]]:
+        """Where that was first logged."""
+        return frozenset((count.file, count.line) for count in self.logged)
+
 
 class Values:
     """The words in the slots of a set of runs; made once for all contrasts."""
 
-    def __init__(self, counts: Iterable[Count], seconds: Mapping[Where, float]) -> None:
-        """Learn from all arms' counts; `seconds` says which runs there are."""
+    def __init__(self, found: Iterable[tuple[Count, Slot, Word]], seconds: Mapping[Where, float]) -> None:
+        """Take the words of all arms' counts (`word_counts`); `seconds` says which runs there are."""
         self._logged: dict[tuple[Place, Slot], dict[Word, list[Count]]] = defaultdict(lambda: defaultdict(list))
-        for count, slot, word in word_counts(counts):
+        for count, slot, word in found:
             place = Place(count.where.scenario, count.where.node_role)
             self._logged[place, slot][word].append(count)
         self._noise = Noise(list(self._counts()), seconds)
@@ -120,8 +109,7 @@ class Values:
             if (place.scenario, place.node_role) in places:
                 change = self._change(place, slot, (base, candidate), stock)
                 if change is not None:
-                    lines = frozenset((count.file, count.line) for count in change.logged)
-                    found.setdefault((place, slot.logger, lines), change)
+                    found.setdefault((place, slot.logger, change.lines), change)
         return list(found.values())
 
     def _change(

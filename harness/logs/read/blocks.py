@@ -17,12 +17,16 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from harness.logs.read.event_counts import COUNTS, MAX_EVENT, Reading, count, merge
+from harness.logs.read.active_time import MINUTES, earliest_and_latest, minutes
+from harness.logs.read.event_counts import COUNTS, MAX_EVENT, Reading, count, merge, timed
+from harness.logs.read.layout_detection import foreign
 
 # What a worker returns: rows of COUNTS, and for each block one row `block` (what it held), at most one `head`
 # and at most one `tail`, whose text is in `excerpt`, whose number of lines or place of the first is in `line`.
-PIECE, HEAD, TAIL = "block", "head", "tail"
-_SIZES = ("lines", "bytes", "events", "head_lines", "head_bytes")
+# Of logs known to no run also rows `minute`, whose number is in `line`, with the first and the last time in each.
+PIECE, HEAD, TAIL, MINUTE = "block", "head", "tail", "minute"
+EDGES = (PIECE, HEAD, TAIL, MINUTE)
+_SIZES = ("lines", "bytes", "events", "head_lines", "head_bytes", "foreign_lines")
 PARTIAL = pl.Schema(
     [("file", pl.String()), ("block", pl.Int64()), *COUNTS.items(), *((name, pl.Int64()) for name in _SIZES)]
 )
@@ -43,9 +47,11 @@ class _LineBlock:
     events: int = 0
     head_lines: int = 0
     head_bytes: int = 0
+    foreign_lines: int = 0
     head: str | None = None
     open: tuple[int, str] | None = None
     counts: list[pl.DataFrame] = field(default_factory=list)
+    minutes: list[pl.DataFrame] = field(default_factory=lambda: [MINUTES.to_frame()])
 
     def add(self, lines: pl.Series, *, ends: bool = False) -> None:
         """Take the bytes of the next lines; with `ends` the file ends with them."""
@@ -56,6 +62,7 @@ class _LineBlock:
         ).with_columns(line=pl.int_range(pl.len(), dtype=pl.Int64) + self.lines)
         self.lines += len(lines)
         self.bytes += int(numbered["bytes"].sum()) + len(lines)
+        self.foreign_lines += foreign(text.filter(~starts))
         before = int(starts.arg_max() or 0) if starts.any() else len(lines)
         self._continue(numbered.head(before))
         self._begin(assemble(numbered.slice(before)), ends)
@@ -80,7 +87,9 @@ class _LineBlock:
         ended = pl.concat([*opened, events if ends else events.head(-1)])
         self.open = None if ends else (int(events["line"][-1]), str(events["text"][-1]))
         if not ended.is_empty():
+            ended = timed(ended, self.reading)
             self.counts.append(count(ended, self.reading))
+            self.minutes.append(minutes(ended, self.reading))
 
     def result(self) -> pl.DataFrame:
         """Return the block's rows of PARTIAL."""
@@ -91,7 +100,10 @@ class _LineBlock:
         if self.open is not None:
             edges.append({"part": TAIL, "line": self.open[0], "excerpt": self.open[1]})
         rows = pl.DataFrame([dict.fromkeys(PARTIAL) | edge for edge in edges], schema=PARTIAL)
-        counted = pl.concat([merge(self.counts), rows.drop("file", "block")], how="diagonal")
+        found = (
+            earliest_and_latest(pl.concat(self.minutes)).rename({"minute": "line"}).with_columns(part=pl.lit(MINUTE))
+        )
+        counted = pl.concat([merge(self.counts), rows.drop("file", "block"), found], how="diagonal")
         place = {"file": pl.lit(self.file), "block": pl.lit(self.start, pl.Int64)}
         return counted.with_columns(**place).select(PARTIAL.names())
 

@@ -1,20 +1,25 @@
 """What stands around every line of a log that something else carried: kubectl, the kubelet, docker, journald; pure.
 
 It is taken off line by line, also those of stack traces, before anything else is read. A layout behind a carrier is
-written `kubectl | [%d] %p %m (%c)%n`. Events written as JSON objects count as carried in Kafka's default layout.
+written `kubectl | [%d] %p %m (%c)%n`. Events that are JSON objects (`json_events`) count as carried in Kafka's default
+layout.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 import polars as pl
 
+from harness.logs.read.json_events import JsonEvents
+
 SEPARATOR = " | "
+JSON = "json"
 _UTC_TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)"
-_MOST = 0.5  # of the lines, from which a log is taken to be carried
+_ESCAPE = "\x1b["
+_COLOUR = r"\x1b\[[0-?]*[ -/]*[@-~]"  # and whatever else a terminal is told so
 
 
 class Carrier(Protocol):
@@ -48,43 +53,6 @@ class JsonCarrier:
         return pl.select(pl.coalesce(inner, pl.lit(lines))).to_series()
 
 
-@dataclass(frozen=True, slots=True)
-class JsonEvents:
-    """A JSON object for each event, as log4j 2, logback and Elastic's appenders write them; paths of each field."""
-
-    time: Sequence[str] = ("$['@timestamp']", "$.timestamp", "$.time")
-    level: Sequence[str] = ("$.level", "$['log.level']", "$.log.level", "$.severity")
-    logger: Sequence[str] = ("$.loggerName", "$.logger_name", "$.logger", "$['log.logger']", "$.log.logger")
-    message: Sequence[str] = ("$.message", "$.msg")
-    trace: Sequence[str] = (
-        "$.stack_trace",
-        "$.thrown.extendedStackTrace",
-        "$['error.stack_trace']",
-        "$.error.stack_trace",
-    )
-
-    def unwrapped(self, lines: pl.Series) -> pl.Series:
-        """Write the event as Kafka's default layout does, its stack trace below; one without a field stays as it is."""
-        objects = pl.when(lines.str.starts_with("{")).then(pl.lit(lines))
-        level, logger, message, trace = (
-            _first(objects, paths) for paths in (self.level, self.logger, self.message, self.trace)
-        )
-        at = self._times(objects).dt.strftime("%Y-%m-%d %H:%M:%S,%3f")
-        below = pl.coalesce(pl.lit("\n") + trace.str.strip_chars_end(), pl.lit(""))
-        written = pl.format("[{}] {} {} ({}){}", at, level, message, logger, below)
-        return pl.select(pl.coalesce(written, pl.lit(lines))).to_series()
-
-    def _times(self, objects: pl.Expr) -> pl.Expr:
-        """Return when each was logged: a time with its offset, or milliseconds since 1970."""
-        text = _first(objects, self.time).str.to_datetime("%+", time_zone="UTC", strict=False)
-        number = _first(objects, (*self.time, "$.timeMillis")).cast(pl.Int64, strict=False)
-        return pl.coalesce(text, pl.from_epoch(number, "ms").dt.replace_time_zone("UTC"))
-
-
-def _first(objects: pl.Expr, paths: Sequence[str]) -> pl.Expr:
-    return pl.coalesce(objects.str.json_path_match(path) for path in paths)
-
-
 CARRIERS: Mapping[str, Carrier] = {
     # kubectl logs --timestamps, --prefix; docker logs --timestamps
     "kubectl": PrefixCarrier(rf"^(?:\[pod/[^\]]+\] (?:{_UTC_TIME} )?|{_UTC_TIME} )"),
@@ -97,14 +65,20 @@ CARRIERS: Mapping[str, Carrier] = {
     "compose": PrefixCarrier(r"^[\w.-]+ +\| "),
     "docker": JsonCarrier("log"),
     "journal": JsonCarrier("MESSAGE"),
-    "json": JsonEvents(),
+    JSON: JsonEvents(),
 }
 
 
+def uncoloured(lines: pl.Series) -> pl.Series:
+    """Return lines without what tells a terminal their colours."""
+    is_coloured = lines.str.contains(_ESCAPE, literal=True).any()
+    return lines.str.replace_all(_COLOUR, "") if is_coloured else lines
+
+
 def carried_by(lines: pl.Series) -> tuple[str, ...]:
-    """Return the carriers that most of the lines may have come by."""
-    most = _MOST * len(lines)
-    return tuple(name for name, each in CARRIERS.items() if (each.unwrapped(lines) != lines).sum() > most)
+    """Return the carriers that some of the lines may have come by."""
+    plain = uncoloured(lines)
+    return tuple(name for name, each in CARRIERS.items() if (each.unwrapped(plain) != plain).any())
 
 
 def split_carrier(pattern: str) -> tuple[str, str]:

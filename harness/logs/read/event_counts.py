@@ -41,7 +41,7 @@ COUNTS = pl.Schema(
 _CHUNK = 1 << 17  # bytes that stay in the processor's cache
 _KEY = ["phase", "level", "logger", "part", "template"]
 _DUMP = r"^[\w$.]+ values: ?\n"
-_FRAME = r"\n\t(?:at [^\n]*|\.\.\. \d+ (?:more|common frames omitted))"
+_FRAME = r"\n(?:\t+at [^\n]*|[ \t]+at [^\s(]+\([^\n]*|[ \t]+\.\.\. \d+ (?:more|common frames omitted))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def count(events: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     Only one event of those that differ in nothing but their digits is parsed and masked: real logs have a few
     hundred such texts, and no template depends on a digit.
     """
-    events = events.with_columns(named=reading.named(pl.col("text")))
+    events = timed(events, reading).with_columns(named=reading.named(pl.col("text")))
     alike = zeroed(events["named"])
     kinds = _kinds(events, alike, reading)
     # A logger is a name: those with digits in them are distinguished by the digits too.
@@ -76,6 +76,12 @@ def count(events: pl.DataFrame, reading: Reading) -> pl.DataFrame:
     bodies = kinds.with_columns(body=_without_frames(pl.col("message") + pl.col("rest")))
     dumps = bodies.filter(pl.col("body").str.contains(_DUMP)).with_columns(as_logged=_as_logged(reading))
     return merge([_tally(_heads(bodies), "event"), _tally(_items(dumps), "item")])
+
+
+def timed(events: pl.DataFrame, reading: Reading) -> pl.DataFrame:
+    """Return events with the time of each, `at`, in milliseconds since the epoch, if they lack it."""
+    at = reading.layout.at(pl.col("text")).dt.timestamp("ms")
+    return events if "at" in events.columns else events.with_columns(at=at)
 
 
 def _without_frames(body: pl.Expr) -> pl.Expr:
@@ -105,8 +111,7 @@ def zeroed(texts: pl.Series) -> pl.Series:
 
 def _kinds(events: pl.DataFrame, alike: pl.Series, reading: Reading) -> pl.DataFrame:
     """Return one row for the events of a phase that are `alike`: how many, from when to when, and the first's parts."""
-    at = events.select(reading.layout.at(pl.col("text")).dt.timestamp("ms")).to_series()
-    placed = events.with_columns(alike=alike, at=at, phase=_phase(at, reading.phases))
+    placed = events.with_columns(alike=alike, phase=_phase(events["at"], reading.phases))
     kinds = placed.group_by("alike", "phase", maintain_order=True).agg(
         pl.len().cast(pl.Int64).alias("count"),
         pl.col("line", "text", "named").first(),

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import polars as pl
 
 from harness.base.errors import HarnessError
-from harness.logs.read.carriers import CARRIERS, split_carrier
+from harness.logs.read.carriers import CARRIERS, split_carrier, uncoloured
+from harness.logs.read.levels import LEVELS
 
-LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 KAFKA_DEFAULT = "[%d] %p %m (%c)%n"
 
 # Tried in this order on logs from anywhere. Of two that fit equally well the one that yields more fields wins,
-# so that `[%t]` is not read as part of the message; see layout_detection.detect.
+# so that `[%t]` is not read as part of the message; see layout_detection.
 COMMON = (
     KAFKA_DEFAULT,
     "[%d] %p [%t] %m (%c)%n",
@@ -102,6 +102,8 @@ _TRACE = re.compile(r"%(?:nopexception|nopex|[xrw]?Ex|ex|[xr]?Throwable|throwabl
 _UTC = (None, "UTC", "GMT", "Z")
 _EITHER = "[ T]"
 _OFFSET = re.compile("[XZ]")
+# A thread right before the message. Kafka's log contexts look the same, and not every line has one: it may lack.
+_THREAD_LAST = re.compile(r"\[%[-.\d]*(?:threadName|thread|t)\] $")
 _DATE_TOKEN = re.compile(r"'([^']*)'|([a-zA-Z])\2*|[^a-zA-Z']+")
 
 
@@ -125,8 +127,9 @@ class Layout:
     carrier: str = ""
 
     def unwrapped(self, lines: pl.Series) -> pl.Series:
-        """Return a log's lines without what carried them."""
-        return CARRIERS[self.carrier].unwrapped(lines) if self.carrier else lines
+        """Return a log's lines without colours and what carried them."""
+        plain = uncoloured(lines)
+        return uncoloured(CARRIERS[self.carrier].unwrapped(plain)) if self.carrier else plain
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -174,15 +177,25 @@ def compile_layout(pattern: str) -> Layout:
     if "d" not in map(_short, _SPECIFIER.finditer(parts[0])):
         raise _refused(pattern, "events are recognised by their date, so it needs %d before %m")
     time_formats: list[str] = []
-    before, after = ("".join(_regexes(part, pattern, time_formats)) for part in parts)
+    lead, optional = _split_thread(parts[0])
+    before, thread, after = ("".join(_regexes(part, pattern, time_formats)) for part in (lead, optional, parts[1]))
     return Layout(
         pattern=pattern,
         header=f"^{before}",
-        event=rf"(?s)^{before}(?P<message>.*?)(?:{after}(?m:$)(?P<rest>.*)|(?P<cut>))$",
+        event=rf"(?s)^{before}(?:{thread})?(?P<message>.*?)(?:{after}(?m:$)(?P<rest>.*)|(?P<cut>))$",
         time_format=time_formats[0],
         at_place=_place(parts[0]),
         carrier=carrier,
     )
+
+
+def _split_thread(before: str) -> tuple[str, str]:
+    """Return what an event certainly begins with, and a thread in brackets that may follow it; date and level do."""
+    found = _THREAD_LAST.search(before)
+    lead = before[: found.start()] if found else before
+    if found is None or not {"d", "p"} <= set(map(_short, _SPECIFIER.finditer(lead))):
+        return before, ""
+    return lead, found[0]
 
 
 def _place(before: str) -> tuple[int, int] | None:

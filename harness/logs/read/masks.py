@@ -8,6 +8,7 @@ to slip through, is described in docs/log-diff.md.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import polars as pl
@@ -49,6 +50,15 @@ def _kafka_uuid() -> str:
     return rf"\b(?:{'|'.join(alternatives)})[AQgw]\b"
 
 
+def _upper_case_digest() -> str:
+    """Return a regex for 8 or more upper-case hexadecimal digits: without a number among them it may be a constant."""
+    early = [rf"[A-F]{{{at}}}[0-9][0-9A-F]{{{7 - at},}}" for at in range(7)]
+    return "|".join([*early, "[A-F]{7,}[0-9][0-9A-F]*"])
+
+
+# `5.3s` and `PT1.5S`, by what is left of them then.
+_DECIMAL = r"(?:<n>|ⁿ)(?:\.(?:<n>|ⁿ))*\.ⁿ"
+
 # Order matters: an address goes before the numbers it is made of, hexadecimal after plain numbers. So that a
 # template is its own template, no mask matches a part of a word, and a number that is one leaves a letter (`ⁿ`).
 MASKS = (
@@ -63,10 +73,11 @@ MASKS = (
     Mask("localhost", rf"\blocalhost{_PORT}", "<addr>"),
     Mask("path", r"""(^|[\s=\[({'",:])/[\w.+@%~-]+(?:/[\w.+@%~-]+)+/?""", "${1}<path>"),
     Mask("identity hash", r"@[0-9a-f]{1,16}\b", "@<hash>"),
-    Mask("hexadecimal", r"\b[0-9]x[0-9a-fA-F]+\b", "<hex>"),
+    Mask("hexadecimal", r"\b[0-9]x[0-9a-fA-F]+\b", "<n>"),
     Mask("number", r"\b\d+(?:\.\d+)*(?:[eE][-+]?\d+)?\b", "<n>"),
-    Mask("digest", r"\b[0-9a-f]{8,}\b", "<hex>"),
+    Mask("digest", rf"\b(?:[0-9a-f]{{8,}}|{_upper_case_digest()})\b", "<n>"),
     Mask("number in a word", r"\d+", "ⁿ"),
+    Mask("decimal in a word", _DECIMAL, "ⁿ"),
     Mask("list of numbers", r"<n>(?:, ?<n>)+", "<n>, …"),
 )
 
@@ -81,3 +92,10 @@ def template(message: pl.Expr) -> pl.Expr:
 def template_of(message: str) -> str:
     """Return the template of one message."""
     return str(pl.select(template(pl.lit(message))).item())
+
+
+def masked_again(known: str) -> str:
+    """Return a template, or a part of one, that older masks made, as today's masks would have made it."""
+    if "ⁿ" not in known and "<hex>" not in known:
+        return known
+    return re.sub(_DECIMAL, "ⁿ", known.replace("<hex>", "<n>"))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -16,17 +17,28 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from harness.base.errors import HarnessError
-from harness.logs.read.blocks import HEAD, PARTIAL, PIECE, TAIL, LogFile, joined, partials, path_of, whole
-from harness.logs.read.event_counts import COUNTS, Reading, count, merge
-from harness.logs.read.places import check_readable, is_address, reason, size
+from harness.logs.read.active_time import MINUTES, active_time, minutes
+from harness.logs.read.blocks import (
+    EDGES,
+    HEAD,
+    MINUTE,
+    PARTIAL,
+    PIECE,
+    TAIL,
+    LogFile,
+    joined,
+    partials,
+    path_of,
+    whole,
+)
+from harness.logs.read.event_counts import COUNTS, Reading, count, merge, timed
+from harness.logs.read.places import COMPRESSED, check_readable, is_address, reason, size
 from harness.logs.read.proposals import layout_mismatch
 from harness.model.log_totals import FileTotal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# What holds a compressed file cannot be checked against its size; Spark reads such a file as one piece.
-COMPRESSED = (".gz", ".bz2", ".zst", ".deflate", ".lz4", ".snappy")
 WHOLE = 48 << 20  # bytes of a file that is read in one piece: a worker and the JVM hold several times as much
 _BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 _KINDS = {pl.String: (StringType(), pa.string()), pl.Int64: (LongType(), pa.int64())}
@@ -44,12 +56,18 @@ class FileCounts:
     unparsed: tuple[str, ...]
 
 
-def read(spark: SparkSession, root: Path, readings: Mapping[str, Reading]) -> dict[str, FileCounts]:
+def read(
+    spark: SparkSession,
+    root: Path,
+    readings: Mapping[str, Reading],
+    copies: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, FileCounts]:
     """Count the templates of files; the keys of `readings` are their paths relative to `root`, or addresses.
 
-    A file that does not fit its layout at all, cannot be read or changes meanwhile is a HarnessError.
+    `copies` are the paths of unpacked copies, from which packed ones are read. A file that does not fit its layout at
+    all, cannot be read or changes meanwhile is a HarnessError.
     """
-    places = {name: _place(root, name) for name in readings}
+    places = {name: copies.get(name) or _place(root, name) for name in readings}
     for place in places.values():
         check_readable(place)
     pieces = _pieces(spark, {place: readings[name] for name, place in places.items()})
@@ -155,11 +173,15 @@ def join(name: str, rows: pl.DataFrame, reading: Reading) -> FileCounts:
     placed = rows.join(offsets, on="block").with_columns(line=pl.col("line") + pl.col("first") + 1)
     edges = placed.filter(pl.col("part").is_in([HEAD, TAIL])).sort("block", "part")
     unparsed, across = _across(edges)
-    counts = placed.filter(~pl.col("part").is_in([PIECE, HEAD, TAIL])).select(COUNTS.names())
+    counts = placed.filter(~pl.col("part").is_in(EDGES)).select(COUNTS.names())
     counts = counts.sort("line", maintain_order=True)
+    found = rows.filter(part=MINUTE).select("first_at", "last_at", minute="line").select(MINUTES.names())
     if not across.is_empty():
+        across = timed(across, reading)
+        found = pl.concat([found, minutes(across, reading)])
         counts = merge([pl.concat([counts, count(across, reading)]).sort("line", maintain_order=True)])
     unparsed_lines, unparsed_bytes = _unparsed(blocks)
+    active = active_time(found)
     whole, size = int(blocks["lines"].sum()), int(blocks["bytes"].sum())
     total = FileTotal(
         file=name,
@@ -173,6 +195,9 @@ def join(name: str, rows: pl.DataFrame, reading: Reading) -> FileCounts:
         unparsed_bytes=unparsed_bytes,
         first_at=_seconds(counts["first_at"].min()),
         last_at=_seconds(counts["last_at"].max()),
+        active=_seconds(active.length),
+        idle=_seconds(active.idle),
+        foreign_lines=int(blocks["foreign_lines"].sum()),
     )
     return FileCounts(counts, total, tuple(unparsed.split("\n")[:3]) if unparsed_lines else ())
 

@@ -9,7 +9,7 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,8 @@ from harness.logs.read.event_counts import MAX_EVENT
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# What holds a compressed file cannot be checked against its size; Spark reads such a file as one piece.
+COMPRESSED = (".gz", ".bz2", ".zst", ".deflate", ".lz4", ".snappy")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _HEADS_AT_ONCE = 256
 _LOG_NAME = re.compile(r"\.(log|out)")
@@ -114,40 +116,62 @@ def folders_in(spark: SparkSession, address: str) -> list[str]:
         return sorted(str(each.getPath().toString()) for each in system.listStatus(path) if each.isDirectory())
 
 
-def first_lines(spark: SparkSession, places: Sequence[str], number: int) -> dict[str, list[str]]:
-    """Return the first lines of each file, long ones cut; a file that cannot be read is a HarnessError.
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """The first lines of files, by file, and why those that a codec cannot open have none."""
 
-    A job for each would take longer than reading 10 MB.
+    lines: Mapping[str, list[str]]
+    refused: Mapping[str, str]
+
+
+def first_lines(spark: SparkSession, places: Sequence[str], number: int, most: int = MAX_EVENT) -> Samples:
+    """Return the first lines of each file, of its first bytes, long ones cut.
+
+    A file that cannot be read at all is a HarnessError. A job for each would take longer than reading 10 MB.
     """
     found: dict[str, list[str]] = {}
-    for at in range(0, len(places), _HEADS_AT_ONCE):
-        some = places[at : at + _HEADS_AT_ONCE]
-        found |= {place: _lines_of(head, number) for place, head in zip(some, _heads(spark, some), strict=True)}
-    return found
+    refused: dict[str, str] = {}
+    at_once = max(_HEADS_AT_ONCE * MAX_EVENT // most, 1)
+    for at in range(0, len(places), at_once):
+        heads = _heads(spark, places[at : at + at_once], most, refused)
+        found |= {place: lines_of(head, number, most) for place, head in heads.items()}
+    return Samples(found, refused)
 
 
-def _heads(spark: SparkSession, places: Iterable[str]) -> list[bytes]:
-    """Return the first bytes of each file, in one answer: py4j waits 40 ms for each that does not fit a packet."""
+def _heads(spark: SparkSession, places: Iterable[str], most: int, refused: dict[str, str]) -> dict[str, bytes]:
+    """Return the first bytes of each file, in one answer: py4j waits 40 ms for each that does not fit a packet.
+
+    Of those that their codec cannot open `refused` is told why.
+    """
     java = _java(spark)
     codecs = java.org.apache.hadoop.io.compress.CompressionCodecFactory(_settings(spark))
-    heads, ends = java.java.io.ByteArrayOutputStream(), [0]
+    heads, spans = java.java.io.ByteArrayOutputStream(), dict[str, tuple[int, int]]()
     for place in places:
         check_readable(place)
-        with _as_harness_error(place):
-            system, path = _found(spark, place)
-            opened, codec = system.open(path), codecs.getCodec(path)
-            stream = codec.createInputStream(opened) if codec else opened
-            java.org.apache.commons.io.IOUtils.copyLarge(stream, heads, 0, MAX_EVENT)
-            stream.close()
-            ends.append(heads.size())
+        start = heads.size()
+        try:
+            with _as_harness_error(place):
+                system, path = _found(spark, place)
+                opened, codec = system.open(path), codecs.getCodec(path)
+                stream = codec.createInputStream(opened) if codec else opened
+                java.org.apache.commons.io.IOUtils.copyLarge(stream, heads, 0, most)
+                stream.close()
+        except HarnessError as error:
+            if not place.endswith(COMPRESSED):
+                raise
+            refused[place] = str(error)
+        else:
+            spans[place] = start, heads.size()
     content = heads.toString("ISO-8859-1").encode("latin-1")  # py4j takes bytes apart one by one
-    return [content[start:end] for start, end in pairwise(ends)]
+    return {place: content[start:end] for place, (start, end) in spans.items()}
 
 
-def _lines_of(head: bytes, number: int) -> list[str]:
+def lines_of(head: bytes, number: int, most: int = MAX_EVENT) -> list[str]:
+    """Return the first lines of a file's beginning as they are read, without what ends them; `most` bytes are torn."""
     lines = head.removeprefix(BOM_UTF8).removesuffix(b"\n").split(b"\n") if head else []
-    is_torn = len(head) == MAX_EVENT and len(lines) > 1
-    return decoded(pl.Series(lines[: -1 if is_torn else None][:number], dtype=pl.Binary)).to_list()
+    is_torn = len(head) == most and len(lines) > 1
+    texts = decoded(pl.Series(lines[: -1 if is_torn else None][:number], dtype=pl.Binary))
+    return texts.str.strip_suffix("\r").str.head(MAX_EVENT).to_list()
 
 
 def _java(spark: SparkSession) -> Any:

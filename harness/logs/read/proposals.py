@@ -9,8 +9,9 @@ from collections.abc import Sequence
 import polars as pl
 
 from harness.base.errors import HarnessError
-from harness.logs.read.layout import LEVELS, compile_layout
+from harness.logs.read.layout import compile_layout
 from harness.logs.read.layout_detection import fitting
+from harness.logs.read.levels import LEVELS
 
 # Looked for in this order: of two that match, the longer says more.
 _DATES = tuple(

@@ -35,14 +35,17 @@ from harness.proof.dropin.class_changes import (
     compare_presence,
     compared,
     nests,
+    visible,
 )
 from harness.proof.dropin.config_keys import compare_configurations
+from harness.proof.dropin.constants import compare_constants
 from harness.proof.dropin.entries import (
     JarFacts,
     compare_entries,
     compare_manifests,
     compare_signatures,
     misplaced,
+    packages_of,
     read_jar,
 )
 from harness.proof.dropin.hiding import compare_hidden
@@ -146,16 +149,16 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
 
     Raises HarnessError when base cannot be read, or the candidate is no jar whose classes can be.
     """
-    entries = [read_jar(jar) for jar in (base, candidate)]
+    entries = read_jar(base), read_jar(candidate)
     others = tools.distribution.others
-    packages = {name.rpartition("/")[0] for name in entries[0].names if name.endswith(".class")}
+    packages = packages_of(entries[0].names)
     jars = (base, candidate, *(each.jar for each in subject.baselines))
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="proof") as pool:
         facts = pool.submit(read_each, tools.bytecode, jars)
         uses = pool.submit(read_references, tools.bytecode, others, packages)
-        apis = pool.submit(compare_apis, tools.java, tools.comparer, base, candidate, others)
         keys = pool.submit(_compare_keys, tools, base, candidate, subject)
         old, new, *made = facts.result()
+        apis = pool.submit(compare_apis, tools.java, tools.comparer, base, candidate, others, visible(old).keys())
         loads = pool.submit(check_loading, tools.java, tools.loader, candidate, new, others)
         referring = dict(zip(others, uses.result(), strict=True))
         loader = Loader(tools.java, tools.loader, others)
@@ -163,9 +166,10 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
         baselines = (CompiledBaseline("base", old), *_baselines(subject, made))
         comparison = compared(new, baselines)
         found = [
-            *_compare_files(*entries),
+            *_compare_files(*entries, others),
             *compare_hidden(entries[0].names, entries[1].names, {jar.name: entry_names(jar) for jar in others}),
             *_compare_classes(old, new, comparison, subject.named),
+            *compare_constants(old, new, others),
             *compare_linkage(old, new, {jar.name: found for jar, found in referring.items()}),
             *whole.result(),
             *apis.result(),
@@ -181,10 +185,10 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
     )
 
 
-def _compare_files(base: JarFacts, candidate: JarFacts) -> Iterator[Difference]:
+def _compare_files(base: JarFacts, candidate: JarFacts, others: Sequence[Path]) -> Iterator[Difference]:
     yield from compare_entries(base, candidate)
     yield from compare_manifests(base, candidate)
-    yield from compare_signatures(base, candidate)
+    yield from compare_signatures(base, candidate, packages_of(chain.from_iterable(map(entry_names, others))))
 
 
 def _compare_classes(base: Classes, candidate: Classes, comparison: Comparison, named: Named) -> Iterator[Difference]:

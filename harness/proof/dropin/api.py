@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
+from itertools import chain
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -25,12 +26,13 @@ _OF_THE_CLASS = ("compatibilityChanges", "superclass", "interfaces", "genericTem
 
 
 def compare_apis(
-    java: JavaRuntime, comparer: Path, base: Path, candidate: Path, others: Sequence[Path]
+    java: JavaRuntime, comparer: Path, base: Path, candidate: Path, others: Sequence[Path], visible: Set[str]
 ) -> tuple[Difference, ...]:
     """Return where code compiled against or written for base breaks, down to what a package shares.
 
-    Upstream's own tests use what is package-private. A candidate that japicmp cannot read is a difference too.
-    Raises HarnessError when there is no answer, or none that can be read.
+    Upstream's own tests use what is package-private; `visible` are the classes of base that any source can name. A
+    candidate that japicmp cannot read is a difference too. Raises HarnessError when there is no answer, or none that
+    can be read.
     """
     with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as folder:
         report = Path(folder) / "api.xml"
@@ -39,11 +41,14 @@ def compare_apis(
             return (rules.API_UNREADABLE.broken(candidate.name, f"its API cannot be compared: {complaint}"),)
         if report.stat().st_size > _MOST_BYTES:
             raise _failed(candidate, "its report is far too long")
-        return parse_report(report.read_bytes(), candidate)
+        return parse_report(report.read_bytes(), candidate, visible)
 
 
-def parse_report(content: bytes, candidate: Path) -> tuple[Difference, ...]:
-    """Return the incompatibilities in japicmp's XML. Raises HarnessError for what is no such report."""
+def parse_report(content: bytes, candidate: Path, visible: Set[str]) -> tuple[Difference, ...]:
+    """Return the incompatibilities of visible classes in japicmp's XML. Raises HarnessError for what is no such report.
+
+    japicmp takes a numbered class, or one within a private class, for part of the package's API.
+    """
     if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
         raise _failed(candidate, "its report declares entities")
     try:
@@ -52,11 +57,12 @@ def parse_report(content: bytes, candidate: Path) -> tuple[Difference, ...]:
         raise _failed(candidate, f"its report is not XML ({error})") from error
     if root.tag != "japicmp":
         raise _failed(candidate, f"its report is a {root.tag}")
-    return tuple(each for found in root.iterfind("classes/class") for each in _of_class(found))
+    seen = (each for each in root.iterfind("classes/class") if _name(each).replace(".", "/") in visible)
+    return tuple(chain.from_iterable(map(_of_class, seen)))
 
 
 def _of_class(found: ElementTree.Element) -> Iterator[Difference]:
-    name = found.get("fullyQualifiedName", "")
+    name = _name(found)
     for part in _OF_THE_CLASS[:1] if found.get("changeStatus") == _REMOVED else _OF_THE_CLASS:
         for each in found.iterfind(part):
             yield from _broken(each, name, found)
@@ -74,6 +80,10 @@ def _broken(within: ElementTree.Element, where: str, element: ElementTree.Elemen
             rule = rules.API_SOURCE if binary else rules.API_BINARY
             detail = change.get("type", "changed").lower().replace("_", " ")
             yield rule.broken(where, f"{where}: {detail}", _side(element, "old"), _side(element, "new"))
+
+
+def _name(found: ElementTree.Element) -> str:
+    return found.get("fullyQualifiedName", "")
 
 
 def _named(owner: str, member: ElementTree.Element) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby
@@ -30,9 +30,9 @@ class _Sites:
 
 
 def compare_blocking(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> Iterator[Difference]:
-    """Yield the calls that no baseline makes as often, by top-level class: those of the raft thread, and others.
+    """Yield the calls that no baseline makes at as many places, by top-level class: on the raft thread, and elsewhere.
 
-    A call that only moved within its class is not new. What calls a method of base's own that blocks, blocks.
+    A call that only moved is not new. What calls a method of base's own that blocks, blocks.
     """
     graph, olds = CallGraph(candidate), [CallGraph(each.classes) for each in baselines]
     wrappers = frozenset(method for each in olds for method in _blocking_methods(each))
@@ -79,9 +79,22 @@ def _blocking_methods(graph: CallGraph) -> Iterator[Method]:
 
 
 def _more(new: Mapping[Called, Set[Place]], olds: Sequence[Mapping[Called, Set[Place]]]) -> Set[Called]:
-    """Return what is called at more places than in any baseline."""
-    known = {called: max((len(old.get(called, ())) for old in olds), default=0) for called in new}
-    return {called for called, places in new.items() if len(places) > known[called]}
+    """Return what is called at more places in all than in any baseline, by the classes that have more of them."""
+    known = [(_counts(old), old) for old in olds]
+    found: set[Called] = set()
+    for name, count in _counts(new).items():
+        counts, most = max(known, key=lambda each: each[0][name])
+        if count > counts[name]:
+            found.update(each for each in new if each[1] == name and len(new[each]) > len(most.get(each, ())))
+    return found
+
+
+def _counts(sites: Mapping[Called, Set[Place]]) -> Counter[str]:
+    """Return at how many places of all classes what is called."""
+    counts = Counter[str]()
+    for (_, name), places in sites.items():
+        counts[name] += len(places)
+    return counts
 
 
 def _by_class(calls: Iterable[Called]) -> Iterator[tuple[str, list[str]]]:

@@ -17,7 +17,7 @@ from harness.proof.dropin.source_methods import Member, Nest, Reading, bodies, u
 Classes = Mapping[str, ClassFacts]
 Named = frozenset[str] | None  # the top-level classes that may change; None where nothing says which
 
-_PRIVATE, _STATIC, _SYNTHETIC = 0x2, 0x8, 0x1000
+_PRIVATE, _SYNTHETIC = 0x2, 0x1000
 _MODIFIERS = {
     0x1: "public",
     0x4: "protected",
@@ -52,18 +52,13 @@ def compare_presence(base: Classes, candidate: Classes, named: Named) -> Iterato
 
 
 def compare_members(base: Classes, candidate: Classes) -> Iterator[Difference]:
-    """Yield members of base that are missing, and constants with another value, in any class."""
+    """Yield members of base that are missing, in any class."""
     for name in sorted(visible(base).keys() & candidate.keys()):
         old, new = members(base[name]), members(candidate[name])
         for member in sorted(old.keys() - new.keys()):
             yield rules.MEMBER_REMOVED.broken(
                 f"{_dotted(name)}.{member}", f"{_dotted(name)} no longer has {member}", member
             )
-        for member in sorted(old.keys() & new.keys()):
-            before, after = _constant(old[member]), _constant(new[member])
-            if before != after:
-                detail = f"the constant {_dotted(name)}.{member} is {after or 'no constant'}, was {before or 'none'}"
-                yield rules.CONSTANT_CHANGED.broken(f"{_dotted(name)}.{member}", detail, before, after)
 
 
 def compare_nests(base: Classes, found: Comparison, named: Named) -> Iterator[Difference]:
@@ -246,10 +241,6 @@ def _is_open(facts: ClassFacts) -> bool:
     """Whether a class is neither private nor numbered (anonymous, local) nor made by the compiler."""
     numbered = any(part[:1].isdigit() for part in facts.name.split("$")[1:])
     return not numbered and not facts.access & (_SYNTHETIC | _PRIVATE)
-
-
-def _constant(member: FieldFacts | MethodFacts) -> str:
-    return member.constant if isinstance(member, FieldFacts) and member.access & _STATIC else ""
 
 
 def code_of(facts: ClassFacts) -> object:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from harness.base.archives import open_archive, read_entry
 from harness.kafka.distribution import VERSION_ENTRY, version_in_properties
 from harness.kafka.release_lines import same_line
-from harness.model.proof import Difference
+from harness.model.proof import Difference, Severity
 from harness.proof.bytecode import ClassFacts
 from harness.proof.dropin import rules
 
 _MANIFEST = "META-INF/MANIFEST.MF"
-_VERSIONED = re.compile(r"META-INF/versions/.+", re.IGNORECASE)
+_VERSIONED = re.compile(r"META-INF/versions/[^/]+/(.+)", re.IGNORECASE)
 _SIGNATURE = re.compile(r"META-INF/(SIG-[^/]*|[^/]+\.(SF|RSA|DSA|EC))", re.IGNORECASE)
-_TEXT = re.compile(r"(META-INF/)?(LICENSE|NOTICE|DEPENDENCIES|README)[^/]*", re.IGNORECASE)
+_TEXT = re.compile(r"(META-INF/)?(LICENSE|NOTICE|DEPENDENCIES|README)[^/]*|META-INF/maven/.+", re.IGNORECASE)
 _LOADING = (
     "class-path",
     "multi-release",
@@ -70,13 +70,15 @@ def compare_entries(base: JarFacts, candidate: JarFacts) -> Iterator[Difference]
         if count > 1:
             yield rules.ENTRY_DUPLICATE.broken(name, f"{name} is there {count} times", "1", str(count))
     for name in _only(base.resources, candidate.resources):
-        yield rules.ENTRY_MISSING.broken(name, f"{name} is missing")
+        rule = rules.TEXT_CHANGED if _TEXT.fullmatch(name) else rules.ENTRY_MISSING
+        yield rule.broken(name, f"{name} is missing")
     for name in _only(dict.fromkeys(candidate.names), dict.fromkeys(base.names)):
-        if _VERSIONED.fullmatch(name):
-            yield rules.ENTRY_VERSIONED.broken(name, f"{name} is for certain Java versions only")
+        versioned = _VERSIONED.fullmatch(name)
+        if versioned:
+            yield _versioned(name, versioned.group(1), candidate)
         elif name in candidate.resources:
             yield rules.ENTRY_ADDED.broken(name, f"{name} is new, and no class")
-    for name in sorted((base.resources.keys() & candidate.resources.keys()) - {_MANIFEST}):
+    for name in _comparable(base, candidate):
         if base.resources[name] != candidate.resources[name]:
             rule = rules.TEXT_CHANGED if _is_text(name, base, candidate) else rules.RESOURCE_CHANGED
             yield rule.broken(name, f"{name} has another content", *_sizes(name, base, candidate))
@@ -90,12 +92,18 @@ def compare_manifests(base: JarFacts, candidate: JarFacts) -> Iterator[Differenc
             yield _manifest_rule(name).broken(name, f"the manifest's {name} is {new or 'missing'}", old, new)
 
 
-def compare_signatures(base: JarFacts, candidate: JarFacts) -> Iterator[Difference]:
-    """Yield signature files that one jar has and the other lacks: one package cannot have two signers."""
-    old, new = (tuple(filter(_SIGNATURE.fullmatch, jar.names)) for jar in (base, candidate))
-    if bool(old) != bool(new):
-        detail = "the jar is signed, base is not" if new else "base is signed, the jar is not"
-        yield rules.SIGNATURE_CHANGED.broken("META-INF", detail, ", ".join(old), ", ".join(new))
+def compare_signatures(base: JarFacts, candidate: JarFacts, elsewhere: Set[str]) -> Iterator[Difference]:
+    """Yield other signers than base's. `elsewhere` are the packages that other jars have classes in.
+
+    The JVM refuses a class whose package has one of another signer. Where no other jar has a class, none can be.
+    """
+    old, new = _signers(base), _signers(candidate)
+    shared = sorted(packages_of(candidate.names) & elsewhere)
+    if old != new:
+        rule = rules.SIGNATURE_CHANGED if shared else rules.SIGNATURE_CHANGED.weighing(Severity.NOTE)
+        signed = f"the jar is {_signed_by(new)}, base is {_signed_by(old)}"
+        also = f"another jar has classes in {shared[0]} too" if shared else "no other jar shares a package"
+        yield rule.broken("META-INF", f"{signed}; {also}", ", ".join(old), ", ".join(new))
 
 
 def misplaced(candidate: Mapping[str, ClassFacts]) -> Iterator[Difference]:
@@ -103,6 +111,34 @@ def misplaced(candidate: Mapping[str, ClassFacts]) -> Iterator[Difference]:
     for facts in candidate.values():
         if facts.entry != f"{facts.name}.class":
             yield rules.ENTRY_MISPLACED.broken(facts.entry, f"{facts.entry} holds the class {facts.name}")
+
+
+def packages_of(entries: Iterable[str]) -> frozenset[str]:
+    """Return the packages of the classes among a jar's entries; a module's description is none."""
+    every = (name.rpartition("/") for name in entries if name.endswith(".class") and not name.startswith("META-INF/"))
+    return frozenset(package for package, _, name in every if name != "module-info.class")
+
+
+def _signers(jar: JarFacts) -> list[str]:
+    """Return the names of a jar's signers: those of its signature files."""
+    return sorted({PurePosixPath(name).stem.upper() for name in filter(_SIGNATURE.fullmatch, jar.names)})
+
+
+def _signed_by(signers: Sequence[str]) -> str:
+    return f"signed by {', '.join(signers)}" if signers else "not signed"
+
+
+def _versioned(name: str, hidden: str, candidate: JarFacts) -> Difference:
+    """Return what an entry for certain Java versions means: it hides another one in a multi-release jar alone."""
+    if hidden in candidate.names and candidate.manifest.get("multi-release", "").lower() == "true":
+        return rules.ENTRY_VERSIONED.broken(name, f"{name} hides {hidden} from certain Java versions")
+    note = rules.ENTRY_VERSIONED.weighing(Severity.NOTE)
+    return note.broken(name, f"{name} is for certain Java versions only, and hides nothing")
+
+
+def _comparable(base: JarFacts, candidate: JarFacts) -> list[str]:
+    both = base.resources.keys() & candidate.resources.keys()
+    return sorted(name for name in both if name != _MANIFEST and not _SIGNATURE.fullmatch(name))
 
 
 def _only(these: Mapping[str, object], those: Mapping[str, object]) -> list[str]:

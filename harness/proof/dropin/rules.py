@@ -48,14 +48,16 @@ def note(name: str, description: str) -> Rule:
 ENTRY_DUPLICATE = fail("entry-duplicate", "two entries have one name: tools and the JVM may read different ones")
 ENTRY_MISSING = fail("entry-missing", "an entry of base is missing")
 ENTRY_ADDED = warn("entry-added", "an entry is new that is no class")
-ENTRY_VERSIONED = fail("entry-versioned", "classes for certain Java versions hide others (META-INF/versions)")
+ENTRY_VERSIONED = fail(
+    "entry-versioned", "an entry for certain Java versions hides one of the jar's own (META-INF/versions)"
+)
 ENTRY_MISPLACED = fail("entry-misplaced", "a class file holds a class of another name than its entry")
 RESOURCE_CHANGED = fail("resource-changed", "a schema, service or other file that code reads has changed")
-TEXT_CHANGED = warn("text-changed", "a licence, notice or build identification has changed")
+TEXT_CHANGED = warn("text-changed", "a licence, notice or build identification has changed or is missing")
 MANIFEST_LOADING = fail("manifest-loading", "a manifest attribute that decides how classes are loaded has changed")
 MANIFEST_CHANGED = warn("manifest-changed", "a manifest attribute that names the product or its version has changed")
 MANIFEST_BUILD = note("manifest-build", "other manifest attributes differ, such as who built it")
-SIGNATURE_CHANGED = fail("signature-changed", "the jar is signed and base is not, or the other way round")
+SIGNATURE_CHANGED = fail("signature-changed", "the signers are others than base's, and another jar shares a package")
 
 BYTECODE_LEVEL = fail("bytecode-level", "a class needs a newer Java than base's classes do")
 CLASS_HIDES = fail("class-hides", "a class is new that another jar of the distribution has: either of them may run")

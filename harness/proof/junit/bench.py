@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,14 @@ class OtherRelease:
 
 
 @dataclass(frozen=True, slots=True)
+class LaterRelease:
+    """A later release of the same line: its tests are fetched only where one of the nodes' own fails."""
+
+    release: str
+    fetch: Callable[[], tuple[Path, ...]]
+
+
+@dataclass(frozen=True, slots=True)
 class TestBench:
     """What tests run with.
 
@@ -27,7 +36,7 @@ class TestBench:
     raft jar. `builder` compiles the hooks (kept below `cache`) and `series_tests`, the series' folder of Java files in
     package folders. `changed` names the changed classes, with dots, where the caller knows them better than comparing
     bytes does: two compilers give different bytes for the same source. `other` is the release that the jar names where
-    that is not the nodes'.
+    that is not the nodes'; `later` are releases whose versions of a failing test are asked, the next one first.
     """
 
     __test__ = False
@@ -40,6 +49,7 @@ class TestBench:
     series_tests: Path | None = None
     changed: frozenset[str] | None = None
     other: OtherRelease | None = None
+    later: tuple[LaterRelease, ...] = ()
     forks: int = 2
 
     @property

@@ -15,10 +15,10 @@ def excuse_by_claims(failed: Sequence[FailedTest], reasons: Mapping[str, str]) -
 
 
 def excuse_by_release(failed: Sequence[FailedTest], release: str, own: Sequence[JUnitTest]) -> tuple[FailedTest, ...]:
-    """Return the failures, excused where the release that the jar names has changed the test, and the jar passes it.
+    """Return the failures, excused where another release has changed the test, and the jar passes that.
 
-    `own` are that release's tests as they ended on the jar. A test that it has no longer is excused where its class is
-    still there and passes.
+    It is the release that the jar names, or a later one, whose change the jar may have. `own` are that release's tests
+    as they ended on the jar. A test that it has no longer is excused where its class is still there and passes.
     """
     return tuple(_excused(each, _outdated(each, release, own)) for each in failed)
 

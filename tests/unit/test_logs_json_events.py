@@ -1,0 +1,119 @@
+"""Events that are JSON objects: each one is an event, whatever it lacks, and what was thrown is below it."""
+
+import json
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.logs.read.carriers import CARRIERS
+from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
+from harness.logs.read.layout_detection import detect
+
+TIME = {"@timestamp": "2026-11-21T14:28:58.949Z"}
+EVENT = {**TIME, "level": "ERROR", "logger": "a.B", "message": "it broke"}
+WRITTEN = "[2026-11-21 14:28:58,949] ERROR it broke (a.B)"
+TRACE = "java.io.IOException: gone\n\tat a.B.c(B.java:1)\nCaused by: java.net.ConnectException: refused"
+FRAME = {"class": "a.B", "method": "c", "file": "B.java", "line": 1}
+CAUSE = {"name": "java.net.ConnectException", "message": "refused"}
+PARTS = {"name": "java.io.IOException", "message": "gone", "extendedStackTrace": [FRAME], "cause": CAUSE}
+
+
+def written(line: str | dict) -> str:
+    return CARRIERS["json"].unwrapped(pl.Series([line if isinstance(line, str) else json.dumps(line)])).item()
+
+
+@pytest.mark.parametrize(
+    "thrown",
+    [
+        {"stack_trace": TRACE},
+        {"stackTrace": TRACE.split("\n")},
+        {"stacktrace": TRACE},
+        {"exception": TRACE},
+        {"throwable": TRACE},
+        {"exception": {"exception_class": "java.io.IOException", "exception_message": "gone", "stacktrace": TRACE}},
+        {"exception.type": "java.io.IOException", "exception.stacktrace": TRACE},
+        {"error": {"type": "java.io.IOException", "stack_trace": TRACE}},
+        {"error.stack_trace": TRACE, "error.message": "gone"},
+        {"thrown": PARTS},
+        {"thrown": {**PARTS, "extendedStackTrace": TRACE}},
+        {"thrown": [PARTS]},
+    ],
+    ids=lambda thrown: json.dumps(thrown)[:40],
+)
+def test_what_was_thrown_stands_below_its_event_wherever_an_appender_puts_it(thrown):
+    assert written(EVENT | thrown) == f"{WRITTEN}\n{TRACE}"
+
+
+@pytest.mark.parametrize(
+    "stamp",
+    [
+        TIME,
+        {"timestamp": "2026-11-21T15:28:58,949+0100"},
+        {"time": "2026-11-21 14:28:58.949"},
+        {"timestamp": "2026-11-21T14:28:58.949123456Z"},
+        {"timeMillis": 1795271338949},
+        {"timestamp": "1795271338949"},
+        {"ts": 1795271338.949},
+        {"time": 1795271338949123456},
+        {"instant": {"epochSecond": 1795271338, "nanoOfSecond": 949000000}},
+    ],
+    ids=str,
+)
+def test_times_are_read_in_whatever_way_they_are_written(stamp):
+    assert written({**{name: value for name, value in EVENT.items() if name not in TIME}, **stamp}) == WRITTEN
+
+
+@pytest.mark.parametrize(
+    ("level", "read"),
+    [
+        ("error", "ERROR"),
+        ("Warning", "WARN"),
+        ("SEVERE", "ERROR"),
+        ("CRITICAL", "FATAL"),
+        ("fine", "DEBUG"),
+        (7, "INFO"),
+    ],
+)
+def test_levels_have_log4js_names(level, read):
+    assert written(EVENT | {"level": level}) == WRITTEN.replace("ERROR", read)
+    assert written({**TIME, "severity": level, "logger": "a.B", "message": "it broke"}) == WRITTEN.replace(
+        "ERROR", read
+    )
+
+
+values = st.one_of(st.none(), st.text(), st.integers(), st.lists(st.text(), max_size=2))
+
+
+@given(
+    st.fixed_dictionaries(
+        {"@timestamp": st.just(TIME["@timestamp"]), "level": st.sampled_from(["ERROR", "warning", "x"])},
+        optional=dict.fromkeys(("logger", "message", "exception", "thrown"), values),
+    )
+)
+def test_every_object_with_a_time_begins_an_event_whatever_else_it_has_or_lacks(event):
+    layout = compile_layout(KAFKA_DEFAULT)
+    text = pl.lit(written(event))
+    assert pl.select(layout.starts(text)).item()
+    assert (
+        pl.select(layout.parse(text)).item()["level"]
+        == {"ERROR": "ERROR", "warning": "WARN", "x": "INFO"}[event["level"]]
+    )
+
+
+@given(st.integers(len('{"@timestamp": "2026-11-21T14:28:58.949Z", "level": "ERROR"'), len(json.dumps(EVENT)) - 1))
+def test_an_object_that_is_torn_after_its_level_is_an_event_of_that_level(end):
+    line = json.dumps(EVENT)[:end]
+    assert written(line) == f"[2026-11-21 14:28:58,949] ERROR {line} (-)"
+
+
+@pytest.mark.parametrize(
+    "line", ['{"log":"x","stream":"stdout","time":"2026-11-21T14:28:58.949Z"}', '{"level":"ERROR"}', "{"]
+)
+def test_what_is_no_event_stays_as_it_is(line):
+    assert written(line) == line
+
+
+def test_messages_that_begin_with_a_context_name_no_thread():
+    assert detect([json.dumps(EVENT | {"message": "[RaftManager id=1] hello"})]).pattern == f"json | {KAFKA_DEFAULT}"

@@ -1,0 +1,106 @@
+"""How long a log is: neither an odd date nor a pause hides a flood, and a log of an instant is compared by counts."""
+
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.logs.cautions import cautions
+from harness.logs.compare.contrasts import contrast
+from harness.logs.log_diff import counts_of
+from harness.logs.log_lengths import exposures
+from harness.logs.read.active_time import MINUTE, MINUTES, PAUSE, ActiveTime, active_time
+from harness.logs.read.blocks import LogFile, whole
+from harness.logs.read.event_counts import WHOLE_LOG, Reading
+from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
+from harness.logs.read.library import ORIGIN
+from harness.logs.read.pipeline import FileCounts, join
+from harness.model.findings import FindingKind
+from harness.model.node_logs import NodeLogs
+
+READING = Reading(compile_layout(KAFKA_DEFAULT), (WHOLE_LOG,))
+START = datetime(2026, 11, 21, 14, 28, 58, tzinfo=UTC)
+DAY = 86_400
+
+
+def line(second: float, text: str = "ok", level: str = "INFO") -> str:
+    stamp = (START + timedelta(seconds=second)).replace(tzinfo=None).isoformat(" ", "milliseconds").replace(".", ",")
+    return f"[{stamp}] {level} {text} (a.B)"
+
+
+def counted(name: str, lines: list[str]) -> FileCounts:
+    content = pa.scalar("".join(f"{each}\n" for each in lines).encode(), pa.binary())
+    file = join(name, whole(content, LogFile(name, READING)), READING)
+    origin = pl.DataFrame({"statement": "", "wording": "", "values": [[]]}, schema=ORIGIN)
+    return FileCounts(file.counts.join(origin, how="cross"), file.total, ())
+
+
+def node(arm: str) -> NodeLogs:
+    return NodeLogs("logs", arm, 1, 1, "node", (arm,), KAFKA_DEFAULT, (WHOLE_LOG,))
+
+
+def findings(a: list[str], b: list[str]):
+    nodes, files = [node("a"), node("b")], {"a": counted("a", a), "b": counted("b", b)}
+    counts = [count for each in nodes for count in counts_of(each, files)]
+    found = contrast("a", "b", counts, exposures(nodes, files)).findings
+    return [(each.kind, each.level, each.base_count, each.candidate_count) for each in found]
+
+
+def steady(errors: int, start: float = 0) -> list[str]:
+    ok = [line(start + second) for second in range(0, 600, 10)]
+    return [*ok, *(line(start + 300 + number / 100, "it broke", "ERROR") for number in range(errors))]
+
+
+FLOOD = [(FindingKind.RATE, "ERROR", 2, 400)]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [[line(-56 * 365 * DAY)], [line(30 * DAY)], [line(30 * DAY), line(90 * DAY)], [line(-9 * 365 * DAY), line(DAY)]],
+    ids=["1970", "a month", "two pauses", "both"],
+)
+def test_an_odd_date_or_a_pause_hides_no_flood(odd):
+    assert findings(steady(2), [*steady(400), *odd]) == FLOOD
+    assert findings(steady(2), [*odd, *steady(400)]) == FLOOD
+
+
+def test_a_flood_in_an_instant_is_one():
+    assert findings([line(0)], [line(0)] * 1000) == [(FindingKind.RATE, "INFO", 1, 1000)]
+
+
+def test_what_goes_on_all_day_is_no_more_frequent_in_a_longer_log():
+    def hourly(hours: int) -> list[str]:
+        return [line(second) for second in range(0, hours * 3600, 600)]
+
+    assert findings(hourly(10), hourly(40)) == []
+
+
+def test_a_jump_ahead_is_told_and_a_quiet_night_too():
+    files = {"b.log": counted("b.log", [*steady(0), line(30 * DAY)])}
+    assert cautions(files) == ["b.log: its times jump ahead by 719.8 h; its length is reckoned without."]
+    assert cautions({"b.log": counted("b.log", steady(0))}) == []
+
+
+times = st.lists(st.integers(0, 10 * PAUSE), min_size=1, max_size=20)
+
+
+def minutes_of(at: list[int]) -> pl.DataFrame:
+    return pl.DataFrame({"minute": [each // MINUTE for each in at], "first_at": at, "last_at": at}, schema=MINUTES)
+
+
+@given(times)
+def test_length_and_pauses_are_the_whole_span_and_without_long_pauses_there_are_none(at):
+    found = active_time(minutes_of(at))
+    assert found.length + found.idle == max(at) - min(at)
+    if all(later - earlier <= PAUSE for earlier, later in pairwise(sorted(at))):
+        assert found.idle == 0
+
+
+@given(times, st.integers(10_000, 10**9).map(lambda minutes: minutes * MINUTE))
+def test_a_pause_longer_than_all_else_changes_no_length(at, pause):
+    known = active_time(minutes_of(at))
+    assert active_time(minutes_of([*at, max(at) + pause])) == ActiveTime(known.length, known.idle + pause)
