@@ -1,4 +1,4 @@
-"""Every ConfigDef in the jars of a Kafka, whatever class declares it, as its own code says in a JVM."""
+"""Every ConfigDef in jars of a Kafka, whatever class declares it, as its own code says in a JVM."""
 
 from __future__ import annotations
 
@@ -29,10 +29,14 @@ class EveryConfig:
     unread: Mapping[str, str]
 
 
-def read_every_config(probe: Probe, class_path: Sequence[Path]) -> EveryConfig:
-    """Load each class that has a ConfigDef, and return what it declares. Raises HarnessError where no JVM answers."""
-    path = os.pathsep.join(map(str, (*class_path, probe.classes)))
-    command = [str(probe.java.java), *QUICK, "-cp", path, "ConfigProbe", "--every", *map(str, class_path)]
+def read_every_config(probe: Probe, class_path: Sequence[Path], jars: Sequence[Path] | None = None) -> EveryConfig:
+    """Load each class that has a ConfigDef, and return what it declares: of these jars, or of the whole class path.
+
+    Raises HarnessError where no JVM answers.
+    """
+    asked = class_path if jars is None else jars
+    path = os.pathsep.join(str(jar.absolute()) for jar in (*class_path, probe.classes))
+    command = [str(probe.java.java), *QUICK, "-cp", path, "ConfigProbe", "--every", *map(str, asked)]
     try:
         # Bare, since this runs static code of jars that somebody gave.
         done = run(command, env=bare_environment(), timeout=_TIMEOUT_SECONDS)

@@ -46,6 +46,7 @@ import java.util.zip.ZipFile;
  * Prints what the class files of jars say, a JSON array a line.
  *
  * facts JAR...              every class: what it declares, and what each method does
+ * kin JAR...               what every class extends and implements: [jar, entry, class, access, superclass, interfaces]
  * references PACKAGES JAR...  per jar, what its classes use of the packages (`a/b,c/d`)
  * statements JAR...        every log statement with a text of its own: [jar, entry, class, level, text]
  *
@@ -69,7 +70,8 @@ public final class ClassFacts {
         (references ? jars.parallel() : jars).forEach(at -> {
             List<String> lines = new ArrayList<>();
             Visitor visitor = references ? referring(at - first, args[1].split(","), lines)
-                : what.equals("statements") ? logging(at - first, lines) : declared(at - first, lines);
+                : what.equals("statements") ? logging(at - first, lines)
+                : what.equals("kin") ? related(at - first, lines) : declared(at - first, lines);
             readJar(args[at], at - first, visitor, lines);
             synchronized (out) {
                 lines.forEach(out::println);
@@ -94,6 +96,19 @@ public final class ClassFacts {
 
             public void visit(String entry, ClassNode node) throws Exception {
                 lines.add(classOf(jar, entry, node));
+            }
+        };
+    }
+
+    private static Visitor related(int jar, List<String> lines) {
+        return new Visitor() {
+            public boolean wants(byte[] content) {
+                return true;
+            }
+
+            public void visit(String entry, ClassNode node) {
+                lines.add("[" + jar + "," + quoted(entry) + "," + quoted(node.name) + "," + (node.access & REAL_FLAGS) + ","
+                    + quoted(node.superName == null ? "" : node.superName) + "," + texts(node.interfaces) + "]");
             }
         };
     }
@@ -262,7 +277,7 @@ public final class ClassFacts {
     private static String methodOf(MethodNode method, Lambdas lambdas) throws Exception {
         List<String> uses = new ArrayList<>();
         for (String[] each : usesOf(method)) {
-            uses.add("[" + texts(each, 4) + "," + each[4] + (each.length > 5 ? "," + quoted(each[5]) : "") + "]");
+            uses.add("[" + texts(each, 4) + "," + each[4] + "," + quoted(each[5]) + "," + quoted(each[6]) + "]");
         }
         return "[" + quoted(method.name) + "," + quoted(method.desc) + "," + (method.access & REAL_FLAGS) + ","
             + texts(method.exceptions) + "," + quoted(digestOf(method, lambdas)) + "," + uses + ","
@@ -302,15 +317,18 @@ public final class ClassFacts {
                 line = ((LineNumberNode) each).line;
             } else if (each instanceof MethodInsnNode) {
                 MethodInsnNode call = (MethodInsnNode) each;
-                use(uses, "call", call.owner, call.name, call.desc, line);
+                use(uses, "call", call.owner, call.name, call.desc, line,
+                    how(each.getOpcode() == Opcodes.INVOKESTATIC, call.itf));
             } else if (each instanceof FieldInsnNode) {
                 FieldInsnNode field = (FieldInsnNode) each;
                 boolean get = each.getOpcode() == Opcodes.GETFIELD || each.getOpcode() == Opcodes.GETSTATIC;
-                use(uses, get ? "get" : "put", field.owner, field.name, field.desc, line);
+                boolean isStatic = each.getOpcode() == Opcodes.GETSTATIC || each.getOpcode() == Opcodes.PUTSTATIC;
+                use(uses, get ? "get" : "put", field.owner, field.name, field.desc, line, how(isStatic, false));
             } else if (each instanceof TypeInsnNode) {
-                use(uses, each.getOpcode() == Opcodes.NEW ? "new" : "type", ((TypeInsnNode) each).desc, "", "", line);
+                String kind = each.getOpcode() == Opcodes.NEW ? "new" : "type";
+                use(uses, kind, ((TypeInsnNode) each).desc, "", "", line, "");
             } else if (each instanceof MultiANewArrayInsnNode) {
-                use(uses, "type", ((MultiANewArrayInsnNode) each).desc, "", "", line);
+                use(uses, "type", ((MultiANewArrayInsnNode) each).desc, "", "", line, "");
             } else if (each instanceof LdcInsnNode) {
                 useConstant(uses, ((LdcInsnNode) each).cst, line, "java/lang/invoke/MethodHandle");
             } else if (each instanceof InvokeDynamicInsnNode) {
@@ -323,7 +341,7 @@ public final class ClassFacts {
         }
         for (TryCatchBlockNode each : method.tryCatchBlocks) {
             if (each.type != null) {
-                use(uses, "type", each.type, "", "", 0);
+                use(uses, "type", each.type, "", "", 0, "");
             }
         }
         return uses;
@@ -333,21 +351,25 @@ public final class ClassFacts {
     private static void useConstant(List<String[]> uses, Object constant, int line, String made) {
         if (constant instanceof Type && ((Type) constant).getSort() >= Type.ARRAY
             && ((Type) constant).getSort() <= Type.OBJECT) {
-            use(uses, "type", ((Type) constant).getInternalName(), "", "", line);
+            use(uses, "type", ((Type) constant).getInternalName(), "", "", line, "");
         } else if (constant instanceof Handle) {
             Handle handle = (Handle) constant;
-            String kind = handle.getTag() <= Opcodes.H_GETSTATIC ? "get"
-                : handle.getTag() <= Opcodes.H_PUTSTATIC ? "put" : "call";
+            int tag = handle.getTag();
+            String kind = tag <= Opcodes.H_GETSTATIC ? "get" : tag <= Opcodes.H_PUTSTATIC ? "put" : "call";
+            boolean isStatic = tag == Opcodes.H_GETSTATIC || tag == Opcodes.H_PUTSTATIC || tag == Opcodes.H_INVOKESTATIC;
             if (!handle.getOwner().startsWith("[")) {
                 uses.add(new String[] {
-                    kind, handle.getOwner(), handle.getName(), handle.getDesc(), String.valueOf(line), made
+                    kind, handle.getOwner(), handle.getName(), handle.getDesc(), String.valueOf(line), made,
+                    how(isStatic, handle.isInterface())
                 });
             }
         }
     }
 
     /** An array's use is a use of what it holds; arrays of primitives refer to no class. */
-    private static void use(List<String[]> uses, String kind, String owner, String name, String desc, int line) {
+    private static void use(
+        List<String[]> uses, String kind, String owner, String name, String desc, int line, String how
+    ) {
         String held = owner;
         if (owner.startsWith("[")) {
             String element = owner.substring(owner.lastIndexOf('[') + 1);
@@ -356,7 +378,11 @@ public final class ClassFacts {
             }
             held = element.substring(1, element.length() - 1);
         }
-        uses.add(new String[] {kind, held, name, desc, String.valueOf(line)});
+        uses.add(new String[] {kind, held, name, desc, String.valueOf(line), "", how});
+    }
+
+    private static String how(boolean isStatic, boolean ofInterface) {
+        return (isStatic ? "static" : "instance") + (ofInterface ? " interface" : "");
     }
 
     /** A class's lambdas by what they do: compilers number them, so that one more gives all later ones other names. */

@@ -34,7 +34,8 @@ class Use:
     `kind` is `call` (any invoke, and what a lambda or method reference stands for), `get` or `put` (a field), `new`,
     or `type` (cast, instanceof, catch, class constant). `name` and `descriptor` are empty for `new` and `type`.
     `made_into` is the interface of the object that a lambda or method reference becomes (`java/lang/Runnable`), so that
-    nothing is called yet; empty for whatever acts at once.
+    nothing is called yet; empty for whatever acts at once. `how` is what the instruction takes a member for: `static`
+    or `instance`, and `interface` after it where it takes a method's owner for one; empty for `new` and `type`.
     """
 
     kind: str
@@ -43,6 +44,7 @@ class Use:
     descriptor: str
     line: int
     made_into: str = ""
+    how: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,15 @@ class Reference:
     descriptor: str
 
 
+@dataclass(frozen=True, slots=True)
+class Kin:
+    """What a class extends and implements; `superclass` is empty for java/lang/Object alone."""
+
+    access: int
+    superclass: str
+    interfaces: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class LogStatement:
     """A log statement of a class: its level (`INFO`), and what it writes with `{}` for values.
@@ -159,6 +170,14 @@ def read_references(
     for line in _ask(tools, ["references", ",".join(sorted(packages))], jars):
         found[line[0]].append(Reference(*map(str, line[1:])))
     return tuple(map(tuple, found))
+
+
+def read_kin(tools: BytecodeTools, jars: Sequence[Path]) -> tuple[Mapping[str, Kin], ...]:
+    """Return, for each jar, what its classes extend and implement, by name. Raises HarnessError as `read_classes`."""
+    found: tuple[dict[str, Kin], ...] = tuple({} for _ in jars)
+    for jar, _, name, access, superclass, interfaces in _ask(tools, ["kin"], jars):
+        found[jar].setdefault(name, Kin(access, superclass, tuple(interfaces)))
+    return found
 
 
 def read_statements(tools: BytecodeTools, jars: Sequence[Path]) -> tuple[frozenset[LogStatement], ...]:

@@ -18,7 +18,7 @@ from harness.building.builders.ecj import Ecj, ecj_of
 from harness.building.compiling import Builder
 from harness.building.jars import classes_in, resources_of, write_jar
 from harness.building.raft_builds import source_files
-from harness.kafka.distribution import Distribution
+from harness.kafka.distribution import Distribution, distribution_of
 from harness.kafka.lock import read_lock
 from harness.kafka.maven import MavenSources
 from harness.kafka.patching import apply_series, load_series
@@ -91,6 +91,18 @@ EDITS: Mapping[str, tuple[str, str, str, set[str]]] = {
         {"unnamed-class-calls"},
     ),
     "an unnamed class only computes otherwise": (QUEUE, "size.get() == 0", "size.get() <= 0", {"unnamed-class-code"}),
+    "a type that another jar implements gets an abstract method": (
+        "ReplicatedLog.java",
+        "    int lastFetchedEpoch();\n",
+        "    int lastFetchedEpoch();\n\n    int fetchedEpochs();\n",
+        {"unnamed-class-api", "linkage-broken"},
+    ),
+    "a type that another jar implements gets a default method": (
+        "ReplicatedLog.java",
+        "    int lastFetchedEpoch();\n",
+        "    int lastFetchedEpoch();\n\n    default int fetchedEpochs() {\n        return 0;\n    }\n",
+        {"unnamed-class-api"},
+    ),
     "a generated message class is changed": (
         "generated/QuorumStateData.java",
         "this.leaderId = -1;",
@@ -149,6 +161,19 @@ def build(builder: Builder, tree: Path, kafka: Distribution, folder: Path) -> Pa
     jar = folder / f"kafka-raft-{VERSION}.jar"
     write_jar({**resources_of(kafka.raft_jar), **classes_in(folder / "classes")}, jar)
     return jar
+
+
+def compiled(
+    builder: Builder, texts: Mapping[str, str], kafka: Distribution, folder: Path, target: int = 8
+) -> dict[str, bytes]:
+    """Return the classes of a few sources, as entries of a jar."""
+    for name, text in texts.items():
+        path = folder / "sources" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    made = builder.compile(folder / "sources", [*texts], kafka.jars, folder / "made", target)
+    assert made.succeeded, made.output
+    return classes_in(folder / "made")
 
 
 def entries_of(jar: Path) -> dict[str, bytes]:
@@ -274,6 +299,33 @@ def test_a_class_that_calls_what_its_neighbour_lacks_is_caught(patched, kafka, t
     proved = prove_dropin(tools, kafka.raft_jar, jar, subject)
     unresolved = [each.where for each in proved.differences if each.rule == "reference-unresolved"]
     assert "org.apache.kafka.raft.QuorumConfig.dynamicBootstrapServersEnabled()Z" in unresolved
+
+
+def test_a_class_that_another_jar_has_is_caught_whatever_it_does(kafka, tools, tmp_path):
+    name = "org/apache/kafka/server/fault/ProcessTerminatingFaultHandler.class"
+    owner = next(jar for jar in kafka.others if jar.name.startswith("kafka-server-common-"))
+    jar = rewritten(kafka.raft_jar, tmp_path, lambda entries: entries.update({name: entries_of(owner)[name]}))
+    proved = prove_dropin(tools, kafka.raft_jar, jar, Subject())
+    (hides,) = [each for each in proved.differences if each.rule == "class-hides"]
+    assert hides.blocks
+    assert f"ProcessTerminatingFaultHandler of {owner.name} is in this jar too" in hides.detail
+
+
+def test_a_default_and_a_key_of_any_class_with_a_configuration_are_watched(ecj, toolbox, tmp_path):
+    newest = distribution_of(None, "4.3.1", toolbox)
+    source = toolbox.downloads.fetch(read_lock("4.3.1").one(Purpose.SOURCES))
+    log_dir = "            .define(METADATA_LOG_DIR_CONFIG, STRING, null, null, HIGH, METADATA_LOG_DIR_DOC)\n"
+    text = entries_of(source)[f"{RAFT}/MetadataLogConfig.java"].decode()
+    for old, new in (("TimeUnit.HOURS.toMillis(1)", "TimeUnit.HOURS.toMillis(2)"), (log_dir, "")):
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    made = compiled(ecj, {f"{RAFT}/MetadataLogConfig.java": text}, newest, tmp_path, 17)
+    jar = rewritten(newest.raft_jar, tmp_path, lambda entries: entries.update(made))
+    proved = prove_dropin(prepare_tools(ecj, toolbox, newest), newest.raft_jar, jar, Subject())
+    assert {(each.rule, each.where) for each in proved.differences if each.blocks} == {
+        ("default-changed", "metadata.log.max.snapshot.interval.ms"),
+        ("config-removed", "metadata.log.dir"),
+    }
 
 
 def test_resources_and_the_manifest_are_watched(patched, kafka, tools, subject, tmp_path):

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.building.configdef import ConfigKey
+from harness.building.every_config import EveryConfig
 from harness.kafka.patching import Patch, Series
+from harness.model.kafka_inventory import REQUIRED, ConfigOwner, DeclaredKey
 from harness.model.proof import Difference, Severity
 from harness.proof.bytecode import ClassFacts, FieldFacts, MethodFacts, Reference, Use, parse_class, parse_classes
 from harness.proof.dropin import named_classes, rules, worst_first
@@ -26,7 +28,7 @@ from harness.proof.dropin.class_changes import (
     compared,
     visible,
 )
-from harness.proof.dropin.config_keys import compare_keys
+from harness.proof.dropin.config_keys import compare_configurations, compare_keys
 from harness.proof.dropin.constants import compare_constants, held_by
 from harness.proof.dropin.entries import (
     JarFacts,
@@ -558,6 +560,52 @@ def test_the_flags_default_is_held_against_the_claims():
     assert names(compare_keys([FLAG], [FLAG], "", "")) == []
 
 
+def declared(default="1", name="k", validator=""):
+    return DeclaredKey(name, "INT", default, validator, "HIGH")
+
+
+def configured(unread=None, **owners):
+    found = (ConfigOwner(owner.replace("_", "#"), tuple(keys)) for owner, keys in owners.items())
+    return EveryConfig(tuple(found), unread or {})
+
+
+def compare_owners(candidate, base=None, flag=""):
+    base = base or configured(Quorum=[declared(name="q")], Log=[declared(), declared(name="l")])
+    return [(each.rule, each.where) for each in compare_configurations(base, candidate, flag, "true")]
+
+
+@pytest.mark.parametrize(
+    ("of_log", "found"),
+    [
+        ([declared("2"), declared(name="l")], [("default-changed", "k")]),
+        ([declared()], [("config-removed", "l")]),
+        ([declared(validator="[1,...]"), declared(name="l")], [("config-changed", "k")]),
+        ([declared(), declared(name="l"), declared(name="new")], [("config-unclaimed", "new")]),
+        ([declared(REQUIRED), declared(name="l")], [("default-changed", "k")]),
+        ([declared(), declared(name="l")], []),
+    ],
+)
+def test_the_keys_of_every_class_are_held_against_those_of_base(of_log, found):
+    assert compare_owners(configured(Quorum=[declared(name="q")], Log=of_log)) == found
+
+
+def test_a_key_that_another_class_has_alike_is_still_missing_where_it_was():
+    moved = configured(Quorum=[declared(name="q"), declared()], Log=[declared(name="l")])
+    assert compare_owners(moved) == [("config-removed", "k"), ("config-unclaimed", "k")]
+
+
+def test_a_class_that_cannot_be_asked_any_more_fails_by_its_name_and_not_key_by_key():
+    broken = configured({"Log": "java.lang.NoClassDefFoundError: x"}, Quorum=[declared(name="q")])
+    assert compare_owners(broken) == [("config-unreadable", "Log")]
+
+
+def test_a_second_definition_in_a_class_hides_no_change_of_the_first_and_removes_nothing():
+    both = {"Quorum": [declared(name="q")], "Log_A": [declared(), declared(name="l")]}
+    assert compare_owners(configured(**both, Log_B=[declared(), declared(name="b")])) == [("config-unclaimed", "b")]
+    hidden = configured(**both, Log_B=[declared("2"), declared(name="b")])
+    assert ("default-changed", "k") in compare_owners(hidden)
+
+
 # --- japicmp and the loader
 
 
@@ -606,11 +654,21 @@ def test_what_no_source_can_name_is_no_api():
 
 
 def test_the_loader_is_asked_for_each_class_and_each_use_once_and_its_complaints_are_differences():
-    asked = questions_about(classes(facts(STATE, method(uses=[call("a/C", "g"), call("a/C", "g")]))))
-    assert [each.line for each in asked] == ["class\torg.apache.kafka.raft.FollowerState", "use\tcall\ta/C\tg\t()V"]
+    used = Use("call", "a/C", "g", "()V", 1, "", "static interface")
+    asked = questions_about(classes(facts(STATE, method(uses=[used, used]))))
+    user = "org.apache.kafka.raft.FollowerState"
+    assert [each.line for each in asked] == [f"class\t{user}", f"use\t{user}\tcall\ta/C\tg\t()V\tstatic interface"]
     found = read_answer("0\tjava.lang.VerifyError: bad\n1\tit is not there\nend\n", asked, Path("c.jar"))
     assert names(found) == ["loading-broken", "reference-unresolved"]
     assert found[1].detail.endswith("FollowerState uses a.C.g()V, line 1: it is not there")
+
+
+def test_what_one_class_may_use_another_may_not_so_that_both_are_asked_and_the_first_that_fails_is_named():
+    every = (facts(name, method(uses=[call("a/C", "g")])) for name in ("a/Friend", "b/One", "b/Two"))
+    asked = questions_about(classes(*every))
+    assert len(asked) == 6
+    (found,) = read_answer("4\tit is private\n5\tit is private\nend\n", asked, Path("c.jar"))
+    assert found.detail == "b.One uses a.C.g()V, line 1: it is private"
 
 
 def test_a_loader_that_was_cut_off_is_an_error_and_no_proof():

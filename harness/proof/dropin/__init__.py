@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
@@ -12,11 +12,12 @@ from pathlib import Path
 from harness.base.archives import entry_names
 from harness.base.errors import HarnessError
 from harness.building.builders.ecj import Ecj
-from harness.building.configdef import Probe, prepare_probe, read_keys
+from harness.building.configdef import Probe, prepare_probe
+from harness.building.every_config import EveryConfig, read_every_config
 from harness.kafka.distribution import Distribution
 from harness.kafka.patching import Series
 from harness.model.proof import ChangedMethod, Difference, Severity
-from harness.proof.bytecode import BytecodeTools, Reference, prepare_bytecode, read_each, read_references
+from harness.proof.bytecode import BytecodeTools, prepare_bytecode, read_each, read_references
 from harness.proof.dropin import rules
 from harness.proof.dropin.api import compare_apis
 from harness.proof.dropin.blocking import compare_blocking
@@ -36,7 +37,7 @@ from harness.proof.dropin.class_changes import (
     nests,
     visible,
 )
-from harness.proof.dropin.config_keys import compare_keys
+from harness.proof.dropin.config_keys import compare_configurations
 from harness.proof.dropin.constants import compare_constants
 from harness.proof.dropin.entries import (
     JarFacts,
@@ -47,6 +48,8 @@ from harness.proof.dropin.entries import (
     packages_of,
     read_jar,
 )
+from harness.proof.dropin.hiding import compare_hidden
+from harness.proof.dropin.implementing import Loader, check_implementing
 from harness.proof.dropin.linkage import compare_linkage
 from harness.proof.dropin.loading import check_loading, prepare_loader
 from harness.proof.dropin.source_methods import Reading
@@ -67,6 +70,7 @@ _COMPILER = {
         "compared what each uses, so that another constant or comparison would not be seen"
     ),
 }
+_OTHER_KAFKA = "The jar does not fit this Kafka or this Java: check which version it was built for, and --java-home."
 _TOUCHED = re.compile(r"^--- (\S+).*\n\+\+\+ (\S+)", re.MULTILINE)
 _JAVA = re.compile(r"[^/]+/raft/src/main/java/(.+)\.java")
 
@@ -156,13 +160,18 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
         old, new, *made = facts.result()
         apis = pool.submit(compare_apis, tools.java, tools.comparer, base, candidate, others, visible(old).keys())
         loads = pool.submit(check_loading, tools.java, tools.loader, candidate, new, others)
+        referring = dict(zip(others, uses.result(), strict=True))
+        loader = Loader(tools.java, tools.loader, others)
+        whole = pool.submit(check_implementing, loader, tools.bytecode, base, candidate, new, referring)
         baselines = (CompiledBaseline("base", old), *_baselines(subject, made))
         comparison = compared(new, baselines)
         found = [
             *_compare_files(*entries, others),
+            *compare_hidden(entries[0].names, entries[1].names, {jar.name: entry_names(jar) for jar in others}),
             *_compare_classes(old, new, comparison, subject.named),
             *compare_constants(old, new, others),
-            *compare_linkage(old, new, _by_jar(others, uses.result())),
+            *compare_linkage(old, new, {jar.name: found for jar, found in referring.items()}),
+            *whole.result(),
             *apis.result(),
             *loads.result(),
             *keys.result(),
@@ -201,21 +210,23 @@ def _weight(difference: Difference) -> tuple[int, str, str, str]:
 
 
 def _compare_keys(tools: ProofTools, base: Path, candidate: Path, subject: Subject) -> tuple[Difference, ...]:
-    others = tools.distribution.others
-    old = read_keys(tools.config, base, others)
+    old = _configuration(tools, base)
+    if old.unread:
+        owner, why = next(iter(old.unread.items()))
+        raise HarnessError(f"The configuration of {owner} in {base} cannot be read: {why}.", _OTHER_KAFKA)
     try:
-        new = read_keys(tools.config, candidate, others)
+        new = _configuration(tools, candidate)
     except HarnessError as error:  # a jar without a readable configuration is no drop-in, which is an answer
-        return (rules.CONFIG_UNREADABLE.broken("org.apache.kafka.raft.QuorumConfig", error.message),)
-    return tuple(compare_keys(old, new, subject.flag, subject.flag_default))
+        return (rules.CONFIG_UNREADABLE.broken(candidate.name, error.message),)
+    return tuple(compare_configurations(old, new, subject.flag, subject.flag_default))
+
+
+def _configuration(tools: ProofTools, jar: Path) -> EveryConfig:
+    return read_every_config(tools.config, (jar, *tools.distribution.others), [jar])
 
 
 def _baselines(subject: Subject, classes: Sequence[Classes]) -> list[CompiledBaseline]:
     return [CompiledBaseline(each.label, made) for each, made in zip(subject.baselines, classes, strict=True)]
-
-
-def _by_jar(jars: Sequence[Path], found: Sequence[tuple[Reference, ...]]) -> Mapping[str, tuple[Reference, ...]]:
-    return {jar.name: references for jar, references in zip(jars, found, strict=True)}
 
 
 def _changed(candidate: Classes, baselines: Sequence[CompiledBaseline]) -> frozenset[str]:

@@ -36,11 +36,15 @@ def check_loading(
     Raises HarnessError when the JVM gives no whole answer.
     """
     questions = questions_about(classes)
+    return read_answer(ask_probe(java, loader, jar, others, [each.line for each in questions]), questions, jar)
+
+
+def ask_probe(java: JavaRuntime, loader: Path, jar: Path, others: Sequence[Path], lines: Sequence[str]) -> str:
+    """Return what the probe answers to these lines. Raises HarnessError when the JVM gives no answer."""
     with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as folder:
         request = Path(folder) / "questions"
-        request.write_text("".join(f"{each.line}\n" for each in questions), encoding="utf-8")
-        answer = _run_probe(java, loader, jar, others, request)
-    return read_answer(answer, questions, jar)
+        request.write_text("".join(f"{each}\n" for each in lines), encoding="utf-8")
+        return _run_probe(java, loader, jar, others, request)
 
 
 class LinkQuestion:
@@ -55,7 +59,8 @@ class LinkQuestion:
         """The words of the line, between tabs."""
         if self.use is None:
             return f"class\t{self.user}"
-        return "\t".join(("use", self.use.kind, self.use.owner, self.use.name, self.use.descriptor))
+        use = self.use
+        return "\t".join(("use", self.user, use.kind, use.owner, use.name, use.descriptor, use.how))
 
     def broken(self, why: str) -> Difference:
         """Return the difference that the probe's complaint means."""
@@ -67,11 +72,12 @@ class LinkQuestion:
 
 
 def questions_about(classes: Mapping[str, ClassFacts]) -> list[LinkQuestion]:
-    """Return what to load and resolve: each class, and each thing that one uses, once."""
+    """Return what to load and resolve: each class, and each thing that it uses, once: not all may use the same."""
     uses: dict[tuple[str, ...], LinkQuestion] = {}
     for facts in classes.values():
         for use in (each for method in facts.methods for each in method.uses):
-            uses.setdefault((use.kind, use.owner, use.name, use.descriptor), LinkQuestion(facts.name, use))
+            asked = (facts.name, use.kind, use.owner, use.name, use.descriptor, use.how)
+            uses.setdefault(asked, LinkQuestion(facts.name, use))
     found = [*(LinkQuestion(name) for name in classes), *uses.values()]
     # A name with a tab or a new line in it would forge a question; no Java source can write one.
     return [each for each in found if each.line.replace("\t", "").isprintable()]
@@ -79,12 +85,19 @@ def questions_about(classes: Mapping[str, ClassFacts]) -> list[LinkQuestion]:
 
 def read_answer(answer: str, questions: Sequence[LinkQuestion], jar: Path) -> tuple[Difference, ...]:
     """Return what the probe complained of. Raises HarnessError for an answer that is not whole."""
+    found: dict[tuple[str, str], Difference] = {}
+    for number, why in complaints_in(answer, jar):
+        broken = questions[number].broken(why)
+        found.setdefault((broken.rule, broken.where), broken)
+    return tuple(found.values())
+
+
+def complaints_in(answer: str, jar: Path) -> list[tuple[int, str]]:
+    """Return what the probe says, with the number of the line it is about. Raises HarnessError if it is not whole."""
     lines = answer.splitlines()
     if not lines or lines[-1] != "end":
         raise _failed(jar, "the answer is not whole")
-    answers = (line.split("\t", 1) for line in lines[:-1])
-    found = (questions[int(number)].broken(why) for number, why in answers)
-    return tuple({(each.rule, each.where): each for each in found}.values())
+    return [(int(number), why) for number, why in (line.split("\t", 1) for line in lines[:-1])]
 
 
 def _run_probe(java: JavaRuntime, loader: Path, jar: Path, others: Sequence[Path], request: Path) -> str:

@@ -60,6 +60,7 @@ MANIFEST_BUILD = note("manifest-build", "other manifest attributes differ, such 
 SIGNATURE_CHANGED = fail("signature-changed", "the signers are others than base's, and another jar shares a package")
 
 BYTECODE_LEVEL = fail("bytecode-level", "a class needs a newer Java than base's classes do")
+CLASS_HIDES = fail("class-hides", "a class is new that another jar of the distribution has: either of them may run")
 CLASS_MISSING = fail("class-missing", "a class of base is missing")
 MEMBER_REMOVED = fail("member-removed", "a field, method or constructor of base that is not private is missing")
 CONSTANT_CHANGED = fail("constant-changed", "a compile-time constant has another value: other jars hold the old one")
@@ -81,9 +82,14 @@ GENERATED_CODE = warn(
 API_BINARY = fail("api-binary", "code compiled against base no longer runs")
 API_UNREADABLE = fail("api-unreadable", "the jar's classes cannot be read for the comparison of APIs")
 API_SOURCE = warn("api-source", "code written for base no longer compiles")
-LINKAGE_BROKEN = fail("linkage-broken", "a reference from another jar resolves no longer, or to something else")
+LINKAGE_BROKEN = fail(
+    "linkage-broken",
+    "a reference from another jar resolves no longer or to something else, or a class lacks a new abstract method",
+)
 LOADING_BROKEN = fail("loading-broken", "a class does not load, verify or link among the distribution's jars")
-REFERENCE_UNRESOLVED = fail("reference-unresolved", "the jar uses something of itself or another jar that is not there")
+REFERENCE_UNRESOLVED = fail(
+    "reference-unresolved", "the jar uses something of itself or another jar that is not there, or not as it uses it"
+)
 
 CONFIG_UNREADABLE = fail("config-unreadable", "the configuration cannot be read from the jar")
 CONFIG_REMOVED = fail("config-removed", "a configuration key of base is missing")

@@ -1,0 +1,98 @@
+"""Abstract methods: whether each class that is one of the jar's types still has all of them.
+
+A class that was compiled before its type got another abstract method loads and links. A call of that method fails.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.model.proof import Difference
+from harness.proof.bytecode import BytecodeTools, ClassFacts, Kin, Reference, read_kin
+from harness.proof.dropin import rules
+from harness.proof.dropin.loading import ask_probe, complaints_in
+from harness.toolbox.java import JavaRuntime
+
+Classes = Mapping[str, ClassFacts]
+References = Mapping[Path, Sequence[Reference]]
+Lacking = tuple[str, str]  # a class, and the abstract method that it lacks
+
+_INTERFACE, _ABSTRACT = 0x200, 0x400
+
+
+@dataclass(frozen=True, slots=True)
+class Loader:
+    """What loads classes among the jars of a distribution: the Java, the compiled probe, and those jars."""
+
+    java: JavaRuntime
+    probe: Path
+    others: Sequence[Path]
+
+
+def check_implementing(
+    loader: Loader, bytecode: BytecodeTools, base: Path, candidate: Path, classes: Classes, references: References
+) -> tuple[Difference, ...]:
+    """Return the abstract methods that a class of the candidate, or of another jar, lacks and on base does not lack.
+
+    `classes` are the candidate's, `references` those of the other jars to it. Raises HarnessError when no JVM answers.
+    """
+    inheriting = [jar for jar, found in references.items() if any(_inherits(each, classes) for each in found)]
+    kin = {jar.name: found for jar, found in zip(inheriting, read_kin(bytecode, inheriting), strict=True)}
+    asked = {**heirs(classes, kin), **dict.fromkeys(_whole(_own_kin(classes)), "this jar")}
+    lacking = _lacking(loader, candidate, sorted(asked))
+    if lacking:
+        lacking -= _lacking(loader, base, sorted({name for name, _ in lacking}))
+    return tuple(describe_lacking(lacking, asked))
+
+
+def heirs(classes: Classes, kin: Mapping[str, Mapping[str, Kin]]) -> dict[str, str]:
+    """Return the classes that can be made objects of and are of a type of these classes, each with its jar's name.
+
+    `kin` is what the classes of other jars extend and implement, by the jar's name.
+    """
+    every = {name: each for found in kin.values() for name, each in found.items()}
+    known: dict[str, bool] = dict.fromkeys(classes, True)
+
+    def is_heir(name: str) -> bool:
+        if name not in known:
+            known[name] = False  # for one that extends itself
+            each = every.get(name)
+            known[name] = each is not None and any(map(is_heir, (each.superclass, *each.interfaces)))
+        return known[name]
+
+    return {name: jar for jar, found in kin.items() for name in _whole(found) if name not in classes and is_heir(name)}
+
+
+def describe_lacking(lacking: Collection[Lacking], jars: Mapping[str, str]) -> Iterator[Difference]:
+    """Yield one difference for each abstract method, with a class that lacks it; `jars` are by class."""
+    by_method: dict[str, list[str]] = defaultdict(list)
+    for name, method in sorted(lacking):
+        by_method[method].append(name)
+    for method, (first, *more) in by_method.items():
+        too = f", nor have {len(more)} more" if more else ""
+        detail = f"{first.replace('/', '.')} of {jars[first]} has no {method}{too}: it is abstract, and a call fails"
+        yield rules.LINKAGE_BROKEN.broken(method, detail)
+
+
+def _inherits(reference: Reference, classes: Classes) -> bool:
+    return reference.kind in ("extends", "implements") and reference.owner in classes
+
+
+def _whole(kin: Mapping[str, Kin]) -> Iterator[str]:
+    """Yield the classes that are neither abstract nor interfaces, and whose names cannot forge a question."""
+    for name, each in kin.items():
+        if not each.access & (_INTERFACE | _ABSTRACT) and name.isprintable():
+            yield name
+
+
+def _own_kin(classes: Classes) -> dict[str, Kin]:
+    return {name: Kin(each.access, each.superclass, each.interfaces) for name, each in classes.items()}
+
+
+def _lacking(loader: Loader, jar: Path, names: Sequence[str]) -> set[Lacking]:
+    lines = [f"whole\t{name.replace('/', '.')}" for name in names]
+    answer = ask_probe(loader.java, loader.probe, jar, loader.others, lines)
+    return {(names[number], method) for number, said in complaints_in(answer, jar) for method in said.split("\t")}
