@@ -5,7 +5,7 @@ import re
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from harness.logs.read.masks import MASKS, template, template_of
@@ -147,7 +147,9 @@ def test_a_decimal_with_a_unit_is_one_value(one, other, words):
 
 @given(st.integers(0, 2**128), st.integers(0, 2**128), st.sampled_from(["{:032x}", "{:032X}"]))
 def test_hexadecimal_words_are_values_whatever_their_digits(one, other, form):
-    assert {template_of(f"id {form.format(each)} left") for each in (one, other)} == {"id <n> left"}
+    words = [form.format(each) for each in (one, other)]
+    assume(all(word.islower() or re.search("[0-9]", word) for word in words))  # upper-case letters alone: a constant
+    assert {template_of(f"id {word} left") for word in words} == {"id <n> left"}
 
 
 def test_no_digit_is_left_in_any_template_of_a_real_message():
