@@ -17,7 +17,7 @@ from harness.building.every_config import EveryConfig, read_every_config
 from harness.kafka.distribution import Distribution
 from harness.kafka.patching import Series
 from harness.model.proof import ChangedMethod, Difference, Severity
-from harness.proof.bytecode import BytecodeTools, prepare_bytecode, read_each, read_references
+from harness.proof.bytecode import BytecodeTools, prepare_bytecode, read_each, read_references, read_statements
 from harness.proof.dropin import rules
 from harness.proof.dropin.api import compare_apis
 from harness.proof.dropin.blocking import compare_blocking
@@ -52,6 +52,7 @@ from harness.proof.dropin.hiding import compare_hidden
 from harness.proof.dropin.implementing import Loader, check_implementing
 from harness.proof.dropin.linkage import compare_linkage
 from harness.proof.dropin.loading import check_loading, prepare_loader
+from harness.proof.dropin.log_statements import compare_statements
 from harness.proof.dropin.source_methods import Reading
 from harness.toolbox.java import JavaRuntime
 from harness.toolbox.lockfile import Purpose
@@ -157,6 +158,7 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
         facts = pool.submit(read_each, tools.bytecode, jars)
         uses = pool.submit(read_references, tools.bytecode, others, packages)
         keys = pool.submit(_compare_keys, tools, base, candidate, subject)
+        said = pool.submit(read_statements, tools.bytecode, (base, candidate))
         old, new, *made = facts.result()
         apis = pool.submit(compare_apis, tools.java, tools.comparer, base, candidate, others, visible(old).keys())
         loads = pool.submit(check_loading, tools.java, tools.loader, candidate, new, others)
@@ -175,6 +177,7 @@ def prove_dropin(tools: ProofTools, base: Path, candidate: Path, subject: Subjec
             *apis.result(),
             *loads.result(),
             *keys.result(),
+            *compare_statements(*said.result()),
         ]
     return DropIn(
         tuple(each.name for each in rules.ALL),

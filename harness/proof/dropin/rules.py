@@ -91,6 +91,10 @@ REFERENCE_UNRESOLVED = fail(
     "reference-unresolved", "the jar uses something of itself or another jar that is not there, or not as it uses it"
 )
 
+LOG_STATEMENT_GONE = warn(
+    "log-statement-gone", "what base logs at INFO or louder the candidate does not, or quieter: an alert stays silent"
+)
+
 CONFIG_UNREADABLE = fail("config-unreadable", "the configuration cannot be read from the jar")
 CONFIG_REMOVED = fail("config-removed", "a configuration key of base is missing")
 CONFIG_CHANGED = fail("config-changed", "a key has another type or validator")
