@@ -10,7 +10,6 @@ from harness.scenario import (
     is_up,
     kill,
     plan_repair,
-    restart,
     runs_line,
     scenario,
     some_lost,
@@ -38,8 +37,7 @@ def topic_id_both_deleted(plan, cluster, *_):
     """Both files deleted under live brokers, the controller restarted last, unclean elections off: is nothing lost?"""
     first, second, third = topic_id_moves.come_about(plan)
     with plan.phase("a broker has fallen out"):
-        plan.do(restart(first))
-        plan.guard(is_up(), within="90s")
+        topic_id_moves.restart_each(plan, first)
     with plan.phase("files deleted, brokers restarted, the controller last"):
         plan.do(delete_id_files(TOPIC, first, second, third, epochs=True))
         topic_id_moves.restart_each(plan, first, second, third)
@@ -71,8 +69,7 @@ def topic_id_unclean(plan, cluster, *_):
     """With unclean elections on, does our plan refuse to delete (2.8), and put back where nothing has to go (3.9)?"""
     first, *_others = topic_id_moves.come_about(plan, unclean_leader_election_enable="true")
     with plan.phase("a broker has fallen out"):
-        plan.do(restart(first))
-        plan.guard(is_up(), within="90s")
+        topic_id_moves.restart_each(plan, first)
         plan.do(plan_repair())
         plan.expect(answered("plan", "exit "), within="1s", named="plan_answers")
         with plan.only_if(runs_line("2.8")):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.base.likeness import LIKE, likeness, own_words
-from harness.model.findings import WORSE, Contrast, Finding, FindingKind, Significance, StockRate
+from harness.model.findings import LEVELS, WORSE, Contrast, Finding, FindingKind, Significance, StockRate
 from harness.model.outcome_names import SAYS_NOTHING_OF_THE_BUILD
 from harness.model.proof import EXPECTED_LEVEL, Proof
 from harness.model.runs import Verdict
@@ -16,7 +16,6 @@ from harness.model.verdict import CellName, CellOutcome, CellState, Reason, Reas
 _DECIDED = (CellState.PASSED, CellState.FAILED)
 _REWORDED = 1.5  # times as often as the line whose place it takes
 _LEAST_RUNS = 3  # of base in which a line came, where its jar is not known otherwise
-_LEVELS = ("TRACE", "DEBUG", "INFO", *WORSE)
 _NO_COUNTS = (FindingKind.ORDER, FindingKind.SHIFT)  # they are about when a line comes, not about how many
 
 
@@ -78,7 +77,7 @@ def expected_by(finding: Finding, expected: Mapping[str, ExpectedLine], flag: st
 
 def _severity(level: str) -> int:
     """Return how bad a level is; one that log4j does not know is worst."""
-    return _LEVELS.index(level.upper()) if level.upper() in _LEVELS else len(_LEVELS)
+    return LEVELS.index(level.upper()) if level.upper() in LEVELS else len(LEVELS)
 
 
 def _deciding(contrast: Contrast) -> list[Finding]:

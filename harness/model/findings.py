@@ -8,7 +8,8 @@ from enum import StrEnum
 from harness.base.json_schema import Count
 from harness.model.runs import Evidence
 
-WORSE = ("WARN", "ERROR", "FATAL")  # levels of lines that can hold a candidate back
+LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")  # log4j's, mildest first
+WORSE = LEVELS[LEVELS.index("WARN") :]  # of lines that can hold a candidate back
 
 
 class FindingKind(StrEnum):

@@ -11,8 +11,8 @@ class FileTotal:
 
     Lines before the first header are unparsed. `foreign_lines` begin no event, but look as if they did in another
     layout; they are in an event or unparsed all the same. `bytes` counts every line's newline, also one that the last
-    line lacks. Times are seconds since the Unix epoch, 0 where the file has no events. Of logs
-    known to no run `active` is how long they are in seconds, without `idle`, the pauses that do not count.
+    line lacks. Times are seconds since the Unix epoch, 0 where the file has no events. Of logs known to no run `active`
+    is how long they are in seconds, without `idle`, the pauses that do not count.
     """
 
     file: str

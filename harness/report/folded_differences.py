@@ -9,8 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from harness.base.text import cut
-from harness.logs.read.levels import LEVELS
-from harness.model.findings import WORSE, Finding, FindingKind
+from harness.model.findings import LEVELS, WORSE, Finding, FindingKind
 
 _LOGGERS = 3  # that are named of a level
 _NAME = 60  # characters of a logger's name

@@ -131,8 +131,7 @@ def expect_healed(plan: Plan, *brokers: NodeRef, ids: str, named: str) -> None:
     with plan.phase("another controller, and a restart of each broker"):
         change(plan)
         for number, broker in enumerate(brokers, start=1):
-            plan.do(restart(broker))
-            plan.guard(is_up(), within=_UP)
+            restart_each(plan, broker)
             plan.expect(all_in_sync(TOPIC), within=_ISR, named=f"{named}_survives_restart_{number}")
         _expect_whole(plan, ids, f"{named}_still")
         plan.do(count_lost(TOPIC))

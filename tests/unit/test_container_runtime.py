@@ -3,14 +3,18 @@
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from harness.base.errors import HarnessError
+from harness.cluster.runtime import opening
 from harness.cluster.runtime.container_process import ContainerProcess
 from harness.cluster.runtime.container_runtime import named_paths
 from harness.cluster.runtime.opening import cannot_give
 from harness.model.setup import NodeRuntime
+from harness.scenario.capabilities.base import capabilities
+from harness.scenario.registry import load_all
 
 
 @pytest.fixture
@@ -29,6 +33,14 @@ def test_a_containers_process_runs_until_its_engine_says_how_it_ended(child):
     child.stdin.close()
     assert (process.wait(), process.poll(), len(asked)) == (3, 3, 1)
     process.terminate()  # nothing to a process that has ended
+
+
+def test_who_waits_for_an_end_keeps_nobody_from_bringing_it_about(child):
+    process = ContainerProcess(child.pid, child.wait)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(process.wait)
+        process.send_signal(signal.SIGKILL)
+        assert waiting.result(5) == -signal.SIGKILL
 
 
 @pytest.mark.parametrize(("status", "code"), [(137, -9), (143, -15), (128, 128), (1, 1), (0, 0)])
@@ -62,7 +74,9 @@ def test_programs_of_the_system_are_those_of_the_image(tmp_path):
 
 
 def test_networks_and_clocks_are_not_to_be_had_in_containers():
+    load_all()  # registers what capabilities there are
     assert cannot_give(NodeRuntime.CONTAINER, ("old_topic_tool", "fake_clock")).startswith("a container's image has no")
     assert "Leave --runtime out" in cannot_give(NodeRuntime.CONTAINER, ("network_namespaces",))
     assert cannot_give(NodeRuntime.CONTAINER, ("old_topic_tool",)) == ""
+    assert opening._NOT_IN_CONTAINERS.keys() <= capabilities().keys(), "a capability has another name now"
     assert cannot_give(NodeRuntime.PROCESS, ("network_namespaces", "fake_clock")) == ""

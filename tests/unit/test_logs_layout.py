@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from harness.base.errors import HarnessError
 from harness.logs.read.layout import COMMON, KAFKA_DEFAULT, compile_layout
 from harness.logs.read.layout_detection import detect
-from harness.logs.read.levels import LEVELS
+from harness.model.findings import LEVELS
 
 AT = datetime.datetime(2026, 11, 21, 14, 28, 58, 949000)
 MESSAGE = "[RaftManager id=3] Node 0 disconnected."

@@ -39,6 +39,11 @@ def test_what_is_quieter_than_info_nobody_waits_for():
     assert said([LogStatement("A", "DEBUG", "polled")], []) == []
 
 
+def test_it_is_named_by_the_same_class_whatever_the_order_of_statements():
+    several = [LogStatement(name, "ERROR", ENDED.text) for name in "ACB"]
+    assert said(several, []) == said(several[::-1], [])
+
+
 def test_of_two_statements_of_one_text_the_louder_counts():
     both = [ENDED, LogStatement("B", "INFO", ENDED.text)]
     assert said(both, [ENDED]) == []

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from harness.base.errors import HarnessError
 
 _SIGNALLED = 128  # an engine reports the end by signal N as 128 + N
+_LOOK_EVERY_SECONDS = 0.05
 
 
 class ContainerProcess:
@@ -37,9 +38,9 @@ class ContainerProcess:
         return self._code_within(0)
 
     def wait(self) -> int:
-        """Wait for its end, and return the same."""
-        code = self._code_within(None)
-        assert code is not None
+        """Wait for its end, and return the same; others may signal it meanwhile."""
+        while (code := self._code_within(_LOOK_EVERY_SECONDS)) is None:
+            pass
         return code
 
     def terminate(self) -> None:
@@ -52,7 +53,7 @@ class ContainerProcess:
             if self._code is None:
                 signal.pidfd_send_signal(self._descriptor, number)
 
-    def _code_within(self, seconds: float | None) -> int | None:
+    def _code_within(self, seconds: float) -> int | None:
         with self._asking:
             if self._code is None and select.select([self._descriptor], [], [], seconds)[0]:
                 self._code = _as_of_a_child(self._exit_status())

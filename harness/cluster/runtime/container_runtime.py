@@ -114,7 +114,7 @@ def node_engine() -> Iterator[tuple[Engine, Image]]:
 
 
 def named_paths(command: Sequence[str], known: Path) -> list[Path]:
-    """Return the files and folders that a command names and a container lacks, Java's whole folder among them; pure.
+    """Return the files and folders that a command names and a container lacks, Java's whole folder among them.
 
     Left out is what lies below `known`, which the container has already.
     """

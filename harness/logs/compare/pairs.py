@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from harness.logs.compare.counts import Count, Where
 from harness.logs.compare.tables import Key, Place
-from harness.logs.read.levels import LEVELS
+from harness.model.findings import LEVELS
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from harness.logs.read.levels import LEVELS
+from harness.model.findings import LEVELS
 
 _TIME = ("@timestamp", "timestamp", "time", "timeMillis", "instant", "ts")
 _LEVEL = ("level", "log.level", "severity", "levelname")

@@ -13,7 +13,7 @@ import polars as pl
 
 from harness.base.errors import HarnessError
 from harness.logs.read.carriers import CARRIERS, split_carrier, uncoloured
-from harness.logs.read.levels import LEVELS
+from harness.model.findings import LEVELS
 
 KAFKA_DEFAULT = "[%d] %p %m (%c)%n"
 

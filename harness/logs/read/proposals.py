@@ -11,7 +11,7 @@ import polars as pl
 from harness.base.errors import HarnessError
 from harness.logs.read.layout import compile_layout
 from harness.logs.read.layout_detection import fitting
-from harness.logs.read.levels import LEVELS
+from harness.model.findings import LEVELS
 
 # Looked for in this order: of two that match, the longer says more.
 _DATES = tuple(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from harness.base.likeness import LIKE, likeness, own_words
+from harness.model.findings import LEVELS
 from harness.model.proof import Difference
 from harness.proof.bytecode import LogStatement
 from harness.proof.dropin.rules import LOG_STATEMENT_GONE
 
-_LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
-_SEEN = _LEVELS.index("INFO")  # by default; what is quieter nobody can wait for
+_SEEN = LEVELS.index("INFO")  # by default; what is quieter nobody can wait for
 
 
 def compare_statements(base: Collection[LogStatement], candidate: Collection[LogStatement]) -> Iterator[Difference]:
@@ -20,17 +20,17 @@ def compare_statements(base: Collection[LogStatement], candidate: Collection[Log
     """
     was, now = _loudest(base), _loudest(candidate)
     fresh = [own_words(text) for text in now if text not in was]
-    owners = {each.text: each.owner.rpartition("/")[2] for each in base}
+    owners = {each.text: each.owner.rpartition("/")[2] for each in sorted(base)}
     for text, level in was.items():
-        quieter = now.get(text, -1)
-        reworded = quieter < 0 and any(likeness(own_words(text), words) >= LIKE for words in fresh)
-        if level >= _SEEN and quieter < level and not reworded:
-            instead = f"at {_LEVELS[quieter]} now" if quieter >= 0 else "it is gone"
-            yield LOG_STATEMENT_GONE.broken(owners[text], f"{_LEVELS[level]} “{text}”: {instead}")
+        kept = now.get(text, -1)
+        reworded = kept < 0 and any(likeness(own_words(text), words) >= LIKE for words in fresh)
+        if level >= _SEEN and kept < level and not reworded:
+            instead = f"at {LEVELS[kept]} now" if kept >= 0 else "it is gone"
+            yield LOG_STATEMENT_GONE.broken(owners[text], f"{LEVELS[level]} “{text}”: {instead}")
 
 
 def _loudest(statements: Collection[LogStatement]) -> dict[str, int]:
     found: dict[str, int] = {}
     for each in sorted(statements):
-        found[each.text] = max(found.get(each.text, -1), _LEVELS.index(each.level))
+        found[each.text] = max(found.get(each.text, -1), LEVELS.index(each.level))
     return found

@@ -23,9 +23,10 @@ _FLAGS = ("-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 @dataclass(frozen=True, slots=True)
 class TopicTool:
-    """One call of Kafka 1.0.0's kafka-topics --zookeeper."""
+    """One call of kafka-topics --zookeeper: Kafka 1.0.0's, or the `own` of the release that nodes run, before 3.0."""
 
     words: tuple[str, ...]
+    own: bool = False
 
     @classmethod
     def creating(cls, topic: str, partitions: int, copies: int, settings: Mapping[str, str]) -> TopicTool:
@@ -37,34 +38,19 @@ class TopicTool:
     @property
     def description(self) -> str:
         """The action as a clause."""
-        return f"call Kafka 1.0.0's kafka-topics.sh --zookeeper … {' '.join(self.words)}"
+        whose = "the release's own" if self.own else "Kafka 1.0.0's"
+        return f"call {whose} kafka-topics.sh --zookeeper … {' '.join(self.words)}"
 
     def perform(self, world: World) -> None:
         """Run it to its end. Raises ActionFailed when it fails."""
-        call_topics(world, _old_jars(), self.words)
+        class_path = next(iter(world.cluster.nodes.values())).class_path if self.own else _old_jars()
+        call_topics(world, class_path, self.words)
 
 
 def call_topics(world: World, class_path: Sequence[Path], words: Sequence[str]) -> None:
     """Have a kafka-topics write to ZooKeeper, and note what it printed. Raises ActionFailed."""
     at = ("--zookeeper", str(in_zookeeper(world).address))
     world.note(call_java(class_path, MAIN, (*at, *words), _SECONDS).strip()[-300:])
-
-
-@dataclass(frozen=True, slots=True)
-class OwnTopicTool:
-    """One call of kafka-topics --zookeeper of the release that nodes run, from before 3.0."""
-
-    words: tuple[str, ...]
-
-    @property
-    def description(self) -> str:
-        """The action as a clause."""
-        return f"call the release's own kafka-topics.sh --zookeeper … {' '.join(self.words)}"
-
-    def perform(self, world: World) -> None:
-        """Run it to its end. Raises ActionFailed when it fails."""
-        node = next(iter(world.cluster.nodes.values()))
-        call_topics(world, node.class_path, self.words)
 
 
 def call_java(class_path: Sequence[Path], main: str, words: Sequence[str], seconds: float) -> str:
@@ -104,6 +90,6 @@ def add_partitions_by_old_tool(topic: str, partitions: int) -> TopicTool:
 
 
 @action
-def add_partitions_by_own_tool(topic: str, partitions: int) -> OwnTopicTool:
+def add_partitions_by_own_tool(topic: str, partitions: int) -> TopicTool:
     """Have so many partitions by the kafka-topics --zookeeper of the release that nodes run, which 3.0 has no more."""
-    return OwnTopicTool(_altering(topic, partitions))
+    return TopicTool(_altering(topic, partitions), own=True)
