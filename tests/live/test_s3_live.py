@@ -102,7 +102,8 @@ def test_logs_in_a_bucket_are_compared_as_folders_here_are(here, java_home, conn
         for out, prefix in (("there", "s3a://nightly/"), ("local", f"{here}/"))
     )
     assert there == local
-    assert [f["template"] for f in json.loads(there["findings.json"])[0]["findings"]] == ["Follower é", "Leader é"]
+    found = [(f["kind"], f["template"]) for f in json.loads(there["findings.json"])[0]["findings"]]
+    assert found == [("rate", "fetched <n>"), ("new", "Follower é"), ("vanished", "Leader é")]
     assert [each["events"] for each in json.loads(there["totals.json"])["files"]] == [9, 99, 9, 990]
 
 
