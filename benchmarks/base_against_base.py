@@ -1,11 +1,11 @@
 """Base against itself, again and again: no verification may be held back, however busy the host is.
 
-    python benchmarks/base_against_base.py OUT [COUNT] [BUSY]
+    python benchmarks/base_against_base.py OUT [COUNT] [BUSY] [SUITE]
 
-Verifies Apache's own jar against Apache's own COUNT times (20) into OUT/<n>, beside BUSY busy programs (0), and counts
-the verdicts; exit 1 with a HOLD among them, or, beside no busy program, with fewer than nine SHIP of ten. What is there
-already is not done again. Each verification becomes a line of benchmarks/base_against_base.jsonl: twenty of them take
-hours, and are not always made in one go.
+Verifies Apache's own jar against Apache's own COUNT times (20) into OUT/<n>, beside BUSY busy programs (0), by SUITE
+(the default of `harness verify`), and counts the verdicts; exit 1 with a HOLD among them, or, beside no busy program,
+with fewer than nine SHIP of ten. What is there already is not done again. Each verification becomes a line of
+benchmarks/base_against_base.jsonl: twenty of them take hours, and are not always made in one go.
 """
 
 from __future__ import annotations
@@ -32,13 +32,14 @@ _LEAST_SHIP = 0.9
 
 def main() -> None:
     out, count, busy = Path(sys.argv[1]).absolute(), number(2, 20), number(3, 0)
+    suite = ["--suite", sys.argv[4]] if len(sys.argv) > 4 else []
     jar = distribution_of(None, KAFKA, local_toolbox()).raft_jar
     verdicts: Counter[str] = Counter()
     with busy_programs(busy):
         for turn in range(1, count + 1):
             run_dir = out / str(turn)
             if not (run_dir / "verdict.json").exists():
-                command = [sys.executable, "-m", "harness", "verify", "--jar", str(jar), "--out", str(run_dir)]
+                command = [sys.executable, "-m", "harness", "verify", "--jar", str(jar), "--out", str(run_dir), *suite]
                 began = time.monotonic()
                 subprocess.run(command, check=False, capture_output=True)
                 note(run_dir, time.monotonic() - began, busy)
