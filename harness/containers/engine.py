@@ -19,7 +19,7 @@ from harness.base.errors import HarnessError, NotOnThisHostError
 from harness.containers.owners import is_gone, parse_owner, this_process
 
 LABEL = "io.kafka-patch-harness"
-BUILD_LABEL = f"{LABEL}.build"
+GROUP_LABEL = f"{LABEL}.group"
 OWNER_LABEL = f"{LABEL}.owner"
 # Whatever the client library lets through when an engine refuses, is not there, or goes away meanwhile.
 ENGINE_ERRORS = (DockerException, RequestException, HTTPError, OSError)
@@ -109,13 +109,13 @@ def sweep(engine: Engine) -> list[str]:
     return swept
 
 
-def remove_build(engine: Engine, build: str) -> None:
+def remove_group(engine: Engine, build: str) -> None:
     """Remove a build's containers, also one whose making was interrupted before its id was known here.
 
     Says nothing when the engine cannot: an error that led here is the one to report, and the next start sweeps.
     """
     with suppress(*ENGINE_ERRORS):
-        chosen = {"label": f"{BUILD_LABEL}={build}"}
+        chosen = {"label": f"{GROUP_LABEL}={build}"}
         for container in engine.client.containers.list(all=True, filters=chosen, ignore_removed=True):
             with suppress(*ENGINE_ERRORS):
                 container.remove(force=True, v=True)

@@ -1,20 +1,12 @@
-"""How a command in a container ended, and the sentence for each way that is not the compiler's own; pure."""
+"""How a command in a container ended, and the sentences for an engine that did not do as told; pure."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from harness.base.errors import HarnessError
 
-_KILLED = 137  # 128 and SIGKILL
-_TERMINATED = 143
-# Gradle leaves the exception's name out.
-_HEAP = re.compile(r"java\.lang\.OutOfMemoryError|^Java heap space$|^GC overhead limit exceeded$", re.MULTILINE)
-_NO_SPACE = "No space left on device"
-_MISSING = re.compile(
-    r"(?:Could not find|No cached version of) ([\w.-]+:[\w.-]+:[\w.-]+?)(?:\.?\s|$|\.jar)", re.MULTILINE
-)
+NO_SPACE = "No space left on device"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,34 +19,9 @@ class CommandEnd:
     output: str
 
 
-def why_failed(ended: CommandEnd, memory: int, timeout: float) -> HarnessError | None:
-    """Return what ended the build other than its sources; None when it succeeded, or the compiler has the word.
-
-    `memory` is the container's limit in bytes, `timeout` the time limit in seconds.
-    """
-    if ended.exit_code == 0:
-        return None
-    gib = f"{memory / 2**30:.1f} GiB"
-    if ended.timed_out:
-        return _failed(f"did not end within {timeout:.0f} s", "Try again when the host is quiet.")
-    if ended.out_of_memory or _HEAP.search(ended.output):
-        return _failed(f"ran out of memory (its limit is {gib})", "See that the host has as much free, and try again.")
-    if _NO_SPACE in ended.output:
-        return _failed("found no space left on the disk", "Free some where the engine keeps its containers.")
-    if ended.exit_code in (_KILLED, _TERMINATED):
-        return _failed("was killed from outside", "Find out who stops containers on this host, and try again.")
-    missing = _MISSING.search(ended.output)
-    if missing:
-        return _failed(
-            f"needs {missing.group(1)}, which is not among the jars at hand",
-            "A build without network has the locked jars alone: check the lock, or what the sources import.",
-        )
-    return None
-
-
 def refused(why: str) -> HarnessError:
     """Return the sentence for what an engine that answers did not want to do."""
-    if _NO_SPACE.lower() in why.lower():
+    if NO_SPACE.lower() in why.lower():
         return HarnessError(
             "The container engine has no space left on its disk.", "Free some where it keeps images and containers."
         )
@@ -70,7 +37,3 @@ def engine_lost(address: str) -> HarnessError:
         f"The container engine at {address} stopped in the middle of the build.",
         "Start it again, and the build; a container that it still has is removed then.",
     )
-
-
-def _failed(why: str, hint: str) -> HarnessError:
-    return HarnessError(f"The build in the container {why}.", hint)

@@ -18,7 +18,7 @@ from docker.types import Mount as DockerMount
 from testcontainers.core.container import DockerContainer
 
 from harness.base.errors import HarnessError
-from harness.containers.engine import BUILD_LABEL, ENGINE_ERRORS, OWNER_LABEL, Engine, remove_build
+from harness.containers.engine import ENGINE_ERRORS, GROUP_LABEL, OWNER_LABEL, Engine, remove_group
 from harness.containers.failures import CommandEnd, engine_lost, refused
 from harness.containers.line_stream import Lines
 from harness.containers.owners import this_process
@@ -95,7 +95,7 @@ def run_job(engine: Engine, job: Job, on_line: Callable[[str], None]) -> Iterato
                 raise engine_lost(engine.address)
         yield FinishedJob(ended, engine, container)
     finally:
-        remove_build(engine, build)
+        remove_group(engine, build)
         prepared.get_docker_client().client.close()
 
 
@@ -132,7 +132,7 @@ def _prepared(job: Job, build: str) -> DockerContainer:
     container = DockerContainer(
         job.image,
         env=dict(job.environment),
-        labels={BUILD_LABEL: build, OWNER_LABEL: str(this_process())},
+        labels={GROUP_LABEL: build, OWNER_LABEL: str(this_process())},
         mounts=[docker_mount(mount) for mount in job.mounts],
         user=job.user,
         mem_limit=job.memory,

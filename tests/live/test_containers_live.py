@@ -23,11 +23,11 @@ from harness.building.compiling import first_errors
 from harness.building.containers.debian import make_image
 from harness.building.containers.gradle import GradleFull, GradleModule, Workshop, open_workshop
 from harness.building.containers.hostbind import bind_host, lent, write_skeleton
+from harness.building.containers.why_failed import why_failed
 from harness.building.jars import classes_in
 from harness.building.raft_builds import source_files
 from harness.containers import jobs
 from harness.containers.engine import OWNER_LABEL, Engine, reach_engine, sweep
-from harness.containers.failures import why_failed
 from harness.containers.images import (
     DEBIAN,
     HOST,

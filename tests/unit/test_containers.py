@@ -25,8 +25,9 @@ from harness.building.containers.gradle import (
     place_of,
 )
 from harness.building.containers.hostbind import lent, write_skeleton
+from harness.building.containers.why_failed import why_failed
 from harness.containers.engine import Engine, why_unreachable
-from harness.containers.failures import CommandEnd, refused, why_failed
+from harness.containers.failures import CommandEnd, refused
 from harness.containers.images import Image
 from harness.containers.line_stream import Lines
 from harness.containers.owners import Owner, is_gone, parse_owner, this_process

@@ -13,8 +13,8 @@ from harness.base.archives import open_archive, read_entry
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
 from harness.building.compiling import Compilation
+from harness.building.containers.why_failed import why_failed
 from harness.containers.engine import Engine
-from harness.containers.failures import why_failed
 from harness.containers.images import Image
 from harness.containers.jobs import Job, Mount, run_job
 

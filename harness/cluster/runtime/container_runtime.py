@@ -17,7 +17,7 @@ from harness.base.errors import HarnessError
 from harness.cluster.runtime.base import Spawn
 from harness.cluster.runtime.container_process import ContainerProcess
 from harness.cluster.runtime.loopback_runtime import OnLoopback
-from harness.containers.engine import BUILD_LABEL, ENGINE_ERRORS, OWNER_LABEL, Engine, reach_engine, remove_build, sweep
+from harness.containers.engine import ENGINE_ERRORS, GROUP_LABEL, OWNER_LABEL, Engine, reach_engine, remove_group, sweep
 from harness.containers.images import Image, image_to_build_in, no_image
 from harness.containers.jobs import Mount, docker_mount
 from harness.containers.owners import this_process
@@ -53,7 +53,7 @@ class InContainers(OnLoopback):
         prepared = DockerContainer(
             self._image.id,
             env=dict(env),
-            labels={BUILD_LABEL: self._cluster, OWNER_LABEL: str(this_process())},
+            labels={GROUP_LABEL: self._cluster, OWNER_LABEL: str(this_process())},
             mounts=[docker_mount(each) for each in (*mounts, Mount(cwd.parent, str(cwd.parent), writable=True))],
             user=f"{os.getuid()}:{os.getgid()}",
             working_dir=str(cwd),
@@ -81,9 +81,9 @@ class InContainers(OnLoopback):
     def close(self) -> None:
         """Remove every container, and let go of every port. Raises HarnessError when one is left."""
         try:
-            remove_build(self._engine, self._cluster)
+            remove_group(self._engine, self._cluster)
             with _engine_errors(self._engine):
-                chosen = {"label": f"{BUILD_LABEL}={self._cluster}"}
+                chosen = {"label": f"{GROUP_LABEL}={self._cluster}"}
                 left = self._engine.client.containers.list(all=True, filters=chosen, ignore_removed=True)
             if left:
                 raise HarnessError(f"The engine does not remove {', '.join(each.short_id for each in left)}.")
