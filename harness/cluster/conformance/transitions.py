@@ -54,6 +54,8 @@ WITH_PREVOTE = _ANY_RELEASE | {
 def why_illegal(step: Transitioned) -> str:
     """Return why a step may not be, as a clause; empty where it may."""
     before, state = step.before, step.state
+    if state.kind == FOLLOWER and state.leader == step.place.node:
+        return f"it follows itself in epoch {state.epoch}"
     if before is None:
         return "" if state.kind in FIRST else f"a process begins as {state.kind}"
     table = WITH_PREVOTE if state.of_4 or before.of_4 else BEFORE_PREVOTE
