@@ -334,6 +334,18 @@ FORGED = {
         "cleaned_below_log_start",
         history([begins_at(50)], files=[Files(0, 2000.0, segments=(30, 60), snapshots=(20, 50))]),
     ),
+    "an unattached voter has no vote any more": (
+        "legal_transitions",
+        history([step(state(UNATTACHED, 3, voted=1), state(UNATTACHED, 3))]),
+    ),
+    "a voter has forgotten its vote when it starts again, and casts no other yet": (
+        "one_vote_per_epoch",
+        history([begin(state(UNATTACHED, 3, voted=1)), Booted, begin(state(UNATTACHED, 3))]),
+    ),
+    "a voter goes back behind an epoch that it voted in": (
+        "epoch_never_falls",
+        history([begin(state(UNATTACHED, 3)), granted(5, 1), Booted, begin(state(UNATTACHED, 4))]),
+    ),
     "a process stands in the epoch that its node led before, and leads it again": (
         "legal_transitions",
         history(
@@ -383,6 +395,17 @@ FORGED = {
 }
 
 ALLOWED = {
+    "a vote is forgotten once the epoch has a leader, or another epoch began": history(
+        [
+            begin(state(UNATTACHED, 3, voted=1)),
+            step(state(UNATTACHED, 3, voted=1), state(FOLLOWER, 3, 1)),
+            Booted,
+            begin(state(FOLLOWER, 3, 1)),
+            step(state(FOLLOWER, 3, 1), state(UNATTACHED, 4, voted=2)),
+            Booted,
+            begin(state(UNATTACHED, 5)),
+        ]
+    ),
     "a node of 4.x that starts again repeats its vote in an epoch of which it knew the leader": history(
         [begin(state(FOLLOWER, 3, 1, voted=2)), Booted, begin(state(UNATTACHED, 3, voted=2)), granted(3, 2)]
     ),

@@ -15,6 +15,7 @@ from harness.cluster.conformance.observations import (
     Unseen,
     VoteGranted,
 )
+from harness.cluster.conformance.transitions import forgets_vote
 from harness.cluster.metadata_log.broken import ONE_LEADER_PER_EPOCH
 
 ONE_VOTE_PER_EPOCH = "one_vote_per_epoch"
@@ -37,6 +38,20 @@ def one_vote_per_epoch(history: History) -> Iterator[Violation]:
         if known.candidate != vote.candidate:
             story = f"node {node} voted for node {known.candidate} and for node {vote.candidate} in epoch {vote.epoch}"
             yield Violation(ONE_VOTE_PER_EPOCH, story, (vote.place, known.place))
+
+
+def votes_are_remembered(history: History) -> Iterator[Violation]:
+    """A process begins with the vote that the one before it cast, while its epoch has no leader (quorum-state)."""
+    last: dict[tuple[int, int], Transitioned] = {}
+    for life in history.lives():
+        steps = [*life.of(Transitioned)]
+        before = last.get((life.node, life.disk))
+        if steps and before is not None and forgets_vote(before.state, steps[0].state):
+            story = f"node {life.node} voted for node {before.state.voted} in epoch {before.state.epoch}"
+            reason = f"{story}, and has forgotten that as it starts again"
+            yield Violation(ONE_VOTE_PER_EPOCH, reason, (steps[0].place, before.place))
+        if steps:
+            last[life.node, life.disk] = steps[-1]
 
 
 def vote_is_permitted(history: History) -> Iterator[Violation]:

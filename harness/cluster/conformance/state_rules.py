@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.cluster.conformance.history import History, Violation
-from harness.cluster.conformance.observations import CANDIDATE, LEADER, PROSPECTIVE, RESIGNED, Place, Transitioned
+from harness.cluster.conformance.observations import (
+    CANDIDATE,
+    LEADER,
+    PROSPECTIVE,
+    RESIGNED,
+    Place,
+    Transitioned,
+    VoteGranted,
+)
 from harness.cluster.conformance.transitions import FIRST, why_illegal
 from harness.cluster.metadata_log.broken import EPOCH_NEVER_FALLS
 
@@ -53,12 +61,19 @@ def _stands(step: Transitioned) -> bool:
 
 
 def epochs_never_fall(history: History) -> Iterator[Violation]:
-    """A node's epoch never falls while it has its disk, not even from one process to the next (quorum-state)."""
-    newest: dict[tuple[int, int], Transitioned] = {}
+    """A node's epoch never falls while it has its disk, not even from one process to the next (quorum-state).
+
+    Who grants a vote is in its epoch; that nobody votes in an earlier one is another rule.
+    """
+    newest: dict[tuple[int, int], tuple[int, Place]] = {}
     for life in history.lives():
-        for step in life.of(Transitioned):
-            last = newest.get((life.node, life.disk))
-            if last is not None and step.state.epoch < last.state.epoch:
-                story = f"node {life.node} went back from epoch {last.state.epoch} to {step.state.epoch}"
-                yield Violation(EPOCH_NEVER_FALLS, story, (step.place, last.place))
-            newest[life.node, life.disk] = step
+        for said in life.said:
+            if not isinstance(said, Transitioned | VoteGranted):
+                continue
+            epoch = said.state.epoch if isinstance(said, Transitioned) else said.epoch
+            last, place = newest.get((life.node, life.disk), (-1, said.place))
+            if isinstance(said, Transitioned) and epoch < last:
+                story = f"node {life.node} went back from epoch {last} to {epoch}"
+                yield Violation(EPOCH_NEVER_FALLS, story, (said.place, place))
+            if isinstance(said, Transitioned) or epoch > last:
+                newest[life.node, life.disk] = epoch, said.place

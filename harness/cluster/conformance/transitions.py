@@ -82,4 +82,10 @@ def _changed_its_mind(before: State, state: State) -> str:
         return f"in epoch {state.epoch} it knew node {before.leader} as leader, and then node {state.leader}"
     if min(before.voted, state.voted) >= 0 and before.voted != state.voted:
         return f"in epoch {state.epoch} it voted for node {before.voted}, and then for node {state.voted}"
-    return ""
+    return f"in epoch {state.epoch} it forgot its vote for node {before.voted}" if forgets_vote(before, state) else ""
+
+
+def forgets_vote(before: State, state: State) -> bool:
+    """Whether a voter has no vote any more in an epoch of which it knows no leader; only its like would name it."""
+    are_alike = before.kind == state.kind == UNATTACHED and before.of_4 == state.of_4 and before.epoch == state.epoch
+    return are_alike and before.voted >= 0 and max(before.leader, state.voted, state.leader) < 0
