@@ -229,6 +229,16 @@ def test_a_log_is_read_on_by_whole_lines(tmp_path):
     assert [(said.offset, said.place.line) for said in reader.read_on()] == [(4, 3)]
 
 
+def test_an_empty_line_that_is_read_by_itself_counts_as_one(tmp_path):
+    log = tmp_path / "server.log"
+    reader = LogReader(7, log)
+    log.write_bytes(b"\n")
+    assert list(reader.read_on()) == []
+    with log.open("ab") as stream:
+        stream.write(line("[RaftManager id=7] Follower high watermark updated to 3"))
+    assert [said.place.line for said in reader.read_on()] == [2]
+
+
 def test_a_line_that_ends_behind_what_is_read_at_once_is_read_whole(tmp_path, monkeypatch):
     monkeypatch.setattr("harness.cluster.conformance.reading._CHUNK", 64)
     log = tmp_path / "server.log"

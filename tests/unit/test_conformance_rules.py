@@ -214,7 +214,7 @@ FORGED = {
     ),
     "a follower votes in an epoch that has a leader": (
         "vote_is_permitted",
-        history([begin(state(FOLLOWER, 3, 0)), granted(3, 2)]),
+        history([begin(state(FOLLOWER, 3, 1)), granted(3, 2)]),
     ),
     "a leader that resigned votes in its epoch": (
         "vote_is_permitted",
@@ -334,9 +334,94 @@ FORGED = {
         "cleaned_below_log_start",
         history([begins_at(50)], files=[Files(0, 2000.0, segments=(30, 60), snapshots=(20, 50))]),
     ),
+    "an unattached voter has no vote any more": (
+        "legal_transitions",
+        history([step(state(UNATTACHED, 3, voted=1), state(UNATTACHED, 3))]),
+    ),
+    "a voter has forgotten its vote when it starts again, and casts no other yet": (
+        "one_vote_per_epoch",
+        history([begin(state(UNATTACHED, 3, voted=1)), Booted, begin(state(UNATTACHED, 3))]),
+    ),
+    "a voter goes back behind an epoch that it voted in": (
+        "epoch_never_falls",
+        history([begin(state(UNATTACHED, 3)), granted(5, 1), Booted, begin(state(UNATTACHED, 4))]),
+    ),
+    "a process stands in the epoch that its node led before, and leads it again": (
+        "legal_transitions",
+        history(
+            [*elected(3), Booted, begin(state(CANDIDATE, 3)), step(state(CANDIDATE, 3), state(LEADER, 3, start=20))]
+        ),
+    ),
+    "a node follows itself": ("legal_transitions", history([step(state(UNATTACHED, 2), state(FOLLOWER, 3, 0))])),
+    "a node leads voters of which it is none": (
+        "only_voters_stand",
+        history([step(state(CANDIDATE, 3), state(LEADER, 3, voters=frozenset({1, 2})))]),
+    ),
+    "a voter has forgotten the leader when it starts again, and votes in its epoch": (
+        "vote_is_permitted",
+        history([begin(state(FOLLOWER, 3, 1)), Booted, begin(state(UNATTACHED, 3)), granted(3, 2)]),
+    ),
+    "a leader takes over what it knew as committed when it followed": (
+        "own_epoch_committed_first",
+        history([*elected(3)[:2], counted(10, dict.fromkeys(VOTERS, 10))]),
+    ),
+    "a leader counts less as committed than before": (
+        "high_watermark_never_falls",
+        history([counted(14, dict.fromkeys(VOTERS, 14)), counted(13, dict.fromkeys(VOTERS, 14))]),
+    ),
+    "a controller is active before its node leads": (
+        "active_controller_leads",
+        history([active(3), *elected(3)[:3]]),
+    ),
+    "a leader counts the voters of before its log named others": (
+        "voters_as_logged",
+        history([*elected(3)[:3], voters(11, 0, 1, 2, 3), counted(12, {0: 12, 1: 12, 2: 9})]),
+    ),
+    "kraft.version falls below that of the snapshot that the node was formatted with": (
+        "kraft_version_as_logged",
+        history([version(-1, 1), version(7, 0), high(9)]),
+    ),
+    "kraft.version is lower for the next process": (
+        "kraft_version_as_logged",
+        history([version(3, 1), high(9), Booted, version(9, 0), high(12)]),
+    ),
+    "a segment lies below the start of the log when a node has started again": (
+        "cleaned_below_log_start",
+        history(
+            [begins_at(50), later(60, high(60)), Booted, high(60)],
+            files=[Files(0, 2000.0, segments=(0, 30, 60), snapshots=(50,))],
+        ),
+    ),
 }
 
 ALLOWED = {
+    "a vote is forgotten once the epoch has a leader, or another epoch began": history(
+        [
+            begin(state(UNATTACHED, 3, voted=1)),
+            step(state(UNATTACHED, 3, voted=1), state(FOLLOWER, 3, 1)),
+            Booted,
+            begin(state(FOLLOWER, 3, 1)),
+            step(state(FOLLOWER, 3, 1), state(UNATTACHED, 4, voted=2)),
+            Booted,
+            begin(state(UNATTACHED, 5)),
+        ]
+    ),
+    "a node of 4.x that starts again repeats its vote in an epoch of which it knew the leader": history(
+        [begin(state(FOLLOWER, 3, 1, voted=2)), Booted, begin(state(UNATTACHED, 3, voted=2)), granted(3, 2)]
+    ),
+    "a node that led starts again, resigned, and leads a later epoch": history(
+        [*elected(3), Booted, begin(state(RESIGNED, 3)), *elected(4, start=20)[:2]]
+    ),
+    "a leader goes by voters that its log has named only just": history(
+        [*elected(3)[:3], voters(11, 0, 1, 2, 3), counted(12, {0: 12, 1: 12, 2: 12, 3: 9})]
+    ),
+    "a disk that was emptied after its log's start had moved": history(
+        [begins_at(50), later(60, high(60)), DiskReplaced, later(60, high(3))],
+        files=[Files(0, 2000.0, segments=(0, 30, 60), snapshots=(20,))],
+    ),
+    "a process was killed as it moved the start of its log": history(
+        [begins_at(50), Booted, high(60)], files=[Files(0, 2000.0, segments=(0, 30, 60), snapshots=(20,))]
+    ),
     "a voter whose disk was emptied votes again": history(
         [begin(state(UNATTACHED, 3, voted=1)), DiskReplaced, begin(state(UNATTACHED, 0)), granted(3, 2)]
     ),
@@ -355,7 +440,7 @@ ALLOWED = {
         [*elected(3), counted(100, dict.fromkeys(VOTERS, 100)), kept(90, 3)], [DiskReplaced, *elected(4, node=1)]
     ),
     "a node that lost its leader votes in the next epoch": history(
-        [begin(state(FOLLOWER, 3, 0)), step(state(FOLLOWER, 3, 0), state(UNATTACHED, 4)), granted(4, 2)]
+        [begin(state(FOLLOWER, 3, 1)), step(state(FOLLOWER, 3, 1), state(UNATTACHED, 4)), granted(4, 2)]
     ),
     "a process cuts off all below a snapshot that is older than what another knew": history(
         [high(100), Booted, cut(50, whole=True)]

@@ -126,6 +126,13 @@ def test_a_record_in_another_place_than_the_broker_said_is_a_violation(tmp_path,
     assert report_of(client, monkeypatch, 0).violations == ("1 records do not lie where the broker said: 0",)
 
 
+def test_a_record_that_names_no_number_was_never_sent(tmp_path, monkeypatch):
+    client = client_of(tmp_path)
+    answered(client, 0, 0)
+    report = report_of(client, monkeypatch, 0, "torn")
+    assert (report.lost, report.violations) == (0, ("1 records were never sent: -1",))
+
+
 def test_transactions_are_counted_by_how_they_ended(tmp_path, monkeypatch):
     client = client_of(tmp_path, transactional=True)
     for transaction, how in enumerate([Ended.COMMITTED, Ended.ABORTED, Ended.UNKNOWN]):

@@ -98,6 +98,30 @@ def test_segments_follow_each_other_and_those_that_are_being_deleted_are_gone(di
     assert (log.read().start, log.read().end) == (4, 5)
 
 
+def test_an_empty_segment_begins_where_the_one_before_it_ends(disk):
+    (disk / "00000000000000000004.log").touch()
+    assert LogFolder(1, disk).read().damages == ()
+    (disk / "00000000000000000004.log").rename(disk / "00000000000000000009.log")
+    assert LogFolder(1, disk).read().damages == (
+        f"00000000000000000009.log is empty, and {FIRST} ends before offset 4",
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "wrong"),
+    [
+        (b"", "has no whole batch"),
+        (batch(3, 1, [b"x"]), "has its record 3 where 0 is due"),
+        (batch(0, 1, [b"x"]) + batch(2, 1, [b"z"]), "has its record 2 where 1 is due"),
+    ],
+    ids=("all of them", "the first", "one between"),
+)
+def test_a_snapshot_that_lacks_records_is_damage(disk, content, wrong):
+    name = "00000000000000000004-0000000001.checkpoint"
+    (disk / name).write_bytes(content)
+    assert LogFolder(1, disk).read().damages == (f"{name} {wrong}",)
+
+
 def test_a_snapshot_is_known_by_its_name_and_damage_in_it_is_noticed(disk):
     (disk / "00000000000000000000-0000000000.checkpoint").write_bytes(segment((1, [b"voters"])))
     (disk / "00000000000000000004-0000000001.checkpoint").write_bytes(segment((1, [b"all"])))

@@ -138,7 +138,8 @@ def test_a_snapshot_may_take_the_place_of_a_prefix_and_nothing_else_may():
     known, _ = judge(Known(), SOUND, looked(6))
     after = log(1, 1, 1, start=4, snapshots=(SnapshotId(4, 1),))
     assert names([SOUND[0], after, SOUND[2]], looked(6), known) == []
-    assert names([SOUND[0], replace(after, snapshots=()), SOUND[2]], looked(6), known) == [COMMITTED_STAYS]
+    without = replace(after, snapshots=(SnapshotId(3, 1),))
+    assert names([SOUND[0], without, SOUND[2]], looked(6), known) == [METADATA_LOG_WHOLE, COMMITTED_STAYS]
 
 
 def test_a_log_that_is_nothing_but_a_snapshot_holds_all_that_is_committed():
@@ -236,9 +237,37 @@ def test_a_log_that_could_not_be_read_whole_says_nothing():
     assert names([*SOUND[:2], log(2, 1)], looked(6), after) == [COMMITTED_STAYS]
 
 
+def test_a_log_that_begins_later_than_the_snapshots_of_its_node_end_has_lost_what_was_before():
+    assert names([log(1, 1, 1, start=4)], Watched()) == [METADATA_LOG_WHOLE]
+    assert names([log(1, 1, 1, start=4, snapshots=(SnapshotId(5, 1),))], Watched()) == []
+
+
+def test_what_was_committed_and_overwritten_everywhere_before_the_first_reading_is_found_out():
+    logs = [log(node, 1, 1, 1, 1, 2, 2, 2) for node in (0, 1, 2)]
+    assert names(logs, looked(7, 2, 1, looked(4))) == []
+    assert names(logs, looked(7, 2, 1, looked(5))) == [COMMITTED_STAYS] * 3
+
+
+def test_batches_of_one_epoch_that_overlap_are_found_out_where_no_batch_begins_alike():
+    one, other = (
+        NodeLog(node, "a", batches, (SnapshotId(3, 1),))
+        for node, batches in enumerate(
+            ((Batch(3, 3, 2, 1), Batch(4, 6, 2, 2)), (Batch(3, 4, 1, 7), Batch(5, 5, 2, 9))),
+        )
+    )
+    assert names([one, other], Watched()) == [METADATA_LOGS_AGREE]
+
+
+def test_two_snapshots_up_to_one_offset_are_of_one_epoch():
+    one, other = (log(node, 3, start=6, snapshots=(SnapshotId(6, epoch),)) for node, epoch in enumerate((1, 2)))
+    assert names([one, other], Watched()) == [METADATA_LOGS_AGREE]
+
+
 @pytest.mark.parametrize(
     ("before", "now", "name"),
     [
+        (QuorumState(2, -1, 1), QuorumState(2, -1, -1), QUORUM_STATE_AGREES),
+        (QuorumState(2, 0, 1), QuorumState(2, -1, 1), ""),
         (QuorumState(1, 0, -1), QuorumState(2, -1, 1), ""),
         (QuorumState(2, -1, 1), QuorumState(2, 0, -1), ""),
         (QuorumState(2, 0, -1), QuorumState(1, 0, -1), EPOCH_NEVER_FALLS),
@@ -248,6 +277,13 @@ def test_a_log_that_could_not_be_read_whole_says_nothing():
 def test_a_quorum_state_takes_nothing_back(before, now, name):
     known, _ = judge(Known(), [log(0, 1, quorum=before)], Watched())
     assert names([log(0, 1, quorum=now)], Watched(), known) == ([name] if name else [])
+
+
+def test_a_quorum_state_that_is_gone_is_found_out_where_its_disk_is_the_same():
+    known, _ = judge(Known(), [log(0, 1, quorum=QuorumState(2, -1, 1))], Watched())
+    assert names([log(0, 1)], Watched(), known) == [QUORUM_STATE_AGREES]
+    assert names([log(0, 1, life="b")], Watched(), known) == []
+    assert names([log(0, is_whole=False)], Watched(), known) == []
 
 
 def test_a_quorum_state_is_never_behind_its_log():
@@ -262,8 +298,8 @@ def test_a_quorum_state_names_the_leader_that_led():
 
 
 def test_two_logs_that_name_two_leaders_of_one_epoch_are_found_out():
-    one, other = (NodeLog(node, "a", (Batch(node, node, 4, node, leader=node),)) for node in (0, 1))
-    assert names([one, other], Watched()) == [ONE_LEADER_PER_EPOCH]
+    one, other = (NodeLog(node, "a", (Batch(0, node, 4, node, leader=node),)) for node in (0, 1))
+    assert ONE_LEADER_PER_EPOCH in names([one, other], Watched())
 
 
 # Looks

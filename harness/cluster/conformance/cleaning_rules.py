@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 
-from harness.cluster.conformance.history import History, Violation
+from harness.cluster.conformance.history import History, Life, Violation
 from harness.cluster.conformance.observations import LogStartMoved
 
 CLEANED_BELOW_LOG_START = "cleaned_below_log_start"
@@ -18,12 +19,22 @@ _RENAMED_SECONDS = 5.0
 def cleaned_below_log_start(history: History) -> Iterator[Violation]:
     """No segment ends below the start of a node's log, and no snapshot does, once it has been moved.
 
-    One that ends right at the start was perhaps written to when the start moved there: that one stays until the start
-    moves again (UnifiedLog.deletableSegments).
+    Whichever process moved it: a node that starts again has no file back that was renamed. One that ends right at the
+    start was perhaps written to when the start moved there: that one stays until the start moves again
+    (UnifiedLog.deletableSegments).
     """
-    last = {life.node: [*life.of(LogStartMoved)] for life in history.lives()}
+    by_node = defaultdict[int, list[Life]](list)
+    for life in history.lives():
+        by_node[life.node].append(life)
     for files in history.files:
-        moved = [each for each in last.get(files.node, ()) if files.ended - each.place.at > _RENAMED_SECONDS]
+        lives = by_node[files.node]
+        ends = [*(life.said[-1].place.at for life in lives[:-1]), files.ended]
+        moved = [
+            each
+            for life, ended in zip(lives, ends, strict=False)
+            for each in life.of(LogStartMoved)
+            if life.disk == lives[-1].disk and ended - each.place.at > _RENAMED_SECONDS
+        ]
         if not moved:
             continue
         start = moved[-1]

@@ -12,6 +12,7 @@ from harness.cluster.conformance.observations import (
     HighWatermarkMoved,
     Place,
     SnapshotKept,
+    State,
     Transitioned,
     Truncated,
 )
@@ -27,8 +28,10 @@ SNAPSHOTS_ARE_COMMITTED = "snapshots_are_committed"
 def high_watermark_never_falls(history: History) -> Iterator[Violation]:
     """The high watermark of a process never falls, whomever it follows (FollowerState.updateHighWatermark)."""
     for life in history.lives():
-        last: HighWatermarkMoved | None = None
-        for moved in life.of(HighWatermarkMoved):
+        last: HighWatermarkMoved | Counted | None = None
+        for moved in life.said:
+            if not isinstance(moved, HighWatermarkMoved | Counted):
+                continue
             if last is not None and moved.offset < last.offset:
                 story = f"node {life.node} set its high watermark back from {last.offset} to {moved.offset}"
                 yield Violation(HIGH_WATERMARK_NEVER_FALLS, story, (moved.place, last.place))
@@ -47,12 +50,12 @@ def committed_by_majority(history: History) -> Iterator[Violation]:
 def own_epoch_committed_first(history: History) -> Iterator[Violation]:
     """A leader commits nothing before a record of its own epoch (Raft §5.4.2; LeaderState.maybeUpdateHighWatermark)."""
     for life in history.lives():
-        starts: dict[int, int] = {}
+        leads: State | None = None
         for said in life.said:
-            if isinstance(said, Transitioned) and said.state.kind == LEADER:
-                starts[said.state.epoch] = said.state.start
-            elif isinstance(said, Counted) and said.offset <= starts.get(said.first_of, -1):
-                story = f"node {life.node}, leader of epoch {said.first_of} from offset {starts[said.first_of]} on"
+            if isinstance(said, Transitioned):
+                leads = said.state if said.state.kind == LEADER else None
+            elif isinstance(said, Counted) and leads is not None and said.offset <= leads.start:
+                story = f"node {life.node}, leader of epoch {leads.epoch} from offset {leads.start} on"
                 reason = f"{story}, called all below {said.offset} committed first"
                 yield Violation(OWN_EPOCH_COMMITTED_FIRST, reason, (said.place,))
 

@@ -15,6 +15,7 @@ from harness.cluster.conformance.observations import (
     Unseen,
     VoteGranted,
 )
+from harness.cluster.conformance.transitions import forgets_vote
 from harness.cluster.metadata_log.broken import ONE_LEADER_PER_EPOCH
 
 ONE_VOTE_PER_EPOCH = "one_vote_per_epoch"
@@ -39,26 +40,55 @@ def one_vote_per_epoch(history: History) -> Iterator[Violation]:
             yield Violation(ONE_VOTE_PER_EPOCH, story, (vote.place, known.place))
 
 
+def votes_are_remembered(history: History) -> Iterator[Violation]:
+    """A process begins with the vote that the one before it cast, while its epoch has no leader (quorum-state)."""
+    last: dict[tuple[int, int], Transitioned] = {}
+    for life in history.lives():
+        steps = [*life.of(Transitioned)]
+        before = last.get((life.node, life.disk))
+        if steps and before is not None and forgets_vote(before.state, steps[0].state):
+            story = f"node {life.node} voted for node {before.state.voted} in epoch {before.state.epoch}"
+            reason = f"{story}, and has forgotten that as it starts again"
+            yield Violation(ONE_VOTE_PER_EPOCH, reason, (steps[0].place, before.place))
+        if steps:
+            last[life.node, life.disk] = steps[-1]
+
+
 def vote_is_permitted(history: History) -> Iterator[Violation]:
     """A node votes in no epoch before its own, and in its own only while it knows no leader (EpochState.canGrantVote).
 
-    Pre-votes bind nobody, and are not asked for here.
+    Its disk remembers the leader for its next process, which may only repeat the vote that it begins with: 4.x begins
+    without the leader then. Pre-votes bind nobody, and are not asked for here.
     """
+    led: dict[tuple[int, int, int], Transitioned] = {}
     for life in history.lives():
         now: Transitioned | None = None
         for said in life.said:
             if isinstance(said, Transitioned):
                 now = said
-            elif isinstance(said, VoteGranted) and now is not None and (why := _why_not(said, now)):
-                story = f"node {life.node} voted for node {said.candidate} in epoch {said.epoch}, {why}"
-                yield Violation(VOTE_IS_PERMITTED, story, (said.place, now.place))
+                if _leader_in(said) >= 0:
+                    led[life.node, life.disk, said.state.epoch] = said
+            elif isinstance(said, VoteGranted) and now is not None:
+                known = led.get((life.node, life.disk, said.epoch))
+                if (shown := _forbidding(said, now, known)) is not None:
+                    story = f"node {life.node} voted for node {said.candidate} in epoch {said.epoch}"
+                    reason = f"{story}, {_why_not(said, shown)}"
+                    yield Violation(VOTE_IS_PERMITTED, reason, (said.place, shown.place))
 
 
-def _why_not(vote: VoteGranted, now: Transitioned) -> str:
-    if vote.epoch < now.state.epoch:
-        return f"when it was in epoch {now.state.epoch}"
-    leader = _leader_in(now)
-    return f"of which node {leader} was the leader" if vote.epoch == now.state.epoch and leader >= 0 else ""
+def _forbidding(vote: VoteGranted, now: Transitioned, known: Transitioned | None) -> Transitioned | None:
+    """Return the step that forbids a vote: into the present state, or of earlier where that knew the leader."""
+    if vote.epoch != now.state.epoch:
+        return now if vote.epoch < now.state.epoch else None
+    if _leader_in(now) >= 0:
+        return now
+    return known if now.state.voted != vote.candidate else None
+
+
+def _why_not(vote: VoteGranted, shown: Transitioned) -> str:
+    if vote.epoch < shown.state.epoch:
+        return f"when it was in epoch {shown.state.epoch}"
+    return f"of which node {_leader_in(shown)} was the leader"
 
 
 def _leader_in(step: Transitioned) -> int:

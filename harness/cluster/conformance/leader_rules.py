@@ -110,14 +110,21 @@ def active_controller_leads(history: History) -> Iterator[Violation]:
     """A controller is active in epochs that its node leads; and in each that it leads on for long enough."""
     does_claim = any(True for _ in history.of(ControllerClaimed))
     for life in history.lives():
-        led = {step.state.epoch for step in life.of(Transitioned) if step.state.kind == LEADER}
         if any(True for _ in life.of(Transitioned)):
-            for claim in life.of(ControllerClaimed):
-                if claim.epoch not in led:
-                    story = f"the controller of node {life.node} is active in epoch {claim.epoch}"
-                    yield Violation(ACTIVE_CONTROLLER_LEADS, f"{story}, which its node does not lead", (claim.place,))
+            yield from _not_led(life)
         if does_claim and history.is_over:
             yield from _never_claimed(life, _CLAIM_SECONDS * history.slow)
+
+
+def _not_led(life: Life) -> Iterator[Violation]:
+    """Yield claims of epochs that a node had not begun to lead: a controller hears of that from its raft."""
+    led = set[int]()
+    for said in life.said:
+        if isinstance(said, Transitioned) and said.state.kind == LEADER:
+            led.add(said.state.epoch)
+        elif isinstance(said, ControllerClaimed) and said.epoch not in led:
+            story = f"the controller of node {life.node} is active in epoch {said.epoch}"
+            yield Violation(ACTIVE_CONTROLLER_LEADS, f"{story}, which its node does not lead", (said.place,))
 
 
 def _never_claimed(life: Life, bound: float) -> Iterator[Violation]:

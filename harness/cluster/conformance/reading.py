@@ -40,12 +40,12 @@ class LogReader:
             while self._position < MOST_BYTES and (chunk := stream.read(_CHUNK)):
                 whole, end, rest = (rest + chunk).rpartition(b"\n")
                 self._position += len(whole) + len(end)
-                yield from self._said_in(whole if end else b"")
+                yield from self._said_in(whole + end)
             if self._position >= MOST_BYTES:
                 yield Unseen(Place(self._node, self.lines))
 
     def _said_in(self, lines: bytes) -> Iterator[Said]:
-        for line in lines.split(b"\n") if lines else ():
+        for line in lines.split(b"\n")[:-1]:
             self.lines += 1
             if (said := read_line(self._node, self.lines, line)) is not None:
                 yield said

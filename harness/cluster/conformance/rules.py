@@ -29,6 +29,7 @@ RULES = (
     Rule("QuorumState.transitionToCandidate, transitionToLeader", state_rules.only_voters_stand),
     Rule("QuorumState.durableTransitionTo", state_rules.epochs_never_fall),
     Rule("QuorumState.canGrantVote, Raft §5.2", election_rules.one_vote_per_epoch),
+    Rule("QuorumState.initialize", election_rules.votes_are_remembered),
     Rule("EpochState.canGrantVote", election_rules.vote_is_permitted),
     Rule("QuorumState.transitionToLeader, Raft §5.2", election_rules.elected_by_majority),
     Rule("Raft §5.2", election_rules.one_leader_per_epoch),

@@ -54,6 +54,8 @@ WITH_PREVOTE = _ANY_RELEASE | {
 def why_illegal(step: Transitioned) -> str:
     """Return why a step may not be, as a clause; empty where it may."""
     before, state = step.before, step.state
+    if state.kind == FOLLOWER and state.leader == step.place.node:
+        return f"it follows itself in epoch {state.epoch}"
     if before is None:
         return "" if state.kind in FIRST else f"a process begins as {state.kind}"
     table = WITH_PREVOTE if state.of_4 or before.of_4 else BEFORE_PREVOTE
@@ -80,4 +82,10 @@ def _changed_its_mind(before: State, state: State) -> str:
         return f"in epoch {state.epoch} it knew node {before.leader} as leader, and then node {state.leader}"
     if min(before.voted, state.voted) >= 0 and before.voted != state.voted:
         return f"in epoch {state.epoch} it voted for node {before.voted}, and then for node {state.voted}"
-    return ""
+    return f"in epoch {state.epoch} it forgot its vote for node {before.voted}" if forgets_vote(before, state) else ""
+
+
+def forgets_vote(before: State, state: State) -> bool:
+    """Whether a voter has no vote any more in an epoch of which it knows no leader; only its like would name it."""
+    are_alike = before.kind == state.kind == UNATTACHED and before.of_4 == state.of_4 and before.epoch == state.epoch
+    return are_alike and before.voted >= 0 and max(before.leader, state.voted, state.leader) < 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import TypeVar
@@ -9,8 +10,10 @@ from typing import TypeVar
 from harness.cluster.conformance.history import History, Life, Violation
 from harness.cluster.conformance.observations import (
     LEADER,
+    Counted,
     Files,
     HighWatermarkMoved,
+    Said,
     Transitioned,
     Truncated,
     VersionApplied,
@@ -39,25 +42,42 @@ def kraft_versions_agree(history: History) -> Iterator[Violation]:
         story = f"at offset {now.offset} node {before.place.node} has kraft.version {before.version}"
         reason = f"{story}, and node {now.place.node} {now.version}"
         yield Violation(KRAFT_VERSION_AS_LOGGED, reason, (now.place, before.place))
+    by_disk = defaultdict[tuple[int, int], list[VersionApplied]](list)
     for life in history.lives():
-        committed = sorted(_committed(life, VersionApplied), key=lambda each: each.offset)
-        for low, high in pairwise(committed):
+        formatted = (each for each in life.of(VersionApplied) if each.offset < 0)
+        by_disk[life.node, life.disk] += [*formatted, *_committed(life, VersionApplied)]
+    for (node, _), applied in by_disk.items():
+        for low, high in pairwise(sorted(applied, key=lambda each: each.offset)):
             if high.version < low.version:
-                story = f"node {life.node} has kraft.version {low.version} at offset {low.offset}"
+                story = f"node {node} has kraft.version {low.version} at offset {low.offset}"
                 reason = f"{story} and {high.version} at {high.offset}"
                 yield Violation(KRAFT_VERSION_AS_LOGGED, reason, (high.place, low.place))
 
 
 def leaders_count_their_voters(history: History) -> Iterator[Violation]:
-    """A new leader counts the voters of the newest record that it has applied, committed or not (KIP-853)."""
+    """A leader counts the voters of the newest record that it has applied, committed or not (KIP-853).
+
+    When it begins, and whenever it finds what is committed (LeaderState.updateLocalState).
+    """
     for life in history.lives():
         for said, newest in life.with_voters():
-            if not isinstance(said, Transitioned) or said.state.kind != LEADER or newest is None:
+            if newest is None:
                 continue
-            if said.state.voters not in (frozenset(), newest.ids):
-                story = f"node {life.node} leads epoch {said.state.epoch} with voters {sorted(said.state.voters)}"
+            story, counts = _counted_by(said)
+            if counts and counts != newest.ids:
                 reason = f"{story}, and its log names {sorted(newest.ids)} at offset {newest.offset}"
                 yield Violation(VOTERS_AS_LOGGED, reason, (said.place, newest.place))
+
+
+def _counted_by(said: Said) -> tuple[str, frozenset[int]]:
+    """Return which voters a leader says that it counts, in a clause too; nobody where it says nothing of them."""
+    if isinstance(said, Transitioned) and said.state.kind == LEADER:
+        voters = said.state.voters
+        return f"node {said.place.node} leads epoch {said.state.epoch} with voters {sorted(voters)}", voters
+    if isinstance(said, Counted):
+        voters = frozenset(said.ends)
+        return f"node {said.place.node} finds what is committed by voters {sorted(voters)}", voters
+    return "", frozenset()
 
 
 def voters_on_disk_are_applied(history: History) -> Iterator[Violation]:

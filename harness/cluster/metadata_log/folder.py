@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import BufferedReader
+from itertools import pairwise
 from pathlib import Path
 
 from harness.base.errors import HarnessError
@@ -142,6 +143,17 @@ def _read_on(before: _Read, stream: BufferedReader) -> _Read:
     return _Read(before.file, tuple(batches), last, size, header, len(pending))
 
 
+def _wrong_in_snapshot(batches: Sequence[Batch]) -> Iterator[str]:
+    """Yield where a snapshot lacks records: it numbers its own from 0 on (RecordsSnapshotWriter), and has a header."""
+    if not batches:
+        yield "has no whole batch"
+    expected = 0
+    for batch in batches:
+        if batch.base_offset != expected:
+            yield f"has its record {batch.base_offset} where {expected} is due"
+        expected = batch.last_offset + 1
+
+
 def _damages(segments: dict[str, _Read], snapshots: dict[str, _Read], ended_in_order: bool) -> Iterator[str]:
     """Yield what is wrong with the files, as clauses."""
     for name, read in (*segments.items(), *snapshots.items()):
@@ -150,6 +162,12 @@ def _damages(segments: dict[str, _Read], snapshots: dict[str, _Read], ended_in_o
     for name, read in segments.items():
         if read.batches and read.batches[0].base_offset != segment_base(name):
             yield f"{name} begins with offset {read.batches[0].base_offset}"
+    for (name, before), (following, read) in pairwise(segments.items()):
+        end = before.batches[-1].last_offset + 1 if before.batches else segment_base(name)
+        if not read.batches and segment_base(following) != end:
+            yield f"{following} is empty, and {name} ends before offset {end}"
+    for name, read in snapshots.items():
+        yield from (f"{name} {wrong}" for wrong in _wrong_in_snapshot(read.batches))
     torn = [*list(segments.items())[:-1], *snapshots.items()]
     newest = list(segments.items())[-1:] if ended_in_order else []
     for name, read in (*torn, *newest):

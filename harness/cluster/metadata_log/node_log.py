@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -45,10 +45,14 @@ class NodeLog:
         last = self.batches[-1] if self.batches else None
         return last.epoch if last is not None and last.last_offset >= newest.end_offset else newest.epoch
 
+    def last_below(self, offset: int) -> Batch | None:
+        """Return the last batch that begins below an offset."""
+        at = bisect_left(self.batches, offset, key=attrgetter("base_offset")) - 1
+        return self.batches[at] if at >= 0 else None
+
     def covering(self, offset: int) -> Batch | None:
         """Return the batch that holds an offset."""
-        at = bisect_right(self.batches, offset, key=attrgetter("base_offset")) - 1
-        found = self.batches[at] if at >= 0 else None
+        found = self.last_below(offset + 1)
         return found if found is not None and found.last_offset >= offset else None
 
     def has_snapshot_of(self, offset: int) -> bool:

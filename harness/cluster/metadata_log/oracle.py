@@ -129,6 +129,20 @@ def _overruled(known: Known, log: NodeLog, watched: Watched) -> Iterator[Broken]
             continue  # it lags, or has a tail that was not committed
         yield Broken(COMMITTED_STAYS, story, (log.node,), base)
         return
+    yield from _overwritten(log, watched)
+
+
+def _overwritten(log: NodeLog, watched: Watched) -> Iterator[Broken]:
+    """Yield that a record below a high watermark is of a later epoch than the leader that said so.
+
+    That needs no earlier reading: the record that was committed may be gone everywhere by the first one.
+    """
+    for epoch, mark in sorted(watched.marks.items()):
+        found = log.last_below(mark)
+        if found is not None and found.epoch > epoch:
+            story = f"all below {mark} was committed in epoch {epoch}, and node {log.node} has {found.words}"
+            yield Broken(COMMITTED_STAYS, story, (log.node,), found.base_offset)
+            return
 
 
 def _without_majority(
@@ -164,11 +178,11 @@ def _holds(log: NodeLog, high_watermark: int, last: Batch | None) -> bool:
 
 
 def _wrong_snapshots(committed: Mapping[int, Committed], logs: Sequence[NodeLog]) -> Iterator[Broken]:
-    """Yield snapshots that name another epoch for their last record than it was committed with."""
+    """Yield snapshots that name another epoch for their last record than it was committed with, or another one does."""
     epochs = {each.batch.last_offset: each.batch.epoch for each in committed.values()}
     for log in logs:
         for snapshot in log.snapshots:
-            epoch = epochs.get(snapshot.end_offset - 1, snapshot.epoch)
+            epoch = epochs.setdefault(snapshot.end_offset - 1, snapshot.epoch)
             if epoch != snapshot.epoch:
                 story = f"node {log.node} has a snapshot up to offset {snapshot.end_offset} of epoch {snapshot.epoch}"
                 yield Broken(

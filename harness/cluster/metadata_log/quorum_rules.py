@@ -59,6 +59,9 @@ def broken_quorum_states(known: Mapping[int, QuorumState], logs: Sequence[NodeLo
     for log in logs:
         now, before = log.quorum, known.get(log.node)
         if now is None:
+            if before is not None and log.is_whole:
+                story = f"quorum-state of node {log.node} is gone, which was of epoch {before.epoch}"
+                yield Broken(QUORUM_STATE_AGREES, story, (log.node,))
             continue
         if now.epoch < log.epoch:
             story = f"quorum-state of node {log.node} is of epoch {now.epoch}, its log of {log.epoch}"
@@ -66,11 +69,15 @@ def broken_quorum_states(known: Mapping[int, QuorumState], logs: Sequence[NodeLo
         if before is not None and now.epoch < before.epoch:
             story = f"quorum-state of node {log.node} went back from epoch {before.epoch} to {now.epoch}"
             yield Broken(EPOCH_NEVER_FALLS, story, (log.node,))
-        if before is not None and now.epoch == before.epoch and _differ(before.voted, now.voted):
-            story = f"node {log.node} voted for node {before.voted} in epoch {now.epoch}, and then for {now.voted}"
+        if before is not None and now.epoch == before.epoch and (why := _takes_back(before, now)):
+            story = f"node {log.node} voted for node {before.voted} in epoch {now.epoch}, and then {why}"
             yield Broken(QUORUM_STATE_AGREES, story, (log.node,))
 
 
-def _differ(before: int, now: int) -> bool:
-    """Whether two ids are of two nodes; a vote is forgotten once the leader is known."""
-    return min(before, now) >= 0 and before != now
+def _takes_back(before: QuorumState, now: QuorumState) -> str:
+    """Return how a vote is taken back within its epoch; it is forgotten only once the leader is known."""
+    if before.voted < 0 or now.voted == before.voted:
+        return ""
+    if now.voted >= 0:
+        return f"for {now.voted}"
+    return "forgot that" if now.leader < 0 else ""

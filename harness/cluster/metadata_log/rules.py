@@ -22,6 +22,9 @@ def broken_alone(log: NodeLog) -> Iterator[Broken]:
         yield Broken(
             METADATA_LOG_WHOLE, f"the metadata log of node {log.node} is damaged: {damage}", (log.node,), log.end
         )
+    if log.batches and log.start > 0 and not log.has_snapshot_of(log.start - 1):
+        story = f"the log of node {log.node} begins at offset {log.start}, and no snapshot stands for what is before"
+        yield Broken(METADATA_LOG_WHOLE, story, (log.node,), log.start)
     for before, after in pairwise(log.batches):
         if after.base_offset != before.last_offset + 1:
             story = f"node {log.node} has offset {after.base_offset} right behind {before.last_offset}"
@@ -49,10 +52,18 @@ def _first_difference(one: NodeLog, other: NodeLog) -> int:
     alike = {at for at in common if left[at] == right[at]}
     # Records hold the time at which they were written, so no two epochs give the same checksum at one offset.
     wrong = {at for at in common - alike if left[at].epoch == right[at].epoch or left[at].crc == right[at].crc}
+    wrong |= {at for at in left.keys() - common if _crosses(left[at], other)}
+    wrong |= {at for at in right.keys() - common if _crosses(right[at], one)}
     if alike:
         begin, end = min(common), max(alike)
         wrong |= {at for at in (left.keys() | right.keys()) - alike if begin <= at < end}
     return min(wrong, default=-1)
+
+
+def _crosses(batch: Batch, log: NodeLog) -> bool:
+    """Whether a log has an offset of a batch in another batch of its epoch."""
+    held = log.last_below(batch.last_offset + 1)
+    return held is not None and held.last_offset >= batch.base_offset and held.epoch == batch.epoch
 
 
 def shown(batch: Batch | None) -> str:

@@ -110,13 +110,15 @@ def _torn(history: History, counts: Counter[int]) -> set[int]:
     """Return transactions that are there in part.
 
     The whole of one that was committed is all that was sent in it, as a commit waits for every answer. Of another it is
-    all that was acknowledged.
+    all that was acknowledged, as soon as any of it is there, whether that was acknowledged or not.
     """
-    members = defaultdict(list)
-    for number, transaction in history.sent.items():
-        if transaction != NO_TRANSACTION and (number in history.acknowledged or _counts(history, number)):
-            members[transaction].append(counts[number] > 0)
-    return {transaction for transaction, there in members.items() if any(there) and not all(there)}
+    there = {history.sent[number] for number in counts.keys() & history.sent.keys()}
+    lacking = {
+        transaction
+        for number, transaction in history.sent.items()
+        if not counts[number] and (number in history.acknowledged or _counts(history, number))
+    }
+    return (there & lacking) - {NO_TRANSACTION}
 
 
 def _scattered(history: History) -> set[str]:

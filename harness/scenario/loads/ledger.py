@@ -212,7 +212,7 @@ class LedgerClient(Client):
         for partition, end in high_watermarks(self.name, self._partitions, brokers).items():
             ledger.high_watermark(partition, end)
         records = read_back(self.name, self._partitions, brokers, committed=promise.transactional)
-        ledger.stored((Place(record.partition, record.offset), int(record.value)) for record in records)
+        ledger.stored((Place(record.partition, record.offset), _number(record.value)) for record in records)
         ledger.close()
         return self._report(judge(ledger.history), binding=promise.acks == "all")
 
@@ -252,6 +252,14 @@ class LedgerClient(Client):
         """End without waiting; the file has what is known."""
         super().abandon()
         self._ledger.close()
+
+
+def _number(value: bytes) -> int:
+    """Return which record a value names; -1, which nobody sent, where it names none."""
+    try:
+        return int(value)
+    except ValueError:
+        return -1
 
 
 @load
