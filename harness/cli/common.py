@@ -139,7 +139,8 @@ def new_run_dir(out: Path | None, command: str) -> Path:
     if out.exists() and (not out.is_dir() or any(path.name != MARKER for path in out.iterdir())):
         resume = _resume_command(out)
         go_on = f", or go on with this one: {resume}" if resume else ""
-        raise HarnessError(f"The folder {out} is not empty.", f"Name another by --out{go_on}.")
+        is_what = "The folder {} is not empty" if out.is_dir() else "{} is there already, and no folder"
+        raise HarnessError(f"{is_what.format(out)}.", f"Name another by --out{go_on}.")
     return folder_to_write_in(out)
 
 
