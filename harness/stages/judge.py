@@ -11,7 +11,7 @@ from harness.judge.decision import decide
 from harness.model.declaration import Declaration
 from harness.model.proof import Proof
 from harness.model.rollout import RolloutOutcome
-from harness.model.runs import Verdict
+from harness.model.runs import RunResult, Verdict
 from harness.model.verdict import VerdictRecord
 from harness.model.verdict_schema import check_record
 from harness.rundir.directory import RunDirectory
@@ -39,7 +39,7 @@ def judge_run(directory: RunDirectory) -> VerdictRecord:
     HarnessError.
     """
     declaration = directory.declaration.read()
-    results = [result for result in directory.results() if declaration.declares(result)]
+    results = _declared_results(directory, declaration)
     proof = read_proof(directory, declaration)
     gap = why_not_compared(directory) if declaration.compared else ""
     record = decide(
@@ -57,6 +57,20 @@ def judge_run(directory: RunDirectory) -> VerdictRecord:
     check_record(record)
     directory.verdict.write(record)
     return record
+
+
+def _declared_results(directory: RunDirectory, declaration: Declaration) -> list[RunResult]:
+    """Return the results of what is declared. Raises HarnessError for one of another role than its arm plays."""
+    roles = {arm.name: arm.role for arm in declaration.arms}
+    found = [result for result in directory.results() if declaration.declares(result)]
+    for result in found:
+        if result.role is not roles[result.arm]:
+            raise HarnessError(
+                f"{directory.run(result.key).result.path} says that {result.arm} plays the role {result.role}, and "
+                f"run.json that it plays {roles[result.arm]}.",
+                f"Remove it, and run that cell again: {directory.resume_command}",
+            )
+    return found
 
 
 def read_proof(directory: RunDirectory, declaration: Declaration) -> Proof | None:
