@@ -8,6 +8,7 @@ from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.engine.sealing import check_results
 from harness.judge.decision import decide
+from harness.model.arms import Role
 from harness.model.declaration import Declaration
 from harness.model.proof import Proof
 from harness.model.rollout import RolloutOutcome
@@ -76,13 +77,17 @@ def _declared_results(directory: RunDirectory, declaration: Declaration) -> list
 def read_proof(directory: RunDirectory, declaration: Declaration) -> Proof | None:
     """Return what was proved of the candidate; None when nothing was.
 
-    A proof of another jar than the one that was declared is a HarnessError.
+    A proof of other jars than those that were declared is a HarnessError.
     """
     file = directory.proof(declaration.candidate).proof
     proof = file.read_if_exists()
     digests = {arm.build.jar_sha256 for arm in declaration.arms if arm.build.name == declaration.candidate}
+    base = declaration.arm(Role.BASE)
+    again = f"Have it proved again: {directory.resume_command}"
     if proof and proof.candidate not in digests:
-        raise HarnessError(f"{file.path} is about another jar ({proof.candidate}).", "Run `harness prove` again.")
+        raise HarnessError(f"{file.path} is about another jar ({proof.candidate}).", again)
+    if proof and base and proof.base != base.build.jar_sha256:
+        raise HarnessError(f"{file.path} compares the jar with another than base's ({proof.base}).", again)
     return proof
 
 
