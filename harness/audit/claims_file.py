@@ -7,7 +7,6 @@ an arm must show there and the log line that goes with it).
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 from harness.audit.question_tables import parse_ask
 from harness.audit.questions import LEVELS, Question
 from harness.base.errors import HarnessError
-from harness.base.toml import name, no_twins, only_keys, tables, text, texts
+from harness.base.toml import document_of, name, no_twins, only_keys, tables, text, texts
 from harness.model.arms import Role
 from harness.model.claims import Claim, Expected
 from harness.model.outcome_names import now_called
@@ -89,7 +88,7 @@ def load_claims(path: Path) -> ClaimSet:
 def parse_claims(content: bytes, where: str) -> ClaimSet:
     """Return the claims that a file's bytes hold; `where` names the file in errors, which are HarnessErrors."""
     try:
-        return _claim_set(tomllib.loads(content.decode("utf-8")))
+        return _claim_set(document_of(content))
     except ValueError as error:
         raise HarnessError(f"{where}: {error}.", "docs/builders.md describes the file.") from error
 
@@ -120,6 +119,8 @@ def _claim_set(document: Mapping[str, Any]) -> ClaimSet:
         raise ValueError(f"jar: {jar!r} is not a module that can be judged; it is one of {', '.join(_JARS)}")
     flag, default = _flag(document)
     claims = [(table, f"claim {number}") for number, table in enumerate(tables(document, "claim"), 1)]
+    if not claims:
+        raise ValueError("claim: there is none; write each as a [[claim]] table, or judge with `--claims none`")
     chains = tuple(_chain(table, where) for table, where in claims)
     no_twins([chain.claim for chain in chains], "claim id")
     judged = tuple(_claim(table, where, flag) for table, where in claims if "scenario" in table)
@@ -139,8 +140,8 @@ def _flag(document: Mapping[str, Any]) -> tuple[str, str]:
     if "flag" not in document and "flag_default" not in document:
         return "", ""
     default = document.get("flag_default")
-    if not isinstance(default, bool):
-        raise ValueError("flag_default: it goes with `flag` and is true or false")  # noqa: TRY004
+    if "flag" not in document or not isinstance(default, bool):
+        raise ValueError("flag_default: it goes with `flag` and is true or false")
     return text(document, "flag", ""), "true" if default else "false"
 
 
@@ -239,8 +240,9 @@ def _expected(table: Any, where: str, flag: str) -> dict[Role, Expected]:
     expected = {}
     for role in Role:
         if role in table:
+            written = text(table, role, where)
             try:
-                expected[role] = parse_expected(text(table, role, where))
+                expected[role] = parse_expected(written)
             except ValueError as error:
                 raise ValueError(f"{where}.{role}: {error}") from error
     return expected

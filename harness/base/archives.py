@@ -64,7 +64,8 @@ def _opened(path: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(path)
     except (OSError, zipfile.BadZipFile, NotImplementedError) as error:
-        raise HarnessError(f"{path} is not a jar: {error}.", "Check the path, and that the file is whole.") from error
+        why = getattr(error, "strerror", None) or error
+        raise HarnessError(f"{path} is not a jar: {why}.", "Check the path, and that the file is whole.") from error
 
 
 def _entry_problem(entry: zipfile.ZipInfo) -> str:

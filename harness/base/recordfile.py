@@ -44,6 +44,14 @@ class RecordFile(Generic[T]):
         """Whether there is such a file."""
         return self.path.is_file()
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is there and can be read; who makes it makes anew what is not."""
+        try:
+            return self.read_if_exists() is not None
+        except HarnessError:
+            return False
+
     def read(self) -> T:
         """Return the record. Raises HarnessError that names the file: it is absent, damaged, or of another schema."""
         if self.absent and not self.exists:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import lzma
 import shutil
 import tarfile
+import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
@@ -32,8 +33,11 @@ def unpack(archive: Path, into: Path, wanted: Wanted) -> tuple[PurePosixPath, ..
             _read_on(tar)
             return found
     except _BROKEN as error:
+        # Of what is none at all the library lists what every method of compression had to say.
+        why = "it begins as none does" if "\n" in str(error) else error
+        zipped = "It is a zip: unpack it, and name the folder." if zipfile.is_zipfile(archive) else ""
         raise HarnessError(
-            f"{archive} is not a whole tar archive: {error}.", "Download it again; compare its digest."
+            f"{archive} is not a whole tar archive: {why}.", zipped or "Download it again; compare its digest."
         ) from error
 
 

@@ -1,12 +1,25 @@
-"""TOML tables read strictly: what is wrong is a ValueError that names the place, the key and what is allowed there."""
+"""TOML files and tables read strictly: what is wrong is a ValueError that names the place, the key and what is allowed
+there.
+"""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from typing import Any
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
+
+
+def document_of(content: bytes) -> dict[str, Any]:
+    """Return what a file's bytes hold; the byte order mark that some editors put first is no part of it."""
+    try:
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"it is no text in UTF-8 (byte {error.start + 1}): save it as UTF-8") from error
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
 
 
 def only_keys(table: Mapping[str, Any], where: str, needed: tuple[str, ...], allowed: tuple[str, ...] = ()) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import signal
@@ -45,6 +46,7 @@ _DISTRIBUTION = "kafka-patch-harness"
 _INTERRUPTED = 130
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _END_WITHIN_SECONDS = 8.0
+_NO_ROOM = tuple(map(os.strerror, (errno.ENOSPC, errno.EDQUOT)))
 _AGAIN_SECONDS = 0.05
 
 app = typer.Typer(
@@ -149,6 +151,9 @@ def _tell(error: Exception) -> int:
     """Say an error in one sentence; a fault of the harness also has its traceback kept where it can be sent from."""
     if isinstance(error, HarnessError):
         _print_error("error", error.message, error.hint)
+    elif isinstance(error, OSError) and any(each in str(error) for each in _NO_ROOM):  # shutil's have but the words
+        places = "of the run directory, of the cache (XDG_CACHE_HOME) and of temporary files (TMPDIR)"
+        _print_error("error", "A disk is full.", f"Free some room on those {places}. {how_to_go_on()}".rstrip())
     else:
         kept = f"This is a fault of the harness; its traceback is in {_keep_traceback()}."
         _print_error("internal error", f"{type(error).__name__}: {error}"[:500], kept)

@@ -139,7 +139,8 @@ def new_run_dir(out: Path | None, command: str) -> Path:
     if out.exists() and (not out.is_dir() or any(path.name != MARKER for path in out.iterdir())):
         resume = _resume_command(out)
         go_on = f", or go on with this one: {resume}" if resume else ""
-        raise HarnessError(f"The folder {out} is not empty.", f"Name another by --out{go_on}.")
+        is_what = "The folder {} is not empty" if out.is_dir() else "{} is there already, and no folder"
+        raise HarnessError(f"{is_what.format(out)}.", f"Name another by --out{go_on}.")
     return folder_to_write_in(out)
 
 
@@ -177,9 +178,18 @@ def work_dir(run_dir: Path, out: Path | None) -> Path:
         begin(run_dir)
         return run_dir
     with owned(run_dir):
-        shutil.copytree(run_dir, new_run_dir(out, "copy"), dirs_exist_ok=True, ignore=shutil.ignore_patterns(MARKER))
+        _copy(run_dir, new_run_dir(out, "copy"))
     begin(out)
     return out
+
+
+def _copy(run_dir: Path, out: Path) -> None:
+    """Copy a run directory, whole or not at all."""
+    try:
+        shutil.copytree(run_dir, out, dirs_exist_ok=True, ignore=shutil.ignore_patterns(MARKER))
+    except BaseException:
+        shutil.rmtree(out)
+        raise
 
 
 def refuse_rollout(run_dir: Path, hint: str = "") -> None:
@@ -204,9 +214,9 @@ def fresh_run_dir(out: Path | None, command: str, request: Request | None = None
     """Make a run directory; one that no other stage could go on from goes away again when the command fails."""
     folder = new_run_dir(out, command)
     begin(folder)
-    if request:
-        RunDirectory(folder).request.write(request)
     try:
+        if request:
+            RunDirectory(folder).request.write(request)
         yield folder
     except BaseException as error:
         if not RunDirectory(folder).declaration.exists and not (isinstance(error, HarnessError) and error.keeps):

@@ -234,10 +234,11 @@ def load_overlay(path: Path, arm_keys: frozenset[str]) -> dict[str, str]:
     that the cluster or the arms own, or when the file cannot be read.
     """
     try:
-        overlay = parse_properties(path.read_text(encoding="utf-8"))
+        overlay = parse_properties(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
         raise HarnessError(
-            f"--config {path} cannot be read as a properties file: {error}.", "Give key=value lines in UTF-8."
+            f"--config {path} cannot be read as a properties file: {why}.", "Give key=value lines in UTF-8."
         ) from error
     owned = sorted(key for key in overlay if key in OWNED_KEYS | arm_keys)
     if owned:

@@ -98,7 +98,9 @@ def decide(
         schema=SCHEMA,
         verdict=verdict,
         sentence=sentences.headline(verdict, rests_on(verdict, reasons), declaration, rows, changed, shown),
-        against=sentences.against(verdict, declaration, rows, coverage, _worse_in(reasons)),
+        against=sentences.against(
+            verdict, declaration, rows, coverage, _worse_in(reasons), is_blocked=any(map(is_blocker, reasons))
+        ),
         reasons=reasons,
         kafka_version=declaration.kafka_version,
         started_at=declaration.started_at,

@@ -129,7 +129,7 @@ def _with_candidate(arm: Arm | None) -> str:
 def effect(declaration: Declaration, name: str, claim: Claim | None, ruling: Ruling) -> str:
     """Return what base and on mean together in the scenario `name`."""
     base, on = _name(declaration, ruling.control), _name(declaration, Role.ON)
-    return _effect(name, claim.id if claim else "", ruling, base, on)
+    return _effect(name, claim, ruling, base, on)
 
 
 def nothing_discriminates(declaration: Declaration) -> str:
@@ -188,8 +188,8 @@ def claim_without_flag(claim: Claim, flag_key: str) -> str:
     return f"The claim {claim.id} is about the flag switched off, but the candidate does not have the flag {flag_key}."
 
 
-def _effect(name: str, claim: str, ruling: Ruling, base: str, on: str) -> str:
-    control = ruling.control_cell
+def _effect(name: str, stated: Claim | None, ruling: Ruling, base: str, on: str) -> str:
+    control, claim = ruling.control_cell, stated.id if stated else ""
     base_does, on_does = f"{base} {_verb(control)}", f"{on} {_verb(ruling.on)}"
     why_base, why_on = _because(control), _because(ruling.on)
     match ruling.effect:
@@ -212,7 +212,7 @@ def _effect(name: str, claim: str, ruling: Ruling, base: str, on: str) -> str:
         case Effect.BLIND:
             return f"{name}: {base_does} where the claim {claim} says that it fails, so a pass on {on} proves nothing."
         case Effect.CONTROL_UNDECIDED:
-            return f"{name}: the control is undecided: {base_does}{why_base}; {on_does}."
+            return f"{name}: the control is undecided: {base_does}{why_base}{_otherwise(stated, control)}; {on_does}."
         case Effect.CANDIDATE_UNDECIDED:
             return f"{name}: the candidate is undecided: {on_does}{why_on}."
         case Effect.NOT_RUN:
@@ -220,6 +220,13 @@ def _effect(name: str, claim: str, ruling: Ruling, base: str, on: str) -> str:
             return f"{name}: {base_does} and {on_does}{_because(lost)}."
         case _:
             assert_never(ruling.effect)
+
+
+def _otherwise(claim: Claim | None, control: CellOutcome) -> str:
+    """Return what a claim says of a control that failed otherwise, or where it was to pass; else nothing."""
+    said = claim.expected.get(Role.BASE) if claim else None
+    differs = control.state is CellState.FAILED and said is not None and str(said) != str(control)
+    return f", where the claim {claim.id} says {said}" if claim and differs else ""
 
 
 def flag(declaration: Declaration, name: str, ruling: Ruling) -> str:
@@ -299,13 +306,18 @@ def against(
     rows: Rows,
     coverage: Coverage | None = None,
     worse_in: Collection[str] = (),
+    *,
+    is_blocked: bool = False,
 ) -> str:
-    """Return the strongest reason against the verdict; `worse_in` are scenarios whose logs or figures are worse."""
+    """Return the strongest reason against the verdict; `worse_in` are scenarios whose logs or figures are worse.
+
+    `is_blocked` says that something holds the candidate back whatever its scenarios show.
+    """
     match verdict:
         case Verdict.SHIP:
             return unreached(coverage) or _against_shipping(declaration, rows)
         case Verdict.HOLD:
-            return _for_the_candidate(declaration, rows, worse_in)
+            return _for_the_candidate(declaration, rows, worse_in, is_blocked=is_blocked)
         case Verdict.INCONCLUSIVE:
             return _what_was_decided(rows)
         case _:
@@ -325,11 +337,12 @@ def _against_shipping(declaration: Declaration, rows: Rows) -> str:
     return _confidence(declaration.repeats) + no_evidence
 
 
-def _for_the_candidate(declaration: Declaration, rows: Rows, worse_in: Collection[str]) -> str:
+def _for_the_candidate(declaration: Declaration, rows: Rows, worse_in: Collection[str], *, is_blocked: bool) -> str:
     good = [name for name, ruling in rows if ruling.verdict is Verdict.SHIP and name not in worse_in]
     passed = f"Nothing speaks against the candidate in {_list(good)}." if good else ""
     once = "Each scenario ran once per arm, so a single unlucky run would look the same."
-    is_chance = declaration.repeats == 1 and not worse_in  # what is worse there was held against many runs
+    # What the jar is shows without a run; what its logs and figures are worse by was held against many.
+    is_chance = declaration.repeats == 1 and not is_blocked
     return f"{passed} {once if is_chance else ''}".strip() or "None: no scenario speaks for it."
 
 

@@ -19,6 +19,7 @@ _TIMEOUT_SECONDS = {"ls-remote": 60, "fetch": 900}  # the latter for all of Kafk
 _QUIETLY = ("--quiet", "--no-tags")
 _EVERYTHING = ("+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*")
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
+_HOST_ALONE = re.compile(r"[a-z+]+://[^/]*")
 _VERSION = re.compile(r"^version\s*=\s*(\S+)\s*$", re.MULTILINE)
 
 
@@ -49,8 +50,10 @@ class GitSource:
 def url_and_ref(git: str) -> tuple[str, str]:
     """Return the two parts of --git URL@REF. Raises HarnessError."""
     url, _, ref = git.rpartition("@")
-    if not url or not ref:
-        raise HarnessError(f"{git} names no ref.", "Write URL@REF, such as /src/kafka@3.9.1.")
+    # The one @ of `git@host:kafka` and of `https://me@host/kafka` is of the address: no ref holds a colon, and no
+    # address ends with its host.
+    if not url or not ref or ":" in ref or _HOST_ALONE.fullmatch(url):
+        raise HarnessError(f"{_without_password(git)} names no ref.", "Write URL@REF, such as /src/kafka@3.9.1.")
     return url, ref
 
 
@@ -139,4 +142,4 @@ def _remote_environment(into: Path | None) -> Mapping[str, str]:
 
 
 def _without_password(text: str) -> str:
-    return re.sub(r"(?<=://)[^/@\s]+@", "", text)
+    return re.sub(r"(?<=://)[^/\s]+@", "", text)

@@ -45,6 +45,10 @@ class Declaration:
     cpu_seconds: Mapping[str, float] = field(default_factory=dict)
     kind: CandidateKind = CandidateKind.SERIES
 
+    def __post_init__(self) -> None:
+        if self.repeats < 1:
+            raise HarnessError(f"{self.repeats} repeats are declared.")
+
     def arm(self, role: Role) -> Arm | None:
         """Return the arm that plays `role`, or None; two arms in one role are a HarnessError."""
         arms = [arm for arm in self.arms if arm.role is role]

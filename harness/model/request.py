@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from harness.base.errors import HarnessError
 from harness.model.options import option
 from harness.model.proof import TestScope
 from harness.model.setup import NodeRuntime, Profile
@@ -14,6 +16,8 @@ from harness.model.setup import NodeRuntime, Profile
 NO_CLAIMS = "none"
 NO_SERIES = "none"
 DEFAULT_KAFKA = "3.9.1"
+# Who logs in by an address: `https://token@host/kafka@ref`, `ssh://me:secret@host/kafka`. A name alone is none for ssh.
+_LOGIN = re.compile(r"https?://[^@]*@.*@|[a-z+]+://[^/@]*:[^/@]*@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,5 +129,10 @@ def _short(path: Path) -> Path:
 
 
 def _located_git(git: str) -> str:
+    if _LOGIN.match(git):
+        raise HarnessError(
+            "The address that --git or --base-git names holds a login, which would stand in the run directory.",
+            "Leave it out, and have git know it: a credential helper, ~/.netrc, or ssh.",
+        )
     url, at, ref = git.rpartition("@")
     return f"{Path(url).absolute()}@{ref}" if at and url and Path(url).is_dir() else git

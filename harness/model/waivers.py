@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.base.errors import HarnessError
+from harness.base.toml import document_of
 from harness.model.outcome_names import now_called
 from harness.model.verdict import CellState
 
@@ -70,8 +70,7 @@ def load_waivers(path: Path, rules: Collection[str] | None = None) -> tuple[Waiv
 def parse_waivers(content: bytes, where: str, rules: Collection[str] | None = None) -> tuple[Waiver, ...]:
     """Return the waivers that a file's bytes hold; `where` names the file in errors, which are HarnessErrors."""
     try:
-        document = tomllib.loads(content.decode("utf-8"))
-        return tuple(_waivers(document, rules))
+        return tuple(_waivers(document_of(content), rules))
     except ValueError as error:
         raise HarnessError(f"{where}: {error}.", "docs/drop-in.md and docs/operators.md describe the file.") from error
 

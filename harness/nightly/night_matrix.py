@@ -6,7 +6,6 @@ import hashlib
 import itertools
 import json
 import os
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ import jsonschema
 
 from harness.base.errors import HarnessError
 from harness.base.paths import data_root
+from harness.base.toml import document_of
 from harness.model.proof import TestScope
 from harness.model.request import NO_CLAIMS, Request
 from harness.model.setup import Profile
@@ -55,7 +55,7 @@ def load_matrix(path: Path, environment: Mapping[str, str] = os.environ) -> Matr
             f"The matrix {path} cannot be read: {error.strerror}.", "Name another by --matrix."
         ) from error
     try:
-        document = tomllib.loads(content.decode("utf-8"))
+        document = document_of(content)
         _check(document)
         found = expand(document, path.parent, environment)
     except ValueError as error:

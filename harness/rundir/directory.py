@@ -60,13 +60,21 @@ class RunDirectory:
     @property
     def request(self) -> RecordFile[Request]:
         """The options as they were given: by them a build that was cut short is begun again."""
-        return RecordFile(self.path / "request.json", Request, absent=lambda: self._no_run_directory("request.json"))
+        return RecordFile(
+            self.path / "request.json",
+            Request,
+            absent=lambda: self._no_run_directory("request.json"),
+            remedy=f"It has the options as they were given: begin anew with `{self.command}`.",
+        )
 
     @property
     def setup(self) -> RecordFile[Setup]:
         """How the jar is proved and the nodes of every run are set up."""
         return RecordFile(
-            self.path / "setup.json", Setup, absent=lambda: HarnessError(f"{self.path} has no setup.json.", _BEGIN)
+            self.path / "setup.json",
+            Setup,
+            absent=lambda: HarnessError(f"{self.path} has no setup.json.", _BEGIN),
+            remedy=self._build_again("it and run.json"),
         )
 
     @property
@@ -77,6 +85,7 @@ class RunDirectory:
             Declaration,
             schema=declaration.SCHEMA,
             absent=lambda: self._no_run_directory("run.json"),
+            remedy=self._build_again("it"),
         )
 
     @property
@@ -237,6 +246,10 @@ class RunDirectory:
 
     def _not_judged(self, lacks: str) -> HarnessError:
         return HarnessError(f"{self.path} has no {lacks}.", f"Judge it first: harness judge {self.path}")
+
+    def _build_again(self, remove: str) -> str:
+        """How to have again what the build writes."""
+        return f"Remove {remove}, and have it built again: {self.resume_command}" if self.request.exists else _BEGIN
 
     def _no_run_directory(self, lacks: str) -> HarnessError:
         begun = lacks != "request.json" and self.request.exists

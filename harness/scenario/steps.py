@@ -170,6 +170,15 @@ def describe_step(step: Step, settings: Settings) -> tuple[str, str]:
             return "measure", f"“{name}” for {lasts:g} s: no clients, no looks"
 
 
+def named_expectations(steps: Sequence[Step]) -> Iterator[str]:
+    """Yield the name of every expectation, those of a conditional stretch too."""
+    for step in steps:
+        if isinstance(step, Expect):
+            yield step.named
+        if isinstance(step, OnlyIf):
+            yield from named_expectations(step.steps)
+
+
 def described(steps: Sequence[Step], settings: Settings) -> Iterator[tuple[str, str]]:
     """Yield kind and description of every step, those of a conditional stretch behind its condition."""
     for step in steps:

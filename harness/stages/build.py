@@ -23,8 +23,10 @@ from harness.model.sides import Sides
 from harness.model.waivers import load_waivers
 from harness.rollout.rehearsals import KINDS, rehearsals_of
 from harness.rundir.directory import RunDirectory
+from harness.scenario.registry import load_all
 from harness.stages.arm_kafka import kafka_of
 from harness.stages.candidate_kind import recognised
+from harness.stages.claimed_scenarios import check_claimed_scenarios
 from harness.stages.inputs import Inputs, read_inputs, what_lacks
 from harness.stages.preflight import check_host, check_sides
 from harness.stages.resume import describe_java
@@ -43,6 +45,8 @@ def build(run_dir: Path, toolbox: Toolbox, reporter: Reporter, *, nodes: bool = 
     check_host(request, run_dir, toolbox)
     inputs = read_inputs(request, toolbox)
     is_roll = directory.roll_plan.exists
+    if not is_roll:  # its rehearsals are no scenarios
+        check_claimed_scenarios(inputs.claims.claims, load_all(request.scenario_folders), inputs.setup.claims)
     modes = {Mode.KRAFT} if is_roll else {each.topology.mode for each in inputs.scenarios}
     check_sides(inputs.sides, request.arms, toolbox, is_roll=is_roll, modes=modes if nodes else ())
     if nodes and inputs.passed_over:

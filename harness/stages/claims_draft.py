@@ -32,7 +32,7 @@ from harness.proof.dropin.class_changes import (
 from harness.proof.dropin.class_diff import UNCERTAIN
 from harness.scenario.plan import Scenario
 from harness.scenario.registry import load_all
-from harness.scenario.steps import Expect
+from harness.scenario.steps import named_expectations
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
 
@@ -119,7 +119,7 @@ def choices(scenarios: Sequence[Scenario]) -> list[ScenarioChoice]:
 
 
 def _expectations(scenario: Scenario) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(step.named for step in scenario.plan().everything if isinstance(step, Expect)))
+    return tuple(dict.fromkeys(named_expectations(scenario.plan().everything)))
 
 
 def _unpatched(kafka: Distribution, version: str, toolbox: Toolbox, reporter: Reporter) -> list[tuple[str, Path]]:

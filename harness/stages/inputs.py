@@ -63,7 +63,7 @@ def read_inputs(request: Request, toolbox: Toolbox) -> Inputs:
         elif side.series and _is_patched(side):
             series_folder(side.version, side.series)
     claims, setup = _claims_and_setup(request, file)
-    scenarios, passed_over = _scenarios(request, claims, sides)
+    scenarios, passed_over = _scenarios(request, claims, sides, own=not setup.series)
     suspected = _suspected(request, setup, candidate.version)
     found = Inputs(sides, claims, scenarios, setup, _kind(request, candidate), suspected, passed_over)
     return _with_claims_of_suite(found, request)
@@ -104,7 +104,7 @@ def _check_duration(option: str, duration: str) -> None:
 def of_series(inputs: Inputs, request: Request, series: Path) -> Inputs:
     """Return the inputs of a given jar that turned out to be of the series in a folder. Raises HarnessError."""
     claims, setup = _claims_and_setup(request, series / "claims.toml")
-    scenarios, _ = _scenarios(request, claims, inputs.sides)
+    scenarios, _ = _scenarios(request, claims, inputs.sides, own=False)
     found = replace(inputs, claims=claims, scenarios=scenarios, setup=setup, kind=CandidateKind.SERIES, suspected=())
     return _with_claims_of_suite(found, request)
 
@@ -116,11 +116,12 @@ def _with_claims_of_suite(inputs: Inputs, request: Request) -> Inputs:
     """
     if request.scenarios:
         return inputs
-    known, suite = load_all(request.scenario_folders), _suite(request, inputs.claims)
+    known = load_all(request.scenario_folders)
+    here = {*(each.name for each in inputs.scenarios), *inputs.passed_over}
     elsewhere = {
         claim.id: known[claim.scenario].suites[0]
         for claim in inputs.claims.claims
-        if claim.scenario in known and suite not in known[claim.scenario].suites
+        if claim.scenario in known and claim.scenario not in here
     }
     asked = tuple(claim for claim in inputs.claims.claims if claim.id not in elsewhere)
     return replace(inputs, claims=replace(inputs.claims, claims=asked), claims_elsewhere=elsewhere)
@@ -130,14 +131,19 @@ def _suite(request: Request, claims: ClaimSet) -> str:
     return request.suite or ("bootstrap" if claims.claims else "standard")
 
 
-def _scenarios(request: Request, claims: ClaimSet, sides: Sides) -> tuple[tuple[Scenario, ...], tuple[str, ...]]:
+def _scenarios(
+    request: Request, claims: ClaimSet, sides: Sides, *, own: bool
+) -> tuple[tuple[Scenario, ...], tuple[str, ...]]:
     """Return what is asked, and the names of what a suite has beside it for another mode than that of these Kafkas.
 
-    By default that is, of claims, what they are about, and without any whether anything is worse. What is named, a
-    suite of one mode, and one of which nothing could be asked come back whole: they are refused with the mode's name.
+    By default that is, of claims, what they are about, and without any whether anything is worse. Claims of somebody's
+    `own` may be about any scenario; those of a series say where each is asked. What is named, a suite of one mode, and
+    one of which nothing could be asked come back whole: they are refused with the mode's name.
     """
     known, suite = load_all(request.scenario_folders), _suite(request, claims)
-    wanted = tuple(select(known, request.scenarios, suite, request.seeds))
+    claimed = claims.claims if own and not (request.suite or request.scenarios) else ()
+    about = {claim.scenario: known[claim.scenario] for claim in claimed if claim.scenario in known}
+    wanted = (*({each.name: each for each in select(known, request.scenarios, suite, request.seeds)} | about).values(),)
     if request.scenarios or len({each.topology.mode for each in wanted}) < len(Mode):
         return wanted, ()
     modes = set(line_of(sides.base.version).modes) & set(line_of(sides.candidate.version).modes)

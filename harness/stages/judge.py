@@ -8,10 +8,11 @@ from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.engine.sealing import check_results
 from harness.judge.decision import decide
+from harness.model.arms import Role
 from harness.model.declaration import Declaration
 from harness.model.proof import Proof
 from harness.model.rollout import RolloutOutcome
-from harness.model.runs import Verdict
+from harness.model.runs import RunResult, Verdict
 from harness.model.verdict import VerdictRecord
 from harness.model.verdict_schema import check_record
 from harness.rundir.directory import RunDirectory
@@ -39,7 +40,7 @@ def judge_run(directory: RunDirectory) -> VerdictRecord:
     HarnessError.
     """
     declaration = directory.declaration.read()
-    results = [result for result in directory.results() if declaration.declares(result)]
+    results = _declared_results(directory, declaration)
     proof = read_proof(directory, declaration)
     gap = why_not_compared(directory) if declaration.compared else ""
     record = decide(
@@ -59,16 +60,34 @@ def judge_run(directory: RunDirectory) -> VerdictRecord:
     return record
 
 
+def _declared_results(directory: RunDirectory, declaration: Declaration) -> list[RunResult]:
+    """Return the results of what is declared. Raises HarnessError for one of another role than its arm plays."""
+    roles = {arm.name: arm.role for arm in declaration.arms}
+    found = [result for result in directory.results() if declaration.declares(result)]
+    for result in found:
+        if result.role is not roles[result.arm]:
+            raise HarnessError(
+                f"{directory.run(result.key).result.path} says that {result.arm} plays the role {result.role}, and "
+                f"run.json that it plays {roles[result.arm]}.",
+                f"Remove it, and run that cell again: {directory.resume_command}",
+            )
+    return found
+
+
 def read_proof(directory: RunDirectory, declaration: Declaration) -> Proof | None:
     """Return what was proved of the candidate; None when nothing was.
 
-    A proof of another jar than the one that was declared is a HarnessError.
+    A proof of other jars than those that were declared is a HarnessError.
     """
     file = directory.proof(declaration.candidate).proof
     proof = file.read_if_exists()
     digests = {arm.build.jar_sha256 for arm in declaration.arms if arm.build.name == declaration.candidate}
+    base = declaration.arm(Role.BASE)
+    again = f"Have it proved again: {directory.resume_command}"
     if proof and proof.candidate not in digests:
-        raise HarnessError(f"{file.path} is about another jar ({proof.candidate}).", "Run `harness prove` again.")
+        raise HarnessError(f"{file.path} is about another jar ({proof.candidate}).", again)
+    if proof and base and proof.base != base.build.jar_sha256:
+        raise HarnessError(f"{file.path} compares the jar with another than base's ({proof.base}).", again)
     return proof
 
 

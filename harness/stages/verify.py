@@ -46,10 +46,10 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     if not directory.declaration.exists:
         build(run_dir, toolbox, reporter)
     known = directory.proof(directory.declaration.read().candidate)
-    if has_candidate(run_dir) and not known.proof.exists:
+    if has_candidate(run_dir) and not is_proved(directory):
         prove(run_dir, toolbox, reporter)
     run_stage.run(run_dir, toolbox, reporter)
-    if directory.request.read().coverage and not known.coverage.exists:
+    if directory.request.read().coverage and not known.coverage.is_whole:
         coverage(run_dir, toolbox, reporter)
     compare_logs(run_dir, toolbox, reporter)
     compare_kafkas(directory, toolbox, reporter)
@@ -62,6 +62,14 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     else:
         print_expectations(reporter.console, met_cells(declaration, record), page)
     return verdict
+
+
+def is_proved(directory: RunDirectory) -> bool:
+    """Return whether the proof of what is declared is there; a damaged one, or that of another jar, is none."""
+    try:
+        return judge_stage.read_proof(directory, directory.declaration.read()) is not None
+    except HarnessError:
+        return False
 
 
 def exit_code(run_dir: Path, verdict: Verdict) -> int:

@@ -184,6 +184,13 @@ def test_a_side_that_cannot_be_is_a_sentence_before_anything_is_downloaded(harne
     assert not [*tmp_path.glob("out/*")]
 
 
+def test_a_distribution_that_is_no_tar_archive_is_one_sentence_and_a_zip_has_its_remedy(harness, tmp_path):
+    jar(tmp_path / "kafka.zip")
+    (tmp_path / "empty.tgz").touch()
+    assert "It is a zip: unpack it, and name the folder." in harness("verify", "--dist", "kafka.zip")
+    assert "empty.tgz is not a whole tar archive: it begins as none does." in harness("verify", "--dist", "empty.tgz")
+
+
 def test_a_rollout_of_a_kafka_onto_itself_is_refused_before_anything_is_made(harness, tmp_path):
     whole_kafka(tmp_path / "whole")
     for words in (("--base-kafka", "3.9.1", "--kafka", "3.9.1"), ("--base-dist", "whole", "--dist", "whole")):
@@ -313,7 +320,7 @@ def test_a_verdict_that_is_cut_is_reported_and_how_to_have_it_again(harness, tmp
 
 def test_a_file_in_the_way_of_a_run_directory_is_reported(harness, tmp_path):
     (tmp_path / "file").touch()
-    assert "The folder file is not empty" in harness("verify", "--out", "file")
+    assert "file is there already, and no folder" in harness("verify", "--out", "file")
 
 
 def test_a_wrong_arm_is_reported_with_those_that_there_are():

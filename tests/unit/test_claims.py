@@ -303,3 +303,23 @@ def test_a_limit_is_a_figure_with_the_most_that_it_may_be(limits, complaint):
     limited = GOOD.replace('id = "one"', f'id = "one"\nlimits = {limits}')
     with pytest.raises(HarnessError, match=f"^here: .*{complaint}"):
         parse_claims(limited.encode(), "here")
+
+
+@pytest.mark.parametrize("content", [b"\xef\xbb\xbf" + GOOD.encode(), GOOD.replace("\n", "\r\n").encode()])
+def test_a_file_saved_by_another_systems_editor_is_the_same(content):
+    assert parse_claims(content, "here") == parse_claims(GOOD.encode(), "here")
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (GOOD.encode("utf-16"), r"no text in UTF-8 \(byte 1\): save it as UTF-8"),
+        (b"a=" + b"[" * 5000 + b"]" * 5000, "nested too deeply"),
+        (b'jar = "kafka-raft"\nclaim = []', "there is none; write each as a"),
+        (GOOD.replace('flag = "some.key"\n', "").encode(), "flag_default: it goes with `flag`"),
+        (GOOD.replace('on = "PASSED"', "on = true").encode(), r"here: claim 1, expect, on: it is a text"),
+    ],
+)
+def test_what_no_claims_can_be_read_from_is_refused_with_the_reason(content, problem):
+    with pytest.raises(HarnessError, match=problem):
+        parse_claims(content, "here")

@@ -1,6 +1,8 @@
 """The command line as a user meets it: sentences instead of tracebacks, exit codes that can be relied on."""
 
+import errno
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -132,6 +134,28 @@ def test_a_fault_of_the_harness_is_one_sentence_and_keeps_its_traceback(harness,
     assert code == 2
     assert "internal error: ZeroDivisionError" in err
     assert "ZeroDivisionError" in next(tmp_path.glob("kafka-patch-harness-error-*")).read_text()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.ENOSPC, "No space left on device"),
+        shutil.Error([("a", "b", "[Errno 28] No space left on device")]),
+    ],
+)
+def test_a_full_disk_is_no_fault_of_the_harness_and_nothing_half_written_is_left(harness, monkeypatch, tmp_path, error):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("harness.base.recordfile.write_text", fail)
+    monkeypatch.setattr("shutil.copytree", fail)
+    (tmp_path / "run").mkdir()
+    declared = '{"schema": 2, "kafka_version": "", "arms": [], "scenarios": [], "repeats": 1}'
+    (tmp_path / "run" / "run.json").write_text(declared)
+    for words in (("verify",), ("judge", "run", "--out", "copy")):
+        code, _, err = harness(*words)
+        assert (code, "error: A disk is full." in err, "internal" in err) == (2, True, False)
+    assert not [*tmp_path.glob("out/*"), *tmp_path.glob("copy")]
 
 
 def test_a_command_sweeps_what_a_killed_one_left_and_keeps_what_another_holds(harness, monkeypatch, tmp_path):

@@ -13,6 +13,7 @@ from harness.judge.costs.held_back import MOST_HELD_BACK_PERCENT
 from harness.judge.costs.limits import limit_of, parse_limits, shipped_limits
 from harness.judge.decision import decide
 from harness.model.arms import Role
+from harness.model.claims import Expected
 from harness.model.costs import CostLimit
 from harness.model.runs import Outcome, RunResult, Verdict
 from harness.model.verdict import ClaimStatus, ReasonSource
@@ -296,6 +297,13 @@ def test_a_figure_that_a_claim_limits_and_nobody_measured_is_a_gap():
     assert record.verdict is Verdict.INCONCLUSIVE
     words = "no run measured observer_recovers_seconds by which a build can be judged, and follows-moved-voters limits"
     assert words in rests(record)[0]
+
+
+def test_a_claim_that_a_run_fails_is_no_less_limited():
+    leaves = {Role.BASE: Expected(*R[:2]), Role.ON: Expected(*R[:2])}
+    claim = replace(LIMITED, id="leaves", expected=leaves, limits={"leaderless_seconds": 3.0})
+    record = decide(declare("turn2", claims=(claim,)), ran("turn2", R, R, R), SOUND)
+    assert "no run measured leaderless_seconds" in rests(record)[0]
 
 
 @pytest.mark.parametrize(

@@ -26,10 +26,11 @@ from harness.judge.decision import decide as decide_all
 from harness.model.arms import Role
 from harness.model.candidate_kind import CandidateKind
 from harness.model.claims import Claim, Expected
-from harness.model.proof import ChangedMethod, Coverage, ReachedMethod
+from harness.model.proof import ChangedMethod, Coverage, Difference, ReachedMethod, Severity
 from harness.model.runs import Outcome, RunResult, Verdict
 from harness.model.verdict import CellState, ReasonSource
 
+OTHERWISE = (Outcome.FAILED, "leader_exists", "none in 15 s")
 GIVEN = (ARMS[0], *(replace(arm, build=replace(PATCHED, builder="given")) for arm in ARMS[1:]))
 
 
@@ -107,6 +108,12 @@ def test_a_ship_that_leaves_a_defect_names_where_both_fail():
             (FIX,),
             "turn2: stock passes where the claim follows-moved-voters says that it fails, so a pass on patched-on "
             "proves nothing.",
+        ),
+        (
+            (OTHERWISE, OTHERWISE, H),
+            (FIX,),
+            "turn2: the control is undecided: stock fails leader_exists (none in 15 s), where the claim "
+            "follows-moved-voters says FAILED(observer_recovers); patched-on passes.",
         ),
         ((BROKEN, H, H), (), "turn2: the control is undecided: stock is BROKEN (port taken); patched-on passes."),
         (
@@ -362,6 +369,12 @@ def test_for_a_candidate_that_is_held_back_speaks_what_went_well_and_how_often_i
         ran("turn2", [H] * 3, [H] * 3, [R] * 3) + ran("turn1", [H] * 3, [H] * 3, [H] * 3),
     )
     assert both.against == "Nothing speaks against the candidate in turn1."
+
+
+def test_what_holds_a_jar_back_without_a_run_is_no_bad_luck_of_one():
+    lacking = Difference("class-missing", Severity.FAIL, "X", "X is gone")
+    record = decide(declare("turn2"), ran("turn2", R, R, H), replace(SOUND, differences=(lacking,)))
+    assert (record.verdict, record.against) == (Verdict.HOLD, "Nothing speaks against the candidate in turn2.")
 
 
 def test_against_an_inconclusive_verdict_speaks_what_was_decided():

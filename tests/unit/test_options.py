@@ -108,3 +108,29 @@ def test_a_request_that_says_nothing_has_no_words():
 def test_a_value_that_is_none_of_its_options_is_named(words):
     with pytest.raises(HarnessError, match=f"^{words[0][:6]}.* is not an option's value"):
         record_of(Request, words)
+
+
+@pytest.mark.parametrize("option", ["git", "base_git"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://me:secret@git.example.org/kafka@trunk",
+        "https://me:secret@git.example.org/kafka",
+        "https://me:sec@secret@git.example.org/kafka@trunk",
+        "https://me:sec/secret@git.example.org/kafka@trunk",
+        "https://secret@git.example.org/kafka@trunk",
+        "ssh://me:secret@git.example.org/kafka@trunk",
+    ],
+)
+def test_an_address_with_a_login_is_refused_before_anything_is_written_and_not_repeated(option, address):
+    with pytest.raises(HarnessError, match="holds a login") as caught:
+        located(replace(Request(), **{option: address}))
+    assert "secret" not in f"{caught.value} {caught.value.hint}"
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["https://git.example.org:8443/kafka@3.9.1", "ssh://git@git.example.org/kafka@3.9.1", "git@a.org:kafka@trunk"],
+)
+def test_an_address_without_a_login_is_kept(address):
+    assert located(Request(git=address)).git == address

@@ -228,8 +228,9 @@ def test_a_line_is_asked_only_for_a_mode_in_which_its_nodes_are_started():
         check_mode(line_of("2.8.2"), Mode.KRAFT)
     with pytest.raises(
         HarnessError, match=r"4\.0 cannot be run in mode zookeeper: the harness starts them in mode kraft"
-    ):
+    ) as caught:
         check_mode(line_of("4.0.2"), Mode.ZOOKEEPER)
+    assert "Name a Kafka of a line that has mode zookeeper" in caught.value.hint
 
 
 def test_a_verification_of_a_line_whose_nodes_are_not_started_is_refused_before_anything_is_made(

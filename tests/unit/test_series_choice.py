@@ -137,3 +137,16 @@ def test_a_claim_about_a_scenario_of_another_suite_is_asked_there_and_named_here
 def test_where_scenarios_are_named_what_is_left_out_stays_a_gap():
     inputs = read_inputs(Request(scenarios=("turn2",)), local_toolbox())
     assert (len(inputs.claims.claims), inputs.claims_elsewhere) == (5, {})
+
+
+@pytest.mark.parametrize(("suite", "asked"), [("", {"mine"}), ("bootstrap", set())])
+def test_a_claim_of_ones_own_is_asked_whichever_suite_its_scenario_is_of(tmp_path, suite, asked):
+    file = tmp_path / "claims.toml"
+    file.write_text(
+        'jar = "kafka-raft"\n[[claim]]\nid = "mine"\nsays = "It does."\nsource = "here"\nscenario = "leader-loss"\n'
+        '[claim.expect]\nbase = "FAILED(observer_follows)"\non = "PASSED"\n'
+    )
+    inputs = read_inputs(Request(claims=str(file), suite=suite), local_toolbox())
+    assert {claim.id for claim in inputs.claims.claims} == asked
+    assert {"turn2"} | ({"leader-loss"} if asked else set()) <= {scenario.name for scenario in inputs.scenarios}
+    assert [*inputs.claims_elsewhere] == ([] if asked else ["mine"])

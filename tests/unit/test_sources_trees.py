@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from harness.base import archives
 from harness.base.errors import HarnessError
-from harness.kafka.git import GitSource, choose_ref, close_refs, parse_refs
+from harness.kafka.git import GitSource, choose_ref, close_refs, parse_refs, url_and_ref
 from harness.kafka.maven import MavenSources, lay_out_generated, place_of
 
 quickly = settings(deadline=None, max_examples=40)  # a busy machine is no failure
@@ -218,3 +218,15 @@ def test_any_listing_can_be_read(listing):
 
 def test_close_names_are_tags_and_branches_only():
     assert close_refs("3.9.2", {"HEAD": "1", "refs/pull/3.9.2": "2", "refs/tags/3.9.1": "3"}) == ["3.9.1"]
+
+
+@pytest.mark.parametrize("address", ["git@example.org:apache/kafka", "https://secret@example.org/kafka", "kafka", "@x"])
+def test_an_address_whose_only_at_sign_is_its_own_names_no_ref(address):
+    with pytest.raises(HarnessError, match="names no ref") as caught:
+        url_and_ref(address)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["git@example.org:apache/kafka", "ssh://git@example.org/kafka", "https://h:1/k", "k"])
+def test_what_follows_the_last_at_sign_is_the_ref(url):
+    assert url_and_ref(f"{url}@3.9.1") == (url, "3.9.1")

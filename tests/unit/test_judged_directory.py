@@ -1,0 +1,73 @@
+"""What lies in a run directory and contradicts itself is refused before it is judged."""
+
+from dataclasses import replace
+
+import pytest
+from sample_run import write_sample
+
+from harness.base.errors import HarnessError
+from harness.model.arms import Role
+from harness.model.request import Request
+from harness.model.runs import RunKey
+from harness.rundir.directory import RunDirectory
+from harness.stages.judge import judge_run
+from harness.stages.verify import is_proved
+
+KEY = RunKey("turn2", "patched-on", 1)
+
+
+@pytest.fixture
+def directory(tmp_path):
+    return RunDirectory(write_sample(tmp_path))
+
+
+def test_a_result_of_another_role_than_its_arm_plays_is_refused(directory):
+    """Else what is asked of a candidate alone, such as what its clients got, would not be asked of it."""
+    result = directory.run(KEY).result
+    result.write(replace(result.read(), role=Role.BASE))
+    with pytest.raises(HarnessError, match="says that patched-on plays the role base, and"):
+        judge_run(directory)
+
+
+def test_a_run_directory_that_declares_no_repeat_is_damaged(directory):
+    text = directory.declaration.path.read_text()
+    directory.declaration.path.write_text(text.replace('"repeats": 1', '"repeats": 0'))
+    with pytest.raises(HarnessError, match=r"run.json is damaged\. 0 repeats are declared"):
+        judge_run(directory)
+
+
+@pytest.mark.parametrize(
+    ("field", "problem"), [("candidate", "is about another jar"), ("base", "compares the jar with another than base's")]
+)
+def test_a_proof_of_other_jars_is_refused_and_made_again_when_one_goes_on(directory, field, problem):
+    assert is_proved(directory)
+    file = directory.proof("patched").proof
+    file.write(replace(file.read(), **{field: "c" * 64}))
+    with pytest.raises(HarnessError, match=f"{problem} .*Have it proved again: harness verify --resume"):
+        judge_run(directory)
+    assert not is_proved(directory)
+
+
+def test_a_proof_and_reached_lines_that_are_damaged_are_made_again_when_one_goes_on(directory):
+    folder = directory.proof("patched")
+    assert folder.coverage.is_whole
+    for file in (folder.proof, folder.coverage):
+        file.path.write_text("{")
+    assert (is_proved(directory), folder.coverage.is_whole) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("file", "remedy"),
+    [
+        ("run.json", "Remove it, and have it built again: harness verify --resume"),
+        ("setup.json", "Remove it and run.json, and have it built again: harness verify --resume"),
+        ("request.json", "It has the options as they were given: begin anew with `harness verify`"),
+    ],
+)
+def test_the_remedy_for_a_damaged_file_is_none_that_reads_it_again(directory, file, remedy):
+    directory.request.write(Request())
+    (directory.path / file).write_text("{")
+    record = {"run.json": directory.declaration, "setup.json": directory.setup, "request.json": directory.request}
+    with pytest.raises(HarnessError) as caught:
+        record[file].read()
+    assert remedy in caught.value.hint
