@@ -104,12 +104,12 @@ def _data_directories_below(root: Path) -> Iterator[Path]:
 
 
 def _is_partition(path: str, name: str) -> bool:
-    """Whether a folder is a partition's; one that holds folders is somebody's own, such as `broker-2`."""
+    """Whether a folder is a partition's; one that holds folders or `meta.properties` is a broker's, as `broker-2`."""
     if parse_folder_name(name).kind is Kind.OTHER:
         return False
     try:
         with os.scandir(path) as entries:
-            return not any(entry.is_dir() for entry in entries)
+            return not any(entry.name == META_PROPERTIES or _is_folder(entry) for entry in entries)
     except OSError:  # what cannot be listed is told as a partition that cannot be read
         return True
 
@@ -125,7 +125,15 @@ def _broker_by_name(path: Path) -> int:
 def _folders(path: Path) -> list[str]:
     """Return the names of folders, sorted; a link to a folder is one to Kafka too."""
     with os.scandir(path) as entries:
-        return sorted(entry.name for entry in entries if entry.is_dir())
+        return sorted(entry.name for entry in entries if _is_folder(entry))
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a folder, as java.io.File.isDirectory says it: a link that goes in circles is none."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _partition(data: Path, name: str, named: FolderName) -> PartitionDirectory | None:
