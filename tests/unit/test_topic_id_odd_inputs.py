@@ -1,8 +1,15 @@
 """Topic ids where somebody's disks, files and clusters look odd: what is asked of each is a sentence, never a guess."""
 
-from disks_sample import X, broker_disk
+from dataclasses import replace
 
+import pytest
+from disks_sample import X, Y, broker_disk
+from repair_sample import ALL, WRITTEN, disks, live, planned
+
+from harness.topicids.comparing import compare
 from harness.topicids.disks import read_collected, read_data_directory
+from harness.topicids.planning import plan_repair
+from harness.topicids.records import ClusterTopics, PartitionDirectory, Topic
 
 # Disks
 
@@ -18,3 +25,50 @@ def test_a_collected_broker_without_partitions_is_a_broker_and_no_partition_of_a
     broker_disk(tmp_path / "broker-2", 2)
     found = [(disk.broker, [each.name for each in disk.partitions]) for disk in read_collected(tmp_path)]
     assert found == [(1, ["t-0"]), (2, [])]
+
+
+# Plans
+
+
+def test_a_plan_of_what_was_not_all_looked_at_is_refused_though_nothing_seen_differs():
+    seen = disks(dict.fromkeys(ALL, (X, X)))
+    newer = replace(
+        seen[0], partitions=(PartitionDirectory("t", 0, problem="it is of version 1"), seen[0].partitions[1])
+    )
+    assert planned(X, seen).exit_code == 0
+    for data, says in (
+        (seen[:2], "Not everything was looked at. The disks of broker 3 were not seen"),
+        ([newer, *seen[1:]], "Topic t has directories that cannot be read: it is of version 1."),
+    ):
+        plan = planned(X, data)
+        assert (plan.exit_code, plan.topics) == (3, ())
+        assert plan.refusals[0].startswith(says)
+
+
+def test_a_plan_of_a_cluster_of_which_nothing_was_compared_is_refused():
+    cluster = ClusterTopics("ZooKeeper at zk:2181", True, "c1", {})
+    data = disks({1: (X,)})
+    plan = plan_repair(compare(cluster, data), cluster, data, live(), "zk:2181")
+    assert (plan.exit_code, plan.refusals[0][:32]) == (3, "Undecided: nothing was compared,")
+
+
+@pytest.mark.parametrize("in_zookeeper", [Y, ""])
+def test_the_id_of_another_topic_is_never_put_back_since_no_controller_could_load_both(in_zookeeper):
+    data = disks(dict.fromkeys(ALL, (X,)))
+    topics = {"t": Topic("t", in_zookeeper, {0: ALL}), "u": Topic("u", X, {})}
+    cluster = ClusterTopics("ZooKeeper at zk:2181", True, "c1", topics)
+    plan = plan_repair(compare(cluster, data), cluster, data, live(), "zk:2181")
+    assert plan.exit_code == 3
+    assert plan.refusals[0].startswith(f"Directories of topic t have the id {X}, and so has topic u: no controller ")
+
+
+def test_an_id_that_two_topics_would_get_back_is_refused_for_both():
+    of_both = [
+        replace(disk, partitions=(*disk.partitions, PartitionDirectory("u", 0, X, written=WRITTEN)))
+        for disk in disks(dict.fromkeys(ALL, (X,)))
+    ]
+    cluster = ClusterTopics(
+        "ZooKeeper at zk:2181", True, "c1", {name: Topic(name, "", {0: ALL}) for name in ("t", "u")}
+    )
+    plan = plan_repair(compare(cluster, of_both), cluster, of_both, live(), "zk:2181")
+    assert [each[:22] for each in plan.refusals] == ["Directories of topic t", "Directories of topic u"]
