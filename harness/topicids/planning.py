@@ -9,7 +9,6 @@ that have the old id, so that the last broker alone holds what was written meanw
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from harness.base.text import counted
@@ -46,7 +45,6 @@ def plan_repair(
             repair = _repair(cluster.topics[name], findings, data)
             topics += [repair] if repair else []
             refusals += _dangers(repair, cluster.topics[name], data, live, asked) if repair else [_no_id(name)]
-    refusals += _shared_ids(topics, cluster)
     order = _order(topics, live)
     return RepairPlan(zookeeper, check.cluster_id, check.brokers, order, tuple(topics), tuple(refusals))
 
@@ -100,26 +98,6 @@ def _repair(topic: Topic, findings: Sequence[Finding], data: Sequence[DataDirect
 
 def _no_id(name: str) -> str:
     return f"Directories of topic {name} have different ids, and ZooKeeper has none: nothing says which is right."
-
-
-def _shared_ids(topics: Sequence[TopicRepair], cluster: ClusterTopics) -> Iterator[str]:
-    """Yield whose directories have the id of another topic, as after copying them.
-
-    No controller loads two topics of one id (kafka.controller.ControllerContext.addTopicId).
-    """
-    owners: defaultdict[str, set[str]] = defaultdict(set)
-    for topic in cluster.topics.values():
-        owners[topic.topic_id].add(topic.name)
-    for repair in topics:
-        for each in repair.on_disk:
-            owners[each].add(repair.topic)
-    for repair in topics:
-        for each in repair.on_disk:
-            for other in sorted(owners[each] - {repair.topic})[:1]:
-                yield (
-                    f"Directories of topic {repair.topic} have the id {each}, and so has topic {other}: no controller "
-                    "loads two topics of one id, and whose records these are nobody can say."
-                )
 
 
 def _dangers(

@@ -2,14 +2,13 @@
 
 from dataclasses import replace
 
-import pytest
-from disks_sample import X, Y, broker_disk
-from repair_sample import ALL, WRITTEN, disks, live, planned
+from disks_sample import X, broker_disk
+from repair_sample import ALL, disks, live, planned
 
 from harness.topicids.comparing import compare
 from harness.topicids.disks import read_collected, read_data_directory
 from harness.topicids.planning import plan_repair
-from harness.topicids.records import ClusterTopics, PartitionDirectory, Topic
+from harness.topicids.records import ClusterTopics, PartitionDirectory
 
 # Disks
 
@@ -50,25 +49,3 @@ def test_a_plan_of_a_cluster_of_which_nothing_was_compared_is_refused():
     data = disks({1: (X,)})
     plan = plan_repair(compare(cluster, data), cluster, data, live(), "zk:2181")
     assert (plan.exit_code, plan.refusals[0][:32]) == (3, "Undecided: nothing was compared,")
-
-
-@pytest.mark.parametrize("in_zookeeper", [Y, ""])
-def test_the_id_of_another_topic_is_never_put_back_since_no_controller_could_load_both(in_zookeeper):
-    data = disks(dict.fromkeys(ALL, (X,)))
-    topics = {"t": Topic("t", in_zookeeper, {0: ALL}), "u": Topic("u", X, {})}
-    cluster = ClusterTopics("ZooKeeper at zk:2181", True, "c1", topics)
-    plan = plan_repair(compare(cluster, data), cluster, data, live(), "zk:2181")
-    assert plan.exit_code == 3
-    assert plan.refusals[0].startswith(f"Directories of topic t have the id {X}, and so has topic u: no controller ")
-
-
-def test_an_id_that_two_topics_would_get_back_is_refused_for_both():
-    of_both = [
-        replace(disk, partitions=(*disk.partitions, PartitionDirectory("u", 0, X, written=WRITTEN)))
-        for disk in disks(dict.fromkeys(ALL, (X,)))
-    ]
-    cluster = ClusterTopics(
-        "ZooKeeper at zk:2181", True, "c1", {name: Topic(name, "", {0: ALL}) for name in ("t", "u")}
-    )
-    plan = plan_repair(compare(cluster, of_both), cluster, of_both, live(), "zk:2181")
-    assert [each[:22] for each in plan.refusals] == ["Directories of topic t", "Directories of topic u"]
