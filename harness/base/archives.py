@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from harness.base.errors import HarnessError
+from harness.base.errors import HarnessError, reason_of
 
 # Kafka's largest jar has 6000 entries and 25 MB of content.
 _MOST_ENTRIES = 20_000
@@ -64,8 +64,9 @@ def _opened(path: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(path)
     except (OSError, zipfile.BadZipFile, NotImplementedError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise HarnessError(f"{path} is not a jar: {why}.", "Check the path, and that the file is whole.") from error
+        raise HarnessError(
+            f"{path} is not a jar: {reason_of(error)}.", "Check the path, and that the file is whole."
+        ) from error
 
 
 def _entry_problem(entry: zipfile.ZipInfo) -> str:

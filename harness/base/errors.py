@@ -30,6 +30,11 @@ class NotOnThisHostError(HarnessError):
     """This host has no such thing at all: a builder, an engine. Where none was named, another is tried silently."""
 
 
+def reason_of(error: Exception) -> str:
+    """Return why something could not be read, without the number and the path that an OSError puts beside it."""
+    return str(getattr(error, "strerror", None) or error)
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     """Return the sentence for a name that nobody knows, with the nearest names first."""
     everything = sorted(known)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from harness.base.errors import HarnessError
+from harness.base.errors import HarnessError, reason_of
 from harness.base.files import write_bytes, write_text
 from harness.base.json import parse_json, record_of, to_json
 
@@ -76,8 +76,7 @@ class RecordFile(Generic[T]):
         try:
             return _unpacked(self.path) if self._is_compressed else self.path.read_bytes()
         except (OSError, EOFError, zlib.error) as error:
-            why = getattr(error, "strerror", None) or error
-            raise HarnessError(f"{self.path} cannot be read: {why}.", self.remedy) from error
+            raise HarnessError(f"{self.path} cannot be read: {reason_of(error)}.", self.remedy) from error
 
 
 def _unpacked(path: Path) -> bytes:

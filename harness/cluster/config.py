@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.base.errors import HarnessError
+from harness.base.errors import HarnessError, reason_of
 from harness.cluster.address import Address, listed
 from harness.kafka.release_lines import Line
 
@@ -236,9 +236,9 @@ def load_overlay(path: Path, arm_keys: frozenset[str]) -> dict[str, str]:
     try:
         overlay = parse_properties(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
         raise HarnessError(
-            f"--config {path} cannot be read as a properties file: {why}.", "Give key=value lines in UTF-8."
+            f"--config {path} cannot be read as a properties file: {reason_of(error)}.",
+            "Give key=value lines in UTF-8.",
         ) from error
     owned = sorted(key for key in overlay if key in OWNED_KEYS | arm_keys)
     if owned:

@@ -109,13 +109,13 @@ def sweep(engine: Engine) -> list[str]:
     return swept
 
 
-def remove_group(engine: Engine, build: str) -> None:
-    """Remove a build's containers, also one whose making was interrupted before its id was known here.
+def remove_group(engine: Engine, group: str) -> None:
+    """Remove the containers of a build or cluster, also one whose making was interrupted before its id was known here.
 
     Says nothing when the engine cannot: an error that led here is the one to report, and the next start sweeps.
     """
     with suppress(*ENGINE_ERRORS):
-        chosen = {"label": f"{GROUP_LABEL}={build}"}
+        chosen = {"label": f"{GROUP_LABEL}={group}"}
         for container in engine.client.containers.list(all=True, filters=chosen, ignore_removed=True):
             with suppress(*ENGINE_ERRORS):
                 container.remove(force=True, v=True)

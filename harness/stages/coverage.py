@@ -105,9 +105,8 @@ def _look(question: _Question, changed: ChangedCode, classes: tuple[str, ...]) -
     cells, known = _cells_with_agent(question, classes), Coverage(())
     jobs = question.directory.request.read().jobs
     question.reporter.report(f"{len(cells)} runs with JaCoCo's agent at most, {jobs} at a time, which judge nothing")
-    step = jobs + 1  # what ends first leaves room for one more, and nothing waits for the longest
-    for end in range(step, len(cells) + step, step):
-        carry_out(cells[end - step : end], question.runs.path, jobs, question.reporter, "")
+    for end in range(jobs, len(cells) + jobs, jobs):
+        carry_out(cells[end - jobs : end], question.runs.path, jobs, question.reporter, "")
         known = reached(question, changed, classes, [cell.key for cell in cells[:end]])
         if end < len(cells) and known.methods and not known.unreached_methods:
             said = f"{end} of {len(cells)} scenarios were run for this: they enter each changed method."

@@ -143,7 +143,8 @@ def _scenarios(
     known, suite = load_all(request.scenario_folders), _suite(request, claims)
     claimed = claims.claims if own and not (request.suite or request.scenarios) else ()
     about = {claim.scenario: known[claim.scenario] for claim in claimed if claim.scenario in known}
-    wanted = (*({each.name: each for each in select(known, request.scenarios, suite, request.seeds)} | about).values(),)
+    asked = {each.name: each for each in select(known, request.scenarios, suite, request.seeds)}
+    wanted = tuple((asked | about).values())
     if request.scenarios or len({each.topology.mode for each in wanted}) < len(Mode):
         return wanted, ()
     modes = set(line_of(sides.base.version).modes) & set(line_of(sides.candidate.version).modes)

@@ -299,7 +299,7 @@ def test_a_quorum_state_names_the_leader_that_led():
 
 def test_two_logs_that_name_two_leaders_of_one_epoch_are_found_out():
     one, other = (NodeLog(node, "a", (Batch(0, node, 4, node, leader=node),)) for node in (0, 1))
-    assert ONE_LEADER_PER_EPOCH in names([one, other], Watched())
+    assert names([one, other], Watched()) == [METADATA_LOGS_AGREE, ONE_LEADER_PER_EPOCH]
 
 
 # Looks
