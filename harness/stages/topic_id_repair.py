@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from harness.base.errors import HarnessError
+from harness.base.errors import HarnessError, reason_of
 from harness.base.recordfile import RecordFile
 from harness.base.text import counted, visible
 from harness.model import topic_repair
@@ -51,6 +51,14 @@ def plan_file(path: Path) -> RecordFile[RepairPlan]:
         lambda: HarnessError(f"There is no plan {path}.", "Make one: harness topic-ids plan --out plan.json"),
         "Make it again: harness topic-ids plan",
     )
+
+
+def write_plan(made: RepairPlan, path: Path) -> None:
+    """Write a plan. Raises HarnessError where that cannot be done."""
+    try:
+        plan_file(path).write(made)
+    except OSError as error:
+        raise HarnessError(f"{path} cannot be written: {reason_of(error)}.", "Name another file by --out.") from error
 
 
 def plan(sources: Sources) -> RepairPlan:
