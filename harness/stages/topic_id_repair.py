@@ -32,7 +32,7 @@ from harness.topicids.disks import Identity, once, read_data_directory, read_ide
 from harness.topicids.export import read_export
 from harness.topicids.live_state import read_live_state
 from harness.topicids.planning import harmed, plan_repair
-from harness.topicids.put_back import check_others, nodes_to_change, put_back, take_back
+from harness.topicids.put_back import check_cluster, check_others, nodes_to_change, put_back, take_back
 from harness.topicids.records import DataDirectory
 from harness.topicids.steps import outcome, steps
 from harness.topicids.turns import objections
@@ -103,6 +103,7 @@ def repair_zookeeper(made: RepairPlan, folder: BackupFolder, security: Path | No
     part = made.part(Choice.PUT_BACK)
     begun = folder.begun(part)
     with connected(made.zookeeper, _security(security), current=True) as zookeeper:
+        check_cluster(zookeeper, made.cluster_id)
         nodes = begun.nodes if begun else nodes_to_change(zookeeper, made)
         yield from (f"put back: {each.path} {each.before} → {each.after}" for each in nodes[:_SHOWN])
         if not apply:
@@ -209,6 +210,7 @@ def restore(folder: BackupFolder, security: Path | None, *, apply: bool) -> Iter
         yield f"{counted(count, 'file')} restored."
     if backup.nodes:
         with connected(backup.part.zookeeper, _security(security), current=True) as zookeeper:
+            check_cluster(zookeeper, backup.part.cluster_id)
             epoch = take_back(zookeeper, folder, backup)
         then = f"the controller of epoch {epoch} knows it" if epoch else "the controller was left, lest it make new ids"
         yield f"{counted(len(backup.nodes), 'topic')} in ZooKeeper as before; {then}."

@@ -14,7 +14,7 @@ from harness.base.json import parse_json
 from harness.model.topic_repair import Backup, Choice, RepairPlan, SavedNode, TopicRepair
 from harness.topicids.backups import BackupFolder
 from harness.topicids.live_state import CONTROLLER, CONTROLLER_EPOCH
-from harness.topicids.zookeeper import TOPICS, Node, ZooKeeper, read_topics
+from harness.topicids.zookeeper import TOPICS, Node, ZooKeeper, read_cluster_id, read_topics
 from harness.topicids.zookeeper_nodes import parse_controller, parse_topic
 
 _CONTROLLER_SECONDS = 60.0
@@ -40,6 +40,17 @@ def with_id(data: bytes, topic_id: str) -> bytes:
     rest = {key: value for key, value in document.items() if key not in ("version", "topic_id")}
     head = {"version": _VERSION, "topic_id": topic_id} if topic_id else {"version": document.get("version", 1)}
     return json.dumps({**head, **rest}, separators=(",", ":")).encode()
+
+
+def check_cluster(zookeeper: ZooKeeper, cluster_id: str) -> None:
+    """Raise HarnessError where an ensemble is that of another cluster than a plan or a backup is of."""
+    found = read_cluster_id(zookeeper)
+    if found != cluster_id:
+        raise HarnessError(
+            f"{zookeeper.name} is that of cluster {found or 'unknown'}, and this is about cluster "
+            f"{cluster_id or 'unknown'}. Nothing was changed.",
+            "Did the address get another ensemble since? Work where the plan was made, or make it again.",
+        )
 
 
 def nodes_to_change(zookeeper: ZooKeeper, plan: RepairPlan) -> tuple[SavedNode, ...]:

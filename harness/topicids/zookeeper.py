@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # a quarter of a second to load
     from kazoo.client import KazooClient
 
 TOPICS = "/brokers/topics"
+_IDENTITY = "/cluster/id"
 _UNDER_WAY = 500  # requests: a server answers in order, and an answer of all topics would be too large for it
 _CONNECT_SECONDS = 15.0
 _SESSION_SECONDS = 10.0
@@ -79,6 +80,11 @@ class ZooKeeper:
         self.client = client
         self.connect = connect
 
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return f"ZooKeeper at {self.connect}"
+
     def get_all(self, paths: Iterable[str]) -> Iterator[Node]:
         """Yield the nodes of these paths that there are, in order, with many requests under way."""
         waiting: deque[tuple[str, Any]] = deque()
@@ -127,10 +133,10 @@ class ZooKeeper:
         try:
             yield
         except (NoAuthError, AuthFailedError) as error:
-            raise HarnessError(f"ZooKeeper at {self.connect} refuses access to {path}.", _SECURITY) from error
+            raise HarnessError(f"{self.name} refuses access to {path}.", _SECURITY) from error
         except (KazooException, KazooTimeoutError) as error:
             why = str(error) or type(error).__name__
-            raise HarnessError(f"ZooKeeper at {self.connect} did not answer for {path}: {why}.") from error
+            raise HarnessError(f"{self.name} did not answer for {path}: {why}.") from error
 
 
 @contextmanager
@@ -155,20 +161,29 @@ def connected(connect: str, security: ZooKeeperSecurity, *, current: bool = Fals
 def read_topics(zookeeper: ZooKeeper) -> ClusterTopics:
     """Return all topics. Raises HarnessError where there is no Kafka cluster, or where it cannot be read."""
     names = zookeeper.children(TOPICS)
-    identity = zookeeper.get("/cluster/id")
-    if not names and identity is None:
+    cluster_id = read_cluster_id(zookeeper)
+    if not names and not cluster_id:
         raise HarnessError(
-            f"ZooKeeper at {zookeeper.connect} has no Kafka cluster: neither {TOPICS} nor /cluster/id is there.",
+            f"{zookeeper.name} has no Kafka cluster: neither {TOPICS} nor {_IDENTITY} is there.",
             "Name the chroot of the brokers' zookeeper.connect too (host:port/chroot).",
         )
     nodes = zookeeper.get_all(f"{TOPICS}/{name}" for name in names)
     topics = (parse_topic(node.path.removeprefix(f"{TOPICS}/"), node.data, node.created) for node in nodes)
     return ClusterTopics(
-        f"ZooKeeper at {zookeeper.connect}",
+        zookeeper.name,
         True,
-        parse_cluster_id(identity.data) if identity else "",
+        cluster_id,
         {topic.name: topic for topic in topics},
     )
+
+
+def read_cluster_id(zookeeper: ZooKeeper) -> str:
+    """Return whose ensemble it is; empty where it does not say. Raises HarnessError where that cannot be read."""
+    node = zookeeper.get(_IDENTITY)
+    try:
+        return parse_cluster_id(node.data) if node else ""
+    except HarnessError as error:
+        raise HarnessError(f"{_IDENTITY} cannot be read in {zookeeper.name}: {error.message}.") from error
 
 
 def _client(connect: str, security: ZooKeeperSecurity, current: bool) -> KazooClient:

@@ -52,12 +52,11 @@ def parse_state(data: bytes) -> PartitionState:
 
 
 def parse_cluster_id(data: bytes) -> str:
-    """Return what `/cluster/id` says; empty where that is nothing."""
-    try:
-        found = _object(data).get("id")
-    except HarnessError:
-        return ""
-    return found if isinstance(found, str) else ""
+    """Return what `/cluster/id` says. Raises HarnessError."""
+    found = _object(data).get("id")
+    if not isinstance(found, str) or not found:
+        raise HarnessError(f"its node holds no id but {_quoted(data)}")
+    return found
 
 
 def parse_config(data: bytes) -> Mapping[str, str]:

@@ -37,6 +37,7 @@ class Ensemble:
     def __init__(self, **topics: str) -> None:
         self.nodes = {f"/brokers/topics/{name}": (node(topic_id), 0) for name, topic_id in topics.items()}
         self.nodes |= {"/controller": (b'{"brokerid":1}', 0), "/controller_epoch": (b"5", 0)}
+        self.nodes |= {"/cluster/id": (b'{"version":"1","id":"c1"}', 0)}
         self.did: list[str] = []
         self.before_set = lambda _: None
 
@@ -86,18 +87,33 @@ def plan(**in_zookeeper: str) -> RepairPlan:
     return RepairPlan("zk:2181", "c1", (1,), (), tuple(repairs), ())
 
 
+def connect_to(ensemble: Ensemble, monkeypatch) -> None:
+    @contextmanager
+    def connected(connect: str, security: object, *, current: bool = False):
+        assert current
+        yield ZooKeeper(ensemble, connect)
+
+    monkeypatch.setattr(stage, "connected", connected)
+
+
 @pytest.fixture
 def repair(monkeypatch, tmp_path):
     """Carry out a plan's part in an ensemble; the backup may be named."""
 
     def run(ensemble: Ensemble, made: RepairPlan, backup: str = "backup", apply: bool = True) -> list[str]:
-        @contextmanager
-        def connected(connect: str, security: object, *, current: bool = False):
-            assert current
-            yield ZooKeeper(ensemble, connect)
-
-        monkeypatch.setattr(stage, "connected", connected)
+        connect_to(ensemble, monkeypatch)
         return list(stage.repair_zookeeper(made, BackupFolder(tmp_path / backup), None, apply=apply))
+
+    return run
+
+
+@pytest.fixture
+def restore(monkeypatch, tmp_path):
+    """Restore the backup of such a part."""
+
+    def run(ensemble: Ensemble) -> list[str]:
+        connect_to(ensemble, monkeypatch)
+        return list(stage.restore(BackupFolder(tmp_path / "backup"), None, apply=True))
 
     return run
 
@@ -190,6 +206,41 @@ def test_a_topic_that_cannot_be_read_and_a_kraft_controller_stop_it(repair):
     with pytest.raises(HarnessError, match="A KRaft controller leads"):
         repair(zk, plan(t=Y))
     assert zk.did == []
+
+
+OTHER_CLUSTER = r"is that of cluster \w+, and this is about cluster c1\. Nothing was changed"
+IDENTITIES = {
+    "other": (b'{"version":"1","id":"c2"}', OTHER_CLUSTER),
+    "none": (None, OTHER_CLUSTER),
+    "damaged": (b"{", r"/cluster/id cannot be read in ZooKeeper at zk:2181: its node holds no JSON but “{”\."),
+    "empty": (b'{"version":"1"}', "/cluster/id cannot be read in ZooKeeper at zk:2181: its node holds no id but"),
+}
+
+
+@pytest.mark.parametrize(("identity", "says"), IDENTITIES.values(), ids=IDENTITIES)
+def test_a_plan_of_another_cluster_is_refused_before_anything_is_changed(repair, tmp_path, identity, says):
+    """As where another ensemble has the address of the one that the plan was made of."""
+    zk = Ensemble(t=Y)
+    zk.nodes["/cluster/id"] = (identity, 0)
+    if identity is None:
+        del zk.nodes["/cluster/id"]
+    for apply in (False, True):
+        with pytest.raises(HarnessError, match=says):
+            repair(zk, plan(t=Y), apply=apply)
+    assert (zk.did, zk.id_of("t"), (tmp_path / "backup").exists()) == ([], Y, False)
+
+
+def test_a_backup_is_restored_to_its_own_cluster_only(repair, restore):
+    zk = Ensemble(t=Y)
+    repair(zk, plan(t=Y))
+    zk.did.clear()
+    own, zk.nodes["/cluster/id"] = zk.nodes["/cluster/id"], (b'{"version":"1","id":"c2"}', 0)
+    with pytest.raises(HarnessError, match="is that of cluster c2, and this is about cluster c1"):
+        restore(zk)
+    assert (zk.did, zk.id_of("t")) == ([], X)
+    zk.nodes["/cluster/id"] = own
+    assert restore(zk)[-1].startswith("1 topic in ZooKeeper as before")
+    assert zk.id_of("t") == Y
 
 
 def test_a_dry_run_says_what_would_stop_it_as_a_note(repair, tmp_path):
