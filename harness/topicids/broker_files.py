@@ -149,9 +149,9 @@ def check_places(backup: Backup) -> None:
         path, copy = Path(each.path), Path(each.copy)
         kind = parse_folder_name(path.parent.name).kind
         is_ours = path.name == FILE_NAME and kind in (Kind.PARTITION, Kind.FUTURE)
-        if not is_ours or str(path.parent.parent) not in backup.data or ".." in (*path.parts, *copy.parts):
+        if not is_ours or str(path.parent.parent) not in backup.data:
             raise HarnessError(f"{path} is no place of a partition's file. Nothing was changed.", _LOOK)
-        if copy.is_absolute():
+        if copy.is_absolute() or ".." in copy.parts:
             raise HarnessError(f"{copy} is not in the backup. Nothing was changed.", _LOOK)
 
 
