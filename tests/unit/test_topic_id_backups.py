@@ -239,7 +239,7 @@ def test_files_of_a_data_directory_that_is_named_by_a_way_round_come_back(backup
 
 
 def test_a_copy_that_a_manifest_has_outside_of_the_backup_is_refused(backup, tmp_path):
-    disk, kept = repaired(backup, tmp_path, "t-0")
+    _, kept = repaired(backup, tmp_path, "t-0")
     for copy in ("../x", "files/../../x", "/x"):
         with pytest.raises(HarnessError, match=f"{copy} is not in the backup"):
             check_places(replace(kept, files=(replace(kept.files[0], copy=copy),)))
