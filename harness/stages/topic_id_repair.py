@@ -111,7 +111,7 @@ def repair_zookeeper(made: RepairPlan, folder: BackupFolder, security: Path | No
             yield f"then change the controller. {_DRY}"
             return
         if begun is None:
-            check_others(zookeeper, [each.path for each in nodes])
+            check_others(zookeeper, nodes)
         epoch = put_back(zookeeper, folder, begun or folder.keep(part, nodes))
         yield (
             f"{counted(len(nodes), 'topic')} put back; a new controller (epoch {epoch}) was elected and kept these ids."
@@ -120,7 +120,7 @@ def repair_zookeeper(made: RepairPlan, folder: BackupFolder, security: Path | No
 
 def _why_not(zookeeper: ZooKeeper, nodes: Sequence[SavedNode]) -> Iterator[str]:
     try:
-        check_others(zookeeper, [each.path for each in nodes])
+        check_others(zookeeper, nodes)
     except HarnessError as error:
         yield error.message
 

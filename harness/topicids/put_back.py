@@ -79,7 +79,7 @@ def put_back(zookeeper: ZooKeeper, folder: BackupFolder, backup: Backup) -> int:
     changes = [_Change(each.path, each.before, each.after) for each in backup.nodes]
     _write_all(zookeeper, folder, changes)
     with _half_done():
-        check_others(zookeeper, [each.path for each in changes])
+        check_others(zookeeper, backup.nodes)
         epoch = change_controller(zookeeper, folder)
     _check(zookeeper, backup.nodes)
     return epoch
@@ -99,15 +99,25 @@ def take_back(zookeeper: ZooKeeper, folder: BackupFolder, backup: Backup) -> int
         return change_controller(zookeeper, folder)
 
 
-def check_others(zookeeper: ZooKeeper, known: Sequence[str]) -> None:
-    """Raise HarnessError where a topic without an id is none of these nodes: another controller would make one.
+def check_others(zookeeper: ZooKeeper, nodes: Sequence[SavedNode]) -> None:
+    """Raise HarnessError where a topic that is none of these nodes has no id: another controller would make one.
 
-    Raises HarnessError where a topic cannot be read, and where a KRaft controller leads, too.
+    Raises HarnessError where one has an id that is put back, where one cannot be read, and where a KRaft controller
+    leads, too.
     """
+    put = {each.path: parse_topic("", each.after.encode(), 0.0).topic_id for each in nodes}
     for topic in read_topics(zookeeper).topics.values():
         if topic.problem:
             raise HarnessError(f"Topic {topic.name} cannot be read in ZooKeeper: {topic.problem}.", _AGAIN)
-        if not topic.topic_id and f"{TOPICS}/{topic.name}" not in known:
+        if f"{TOPICS}/{topic.name}" in put:
+            continue
+        if topic.topic_id in put.values():
+            raise HarnessError(
+                f"Topic {topic.name} has the id {topic.topic_id} in ZooKeeper, which is to be put back for another: no "
+                "controller loads two topics of one id.",
+                _AGAIN,
+            )
+        if not topic.topic_id:
             raise HarnessError(
                 f"Topic {topic.name} has no id in ZooKeeper, and is not in the plan: another controller would make a "
                 "new one for it.",

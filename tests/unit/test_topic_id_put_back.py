@@ -4,7 +4,7 @@ import json
 from contextlib import contextmanager
 
 import pytest
-from disks_sample import X, Y, Z, broker_disk
+from disks_sample import V, X, Y, Z, broker_disk
 from repair_sample import MIX, disks, planned
 
 from harness.base.errors import HarnessError
@@ -82,8 +82,8 @@ def node(topic_id: str) -> bytes:
     return json.dumps({**named, "partitions": {"0": [1]}}).encode()
 
 
-def plan(**in_zookeeper: str) -> RepairPlan:
-    repairs = (TopicRepair(name, Choice.PUT_BACK, each, (X,), ()) for name, each in in_zookeeper.items())
+def plan(back: str = X, **in_zookeeper: str) -> RepairPlan:
+    repairs = (TopicRepair(name, Choice.PUT_BACK, each, (back,), ()) for name, each in in_zookeeper.items())
     return RepairPlan("zk:2181", "c1", (1,), (), tuple(repairs), ())
 
 
@@ -126,15 +126,16 @@ def test_an_id_is_put_back_and_kept_by_the_next_controller(repair):
 
 
 def test_the_backup_of_an_earlier_plan_is_refused_and_nothing_is_changed(repair):
-    zk = Ensemble(t=Y, u=X)
+    zk = Ensemble(t=Y, u=V)
     repair(zk, plan(t=Y))
     zk.put("/brokers/topics/u", node(""))
     zk.did.clear()
+    lost = plan(V, u="")
     with pytest.raises(HarnessError, match="is the backup of another repair: of another plan"):
-        repair(zk, plan(u=""))
+        repair(zk, lost)
     assert (zk.did, zk.id_of("u")) == ([], "")
-    repair(zk, plan(u=""), "backup-2")
-    assert zk.id_of("u") == X
+    repair(zk, lost, "backup-2")
+    assert zk.id_of("u") == V
 
 
 def test_a_topic_that_has_lost_its_id_since_the_plan_stops_it_before_anything_is_written(repair, tmp_path):
@@ -144,8 +145,15 @@ def test_a_topic_that_has_lost_its_id_since_the_plan_stops_it_before_anything_is
     assert (zk.did, (tmp_path / "backup").exists()) == ([], False)
 
 
-def test_a_topic_that_loses_its_id_meanwhile_keeps_the_controller(repair):
+def test_an_id_that_another_topic_has_by_now_is_not_put_back(repair, tmp_path):
     zk = Ensemble(t=Y, u=X)
+    with pytest.raises(HarnessError, match=f"Topic u has the id {X} in ZooKeeper, which is to be put back for another"):
+        repair(zk, plan(t=Y))
+    assert (zk.did, (tmp_path / "backup").exists()) == ([], False)
+
+
+def test_a_topic_that_loses_its_id_meanwhile_keeps_the_controller(repair):
+    zk = Ensemble(t=Y, u=V)
     zk.before_set = lambda _: zk.put("/brokers/topics/u", node(""))
     with pytest.raises(HarnessError, match="Topic u has no id") as error:
         repair(zk, plan(t=Y))
