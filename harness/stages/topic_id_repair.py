@@ -36,7 +36,8 @@ from harness.topicids.put_back import check_cluster, check_others, nodes_to_chan
 from harness.topicids.records import DataDirectory
 from harness.topicids.steps import outcome, steps
 from harness.topicids.turns import objections
-from harness.topicids.zookeeper import ZooKeeper, ZooKeeperSecurity, connected, read_security, read_topics
+from harness.topicids.zookeeper import ZooKeeper, connected, read_topics
+from harness.topicids.zookeeper_security import ZooKeeperSecurity, read_security
 
 _DRY = "Nothing was changed. Do it with --apply."
 _SHOWN = 20

@@ -23,7 +23,8 @@ from harness.topicids.export import is_export, read_export
 from harness.topicids.kraft import topics_of_log
 from harness.topicids.records import ClusterTopics, DataDirectory
 from harness.topicids.sentences import places, sentence, state_words
-from harness.topicids.zookeeper import ZooKeeperSecurity, connected, read_security, read_topics
+from harness.topicids.zookeeper import connected, read_topics
+from harness.topicids.zookeeper_security import ZooKeeperSecurity, read_security
 
 _LISTED = 40
 _WORDS = 300

@@ -13,7 +13,8 @@ from zookeeper_server import writer, zookeeper_server
 
 from harness.base.errors import HarnessError
 from harness.cluster.loopback import Loopback
-from harness.topicids.zookeeper import Login, ZooKeeperSecurity, connected, read_topics
+from harness.topicids.zookeeper import connected, read_topics
+from harness.topicids.zookeeper_security import Login, ZooKeeperSecurity
 
 pytestmark = pytest.mark.live
 

@@ -281,12 +281,12 @@ def test_a_current_session_waits_for_the_leader_and_never_reads_from_a_server_th
     asked: list[bool] = []
     ensemble = Ensemble()
 
-    def client(connect: str, security: object, current: bool) -> Ensemble:
+    def client(connect: str, security: object, current: bool, met: object) -> Ensemble:
         asked.append(current)
         return ensemble
 
     monkeypatch.setattr(zookeeper, "_client", client)
-    monkeypatch.setattr(zookeeper, "_start", lambda *_: None)
+    monkeypatch.setattr(zookeeper, "_start", lambda _: True)
     with zookeeper.connected("zk:2181", zookeeper.ZooKeeperSecurity(), current=True):
         assert ensemble.did == ["sync /"]
     with zookeeper.connected("zk:2181", zookeeper.ZooKeeperSecurity()):
@@ -297,7 +297,8 @@ def test_a_current_session_waits_for_the_leader_and_never_reads_from_a_server_th
 def test_only_a_session_that_is_not_current_may_read_from_a_server_that_is_cut_off(current):
     from harness.topicids import zookeeper
 
-    assert zookeeper._client("127.0.0.1:1", zookeeper.ZooKeeperSecurity(), current).read_only is not current
+    client = zookeeper._client("127.0.0.1:1", zookeeper.ZooKeeperSecurity(), current, zookeeper.LastError())
+    assert client.read_only is not current
 
 
 def test_a_plan_is_made_of_what_is_current(monkeypatch, tmp_path):
