@@ -22,7 +22,7 @@ from harness.topicids.disks import once, read_collected, read_data_directory
 from harness.topicids.export import is_export, read_export
 from harness.topicids.kraft import topics_of_log
 from harness.topicids.records import ClusterTopics, DataDirectory
-from harness.topicids.sentences import places, sentence, state_words
+from harness.topicids.sentences import counted_directories, places, sentence, state_words
 from harness.topicids.zookeeper import connected, read_topics
 from harness.topicids.zookeeper_security import ZooKeeperSecurity, read_security
 
@@ -130,18 +130,15 @@ def print_check(console: Console, found: TopicIdCheck) -> None:
 
 
 def _table(found: TopicIdCheck) -> Table:
-    ids = (Column(title, min_width=_ID_CHARACTERS) for title in ("cluster's id", "id on disk"))
-    table = Table("state", "topic", *ids, "directories", "where", box=None, header_style="bold")
+    """Return findings as a table in which names and ids stay whole, however narrow the terminal."""
+    folded = (Column(title, overflow="fold") for title in ("state", "topic,\nits directories"))
+    whole = Column("cluster's id,\nid on disk", width=_ID_CHARACTERS, no_wrap=True)
+    table = Table(*folded, whole, box=None, header_style="bold")
     for each in found.findings[:_LISTED]:
-        where = f"{places(each)} ({each.reason})" if each.reason else places(each)
-        table.add_row(
-            state_words(each.state, found),
-            Text(visible(each.topic)),
-            each.expected or "none",
-            each.found or "none",
-            f"{each.directories:,}",
-            Text(cut(visible(where), _WORDS)),
-        )
+        where = cut(f"{counted_directories(each.directories)} of {places(each)}", _WORDS)
+        lines = map(visible, filter(None, (each.topic, where, each.reason)))
+        ids = f"{each.expected or 'none'}\n{each.found or 'none'}"
+        table.add_row(state_words(each.state, found), Text("\n".join(lines)), ids)
     return table
 
 

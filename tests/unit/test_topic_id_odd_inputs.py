@@ -1,13 +1,16 @@
 """Topic ids where somebody's disks, files and clusters look odd: what is asked of each is a sentence, never a guess."""
 
 from dataclasses import replace
+from io import StringIO
 
 import pytest
 from disks_sample import X, Y, Z, broker_disk
 from repair_sample import ALL, WRITTEN, disks, live, planned
+from rich.console import Console
 
 from harness.model.topic_ids import Answer, IdState
 from harness.report.topic_ids_page import render_topic_ids
+from harness.stages.topic_ids import print_check
 from harness.topicids.comparing import compare
 from harness.topicids.disks import read_collected, read_data_directory
 from harness.topicids.planning import plan_repair
@@ -53,6 +56,28 @@ def test_a_plan_of_a_cluster_of_which_nothing_was_compared_is_refused():
     data = disks({1: (X,)})
     plan = plan_repair(compare(cluster, data), cluster, data, live(), "zk:2181")
     assert (plan.exit_code, plan.refusals[0][:32]) == (3, "Undecided: nothing was compared,")
+
+
+# Terminals
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 132, 300])
+def test_names_and_ids_are_whole_in_a_terminal_however_narrow(width):
+    name, other = "a-b.c_d-" * 31, "other-" * 41
+    topics = {each: Topic(each, Y, {0: (1,)}) for each in (name, other)}
+    data = [DataDirectory("/data", 1, "c1", (PartitionDirectory(name, 0, X), PartitionDirectory(other, 0, Y)))]
+    check = compare(ClusterTopics("zk", True, "c1", topics), data)
+    console = Console(width=width, file=StringIO())
+    print_check(console, check)
+    said = console.file.getvalue()
+    header = next(line for line in said.splitlines() if "on disk" in line)
+    rows = said.split(header)[1].splitlines()
+    begin, end = said.splitlines()[0].find("topic,"), header.index("id on disk")
+    middle = "".join(line[begin:end].strip() for line in rows)
+    assert ("…" in said, X in said, Y in said) == (False, True, True)
+    for each in (name, other):
+        assert each in middle
+    assert max(map(len, said.splitlines())) <= width
 
 
 # Two topics of one id
