@@ -74,7 +74,7 @@ def topic_id_unclean(plan, cluster, *_):
             plan.expect(answered("plan", "put the old id back"), within="1s", named="plan_puts_back")
 
 
-# By default a crash costs high watermarks of the last five seconds. Without leader epochs a replica is cut off at its own.
+# By default a crash costs high watermarks of five seconds. Without leader epochs a replica is cut off where its own is.
 @topic_id_moves.incident(replica_high_watermark_checkpoint_interval_ms="600000")
 def topic_id_unclean_by_hand(plan, cluster, *_):
     """With unclean elections on, does the repair by hand lose records once two brokers have crashed?"""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -122,11 +122,16 @@ def print_check(console: Console, found: TopicIdCheck) -> None:
         console.print(_table(found))
     if len(found.findings) > _LISTED:
         console.print(Text(f"… and {len(found.findings) - _LISTED} more findings", style="dim"))
-    for gap in found.gaps[:_LISTED]:
-        console.print(Text(f"not looked at: {visible(gap)}"))
-    if len(found.gaps) > _LISTED:
-        console.print(Text(f"… and {len(found.gaps) - _LISTED} more", style="dim"))
+    print_gaps(console, found.gaps)
     console.print(Text(visible(sentence(found)), style="" if found.answer is Answer.HEALTHY else "bold"))
+
+
+def print_gaps(console: Console, gaps: Sequence[str]) -> None:
+    """Print what could not be looked at."""
+    for gap in gaps[:_LISTED]:
+        console.print(Text(f"not looked at: {visible(gap)}"))
+    if len(gaps) > _LISTED:
+        console.print(Text(f"… and {len(gaps) - _LISTED} more", style="dim"))
 
 
 def _table(found: TopicIdCheck) -> Table:

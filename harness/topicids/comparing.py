@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -56,7 +56,7 @@ def compare(cluster: ClusterTopics, data: Sequence[DataDirectory]) -> TopicIdChe
         len(cluster.topics),
         {state: counts[state] for state in IdState if counts[state]},
         tuple(findings),
-        (*_problems(data), *_unseen(cluster, data), *_unread_topics(cluster)),
+        (*(problem for disk in data for problem in problems(disk)), *_unseen(cluster, data), *_unread_topics(cluster)),
         dict(passed_over),
     )
 
@@ -167,11 +167,11 @@ def _finding(item: tuple[_Kind, Mapping[tuple[int, str], list[int]]]) -> Finding
     return Finding(kind.state, kind.topic, kind.expected, kind.found, kind.reason, found, kind.refused)
 
 
-def _problems(data: Iterable[DataDirectory]) -> Iterator[str]:
-    for disk in data:
-        yield from disk.problems
-        if disk.broker == UNKNOWN_BROKER:
-            yield f"{disk.path} names no broker: it has no meta.properties with a broker.id or node.id."
+def problems(disk: DataDirectory) -> Iterator[str]:
+    """Yield what could not be looked at in a data directory, and that nobody knows whose it is."""
+    yield from disk.problems
+    if disk.broker == UNKNOWN_BROKER:
+        yield f"{disk.path} names no broker: it has no meta.properties with a broker.id or node.id."
 
 
 def _unread_topics(cluster: ClusterTopics) -> Iterator[str]:

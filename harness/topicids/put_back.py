@@ -13,9 +13,9 @@ from harness.base.errors import HarnessError
 from harness.base.json import parse_json
 from harness.model.topic_repair import Backup, Choice, RepairPlan, SavedNode, TopicRepair
 from harness.topicids.backups import BackupFolder
-from harness.topicids.live_state import CONTROLLER, CONTROLLER_EPOCH
+from harness.topicids.live_state import CONTROLLER, CONTROLLER_EPOCH, read_controller
 from harness.topicids.zookeeper import TOPICS, Node, ZooKeeper, read_cluster_id, read_topics
-from harness.topicids.zookeeper_nodes import parse_controller, parse_topic
+from harness.topicids.zookeeper_nodes import parse_topic
 
 _CONTROLLER_SECONDS = 60.0
 _POLL_SECONDS = 0.2
@@ -123,8 +123,8 @@ def check_others(zookeeper: ZooKeeper, nodes: Sequence[SavedNode]) -> None:
                 "new one for it.",
                 f"{_AGAIN}, with another --backup.",
             )
-    node = zookeeper.get(CONTROLLER)
-    if node is not None and parse_controller(node.data).kraft_epoch >= 0:
+    leads = read_controller(zookeeper)
+    if leads is not None and leads.kraft_epoch >= 0:
         raise HarnessError("A KRaft controller leads: the cluster is being migrated. The controller was left.")
 
 

@@ -76,8 +76,8 @@ def parse_controller(data: bytes) -> Controller:
 
 def _object(data: bytes) -> dict[str, Any]:
     try:
-        found = parse_json(data)
-    except HarnessError as error:
+        found = parse_json(data.decode("utf-8"))
+    except (UnicodeDecodeError, HarnessError) as error:
         raise HarnessError(f"its node holds no JSON but {_quoted(data)}") from error
     if not isinstance(found, dict):
         raise HarnessError(f"its node holds no JSON object but {_quoted(data)}")

@@ -50,7 +50,8 @@ def read_security(path: Path) -> ZooKeeperSecurity:
     try:
         return record_of(ZooKeeperSecurity, tomllib.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, HarnessError) as error:
-        raise HarnessError(f"{path} does not say how ZooKeeper is to be talked to: {error}", REMEDY) from error
+        why = reason_of(error).rstrip(".")
+        raise HarnessError(f"{path} does not say how ZooKeeper is to be talked to: {why}.", REMEDY) from error
 
 
 def client_options(security: ZooKeeperSecurity) -> Mapping[str, Any]:

@@ -251,6 +251,26 @@ def test_a_backup_is_restored_to_its_own_cluster_only(repair, restore):
     assert zk.id_of("t") == Y
 
 
+@pytest.mark.parametrize("path", ["/controller", "/brokers/topics", "/brokers/topics/t/partitions/0/state", "/x/t"])
+def test_a_backup_that_names_another_node_than_a_topic_s_is_refused(repair, restore, tmp_path, path):
+    zk = Ensemble(t=Y)
+    repair(zk, plan(t=Y))
+    zk.did.clear()
+    manifest = tmp_path / "backup" / "backup.json"
+    manifest.write_text(manifest.read_text().replace("/brokers/topics/t", path))
+    with pytest.raises(HarnessError, match=f"{path} is no topic's node in ZooKeeper. Nothing was changed"):
+        restore(zk)
+    assert (zk.did, zk.id_of("t")) == ([], X)
+
+
+def test_a_controller_s_node_that_cannot_be_read_is_named(repair):
+    zk = Ensemble(t=Y)
+    zk.nodes["/controller"] = (b"{", 0)
+    with pytest.raises(HarnessError, match="/controller cannot be read in ZooKeeper: its node holds no JSON but"):
+        repair(zk, plan(t=Y))
+    assert zk.did == []
+
+
 def test_a_dry_run_says_what_would_stop_it_as_a_note(repair, tmp_path):
     said = repair(Ensemble(t=Y, u=""), plan(t=Y), apply=False)
     assert said[1].startswith("not now: Topic u has no id in ZooKeeper")

@@ -130,11 +130,19 @@ MANY = "9" * 5000
         '{"partitions":{"٣":[1]}}',
         "[" * 200_000,
         '{"partitions":{"0":[1]},"topic_id":null}',
+        "\ufeff{}",
+        '{"partitions":{"0":[1]}}\0',
     ],
-    ids=["partition", "broker", "digit", "nested", "null"],
+    ids=["partition", "broker", "digit", "nested", "null", "mark", "zero"],
 )
 def test_a_node_with_odd_numbers_is_its_topic_s_problem(data):
     assert parse_topic("t", data.encode(), 0.0).problem
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "latin-1"])
+def test_a_node_that_is_no_utf8_is_its_topic_s_problem(encoding):
+    node = '{"partitions":{"0":[1]},"ü":1}'.encode(encoding)
+    assert parse_topic("t", node, 0.0).problem.startswith("its node holds no JSON but “")
 
 
 def test_settings_that_are_no_object_and_brokers_of_many_digits_are_told(tmp_path):

@@ -261,6 +261,10 @@ def test_a_file_that_names_everything_is_what_a_client_takes(ca, tmp_path):
         "certfile": f"{ca}/tls.pem",
         "keyfile": f"{ca}/tls.pem",
     }
+    with pytest.raises(
+        HarnessError, match=r"gone.toml does not say how .* to: No such file or directory\. Name a file"
+    ):
+        read_security(tmp_path / "gone.toml")
     for bad in ("[tls]\n", "[tlss]\n", "{", '[sasl]\nuser = "x"\n'):
         path.write_text(bad)
         with pytest.raises(HarnessError, match="does not say how ZooKeeper is to be talked to"):

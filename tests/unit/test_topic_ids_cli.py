@@ -113,6 +113,18 @@ def test_a_file_that_is_not_there_is_a_sentence(harness):
     )
 
 
+def test_an_export_says_what_it_could_not_look_at(harness, tmp_path):
+    disk = broker_disk(tmp_path / "d", 1, {"t-0": X})
+    assert harness("topic-ids", "check", "--data", disk, "--export", "e") == (0, "1 directory of broker 1: e")
+    (disk / "meta.properties").unlink()
+    code, said = harness("topic-ids", "check", "--data", disk, "--export", "e")
+    assert (code, said.startswith(f"not looked at: {disk} names no broker"), said.endswith("unknown: e")) == (
+        0,
+        True,
+        True,
+    )
+
+
 def test_a_kraft_cluster_is_checked_and_not_repaired(harness, kraft):
     code, said = harness("topic-ids", "plan", "--config", kraft)
     assert (code, said.startswith("error: Only a cluster with ZooKeeper is repaired")) == (2, True)
