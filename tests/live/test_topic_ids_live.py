@@ -13,8 +13,9 @@ from zookeeper_server import writer, zookeeper_server
 
 from harness.base.errors import HarnessError
 from harness.cluster.loopback import Loopback
+from harness.cluster.security import make_secrets
 from harness.topicids.zookeeper import connected, read_topics
-from harness.topicids.zookeeper_security import Login, ZooKeeperSecurity
+from harness.topicids.zookeeper_security import Login, Tls, ZooKeeperSecurity
 
 pytestmark = pytest.mark.live
 
@@ -120,12 +121,48 @@ def test_sasl_is_spoken_where_the_ensemble_demands_it(toolbox, tmp_path):
         fill(address, {"t": topic_json(X)}, sasl_options=options)
         with connected(address, ZooKeeperSecurity(sasl=Login("kafka", "secret"))) as connection:
             assert read_topics(connection).topics["t"].topic_id == X
-        for login in (None, Login("kafka", "wrong")):
+        for login, says in ((None, "demands a SASL login"), (Login("kafka", "wrong"), "refuses the SASL login")):
             with (
-                pytest.raises(HarnessError, match=f"ZooKeeper at {address}"),
+                pytest.raises(HarnessError, match=f"ZooKeeper at {address} did not answer for .*: it {says}"),
                 connected(address, ZooKeeperSecurity(sasl=login)) as connection,
             ):
                 read_topics(connection)
+
+
+NETTY = """serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory
+ssl.keyStore.location={folder}/tls.pem
+ssl.trustStore.location={folder}/trusted.pem
+ssl.clientAuth={client}
+"""
+
+
+@pytest.mark.parametrize("version", ["2.8.2", "3.9.1"])
+def test_tls_is_spoken_and_what_is_refused_in_it_is_said(toolbox, tmp_path, version):
+    ours, other = (make_secrets(tmp_path / name, ["127.0.0.1"]).pem.parent for name in ("ours", "other"))
+    tls = {
+        "": Tls(ours / "trusted.pem", ours / "tls.pem", ours / "tls.pem"),
+        "its certificate is not trusted": Tls(other / "trusted.pem"),
+        "its port speaks TLS, and was spoken to in plain text": None,
+        "(it ends the connection once TLS is spoken|it refuses us in the TLS handshake)": Tls(ours / "trusted.pem"),
+    }
+    config = NETTY.format(folder=ours, client="need")
+    with zookeeper_server(version, toolbox, tmp_path / "zk", config=config, secure=True) as address:
+        for says, files in tls.items():
+            if not says:
+                with connected(address, ZooKeeperSecurity(files)) as connection:
+                    assert connection.children("/") == ["zookeeper"]
+                continue
+            with (
+                pytest.raises(HarnessError, match=f"ZooKeeper at {address} gives no session: {says}"),
+                connected(address, ZooKeeperSecurity(files)),
+            ):
+                pass
+    with (
+        zookeeper_server(version, toolbox, tmp_path / "plain") as address,
+        pytest.raises(HarnessError, match="its port does not speak TLS"),
+        connected(address, ZooKeeperSecurity(tls[""])),
+    ):
+        pass
 
 
 @contextmanager
@@ -221,6 +258,31 @@ def test_a_topic_that_changes_after_the_plan_is_left(zookeeper, tmp_path):
         assert not (tmp_path / "backup").exists()
 
 
+def test_a_plan_is_carried_out_on_its_own_cluster_only(zookeeper, tmp_path):
+    fill(zookeeper, {"t": topic_json(Y)})
+    data = disk(tmp_path / "d", {"t-0": X})
+    with controllers(zookeeper) as client:
+        client.ensure_path("/brokers/ids/1")
+        harness("plan", "--zookeeper", zookeeper, "--data", data, "--out", tmp_path / "plan.json")
+        client.set("/cluster/id", b'{"version":"1","id":"c2"}')
+        code, said = harness("repair", tmp_path / "plan.json", "--backup", tmp_path / "backup", "--apply")
+        assert (code, "is that of cluster c2, and this is about cluster c1. Nothing was changed." in said) == (2, True)
+        assert json.loads(client.get("/brokers/topics/t")[0])["topic_id"] == Y
+        assert not (tmp_path / "backup").exists()
+
+
+def test_two_topics_of_one_id_are_a_mismatch_and_no_plan_is_made(zookeeper, tmp_path):
+    fill(zookeeper, {"t": topic_json(X), "u": topic_json(X)})
+    data = disk(tmp_path / "d", {"t-0": X, "u-0": X})
+    code, said = harness("check", "--zookeeper", zookeeper, "--data", data)
+    assert (code, said.splitlines()[-1]) == (
+        1,
+        "Mismatch: restart no broker. 2 directories of 2 topics have the id that another topic has too.",
+    )
+    code, said = harness("plan", "--zookeeper", zookeeper, "--data", data, "--out", tmp_path / "plan.json")
+    assert (code, f"refused: Topic t and another have one id, {X}: u has that id too." in said) == (3, True)
+
+
 def test_an_ensemble_that_is_not_there_is_a_sentence(tmp_path):
     loopback = Loopback()
     address = loopback.take()
@@ -228,5 +290,5 @@ def test_an_ensemble_that_is_not_there_is_a_sentence(tmp_path):
     code, said = harness("check", "--zookeeper", address, "--data", data)
     loopback.close()
     assert code == 2
-    assert said.startswith(f"error: ZooKeeper at {address} cannot be reached within 15 s")
+    assert said.startswith(f"error: ZooKeeper at {address} gives no session: nobody listens there.")
     assert "Traceback" not in said
