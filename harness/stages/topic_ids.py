@@ -74,6 +74,11 @@ def sources_of_cluster(files: Iterable[Path]) -> Sources:
 def check_cluster(files: Iterable[Path], console: Console) -> TopicIdCheck:
     """Check the brokers that files are of, and print the answer. Raises HarnessError where nothing can be compared."""
     sources = sources_of_cluster(files)
+    if not sources.configs:
+        raise HarnessError(
+            "Exports alone do not say where the cluster's own ids are.",
+            "Name a broker's server.properties by --cluster too.",
+        )
     found = check(sources, disks_of(sources))
     print_check(console, found)
     return found

@@ -179,4 +179,4 @@ def test_check_of_a_damaged_log_is_an_error_and_calls_nothing_healthy_or_orphane
     assert cli._run() == 2
     out, err = capsys.readouterr()
     assert (out, "orphan" in err, err.startswith("error: The metadata log is damaged: ")) == ("", False, True)
-    assert "Name the log of another controller by --metadata-log." in " ".join(err.split())
+    assert "Name the log of another controller, or its server.properties." in " ".join(err.split())

@@ -105,6 +105,17 @@ def test_an_export_is_told_from_a_configuration(harness, kraft, tmp_path):
     assert (code, said.endswith("knows was found (orphan directory: 2).")) == (3, True)
 
 
+def test_exports_alone_do_not_say_where_the_cluster_is(harness, tmp_path):
+    export = tmp_path / "other.jsonl"
+    write_export(export, [read_data_directory(broker_disk(tmp_path / "other", 2, {"gone-1": X}))])
+    for command in ("doctor", "rollout"):
+        assert harness(command, "--cluster", export) == (
+            2,
+            "error: Exports alone do not say where the cluster's own ids are. "
+            "Name a broker's server.properties by --cluster too.",
+        )
+
+
 def test_a_file_that_is_not_there_is_a_sentence(harness):
     code, said = harness("doctor", "--cluster", "gone.properties")
     assert (code, said) == (
