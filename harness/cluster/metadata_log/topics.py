@@ -168,6 +168,6 @@ def _none_there(folder: Path, why: str) -> HarnessError:
 def _damaged(path: Path, why: str) -> HarnessError:
     return HarnessError(
         f"The metadata log is damaged: {path}: {why}. Which topics there are, nobody can say by it.",
-        "Name the log of another controller, or its server.properties. If it was copied while its node ran, copy it again; if "
-        "its node was killed, start it: it cuts off what it has not written whole.",
+        "Name the log of another controller, or its server.properties. If it was copied while its node ran, copy it "
+        "again; if its node was killed, start it: it cuts off what it has not written whole.",
     )
