@@ -75,12 +75,14 @@ def refusal(
     if any(isinstance(each, socket.gaierror) for each in chain):
         return Refusal("its name is not known", _ADDRESS)
     speaks = any(_speaks_tls(*each) for each in hosts)
-    if speaks != tls:
-        return _ONLY_TLS if speaks else _NO_TLS
+    if speaks and not tls:
+        return _ONLY_TLS
     if any(isinstance(each, TimeoutError | KazooTimeoutError) for each in chain):
         return _SILENT
-    if tls:
+    if speaks:
         return _AFTER_TLS
+    if tls and any(isinstance(each, ssl.SSLError | ConnectionError) for each in chain):
+        return _NO_TLS
     met = chain[0] if chain else None
     return Refusal(str(met) or type(met).__name__, _ADDRESS) if met else _SILENT
 

@@ -14,7 +14,7 @@ from kazoo.handlers.threading import KazooTimeoutError
 
 from harness.base.errors import HarnessError
 from harness.cluster.security import make_secrets
-from harness.topicids import zookeeper
+from harness.topicids import zookeeper, zookeeper_refusals
 from harness.topicids.zookeeper import connected
 from harness.topicids.zookeeper_refusals import LastError, refusal
 from harness.topicids.zookeeper_security import Login, Tls, ZooKeeperSecurity, client_options, read_security
@@ -30,6 +30,7 @@ def soon(monkeypatch):
     monkeypatch.setattr(zookeeper, "_CONNECT_SECONDS", 1.5)
     monkeypatch.setattr(zookeeper, "_SESSION_SECONDS", 1.0)
     monkeypatch.setattr(zookeeper, "_ENDING_SECONDS", 0.1)
+    monkeypatch.setattr(zookeeper_refusals, "_PROBE_SECONDS", 0.5)
     yield
     gc.collect()
 
@@ -132,13 +133,14 @@ def test_a_server_that_wants_a_certificate_of_ours_refuses_us(ca, other):
             assert remedy.startswith("It may want a certificate of ours that it trusts: certificate and key in [tls]")
 
 
-def test_nobody_there_no_such_name_and_silence_are_told_apart():
+def test_nobody_there_no_such_name_and_silence_are_told_apart(ca):
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         assert refused(f"127.0.0.1:{held.getsockname()[1]}")[0] == "nobody listens there."
     assert refused("nowhere.invalid:2181")[0] == "its name is not known."
     with server(lambda _: threading.Event().wait()) as address:
-        assert refused(address)[0] == "it does not answer."
+        for security in (PLAIN, tls(ca)):
+            assert refused(address, security)[0] == "it does not answer."
     with plain_server() as address:
         assert refused(address)[0] == "socket connection broken."
 
@@ -167,10 +169,12 @@ def test_a_thread_that_ends_by_an_error_ends_the_waiting_and_prints_no_traceback
         ((KazooTimeoutError("x"), None), "it does not answer"),
         ((None, SessionExpiredError()), "SessionExpiredError"),
         ((None, None), "it does not answer"),
+        ((OSError(113, "No route to host"), None), "[Errno 113] No route to host"),
     ],
 )
 def test_what_a_client_met_says_more_than_what_a_request_came_to(errors, says):
-    assert refusal(*errors, login=True).why == says
+    for tls_is_spoken in (False, True):
+        assert refusal(*errors, login=True, tls=tls_is_spoken).why == says
 
 
 def test_the_last_error_of_a_log_is_kept():
