@@ -66,10 +66,10 @@ def refusal(
     alert = next((each for each in chain if isinstance(each, ssl.SSLError) and _is_alert(each)), None)
     if alert is not None:
         return Refusal(f"it refuses us in the TLS handshake ({tls_reason(alert)})", _NO_CERTIFICATE)
+    if login and any(isinstance(each, AuthFailedError | SessionClosedRequireSaslError) for each in chain):
+        return _LOGIN
     if any(isinstance(each, SessionClosedRequireSaslError) for each in chain):
         return _NO_LOGIN
-    if login and any(isinstance(each, AuthFailedError) for each in chain):
-        return _LOGIN
     if any(isinstance(each, ConnectionRefusedError) for each in chain):
         return Refusal("nobody listens there", _ADDRESS)
     if any(isinstance(each, socket.gaierror) for each in chain):

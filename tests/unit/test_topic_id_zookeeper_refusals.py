@@ -165,7 +165,7 @@ def test_a_thread_that_ends_by_an_error_ends_the_waiting_and_prints_no_traceback
     ("errors", "says"),
     [
         ((AuthFailedError("Connection dropped in SASL"), ConnectionLoss()), "it refuses the SASL login"),
-        ((None, SessionClosedRequireSaslError()), "it demands a SASL login"),
+        ((None, SessionClosedRequireSaslError()), "it refuses the SASL login"),
         ((KazooTimeoutError("x"), None), "it does not answer"),
         ((None, SessionExpiredError()), "SessionExpiredError"),
         ((None, None), "it does not answer"),
@@ -175,6 +175,10 @@ def test_a_thread_that_ends_by_an_error_ends_the_waiting_and_prints_no_traceback
 def test_what_a_client_met_says_more_than_what_a_request_came_to(errors, says):
     for tls_is_spoken in (False, True):
         assert refusal(*errors, login=True, tls=tls_is_spoken).why == says
+
+
+def test_a_login_that_was_not_tried_is_demanded():
+    assert refusal(None, SessionClosedRequireSaslError()).why == "it demands a SASL login"
 
 
 def test_the_last_error_of_a_log_is_kept():
