@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
 from harness.engine.cancel import Cancellation
 from harness.engine.executor import run_cell
 from harness.engine.planned_run import PlannedRun
+from harness.engine.quiet import Quiet
 from harness.model.runs import RunKey, RunResult
 
 _WAKE_SECONDS = 0.3
@@ -28,8 +30,12 @@ class RunListener(Protocol):
         """Call when a run has its result."""
 
 
-def run_cells(cells: Sequence[PlannedRun], run_dir: Path, jobs: int, listener: RunListener) -> list[RunResult]:
+def run_cells(
+    cells: Sequence[PlannedRun], run_dir: Path, jobs: int, listener: RunListener, quiet: Quiet = nullcontext
+) -> list[RunResult]:
     """Run the cells, `jobs` clusters at a time; results come in the order of the cells.
+
+    `quiet` holds whatever else the harness does meanwhile.
 
     On Ctrl-C every node is ended before KeyboardInterrupt goes on.
     """
@@ -37,7 +43,7 @@ def run_cells(cells: Sequence[PlannedRun], run_dir: Path, jobs: int, listener: R
 
     def run(cell: PlannedRun) -> RunResult:
         listener.begin(cell.key)
-        result = run_cell(cell, run_dir, lambda phase: listener.phase(cell.key, phase), cancellation)
+        result = run_cell(cell, run_dir, lambda phase: listener.phase(cell.key, phase), cancellation, quiet)
         listener.end(result)
         return result
 

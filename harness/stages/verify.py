@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from rich.console import Console
@@ -11,6 +12,7 @@ from rich.text import Text
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter, duration
 from harness.base.text import counted, visible
+from harness.engine.quiet import Quiet
 from harness.judge import expectations
 from harness.judge.expectations import Met, MetCell, all_met, met_cells
 from harness.judge.reasons import rests_on
@@ -27,7 +29,8 @@ from harness.stages.build import build
 from harness.stages.compared_logs import why_not_compared
 from harness.stages.coverage import coverage
 from harness.stages.known_noise import grow_noise
-from harness.stages.prove import has_candidate, prove
+from harness.stages.prove import has_candidate
+from harness.stages.prove_beside import proving_beside
 from harness.stages.upgrade_notes import note_upgrade
 from harness.toolbox.toolbox import Toolbox
 
@@ -46,9 +49,8 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     if not directory.declaration.exists:
         build(run_dir, toolbox, reporter)
     known = directory.proof(directory.declaration.read().candidate)
-    if has_candidate(run_dir) and not is_proved(directory):
-        prove(run_dir, toolbox, reporter)
-    run_stage.run(run_dir, toolbox, reporter)
+    with _proving(directory, toolbox, reporter) as quiet:
+        run_stage.run(run_dir, toolbox, reporter, quiet)
     if directory.request.read().coverage and not known.coverage.is_whole:
         coverage(run_dir, toolbox, reporter)
     compare_logs(run_dir, toolbox, reporter)
@@ -62,6 +64,12 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     else:
         print_expectations(reporter.console, met_cells(declaration, record), page)
     return verdict
+
+
+def _proving(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> AbstractContextManager[Quiet]:
+    if has_candidate(directory.path) and not is_proved(directory):
+        return proving_beside(directory.path, toolbox, reporter)
+    return nullcontext(nullcontext)
 
 
 def is_proved(directory: RunDirectory) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import signal
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.base.processes import bare_environment, spawn
+from harness.base.processes.background import background_of_caller
 from harness.base.text import cut, visible
 from harness.kafka.release_lines import NodeLogging
 from harness.toolbox.java import JavaRuntime
@@ -63,10 +65,11 @@ class EndedFork:
 
 @dataclass(slots=True)
 class _Fork:
-    """A fork under way; `feed` is how much of its output was looked at."""
+    """A fork under way; `feed` is how much of its output was looked at, `patience` the seconds that a test may take."""
 
     process: subprocess.Popen[bytes]
     folder: Path
+    patience: float = _STALL_SECONDS
     moved: float = field(default_factory=time.monotonic)
     feed: int = 0
     done: int = 0
@@ -93,8 +96,8 @@ class _Fork:
         """Return why the fork has to be ended, or nothing."""
         if self.output.stat().st_size > _MOST_OUTPUT:
             return f"the test JVM wrote more than {_MOST_OUTPUT >> 20} MB and was ended{self._while()}"
-        if time.monotonic() - self.moved > _STALL_SECONDS:
-            return f"no test ended within {_STALL_SECONDS} s, and the test JVM was ended{self._while()}"
+        if time.monotonic() - self.moved > self.patience:
+            return f"no test ended within {self.patience:g} s, and the test JVM was ended{self._while()}"
         return ""
 
     def after(self) -> str:
@@ -157,7 +160,9 @@ def _start(jvm: Jvm, arguments: Sequence[str], folder: Path) -> _Fork:
     (folder / jvm.logging.file).write_text(jvm.logging.silent, encoding="utf-8")
     (folder / "output.log").touch()
     command = jvm.command(arguments, folder)
-    return _Fork(spawn(command, cwd=folder, output=folder / "output.log", env=bare_environment()), folder)
+    process = spawn(command, cwd=folder, output=folder / "output.log", env=bare_environment())
+    # One that gives way to others may be held for any time: how long its tests take says nothing.
+    return _Fork(process, folder, math.inf if background_of_caller() else _STALL_SECONDS)
 
 
 def _look(fork: _Fork) -> EndedFork | None:

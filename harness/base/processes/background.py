@@ -1,0 +1,84 @@
+"""Children that give way: they run where nobody else wants the processor, and are held while somebody needs quiet.
+
+The scheduling class SCHED_IDLE (sched(7)) loses the processor as soon as any ordinary thread wakes up. Holding
+(SIGSTOP to a child's process group) takes away the rest as well: caches, memory and the clock are shared.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+from harness.base.errors import HarnessError
+
+_Text = TypeVar("_Text", str, bytes)
+
+
+class Background:
+    """The children of some work; `held` is for those beside whom it runs, and may be entered by several at once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._children: list[subprocess.Popen[Any]] = []
+        self._holders = 0
+        self._is_over = False
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """While the block lasts, what this thread starts belongs to this work."""
+        token = _work.set(self)
+        try:
+            yield
+        finally:
+            _work.reset(token)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """While the block lasts, none of the children runs."""
+        with self._lock:
+            self._holders += 1
+            self._signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._holders -= 1
+                if not self._holders:
+                    self._signal(signal.SIGCONT)
+
+    def end(self) -> None:
+        """Kill every child, held or not; nothing more can be started."""
+        with self._lock:
+            self._is_over = True
+            self._signal(signal.SIGKILL)
+
+    def begin(self, start: Callable[[], subprocess.Popen[_Text]]) -> subprocess.Popen[_Text]:
+        """Start a child; one that comes while the work is held is held at once. Raises HarnessError after the end."""
+        with self._lock:
+            if self._is_over:
+                raise HarnessError("What ran beside the clusters was ended.")
+            self._children = [each for each in self._children if each.returncode is None]
+            self._children.append(child := start())
+            if self._holders:
+                self._signal(signal.SIGSTOP)
+            return child
+
+    def _signal(self, number: signal.Signals) -> None:
+        for child in self._children:
+            if child.poll() is None:  # else its id may be somebody else's
+                with suppress(ProcessLookupError):
+                    os.killpg(child.pid, number)
+
+
+_work: ContextVar[Background | None] = ContextVar("background", default=None)
+
+
+def background_of_caller() -> Background | None:
+    """Return the work that what this thread starts belongs to, None for what is ordinary."""
+    return _work.get()
