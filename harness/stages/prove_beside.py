@@ -6,6 +6,7 @@ ended, with the host to itself: a test may fail of being held (docs/adr/0034-tes
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -24,7 +25,8 @@ from harness.stages.prove import base_and_candidate, compared, write_proof
 from harness.stages.timing import timed
 from harness.toolbox.toolbox import Toolbox
 
-# Others may keep a host so busy that nothing is left for what gives way: then the tests begin anew, as an equal.
+# Who may not lift them may be on a host that others keep so busy that nothing is left for what gives way: then they
+# begin anew, as ordinary processes.
 _PATIENCE_SECONDS = 45.0
 
 
@@ -69,7 +71,8 @@ class _TestsBeside:
 
     def passed(self) -> TestsProof | None:
         """Wait for the tests; return what they showed, None where not all passed or the host has no time for them."""
-        wait_until(self._result.done, _PATIENCE_SECONDS)  # in steps, so that Ctrl-C is seen
+        patience = math.inf if self._background.lift() else _PATIENCE_SECONDS
+        wait_until(self._result.done, patience)  # in steps, so that Ctrl-C is seen
         if not self._result.done() or self._result.exception() or self._result.result().failed:
             self._reporter.report("not all tests passed beside the clusters: they are run again, on their own")
             return None

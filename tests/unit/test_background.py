@@ -101,7 +101,7 @@ def test_what_is_begun_while_the_work_is_held_waits_too(work, tmp_path):
 
 
 def test_a_hold_ends_however_its_block_is_left(work, tmp_path):
-    child = begin(COUNTS, tmp_path)
+    begin(COUNTS, tmp_path)
     with pytest.raises(ValueError, match="no"), work.held():
         raise ValueError("no")
     assert counts_on(tmp_path / "out")
@@ -126,3 +126,29 @@ def test_a_process_that_has_ended_is_neither_held_nor_killed(work, tmp_path, mon
     with work.held():
         pass
     work.end()
+
+
+def test_lifted_work_is_ordinary_with_all_its_threads_and_so_is_what_it_starts_then(work, tmp_path):
+    threads = "import threading, time; threading.Thread(target=time.sleep, args=(60,)).start(); print('up', flush=True)"
+    child = begin(threads, tmp_path)
+    assert counts_on(tmp_path / "out") or (tmp_path / "out").stat().st_size
+    if not work.lift():
+        pytest.skip("this user may not take a process out of SCHED_IDLE")
+    tasks = [int(each.name) for each in Path(f"/proc/{child.pid}/task").iterdir()]
+    assert len(tasks) == 2
+    assert {os.sched_getscheduler(task) for task in tasks} == {os.SCHED_OTHER}
+    begin(SAYS_ITS_CLASS, tmp_path).wait(60)
+    assert (tmp_path / "out").read_text().split() == ["up", str(os.sched_getscheduler(0))]
+
+
+def test_where_the_kernel_refuses_to_lift_the_work_goes_on_giving_way(work, tmp_path, monkeypatch):
+    child = begin(COUNTS, tmp_path)
+    assert counts_on(tmp_path / "out")
+
+    def refuse(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "sched_setscheduler", refuse)
+    assert not work.lift()
+    assert os.sched_getscheduler(child.pid) == os.SCHED_IDLE
+    assert work.gives_way

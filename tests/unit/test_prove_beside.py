@@ -97,6 +97,7 @@ def sleeps() -> TestsProof:
 
 def test_tests_for_which_the_host_has_no_time_are_ended_and_run_on_their_own(monkeypatch):
     monkeypatch.setattr(prove_beside, "_PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr(prove_beside.Background, "lift", lambda _: False)
     stage, began = Stage(monkeypatch, sleeps, PASSED), time.monotonic()
     with stage.proving():
         pass
@@ -114,10 +115,15 @@ def test_an_interruption_ends_the_tests_also_while_they_are_held_and_nothing_is_
         return sleeps()
 
     stage, began = Stage(monkeypatch, runs), time.monotonic()
-    with pytest.raises(interruption), stage.proving() as quiet, quiet():
-        assert begun.wait(10)
-        time.sleep(0.3)
-        raise interruption("enough")
+
+    def interrupted():
+        with stage.proving() as quiet, quiet():
+            assert begun.wait(10)
+            time.sleep(0.3)
+            raise interruption("enough")
+
+    with pytest.raises(interruption):
+        interrupted()
     assert time.monotonic() - began < 30
     assert stage.written == []
     assert not [each for each in threading.enumerate() if each.name.startswith("tests")]
@@ -136,3 +142,12 @@ def test_a_jar_that_cannot_be_compared_ends_it_before_anything_runs(monkeypatch)
     with pytest.raises(HarnessError, match="cannot be read"), stage.proving():
         pytest.fail("the clusters were started")
     assert stage.beside == []
+
+
+def test_tests_that_become_equals_of_everybody_are_waited_for(monkeypatch):
+    monkeypatch.setattr(prove_beside, "_PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr(prove_beside.Background, "lift", lambda _: True)
+    stage = Stage(monkeypatch, lambda: time.sleep(1) or PASSED)
+    with stage.proving():
+        pass
+    assert (stage.written, stage.beside) == ([PASSED], [True])

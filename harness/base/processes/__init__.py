@@ -82,7 +82,8 @@ def _begun(start: Callable[[list[str]], subprocess.Popen[_Text]], command: Seque
     background = background_of_caller()
     if background is None:
         return _spawner.submit(start, bound_to_harness(command)).result()
-    return background.begin(lambda: _spawner.submit(start, bound_to_harness(command, _IDLE)).result())
+    scheduling = _IDLE if background.gives_way else _ORDINARY
+    return background.begin(lambda: _spawner.submit(start, bound_to_harness(command, scheduling)).result())
 
 
 def _spawned(bound: list[str], cwd: Path, output: Path, env: Mapping[str, str]) -> subprocess.Popen[bytes]:

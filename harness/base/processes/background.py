@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.base.errors import HarnessError
@@ -28,6 +29,12 @@ class Background:
         self._children: list[subprocess.Popen[Any]] = []
         self._holders = 0
         self._is_over = False
+        self._is_equal = False
+
+    @property
+    def gives_way(self) -> bool:
+        """Whether a child that is started now is to give way to others."""
+        return not self._is_equal
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -52,6 +59,13 @@ class Background:
                 if not self._holders:
                     self._signal(signal.SIGCONT)
 
+    def lift(self) -> bool:
+        """Make the work an equal of everybody else from here on; return whether the kernel allows it to this user."""
+        with self._lock:
+            self._children = [each for each in self._children if each.poll() is None]
+            self._is_equal = all(_make_ordinary(each.pid) for each in self._children)
+            return self._is_equal
+
     def end(self) -> None:
         """Kill every child, held or not; nothing more can be started."""
         with self._lock:
@@ -74,6 +88,32 @@ class Background:
             if child.poll() is None:  # else its id may be somebody else's
                 with suppress(ProcessLookupError):
                     os.killpg(child.pid, number)
+
+
+def _make_ordinary(pid: int) -> bool:
+    """Take every thread of a process out of SCHED_IDLE; those that it starts meanwhile are seen by another look."""
+    while idle := [thread for thread in _threads_of(pid) if _class_of(thread) == os.SCHED_IDLE]:
+        for thread in idle:
+            try:
+                os.sched_setscheduler(thread, os.SCHED_OTHER, os.sched_param(0))
+            except ProcessLookupError:  # it has ended
+                continue
+            except OSError:  # out of SCHED_IDLE leads a privilege: CAP_SYS_NICE
+                return False
+    return True
+
+
+def _threads_of(pid: int) -> list[int]:
+    with suppress(OSError):
+        return [int(task.name) for task in Path(f"/proc/{pid}/task").iterdir()]
+    return []
+
+
+def _class_of(thread: int) -> int:
+    try:
+        return os.sched_getscheduler(thread)
+    except OSError:
+        return os.SCHED_OTHER
 
 
 _work: ContextVar[Background | None] = ContextVar("background", default=None)
