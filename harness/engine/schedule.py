@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from pathlib import Path
@@ -15,6 +15,10 @@ from harness.engine.quiet import Quiet
 from harness.model.runs import RunKey, RunResult
 
 _WAKE_SECONDS = 0.3
+
+
+# What takes a place that no cell waits for; it is given how it is ended early.
+Errand = Callable[[Cancellation], None]
 
 
 class RunListener(Protocol):
@@ -31,11 +35,16 @@ class RunListener(Protocol):
 
 
 def run_cells(
-    cells: Sequence[PlannedRun], run_dir: Path, jobs: int, listener: RunListener, quiet: Quiet = nullcontext
+    cells: Sequence[PlannedRun],
+    run_dir: Path,
+    jobs: int,
+    listener: RunListener,
+    quiet: Quiet = nullcontext,
+    errands: Sequence[Errand] = (),
 ) -> list[RunResult]:
     """Run the cells, `jobs` clusters at a time; results come in the order of the cells.
 
-    `quiet` holds whatever else the harness does meanwhile.
+    `quiet` holds whatever else the harness does meanwhile. Errands come after the cells, in the places that are left.
 
     On Ctrl-C every node is ended before KeyboardInterrupt goes on.
     """
@@ -49,7 +58,7 @@ def run_cells(
 
     with ThreadPoolExecutor(jobs, thread_name_prefix="run") as pool:
         futures: list[Future[RunResult]] = [pool.submit(run, cell) for cell in cells]
-        finish(futures, cancellation)
+        finish([*futures, *(pool.submit(errand, cancellation) for errand in errands)], cancellation)
     return [future.result() for future in futures]
 
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.processes.background import Background
 from harness.base.progress import Aside, Reporter
 from harness.base.waiting import wait_until
 from harness.engine.quiet import Quiet
-from harness.model.proof import TestsProof
+from harness.model.proof import ChangedMethod, TestsProof
 from harness.proof.proof_summary import describe_tests
 from harness.rundir.directory import RunDirectory
 from harness.stages.proof_case import ProofCase, proof_case
@@ -30,11 +31,19 @@ from harness.toolbox.toolbox import Toolbox
 _PATIENCE_SECONDS = 45.0
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What is known while the tests run: what holds them, and which methods changed; None where the proof says so."""
+
+    quiet: Quiet = nullcontext
+    changed_methods: tuple[ChangedMethod, ...] | None = None
+
+
 @contextmanager
-def proving_beside(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Iterator[Quiet]:
+def proving_beside(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Iterator[Beside]:
     """Compare the jars, then give a block beside which the tests run; proof.json is there after the block.
 
-    The block gets what holds the tests. Raises HarnessError as `prove` does; when the block is left by an exception,
+    Raises HarnessError as `prove` does; when the block is left by an exception,
     the tests end and nothing is written.
     """
     directory = RunDirectory(run_dir)
@@ -46,7 +55,7 @@ def proving_beside(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Itera
     changed = found.dropin.changed
     tests = _TestsBeside(case, changed, reporter)
     with tests.running() as quiet:
-        yield quiet
+        yield Beside(quiet, found.dropin.changed_methods)
         with timed(directory, "prove"):
             passed = tests.passed()
     with timed(directory, "prove"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from harness.cluster.prepare import NodeParts
 from harness.engine.planned_run import PlannedRun
 from harness.engine.quiet import Quiet
 from harness.engine.run_board import RunBoard
-from harness.engine.schedule import run_cells
+from harness.engine.schedule import Errand, run_cells
 from harness.engine.sealing import mismatch
 from harness.model.arms import ABSENT, Arm, Role
 from harness.model.declaration import Declaration
@@ -33,10 +33,16 @@ from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
 
 
-def run(run_dir: Path, toolbox: Toolbox, reporter: Reporter, quiet: Quiet = nullcontext) -> list[RunResult]:
+def run(
+    run_dir: Path,
+    toolbox: Toolbox,
+    reporter: Reporter,
+    quiet: Quiet = nullcontext,
+    errands: Callable[[], Sequence[Errand]] = tuple,
+) -> list[RunResult]:
     """Run what run.json declares and what has no result; return the new results.
 
-    `quiet` holds what the harness does beside it.
+    `quiet` holds what the harness does beside it; `errands` gives what is done in the places that the last runs leave.
     """
     directory = RunDirectory(run_dir)
     declared, request = directory.declaration.read(), directory.request.read()
@@ -47,7 +53,7 @@ def run(run_dir: Path, toolbox: Toolbox, reporter: Reporter, quiet: Quiet = null
     _fetch_tools(cells, toolbox)
     noise_of(directory)  # before the first run: it is judged by nothing that was learned from it
     with timed(directory, "run"):
-        return carry_out(cells, run_dir, request.jobs, reporter, "runs on live clusters", quiet)
+        return carry_out(cells, run_dir, request.jobs, reporter, "runs on live clusters", quiet, errands())
 
 
 def _fetch_tools(cells: Sequence[PlannedRun], toolbox: Toolbox) -> None:
@@ -57,19 +63,31 @@ def _fetch_tools(cells: Sequence[PlannedRun], toolbox: Toolbox) -> None:
 
 
 def carry_out(
-    cells: Sequence[PlannedRun], root: Path, jobs: int, reporter: Reporter, what: str, quiet: Quiet = nullcontext
+    cells: Sequence[PlannedRun],
+    root: Path,
+    jobs: int,
+    reporter: Reporter,
+    what: str,
+    quiet: Quiet = nullcontext,
+    errands: Sequence[Errand] = (),
 ) -> list[RunResult]:
     """Run the cells that have no valid result below `root`; return the new results. With `what`, say so."""
-    todo = [cell for cell in cells if not _has_result(root, cell, reporter)]
-    for cell in todo:  # what an interrupted run left says nothing
-        shutil.rmtree(RunDirectory(root).run(cell.key).path, ignore_errors=True)
+    todo = left_to_do(cells, root, reporter)
     jobs = min(jobs, len(todo)) or 1
     if what:
         reporter.stage(f"{len(todo)} {what}, {jobs} at a time")
     if todo:
         RunDirectory(root).host.write(calibrate())
     with RunBoard(reporter.console, [cell.key for cell in todo], jobs) as board:
-        return run_cells(todo, root, jobs, board, quiet)
+        return run_cells(todo, root, jobs, board, quiet, errands if todo else ())
+
+
+def left_to_do(cells: Sequence[PlannedRun], root: Path, reporter: Reporter) -> list[PlannedRun]:
+    """Return the cells without a valid result below `root`; what interrupted runs of them left is removed."""
+    todo = [cell for cell in cells if not _has_result(root, cell, reporter)]
+    for cell in todo:  # what an interrupted run left says nothing
+        shutil.rmtree(RunDirectory(root).run(cell.key).path, ignore_errors=True)
+    return todo
 
 
 def declared_runs(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -12,7 +13,6 @@ from rich.text import Text
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter, duration
 from harness.base.text import counted, visible
-from harness.engine.quiet import Quiet
 from harness.judge import expectations
 from harness.judge.expectations import Met, MetCell, all_met, met_cells
 from harness.judge.reasons import rests_on
@@ -27,10 +27,10 @@ from harness.stages import run as run_stage
 from harness.stages.arm_kafka import kafka_of
 from harness.stages.build import build
 from harness.stages.compared_logs import why_not_compared
-from harness.stages.coverage import coverage
+from harness.stages.coverage import coverage, errands
 from harness.stages.known_noise import grow_noise
 from harness.stages.prove import has_candidate
-from harness.stages.prove_beside import proving_beside
+from harness.stages.prove_beside import Beside, proving_beside
 from harness.stages.upgrade_notes import note_upgrade
 from harness.toolbox.toolbox import Toolbox
 
@@ -49,9 +49,11 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     if not directory.declaration.exists:
         build(run_dir, toolbox, reporter)
     known = directory.proof(directory.declaration.read().candidate)
-    with _proving(directory, toolbox, reporter) as quiet:
-        run_stage.run(run_dir, toolbox, reporter, quiet)
-    if directory.request.read().coverage and not known.coverage.is_whole:
+    covers = directory.request.read().coverage and not known.coverage.is_whole
+    with _proving(directory, toolbox, reporter) as beside:
+        ahead = partial(errands, run_dir, toolbox, reporter, beside.changed_methods) if covers else tuple
+        run_stage.run(run_dir, toolbox, reporter, beside.quiet, ahead)
+    if covers:
         coverage(run_dir, toolbox, reporter)
     compare_logs(run_dir, toolbox, reporter)
     compare_kafkas(directory, toolbox, reporter)
@@ -66,10 +68,10 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     return verdict
 
 
-def _proving(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> AbstractContextManager[Quiet]:
+def _proving(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> AbstractContextManager[Beside]:
     if has_candidate(directory.path) and not is_proved(directory):
         return proving_beside(directory.path, toolbox, reporter)
-    return nullcontext(nullcontext)
+    return nullcontext(Beside())
 
 
 def is_proved(directory: RunDirectory) -> bool:

@@ -24,7 +24,7 @@ FAILED = TestsProof(
     (TestClass(TestSuite.UPSTREAM, "a.ATest", 2, 1, 0, 0.1, ()),),
     (FailedTest(TestSuite.UPSTREAM, "a.ATest", "waits()", "not within 15 s", ""),),
 )
-CASE = SimpleNamespace(dropin=SimpleNamespace(changed=frozenset({"a.A"})))
+CASE = SimpleNamespace(dropin=SimpleNamespace(changed=frozenset({"a.A"}), changed_methods=()))
 
 
 class Stage:
@@ -117,7 +117,7 @@ def test_an_interruption_ends_the_tests_also_while_they_are_held_and_nothing_is_
     stage, began = Stage(monkeypatch, runs), time.monotonic()
 
     def interrupted():
-        with stage.proving() as quiet, quiet():
+        with stage.proving() as beside, beside.quiet():
             assert begun.wait(10)
             time.sleep(0.3)
             raise interruption("enough")
