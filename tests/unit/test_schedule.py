@@ -106,3 +106,40 @@ def test_a_run_that_cannot_be_ended_does_not_keep_the_others_from_it():
     with endings[0], endings[1], pytest.raises(OSError, match="no"):
         cancellation.cancel()
     assert ended == [1]
+
+
+def test_errands_take_the_places_that_no_cell_waits_for(tmp_path):
+    order, first_two = [], threading.Barrier(2)
+
+    def cell(number):
+        def act(_):
+            order.append(number)
+            if number < 2:
+                first_two.wait(5)
+            return result(number)
+
+        return Cells(act)
+
+    cells = [cell(number) for number in range(4)]
+    errands = [lambda _: order.append("errand")] * 2
+    assert len(schedule.run_cells(cells, tmp_path, 2, Listener(), errands=errands)) == 4
+    assert order[4:] == ["errand", "errand"]
+
+
+def test_an_errand_is_ended_with_the_runs_and_its_own_fault_ends_them(tmp_path):
+    ended = threading.Event()
+
+    def waits(cancellation):
+        with cancellation.ending(ended.set):
+            assert ended.wait(5)
+
+    def breaks(_):
+        time.sleep(0.05)
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        schedule.run_cells([Cells(breaks)], tmp_path, 2, Listener(), errands=[waits])
+    ended.clear()
+    with pytest.raises(OSError, match="disk full"):
+        schedule.run_cells([Cells(waits)], tmp_path, 2, Listener(), errands=[breaks])
+    assert ended.is_set()
