@@ -1,5 +1,6 @@
 """The stage around the runs with the agent: what it runs, what it writes, and that no failure in it ends anything."""
 
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
 import pytest
@@ -21,6 +22,8 @@ from harness.model.runs import Outcome, RunResult
 from harness.model.setup import Setup
 from harness.rundir.directory import RunDirectory
 from harness.stages import coverage as stage
+from harness.stages import verify as verify_stage
+from harness.stages.prove_beside import Beside
 from harness.toolbox.toolbox import Toolbox, local_toolbox
 
 BASE = Build("stock", "3.9.1", "builds/stock/x.jar", "a" * 64, "release", Flag("f", False))
@@ -248,3 +251,41 @@ def test_what_fails_ahead_is_left_to_the_stage(run_dir, ran, ahead, monkeypatch)
 def test_without_a_candidate_nothing_runs_ahead(run_dir, ran):
     RunDirectory(run_dir).declaration.write(replace(ASKED, arms=(STOCK,)))
     assert stage.errands(run_dir, TOOLBOX, QUIET, None) == ()
+
+
+class Stop(Exception):  # noqa: N818 - no fault: what follows is not of interest
+    """Ends a verification after its runs."""
+
+
+def ran_with(monkeypatch, run_dir):
+    """Return what the stage of the runs is given by a verification: what holds the rest, and the errands."""
+    given = []
+
+    def run(_run_dir, _toolbox, _reporter, quiet, ahead):
+        given.extend((quiet, ahead()))
+        raise Stop
+
+    monkeypatch.setattr(verify_stage.run_stage, "run", run)
+    with pytest.raises(Stop):
+        verify_stage.verify(run_dir, TOOLBOX, QUIET)
+    return given
+
+
+def test_a_verification_has_tests_and_runs_for_reached_lines_beside_its_runs(run_dir, ran, monkeypatch):
+    RunDirectory(run_dir).proof("patched").proof.path.unlink()
+
+    @contextmanager
+    def proving(*_):
+        yield Beside("quiet", (ChangedMethod("a/One", "f", "()V"),))
+
+    monkeypatch.setattr(verify_stage, "proving_beside", proving)
+    quiet, ahead = ran_with(monkeypatch, run_dir)
+    assert quiet == "quiet"
+    assert [errand.args[1].key.scenario for errand in ahead] == ["turn1", "turn2"]
+
+
+def test_what_is_proved_and_covered_is_not_done_again_beside_the_runs(run_dir, ran, monkeypatch):
+    monkeypatch.setattr(verify_stage, "is_proved", lambda _: True)
+    monkeypatch.setattr(verify_stage, "proving_beside", lambda *_: pytest.fail("it is proved"))
+    RunDirectory(run_dir).request.write(Request(coverage=False))
+    assert ran_with(monkeypatch, run_dir) == [nullcontext, ()]
