@@ -17,6 +17,7 @@ from harness.base.processes import bare_environment, spawn
 from harness.base.processes.background import background_of_caller
 from harness.base.text import cut, visible
 from harness.kafka.release_lines import NodeLogging
+from harness.proof.junit.fork_plan import JUPITER, PROPERTIES, included
 from harness.toolbox.java import JavaRuntime
 
 SEED = 391  # of every property: any fixed number does; this one's tries are neither the shortest nor the longest
@@ -26,6 +27,8 @@ _POLL_SECONDS = 0.1
 _DUMP_SECONDS = 2.0
 _LAUNCHER = "org.junit.platform.console.ConsoleLauncher"
 _FLAGS = ("-Xmx1g", "-Xmn600m", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-XX:+EnableDynamicAgentLoading")
+# The optimising compiler (C2) takes half of the CPU seconds of tests that end before its code pays.
+_QUICK = "-XX:TieredStopAtLevel=1"
 _SERVICES = "META-INF/services"
 _PROPERTY_HOOK, _EXTENSION = "net.jqwik.api.lifecycle.LifecycleHook", "org.junit.jupiter.api.extension.Extension"
 RUN_HOOKS = {_PROPERTY_HOOK: "Hooks$Seed"}
@@ -48,7 +51,7 @@ class Jvm:
         """Return the command line; `folder` is the fork's own, all that it writes goes there."""
         path = os.pathsep.join(map(str, (folder / "services", *self.class_path)))
         properties = (f"-Djava.io.tmpdir={folder}", f"-Dharness.seed={SEED}")
-        flags = (*_FLAGS, *properties, self.logging.flag(folder / self.logging.file))
+        flags = (*_FLAGS, *_compiler(arguments), *properties, self.logging.flag(folder / self.logging.file))
         return [str(self.java.java), *flags, "-cp", path, _LAUNCHER, *_execute(folder), *arguments]
 
 
@@ -135,6 +138,12 @@ def run_launchers(
         for fork in running.values():
             _kill(fork.process)
     return tuple(ended[number] for number in sorted(ended))
+
+
+def _compiler(arguments: Sequence[str]) -> tuple[str, ...]:
+    """Return what chooses the compiler: properties alone run for long enough to need the optimising one."""
+    runs_properties = included(PROPERTIES) in arguments and included(JUPITER) not in arguments
+    return () if runs_properties else (_QUICK,)
 
 
 def _execute(folder: Path) -> list[str]:
