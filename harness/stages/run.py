@@ -53,7 +53,7 @@ def run(
     _fetch_tools(cells, toolbox)
     noise_of(directory)  # before the first run: it is judged by nothing that was learned from it
     with timed(directory, "run"):
-        return carry_out(cells, run_dir, request.jobs, reporter, "runs on live clusters", quiet, errands())
+        return carry_out(cells, run_dir, request.jobs, reporter, "runs on live clusters", quiet, errands)
 
 
 def _fetch_tools(cells: Sequence[PlannedRun], toolbox: Toolbox) -> None:
@@ -69,7 +69,7 @@ def carry_out(
     reporter: Reporter,
     what: str,
     quiet: Quiet = nullcontext,
-    errands: Sequence[Errand] = (),
+    errands: Callable[[], Sequence[Errand]] = tuple,
 ) -> list[RunResult]:
     """Run the cells that have no valid result below `root`; return the new results. With `what`, say so."""
     todo = left_to_do(cells, root, reporter)
@@ -79,7 +79,7 @@ def carry_out(
     if todo:
         RunDirectory(root).host.write(calibrate())
     with RunBoard(reporter.console, [cell.key for cell in todo], jobs) as board:
-        return run_cells(todo, root, jobs, board, quiet, errands if todo else ())
+        return run_cells(todo, root, jobs, board, quiet, errands() if todo else ())
 
 
 def left_to_do(cells: Sequence[PlannedRun], root: Path, reporter: Reporter) -> list[PlannedRun]:

@@ -13,6 +13,7 @@ from rich.text import Text
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter, duration
 from harness.base.text import counted, visible
+from harness.engine.left_places import left_places
 from harness.judge import expectations
 from harness.judge.expectations import Met, MetCell, all_met, met_cells
 from harness.judge.reasons import rests_on
@@ -29,8 +30,10 @@ from harness.stages.build import build
 from harness.stages.compared_logs import why_not_compared
 from harness.stages.coverage import coverage, errands
 from harness.stages.known_noise import grow_noise
-from harness.stages.prove import has_candidate
+from harness.stages.preflight import has_room_beside
+from harness.stages.prove import has_candidate, prove
 from harness.stages.prove_beside import Beside, proving_beside
+from harness.stages.timing import timed
 from harness.stages.upgrade_notes import note_upgrade
 from harness.toolbox.toolbox import Toolbox
 
@@ -50,12 +53,15 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
         build(run_dir, toolbox, reporter)
     known = directory.proof(directory.declaration.read().candidate)
     covers = directory.request.read().coverage and not known.coverage.is_whole
-    with _proving(directory, toolbox, reporter) as beside:
+    jobs = directory.request.read().jobs
+    with _proving(directory, toolbox, reporter) as beside, left_places(jobs) as left:
         ahead = partial(errands, run_dir, toolbox, reporter, beside.changed_methods) if covers else tuple
-        run_stage.run(run_dir, toolbox, reporter, beside.quiet, ahead)
+        run_stage.run(run_dir, toolbox, reporter, beside.quiet, lambda: left.take(ahead()))
+        compare_logs(run_dir, toolbox, reporter)
+        with timed(directory, "coverage") if covers else nullcontext():
+            left.finish()
     if covers:
         coverage(run_dir, toolbox, reporter)
-    compare_logs(run_dir, toolbox, reporter)
     compare_kafkas(directory, toolbox, reporter)
     verdict = judge_stage.judge(run_dir, reporter)
     grow_noise(directory, toolbox, reporter)
@@ -69,8 +75,11 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
 
 
 def _proving(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> AbstractContextManager[Beside]:
-    if has_candidate(directory.path) and not is_proved(directory):
+    if not has_candidate(directory.path) or is_proved(directory):
+        return nullcontext(Beside())
+    if has_room_beside(directory.request.read()):
         return proving_beside(directory.path, toolbox, reporter)
+    prove(directory.path, toolbox, reporter)
     return nullcontext(Beside())
 
 

@@ -14,6 +14,7 @@ from harness.coverage.agent import Agent
 from harness.coverage.changes import ChangedCode
 from harness.coverage.jacoco import Hits
 from harness.engine.cancel import Cancellation
+from harness.engine.left_places import LeftPlaces
 from harness.model.arms import Arm, Build, Flag, Kafka, Role
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.proof import ChangedMethod, Coverage, Proof, ReachedLine, ReachedMethod, TestScope, TestsProof
@@ -259,12 +260,14 @@ class Stop(Exception):  # noqa: N818 - no fault: what follows is not of interest
 
 def ran_with(monkeypatch, run_dir):
     """Return what the stage of the runs is given by a verification: what holds the rest, and the errands."""
-    given = []
+    given, taken = [], []
 
-    def run(_run_dir, _toolbox, _reporter, quiet, ahead):
-        given.extend((quiet, ahead()))
+    def run(_run_dir, _toolbox, _reporter, quiet, errands):
+        errands()
+        given.extend((quiet, taken))
         raise Stop
 
+    monkeypatch.setattr(LeftPlaces, "take", lambda _, errands: taken.extend(errands))
     monkeypatch.setattr(verify_stage.run_stage, "run", run)
     with pytest.raises(Stop):
         verify_stage.verify(run_dir, TOOLBOX, QUIET)
@@ -279,6 +282,7 @@ def test_a_verification_has_tests_and_runs_for_reached_lines_beside_its_runs(run
         yield Beside("quiet", (ChangedMethod("a/One", "f", "()V"),))
 
     monkeypatch.setattr(verify_stage, "proving_beside", proving)
+    monkeypatch.setattr(verify_stage, "has_room_beside", lambda _: True)
     quiet, ahead = ran_with(monkeypatch, run_dir)
     assert quiet == "quiet"
     assert [errand.args[1].key.scenario for errand in ahead] == ["turn1", "turn2"]
@@ -288,4 +292,14 @@ def test_what_is_proved_and_covered_is_not_done_again_beside_the_runs(run_dir, r
     monkeypatch.setattr(verify_stage, "is_proved", lambda _: True)
     monkeypatch.setattr(verify_stage, "proving_beside", lambda *_: pytest.fail("it is proved"))
     RunDirectory(run_dir).request.write(Request(coverage=False))
-    assert ran_with(monkeypatch, run_dir) == [nullcontext, ()]
+    assert ran_with(monkeypatch, run_dir) == [nullcontext, []]
+
+
+def test_on_a_host_with_little_memory_the_jar_is_proved_before_its_runs(run_dir, ran, monkeypatch):
+    RunDirectory(run_dir).proof("patched").proof.path.unlink()
+    proved = []
+    monkeypatch.setattr(verify_stage, "has_room_beside", lambda _: False)
+    monkeypatch.setattr(verify_stage, "proving_beside", lambda *_: pytest.fail("there is no room"))
+    monkeypatch.setattr(verify_stage, "prove", lambda *_: proved.append(1))
+    assert ran_with(monkeypatch, run_dir)[0] is nullcontext
+    assert proved
