@@ -2,50 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from threading import Semaphore
 
 from harness.engine.cancel import Cancellation
-from harness.engine.schedule import Errand, finish
+from harness.engine.schedule import finish
+
+# Something that takes a place; it is given how it is ended early.
+Errand = Callable[[Cancellation], None]
 
 
 class LeftPlaces:
-    """So many places at most, each from when runs leave it."""
+    """Errands, found when the first place is left and done one after another in each."""
 
-    def __init__(self, pool: ThreadPoolExecutor, places: int) -> None:
-        self._pool, self._places = pool, places
-        self._left = Semaphore(0)
+    def __init__(self, pool: ThreadPoolExecutor, places: int, find: Callable[[], Sequence[Errand]]) -> None:
+        self._pool, self._places, self._find = pool, places, find
+        self._lock = threading.Lock()
+        self._waiting: deque[Errand] | None = None
         self._cancellation = Cancellation()
-        self._begun: list[Future[None]] = []
+        self._work: list[Future[None]] = []
 
-    def take(self, errands: Sequence[Errand]) -> Sequence[Errand]:
-        """Have errands done in places that are left; return what says of each place that it is."""
-        self._begun += [self._pool.submit(self._do, errand) for errand in errands]
-        return [lambda _: self._left.release()] * self._places if errands else []
+    def leave(self) -> None:
+        """Have errands done in one place more."""
+        self._work.append(self._pool.submit(self._do))
+
+    def leave_all(self) -> None:
+        """Have errands done in every place: no run takes one any more."""
+        while len(self._work) < self._places:
+            self.leave()
 
     def finish(self) -> None:
-        """Wait until all is done; raise what one of them raised."""
-        finish(self._begun, self._cancellation)
+        """Wait until all is done that has a place; raise what one of them raised."""
+        finish(self._work, self._cancellation)
 
     def end(self) -> None:
         """End what goes on, and let nothing begin."""
         self._cancellation.cancel()
-        for _ in self._begun:
-            self._left.release()
 
-    def _do(self, errand: Errand) -> None:
-        with self._left:
-            if not self._cancellation.is_set:
-                errand(self._cancellation)
+    def _do(self) -> None:
+        while not self._cancellation.is_set and (errand := self._next()):
+            errand(self._cancellation)
+
+    def _next(self) -> Errand | None:
+        with self._lock:
+            if self._waiting is None:
+                self._waiting = deque(self._find())
+            return self._waiting.popleft() if self._waiting else None
 
 
 @contextmanager
-def left_places(places: int) -> Iterator[LeftPlaces]:
-    """Give places; however the block is left, nothing goes on in them after it."""
+def left_places(places: int, find: Callable[[], Sequence[Errand]]) -> Iterator[LeftPlaces]:
+    """Give places, so many at most; however the block is left, nothing goes on in them after it."""
     with ThreadPoolExecutor(places, thread_name_prefix="left place") as pool:
-        left = LeftPlaces(pool, places)
+        left = LeftPlaces(pool, places, find)
         try:
             yield left
         finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import nullcontext
+from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,10 +16,6 @@ from harness.engine.quiet import Quiet
 from harness.model.runs import RunKey, RunResult
 
 _WAKE_SECONDS = 0.3
-
-
-# What takes a place that no cell waits for; it is given how it is ended early.
-Errand = Callable[[Cancellation], None]
 
 
 class RunListener(Protocol):
@@ -40,25 +37,27 @@ def run_cells(
     jobs: int,
     listener: RunListener,
     quiet: Quiet = nullcontext,
-    errands: Sequence[Errand] = (),
+    on_left: Callable[[], object] = lambda: None,
 ) -> list[RunResult]:
     """Run the cells, `jobs` clusters at a time; results come in the order of the cells.
 
-    `quiet` holds whatever else the harness does meanwhile. Errands come after the cells, in the places that are left.
+    `quiet` holds whatever else the harness does meanwhile; `on_left` is called for each place that no cell waits for.
 
     On Ctrl-C every node is ended before KeyboardInterrupt goes on.
     """
-    cancellation = Cancellation()
+    cancellation, ended = Cancellation(), count(1)
 
     def run(cell: PlannedRun) -> RunResult:
         listener.begin(cell.key)
         result = run_cell(cell, run_dir, lambda phase: listener.phase(cell.key, phase), cancellation, quiet)
         listener.end(result)
+        if len(cells) - next(ended) < jobs:
+            on_left()
         return result
 
     with ThreadPoolExecutor(jobs, thread_name_prefix="run") as pool:
         futures: list[Future[RunResult]] = [pool.submit(run, cell) for cell in cells]
-        finish([*futures, *(pool.submit(errand, cancellation) for errand in errands)], cancellation)
+        finish(futures, cancellation)
     return [future.result() for future in futures]
 
 

@@ -19,8 +19,8 @@ from harness.coverage.jacoco import Jacoco, read_hits
 from harness.coverage.reached import gap_in, in_tree, reached_lines, reached_methods, read_texts
 from harness.engine.cancel import Cancellation
 from harness.engine.executor import run_cell
+from harness.engine.left_places import Errand
 from harness.engine.planned_run import PlannedRun
-from harness.engine.schedule import Errand
 from harness.kafka.patching import load_series
 from harness.model.arms import Arm, Role
 from harness.model.declaration import Declaration

@@ -14,7 +14,7 @@ from harness.cluster.prepare import NodeParts
 from harness.engine.planned_run import PlannedRun
 from harness.engine.quiet import Quiet
 from harness.engine.run_board import RunBoard
-from harness.engine.schedule import Errand, run_cells
+from harness.engine.schedule import run_cells
 from harness.engine.sealing import mismatch
 from harness.model.arms import ABSENT, Arm, Role
 from harness.model.declaration import Declaration
@@ -38,11 +38,11 @@ def run(
     toolbox: Toolbox,
     reporter: Reporter,
     quiet: Quiet = nullcontext,
-    errands: Callable[[], Sequence[Errand]] = tuple,
+    on_left: Callable[[], object] = lambda: None,
 ) -> list[RunResult]:
     """Run what run.json declares and what has no result; return the new results.
 
-    `quiet` holds what the harness does beside it; `errands` gives what is done in the places that the last runs leave.
+    `quiet` holds what the harness does beside it; `on_left` is called for each place that the last runs leave.
     """
     directory = RunDirectory(run_dir)
     declared, request = directory.declaration.read(), directory.request.read()
@@ -53,7 +53,7 @@ def run(
     _fetch_tools(cells, toolbox)
     noise_of(directory)  # before the first run: it is judged by nothing that was learned from it
     with timed(directory, "run"):
-        return carry_out(cells, run_dir, request.jobs, reporter, "runs on live clusters", quiet, errands)
+        return carry_out(cells, run_dir, request.jobs, reporter, "runs on live clusters", quiet, on_left)
 
 
 def _fetch_tools(cells: Sequence[PlannedRun], toolbox: Toolbox) -> None:
@@ -69,7 +69,7 @@ def carry_out(
     reporter: Reporter,
     what: str,
     quiet: Quiet = nullcontext,
-    errands: Callable[[], Sequence[Errand]] = tuple,
+    on_left: Callable[[], object] = lambda: None,
 ) -> list[RunResult]:
     """Run the cells that have no valid result below `root`; return the new results. With `what`, say so."""
     todo = left_to_do(cells, root, reporter)
@@ -79,7 +79,7 @@ def carry_out(
     if todo:
         RunDirectory(root).host.write(calibrate())
     with RunBoard(reporter.console, [cell.key for cell in todo], jobs) as board:
-        return run_cells(todo, root, jobs, board, quiet, errands() if todo else ())
+        return run_cells(todo, root, jobs, board, quiet, on_left)
 
 
 def left_to_do(cells: Sequence[PlannedRun], root: Path, reporter: Reporter) -> list[PlannedRun]:

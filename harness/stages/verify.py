@@ -53,13 +53,14 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
         build(run_dir, toolbox, reporter)
     known = directory.proof(directory.declaration.read().candidate)
     covers = directory.request.read().coverage and not known.coverage.is_whole
-    jobs = directory.request.read().jobs
-    with _proving(directory, toolbox, reporter) as beside, left_places(jobs) as left:
+    with _proving(directory, toolbox, reporter) as beside:
         ahead = partial(errands, run_dir, toolbox, reporter, beside.changed_methods) if covers else tuple
-        run_stage.run(run_dir, toolbox, reporter, beside.quiet, lambda: left.take(ahead()))
-        compare_logs(run_dir, toolbox, reporter)
-        with timed(directory, "coverage") if covers else nullcontext():
-            left.finish()
+        with left_places(directory.request.read().jobs, ahead) as left:
+            run_stage.run(run_dir, toolbox, reporter, beside.quiet, left.leave)
+            left.leave_all()
+            compare_logs(run_dir, toolbox, reporter)
+            with timed(directory, "coverage") if covers else nullcontext():
+                left.finish()
     if covers:
         coverage(run_dir, toolbox, reporter)
     compare_kafkas(directory, toolbox, reporter)

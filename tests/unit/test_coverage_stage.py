@@ -262,12 +262,12 @@ def ran_with(monkeypatch, run_dir):
     """Return what the stage of the runs is given by a verification: what holds the rest, and the errands."""
     given, taken = [], []
 
-    def run(_run_dir, _toolbox, _reporter, quiet, errands):
-        errands()
+    def run(_run_dir, _toolbox, _reporter, quiet, on_left):
+        on_left()
         given.extend((quiet, taken))
         raise Stop
 
-    monkeypatch.setattr(LeftPlaces, "take", lambda _, errands: taken.extend(errands))
+    monkeypatch.setattr(LeftPlaces, "leave", lambda left: taken.extend(left._find()))
     monkeypatch.setattr(verify_stage.run_stage, "run", run)
     with pytest.raises(Stop):
         verify_stage.verify(run_dir, TOOLBOX, QUIET)

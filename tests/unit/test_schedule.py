@@ -108,38 +108,29 @@ def test_a_run_that_cannot_be_ended_does_not_keep_the_others_from_it():
     assert ended == [1]
 
 
-def test_errands_take_the_places_that_no_cell_waits_for(tmp_path):
-    order, first_two = [], threading.Barrier(2)
+def test_each_place_that_no_cell_waits_for_is_left_once_when_its_last_run_has_ended(tmp_path):
+    order, last_two = [], threading.Event()
 
-    def cell(number):
-        def act(_):
-            order.append(number)
-            if number < 2:
-                first_two.wait(5)
-            return result(number)
+    def quick(_):
+        order.append("quick")
+        return result(1)
 
-        return Cells(act)
+    def waits(_):
+        assert last_two.wait(5)
+        order.append("last")
+        return result(2)
 
-    cells = [cell(number) for number in range(4)]
-    errands = [lambda _: order.append("errand")] * 2
-    assert len(schedule.run_cells(cells, tmp_path, 2, Listener(), errands=errands)) == 4
-    assert order[4:] == ["errand", "errand"]
+    def left():
+        order.append("left")
+        last_two.set()
+
+    schedule.run_cells([*(Cells(quick) for _ in range(4)), Cells(waits)], tmp_path, 2, Listener(), on_left=left)
+    assert order == [*["quick"] * 4, "left", "last", "left"]
 
 
-def test_an_errand_is_ended_with_the_runs_and_its_own_fault_ends_them(tmp_path):
-    ended = threading.Event()
-
-    def waits(cancellation):
-        with cancellation.ending(ended.set):
-            assert ended.wait(5)
-
+def test_a_place_that_a_fault_leaves_is_nobodys(tmp_path):
     def breaks(_):
-        time.sleep(0.05)
         raise OSError("disk full")
 
     with pytest.raises(OSError, match="disk full"):
-        schedule.run_cells([Cells(breaks)], tmp_path, 2, Listener(), errands=[waits])
-    ended.clear()
-    with pytest.raises(OSError, match="disk full"):
-        schedule.run_cells([Cells(waits)], tmp_path, 2, Listener(), errands=[breaks])
-    assert ended.is_set()
+        schedule.run_cells([Cells(breaks)], tmp_path, 2, Listener(), on_left=lambda: pytest.fail("it is not left"))
