@@ -69,6 +69,22 @@ def test_whatever_the_work_starts_is_of_the_class_that_gives_way_and_so_is_what_
     assert int((tmp_path / "out").read_text()) == os.SCHED_IDLE
 
 
+def weight_of_session(child) -> int | None:
+    """Return the niceness of a process's session; None where the kernel does not group by session."""
+    try:
+        return int(Path(f"/proc/{child.pid}/autogroup").read_text().split()[-1])
+    except (OSError, IndexError):
+        return None
+
+
+def test_its_sessions_weigh_least_where_the_kernel_groups_by_session(work, tmp_path):
+    child = begin(COUNTS, tmp_path)
+    assert counts_on(tmp_path / "out")
+    if (weight := weight_of_session(child)) is None:
+        pytest.skip("this kernel does not group by session")
+    assert weight == 19
+
+
 def test_other_threads_start_ordinary_processes_meanwhile(work, tmp_path):
     found = []
 
@@ -137,6 +153,7 @@ def test_lifted_work_is_ordinary_with_all_its_threads_and_so_is_what_it_starts_t
     tasks = [int(each.name) for each in Path(f"/proc/{child.pid}/task").iterdir()]
     assert len(tasks) == 2
     assert {os.sched_getscheduler(task) for task in tasks} == {os.SCHED_OTHER}
+    assert weight_of_session(child) in (None, 0)
     begin(SAYS_ITS_CLASS, tmp_path).wait(60)
     assert (tmp_path / "out").read_text().split() == ["up", str(os.sched_getscheduler(0))]
 

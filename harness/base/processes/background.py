@@ -1,7 +1,8 @@
 """Children that give way: they run where nobody else wants the processor, and are held while somebody needs quiet.
 
-The scheduling class SCHED_IDLE (sched(7)) loses the processor as soon as any ordinary thread wakes up. Holding
-(SIGSTOP to a child's process group) takes away the rest as well: caches, memory and the clock are shared.
+The scheduling class SCHED_IDLE (sched(7)) loses the processor as soon as any ordinary thread wakes up; where Linux
+groups threads by session (autogroup), the child's own session has the least weight. Holding (SIGSTOP to a child's
+process group) takes away the rest as well: caches, memory and the clock are shared.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.base.errors import HarnessError
+from harness.base.waiting import wait_until
 
 _Text = TypeVar("_Text", str, bytes)
+_SESSION_SECONDS = 1.0
 
 
 class Background:
@@ -100,6 +103,18 @@ def _make_ordinary(pid: int) -> bool:
                 continue
             except OSError:  # out of SCHED_IDLE leads a privilege: CAP_SYS_NICE
                 return False
+    wait_until(lambda: _weighs_as_others(pid), _SESSION_SECONDS)
+    return True
+
+
+def _weighs_as_others(pid: int) -> bool:
+    """Give a session its usual weight; False where it has to be tried again: the kernel takes ten of these a second."""
+    try:
+        Path(f"/proc/{pid}/autogroup").write_text("0", encoding="ascii")
+    except BlockingIOError:
+        return False
+    except OSError:  # a kernel that does not group, or the process has ended
+        return True
     return True
 
 
