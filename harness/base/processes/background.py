@@ -94,7 +94,11 @@ class Background:
 
 
 def _make_ordinary(pid: int) -> bool:
-    """Take every thread of a process out of SCHED_IDLE; those that it starts meanwhile are seen by another look."""
+    """Take a process's session, and each of its threads, to the usual; False where the kernel refuses the threads.
+
+    Threads that are started meanwhile are seen by another look.
+    """
+    wait_until(lambda: _weighs_as_others(pid), _SESSION_SECONDS)
     while idle := [thread for thread in _threads_of(pid) if _class_of(thread) == os.SCHED_IDLE]:
         for thread in idle:
             try:
@@ -103,7 +107,6 @@ def _make_ordinary(pid: int) -> bool:
                 continue
             except OSError:  # out of SCHED_IDLE leads a privilege: CAP_SYS_NICE
                 return False
-    wait_until(lambda: _weighs_as_others(pid), _SESSION_SECONDS)
     return True
 
 
