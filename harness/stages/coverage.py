@@ -33,6 +33,7 @@ from harness.scenario.host_meter import calibrate
 from harness.stages.arm_kafka import parts_of_arms
 from harness.stages.run import carry_out, declared_runs, left_to_do
 from harness.stages.timing import timed
+from harness.toolbox.download_progress import unwatched
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
 
@@ -109,7 +110,8 @@ def errands(
 
     `methods` are those that changed, where the proof is not there yet.
     """
-    question = _question_of(run_dir, toolbox, reporter, methods)
+    unseen = replace(toolbox, show=unwatched)  # the bar at the end of the terminal is that of the judged runs
+    question = _question_of(run_dir, unseen, reporter, methods)
     try:
         search, _ = _search_of(question) if question else (None, "")
     except HarnessError:  # which `coverage` meets as well, and reports

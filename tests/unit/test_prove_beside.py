@@ -3,6 +3,7 @@
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,22 +25,31 @@ FAILED = TestsProof(
     (TestClass(TestSuite.UPSTREAM, "a.ATest", 2, 1, 0, 0.1, ()),),
     (FailedTest(TestSuite.UPSTREAM, "a.ATest", "waits()", "not within 15 s", ""),),
 )
-CASE = SimpleNamespace(dropin=SimpleNamespace(changed=frozenset({"a.A"}), changed_methods=()))
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a proof is about: enough of it."""
+
+    later: tuple[str, ...] = ("3.9.2",)
+
+
+FOUND = SimpleNamespace(dropin=SimpleNamespace(changed=frozenset({"a.A"}), changed_methods=()))
 
 
 class Stage:
     """The stage with its parts replaced: each asking for tests is answered by the next of `answers`."""
 
     def __init__(self, monkeypatch, *answers):
-        self.answers, self.beside, self.written = list(answers), [], []
+        self.answers, self.beside, self.written, self.asked_later = list(answers), [], [], []
         self.said = StringIO()
         builds = SimpleNamespace(name="base"), SimpleNamespace(name="patched")
         declaration = SimpleNamespace(read=lambda: None)
         replaced = {
             "RunDirectory": lambda _: SimpleNamespace(declaration=declaration),
             "base_and_candidate": lambda _: builds,
-            "proof_case": lambda *_: CASE,
-            "compared": lambda _: CASE,
+            "proof_case": lambda *_: Case(),
+            "compared": lambda _: FOUND,
             "timed": self.timed,
             "tested": self.tested,
             "write_proof": lambda _case, _found, tests, _reporter: self.written.append(tests),
@@ -51,7 +61,8 @@ class Stage:
     def timed(self, *_):
         yield
 
-    def tested(self, *_):
+    def tested(self, case, *_):
+        self.asked_later.append(case.later)
         self.beside.append(background_of_caller() is not None)
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
@@ -76,6 +87,7 @@ def test_whatever_else_comes_of_them_is_asked_again_on_its_own(monkeypatch, answ
     with stage.proving():
         pass
     assert (stage.written, stage.beside) == ([PASSED], [True, False])
+    assert stage.asked_later == [(), ("3.9.2",)], "what fails beside the clusters is nothing to ask others about"
     assert "they are run again, on their own" in stage.said.getvalue()
 
 
