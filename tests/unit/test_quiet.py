@@ -11,7 +11,7 @@ from harness.engine.quiet import need_quiet
 from harness.model.runs import Outcome
 from harness.scenario import kraft
 from harness.scenario.plan import Scenario
-from harness.scenario.steps import Do, Expect, Guard, Measure, OnlyIf, Phase
+from harness.scenario.steps import Do, Expect, Fault, Guard, Measure, OnlyIf, Phase
 
 
 @pytest.fixture(autouse=True)
@@ -20,21 +20,37 @@ def no_cluster(monkeypatch):
     monkeypatch.setattr(step_runner, "_REST_SECONDS", 0.01)
 
 
-FAULT, WAIT, ASK = Do(Deed(), None), Guard(Looks(True), 1.0), Expect(Looks(True), 1.0, "recovers")
+class Harm(Fault):
+    """A fault that does nothing."""
+
+    description = "harm it"
+
+    def perform(self, _world): ...
+
+
+FAULT, DEED, WAIT, ASK = (
+    Do(Harm(), None),
+    Do(Deed(), None),
+    Guard(Looks(True), 1.0),
+    Expect(Looks(True), 1.0, "recovers"),
+)
 
 
 @pytest.mark.parametrize(
     ("steps", "quiet"),
     [
         ((WAIT, Phase("leader stops"), FAULT, ASK), "-###"),
+        ((WAIT, FAULT, WAIT, ASK), "-###"),  # a new leader is waited for: the recovery goes on
         ((FAULT, WAIT, FAULT, WAIT), "----"),  # a node that starts anew takes what processors there are
         ((FAULT, WAIT, FAULT, ASK, ASK, FAULT), "--###-"),
+        ((WAIT, DEED, WAIT, DEED, ASK, DEED, WAIT, ASK), "---##--#"),
+        ((FAULT, WAIT, ASK, DEED, WAIT, ASK), "###--#"),  # the fault before was another question's
         ((WAIT, Measure("idle", 1.0), FAULT, WAIT), "-#--"),
         ((FAULT, OnlyIf(Looks(True), (FAULT, ASK)), ASK), "--#"),  # the steps inside are looked at by themselves
         ((), ""),
     ],
 )
-def test_quiet_is_needed_in_windows_and_from_the_last_guard_before_an_expectation(steps, quiet):
+def test_quiet_is_needed_in_windows_and_from_a_fault_until_what_is_expected_of_it(steps, quiet):
     assert "".join("-#"[each] for each in need_quiet(steps)) == quiet
 
 
