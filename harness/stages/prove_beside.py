@@ -43,8 +43,7 @@ class Beside:
 def proving_beside(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Iterator[Beside]:
     """Compare the jars, then give a block beside which the tests run; proof.json is there after the block.
 
-    Raises HarnessError as `prove` does; when the block is left by an exception,
-    the tests end and nothing is written.
+    Raises HarnessError as `prove` does; when the block is left by an exception, the tests end and nothing is written.
     """
     directory = RunDirectory(run_dir)
     base, candidate = base_and_candidate(directory.declaration.read())
@@ -80,6 +79,7 @@ class _TestsBeside:
 
     def passed(self) -> TestsProof | None:
         """Wait for the tests; return what they showed, None where not all passed or the host has no time for them."""
+        # As equals they end in any case: one that hangs is ended by itself.
         patience = math.inf if self._background.lift() else _PATIENCE_SECONDS
         wait_until(self._result.done, patience)  # in steps, so that Ctrl-C is seen
         if not self._result.done() or self._result.exception() or self._result.result().failed:

@@ -207,6 +207,15 @@ def test_tests_that_give_way_may_take_any_time(prove, monkeypatch):
     timer.join()
 
 
+def test_tests_that_are_equals_of_everybody_may_not(prove, monkeypatch):
+    monkeypatch.setattr(forks, "_STALL_SECONDS", 1)
+    work = Background()
+    assert work.lift()
+    with work.working():
+        proof = prove({A: "hang", B: "pass"})
+    assert "no test ended within 1 s" in proof.failed[0].message
+
+
 def test_a_jvm_that_prints_without_end_is_ended(prove, monkeypatch):
     monkeypatch.setattr(forks, "_MOST_OUTPUT", 2**20)
     assert "wrote more than 1 MB and was ended" in prove({A: "flood", B: "pass"}).failed[0].message

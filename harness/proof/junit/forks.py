@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import signal
@@ -14,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.base.processes import bare_environment, spawn
-from harness.base.processes.background import background_of_caller
+from harness.base.processes.background import Background, background_of_caller
 from harness.base.text import cut, visible
 from harness.kafka.release_lines import NodeLogging
 from harness.proof.junit.fork_plan import JUPITER, PROPERTIES, included
@@ -68,11 +67,11 @@ class EndedFork:
 
 @dataclass(slots=True)
 class _Fork:
-    """A fork under way; `feed` is how much of its output was looked at, `patience` the seconds that a test may take."""
+    """A fork under way, as part of a Background perhaps; `feed` is how much of its output was looked at."""
 
     process: subprocess.Popen[bytes]
     folder: Path
-    patience: float = _STALL_SECONDS
+    background: Background | None = None
     moved: float = field(default_factory=time.monotonic)
     feed: int = 0
     done: int = 0
@@ -99,8 +98,10 @@ class _Fork:
         """Return why the fork has to be ended, or nothing."""
         if self.output.stat().st_size > _MOST_OUTPUT:
             return f"the test JVM wrote more than {_MOST_OUTPUT >> 20} MB and was ended{self._while()}"
-        if time.monotonic() - self.moved > self.patience:
-            return f"no test ended within {self.patience:g} s, and the test JVM was ended{self._while()}"
+        if self.background and self.background.gives_way:  # it may be held for any time, which says nothing of a test
+            self.moved = time.monotonic()
+        if time.monotonic() - self.moved > _STALL_SECONDS:
+            return f"no test ended within {_STALL_SECONDS} s, and the test JVM was ended{self._while()}"
         return ""
 
     def after(self) -> str:
@@ -170,8 +171,7 @@ def _start(jvm: Jvm, arguments: Sequence[str], folder: Path) -> _Fork:
     (folder / "output.log").touch()
     command = jvm.command(arguments, folder)
     process = spawn(command, cwd=folder, output=folder / "output.log", env=bare_environment())
-    # One that gives way to others may be held for any time: how long its tests take says nothing.
-    return _Fork(process, folder, math.inf if background_of_caller() else _STALL_SECONDS)
+    return _Fork(process, folder, background_of_caller())
 
 
 def _look(fork: _Fork) -> EndedFork | None:
