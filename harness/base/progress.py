@@ -62,6 +62,15 @@ class Reporter:
             yield advance
 
 
+class Aside(Reporter):
+    """Reports what runs beside a stage: whole lines only, since the bar at the end of the terminal is the stage's."""
+
+    @contextmanager
+    def counted(self, what: str) -> Iterator[Callable[[int, int], None]]:  # noqa: ARG002
+        """Give a function to call with how many of how many are done; nothing is shown of it."""
+        yield lambda _done, _total: None
+
+
 class DownloadBar:
     """Bytes of all files under way in one bar; on a plain stream one line when the last file has come."""
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -11,6 +13,7 @@ from rich.text import Text
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter, duration
 from harness.base.text import counted, visible
+from harness.engine.left_places import left_places
 from harness.judge import expectations
 from harness.judge.expectations import Met, MetCell, all_met, met_cells
 from harness.judge.reasons import rests_on
@@ -25,9 +28,12 @@ from harness.stages import run as run_stage
 from harness.stages.arm_kafka import kafka_of
 from harness.stages.build import build
 from harness.stages.compared_logs import why_not_compared
-from harness.stages.coverage import coverage
+from harness.stages.coverage import coverage, errands
 from harness.stages.known_noise import grow_noise
+from harness.stages.preflight import has_room_beside
 from harness.stages.prove import has_candidate, prove
+from harness.stages.prove_beside import Beside, proving_beside
+from harness.stages.timing import timed
 from harness.stages.upgrade_notes import note_upgrade
 from harness.toolbox.toolbox import Toolbox
 
@@ -46,12 +52,17 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     if not directory.declaration.exists:
         build(run_dir, toolbox, reporter)
     known = directory.proof(directory.declaration.read().candidate)
-    if has_candidate(run_dir) and not is_proved(directory):
-        prove(run_dir, toolbox, reporter)
-    run_stage.run(run_dir, toolbox, reporter)
-    if directory.request.read().coverage and not known.coverage.is_whole:
+    covers = directory.request.read().coverage and not known.coverage.is_whole
+    with _proving(directory, toolbox, reporter) as beside:
+        ahead = partial(errands, run_dir, toolbox, reporter, beside.changed_methods) if covers else tuple
+        with left_places(directory.request.read().jobs, ahead) as left:
+            run_stage.run(run_dir, toolbox, reporter, beside.quiet, left.leave)
+            left.leave_all()
+            compare_logs(run_dir, toolbox, reporter)
+            with timed(directory, "coverage") if covers else nullcontext():
+                left.finish()
+    if covers:
         coverage(run_dir, toolbox, reporter)
-    compare_logs(run_dir, toolbox, reporter)
     compare_kafkas(directory, toolbox, reporter)
     verdict = judge_stage.judge(run_dir, reporter)
     grow_noise(directory, toolbox, reporter)
@@ -62,6 +73,15 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     else:
         print_expectations(reporter.console, met_cells(declaration, record), page)
     return verdict
+
+
+def _proving(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> AbstractContextManager[Beside]:
+    if not has_candidate(directory.path) or is_proved(directory):
+        return nullcontext(Beside())
+    if has_room_beside(directory.request.read()):
+        return proving_beside(directory.path, toolbox, reporter)
+    prove(directory.path, toolbox, reporter)
+    return nullcontext(Beside())
 
 
 def is_proved(directory: RunDirectory) -> bool:

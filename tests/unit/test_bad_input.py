@@ -219,6 +219,12 @@ def test_too_little_memory_is_reported_first_and_depends_on_how_many_clusters_th
     assert not (tmp_path / "cache" / "kafka-patch-harness").exists()
 
 
+def test_tests_run_beside_two_clusters_where_there_is_memory_for_both(monkeypatch):
+    for gib, has_room in ((5, False), (6, True)):
+        monkeypatch.setattr("psutil.virtual_memory", lambda gib=gib: Memory(gib * 2**30, 8 * 2**30))
+        assert preflight.has_room_beside(Request()) is has_room
+
+
 def test_too_little_disk_is_reported_with_the_place(harness, tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda _: Disk(2**30))
     shown = harness("verify")
