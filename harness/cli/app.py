@@ -32,6 +32,7 @@ from harness.cli import (
     mutants,
     nightly,
     noise,
+    pack,
     rollout,
     selftest,
     simulate,
@@ -69,6 +70,7 @@ claims.register(app)
 mutants.register(app)
 nightly.register(app)
 compare.register(app)
+pack.register(app)
 noise.register(app)
 convert.register(app)
 upgrade_notes.register(app)
