@@ -27,6 +27,7 @@ from harness.cli import (
     claims,
     compare,
     convert,
+    github,
     image,
     inspect,
     mutants,
@@ -42,6 +43,7 @@ from harness.cli import (
     verify,
 )
 from harness.cli.common import USAGE_OR_HARNESS_ERROR, at_work, console, errors, how_to_go_on
+from harness.report.github import Annotation, Level
 
 _DISTRIBUTION = "kafka-patch-harness"
 _INTERRUPTED = 130
@@ -101,7 +103,9 @@ def main() -> None:
         signal.signal(ending, _terminate)
     sys.unraisablehook = _raise_again
     logging.getLogger().addHandler(logging.NullHandler())  # py4j would print an interruption's traceback
-    sys.exit(_run())
+    with github.guarded():
+        code = _run()
+    sys.exit(code)
 
 
 def _terminate(_signal: int, _frame: FrameType | None) -> None:
@@ -151,6 +155,7 @@ def _run() -> int:
 
 def _tell(error: Exception) -> int:
     """Say an error in one sentence; a fault of the harness also has its traceback kept where it can be sent from."""
+    github.announce([Annotation(Level.ERROR, "harness", str(error))])
     if isinstance(error, HarnessError):
         _print_error("error", error.message, error.hint)
     elif isinstance(error, OSError) and any(each in str(error) for each in _NO_ROOM):  # shutil's have but the words

@@ -14,7 +14,7 @@ from harness.base.errors import HarnessError
 from harness.base.paths import data_root
 from harness.base.progress import duration
 from harness.base.text import visible
-from harness.cli import common
+from harness.cli import common, github
 from harness.cli.common import Offline
 from harness.rundir.directory import RunDirectory
 
@@ -220,6 +220,7 @@ def _list(night: Night) -> None:
 
 def _print_night(report: NightReport, folder: Path) -> int:
     from harness.nightly.folder import NightFolder
+    from harness.nightly.night_annotations import of_night
     from harness.nightly.night_summary import headline
 
     out = common.console()
@@ -229,4 +230,5 @@ def _print_night(report: NightReport, folder: Path) -> int:
         out.print(Text(f"  {visible(fault)}", style="red"))
     out.print(Text(f"\n{visible(headline(report))}", style="bold"))
     out.print(Text(f"night: {NightFolder(folder).page}"))
+    github.announce(of_night(report), NightFolder(folder).summary)
     return report.exit_code

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from harness.base.errors import HarnessError
-from harness.cli import common
+from harness.cli import common, github
 from harness.cli.common import Out
 from harness.cli.helptext import help_text
 from harness.cli.requests import own_option, taking_request
@@ -142,8 +142,10 @@ def _resume(folder: Path) -> int:
 
 
 def _go_on(folder: Path) -> int:
+    from harness.report.annotations import of_rollout
     from harness.stages.rollout import print_rollout, rollout
 
     found = rollout(folder, common.toolbox_of(folder), common.reporter())
     print_rollout(common.console(), found, folder)
+    github.announce(of_rollout(found, str(folder)), RunDirectory(folder).summary)
     return found.outcome.exit_code

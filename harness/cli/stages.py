@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from harness.base.errors import HarnessError
-from harness.cli import common
+from harness.cli import common, github
 from harness.cli.common import OutCopy, RunDir
 from harness.cli.helptext import help_text
 from harness.rundir.directory import RunDirectory
@@ -97,7 +97,18 @@ def diff(
     repeats = RepeatPlaces(repeats_dir, candidate_repeats_dir)
     with common.fresh_run_dir(out, "diff") as folder:
         stage.diff_folders(run_dir, other, folder, layout or None, common.toolbox(), common.reporter(), repeats, master)
+    _announce_diff(folder)
     return 0
+
+
+def _announce_diff(folder: Path) -> None:
+    if not github.in_job():
+        return
+    from harness.report.annotations import of_contrast
+    from harness.rundir.parts import LogsFolder
+
+    logs = LogsFolder(folder)
+    github.announce(of_contrast(logs.findings.read()[0]), logs.summary)
 
 
 def _arms_to_compare(run_dir: Path, out: Path | None, of_folders: Sequence[str]) -> Path:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from harness.cli import common
+from harness.cli import common, github
 from harness.cli.common import Offline, Out
 from harness.cli.helptext import help_text
 from harness.model.operator_changes import BOOTS
@@ -57,6 +57,7 @@ def upgrade_notes(
     out: Out = None,
 ) -> int:
     """Compare two Kafkas as an operator meets them."""
+    from harness.report.annotations import of_upgrade
     from harness.rundir.parts import UpgradeFolder
     from harness.stages import upgrade_notes as stage
 
@@ -67,4 +68,5 @@ def upgrade_notes(
         folder = UpgradeFolder(made)
         changes = stage.upgrade_notes(*kafkas, folder, boots, texts, toolbox, common.reporter())
     stage.print_changes(common.console(), changes, folder.page)
+    github.announce(of_upgrade(changes), folder.summary)
     return 0

@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from harness.cli import common
+from harness.cli import common, github
 from harness.cli.common import Out
 from harness.cli.helptext import help_text
 from harness.cli.requests import own_option, taking_request
 from harness.model.request import Request
+from harness.rundir.directory import RunDirectory
 
 CrossCheck = Annotated[
     bool,
@@ -64,7 +65,9 @@ def _verify(request: Request, out: Path | None) -> int:
 
     common.allow_networks()
     with common.fresh_run_dir(out, "verify", request) as folder:
-        return exit_code(folder, verify(folder, common.toolbox_of(folder), common.reporter()))
+        verdict = verify(folder, common.toolbox_of(folder), common.reporter())
+        _announce(folder)
+        return exit_code(folder, verdict)
 
 
 def _resume(folder: Path) -> int:
@@ -74,7 +77,21 @@ def _resume(folder: Path) -> int:
     common.refuse_rollout(folder)
     toolbox = common.toolbox_of(folder)
     common.begin(folder)
-    return exit_code(folder, verify(folder, toolbox, common.reporter()))
+    verdict = verify(folder, toolbox, common.reporter())
+    _announce(folder)
+    return exit_code(folder, verdict)
+
+
+def _announce(folder: Path) -> None:
+    if not github.in_job():
+        return
+    from harness.judge.expectations import met_cells
+    from harness.report.annotations import of_expectations, of_verdict
+
+    directory = RunDirectory(folder)
+    declared, record = directory.declaration.read(), directory.verdict.read()
+    found = of_verdict(record, str(folder)) if declared.candidate else of_expectations(met_cells(declared, record))
+    github.announce(found, directory.summary)
 
 
 def _prove(request: Request, out: Path | None) -> int:
