@@ -10,7 +10,7 @@ import typer
 from harness.cli import common, github
 from harness.cli.common import Out
 from harness.cli.helptext import help_text
-from harness.cli.requests import own_option, taking_request
+from harness.cli.requests import OUTPUT, VERBOSE, own_option, taking_request
 from harness.model.request import Request
 from harness.rundir.directory import RunDirectory
 
@@ -55,8 +55,8 @@ _BUILD_HELP = help_text(
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("verify", help=_VERIFY_HELP)(taking_request(_verify, _OUT, resume=_resume))
-    app.command("prove", help=_PROVE_HELP)(taking_request(_prove, _OUT))
+    app.command("verify", help=_VERIFY_HELP)(taking_request(_verify, _OUT, resume=_resume, shown=(VERBOSE, OUTPUT)))
+    app.command("prove", help=_PROVE_HELP)(taking_request(_prove, _OUT, shown=(OUTPUT,)))
     app.command("build", help=_BUILD_HELP)(taking_request(_build, _OUT, own_option("cross_check", CrossCheck, False)))
 
 
@@ -83,6 +83,7 @@ def _resume(folder: Path) -> int:
 
 
 def _announce(folder: Path) -> None:
+    common.print_record(RunDirectory(folder).verdict.path)
     if not github.in_job():
         return
     from harness.judge.expectations import met_cells
@@ -103,6 +104,8 @@ def _prove(request: Request, out: Path | None) -> int:
         build(folder, toolbox, common.reporter(), nodes=False)
         proof = prove(folder, toolbox, common.reporter())
     print_proof(common.console(), proof, folder)
+    directory = RunDirectory(folder)
+    common.print_record(directory.proof(directory.declaration.read().candidate).proof.path)
     return exit_code(proof)
 
 

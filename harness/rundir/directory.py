@@ -253,6 +253,8 @@ class RunDirectory:
         return sorted(path for path in self.path.glob(pattern) if path.is_file() and not path.is_symlink())
 
     def _not_judged(self, lacks: str) -> HarnessError:
+        if not self.declaration.exists:
+            return self._no_run_directory(lacks)
         return HarnessError(f"{self.path} has no {lacks}.", f"Judge it first: harness judge {self.path}")
 
     def _build_again(self, remove: str) -> str:

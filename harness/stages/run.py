@@ -61,7 +61,7 @@ def carry_out(cells: Sequence[PlannedRun], root: Path, jobs: int, reporter: Repo
         reporter.stage(f"{len(todo)} {what}, {jobs} at a time")
     if todo:
         RunDirectory(root).host.write(calibrate())
-    with RunBoard(reporter.console, [cell.key for cell in todo], jobs) as board:
+    with RunBoard(reporter.progress, [cell.key for cell in todo], jobs) as board:
         return run_cells(todo, root, jobs, board)
 
 

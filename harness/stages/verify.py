@@ -59,6 +59,8 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     declaration, record = directory.declaration.read(), directory.verdict.read()
     if declaration.candidate:
         print_verdict(reporter.console, record, declaration.timings, page)
+        if reporter.verbose:
+            print_more(reporter.console, record)
     else:
         print_expectations(reporter.console, met_cells(declaration, record), page)
     return verdict
@@ -135,6 +137,17 @@ def print_verdict(console: Console, record: VerdictRecord, timings: Mapping[str,
         console.print(Text(f"  · {visible(reason)}"))
     console.print(Text(f"  strongest reason against it: {visible(record.against)}", style="italic"))
     console.print(Text(f"\nreport: {page}"))
+
+
+def print_more(console: Console, record: VerdictRecord) -> None:
+    """Print the reasons that the verdict left out, what was not tested, and where the evidence of failed runs is."""
+    for reason in rests_on(record.verdict, record.reasons)[_REASONS:]:
+        console.print(Text(f"  · {visible(reason)}"))
+    for gap in record.not_tested:
+        console.print(Text(f"  not tested: {visible(gap)}"))
+    for run in (each for each in record.runs if not each.check.is_fine):
+        for place in run.evidence:
+            console.print(Text(f"  {run.key.folder}: {visible(run.label)}, see {visible(place.place)}"))
 
 
 def _expected(cell: JudgedCell) -> str:

@@ -20,6 +20,7 @@ from ci_examples import (
     workflow_commands,
 )
 from tree_sitter import Language, Parser
+from typer.main import get_command
 
 from harness.cli.app import app
 from harness.nightly.night_matrix import _check
@@ -111,11 +112,7 @@ def test_an_image_that_cannot_be_made_ends_no_shard():
 
 
 def options_of(command):
-    found = next(each for each in app.registered_commands if each.name == command)
-    from typer.main import get_command_from_info
-
-    made = get_command_from_info(found, pretty_exceptions_short=False, rich_markup_mode=None)
-    return {option for parameter in made.params for option in parameter.opts}
+    return {option for parameter in get_command(app).commands[command].params for option in parameter.opts}
 
 
 @pytest.mark.parametrize("command", [each for each in commands() if " --" in each])
