@@ -93,7 +93,8 @@ class DownloadBar:
         if self._files:
             size = sum(total for _, total in self._files.values()) / 1e6
             files = "file" if len(self._files) == 1 else "files"
-            self._console.print(Text(f"  {len(self._files)} {files} downloaded, {size:.0f} MB", style="dim"))
+            shown = f"{size:.0f} MB" if size >= 1 else f"{size * 1000:.0f} kB"
+            self._console.print(Text(f"  {len(self._files)} {files} downloaded, {shown}", style="dim"))
 
     def advance(self, name: str, done: int, total: int) -> None:
         """Note that `done` of `total` bytes of a file have come."""

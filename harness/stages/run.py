@@ -58,7 +58,7 @@ def carry_out(cells: Sequence[PlannedRun], root: Path, jobs: int, reporter: Repo
         shutil.rmtree(RunDirectory(root).run(cell.key).path, ignore_errors=True)
     jobs = min(jobs, len(todo)) or 1
     if what:
-        reporter.stage(f"{len(todo)} {what}, {jobs} at a time")
+        reporter.stage(f"{len(todo)} {what}, {jobs} at a time" if todo else f"no {what} are left to do")
     if todo:
         RunDirectory(root).host.write(calibrate())
     with RunBoard(reporter.progress, [cell.key for cell in todo], jobs) as board:

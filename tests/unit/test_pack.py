@@ -436,6 +436,37 @@ def test_a_file_that_changes_meanwhile_is_noticed(tmp_path, monkeypatch):
     assert not (tmp_path / "p").exists()
 
 
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("log diff", ("findings.json", "totals.json", "diff.html", "counts/run=1/counts.parquet")),
+        ("upgrade notes", ("base.json", "candidate.json", "upgrade.json", "upgrade.html")),
+        ("topic-id check", ("topic-ids.json", "topic-ids.html")),
+        ("table of mutants", ("mutants.json", "mutants.md", "wrong/runs/turn2/jar/1/result.json")),
+        ("power curve", ("power.json",)),
+        ("rollout", ("roll-plan.json", "run.json")),
+    ],
+)
+def test_whatever_the_harness_made_is_packed_whole(tmp_path, kind, names):
+    for name in names:
+        (tmp_path / "x" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "x" / name).write_text(name)
+    folder, manifest = unpack(pack_of(tmp_path / "x", tmp_path), lambda _: tmp_path / "y")
+    assert manifest.kind == kind
+    assert files(folder) == files(tmp_path / "x")
+
+
+def test_a_damaged_request_hinders_nobody_from_packing_what_is_there(tmp_path):
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "request.json").write_text("{")
+    assert files(moved(tmp_path / "x", tmp_path)) == {"request.json": b"{"}
+
+
+def pack_of(folder: Path, tmp_path: Path) -> Path:
+    pack(folder, tmp_path / "p")
+    return tmp_path / "p"
+
+
 def test_a_folder_that_the_harness_did_not_make_is_not_packed(tmp_path):
     (tmp_path / "x").mkdir()
     with pytest.raises(HarnessError, match="nothing that the harness made"):

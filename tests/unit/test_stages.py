@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
+from sample_run import write_sample
 from whole_kafka import whole_kafka
 
 from harness.base.errors import HarnessError
@@ -26,8 +27,9 @@ from harness.model.verdict import Reason, ReasonSource
 from harness.rundir.directory import RunDirectory
 from harness.stages import run as run_stage
 from harness.stages.inputs import read_inputs
+from harness.stages.judge import judge_run
 from harness.stages.timing import timed
-from harness.stages.verify import print_verdict
+from harness.stages.verify import matrix_lines, print_verdict
 from harness.toolbox.toolbox import local_toolbox
 
 JAR = b"not much of a jar"
@@ -253,7 +255,7 @@ def test_the_terminal_shows_verdict_reasons_and_report_and_no_control_characters
     record = replace(record, scenarios=(replace(record.scenarios[0], discriminates=False),))
     print_verdict(Console(file=stream, width=200), record, {"build": 5.0, "run": 70.0}, tmp_path / "report.html")
     text = stream.getvalue()
-    line = "turn2           stock FAILED(observer_recovers)  patched-on MISSING  (no evidence)"
+    line = "turn2  stock FAILED(observer_recovers)  patched-on MISSING  (no evidence)"
     assert line in text
     assert "HOLD  turn2: it failed" in text
     assert "reason 5" in text
@@ -262,3 +264,26 @@ def test_the_terminal_shows_verdict_reasons_and_report_and_no_control_characters
     assert "strongest reason against it: it ran once" in text
     assert "report.html" in text
     assert "\x1b" not in text
+
+
+def test_where_every_run_has_its_result_that_is_said(run_dir, ran):
+    run_stage.run(run_dir, TOOLBOX, QUIET)
+    for cell in list(ran):
+        leave_result(run_dir, cell)
+    stream = io.StringIO()
+    run_stage.run(run_dir, TOOLBOX, Reporter(Console(file=stream, width=300)))
+    assert stream.getvalue() == "• no runs on live clusters are left to do\n"
+
+
+def test_arms_stand_below_each_other_where_the_terminal_is_wide_enough(tmp_path):
+    write_sample(tmp_path)
+    record = judge_run(RunDirectory(tmp_path))
+    names = [scenario.name for scenario in record.scenarios]
+    wide = matrix_lines(record, 200)
+    assert [line.split()[0] for line in wide] == names
+    assert {line.index("patched-on ") for line in wide} == {wide[0].index("patched-on ")}
+    assert matrix_lines(record, None) == wide, "a file has any width"
+    narrow = matrix_lines(record, 60)
+    assert max(map(len, narrow)) <= 60
+    assert [line.split()[0] for line in narrow if not line.startswith("   ")] == names
+    assert sum(line.startswith("    patched-on ") for line in narrow) == len(names)
