@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,8 +32,8 @@ _PACK_HELP = help_text(
 )
 _UNPACK_HELP = help_text(
     "Make a folder again of what `harness pack` wrote, each file checked by its SHA-256.",
-    "To open, report and judge it runs nothing of what was packed. To run it again runs its jars and scenarios: do "
-    "that where you trust who packed it.",
+    "To judge it and to write its report anew runs nothing of what was packed. Its pages are as they were packed, and "
+    "to run it again runs its jars and scenarios: do that where you trust who packed it.",
     examples=(
         ("harness unpack 20260101-120000-verify.tar.xz", "into out/20260101-120000-verify"),
         ("harness unpack for-me.tar.xz --out seen && harness open seen", "into a folder of your choice"),
@@ -94,12 +94,17 @@ def unpack(
 
     folder, manifest = make_folder(pack, lambda manifest: _new_folder(manifest, out))
     console = common.console()
-    console.print(Text(f"{folder}: {manifest.kind}, {counted(len(manifest.files), 'file')}, each as its SHA-256 says"))
+    console.print(
+        Text(f"{folder}: {visible(manifest.kind)}, {counted(len(manifest.files), 'file')}, each as its SHA-256 says")
+    )
     console.print(Text(f"  open it:      harness open {folder}"))
     if manifest.kind in ("verification", "rollout"):
         console.print(Text(f"  judge it:     harness judge {folder} && harness report {folder}"))
-        console.print(Text(f"  run it again: {visible(command_of(folder))}"))
-        console.print(Text("  That runs its jars and scenarios: only where you trust who packed it.", style="dim"))
+        with suppress(HarnessError):  # what is damaged says so when it is used
+            console.print(Text(f"  run it again: {visible(command_of(folder))}"))
+    console.print(
+        Text("  Whoever packed it wrote its pages, and chose the jars and scenarios that run again.", style="dim")
+    )
     _print_lacks(manifest)
     return 0
 

@@ -8,14 +8,13 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from harness.base.errors import HarnessError, reason_of
-from harness.base.files import move_folder
 from harness.base.locks import scratch, sweep
 from harness.base.recordfile import read_record
 from harness.base.tar_xz import BROKEN, ArchiveReader
 from harness.base.text import counted
 from harness.model.pack import MANIFEST, MOST_BYTES, MOST_FILES, SCHEMA, PackedFile, PackManifest, problem_of
 
-_MOST_MANIFEST = 64 << 20  # bytes
+_MOST_MANIFEST = 32 << 20  # bytes
 _PIECE = 64 << 10
 _DAMAGED = "Copy or download it again; compare its digest with what `harness pack` printed."
 _REFUSED = "No harness packs like this: find out who made it."
@@ -52,7 +51,7 @@ def _unpacked(pack: Path, reader: ArchiveReader, choose: Callable[[PackManifest]
             _write(pack, reader, manifest, file, made)
         if (more := reader.next()) is not None:
             raise HarnessError(f"{pack} is refused: it holds {more.name!r}, which its list does not name.", _REFUSED)
-        move_folder(made, place)
+        _move(made, place)
     return place, manifest
 
 
@@ -82,6 +81,13 @@ def _manifest(pack: Path, reader: ArchiveReader) -> PackManifest:
         raise HarnessError(f"{pack} is no pack of the harness: it {begins}.", "Name what `harness pack` wrote.")
     content = b"".join(reader.pieces())
     return read_record(PackManifest, content, f"{pack}: {MANIFEST}", pack, SCHEMA, _DAMAGED)
+
+
+def _move(made: Path, place: Path) -> None:
+    try:
+        made.rename(place)
+    except OSError as error:  # somebody was quicker, or it is a mount
+        raise HarnessError(f"{place} cannot be made: {reason_of(error)}.", "Name another folder by --out.") from error
 
 
 def _check_room(pack: Path, manifest: PackManifest, parent: Path) -> None:

@@ -312,6 +312,25 @@ def test_a_pack_that_no_harness_writes_is_refused_and_leaves_nothing(tmp_path, f
     assert why in refused(written(tmp_path, files, members), tmp_path)
 
 
+def test_nothing_that_a_pack_says_of_itself_acts_on_the_terminal(harness, tmp_path):
+    head = to_json(PackManifest(1, "x", "verification\x1b[2J", (), ("--jar \x1b[31m",))).encode()
+    tar_xz.write_archive(tmp_path / "p", [(tar_xz.Member(MANIFEST, len(head)), head)])
+    code, said = harness("unpack", "p")
+    assert code == 0
+    assert "\x1b" not in said
+
+
+def test_a_folder_that_somebody_else_made_meanwhile_is_left_alone(small, tmp_path):
+    def choose(_):
+        (tmp_path / "x").mkdir()
+        (tmp_path / "x" / "theirs").write_text("x")
+        return tmp_path / "x"
+
+    with pytest.raises(HarnessError, match="cannot be made"):
+        unpack(small, choose)
+    assert files(tmp_path / "x") == {"theirs": b"x"}
+
+
 @pytest.mark.parametrize("name", ["..", "a/b", ".", "a\nb"])
 def test_a_pack_whose_name_is_no_folder_is_refused(tmp_path, name):
     assert "it is called" in refused(written(tmp_path, (), [], name), tmp_path)
@@ -503,6 +522,7 @@ def test_the_commands_say_what_is_in_a_pack_and_what_can_be_done_with_it(harness
     assert code == 0
     assert "open it:      harness open out/mine\n" in said
     assert "run it again: harness verify\n" in said
+    assert "Whoever packed it wrote its pages" in said
     assert json.loads((tmp_path / "out/mine/run.json").read_text())["schema"] == 2
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"mine"}
 
