@@ -199,7 +199,7 @@ def test_a_file_is_named_by_its_path_in_the_workspace_and_not_outside(job, monke
         )
         raise HarnessError("done")
 
-    monkeypatch.setattr(cli, "app", lambda **_: announces())
+    monkeypatch.setattr(cli, "with_words", lambda _: lambda **_: announces())
     lines = run(monkeypatch, capsys)[2]
     assert "::error file=out/a.log,line=3,title=in::x" in lines
     assert "::error title=out::x" in lines
