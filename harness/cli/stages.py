@@ -10,7 +10,7 @@ import typer
 
 from harness.base.errors import HarnessError
 from harness.cli import common, github
-from harness.cli.common import OutCopy, Output, OutputFormat, Quiet, RunDir
+from harness.cli.common import OutCopy, OutputFormat, Quiet, RunDir
 from harness.cli.helptext import help_text
 from harness.rundir.directory import RunDirectory
 
@@ -139,7 +139,7 @@ def _arms_to_compare(run_dir: Path, out: Path | None, of_folders: Sequence[str])
     return common.work_dir(run_dir, out)
 
 
-def judge(run_dir: RunDir, out: OutCopy = None, output: OutputFormat = Output.TEXT) -> int:  # noqa: ARG001
+def judge(run_dir: RunDir, out: OutCopy = None, output: OutputFormat = common.Output.TEXT) -> int:  # noqa: ARG001
     """Judge."""
     from harness.stages import judge as stage
 

@@ -17,7 +17,7 @@ from harness.logs.folders import diff_folders as compare_folders
 from harness.logs.log_diff import diff_run
 from harness.model.findings import Contrast, Finding, Significance
 from harness.report.diff_cases import render_findings
-from harness.report.diff_markdown import render_diff_summary
+from harness.report.diff_summary import render_diff_summary
 from harness.report.diffpage import render_diff
 from harness.rundir.directory import RunDirectory
 from harness.rundir.parts import LogsFolder

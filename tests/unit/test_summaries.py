@@ -17,7 +17,7 @@ from harness.model.findings import Contrast, Significance
 from harness.model.runs import Evidence
 from harness.report import write_reports
 from harness.report.diff_cases import render_findings
-from harness.report.diff_markdown import render_diff_summary
+from harness.report.diff_summary import render_diff_summary
 from harness.report.markdown import render_expectations
 from harness.report.rollout_cases import render_rehearsals
 from harness.report.rollout_markdown import render_rollout_summary
