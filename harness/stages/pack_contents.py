@@ -11,8 +11,9 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.files import PARTIAL
-from harness.base.json import to_json
+from harness.base.json import parse_json, to_json
 from harness.base.locks import MARKER, SCRATCH
+from harness.model.declaration import SCHEMA
 from harness.model.pack import PackedInputs, problem_of
 from harness.nightly.folder import NightFolder
 from harness.rundir.directory import RunDirectory
@@ -71,6 +72,7 @@ def contents_of(folder: Path) -> Contents:
     lacks: list[str] = []
     secrets: list[str] = []
     for place in sorted({Path(path).parent.as_posix() for path in files if _is_of_options(path)}):
+        _refuse_older(RunDirectory(folder / place))
         found = inputs_of(folder / place)
         prefix = "" if place == "." else f"{place}/"
         files |= {f"{prefix}{each.path}": replace(each, path=f"{prefix}{each.path}") for each in found.files}
@@ -84,6 +86,17 @@ def contents_of(folder: Path) -> Contents:
         secrets += secrets_of(folder / place)
     ordered = tuple(files[path] for path in sorted(files))
     return Contents(ordered, left_out, tuple(dict.fromkeys(lacks)), tuple(dict.fromkeys(secrets)))
+
+
+def _refuse_older(directory: RunDirectory) -> None:
+    """Raise HarnessError for a folder of another schema, of which times of files say what today's has a note of."""
+    file = directory.declaration
+    try:
+        found = parse_json(file.path.read_bytes()).get("schema") if file.exists else SCHEMA
+    except (HarnessError, AttributeError):  # it is damaged, and packed as it is
+        return
+    if found != SCHEMA:
+        file.read()  # which says what to do
 
 
 def why_left_out(path: str) -> str:

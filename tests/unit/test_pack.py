@@ -89,6 +89,11 @@ def test_a_log_diff_that_was_of_other_runs_is_so_after_it_was_packed(converted, 
     assert str(judge_either(tmp_path / "ship", QUIET)) == "INCONCLUSIVE"
 
 
+def test_a_folder_of_before_is_converted_first(kept_folders, tmp_path):
+    with pytest.raises(HarnessError, match="schema 1"):
+        pack(kept_folders / "ship", tmp_path / "p")
+
+
 def test_a_night_is_packed_with_its_verifications(converted, tmp_path):
     merge([converted / "ship", converted / "hold-by-runs"], tmp_path / "night")
     conclude(tmp_path / "night", tmp_path / "history.jsonl")
