@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from harness.judge.expectations import Met, MetCell, all_met
-from harness.judge.reasons import rests_on
+from harness.judge.reasons import beyond_the_sentence, rests_on
 from harness.model.findings import Contrast, Finding
 from harness.model.operator_changes import Change, OperatorChanges, Weight
 from harness.model.rollout import RolloutOutcome, RolloutVerdict
@@ -31,7 +31,7 @@ _OF_CHANGES = {Weight.BREAKS: Level.WARNING, Weight.CHANGES: Level.NOTICE, Weigh
 
 def of_verdict(record: VerdictRecord, folder: str) -> list[Annotation]:
     """Return the verdict with its reasons, and the places of runs that failed otherwise than claimed."""
-    reasons = rests_on(record.verdict, record.reasons)[:_REASONS]
+    reasons = beyond_the_sentence(record.sentence, rests_on(record.verdict, record.reasons))[:_REASONS]
     answer = Annotation(_OF_VERDICTS[record.verdict], record.verdict, "\n".join((record.sentence, *reasons)))
     failed = (run for run in record.runs if run.check is Check.FAILED)
     return _few(answer, (_run(run, Level.ERROR, folder) for run in failed if run.evidence))

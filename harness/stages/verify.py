@@ -14,7 +14,7 @@ from harness.base.progress import Reporter, duration
 from harness.base.text import counted, visible
 from harness.judge import expectations
 from harness.judge.expectations import Met, MetCell, all_met, met_cells
-from harness.judge.reasons import rests_on
+from harness.judge.reasons import beyond_the_sentence, rests_on
 from harness.model.arms import Build
 from harness.model.declaration import Declaration
 from harness.model.runs import Verdict
@@ -132,7 +132,7 @@ def print_verdict(console: Console, record: VerdictRecord, timings: Mapping[str,
     console.print(
         Text.assemble("\n", (f" {answer} ", f"bold reverse {_COLOURS[answer]}"), " ", visible(record.sentence))
     )
-    for reason in rests_on(answer, record.reasons)[:_REASONS]:
+    for reason in _reasons(record)[:_REASONS]:
         console.print(Text(f"  · {visible(reason)}"))
     console.print(Text(f"  strongest reason against it: {visible(record.against)}", style="italic"))
     console.print(Text(f"\nreport: {page}"))
@@ -159,13 +159,17 @@ def _evidence(scenario: JudgedScenario) -> str:
 
 def print_more(console: Console, record: VerdictRecord) -> None:
     """Print the reasons that the verdict left out, what was not tested, and where the evidence of failed runs is."""
-    for reason in rests_on(record.verdict, record.reasons)[_REASONS:]:
+    for reason in _reasons(record)[_REASONS:]:
         console.print(Text(f"  · {visible(reason)}"))
     for gap in record.not_tested:
         console.print(Text(f"  not tested: {visible(gap)}"))
     for run in (each for each in record.runs if not each.check.is_fine):
         for place in run.evidence:
             console.print(Text(f"  {run.key.folder}: {visible(run.label)}, see {visible(place.place)}"))
+
+
+def _reasons(record: VerdictRecord) -> list[str]:
+    return beyond_the_sentence(record.sentence, rests_on(record.verdict, record.reasons))
 
 
 def _expected(cell: JudgedCell) -> str:

@@ -17,6 +17,7 @@ from harness.base.json import from_json, to_json
 from harness.base.progress import Reporter
 from harness.engine.sealing import check_results, inputs_of, seal_of
 from harness.judge.decision import decide
+from harness.judge.reasons import rests_on
 from harness.kafka.release_lines import line_of
 from harness.model.arms import Arm, Build, Flag, Role
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
@@ -273,6 +274,16 @@ def test_where_every_run_has_its_result_that_is_said(run_dir, ran):
     stream = io.StringIO()
     run_stage.run(run_dir, TOOLBOX, Reporter(Console(file=stream, width=300)))
     assert stream.getvalue() == "• no runs on live clusters are left to do\n"
+
+
+def test_a_reason_that_the_sentence_says_is_not_said_twice(tmp_path):
+    write_sample(tmp_path)
+    record = judge_run(RunDirectory(tmp_path))
+    reason = rests_on(record.verdict, record.reasons)[0]
+    for sentence, times in (("It is so.", 1), (f"Too little. {reason}", 1)):
+        stream = io.StringIO()
+        print_verdict(Console(file=stream, width=500), replace(record, sentence=sentence), {}, tmp_path)
+        assert stream.getvalue().count(reason) == times
 
 
 def test_arms_stand_below_each_other_where_the_terminal_is_wide_enough(tmp_path):
