@@ -67,6 +67,7 @@ def pack(
 
     kind_of(run_dir)
     file = _new_file(run_dir, out)
+    common.reporter().stage(f"packing {run_dir}")
     with owned(run_dir) if os.access(run_dir, os.W_OK) else nullcontext():  # nobody works in what cannot be written to
         packed = write_pack(run_dir, file)
     console, manifest = common.console(), packed.manifest
