@@ -14,6 +14,7 @@ from harness.base.json import to_json
 from harness.base.progress import Reporter
 from harness.judge.expectations import Met, MetCell
 from harness.model.findings import Contrast, Significance
+from harness.model.operator_changes import Weight
 from harness.model.runs import Evidence
 from harness.report import write_reports
 from harness.report.diff_cases import render_findings
@@ -66,6 +67,12 @@ def test_of_upgrade_notes_what_breaks_a_file_of_ones_own_fails():
     assert cases["zookeeper.connect"] == "failure"
     named = {change.subject for change in CHANGES.changes if change.used or change.by_default}
     assert {cases[name] for name in cases if name not in named} == {"skipped"}
+
+
+def test_of_upgrade_notes_what_breaks_for_everybody_fails_without_a_file():
+    breaks = next(each for each in CHANGES.changes if each.weight is Weight.BREAKS and not each.used)
+    cases = (replace(breaks, by_default=True), replace(breaks, by_default=False))
+    assert ended(render_changes(replace(CHANGES, changes=cases))) == ["failure", "skipped"]
 
 
 @pytest.mark.parametrize(
