@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.base.files import write_text
+from harness.judge.expectations import met_cells
 from harness.model.verdict import VerdictRecord
 from harness.report.context import report_context
 from harness.report.html import render_html
-from harness.report.markdown import render_markdown
+from harness.report.markdown import render_expectations, render_markdown
 from harness.report.run_cases import render_runs
 from harness.rundir.directory import RunDirectory
-from harness.rundir.journal import read_undamaged
+from harness.rundir.journal import Entry, read_undamaged
 
 
 def write_reports(directory: RunDirectory, record: VerdictRecord) -> Path:
     """Write junit.xml, summary.md and report.html; return the page's path. Equal input gives equal bytes."""
     journals = {run.key.folder: list(read_undamaged(directory.run(run.key).journal)) for run in record.runs}
     write_text(directory.junit, render_runs(record))
-    write_text(directory.summary, render_markdown(report_context(record, journals)))
+    write_text(directory.summary, _summary(directory, record, journals))
     history = directory.sparklines.read_if_exists()
     upgrade = directory.upgrade.changes.read_if_exists()
     return write_text(directory.report, render_html(record, journals, history=history, upgrade=upgrade))
+
+
+def _summary(directory: RunDirectory, record: VerdictRecord, journals: Mapping[str, Sequence[Entry]]) -> str:
+    cells = met_cells(directory.declaration.read(), record)
+    return render_expectations(cells) if cells else render_markdown(report_context(record, journals))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 
 from rich.console import Console
@@ -16,11 +17,11 @@ from harness.base.text import counted, visible
 from harness.engine.left_places import left_places
 from harness.judge import expectations
 from harness.judge.expectations import Met, MetCell, all_met, met_cells
-from harness.judge.reasons import rests_on
+from harness.judge.reasons import beyond_the_sentence, rests_on
 from harness.model.arms import Build
 from harness.model.declaration import Declaration
 from harness.model.runs import Verdict
-from harness.model.verdict import JudgedCell, VerdictRecord
+from harness.model.verdict import JudgedCell, JudgedScenario, VerdictRecord
 from harness.rundir.directory import RunDirectory
 from harness.stages import diff as diff_stage
 from harness.stages import judge as judge_stage
@@ -70,6 +71,8 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     declaration, record = directory.declaration.read(), directory.verdict.read()
     if declaration.candidate:
         print_verdict(reporter.console, record, declaration.timings, page)
+        if reporter.verbose:
+            print_more(reporter.console, record)
     else:
         print_expectations(reporter.console, met_cells(declaration, record), page)
     return verdict
@@ -141,20 +144,52 @@ def print_expectations(console: Console, cells: Sequence[MetCell], page: Path) -
 
 def print_verdict(console: Console, record: VerdictRecord, timings: Mapping[str, float], page: Path) -> None:
     """Print the matrix, where the time went, the verdict with its reasons, and where the report is."""
-    for scenario in record.scenarios:
-        cells = "  ".join(f"{cell.arm} {cell}{_expected(cell)}" for cell in scenario.cells)
-        mark = "" if scenario.discriminates else "  (no evidence)"
-        console.print(Text(f"  {scenario.name:<15} {cells}{mark}"))
+    for line in matrix_lines(record, console.width if console.is_terminal else None):
+        console.print(Text(line))
     spent = ", ".join(f"{stage} {duration(seconds)}" for stage, seconds in timings.items())
     console.print(Text(f"  time: {spent}; {duration(sum(timings.values()))} in all", style="dim"))
     answer = record.verdict
     console.print(
         Text.assemble("\n", (f" {answer} ", f"bold reverse {_COLOURS[answer]}"), " ", visible(record.sentence))
     )
-    for reason in rests_on(answer, record.reasons)[:_REASONS]:
+    for reason in _reasons(record)[:_REASONS]:
         console.print(Text(f"  · {visible(reason)}"))
     console.print(Text(f"  strongest reason against it: {visible(record.against)}", style="italic"))
     console.print(Text(f"\nreport: {page}"))
+
+
+def matrix_lines(record: VerdictRecord, width: int | None) -> list[str]:
+    """Return a line for each scenario, arms below each other; where one is wider than `width`, a line for each cell."""
+    rows = [
+        (scenario.name, *(f"{cell.arm} {cell}{_expected(cell)}" for cell in scenario.cells), _evidence(scenario))
+        for scenario in record.scenarios
+    ]
+    columns = [max(map(len, column)) for column in zip_longest(*rows, fillvalue="")]
+    lines = ["  " + "  ".join(map(str.ljust, row, columns)).rstrip() for row in rows]
+    if width is None or max(map(len, lines), default=0) <= width:
+        return lines
+    return [
+        line for name, *cells, mark in rows for line in (f"  {name}  {mark}".rstrip(), *(f"    {c}" for c in cells))
+    ]
+
+
+def _evidence(scenario: JudgedScenario) -> str:
+    return "" if scenario.discriminates else "(no evidence)"
+
+
+def print_more(console: Console, record: VerdictRecord) -> None:
+    """Print the reasons that the verdict left out, what was not tested, and where the evidence of failed runs is."""
+    for reason in _reasons(record)[_REASONS:]:
+        console.print(Text(f"  · {visible(reason)}"))
+    for gap in record.not_tested:
+        console.print(Text(f"  not tested: {visible(gap)}"))
+    for run in (each for each in record.runs if not each.check.is_fine):
+        for place in run.evidence:
+            console.print(Text(f"  {run.key.folder}: {visible(run.label)}, see {visible(place.place)}"))
+
+
+def _reasons(record: VerdictRecord) -> list[str]:
+    return beyond_the_sentence(record.sentence, rests_on(record.verdict, record.reasons))
 
 
 def _expected(cell: JudgedCell) -> str:

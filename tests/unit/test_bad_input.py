@@ -348,7 +348,7 @@ def test_a_wrong_arm_is_reported_with_those_that_there_are():
         (("3.9.1", "3.9.1", "--mine", "absent.yml"), "--mine absent.yml cannot be read: No such file"),
         (("3.9.1", "3.9.1", "--mine", "image"), "--mine image is no text file"),
         (("3.9.1", "3.9.1", "--boots", "-1"), "Invalid value for '--boots'"),
-        (("3.9.1",), "Missing argument 'candidate'"),
+        (("3.9.1",), "Missing argument 'CANDIDATE'"),
     ],
 )
 def test_two_kafkas_of_which_one_cannot_be_had_are_not_compared(harness, tmp_path, arguments, says, monkeypatch):
