@@ -92,4 +92,4 @@ class _TestsBeside:
         # Later releases are asked about what fails, which is not decided here.
         case = replace(self._case, later=())
         with self._background.working():
-            return tested(case, self._changed, Aside(self._reporter.console))
+            return tested(case, self._changed, Aside(self._reporter.progress))

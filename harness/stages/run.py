@@ -78,8 +78,7 @@ def carry_out(
         reporter.stage(f"{len(todo)} {what}, {jobs} at a time" if todo else f"no {what} are left to do")
     if todo:
         RunDirectory(root).host.write(calibrate())
-<<<<<<< HEAD
-    with RunBoard(reporter.console, [cell.key for cell in todo], jobs) as board:
+    with RunBoard(reporter.progress, [cell.key for cell in todo], jobs) as board:
         return run_cells(todo, root, jobs, board, quiet, on_left)
 
 
@@ -89,10 +88,6 @@ def left_to_do(cells: Sequence[PlannedRun], root: Path, reporter: Reporter) -> l
     for cell in todo:  # what an interrupted run left says nothing
         shutil.rmtree(RunDirectory(root).run(cell.key).path, ignore_errors=True)
     return todo
-=======
-    with RunBoard(reporter.progress, [cell.key for cell in todo], jobs) as board:
-        return run_cells(todo, root, jobs, board)
->>>>>>> w-handon
 
 
 def declared_runs(
