@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from harness.base.errors import HarnessError
 from harness.logs.log_diff import CountedLogs, Progress, compare, opened, read_nodes, silent
 from harness.logs.read.event_counts import WHOLE_LOG
-from harness.logs.read.layout import COMMON, KAFKA_DEFAULT, Layout, compile_layout
-from harness.logs.read.layout_detection import dated, layouts_of
+from harness.logs.read.layout import KAFKA_DEFAULT, Layout, compile_layout
+from harness.logs.read.layout_detection import layouts_of
+from harness.logs.read.layout_fit import dated
 from harness.logs.read.places import (
     first_lines,
     folders_in,
@@ -72,7 +73,7 @@ def diff_folders(
     log4j conversion pattern of all files; without it each file's layout is recognised. Files that fit no layout are
     left out and listed in totals.json; a folder with none that fits is a HarnessError. `repeats` show what is noise.
     """
-    patterns = COMMON if pattern is None else (compile_layout(pattern).pattern,)
+    wanted = compile_layout(pattern).pattern if pattern else ""
     sides = {a: here_if_file(repeats.base), b: here_if_file(repeats.candidate)}
     sides = {here_if_file(side): further for side, further in sides.items()}
     if len(sides) == 1 or (not any(map(is_address, sides)) and len({Path(side).resolve() for side in sides}) == 1):
@@ -83,7 +84,7 @@ def diff_folders(
     with opened(out.path, toolbox, progress, master) as spark:
         folders = [folder for side, further in sides.items() for folder in runs_of(spark, side, further, progress)]
         progress(f"Recognising the layout of {sum(len(folder.files) for folder in folders)} files")
-        logs = read_files(spark, folders, out, patterns, progress)
+        logs = read_files(spark, folders, out, wanted, progress)
     base, candidate = sides
     return compare(logs, [(base, candidate)], out, progress)[0]
 
@@ -127,14 +128,14 @@ def read_files(
     spark: SparkSession,
     folders: Sequence[Folder],
     out: LogsFolder,
-    patterns: Sequence[str],
+    pattern: str = "",
     progress: Progress = silent,
 ) -> CountedLogs:
     """Count what is in the files of folders; see `diff_folders`."""
     out.path.mkdir(parents=True, exist_ok=True)
     files = [place for folder in folders for place in folder.files if not is_hidden(place)]
     with unpacked([place for place in files if not is_address(place)], out.path) as packed:
-        found = _layouts(spark, [place for place in files if place not in packed.refused], packed.copies, patterns)
+        found = _layouts(spark, [place for place in files if place not in packed.refused], packed.copies, pattern)
         refused = {**packed.refused, **found.refused}
         nodes: list[NodeLogs] = []
         unread: list[str] = []
@@ -142,7 +143,7 @@ def read_files(
             fitting = {place: found.layouts[place] for place in folder.files if place in found.layouts}
             if not fitting:
                 first = folder.files[0]
-                raise layout_mismatch(first, " or ".join(patterns), found.samples.get(first, []))
+                raise layout_mismatch(first, pattern or KAFKA_DEFAULT, found.samples.get(first, []))
             nodes += [_node(folder, number, *item) for number, item in enumerate(fitting.items())]
             unread += [
                 f"{place} was not read: {_why(place, refused)}." for place in folder.files if place not in fitting
@@ -159,16 +160,16 @@ class _Layouts:
     refused: Mapping[str, str]
 
 
-def _layouts(spark: SparkSession, files: Sequence[str], copies: Mapping[str, str], patterns: Sequence[str]) -> _Layouts:
+def _layouts(spark: SparkSession, files: Sequence[str], copies: Mapping[str, str], pattern: str) -> _Layouts:
     """Return the layouts of files by their first lines, or by later ones where no event begins there."""
     read_at = {copies.get(place, place): place for place in files}
     first = first_lines(spark, list(read_at), SAMPLE_LINES)
     samples = {read_at[at]: lines for at, lines in first.lines.items()}
-    layouts = layouts_of(samples, patterns)
+    layouts = layouts_of(samples, pattern)
     if further := [at for at, lines in first.lines.items() if lines and read_at[at] not in layouts]:
         deeper = first_lines(spark, further, FURTHER_LINES, FURTHER_BYTES).lines
         dated_lines = {read_at[at]: dated(lines, SAMPLE_LINES) for at, lines in deeper.items()}
-        layouts = layouts_of(samples | dated_lines, patterns)
+        layouts = layouts_of(samples | dated_lines, pattern)
     empty = {place: compile_layout(KAFKA_DEFAULT) for place, lines in samples.items() if not lines}
     return _Layouts(layouts | empty, samples, {read_at[at]: why for at, why in first.refused.items()})
 

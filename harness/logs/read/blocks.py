@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from harness.logs.read.active_time import MINUTES, earliest_and_latest, minutes
 from harness.logs.read.event_counts import COUNTS, MAX_EVENT, Reading, count, merge, timed
-from harness.logs.read.layout_detection import foreign
+from harness.logs.read.layout_fit import foreign
 
 # What a worker returns: rows of COUNTS, and for each block one row `block` (what it held), at most one `head`
 # and at most one `tail`, whose text is in `excerpt`, whose number of lines or place of the first is in `line`.
@@ -56,7 +56,7 @@ class _LineBlock:
     def add(self, lines: pl.Series, *, ends: bool = False) -> None:
         """Take the bytes of the next lines; with `ends` the file ends with them."""
         text = self.reading.layout.unwrapped(decoded(lines))
-        starts = pl.select(self.reading.layout.starts(pl.lit(text))).to_series()
+        starts = pl.select(self.reading.layout.starts(pl.lit(text)).fill_null(value=False)).to_series()
         numbered = pl.DataFrame(
             {"text": _without_returns(text), "bytes": lines.bin.size(), "starts": starts, "event": starts.cum_sum()}
         ).with_columns(line=pl.int_range(pl.len(), dtype=pl.Int64) + self.lines)
@@ -130,7 +130,7 @@ def joined(before: str | None, lines: pl.Series) -> str:
     if before is not None and len(before) >= MAX_EVENT:
         return before
     texts = [] if before is None else [before]
-    return "\n".join([*texts, *lines.head(MAX_EVENT)])[:MAX_EVENT]
+    return "\n".join([*texts, *lines.drop_nulls().head(MAX_EVENT)])[:MAX_EVENT]
 
 
 def _event(line: int, text: str) -> pl.DataFrame:

@@ -1,13 +1,15 @@
-"""What stands around every line of a log that something else carried: kubectl, the kubelet, docker, journald; pure.
+"""What stands around every line of a log that something else carried: kubectl, docker, journald, syslog …; pure.
 
 It is taken off line by line, also those of stack traces, before anything else is read. A layout behind a carrier is
-written `kubectl | [%d] %p %m (%c)%n`. Events that are JSON objects (`json_events`) count as carried in Kafka's default
-layout.
+written `kubectl | [%d] %p %m (%c)%n`, behind several from the outermost on: `compose | kubectl | json | …`. What is in
+no table is written as the expression that matches it, between slashes: `/^kafka\\-\\d+: / | [%d] %p %m (%c)%n`. Events
+that are JSON objects (`json_events`) count as carried in Kafka's default layout.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,7 +19,20 @@ from harness.logs.read.json_events import JsonEvents
 
 SEPARATOR = " | "
 JSON = "json"
+_MOST = 3  # carriers around each other
 _UTC_TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)"
+_TIMES = "|".join(
+    (
+        r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?",  # short, short-precise
+        _UTC_TIME,  # short-iso, short-iso-precise
+        r"[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? [A-Z+][\w+-]*",  # short-full, with-unit
+        r"\d{9,}\.\d{6}",  # short-unix
+        r"\[ *\d+\.\d{6}\]",  # short-monotonic
+    )
+)
+_PRIORITY = r"<\d{1,3}>"
+_STRUCTURED = r"""(?:-|(?:\[(?:[^\]"]|"(?:\\.|[^"\\])*")*\])+)"""
+_IN_OCTAL = (("#011", "\t"), ("#033", "\x1b"))  # as rsyslog writes control characters
 _ESCAPE = "\x1b["
 _COLOUR = r"\x1b\[[0-?]*[ -/]*[@-~]"  # and whatever else a terminal is told so
 
@@ -26,45 +41,86 @@ class Carrier(Protocol):
     """Something that carries lines."""
 
     def unwrapped(self, lines: pl.Series) -> pl.Series:
-        """Return the lines as they were written; one that was not carried stays as it is."""
+        """Return the lines as they were written: null for what is none, as it is for one that was not carried."""
 
 
 @dataclass(frozen=True, slots=True)
 class PrefixCarrier:
-    """One that puts something before each line, which `prefix` matches."""
+    """One that puts something before each line, which `prefix` matches, and writes some characters otherwise."""
 
     prefix: str
+    escapes: tuple[tuple[str, str], ...] = ()
 
     def unwrapped(self, lines: pl.Series) -> pl.Series:
         """Take the prefix away."""
-        return lines.str.replace(self.prefix, "")
+        plain = lines.str.replace(self.prefix, "")
+        for written, meant in self.escapes:
+            if plain.str.contains(written, literal=True).any():
+                plain = plain.str.replace_all(written, meant, literal=True)
+        return plain
 
 
 @dataclass(frozen=True, slots=True)
 class JsonCarrier:
-    """One that puts each line into a field of a JSON object."""
+    """One that puts each line into a field of a JSON object, as text or, where that has control characters, as bytes."""
 
     field: str
 
     def unwrapped(self, lines: pl.Series) -> pl.Series:
         """Take the field's value."""
-        may_be = lines.str.contains(rf'^\{{.*"{self.field}"\s*:\s*".*\}}\s*$')
+        may_be = lines.str.contains(rf'^\{{.*"{self.field}"\s*:\s*["\[].*\}}\s*$')
+        if not may_be.any():
+            return lines
         inner = pl.when(may_be).then(pl.lit(lines)).str.json_path_match(f"$.{self.field}").str.strip_chars_end("\r\n")
-        return pl.select(pl.coalesce(inner, pl.lit(lines))).to_series()
+        found = pl.select(pl.coalesce(inner, pl.lit(lines))).to_series()
+        is_bytes = found.str.contains(r"^\[(?:\d{1,3},)*\d{1,3}\]$") & (found != lines)
+        if not is_bytes.any():
+            return found
+        texts = map(_of_bytes, found.filter(is_bytes))
+        return found.scatter(is_bytes.arg_true(), pl.Series(texts, dtype=pl.String))
 
 
+def _of_bytes(numbers: str) -> str:
+    values = json.loads(numbers)
+    return bytes(values).decode("utf-8", "replace") if max(values) < 256 else numbers
+
+
+class ExportCarrier:
+    """journald's own format: each line of a log is a block of fields, one a line, of which MESSAGE is what was logged."""
+
+    def unwrapped(self, lines: pl.Series) -> pl.Series:
+        """Take the message; all else is none."""
+        if not lines.str.starts_with("__REALTIME_TIMESTAMP=").any():
+            return lines
+        is_other = lines.str.contains(r"^(?:[A-Z0-9_]+=|$)")
+        message = pl.lit(lines).str.strip_prefix("MESSAGE=")
+        kept = pl.lit(lines.str.starts_with("MESSAGE=")) | ~pl.lit(is_other)
+        return pl.select(pl.when(kept).then(message)).to_series()
+
+
+# Tried in this order; of fields that hold whole lines each goes before the objects that are events themselves.
 CARRIERS: Mapping[str, Carrier] = {
     # kubectl logs --timestamps, --prefix; docker logs --timestamps
     "kubectl": PrefixCarrier(rf"^(?:\[pod/[^\]]+\] (?:{_UTC_TIME} )?|{_UTC_TIME} )"),
     # the files below /var/log/pods
     "kubelet": PrefixCarrier(rf"^{_UTC_TIME} (?:stdout|stderr) [FP] "),
-    # journalctl, its short formats, and syslog
+    # journalctl, its short formats, and syslog as RFC 3164 has it
     "journald": PrefixCarrier(
-        rf"^(?:[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?|{_UTC_TIME}) \S+ [^\s\[\]:]+(?:\[\d+\])?: "
+        rf"^(?:{_PRIORITY})?(?:{_TIMES}) (?:[^\s\[]*[^\s\[:] )?[^\s\[\]:]+(?:\[\d+\])?: ", _IN_OCTAL
+    ),
+    # RFC 5424, also as RFC 6587 counts its bytes
+    "syslog": PrefixCarrier(
+        rf"^(?:\d+ )?{_PRIORITY}1 (?:-|{_UTC_TIME}) \S+ \S+ \S+ \S+ {_STRUCTURED}(?: \x{{feff}}?|$)",
+        _IN_OCTAL,
     ),
     "compose": PrefixCarrier(r"^[\w.-]+ +\| "),
-    "docker": JsonCarrier("log"),
-    "journal": JsonCarrier("MESSAGE"),
+    "sse": PrefixCarrier(r"^data: "),  # journalctl -o json-sse
+    "export": ExportCarrier(),  # journalctl -o export
+    "docker": JsonCarrier("log"),  # json-file; Fluent Bit
+    "journal": JsonCarrier("MESSAGE"),  # journalctl -o json
+    "beats": JsonCarrier("message"),  # Filebeat, Vector; CloudWatch's events
+    "loki": JsonCarrier("line"),  # logcli -o jsonl
+    "gcloud": JsonCarrier("textPayload"),
     JSON: JsonEvents(),
 }
 
@@ -75,13 +131,55 @@ def uncoloured(lines: pl.Series) -> pl.Series:
     return lines.str.replace_all(_COLOUR, "") if is_coloured else lines
 
 
-def carried_by(lines: pl.Series) -> tuple[str, ...]:
-    """Return the carriers that some of the lines may have come by."""
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Carriers around each other, outermost first, and lines without them."""
+
+    carriers: tuple[str, ...]
+    lines: pl.Series
+
+    def written(self, pattern: str) -> str:
+        """Return a pattern as that of a layout behind these carriers."""
+        return SEPARATOR.join((*self.carriers, pattern))
+
+    def without(self, carrier: str) -> Way:
+        """Return the way on which something further carried the lines."""
+        return Way((*self.carriers, carrier), unwrapped(self.lines, (carrier,)))
+
+
+def ways(lines: pl.Series) -> Iterator[Way]:
+    """Yield what may have carried some of the lines, the fewest first: nothing, one carrier, several."""
+    found = [Way((), uncoloured(lines))]
+    for _ in range(_MOST + 1):
+        yield from found
+        found = [inner for way in found for inner in _within(way)]
+
+
+def _within(way: Way) -> Iterator[Way]:
+    if way.carriers[-1:] == (JSON,) or len(way.carriers) == _MOST:
+        return
+    for inner in map(way.without, CARRIERS):
+        if not inner.lines.equals(way.lines):
+            yield inner
+
+
+def unwrapped(lines: pl.Series, carriers: Sequence[str]) -> pl.Series:
+    """Return lines without colours and what carried them; null is what is no line of the log."""
     plain = uncoloured(lines)
-    return tuple(name for name, each in CARRIERS.items() if (each.unwrapped(plain) != plain).any())
+    for name in carriers:
+        plain = uncoloured(_carrier(name).unwrapped(plain))
+    return plain
 
 
-def split_carrier(pattern: str) -> tuple[str, str]:
-    """Return the carrier that a pattern names, empty for none, and the pattern itself."""
+def _carrier(name: str) -> Carrier:
+    return CARRIERS.get(name) or PrefixCarrier(name[1:-1])
+
+
+def split_carriers(pattern: str) -> tuple[tuple[str, ...], str]:
+    """Return the carriers that a pattern names, and the pattern itself."""
     name, found, rest = pattern.partition(SEPARATOR)
-    return (name, rest) if found and name in CARRIERS else ("", pattern)
+    is_expression = len(name) > 2 and name.startswith("/") and name.endswith("/")
+    if not found or not (name in CARRIERS or is_expression):
+        return (), pattern
+    others, plain = split_carriers(rest)
+    return (name, *others), plain

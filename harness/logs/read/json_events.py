@@ -18,9 +18,9 @@ from harness.model.findings import LEVELS
 
 _TIME = ("@timestamp", "timestamp", "time", "timeMillis", "instant", "ts")
 _LEVEL = ("level", "log.level", "severity", "levelname")
-_LOGGER = ("loggerName", "logger_name", "logger", "log.logger")
-_MESSAGE = ("message", "msg")
-_THROWN = ("stack_trace", "stackTrace", "stacktrace", "error", "exception", "thrown", "throwable")
+_LOGGER = ("loggerName", "logger_name", "logger", "log.logger", "_logger")
+_MESSAGE = ("message", "msg", "short_message")
+_THROWN = ("stack_trace", "stackTrace", "stacktrace", "error", "exception", "thrown", "throwable", "_exception", "full_message")
 _TRACE = (*_THROWN[:3], "extendedStackTrace", "stack", "trace", "frames")
 _NAME = ("name", "type", "class", "className", "exception_class")
 _TEXT = ("message", "localizedMessage", "exception_message")
@@ -37,6 +37,8 @@ _SYNONYMS = {
     "VERBOSE": "DEBUG",
     "FINEST": "TRACE",
 }
+_GELF = "short_message"  # an object of Graylog's format: its levels are syslog's numbers
+_SYSLOG = dict(enumerate(("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "INFO", "INFO", "DEBUG")))
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))  # from which number on a time is so many times the seconds
@@ -71,7 +73,12 @@ def _of_object(event: Mapping[str, Any]) -> str | None:
     level, logger, message, thrown = (_first(event, names) for names in (_LEVEL, _LOGGER, _MESSAGE, _THROWN))
     if at is None or all(each is None for each in (level, logger, message, thrown)):
         return None
-    return _event(at, level, _plain(message), logger, _trace(thrown))
+    text = _plain(message)
+    if text.startswith("{") and (carried := _written(text)) != text:
+        return carried
+    if _GELF in event:
+        level = _SYSLOG.get(level, level)
+    return _event(at, level, text, logger, _trace(thrown).removeprefix(text).removeprefix("\n"))
 
 
 def _of_torn(line: str) -> str | None:
