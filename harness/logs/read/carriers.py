@@ -20,6 +20,7 @@ from harness.logs.read.json_events import JsonEvents
 SEPARATOR = " | "
 JSON = "json"
 _MOST = 3  # carriers around each other
+_MOST_LINES, _NEARLY_ALL = 0.5, 0.9
 _UTC_TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)"
 _TIMES = "|".join(
     (
@@ -146,6 +147,11 @@ class Way:
         """Return the way on which something further carried the lines."""
         return Way((*self.carriers, carrier), unwrapped(self.lines, (carrier,)))
 
+    def is_carried(self, others: pl.Series) -> bool:
+        """Say whether something carried nearly all of the lines too that begin no event: then it carried all."""
+        inner = (unwrapped(others, (name,)).ne_missing(others) for name in CARRIERS)
+        return len(others) > 0 and any(_share(changed) > _NEARLY_ALL for changed in inner)
+
 
 def ways(lines: pl.Series) -> Iterator[Way]:
     """Yield what may have carried some of the lines, the fewest first: nothing, one carrier, several."""
@@ -159,8 +165,12 @@ def _within(way: Way) -> Iterator[Way]:
     if way.carriers[-1:] == (JSON,) or len(way.carriers) == _MOST:
         return
     for inner in map(way.without, CARRIERS):
-        if not inner.lines.equals(way.lines):
+        if _share(inner.lines.ne_missing(way.lines)) > _MOST_LINES:
             yield inner
+
+
+def _share(of_lines: pl.Series) -> float:
+    return int(of_lines.sum()) / max(len(of_lines), 1)
 
 
 def unwrapped(lines: pl.Series, carriers: Sequence[str]) -> pl.Series:

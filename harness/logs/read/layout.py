@@ -46,7 +46,6 @@ COMMON = (
     "%d [%t] %-5p %c:%L - %m%n",
     "%d [myid:%X] - %-5p [%t:%c@%L] - %m%n",  # ZooKeeper
     "%d %5p %pid --- [%t] %-40c : %m%n",  # Spring Boot
-    "%d %5p %pid --- [%X] [%t] %-40c : %m%n",
     "%d %-5p [%c] (%t) %m%n",  # Quarkus, WildFly
     "[%d][%-5p][%c] %m%n",  # Elasticsearch
     "[%d][%-5p][%c] [%t] %m%n",

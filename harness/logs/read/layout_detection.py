@@ -37,8 +37,9 @@ class _Found:
     fits: int
     begun: int
 
-    def explains(self, share: float) -> bool:
-        return self.fits > share * self.begun and self.fits > _FEW * len(self.way.lines)
+    def explains(self, share: float, begun: int) -> bool:
+        """Say whether it fits such a share of what looks like events, as the lines came and without what carried them."""
+        return self.fits > share * max(self.begun, begun) and self.fits > _FEW * len(self.way.lines)
 
 
 def layouts_of(samples: Mapping[str, Sequence[str]], pattern: str = "") -> dict[str, Layout]:
@@ -66,12 +67,13 @@ def detect(lines: Sequence[str], pattern: str = "", known: Iterable[Layout] = ()
     from the logs beside it are tried first.
     """
     sample = pl.Series(lines, dtype=pl.String)
+    begun = int(begins(sample).sum())
     for layout in known:
-        if _found(layout, Way(layout.carriers, layout.unwrapped(sample))).explains(_NEARLY_ALL):
+        if _found(layout, Way(layout.carriers, layout.unwrapped(sample))).explains(_NEARLY_ALL, begun):
             return layout
     tried: list[_Found] = []
     for found in _tries(sample, pattern):
-        if found.explains(_MOST):
+        if found.explains(_MOST, begun):
             return found.layout
         tried.append(found)
     best = max(tried, key=lambda each: each.fits, default=None)
@@ -83,7 +85,8 @@ def _tries(sample: pl.Series, pattern: str) -> Iterator[_Found]:
     among = list[Way]()
     for way in ways(sample):
         among.append(way)
-        yield from _best(way, _patterns(way, pattern))
+        if not way.is_carried(way.lines.filter(~begins(way.lines))):
+            yield from _best(way, _patterns(way, pattern))
     anywhere = [found for way in among for found in _behind_anything(way, pattern)]
     for found in anywhere:
         yield from _behind_prefix(found)
@@ -108,11 +111,17 @@ def _behind_prefix(found: _Found) -> Iterator[_Found]:
 def _patterns(way: Way, pattern: str) -> Sequence[str]:
     """Return the patterns to be tried on lines that came by a way."""
     if way.carriers[-1:] == (JSON,):
-        return (KAFKA_DEFAULT,)
+        return () if _carry_events(way.lines) else (KAFKA_DEFAULT,)
     if pattern:
         return (pattern,)
     begun = way.lines.filter(begins(way.lines)).to_list()
     return [each.replace("%d", date) for date in dates_in(begun) for each in COMMON]
+
+
+def _carry_events(written: pl.Series) -> bool:
+    """Say whether objects that were written as events have events for messages: then they are what carried those."""
+    messages = written.str.slice(len("[2026-01-01 00:00:00,000] "))
+    return int(begins(messages.str.replace(r"^\w+", "")).sum()) > _FEW * len(written)
 
 
 def _best(way: Way, patterns: Sequence[str]) -> Iterator[_Found]:
