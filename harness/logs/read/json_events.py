@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 
+from harness.logs.read import flat_objects
 from harness.model.findings import LEVELS
 
 _TIME = ("@timestamp", "timestamp", "time", "timeMillis", "instant", "ts")
@@ -55,9 +56,12 @@ class JsonEvents:
 
     def unwrapped(self, lines: pl.Series) -> pl.Series:
         """Write events as Kafka's default layout does, stack traces below; any other line stays as it is."""
-        if not lines.str.starts_with("{").any():
+        is_object = lines.str.starts_with("{").fill_null(value=False)
+        if not is_object.any():
             return lines
-        return pl.Series([_written(line) if line.startswith("{") else line for line in lines], dtype=pl.String)
+        events = pl.select(pl.coalesce(flat_objects.written(lines), pl.lit(lines))).to_series()
+        left = (is_object & (events == lines)).arg_true()
+        return events.scatter(left, pl.Series(map(_written, lines.gather(left)), dtype=pl.String))
 
 
 def _written(line: str) -> str:
@@ -108,7 +112,7 @@ def _time(value: object) -> datetime | None:
     if isinstance(value, dict):
         seconds, nanoseconds = value.get("epochSecond"), value.get("nanoOfSecond", 0)
         is_known = type(seconds) is int and type(nanoseconds) is int
-        return _since_1970(seconds + nanoseconds / 1e9) if is_known else None
+        return _since_1970(seconds + nanoseconds // 10**6 / 1000) if is_known else None
     text = str(value).strip() if type(value) in (int, float, str) else ""
     try:
         if _NUMBER.fullmatch(text):
