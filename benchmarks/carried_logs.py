@@ -1,4 +1,4 @@
-"""What it costs to read logs behind carriers: whole diffs of the same events, plain and carried, pair by pair in one run.
+"""What it costs to read logs behind carriers: whole diffs of the same events, plain and carried, pair by pair.
 
 python benchmarks/carried_logs.py [GIGABYTES ...]
 

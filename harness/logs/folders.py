@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from harness.base.errors import HarnessError
+from harness.logs.compare.renamed import Renamed
 from harness.logs.log_diff import CountedLogs, Progress, compare, opened, read_nodes, silent
 from harness.logs.read.event_counts import WHOLE_LOG
 from harness.logs.read.layout import KAFKA_DEFAULT, Layout, compile_layout
 from harness.logs.read.layout_detection import layouts_of
 from harness.logs.read.layout_fit import dated
+from harness.logs.read.library import library, named_version
 from harness.logs.read.places import (
     first_lines,
     folders_in,
@@ -23,7 +25,8 @@ from harness.logs.read.places import (
     logs_below,
 )
 from harness.logs.read.proposals import layout_mismatch
-from harness.logs.read.unpacking import unpacked
+from harness.logs.read.rewordings import rewordings
+from harness.logs.read.unpacking import is_archive, unpacked
 from harness.model.findings import Contrast
 from harness.model.node_logs import NodeLogs
 from harness.rundir.parts import LogsFolder
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 SAMPLE_LINES = 200  # of each file, by which its layout is recognised
 FURTHER_LINES, FURTHER_BYTES = 50_000, 4 << 20  # of a file in whose first lines no event begins
 _NAMED = 3  # of the further runs
+_SHOWN = 120  # characters of a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,19 @@ def diff_folders(
         progress(f"Recognising the layout of {sum(len(folder.files) for folder in folders)} files")
         logs = read_files(spark, folders, out, wanted, progress)
     base, candidate = sides
-    return compare(logs, [(base, candidate)], out, progress)[0]
+    return compare(logs, [(base, candidate)], out, progress, renamed=_renamed(logs, base, candidate, progress))[0]
+
+
+def _renamed(logs: CountedLogs, base: str, candidate: str, progress: Progress) -> dict[str, Renamed]:
+    """Return what the candidate logs in other words than base, where their logs name two versions of Kafka."""
+    files = {
+        side: [file for node in logs.nodes if node.arm == side for file in node.files] for side in (base, candidate)
+    }
+    was, now = (named_version(logs.files[file].counts for file in files[side]) for side in (base, candidate))
+    if not was or not now or was == now:
+        return {}
+    progress(f"{base} is of Kafka {was} and {candidate} of Kafka {now}: lines that were reworded are the same")
+    return {candidate: rewordings(library(was), library(now))}
 
 
 def runs_of(spark: SparkSession, side: str, further: str, progress: Progress) -> list[Folder]:
@@ -105,7 +121,9 @@ def _counted(runs: Sequence[str]) -> str:
 
 def _further(spark: SparkSession, repeats: str, like: str) -> list[str]:
     """Return where further runs lie: what was named itself if its logs lie as deep in it as in `like`, else in it."""
-    if _depth(repeats, _logs(spark, repeats)) <= _depth(like, _logs(spark, like)):
+    logs, like_logs = _logs(spark, repeats), _logs(spark, like)
+    are_runs = all(map(is_archive, logs)) and not all(map(is_archive, like_logs)) and len(logs) > 1
+    if not are_runs and _depth(repeats, logs) <= _depth(like, like_logs):
         return [repeats]
     if is_address(repeats):
         return folders_in(spark, repeats) or list(_logs(spark, repeats))
@@ -135,6 +153,8 @@ def read_files(
     out.path.mkdir(parents=True, exist_ok=True)
     files = [place for folder in folders for place in folder.files if not is_hidden(place)]
     with unpacked([place for place in files if not is_address(place)], out.path) as packed:
+        folders = [_with_members(folder, packed.members) for folder in folders]
+        files = [place for folder in folders for place in folder.files if not is_hidden(place)]
         found = _layouts(spark, [place for place in files if place not in packed.refused], packed.copies, pattern)
         refused = {**packed.refused, **found.refused}
         nodes: list[NodeLogs] = []
@@ -142,11 +162,12 @@ def read_files(
         for folder in folders:
             fitting = {place: found.layouts[place] for place in folder.files if place in found.layouts}
             if not fitting:
-                first = folder.files[0]
-                raise layout_mismatch(first, pattern or KAFKA_DEFAULT, found.samples.get(first, []))
+                raise _nothing_fits(folder, pattern or KAFKA_DEFAULT, found.samples, refused)
             nodes += [_node(folder, number, *item) for number, item in enumerate(fitting.items())]
             unread += [
-                f"{place} was not read: {_why(place, refused)}." for place in folder.files if place not in fitting
+                f"{place} was not read: {_why(place, refused, found.samples)}."
+                for place in folder.files
+                if place not in fitting
             ]
         return read_nodes(spark, Path(), nodes, out, progress, unread, copies=packed.copies)
 
@@ -200,8 +221,35 @@ def _bytes(path: Path) -> int:
     return path.stat().st_size if path.exists() else 1
 
 
-def _why(place: str, refused: Mapping[str, str]) -> str:
-    return "its name begins as hidden files do" if is_hidden(place) else refused.get(place, "it fits no log layout")
+def _why(place: str, refused: Mapping[str, str], samples: Mapping[str, Sequence[str]]) -> str:
+    if is_hidden(place):
+        return "its name begins as hidden files do"
+    first = next((line for line in samples.get(place, ()) if line.strip()), "")
+    unfit = f"it fits no log layout, and its first line is {first[:_SHOWN]!r}; if it holds events, give their --layout"
+    return refused.get(place, unfit)
+
+
+def _nothing_fits(
+    folder: Folder, pattern: str, samples: Mapping[str, Sequence[str]], refused: Mapping[str, str]
+) -> HarnessError:
+    """Return the error for a folder of which nothing can be read."""
+    first = next((place for place in folder.files if place in samples), "")
+    if first:
+        return layout_mismatch(first, pattern, samples[first])
+    (place, *_), reason = folder.files or (folder.arm,), next(iter(refused.values()), "it holds no files")
+    return HarnessError(
+        f"{place} was not read: {refused.get(place, reason)}.", "Name a log, or a folder that holds logs."
+    )
+
+
+def _with_members(folder: Folder, members: Mapping[str, Sequence[str]]) -> Folder:
+    """Return a folder with the logs of its archives in the place of these."""
+    files = (_logs_of(place, members[place]) if place in members else (place,) for place in folder.files)
+    return replace(folder, files=tuple(file for each in files for file in each))
+
+
+def _logs_of(archive: str, members: Sequence[str]) -> tuple[str, ...]:
+    return logs_among(archive, dict.fromkeys(members, 1)) if members else (archive,)
 
 
 def _node(folder: Folder, number: int, place: str, layout: Layout) -> NodeLogs:

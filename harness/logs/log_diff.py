@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
@@ -226,7 +226,7 @@ def _counted(
     readings = {
         file: Reading(compile_layout(node.pattern), node.phases, node.names) for node in nodes for file in node.files
     }
-    gone = cached_counts(run, nodes, [name for name in readings if is_gone(root / name)])
+    gone = cached_counts(run, nodes, [name for name in readings if name not in copies and is_gone(root / name)])
     here = {name: reading for name, reading in readings.items() if name not in gone}
     read_now = _with_origins(nodes, read(spark, root, here, copies), here, known)
     return {name: gone[name].counts if name in gone else read_now[name] for name in readings}, _gone(gone)
@@ -251,14 +251,21 @@ def _with_origins(
         of_arm[node.arm] += [name for name in node.files if name in files]
     placed: dict[str, FileCounts] = {}
     for arm, names in of_arm.items():
-        counts = [files[name].counts for name in names]
-        version = "" if arm in known else named_version(counts)
-        origins = Origins(known.get(arm) or (library(version) if version else Library()))
-        placed |= {
-            name: replace(files[name], counts=origins.with_origins(files[name].counts, readings[name]))
-            for name in names
-        }
+        versions = {} if arm in known else _versions(names, files)
+        origins = {version: Origins(library(version) if version else Library()) for version in {*versions.values()}}
+        of_sources = Origins(known[arm]) if arm in known else None
+        for name in names:
+            own = of_sources or origins[versions[name]]
+            placed[name] = replace(files[name], counts=own.with_origins(files[name].counts, readings[name]))
     return placed
+
+
+def _versions(names: Sequence[str], files: Mapping[str, FileCounts]) -> dict[str, str]:
+    """Return the version of Kafka that wrote each log: that it names itself, or a log beside it, or any of the arm."""
+    own = {name: named_version([files[name].counts]) for name in names}
+    beside = {str(PurePosixPath(name).parent): version for name, version in own.items() if version}
+    first = next(filter(None, own.values()), "")
+    return {name: version or beside.get(str(PurePosixPath(name).parent), first) for name, version in own.items()}
 
 
 def missing(base: str, candidate: str, seconds: Iterable[Where]) -> list[str]:

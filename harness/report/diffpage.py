@@ -52,10 +52,10 @@ def render_diff(contrast: Contrast, totals: Totals, out: Path) -> str:
 
 def diff_page(contrast: Contrast, totals: Totals, out: Path) -> DiffPage:
     """Return what the page shows."""
-    repeated = any(max(len(each.base_runs), len(each.candidate_runs)) > 1 for each in contrast.findings)
+    repeated = _is_repeated(contrast)
     known = FindingContext(repeated, "--repeats-dir", link=lambda evidence: _link(evidence, out))
     return DiffPage(
-        _headline(contrast, repeated),
+        headline(contrast),
         contrast_view(contrast, known, _MOST, _TEXT),
         repeated,
         tuple(_file(total, out) for total in totals.files[:_MOST_FILES]),
@@ -65,10 +65,15 @@ def diff_page(contrast: Contrast, totals: Totals, out: Path) -> DiffPage:
     )
 
 
-def _headline(contrast: Contrast, repeated: bool) -> str:
+def _is_repeated(contrast: Contrast) -> bool:
+    return any(max(len(each.base_runs), len(each.candidate_runs)) > 1 for each in contrast.findings)
+
+
+def headline(contrast: Contrast) -> str:
+    """Return in one clause how two folders differ, and never more than the runs can tell."""
     if not contrast.findings:
         return "No line differs"
-    if not repeated:
+    if not _is_repeated(contrast):
         return "They differ; by how much more than noise is not known"
     known = {finding.significance for finding in contrast.findings}
     if Significance.BEYOND in known:

@@ -54,7 +54,9 @@ LAYOUTS: dict[str, Callable[[Event], str]] = {
     "log4j 2": lambda e: f"{iso(e.at)} [{THREAD}] {e.level:<5} {e.logger} - {e.message}",
     "logback": lambda e: f"{iso(e.at, fraction='.')} [{THREAD}] {e.level:<5} {e.logger} - {e.message}",
     "lines of code": lambda e: f"{iso(e.at)} {e.level:<5} {e.logger}:45 [{THREAD}] {e.message}",
-    "Spring Boot 3": lambda e: f"{iso(e.at, '-', 'T', '.')}Z {e.level:>5} 47 --- [{THREAD}] {e.logger:<40} : {e.message}",
+    "Spring Boot 3": lambda e: (
+        f"{iso(e.at, '-', 'T', '.')}Z {e.level:>5} 47 --- [{THREAD}] {e.logger:<40} : {e.message}"
+    ),
     "Spring Boot 2": lambda e: f"{iso(e.at, fraction='.')} {e.level:>5} 47 --- [{THREAD}] {e.logger:<40} : {e.message}",
     "an offset": lambda e: f"{iso(e.at, '-', 'T', '.')}+0000 {e.level} [{e.logger}] {e.message}",
     "slashes": lambda e: f"{iso(e.at, '/', fraction='.')} {e.level} [{THREAD}] {e.logger} - {e.message}",
@@ -107,8 +109,6 @@ def _google(e: Event) -> dict[str, object]:
 
 # Objects as log4j 2's JsonTemplateLayout (ECS is its default), JsonLayout and logback's encoders write them.
 OBJECTS = {"ECS": _ecs, "logstash": _logstash, "JsonLayout": _log4j2, "GELF": _gelf, "Google": _google}
-
-
 
 
 def _journal(at: datetime, line: str) -> str:

@@ -127,7 +127,9 @@ def test_a_log_that_nothing_carried_has_no_carrier():
 
 
 def test_events_behind_something_that_stands_before_no_other_line_are_found_by_their_own_beginning():
-    lines = [line if line.startswith(("\t", "java", "Caused", " (")) else f"prod7 kafka {line}" for line in plain(EVENTS)]
+    lines = [
+        line if line.startswith(("\t", "java", "Caused", " (")) else f"prod7 kafka {line}" for line in plain(EVENTS)
+    ]
     assert detect(lines).pattern == f"%x{KAFKA_DEFAULT}"
 
 

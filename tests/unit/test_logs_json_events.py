@@ -157,7 +157,9 @@ def test_what_is_written_all_at_once_is_what_is_written_object_by_object(events,
     lines = [line for line in lines if "\\ud" not in line.lower()]
     together = CARRIERS["json"].unwrapped(pl.Series(lines, dtype=pl.String)).to_list()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("harness.logs.read.flat_objects.written", lambda each: pl.Series([None] * len(each), dtype=pl.String))
+        patch.setattr(
+            "harness.logs.read.flat_objects.written", lambda each: pl.Series([None] * len(each), dtype=pl.String)
+        )
         assert together == [written(line) for line in lines]
 
 

@@ -27,7 +27,14 @@ def written(pattern: str, *, level="INFO", message=MESSAGE, logger=LOGGER, threa
     for long, short in (("%thread", "%t"), ("%-5level", "%-5p"), ("%logger", "%c"), ("%msg", "%m")):
         text = text.replace(long, short)
     text = text.replace("%d", f"{AT:%Y-%m-%d %H:%M:%S},949").replace("%-5p", f"{level:5}").replace("%p", level)
-    text = text.replace("%5p", f"{level:>5}").replace("%-40c", "%c").replace("%t", thread).replace("%c", logger).replace("%n", "").replace("%m", message)
+    text = (
+        text.replace("%5p", f"{level:>5}")
+        .replace("%-40c", "%c")
+        .replace("%t", thread)
+        .replace("%c", logger)
+        .replace("%n", "")
+        .replace("%m", message)
+    )
     return text + (f"\n{trace}" if trace else "")
 
 

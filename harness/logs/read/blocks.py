@@ -18,11 +18,12 @@ import polars as pl
 import pyarrow as pa
 
 from harness.logs.read.active_time import MINUTES, earliest_and_latest, minutes
-from harness.logs.read.event_counts import COUNTS, MAX_EVENT, Reading, count, merge, timed
+from harness.logs.read.event_counts import COUNTS, MAX_EVENT, MAX_EXCERPT, Reading, count, merge, timed
 from harness.logs.read.layout_fit import foreign
 
 # What a worker returns: rows of COUNTS, and for each block one row `block` (what it held), at most one `head`
-# and at most one `tail`, whose text is in `excerpt`, whose number of lines or place of the first is in `line`.
+# and at most one `tail`, whose text is in `excerpt` (of a block: the first line that looks like another layout's),
+# whose number of lines or place of the first is in `line`.
 # Of logs known to no run also rows `minute`, whose number is in `line`, with the first and the last time in each.
 PIECE, HEAD, TAIL, MINUTE = "block", "head", "tail", "minute"
 EDGES = (PIECE, HEAD, TAIL, MINUTE)
@@ -48,6 +49,7 @@ class _LineBlock:
     head_lines: int = 0
     head_bytes: int = 0
     foreign_lines: int = 0
+    foreign: str = ""
     head: str | None = None
     open: tuple[int, str] | None = None
     counts: list[pl.DataFrame] = field(default_factory=list)
@@ -62,7 +64,9 @@ class _LineBlock:
         ).with_columns(line=pl.int_range(pl.len(), dtype=pl.Int64) + self.lines)
         self.lines += len(lines)
         self.bytes += int(numbered["bytes"].sum()) + len(lines)
-        self.foreign_lines += foreign(text.filter(~starts))
+        odd = foreign(text.filter(~starts))
+        self.foreign_lines += len(odd)
+        self.foreign = self.foreign or "".join(odd.head(1).str.head(MAX_EXCERPT))
         before = int(starts.arg_max() or 0) if starts.any() else len(lines)
         self._continue(numbered.head(before))
         self._begin(assemble(numbered.slice(before)), ends)
@@ -94,7 +98,7 @@ class _LineBlock:
     def result(self) -> pl.DataFrame:
         """Return the block's rows of PARTIAL."""
         sizes = {name: getattr(self, name) for name in _SIZES}
-        edges: list[dict[str, object]] = [{"part": PIECE, **sizes}]
+        edges: list[dict[str, object]] = [{"part": PIECE, "excerpt": self.foreign, **sizes}]
         if self.head is not None:
             edges.append({"part": HEAD, "line": 0, "excerpt": self.head})
         if self.open is not None:

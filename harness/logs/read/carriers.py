@@ -63,7 +63,7 @@ class PrefixCarrier:
 
 @dataclass(frozen=True, slots=True)
 class JsonCarrier:
-    """One that puts each line into a field of a JSON object, as text or, where that has control characters, as bytes."""
+    """One that puts each line into a field of a JSON object, as text or, with control characters, as bytes."""
 
     field: str
 
@@ -87,7 +87,7 @@ def _of_bytes(numbers: str) -> str:
 
 
 class ExportCarrier:
-    """journald's own format: each line of a log is a block of fields, one a line, of which MESSAGE is what was logged."""
+    """journald's own format: each line of a log is a block of fields, one a line; MESSAGE is what was logged."""
 
     def unwrapped(self, lines: pl.Series) -> pl.Series:
         """Take the message; all else is none."""

@@ -19,7 +19,7 @@ _MESSAGES = ("message", "msg")
 _INSTANT = "instant"
 _TEXTS = (*_TIMES, *_LEVELS, *_LOGGERS, *_MESSAGES)
 _SCHEMA = pl.Struct(
-    {name: pl.String for name in _TEXTS} | {_INSTANT: pl.Struct({"epochSecond": pl.Int64, "nanoOfSecond": pl.Int64})}
+    dict.fromkeys(_TEXTS, pl.String()) | {_INSTANT: pl.Struct({"epochSecond": pl.Int64(), "nanoOfSecond": pl.Int64()})}
 )
 # Keys of what was thrown or nested, or of another format; and what is read otherwise by other readers of JSON.
 _STRANGE = (

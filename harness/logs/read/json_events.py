@@ -21,7 +21,17 @@ _TIME = ("@timestamp", "timestamp", "time", "timeMillis", "instant", "ts")
 _LEVEL = ("level", "log.level", "severity", "levelname")
 _LOGGER = ("loggerName", "logger_name", "logger", "log.logger", "_logger")
 _MESSAGE = ("message", "msg", "short_message")
-_THROWN = ("stack_trace", "stackTrace", "stacktrace", "error", "exception", "thrown", "throwable", "_exception", "full_message")
+_THROWN = (
+    "stack_trace",
+    "stackTrace",
+    "stacktrace",
+    "error",
+    "exception",
+    "thrown",
+    "throwable",
+    "_exception",
+    "full_message",
+)
 _TRACE = (*_THROWN[:3], "extendedStackTrace", "stack", "trace", "frames")
 _NAME = ("name", "type", "class", "className", "exception_class")
 _TEXT = ("message", "localizedMessage", "exception_message")

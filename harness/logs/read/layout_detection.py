@@ -38,7 +38,7 @@ class _Found:
     begun: int
 
     def explains(self, share: float, begun: int) -> bool:
-        """Say whether it fits such a share of what looks like events, as the lines came and without what carried them."""
+        """Say whether it fits such a share of what looks like events, carried or not."""
         return self.fits > share * max(self.begun, begun) and self.fits > _FEW * len(self.way.lines)
 
 

@@ -43,6 +43,6 @@ def dated(lines: list[str], most: int) -> list[str]:
     return sample.filter(sample.str.contains(_TIME) | sample.str.contains(r"^(?:data: )?\{")).head(most).to_list()
 
 
-def foreign(lines: pl.Series) -> int:
-    """Return how many lines that begin no event look as if they did in another layout."""
-    return int(begins(lines).sum())
+def foreign(lines: pl.Series) -> pl.Series:
+    """Return which of the lines that begin no event look as if they did in another layout."""
+    return lines.filter(begins(lines))

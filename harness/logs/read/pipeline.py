@@ -49,11 +49,15 @@ _ARROW_SCHEMA = pa.schema([(name, _KINDS[type(kind)][1]) for name, kind in PARTI
 
 @dataclass(frozen=True, slots=True)
 class FileCounts:
-    """The template counts of one file (COUNTS; `line` from 1), its total, and its first unparsed lines."""
+    """The template counts of one file (COUNTS; `line` from 1), its total, and the first lines that were not understood.
+
+    These are those before its first event, and the one that looks first like an event of another layout.
+    """
 
     counts: pl.DataFrame
     total: FileTotal
     unparsed: tuple[str, ...]
+    foreign: str = ""
 
 
 def read(
@@ -199,7 +203,8 @@ def join(name: str, rows: pl.DataFrame, reading: Reading) -> FileCounts:
         idle=_seconds(active.idle),
         foreign_lines=int(blocks["foreign_lines"].sum()),
     )
-    return FileCounts(counts, total, tuple(unparsed.split("\n")[:3]) if unparsed_lines else ())
+    foreign = next(filter(None, blocks["excerpt"]), "")
+    return FileCounts(counts, total, tuple(unparsed.split("\n")[:3]) if unparsed_lines else (), foreign)
 
 
 def _seconds(milliseconds: object) -> float:

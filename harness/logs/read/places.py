@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 COMPRESSED = (".gz", ".bz2", ".zst", ".deflate", ".lz4", ".snappy")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _HEADS_AT_ONCE = 256
-_LOG_NAME = re.compile(r"\.(log|out)")
+_LOG_NAME = re.compile(r"\.(?:log|out)|\.(?:tar(?:\.\w+)?|t[bgx]z2?|tzst|zip)$")
 _NO_CONNECTOR = re.compile(r"No FileSystem for scheme|ClassNotFoundException")
 
 
@@ -96,7 +96,7 @@ def logs_below(spark: SparkSession, address: str) -> tuple[str, ...]:
 
 
 def logs_among(place: str, sizes: Mapping[str, int]) -> tuple[str, ...]:
-    """Return which of the files below a place are its logs: those named `*.log*` or `*.out*`, or else all of them.
+    """Return which of the files below a place are its logs: those named `*.log*`, `*.out*` or as archives, or else all.
 
     `sizes` are their bytes. No file at all, or no log that is not empty, is a HarnessError.
     """

@@ -1,4 +1,4 @@
-"""What stands before every line of a log and is in no table of carriers: an expression for it, read off the lines; pure."""
+"""What stands before every line of a log and is in no table of carriers, as an expression read off the lines; pure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def prefix_before(layout: Layout, lines: pl.Series) -> str:
 
 
 def _alike(prefixes: Sequence[str]) -> str:
-    """Return an expression for all of the prefixes, with any name or number for theirs; lines further on have others."""
+    """Return an expression for all of the prefixes, with any name or number for theirs: further on are others."""
     words = [re.split("( +)", prefix) for prefix in prefixes]
     if not any(prefixes) or len({len(each) for each in words}) > 1:
         return ""
