@@ -1,6 +1,7 @@
 """Events as people's logs have them: written in layouts, as JSON objects, and behind what carries their lines."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -31,6 +32,11 @@ EVENTS = (
     Event(1_060, "WARN", '[Controller id=1] says "x" to {"a": 1}', "org.apache.kafka.controller.QuorumController"),
     Event(1_500, "ERROR", "it broke", "kafka.server.BrokerServer", TRACE),
     Event(90_000, "INFO", "Leader é 世界", "kafka.raft.KafkaRaftManager"),
+)
+_EVENT = re.compile(
+    r"^\[([\d-]{10} [\d:,]{12})\] ([A-Z]+) "
+    r"([^\n]*(?:\n(?!\[\d{4})[^\n]*)*?) \(([^\s()]+)\)$((?:\n(?!\[\d{4}|\Z)[^\n]*)*)",
+    re.MULTILINE,
 )
 Line = Callable[[datetime, str], str]
 
@@ -202,6 +208,16 @@ def written(event: Event, layout: str = "Kafka") -> list[str]:
 def plain(events: Sequence[Event]) -> list[str]:
     """Return the lines of events as Kafka writes them."""
     return [line for event in events for line in written(event)]
+
+
+def of_kafka(log: str) -> list[Event]:
+    """Return the events of a real log that Kafka wrote."""
+    found = []
+    for stamp, level, message, logger, rest in _EVENT.findall(log):
+        after = datetime.strptime(f"{stamp}+0000", "%Y-%m-%d %H:%M:%S,%f%z") - EVENTS[0].at
+        thrown = tuple(rest[1:].split("\n")) if rest else ()
+        found.append(Event(round(after / timedelta(milliseconds=1)), level, message, logger, thrown))
+    return found
 
 
 def around(events: Sequence[Event], put: Line, layout: str = "Kafka") -> list[str]:
