@@ -3,7 +3,8 @@
 python benchmarks/carried_logs.py [GIGABYTES ...]
 
 The lines are those of benchmarks/logs.py: so many gigabytes (0.1 if none is named) as Kafka writes them, then the same
-behind `kubectl logs --timestamps`, as docker's json-file keeps them, and as ECS objects, each beside a plain one.
+behind `kubectl logs --timestamps`, and below one gigabyte also as docker's json-file keeps them and as ECS objects, each
+beside a plain one.
 """
 
 import json
@@ -61,7 +62,7 @@ def main() -> None:
     log = multiplied(12_500_000, random.Random(1)).decode()
     with tempfile.TemporaryDirectory() as folder:
         for gigabytes in map(float, sys.argv[1:] or ["0.1"]):
-            for name in FORMS:
+            for name in FORMS if gigabytes < 1 else ["kubectl --timestamps"]:
                 pair(Path(folder), log, name, gigabytes)
 
 
