@@ -3,8 +3,8 @@
 python benchmarks/carried_logs.py [GIGABYTES ...]
 
 The lines are those of benchmarks/logs.py: so many gigabytes (0.1 if none is named) as Kafka writes them, then the same
-behind `kubectl logs --timestamps`, and below one gigabyte also as docker's json-file keeps them and as ECS objects, each
-beside a plain one.
+behind `kubectl logs --timestamps`, and below one gigabyte also as docker's json-file keeps them and as ECS objects,
+each beside a plain one.
 """
 
 import json

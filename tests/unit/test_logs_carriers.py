@@ -1,5 +1,7 @@
 """Logs as people have them: behind kubectl, docker, journald, syslog, several of these, or anything else."""
 
+import json
+
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -105,6 +107,38 @@ def test_any_carrier_around_another_gives_the_events_back(events, inner, outer):
     layout = detect(lines)
     assert layout is not None
     assert counted(layout, lines) == as_kafka_writes(events)
+
+
+LONG = Event(70, "INFO", "x" * 40_000 + " 17", "a.B", TRACE)
+PIECE = 16_384  # bytes of a line that docker and the kubelet keep together
+
+
+def test_a_line_that_the_kubelet_tore_is_one_again():
+    lines = []
+    for line in plain([*EVENTS, LONG]):
+        *torn, last = [line[at : at + PIECE] for at in range(0, max(len(line), 1), PIECE)]
+        lines += [*(f"{STAMP} stdout P {each}" for each in torn), f"{STAMP} stdout F {last}"]
+    assert counted(detect(lines), lines) == as_kafka_writes([*EVENTS, LONG])
+
+
+def test_a_line_that_docker_tore_is_one_again():
+    lines = []
+    for line in plain([*EVENTS, LONG]):
+        pieces = [f"{line}\n"[at : at + PIECE] for at in range(0, len(line) + 1, PIECE)]
+        lines += [json.dumps({"log": piece, "stream": "stdout", "time": STAMP}) for piece in pieces]
+    assert counted(detect(lines), lines) == as_kafka_writes([*EVENTS, LONG])
+
+
+@pytest.mark.parametrize("form", OBJECTS)
+@pytest.mark.parametrize("around_it", ["", "kubectl --timestamps"])
+@pytest.mark.parametrize("between", ["\n", ",\n"])
+def test_objects_of_several_lines_are_events(form, around_it, between):
+    written = between.join(json.dumps(json.loads(each), indent=2) for each in objects(EVENTS, form)).split("\n")
+    lines = [AROUND[around_it][1](EVENTS[0].at, line) for line in written] if around_it else ["[", *written, "]"]
+    layout = detect(lines)
+    assert layout is not None
+    assert layout.pattern.endswith(f"pretty | {KAFKA_DEFAULT}")
+    assert counted(layout, lines) == as_kafka_writes(EVENTS)
 
 
 def test_journalds_export_is_read_without_its_other_fields():

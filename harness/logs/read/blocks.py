@@ -91,7 +91,7 @@ class _LineBlock:
         ended = pl.concat([*opened, events if ends else events.head(-1)])
         self.open = None if ends else (int(events["line"][-1]), str(events["text"][-1]))
         if not ended.is_empty():
-            ended = timed(ended, self.reading)
+            ended = timed(ended.with_columns(text=self.reading.layout.whole(ended["text"])), self.reading)
             self.counts.append(count(ended, self.reading))
             self.minutes.append(minutes(ended, self.reading))
 

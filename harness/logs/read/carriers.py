@@ -15,10 +15,11 @@ from typing import Protocol
 
 import polars as pl
 
-from harness.logs.read.json_events import JsonEvents
+from harness.logs.read.json_events import JsonEvents, PrettyObjects
 
 SEPARATOR = " | "
-JSON = "json"
+JSON, PRETTY = "json", "pretty"
+_GOES_ON = "\ufdd0"  # no character of any text: a line that its carrier tore goes on in the next
 _MOST = 3  # carriers around each other
 _MOST_LINES, _NEARLY_ALL = 0.5, 0.9
 _UTC_TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)"
@@ -51,6 +52,7 @@ class PrefixCarrier:
 
     prefix: str
     escapes: tuple[tuple[str, str], ...] = ()
+    torn: str = ""  # what matches a line that goes on in the next
 
     def unwrapped(self, lines: pl.Series) -> pl.Series:
         """Take the prefix away."""
@@ -58,7 +60,7 @@ class PrefixCarrier:
         for written, meant in self.escapes:
             if plain.str.contains(written, literal=True).any():
                 plain = plain.str.replace_all(written, meant, literal=True)
-        return plain
+        return _marked(plain, lines.str.contains(self.torn)) if self.torn else plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +74,25 @@ class JsonCarrier:
         may_be = lines.str.contains(rf'^\{{.*"{self.field}"\s*:\s*["\[].*\}}\s*$')
         if not may_be.any():
             return lines
-        inner = pl.when(may_be).then(pl.lit(lines)).str.json_path_match(f"$.{self.field}").str.strip_chars_end("\r\n")
-        found = pl.select(pl.coalesce(inner, pl.lit(lines))).to_series()
+        value = pl.select(pl.when(may_be).then(pl.lit(lines)).str.json_path_match(f"$.{self.field}")).to_series()
+        found = pl.select(pl.coalesce(value.str.strip_chars_end("\r\n"), lines)).to_series()
+        ends = value.str.ends_with("\n")
+        if ends.sum() > len(ends) * _MOST_LINES:  # others leave out what ends a line
+            found = _marked(found, ~ends)
         is_bytes = found.str.contains(r"^\[(?:\d{1,3},)*\d{1,3}\]$") & (found != lines)
         if not is_bytes.any():
             return found
         texts = map(_of_bytes, found.filter(is_bytes))
         return found.scatter(is_bytes.arg_true(), pl.Series(texts, dtype=pl.String))
+
+
+def _marked(lines: pl.Series, torn: pl.Series) -> pl.Series:
+    """Return lines with a mark at the end of those that are torn."""
+    return (
+        pl.select(pl.when(torn.fill_null(value=False)).then(lines + _GOES_ON).otherwise(lines)).to_series()
+        if torn.any()
+        else lines
+    )
 
 
 def _of_bytes(numbers: str) -> str:
@@ -99,12 +113,13 @@ class ExportCarrier:
         return pl.select(pl.when(kept).then(message)).to_series()
 
 
+PRETTY_OBJECTS = PrettyObjects()
 # Tried in this order; of fields that hold whole lines each goes before the objects that are events themselves.
 CARRIERS: Mapping[str, Carrier] = {
     # kubectl logs --timestamps, --prefix; docker logs --timestamps
     "kubectl": PrefixCarrier(rf"^(?:\[pod/[^\]]+\] (?:{_UTC_TIME} )?|{_UTC_TIME} )"),
     # the files below /var/log/pods
-    "kubelet": PrefixCarrier(rf"^{_UTC_TIME} (?:stdout|stderr) [FP] "),
+    "kubelet": PrefixCarrier(rf"^{_UTC_TIME} (?:stdout|stderr) [FP] ", torn=r"^\S+ \S+ P "),
     # journalctl, its short formats, and syslog as RFC 3164 has it
     "journald": PrefixCarrier(
         rf"^(?:{_PRIORITY})?(?:{_TIMES}) (?:[^\s\[]*[^\s\[:] )?[^\s\[\]:]+(?:\[\d+\])?: ", _IN_OCTAL
@@ -123,6 +138,7 @@ CARRIERS: Mapping[str, Carrier] = {
     "loki": JsonCarrier("line"),  # logcli -o jsonl
     "gcloud": JsonCarrier("textPayload"),
     JSON: JsonEvents(),
+    PRETTY: PRETTY_OBJECTS,
 }
 
 
@@ -145,6 +161,8 @@ class Way:
 
     def without(self, carrier: str) -> Way:
         """Return the way on which something further carried the lines."""
+        if carrier == PRETTY:
+            return Way((*self.carriers, carrier), PRETTY_OBJECTS.folded(self.lines))
         return Way((*self.carriers, carrier), unwrapped(self.lines, (carrier,)))
 
     def is_carried(self, others: pl.Series) -> bool:
@@ -162,10 +180,14 @@ def ways(lines: pl.Series) -> Iterator[Way]:
 
 
 def _within(way: Way) -> Iterator[Way]:
-    if way.carriers[-1:] == (JSON,) or len(way.carriers) == _MOST:
+    if way.carriers[-1:] in ((JSON,), (PRETTY,)) or len(way.carriers) == _MOST:
         return
     for inner in map(way.without, CARRIERS):
-        if _share(inner.lines.ne_missing(way.lines)) > _MOST_LINES:
+        if inner.carriers[-1] == PRETTY:
+            is_likely = len(inner.lines) > 0
+        else:
+            is_likely = _share(inner.lines.ne_missing(way.lines)) > _MOST_LINES
+        if is_likely:
             yield inner
 
 
@@ -179,6 +201,13 @@ def unwrapped(lines: pl.Series, carriers: Sequence[str]) -> pl.Series:
     for name in carriers:
         plain = uncoloured(_carrier(name).unwrapped(plain))
     return plain
+
+
+def whole(texts: pl.Series, carriers: Sequence[str]) -> pl.Series:
+    """Return whole events, lines joined, as they were written: torn lines are one again, objects are events."""
+    if texts.str.contains(_GOES_ON, literal=True).any():
+        texts = texts.str.replace_all(f"{_GOES_ON}\n?", "")
+    return PRETTY_OBJECTS.whole(texts) if PRETTY in carriers else texts
 
 
 def _carrier(name: str) -> Carrier:

@@ -74,6 +74,29 @@ class JsonEvents:
         return events.scatter(left, pl.Series(map(_written, lines.gather(left)), dtype=pl.String))
 
 
+class PrettyObjects:
+    """What writes events as JSON objects of several lines, as log4j 2's JsonLayout does if it is not set to be compact.
+
+    Such an object becomes an event when it is whole (`whole`), so line by line everything stays as it is.
+    """
+
+    begins = r"^(?:\[|,)? ?\{\s*$"
+
+    def unwrapped(self, lines: pl.Series) -> pl.Series:
+        """Return the lines as they are."""
+        return lines
+
+    def whole(self, texts: pl.Series) -> pl.Series:
+        """Write whole objects as events, with whatever separates them from the next gone."""
+        return JsonEvents().unwrapped(texts.str.replace_all("\n", " ", literal=True).str.strip_chars("[], "))
+
+    def folded(self, lines: pl.Series) -> pl.Series:
+        """Return the events of lines."""
+        begun = lines.str.contains(self.begins).fill_null(value=False)
+        numbered = pl.DataFrame({"text": lines, "event": begun.cum_sum()}).filter(pl.col("event") > 0)
+        return self.whole(numbered.group_by("event", maintain_order=True).agg(pl.col("text").str.join("\n"))["text"])
+
+
 def _written(line: str) -> str:
     try:
         event = json.loads(line)

@@ -13,7 +13,7 @@ from functools import lru_cache
 import polars as pl
 
 from harness.base.errors import HarnessError
-from harness.logs.read.carriers import split_carriers, unwrapped
+from harness.logs.read.carriers import PRETTY, PRETTY_OBJECTS, split_carriers, unwrapped, whole
 from harness.logs.read.dates import LETTERS, NAMED, tokens
 from harness.model.findings import LEVELS
 
@@ -138,7 +138,11 @@ class Layout:
 
     def starts(self, line: pl.Expr) -> pl.Expr:
         """Say of each line whether an event begins there."""
-        return line.str.contains(self.header)
+        return line.str.contains(PRETTY_OBJECTS.begins if PRETTY in self.carriers else self.header)
+
+    def whole(self, texts: pl.Series) -> pl.Series:
+        """Return whole events, as the lines from one that `starts` to the next make them up, as they were written."""
+        return whole(texts, self.carriers) if self.carriers else texts
 
     def at(self, text: pl.Expr) -> pl.Expr:
         """Return the time (UTC) of each event; an impossible date is null."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from harness.logs.read.carriers import JSON, Way, split_carriers, ways
+from harness.logs.read.carriers import JSON, PRETTY, Way, split_carriers, ways
 from harness.logs.read.dates import dates_in
 from harness.logs.read.layout import COMMON, KAFKA_DEFAULT, Layout, compile_layout
 from harness.logs.read.layout_fit import begins, fitting
@@ -110,7 +110,7 @@ def _behind_prefix(found: _Found) -> Iterator[_Found]:
 
 def _patterns(way: Way, pattern: str) -> Sequence[str]:
     """Return the patterns to be tried on lines that came by a way."""
-    if way.carriers[-1:] == (JSON,):
+    if way.carriers[-1:] in ((JSON,), (PRETTY,)):
         return () if _carry_events(way.lines) else (KAFKA_DEFAULT,)
     if pattern:
         return (pattern,)

@@ -181,7 +181,7 @@ def join(name: str, rows: pl.DataFrame, reading: Reading) -> FileCounts:
     counts = counts.sort("line", maintain_order=True)
     found = rows.filter(part=MINUTE).select("first_at", "last_at", minute="line").select(MINUTES.names())
     if not across.is_empty():
-        across = timed(across, reading)
+        across = timed(across.with_columns(text=reading.layout.whole(across["text"])), reading)
         found = pl.concat([found, minutes(across, reading)])
         counts = merge([pl.concat([counts, count(across, reading)]).sort("line", maintain_order=True)])
     unparsed_lines, unparsed_bytes = _unparsed(blocks)
