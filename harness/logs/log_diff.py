@@ -251,7 +251,7 @@ def _with_origins(
         of_arm[node.arm] += [name for name in node.files if name in files]
     placed: dict[str, FileCounts] = {}
     for arm, names in of_arm.items():
-        versions = {} if arm in known else _versions(names, files)
+        versions = {} if arm in known else versions_of(names, files)
         origins = {version: Origins(library(version) if version else Library()) for version in {*versions.values()}}
         of_sources = Origins(known[arm]) if arm in known else None
         for name in names:
@@ -260,7 +260,7 @@ def _with_origins(
     return placed
 
 
-def _versions(names: Sequence[str], files: Mapping[str, FileCounts]) -> dict[str, str]:
+def versions_of(names: Sequence[str], files: Mapping[str, FileCounts]) -> dict[str, str]:
     """Return the version of Kafka that wrote each log: that it names itself, or a log beside it, or any of the arm."""
     own = {name: named_version([files[name].counts]) for name in names}
     beside = {str(PurePosixPath(name).parent): version for name, version in own.items() if version}

@@ -152,7 +152,8 @@ def test_journalds_export_is_read_without_its_other_fields():
 @pytest.mark.parametrize("carrier", CARRIERS)
 @pytest.mark.parametrize("line", [*plain(EVENTS), "{}", '{"x": 1}', "", '{"log": broken', '{"log": "x" broken}'])
 def test_a_line_that_was_not_carried_stays_as_it_is(carrier, line):
-    assert CARRIERS[carrier].unwrapped(pl.Series([line])).to_list() == [line]
+    is_none = carrier == "export" and not line  # an empty line separates what it carries
+    assert CARRIERS[carrier].unwrapped(pl.Series([line])).to_list() == [None if is_none else line]
 
 
 def test_a_log_that_nothing_carried_has_no_carrier():

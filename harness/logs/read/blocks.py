@@ -78,7 +78,8 @@ class _LineBlock:
         if self.open is not None:
             self.open = (self.open[0], joined(self.open[1], lines["text"]))
             return
-        self.head = joined(self.head, lines["text"])
+        if lines["text"].is_not_null().any():
+            self.head = joined(self.head, lines["text"])
         self.head_lines += lines.height
         self.head_bytes += int(lines["bytes"].sum()) + lines.height
 
@@ -116,7 +117,7 @@ def assemble(lines: pl.DataFrame) -> pl.DataFrame:
     """Join lines that share an `event` number into events (`line`, `text`); each begins with a line that `starts`."""
     first = lines.filter("starts").select("event", "line", "text")
     if first.height < lines.height:
-        more = lines.filter(~pl.col("starts")).group_by("event", maintain_order=True)
+        more = lines.filter(~pl.col("starts"), pl.col("text").is_not_null()).group_by("event", maintain_order=True)
         later = more.agg(more=pl.lit("\n") + pl.col("text").str.join("\n"))
         whole = pl.concat_str("text", "more", ignore_nulls=True)
         first = first.join(later, on="event", how="left", maintain_order="left").with_columns(text=whole)

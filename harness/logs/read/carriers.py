@@ -68,6 +68,7 @@ class JsonCarrier:
     """One that puts each line into a field of a JSON object, as text or, with control characters, as bytes."""
 
     field: str
+    torn: str = ""  # what matches an object whose line goes on in the next if nothing ends it
 
     def unwrapped(self, lines: pl.Series) -> pl.Series:
         """Take the field's value."""
@@ -76,9 +77,9 @@ class JsonCarrier:
             return lines
         value = pl.select(pl.when(may_be).then(pl.lit(lines)).str.json_path_match(f"$.{self.field}")).to_series()
         found = pl.select(pl.coalesce(value.str.strip_chars_end("\r\n"), lines)).to_series()
-        ends = value.str.ends_with("\n")
-        if ends.sum() > len(ends) * _MOST_LINES:  # others leave out what ends a line
-            found = _marked(found, ~ends)
+        torn = ~value.str.ends_with("\n")
+        if self.torn and torn.any():
+            found = _marked(found, torn & lines.str.contains(self.torn))
         is_bytes = found.str.contains(r"^\[(?:\d{1,3},)*\d{1,3}\]$") & (found != lines)
         if not is_bytes.any():
             return found
@@ -105,8 +106,6 @@ class ExportCarrier:
 
     def unwrapped(self, lines: pl.Series) -> pl.Series:
         """Take the message; all else is none."""
-        if not lines.str.starts_with("__REALTIME_TIMESTAMP=").any():
-            return lines
         is_other = lines.str.contains(r"^(?:[A-Z0-9_]+=|$)")
         message = pl.lit(lines).str.strip_prefix("MESSAGE=")
         kept = pl.lit(lines.str.starts_with("MESSAGE=")) | ~pl.lit(is_other)
@@ -132,7 +131,8 @@ CARRIERS: Mapping[str, Carrier] = {
     "compose": PrefixCarrier(r"^[\w.-]+ +\| "),
     "sse": PrefixCarrier(r"^data: "),  # journalctl -o json-sse
     "export": ExportCarrier(),  # journalctl -o export
-    "docker": JsonCarrier("log"),  # json-file; Fluent Bit
+    # json-file, which alone has these keys and no more, and a newline at the end of each line; Fluent Bit
+    "docker": JsonCarrier("log", torn=r'^\{"log":.*"stream":\s*"std(?:out|err)",\s*"time":\s*"[^"]*"\}\s*$'),
     "journal": JsonCarrier("MESSAGE"),  # journalctl -o json
     "beats": JsonCarrier("message"),  # Filebeat, Vector; CloudWatch's events
     "loki": JsonCarrier("line"),  # logcli -o jsonl
