@@ -90,10 +90,10 @@ def diff_folders(
         progress(f"Recognising the layout of {sum(len(folder.files) for folder in folders)} files")
         logs = read_files(spark, folders, out, wanted, progress)
     base, candidate = sides
-    return compare(logs, [(base, candidate)], out, progress, renamed=_renamed(logs, base, candidate, progress))[0]
+    return compare(logs, [(base, candidate)], out, progress, renamed=renamed_lines(logs, base, candidate, progress))[0]
 
 
-def _renamed(logs: CountedLogs, base: str, candidate: str, progress: Progress) -> dict[str, Renamed]:
+def renamed_lines(logs: CountedLogs, base: str, candidate: str, progress: Progress) -> dict[str, Renamed]:
     """Return what the candidate logs in other words than base, where their logs name two versions of Kafka."""
     files = {
         side: [file for node in logs.nodes if node.arm == side for file in node.files] for side in (base, candidate)
@@ -158,17 +158,13 @@ def read_files(
         found = _layouts(spark, [place for place in files if place not in packed.refused], packed.copies, pattern)
         refused = {**packed.refused, **found.refused}
         nodes: list[NodeLogs] = []
-        unread: list[str] = []
         for folder in folders:
             fitting = {place: found.layouts[place] for place in folder.files if place in found.layouts}
             if not fitting:
-                raise _nothing_fits(folder, pattern or KAFKA_DEFAULT, found.samples, refused)
+                raise nothing_fits(folder, pattern or KAFKA_DEFAULT, found.samples, refused)
             nodes += [_node(folder, number, *item) for number, item in enumerate(fitting.items())]
-            unread += [
-                f"{place} was not read: {_why(place, refused, found.samples)}."
-                for place in folder.files
-                if place not in fitting
-            ]
+        left_out = [place for folder in folders for place in folder.files if place not in found.layouts]
+        unread = [f"{place} was not read: {_why(place, refused, found.samples)}." for place in left_out]
         return read_nodes(spark, Path(), nodes, out, progress, unread, copies=packed.copies)
 
 
@@ -229,7 +225,7 @@ def _why(place: str, refused: Mapping[str, str], samples: Mapping[str, Sequence[
     return refused.get(place, unfit)
 
 
-def _nothing_fits(
+def nothing_fits(
     folder: Folder, pattern: str, samples: Mapping[str, Sequence[str]], refused: Mapping[str, str]
 ) -> HarnessError:
     """Return the error for a folder of which nothing can be read."""

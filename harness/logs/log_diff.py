@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
@@ -33,7 +33,7 @@ from harness.logs.log_lengths import exposures, last_stretch
 from harness.logs.noise_book import runs_like, runs_of_record
 from harness.logs.read.event_counts import OUTSIDE, WHOLE_LOG, Reading
 from harness.logs.read.layout import compile_layout
-from harness.logs.read.library import Origins, library, named_version, overlaid
+from harness.logs.read.library import Origins, library, overlaid, versions_of
 from harness.logs.read.pipeline import FileCounts, read
 from harness.logs.read.places import is_gone
 from harness.logs.read.rewordings import rewordings
@@ -251,21 +251,13 @@ def _with_origins(
         of_arm[node.arm] += [name for name in node.files if name in files]
     placed: dict[str, FileCounts] = {}
     for arm, names in of_arm.items():
-        versions = {} if arm in known else versions_of(names, files)
+        versions = {} if arm in known else versions_of({name: files[name].counts for name in names})
         origins = {version: Origins(library(version) if version else Library()) for version in {*versions.values()}}
         of_sources = Origins(known[arm]) if arm in known else None
         for name in names:
             own = of_sources or origins[versions[name]]
             placed[name] = replace(files[name], counts=own.with_origins(files[name].counts, readings[name]))
     return placed
-
-
-def versions_of(names: Sequence[str], files: Mapping[str, FileCounts]) -> dict[str, str]:
-    """Return the version of Kafka that wrote each log: that it names itself, or a log beside it, or any of the arm."""
-    own = {name: named_version([files[name].counts]) for name in names}
-    beside = {str(PurePosixPath(name).parent): version for name, version in own.items() if version}
-    first = next(filter(None, own.values()), "")
-    return {name: version or beside.get(str(PurePosixPath(name).parent), first) for name, version in own.items()}
 
 
 def missing(base: str, candidate: str, seconds: Iterable[Where]) -> list[str]:

@@ -12,11 +12,12 @@ from harness.base.json import to_json
 from harness.logs.cautions import cautions
 from harness.logs.compare import clocks
 from harness.logs.count_cache import COUNTED
-from harness.logs.folders import log_files, runs_of
-from harness.logs.log_diff import node_logs, versions_of
+from harness.logs.folders import Folder, log_files, nothing_fits, renamed_lines, runs_of
+from harness.logs.log_diff import CountedLogs, node_logs
 from harness.logs.read.blocks import LogFile, whole
 from harness.logs.read.event_counts import COUNTS, WHOLE_LOG, Reading
 from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
+from harness.logs.read.library import versions_of
 from harness.logs.read.pipeline import FileCounts, join
 from harness.logs.read.places import here_if_file, is_address
 from harness.logs.results import write
@@ -187,7 +188,28 @@ def test_each_log_is_traced_by_the_version_that_it_or_a_log_beside_it_names():
         "a/n2/server.log": counted("", version.format("4.1.2")),
         "a/n3/state-change.log": counted("", EVENT.format("one")),
     }
-    assert list(versions_of(list(files), files).values()) == ["3.9.1", "3.9.1", "4.1.2", "3.9.1"]
+    assert list(versions_of({name: file.counts for name, file in files.items()}).values()) == [
+        "3.9.1",
+        "3.9.1",
+        "4.1.2",
+        "3.9.1",
+    ]
+
+
+@pytest.mark.parametrize(("now", "are_two"), [("4.1.2", True), ("3.9.1", False), ("", False)])
+def test_logs_of_two_versions_are_compared_in_the_words_of_the_first(now, are_two):
+    version = "[2026-11-21 14:28:58,949] INFO Kafka version: {} (org.apache.kafka.common.utils.AppInfoParser)\n"
+    files = {"a/server.log": counted("", version.format("3.9.1")), "b/server.log": counted("", version.format(now))}
+    nodes = [NodeLogs("logs", file[0], 1, 0, "node", (file,), KAFKA_DEFAULT, (WHOLE_LOG,)) for file in files]
+    said = []
+    renamed = renamed_lines(CountedLogs(nodes, files, Path(), ()), "a", "b", said.append)
+    assert (list(renamed), len(said)) == (["b"] * are_two, int(are_two))
+    assert len(renamed.get("b", {})) > 100 * are_two - 1
+
+
+def test_a_folder_of_which_nothing_can_be_opened_is_told_with_the_reason():
+    error = nothing_fits(Folder("a", 1, ("a/x.zip",)), KAFKA_DEFAULT, {}, {"a/x.zip": "it holds no files"})
+    assert error.message == "a/x.zip was not read: it holds no files."
 
 
 def test_a_link_that_leads_nowhere_is_not_passed_over(tmp_path):

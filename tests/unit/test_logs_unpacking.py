@@ -113,6 +113,12 @@ def test_what_spark_would_not_open_is_known_by_its_first_bytes_and_not_by_its_na
         assert [Path(copy).read_bytes() for copy in found.copies.values()] == [CONTENT] * bool(content)
 
 
+def test_an_archive_without_files_is_told(tmp_path):
+    (tmp_path / "a.tar").write_bytes(tar({}))
+    with unpacked([str(tmp_path / "a.tar")], tmp_path) as found:
+        assert (found.copies, found.refused) == ({}, {str(tmp_path / "a.tar"): "it holds no files"})
+
+
 def test_no_member_is_written_outside_and_links_are_none(tmp_path):
     out, written = tmp_path / "out", io.BytesIO()
     out.mkdir()

@@ -95,8 +95,11 @@ def unpacked(places: Iterable[str], folder: Path, most: int = MOST) -> Iterator[
                 scratch.copies = before
                 refused[place] = f"it could not be unpacked ({error})"
                 continue
-            if place not in scratch.copies:
-                members[place] = tuple(sorted(scratch.copies.keys() - before.keys()))
+            if place in scratch.copies:
+                continue
+            members[place] = tuple(sorted(scratch.copies.keys() - before.keys()))
+            if not members[place]:
+                refused[place] = "it holds no files"
         yield Unpacked(scratch.copies, refused, members)
 
 
