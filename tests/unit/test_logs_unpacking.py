@@ -114,7 +114,12 @@ def test_what_spark_would_not_open_is_known_by_its_first_bytes_and_not_by_its_na
 
 
 def test_an_archive_without_files_is_told(tmp_path):
-    (tmp_path / "a.tar").write_bytes(tar({}))
+    written = io.BytesIO()
+    with tarfile.open(fileobj=written, mode="w") as archive:
+        folder = tarfile.TarInfo("logs")
+        folder.type = tarfile.DIRTYPE
+        archive.addfile(folder)
+    (tmp_path / "a.tar").write_bytes(written.getvalue())
     with unpacked([str(tmp_path / "a.tar")], tmp_path) as found:
         assert (found.copies, found.refused) == ({}, {str(tmp_path / "a.tar"): "it holds no files"})
 
