@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from harness.base.archives import is_archive
 from harness.base.errors import HarnessError
 from harness.logs.compare.renamed import Renamed
 from harness.logs.log_diff import CountedLogs, Progress, compare, opened, read_nodes, silent
@@ -26,7 +27,7 @@ from harness.logs.read.places import (
 )
 from harness.logs.read.proposals import layout_mismatch
 from harness.logs.read.rewordings import rewordings
-from harness.logs.read.unpacking import is_archive, unpacked
+from harness.logs.read.unpacking import unpacked
 from harness.model.findings import Contrast
 from harness.model.node_logs import NodeLogs
 from harness.rundir.parts import LogsFolder

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from harness.base.archives import archive_around
 from harness.base.text import cut
 from harness.model.findings import Contrast, Significance
 from harness.model.log_totals import FileTotal, Totals
@@ -97,7 +98,7 @@ def _file(total: FileTotal, out: Path) -> FileRow:
 
 
 def _link(evidence: Evidence, out: Path) -> Link:
-    """Return the link from the folder of the page to a log file, which may lie anywhere."""
+    """Return the link from the folder of the page to a log file, which may lie anywhere, or to the archive that it is in."""
     line = f":{evidence.line}" if evidence.line else ""
-    path = os.path.relpath(Path(evidence.path).absolute(), out.absolute())
+    path = os.path.relpath(Path(archive_around(evidence.path)).absolute(), out.absolute())
     return Link(quote(Path(path).as_posix(), safe="/"), f"{evidence.path}{line}")

@@ -11,7 +11,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from harness.logs.read.unpacking import is_archive, unpacked
+from harness.base.archives import is_archive
+from harness.logs.read.unpacking import unpacked
 
 CONTENT = b"[2026-11-21 14:28:58,949] INFO one (a.B)\n" * 1000
 

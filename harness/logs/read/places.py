@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from harness.base.archives import is_archive
 from harness.base.errors import HarnessError
 from harness.logs.read.blocks import decoded, path_of
 from harness.logs.read.event_counts import MAX_EVENT
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 COMPRESSED = (".gz", ".bz2", ".zst", ".deflate", ".lz4", ".snappy")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _HEADS_AT_ONCE = 256
-_LOG_NAME = re.compile(r"\.(?:log|out)|\.(?:tar(?:\.\w+)?|t[bgx]z2?|tzst|zip)$")
+_LOG_NAME = re.compile(r"\.(log|out)")
 _NO_CONNECTOR = re.compile(r"No FileSystem for scheme|ClassNotFoundException")
 
 
@@ -102,7 +103,7 @@ def logs_among(place: str, sizes: Mapping[str, int]) -> tuple[str, ...]:
     """
     if not sizes:
         raise HarnessError(f"{place} has no files.", "Name a log, or a folder that holds logs.")
-    named = [file for file in sizes if _LOG_NAME.search(PurePosixPath(file).name)]
+    named = [file for file in sizes if _LOG_NAME.search(PurePosixPath(file).name) or is_archive(file)]
     logs = sorted(named or sizes)
     if not any(sizes[log] for log in logs):
         raise HarnessError(f"{logs[0]} and all other logs in {place} are empty.", "Name one with events.")

@@ -7,7 +7,6 @@ import codecs
 import gzip
 import io
 import lzma
-import re
 import shutil
 import tarfile
 import zipfile
@@ -21,6 +20,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from harness.base.archives import is_archive
 from harness.base.files import PARTIAL
 
 MOST = 16 << 30  # bytes of all that is unpacked: what would hold more, such as a bomb, is left out
@@ -28,7 +28,6 @@ MOST_MEMBERS = 20_000  # of one archive
 _NESTED = 3  # a log in an archive, packed, as UTF-16
 _AT_ONCE = 4 << 20
 _LOOKED_AT = 512  # bytes by which a file is known
-_ARCHIVE_NAME = re.compile(r"\.(?:tar(?:\.\w+)?|tgz|tbz2?|txz|tzst|zip)$", re.IGNORECASE)
 _BY_SPARK = (".gz", ".bz2")
 _ERRORS = (
     *(OSError, EOFError, ValueError, RuntimeError),
@@ -101,11 +100,6 @@ def unpacked(places: Iterable[str], folder: Path, most: int = MOST) -> Iterator[
             if not members[place]:
                 refused[place] = "it holds no files"
         yield Unpacked(scratch.copies, refused, members)
-
-
-def is_archive(place: str) -> bool:
-    """Whether a file is named as archives are."""
-    return _ARCHIVE_NAME.search(PurePosixPath(place).name) is not None
 
 
 def is_packed(place: str) -> bool:
