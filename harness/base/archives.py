@@ -23,7 +23,7 @@ def is_archive(path: str) -> bool:
 
 
 def archive_around(path: str) -> str:
-    """Return the archive that a path such as `logs.tar.gz/kafka/server.log` leads into; the path itself for any other."""
+    """Return the archive that a path such as `logs.tar.gz/kafka/server.log` leads into, or else the path itself."""
     return next((str(each) for each in reversed(PurePosixPath(path).parents) if is_archive(str(each))), path)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from harness.base.archives import is_archive
 from harness.base.errors import HarnessError
 from harness.logs.compare.renamed import Renamed
 from harness.logs.log_diff import CountedLogs, Progress, compare, opened, read_nodes, silent
+from harness.logs.read.carriers import sources
 from harness.logs.read.event_counts import WHOLE_LOG
 from harness.logs.read.layout import KAFKA_DEFAULT, Layout, compile_layout
 from harness.logs.read.layout_detection import layouts_of
@@ -165,8 +166,17 @@ def read_files(
                 raise nothing_fits(folder, pattern or KAFKA_DEFAULT, found.samples, refused)
             nodes += [_node(folder, number, *item) for number, item in enumerate(fitting.items())]
         left_out = [place for folder in folders for place in folder.files if place not in found.layouts]
+        mixed = _mixed(place for place in found.layouts if len(sources(found.samples[place])) > 1)
         unread = [f"{place} was not read: {_why(place, refused, found.samples)}." for place in left_out]
-        return read_nodes(spark, Path(), nodes, out, progress, unread, copies=packed.copies)
+        return read_nodes(spark, Path(), nodes, out, progress, [*unread, *mixed], copies=packed.copies)
+
+
+def _mixed(places: Iterable[str]) -> Iterator[str]:
+    for place in places:
+        yield (
+            f"{place} has lines of several nodes: where they alternate a stack trace is cut apart, and all count as one "
+            "node. Give each node a file of its own."
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ def _file(total: FileTotal, out: Path) -> FileRow:
 
 
 def _link(evidence: Evidence, out: Path) -> Link:
-    """Return the link from the folder of the page to a log file, which may lie anywhere, or to the archive that it is in."""
+    """Return the link from the folder of the page to a log file, or to its archive; either may lie anywhere."""
     line = f":{evidence.line}" if evidence.line else ""
     path = os.path.relpath(Path(archive_around(evidence.path)).absolute(), out.absolute())
     return Link(quote(Path(path).as_posix(), safe="/"), f"{evidence.path}{line}")
