@@ -160,8 +160,8 @@ def test_a_line_that_was_not_carried_stays_as_it_is(carrier, line):
     ("lines", "whose"),
     [
         (
-            ["[pod/kafka-0/kafka] x", "[pod/kafka-1/kafka] x", "[pod/kafka-0/kafka] y"],
-            ["kafka-0/kafka", "kafka-1/kafka"],
+            ["[pod/kafka-0/k] x", "[pod/kafka-1/k] x", "[pod/kafka-0/k] y"],
+            ["kafka-0/k", "kafka-1/k"],
         ),
         (["\x1b[36mkafka-0  | \x1b[0mx", "zookeeper  | x"], ["kafka-0", "zookeeper"]),
         (plain(EVENTS), []),
