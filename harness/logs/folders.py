@@ -174,8 +174,8 @@ def read_files(
 def _mixed(places: Iterable[str]) -> Iterator[str]:
     for place in places:
         yield (
-            f"{place} has lines of several nodes: where they alternate a stack trace is cut apart, and all count as one "
-            "node. Give each node a file of its own."
+            f"{place} has lines of several nodes: where they alternate a stack trace is cut apart, and all count as "
+            "one node. Give each node a file of its own."
         )
 
 
