@@ -189,6 +189,10 @@ def test_a_layout_that_was_named_is_tried_behind_carriers_too():
     assert detect(lines, pattern).pattern == f"kubectl | {pattern}"
 
 
+def test_loggers_of_any_name_fit_a_layout_that_was_named():
+    assert detect(["2026-11-21 14:28:58,949 INFO hello (reflections)"] * 3, COMMON[6]).pattern == COMMON[6]
+
+
 def test_an_expression_may_be_named_for_what_stands_before_every_line():
     layout = compile_layout(r"compose | /^\d+ / | [%d] %p %m (%c)%n")
     assert layout.unwrapped(pl.Series(["kafka-0 | 17 \tat a.B"])).to_list() == ["\tat a.B"]

@@ -69,7 +69,8 @@ def detect(lines: Sequence[str], pattern: str = "", known: Iterable[Layout] = ()
     sample = pl.Series(lines, dtype=pl.String)
     begun = int(begins(sample).sum())
     for layout in known:
-        if _found(layout, Way(layout.carriers, layout.unwrapped(sample))).explains(_NEARLY_ALL, begun):
+        way = Way(layout.carriers, layout.unwrapped(sample))
+        if _found(layout, way, of_classes=not pattern).explains(_NEARLY_ALL, begun):
             return layout
     tried: list[_Found] = []
     for found in _tries(sample, pattern):
@@ -86,26 +87,26 @@ def _tries(sample: pl.Series, pattern: str) -> Iterator[_Found]:
     for way in ways(sample):
         among.append(way)
         if not way.is_carried(way.lines.filter(~begins(way.lines))):
-            yield from _best(way, _patterns(way, pattern))
+            yield from _best(way, _patterns(way, pattern), of_classes=not pattern)
     anywhere = [found for way in among for found in _behind_anything(way, pattern)]
     for found in anywhere:
-        yield from _behind_prefix(found)
+        yield from _behind_prefix(found, of_classes=not pattern)
     if not pattern:
         for way in reversed(among):
             shown = patterns_of(way.lines.filter(begins(way.lines)).to_list())
-            yield from _best(way, [each for each in shown if _LEVEL.search(each)])
+            yield from _best(way, [each for each in shown if _LEVEL.search(each)], of_classes=True)
     yield from anywhere
 
 
 def _behind_anything(way: Way, pattern: str) -> Iterator[_Found]:
-    return _best(way, [f"{ANYTHING}{each}" for each in _patterns(way, pattern)])
+    return _best(way, [f"{ANYTHING}{each}" for each in _patterns(way, pattern)], of_classes=not pattern)
 
 
-def _behind_prefix(found: _Found) -> Iterator[_Found]:
+def _behind_prefix(found: _Found, *, of_classes: bool) -> Iterator[_Found]:
     """Yield the layout that was found behind anything as one behind a prefix, if that is what stands there."""
     pattern = split_carriers(found.layout.pattern)[1].removeprefix(ANYTHING)
     if expression := prefix_before(compile_layout(pattern), found.way.lines):
-        yield from _best(found.way.without(expression), [pattern])
+        yield from _best(found.way.without(expression), [pattern], of_classes=of_classes)
 
 
 def _patterns(way: Way, pattern: str) -> Sequence[str]:
@@ -124,13 +125,17 @@ def _carry_events(written: pl.Series) -> bool:
     return int(begins(messages.str.replace(r"^\w+", "")).sum()) > _FEW * len(written)
 
 
-def _best(way: Way, patterns: Sequence[str]) -> Iterator[_Found]:
-    """Yield the layout that most lines fit; among equals the one with more fields, then the one that comes first."""
+def _best(way: Way, patterns: Sequence[str], *, of_classes: bool) -> Iterator[_Found]:
+    """Yield the layout that most lines fit; among equals the one with more fields, then the one that comes first.
+
+    With `of_classes` lines fit only if their logger is named as classes are.
+    """
     heads = [line[:_HEAD] for line in way.lines.filter(begins(way.lines))[:_LOOKED_AT]]
     layouts = [compile_layout(way.written(each)) for each in patterns]
-    found = [_found(each, way) for each in layouts if not heads or any(re.match(each.header, head) for head in heads)]
+    likely = [each for each in layouts if not heads or any(re.match(each.header, head) for head in heads)]
+    found = [_found(each, way, of_classes=of_classes) for each in likely]
     yield from sorted(found, key=lambda each: (-each.fits, -len(each.layout.fields)))[:1]
 
 
-def _found(layout: Layout, way: Way) -> _Found:
-    return _Found(layout, way, fitting(layout, way.lines, of_classes=True), int(begins(way.lines).sum()))
+def _found(layout: Layout, way: Way, *, of_classes: bool) -> _Found:
+    return _Found(layout, way, fitting(layout, way.lines, of_classes=of_classes), int(begins(way.lines).sum()))
