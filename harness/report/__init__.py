@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.base.files import write_text
+from harness.judge.expectations import met_cells
 from harness.model.verdict import VerdictRecord
 from harness.report.context import report_context
 from harness.report.html import render_html
@@ -21,4 +22,5 @@ def write_reports(directory: RunDirectory, record: VerdictRecord) -> Path:
     write_text(directory.summary, render_markdown(report_context(record, journals)))
     history = directory.sparklines.read_if_exists()
     upgrade = directory.upgrade.changes.read_if_exists()
-    return write_text(directory.report, render_html(record, journals, history=history, upgrade=upgrade))
+    met = met_cells(directory.declaration.read(), record)
+    return write_text(directory.report, render_html(record, journals, history=history, upgrade=upgrade, met=met))

@@ -116,20 +116,26 @@ class ReportContext:
     host: Mapping[str, str]
     times: tuple[StageTime, ...]
     upgrade: UpgradeSummary | None = None
+    has_candidate: bool = True
+
+    @property
+    def is_said(self) -> bool:
+        """Whether the only reason is what the sentence says."""
+        return len(self.reasons) == 1 and self.reasons[0].rstrip(".") == self.sentence.rstrip(".")
 
     @property
     def sections(self) -> tuple[tuple[str, str], ...]:
         """What the page links to at its top, by id: what it has of it."""
         every = (
-            ("reasons", "Why", True),
+            ("reasons", "Why", self.reasons and not self.is_said),
             ("matrix", "Outcomes", True),
-            ("gaps", "Not tested", True),
+            ("gaps", "Not tested", self.has_candidate or self.failures),
             ("claims", "Claims", self.claims),
             ("operator", "Operator", self.upgrade),
             ("timelines", "Timelines", self.timelines),
             ("costs", "Costs", self.costs),
             ("findings", "Logs", self.contrasts),
-            ("proof", "Proof", True),
+            ("proof", "Proof", self.has_candidate),
             ("history", "History", self.history),
             ("again", "Run again", True),
         )

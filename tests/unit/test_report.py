@@ -301,6 +301,23 @@ def test_a_base_with_its_flag_off_is_an_arm_of_the_matrix_and_what_off_is_compar
     )
 
 
+def test_without_a_candidate_the_page_says_whether_kafka_is_as_expected_and_nothing_of_a_rollout(
+    tmp_path: Path,
+) -> None:
+    directory = RunDirectory(sample_run.write_sample(tmp_path))
+    declared = directory.declaration.read()
+    expected = {"new-mechanism": "FAILED(observer_recovers)", "turn1": "PASSED", "turn2": "PASSED"}
+    scenarios = tuple(replace(each, expected=expected[each.name]) for each in declared.scenarios)
+    directory.declaration.write(replace(declared, arms=declared.arms[:1], claims=(), scenarios=scenarios))
+    page = write_reports(directory, judge_run(directory)).read_text(encoding="utf-8")
+    text = " ".join(re.sub(r"<[^>]+>", " ", page.split("<main>")[1]).split())
+    assert text.startswith("✕ UNEXPECTED 2 of 3 cells show what is expected of stock. There is no candidate.")
+    assert re.search(r"turn2 on stock: FAILED\(observer_recovers\), not PASSED: UNEXPECTED", text)
+    assert "not as expected, 1 of 1" in text
+    for word in ("SHIP", "HOLD", "INCONCLUSIVE", "no evidence", 'href="#proof"'):
+        assert word not in page.split("<main>")[1].split("<script>")[0]
+
+
 @pytest.mark.parametrize(
     ("kind", "claimed", "question"),
     [
@@ -384,7 +401,7 @@ def test_evidence_with_an_excerpt_is_quoted_under_the_reason_and_linked_to_its_l
     cell = cell_of(shown, "turn2", "patched-on")
     assert [(q.text.split(" ")[0], q.link.text) for q in cell.quotes] == [("WARN", "nodes/3/server.log:911")]
     assert [link.text for link in cell.links] == ["journal", "journal.jsonl:171"]
-    page = render_html(shown, {})
+    page = render_html(shown, {}).replace("<wbr>", "")
     quoted = f'<blockquote>{cell.quotes[0].text}</blockquote><figcaption><a href="{cell.quotes[0].link.href}">'
     assert quoted in page
 
