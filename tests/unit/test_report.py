@@ -301,7 +301,7 @@ def test_a_base_with_its_flag_off_is_an_arm_of_the_matrix_and_what_off_is_compar
     )
 
 
-def test_without_a_candidate_the_page_says_whether_kafka_is_as_expected_and_nothing_of_a_rollout(
+def test_without_a_candidate_the_page_says_whether_kafka_is_as_expected_and_no_more(
     tmp_path: Path,
 ) -> None:
     directory = RunDirectory(sample_run.write_sample(tmp_path))
