@@ -128,8 +128,8 @@ class ReportContext:
         """What the page links to at its top, by id: what it has of it."""
         every = (
             ("reasons", "Why", self.reasons and not self.is_said),
-            ("matrix", "Outcomes", True),
             ("gaps", "Not tested", self.has_candidate or self.failures),
+            ("matrix", "Outcomes", True),
             ("claims", "Claims", self.claims),
             ("operator", "Operator", self.upgrade),
             ("timelines", "Timelines", self.timelines),

@@ -19,7 +19,7 @@ ROW = 19.0
 TOP = 6.0
 _MOST_CHARTS = 9
 _MOST_ROWS = 4
-_LABEL = 20
+_LABEL = 18
 
 
 @dataclass(frozen=True, slots=True)

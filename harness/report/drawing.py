@@ -195,7 +195,10 @@ def _marks(steps: Sequence[Step], scale: _Scale) -> tuple[tuple[MarkBox, ...], i
     """Number the steps and put each into the first row that is free there; return them and the rows used."""
     rows: list[list[tuple[int, Step]]] = [[] for _ in range(min(_MARK_ROWS, len(steps)))]
     for number, step in enumerate(steps):  # in turns, so that each has as much room behind it as can be
-        rows[number % len(rows)].append((number + 1, step))
+        first = rows[number % len(rows)]
+        ends = [scale.x(row[-1][1].start) if row else float("-inf") for row in rows]
+        free = not first or scale.x(step.start) - scale.x(first[-1][1].start) >= MARK_GAP
+        (first if free else rows[ends.index(min(ends))]).append((number + 1, step))
     marks = [mark for row, listed in enumerate(rows) for mark in _row_of_marks(listed, row, scale)]
     return tuple(sorted(marks, key=lambda mark: mark.number)), len(rows)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from harness.base.text import counted, cut
-from harness.model.verdict import VerdictRecord
+from harness.model.arms import Role
+from harness.model.verdict import CellState, VerdictRecord
 from harness.proof.proof_summary import describe_reach, describe_tests
 
 
@@ -15,13 +16,21 @@ def noticed(record: VerdictRecord, text: int) -> tuple[str, ...]:
 
 
 def _controls(record: VerdictRecord) -> list[str]:
-    """Return what the control shows: a scenario that fails there would have failed on a candidate like it."""
-    proving = [scenario for scenario in record.scenarios if scenario.discriminates]
-    if not proving:
-        return []
-    names = ", ".join(scenario.name for scenario in proving)
-    verb = "fails" if len(proving) == 1 else "fail"
-    return [f"A candidate that does not fix what it claims: {names} {verb} on the control, by the claimed name."]
+    """Return what the control shows: where it fails by name a fix is seen, and where it passes a regression."""
+    found = []
+    proving = [scenario.name for scenario in record.scenarios if scenario.discriminates]
+    if proving and record.claims:
+        verb = "fails" if len(proving) == 1 else "fail"
+        names = ", ".join(proving)
+        found.append(
+            f"A candidate that does not fix what it claims: {names} {verb} on the control, by the claimed name."
+        )
+    base = record.arm(Role.BASE)
+    cells = [scenario.cell(base.name) for scenario in record.scenarios] if base else []
+    if passed := sum(cell is not None and cell.state is CellState.PASSED for cell in cells):
+        verb = "passes" if passed == 1 else "pass"
+        found.append(f"A candidate that fails where base does not: {counted(passed, 'scenario')} {verb} on base.")
+    return found
 
 
 def _looked_at(record: VerdictRecord) -> list[str]:

@@ -93,7 +93,14 @@ def picture_groups(
     """Return a group for each scenario of these runs, in the order of the matrix."""
     scenarios = [each for each in record.scenarios if any(run.scenario == each.name for run in runs)]
     return tuple(
-        _group(each, [run for run in runs if run.scenario == each.name], journals, most_steps) for each in scenarios
+        _group(
+            each,
+            [run for run in runs if run.scenario == each.name],
+            journals,
+            most_steps,
+            is_proof=each.discriminates and bool(record.claims),
+        )
+        for each in scenarios
     )
 
 
@@ -102,6 +109,8 @@ def _group(
     runs: Sequence[JudgedRun],
     journals: Mapping[str, Sequence[Entry]],
     most_steps: int,
+    *,
+    is_proof: bool,
 ) -> PictureGroup:
     pictured = {run.key: _pictured(run, journals) for run in runs}
     axis = shared_axis([each.story for each in pictured.values()])
@@ -111,7 +120,7 @@ def _group(
         f"timelines-{slug(scenario.name)}",
         scenario.name,
         scenario.question,
-        scenario.discriminates or any(run.check in (Check.FAILED, Check.ERROR) for run in runs),
+        is_proof or any(run.check in (Check.FAILED, Check.ERROR) for run in runs),
         tuple(each for is_first, each in drawn if is_first),
         tuple(each for is_first, each in drawn if not is_first),
     )
