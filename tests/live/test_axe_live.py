@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import shutil
 import sys
 from dataclasses import replace
@@ -144,6 +145,12 @@ def test_nothing_runs_over_the_edge_of_printed_paper(visit, name):
     page.emulate_media(media="print")
     over = f"all => all.filter(each => each.getBoundingClientRect().right > {A4_WIDTH + 1}).map(each => each.className)"
     assert page.locator("table, svg, pre, p, dd").evaluate_all(over) == []
+
+
+def test_a_ship_prints_on_six_pages_at_most(visit):
+    page, _ = visit("ship", 1280, "light")
+    printed = page.pdf(format="A4")
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 6
 
 
 @pytest.mark.parametrize("name", PAGES)
