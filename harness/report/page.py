@@ -49,11 +49,11 @@ def _environment(templates: Path) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["soft"] = _soft
+    environment.filters["soft"] = soft
     return environment
 
 
-def _soft(text: str) -> Markup:
+def soft(text: str) -> Markup:
     """Return text that may be broken behind its dots and slashes, so that no word need be broken."""
     return Markup(re.sub(r"(?<=\w)([._/:$])(?=\w)", r"\1<wbr>", str(escape(visible(text)))))  # noqa: S704  escaped
 
