@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from harness.base.files import write_text
@@ -9,6 +10,7 @@ from harness.judge.expectations import met_cells
 from harness.model.verdict import VerdictRecord
 from harness.report.context import report_context
 from harness.report.html import render_html
+from harness.report.log_excerpt import with_excerpts
 from harness.report.markdown import render_markdown
 from harness.report.run_cases import render_runs
 from harness.rundir.directory import RunDirectory
@@ -23,4 +25,14 @@ def write_reports(directory: RunDirectory, record: VerdictRecord) -> Path:
     history = directory.sparklines.read_if_exists()
     upgrade = directory.upgrade.changes.read_if_exists()
     met = met_cells(directory.declaration.read(), record)
-    return write_text(directory.report, render_html(record, journals, history=history, upgrade=upgrade, met=met))
+    quoted = _with_excerpts(directory, record)
+    return write_text(directory.report, render_html(quoted, journals, history=history, upgrade=upgrade, met=met))
+
+
+def _with_excerpts(directory: RunDirectory, record: VerdictRecord) -> VerdictRecord:
+    """Return the verdict with the lines that show why runs went wrong, where nobody kept them."""
+    runs = (
+        run if run.check.is_fine else replace(run, evidence=with_excerpts(directory.path, run.evidence))
+        for run in record.runs
+    )
+    return replace(record, runs=tuple(runs))

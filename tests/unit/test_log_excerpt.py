@@ -1,7 +1,14 @@
 """The lines of a log that a piece of evidence is about, for a page that shows why something stopped."""
 
+from dataclasses import replace
+
+import sample_run
+
 from harness.model.runs import Evidence
+from harness.report import write_reports
 from harness.report.log_excerpt import excerpt, with_excerpts
+from harness.rundir.directory import RunDirectory
+from harness.stages.judge import judge_run
 
 LOG = """\
 [2026-03-01 10:00:00,000] ERROR an older one (a.B)
@@ -49,3 +56,13 @@ def test_the_file_is_read_up_to_the_line_of_the_evidence_and_only_in_the_run_dir
     assert read.excerpt.startswith("[2026-03-01 10:00:02,000] ERROR Encountered")
     assert short.excerpt == "[2026-03-01 10:00:00,000] ERROR an older one (a.B)"
     assert (outside.excerpt, gone.excerpt, same) == ("", "", kept)
+
+
+def test_a_run_that_went_wrong_is_quoted_from_its_log_where_nobody_kept_the_lines(tmp_path):
+    directory = RunDirectory(sample_run.write_sample(tmp_path, "hold"))
+    record = judge_run(directory)
+    log = "runs/turn2/patched-on/1/nodes/3/server.log"
+    (tmp_path / log).write_text(LOG)
+    runs = tuple(run if run.check.is_fine else replace(run, evidence=(Evidence(log, 6),)) for run in record.runs)
+    page = write_reports(directory, replace(record, runs=runs)).read_text(encoding="utf-8")
+    assert "ERROR Encountered fatal fault" in page
