@@ -133,7 +133,7 @@ def draw(story: RunStory, axis: Axis | None = None) -> Drawing:
         marks,
         lanes,
         scale.ticks(),
-        tuple(_box(each, "fault", each.text, scale) for each in story.faults),
+        tuple(_fault(each, scale) for each in story.faults),
         strips(story.clients, axis.tops, strips_top + STRIPS_HEAD, scale.until(timeline.seconds)),
         strips_top,
     )
@@ -161,9 +161,16 @@ class _Scale:
         return tuple((self.x(at), f"{at} s") for at in range(0, int(self.seconds) + 1, step))
 
 
-def _box(span: Span | FaultWindow, kind: str, label: str, scale: _Scale) -> Box:
+def _box(span: Span, kind: str, label: str, scale: _Scale) -> Box:
     width = scale.width(span)
     return Box(scale.x(span.start), width, kind, _fitting(label, width), _title(label, span))
+
+
+def _fault(window: FaultWindow, scale: _Scale) -> Box:
+    """Return the window of a fault; a short one is called by its verb, never by half a word."""
+    width = scale.width(window)
+    label = next((label for label in (window.text, window.short) if _room(width) >= len(label)), "")
+    return Box(scale.x(window.start), width, "fault", label, _title(window.text, window))
 
 
 def _leading(span: Span, scale: _Scale) -> Box:

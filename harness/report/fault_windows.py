@@ -16,7 +16,7 @@ _GOING = ("stopping", *ENDED)
 class FaultWindow:
     """Something was wrong from `start` to `end`, in seconds since the run began; `links` are those it was about.
 
-    With `is_absence` it is a node that did not serve.
+    With `is_absence` it is a node that did not serve. `short` says in a word or two what it was.
     """
 
     text: str
@@ -24,6 +24,7 @@ class FaultWindow:
     end: float
     links: frozenset[tuple[str, str]] = frozenset()
     is_absence: bool = False
+    short: str = ""
 
 
 def fault_windows(entries: Sequence[Entry], timeline: Timeline) -> tuple[FaultWindow, ...]:
@@ -37,7 +38,7 @@ def _faults(entries: Sequence[Entry], seconds: float) -> list[FaultWindow]:
     lasting: list[tuple[FaultChanged, FaultWindow]] = []
     for at, change in of_kind(entries, FaultChanged):
         if change.status == "begun" and at <= seconds:
-            lasting.append((change, FaultWindow(change.text, at, seconds, frozenset(change.links))))
+            lasting.append((change, FaultWindow(change.text, at, seconds, frozenset(change.links), short=change.fault)))
         if change.status == "ended":
             over = [each for each in lasting if _ends(change, each[0])]
             ended += [replace(window, end=min(at, seconds)) for _, window in over]
@@ -68,4 +69,4 @@ def _absences(lane: Lane) -> list[FaultWindow]:
 
 
 def _absence(lane: Lane, start: float, end: float) -> FaultWindow:
-    return FaultWindow(f"node {lane.node} down", start, end, is_absence=True)
+    return FaultWindow(f"node {lane.node} down", start, end, is_absence=True, short=f"{lane.node} down")

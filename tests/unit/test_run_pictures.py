@@ -45,6 +45,14 @@ def test_a_fault_is_drawn_from_its_beginning_to_the_end_of_its_links_or_of_the_r
     ]
 
 
+def test_a_window_too_short_for_its_words_is_called_by_its_verb():
+    writer = cluster()
+    for t, status in ((5, "begun"), (8, "ended")):
+        writer.at(t, FaultChanged("cut", "cut the observer from the leader", status, links=LINKS))
+    (box,) = draw(story(writer)).faults
+    assert (box.label, box.title) == ("cut", "cut the observer from the leader, 5.0 to 8.0 s")
+
+
 def test_a_journal_of_before_that_names_no_links_ends_every_fault_of_the_kind():
     writer = cluster()
     for t, text in ((5, "one"), (6, "other")):
@@ -58,8 +66,8 @@ def test_a_node_is_away_from_when_it_begins_to_stop_until_it_is_ready_again_and_
     for t, state in ((10, "stopping"), (11, "stopped"), (14, "starting"), (17, "ready"), (30, "killed")):
         writer.node(t, 1, state)
     assert story(writer).faults == (
-        FaultWindow("node 1 down", 10, 17, is_absence=True),
-        FaultWindow("node 1 down", 30, 40, is_absence=True),
+        FaultWindow("node 1 down", 10, 17, is_absence=True, short="1 down"),
+        FaultWindow("node 1 down", 30, 40, is_absence=True, short="1 down"),
     )
 
 
