@@ -9,16 +9,13 @@ from harness.scenario import (
     check_ids,
     ids_are,
     runs_line,
-    scenario,
     topic_id_moves,
     write,
 )
-from harness.scenario.topic_id_moves import BROKERS, OLD_TOOL, SHORT, TOPIC
-
-BEFORE_TOPIC_IDS = {**SHORT, "inter.broker.protocol.version": "2.7"}
+from harness.scenario.topic_id_moves import TOPIC
 
 
-@scenario(BROKERS, suite="topic-ids", budget="6m", needs=OLD_TOOL, properties=SHORT)
+@topic_id_moves.incident()
 def topic_id_kept(plan, cluster, *_):
     """Does the id stay where the release's own tool adds partitions, also straight in ZooKeeper (2.8)?"""
     first, second, third = topic_id_moves.begin(plan)
@@ -35,7 +32,7 @@ def topic_id_kept(plan, cluster, *_):
     topic_id_moves.expect_healed(plan, first, second, third, ids="old", named="own_tool")
 
 
-@scenario(BROKERS, suite="topic-ids", budget="6m", needs=OLD_TOOL, properties=BEFORE_TOPIC_IDS)
+@topic_id_moves.incident(inter_broker_protocol_version="2.7")
 def topic_id_before_ids(plan, cluster, *_):
     """At inter.broker.protocol 2.7 nobody speaks of ids: is there none, and does the old tool do no harm?"""
     brokers = topic_id_moves.begin_without_ids(plan)

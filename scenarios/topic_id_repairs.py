@@ -11,18 +11,14 @@ from harness.scenario import (
     kill,
     plan_repair,
     runs_line,
-    scenario,
     some_lost,
     start,
     topic_id_moves,
 )
-from harness.scenario.topic_id_moves import BROKERS, OLD_TOOL, SHORT, TOPIC
-
-# By default a crash costs those of the last five seconds. Without leader epochs a replica is cut off where its own is.
-HIGH_WATERMARKS_LOST_IN_CRASHES = {**SHORT, "replica.high.watermark.checkpoint.interval.ms": "600000"}
+from harness.scenario.topic_id_moves import TOPIC
 
 
-@scenario(BROKERS, suite="topic-ids", budget="6m", needs=OLD_TOOL, properties=SHORT)
+@topic_id_moves.incident()
 def topic_id_file_deleted(plan, cluster, *_):
     """Only partition.metadata deleted, the leader epochs left, the controller restarted first: is that enough?"""
     first, second, third = topic_id_moves.come_about(plan)
@@ -32,7 +28,7 @@ def topic_id_file_deleted(plan, cluster, *_):
     topic_id_moves.expect_healed(plan, first, second, third, ids="new", named="one_file_deleted")
 
 
-@scenario(BROKERS, suite="topic-ids", budget="6m", needs=OLD_TOOL, properties=SHORT)
+@topic_id_moves.incident()
 def topic_id_both_deleted(plan, cluster, *_):
     """Both files deleted under live brokers, the controller restarted last, unclean elections off: is nothing lost?"""
     first, second, third = topic_id_moves.come_about(plan)
@@ -44,7 +40,7 @@ def topic_id_both_deleted(plan, cluster, *_):
     topic_id_moves.expect_healed(plan, first, second, third, ids="new", named="both_files_deleted")
 
 
-@scenario(BROKERS, suite="topic-ids", budget="6m", needs=OLD_TOOL, properties=SHORT)
+@topic_id_moves.incident()
 def topic_id_restarts_only(plan, cluster, *_):
     """Does a rolling restart alone take down what still served, and what heals that?"""
     first, second, third = topic_id_moves.come_about(plan)
@@ -64,7 +60,7 @@ def topic_id_restarts_only(plan, cluster, *_):
         topic_id_moves.expect_healed(plan, first, second, third, ids="new", named="last_in_sync_first")
 
 
-@scenario(BROKERS, suite="topic-ids", budget="4m", needs=OLD_TOOL, properties=SHORT)
+@topic_id_moves.incident()
 def topic_id_unclean(plan, cluster, *_):
     """With unclean elections on, does our plan refuse to delete (2.8), and put back where nothing has to go (3.9)?"""
     first, *_others = topic_id_moves.come_about(plan, unclean_leader_election_enable="true")
@@ -78,7 +74,8 @@ def topic_id_unclean(plan, cluster, *_):
             plan.expect(answered("plan", "put the old id back"), within="1s", named="plan_puts_back")
 
 
-@scenario(BROKERS, suite="topic-ids", budget="6m", needs=OLD_TOOL, properties=HIGH_WATERMARKS_LOST_IN_CRASHES)
+# By default a crash costs high watermarks of five seconds. Without leader epochs a replica is cut off where its own is.
+@topic_id_moves.incident(replica_high_watermark_checkpoint_interval_ms="600000")
 def topic_id_unclean_by_hand(plan, cluster, *_):
     """With unclean elections on, does the repair by hand lose records once two brokers have crashed?"""
     first, second, third = topic_id_moves.come_about(plan, unclean_leader_election_enable="true")

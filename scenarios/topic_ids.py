@@ -10,13 +10,12 @@ from harness.scenario import (
     out_of_sync,
     restart,
     runs_line,
-    scenario,
     topic_id_moves,
 )
-from harness.scenario.topic_id_moves import BROKERS, OLD_TOOL, SHORT, TOPIC
+from harness.scenario.topic_id_moves import TOPIC
 
 
-@scenario(BROKERS, suite="topic-ids", budget="6m", needs=OLD_TOOL, properties=SHORT)
+@topic_id_moves.incident()
 def topic_id_lost(plan, cluster, *_):
     """Does 3.9 lose partitions at a restart, is 2.8 immune, and does the old id, put back, heal it all?"""
     first, second, third = topic_id_moves.begin(plan)
@@ -52,9 +51,9 @@ def topic_id_lost(plan, cluster, *_):
             topic_id_moves.put_back(plan, first, second, third)
 
 
-@scenario(BROKERS, suite="topic-ids", budget="6m", needs=OLD_TOOL, properties=SHORT)
+@topic_id_moves.incident()
 def topic_id_mixed(plan, cluster, *_):
-    """With a controller change before it too, does 2.8 mix old and new ids, and does our repair lose nothing?"""
+    """With a controller change before, does 2.8 mix old and new ids? Is nothing lost by repair, restore and repair?"""
     first, second, third = topic_id_moves.come_about(plan)
     with plan.phase("a broker restarts"):
         topic_id_moves.ask_all(plan)
@@ -66,10 +65,11 @@ def topic_id_mixed(plan, cluster, *_):
         with plan.only_if(runs_line("3.9")):
             plan.expect(has_logged(first, topic_id_moves.REFUSES), within="1s", named="broker_refuses_its_partitions")
             plan.expect(out_of_sync(TOPIC, first, "all"), within="1s", named="out_of_sync_for_all")
+    topic_id_moves.repair_and_restore(plan)
     topic_id_moves.repair_as_planned(plan, first, second, third)
 
 
-@scenario(BROKERS, suite="topic-ids", budget="6m", needs=OLD_TOOL, properties=SHORT)
+@topic_id_moves.incident()
 def topic_id_controller_restarted(plan, cluster, *_):
     """Is a restart of the controller enough for the incident, and does our repair heal what it leaves?"""
     brokers = topic_id_moves.begin(plan)

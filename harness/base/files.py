@@ -4,26 +4,47 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from harness.base.errors import HarnessError
+
 PARTIAL = ".partial-"  # how a file is named until it is whole
+_KINDS = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
 
 
 def write_with(path: Path, write: Callable[[Path], object], mode: int = 0o644) -> Path:
-    """Have `write` write a file beside `path`, rename it there and return `path`; its folder is made when missing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{PARTIAL}{path.name}-")
+    """Have `write` write a file beside `path`, rename it there and return `path`; its folder is made when missing.
+
+    Where `path` is a link, the file that it leads to is written. Raises HarnessError for what is no file, such as
+    /dev/null or a pipe: a rename would put a file in its place.
+    """
+    _refuse_no_file(path)
+    place = path.resolve() if path.is_symlink() else path
+    place.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=place.parent, prefix=f"{PARTIAL}{place.name}-")
     os.close(handle)
     try:
         write(Path(name))
         os.chmod(name, mode)  # noqa: PTH101 - mkstemp's 0600 would keep a reviewer out
-        os.replace(name, path)  # noqa: PTH105
+        os.replace(name, place)  # noqa: PTH105
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
     return path
+
+
+def _refuse_no_file(path: Path) -> None:
+    """Raise HarnessError where something else than a file stands at a path, or at the end of its links, and OSError."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(mode):
+        what = next((name for is_kind, name in _KINDS if is_kind(mode)), "a device")
+        raise HarnessError(f"{path} is {what}, not a file: nothing was written.", "Name a file, or one to be made.")
 
 
 def write_bytes(path: Path, content: bytes) -> Path:

@@ -24,42 +24,57 @@ def duration(seconds: float) -> str:
 
 
 class Reporter:
-    """Prints stages, details and progress; safe to call from several threads."""
+    """Prints stages, details and progress; safe to call from several threads.
 
-    def __init__(self, console: Console) -> None:
+    `console` is for results, `progress` for all else; of a `quiet` reporter nobody sees that. A `verbose` one is asked
+    for everything that a result rests on.
+    """
+
+    def __init__(self, console: Console, *, quiet: bool = False, verbose: bool = False) -> None:
         self.console = console
+        self.progress = Console(quiet=True) if quiet else console
+        self.verbose = verbose
 
     def stage(self, text: str) -> None:
         """Say what begins now; nothing begins after the end was asked for."""
         end_if_asked()
-        self.console.print(Text(f"• {text}", style="bold"))
+        self.progress.print(Text(f"• {text}", style="bold"))
 
     def report(self, text: str) -> None:
         """Say a detail of the stage; KeyboardInterrupt instead when the end was asked for."""
         end_if_asked()
-        self.console.print(Text(f"  {visible(text)}", style="dim"))
+        self.progress.print(Text(f"  {visible(text)}", style="dim"))
 
     @contextmanager
     def downloads(self) -> Iterator[DownloadBar]:
         """Show downloads as they come in; nothing is shown when all is in the cache."""
-        with DownloadBar(self.console) as bar:
+        with DownloadBar(self.progress) as bar:
             yield bar
 
     @contextmanager
     def counted(self, what: str) -> Iterator[Callable[[int, int], None]]:
         """Give a function to call with how many of how many are done; without a terminal it says so now and then."""
         columns = (TextColumn("  {task.description}"), BarColumn(), MofNCompleteColumn())
-        with Progress(*columns, console=self.console, transient=True, disable=not self.console.is_terminal) as bar:
+        with Progress(*columns, console=self.progress, transient=True, disable=not self.progress.is_terminal) as bar:
             task, reported = bar.add_task(what), time.monotonic()
 
             def advance(done: int, total: int) -> None:
                 nonlocal reported
                 bar.update(task, completed=done, total=total)
-                if not self.console.is_terminal and time.monotonic() - reported > _REPORT_EVERY_SECONDS:
+                if not self.progress.is_terminal and time.monotonic() - reported > _REPORT_EVERY_SECONDS:
                     reported = time.monotonic()
                     self.report(f"{done} of {total} {what}")
 
             yield advance
+
+
+class Aside(Reporter):
+    """Reports what runs beside a stage: whole lines only, since the bar at the end of the terminal is the stage's."""
+
+    @contextmanager
+    def counted(self, what: str) -> Iterator[Callable[[int, int], None]]:  # noqa: ARG002
+        """Give a function to call with how many of how many are done; nothing is shown of it."""
+        yield lambda _done, _total: None
 
 
 class DownloadBar:
@@ -87,7 +102,8 @@ class DownloadBar:
         if self._files:
             size = sum(total for _, total in self._files.values()) / 1e6
             files = "file" if len(self._files) == 1 else "files"
-            self._console.print(Text(f"  {len(self._files)} {files} downloaded, {size:.0f} MB", style="dim"))
+            shown = f"{size:.0f} MB" if size >= 1 else f"{size * 1000:.0f} kB"
+            self._console.print(Text(f"  {len(self._files)} {files} downloaded, {shown}", style="dim"))
 
     def advance(self, name: str, done: int, total: int) -> None:
         """Note that `done` of `total` bytes of a file have come."""

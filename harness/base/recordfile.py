@@ -22,11 +22,16 @@ T = TypeVar("T")
 S = TypeVar("S")
 
 
+def _as_it_is(document: Any) -> Any:
+    return document
+
+
 @dataclass(frozen=True, slots=True)
 class RecordFile(Generic[T]):
     """A file, and the type of the record that it holds (a dataclass, or `tuple[NodeLogs, ...]`).
 
     `schema` is the only value of the record's field `schema` that is read; None for a record without that field.
+    `translate` is done to the plain document before it is read as the record.
     `absent` makes the error for a file that is not there; `remedy` says what to do about a damaged one.
     """
 
@@ -38,6 +43,7 @@ class RecordFile(Generic[T]):
         "Run the stage that writes it again, or go on with its run directory: `harness verify --resume`, "
         "of a rollout `harness rollout --resume`."
     )
+    translate: Callable[[Any], Any] = _as_it_is
 
     @property
     def exists(self) -> bool:
@@ -56,7 +62,9 @@ class RecordFile(Generic[T]):
         """Return the record. Raises HarnessError that names the file: it is absent, damaged, or of another schema."""
         if self.absent and not self.exists:
             raise self.absent()
-        return read_record(self.kind, self._content(), self.path, self.path.parent, self.schema, self.remedy)
+        return read_record(
+            self.kind, self._content(), self.path, self.path.parent, self.schema, self.remedy, self.translate
+        )
 
     def read_if_exists(self) -> T | None:
         """Return the record, or None when there is no such file. Raises HarnessError as `read` does."""
@@ -88,7 +96,13 @@ def _unpacked(path: Path) -> bytes:
 
 
 def read_record(
-    kind: type[T], content: str | bytes, where: object, convertible: Path, schema: int | None, remedy: str
+    kind: type[T],
+    content: str | bytes,
+    where: object,
+    convertible: Path,
+    schema: int | None,
+    remedy: str,
+    translate: Callable[[Any], Any] = _as_it_is,
 ) -> T:
     """Return the record that JSON holds; `where` names it in errors, `convertible` is what can be converted.
 
@@ -97,7 +111,7 @@ def read_record(
     document = _undamaged(lambda: parse_json(content), where, remedy)
     if schema is not None:
         check_schema(document, schema, where, convertible)
-    return _undamaged(lambda: record_of(kind, document), where, remedy)
+    return _undamaged(lambda: record_of(kind, translate(document)), where, remedy)
 
 
 def _undamaged(read: Callable[[], S], where: object, remedy: str) -> S:

@@ -17,6 +17,7 @@ from typing import Annotated
 
 import typer
 from rich.text import Text
+from typer.main import get_command
 
 from harness.base.ending import ask_for_end, end_is_asked_for
 from harness.base.errors import HarnessError
@@ -27,11 +28,13 @@ from harness.cli import (
     claims,
     compare,
     convert,
+    github,
     image,
     inspect,
     mutants,
     nightly,
     noise,
+    pack,
     rollout,
     selftest,
     simulate,
@@ -41,6 +44,8 @@ from harness.cli import (
     verify,
 )
 from harness.cli.common import USAGE_OR_HARNESS_ERROR, at_work, console, errors, how_to_go_on
+from harness.cli.metavars import HELP_OPTIONS, with_words
+from harness.report.github import Annotation, Level
 
 _DISTRIBUTION = "kafka-patch-harness"
 _INTERRUPTED = 130
@@ -48,6 +53,7 @@ _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _END_WITHIN_SECONDS = 8.0
 _NO_ROOM = tuple(map(os.strerror, (errno.ENOSPC, errno.EDQUOT)))
 _AGAIN_SECONDS = 0.05
+_ALSO = {"kafka-version": "kafka"}  # other names that people look for
 
 app = typer.Typer(
     name="harness",
@@ -57,7 +63,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": HELP_OPTIONS, "token_normalize_func": lambda name: _ALSO.get(name, name)},
 )
 verify.register(app)
 rollout.register(app)
@@ -69,6 +75,7 @@ claims.register(app)
 mutants.register(app)
 nightly.register(app)
 compare.register(app)
+pack.register(app)
 noise.register(app)
 convert.register(app)
 upgrade_notes.register(app)
@@ -99,7 +106,9 @@ def main() -> None:
         signal.signal(ending, _terminate)
     sys.unraisablehook = _raise_again
     logging.getLogger().addHandler(logging.NullHandler())  # py4j would print an interruption's traceback
-    sys.exit(_run())
+    with github.guarded():
+        code = _run()
+    sys.exit(code)
 
 
 def _terminate(_signal: int, _frame: FrameType | None) -> None:
@@ -134,7 +143,7 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 def _run() -> int:
     try:
         with at_work():
-            code = app(standalone_mode=False)
+            code = with_words(get_command(app))(standalone_mode=False)
     except typer.TyperException as error:  # usage: typer's own words, with the command's usage line
         error.show()  # type: ignore[attr-defined]  # its subclasses that reach us have it
         return USAGE_OR_HARNESS_ERROR
@@ -149,6 +158,7 @@ def _run() -> int:
 
 def _tell(error: Exception) -> int:
     """Say an error in one sentence; a fault of the harness also has its traceback kept where it can be sent from."""
+    github.announce([Annotation(Level.ERROR, "harness", str(error))])
     if isinstance(error, HarnessError):
         _print_error("error", error.message, error.hint)
     elif isinstance(error, OSError) and any(each in str(error) for each in _NO_ROOM):  # shutil's have but the words

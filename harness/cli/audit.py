@@ -13,6 +13,7 @@ from harness.base.errors import HarnessError
 from harness.base.text import visible
 from harness.cli import common
 from harness.cli.common import Offline
+from harness.cli.helptext import help_text
 from harness.model.proof import AuditAnswer
 from harness.model.request import DEFAULT_KAFKA
 from harness.model.runs import Evidence
@@ -20,10 +21,19 @@ from harness.proof.proof_summary import describe_answers
 
 _STYLES = {"holds": "green", "refuted": "bold red", "gap": "yellow", "untested": "dim"}
 
+_HELP = help_text(
+    "Ask the source what the claims promise: exit 1 when a promise does not hold, 0 otherwise.",
+    examples=(
+        ("harness audit", "the shipped series"),
+        ("harness audit --sources ~/kafka", "a checkout"),
+        ("harness audit --jar kafka-raft-3.9.1.jar", "a jar, by its bytecode"),
+    ),
+)
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("audit")(audit)
+    app.command("audit", help=_HELP)(audit)
 
 
 def audit(
@@ -48,10 +58,7 @@ def audit(
     kafka: Annotated[str, typer.Option("--kafka", help="The Kafka version whose series is meant.")] = DEFAULT_KAFKA,
     offline: Offline = False,
 ) -> int:
-    """Ask the source what the claims promise: exit 1 when a promise does not hold, 0 otherwise.
-
-    Examples: harness audit · harness audit --sources ~/kafka · harness audit --jar kafka-raft-3.9.1.jar
-    """
+    """Ask the source."""
     from harness.audit.answering import audit as answers_of
     from harness.audit.claims_file import load_claims
     from harness.kafka.series import series_folder

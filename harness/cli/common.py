@@ -6,16 +6,18 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 from harness.base.errors import HarnessError
+from harness.base.json import to_json
 from harness.base.locks import MARKER, owned, scratch, sweep
 from harness.base.progress import Reporter
 from harness.cluster.runtime.namespaces import enter_user_namespace
@@ -25,8 +27,51 @@ from harness.toolbox.toolbox import Toolbox, local_toolbox
 
 USAGE_OR_HARNESS_ERROR = 2
 _held = ExitStack()
+_shown = {"quiet": False, "verbose": False, "json": False}  # as the command line has it
 _in_work: list[Path] = []
 
+
+class Output(StrEnum):
+    """What stands on stdout: text for people, or the record alone."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def _note(name: str) -> Callable[[Any], Any]:
+    def note(value: Any) -> Any:
+        _shown[name] = value is Output.JSON if isinstance(value, Output) else bool(value)
+        return value
+
+    return note
+
+
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet", "-q", help="Print what came of it alone, no progress.", callback=_note("quiet"), expose_value=False
+    ),
+]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose",
+        "-v",
+        help="Print every reason, all that was not tested, and where the evidence of failed runs is.",
+        callback=_note("verbose"),
+        expose_value=False,
+    ),
+]
+OutputFormat = Annotated[
+    Output,
+    typer.Option(
+        "--output",
+        "-o",
+        help="`json`: the record alone on stdout, all else on stderr.",
+        callback=_note("json"),
+        expose_value=False,
+    ),
+]
 Out = Annotated[
     Path | None,
     typer.Option("--out", help="Run directory to make; `out/<time>-<command>` if not given.", show_default=False),
@@ -40,8 +85,8 @@ Offline = Annotated[bool, typer.Option("--offline", help="Use only what the cach
 
 
 def console() -> Console:
-    """Return the console for results (stdout)."""
-    return Console(soft_wrap=True, highlight=False, markup=False)
+    """Return the console for results: stdout, unless a record alone is to stand there."""
+    return errors() if _shown["json"] else Console(soft_wrap=True, highlight=False, markup=False)
 
 
 def errors() -> Console:
@@ -51,7 +96,19 @@ def errors() -> Console:
 
 def reporter() -> Reporter:
     """Return what reports progress."""
-    return Reporter(console())
+    return Reporter(console(), quiet=_shown["quiet"], verbose=_shown["verbose"])
+
+
+def print_record(path: Path) -> None:
+    """Print a record on stdout, where the command line asked for it."""
+    if _shown["json"]:
+        print(path.read_text(encoding="utf-8"), end="")
+
+
+def print_json(record: object) -> None:
+    """Print what has no file of its own on stdout, where the command line asked for it."""
+    if _shown["json"]:
+        print(to_json(record), end="")
 
 
 def toolbox(*, offline: bool = False, java_home: Path | None = None) -> Toolbox:
@@ -94,6 +151,7 @@ def at_work() -> Iterator[None]:
     for parent in (temporary, *toolbox().cache.glob("*/")):
         sweep(parent)
     _in_work.clear()
+    _shown.update(dict.fromkeys(_shown, False))
     with _held, scratch(temporary) as folder, _temporary_files_in(folder):
         yield
 

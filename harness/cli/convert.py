@@ -11,21 +11,27 @@ import typer
 from harness.base.errors import HarnessError
 from harness.base.locks import MARKER, owned
 from harness.cli import common
+from harness.cli.helptext import help_text
+
+_HELP = help_text(
+    "Convert what an earlier version of the harness wrote, in place, so that every other command reads it.",
+    examples=(
+        ("harness convert out/20260101-120000-verify", "or a rollout, or a night"),
+        ("harness convert out/history.jsonl --out history.jsonl", "a copy"),
+    ),
+)
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("convert")(convert)
+    app.command("convert", help=_HELP)(convert)
 
 
 def convert(
     folder: Annotated[Path, typer.Argument(help="A run directory, a night, or a history of nights (a file).")],
     out: Annotated[Path | None, typer.Option("--out", help="Convert a copy, made there.", show_default=False)] = None,
 ) -> int:
-    """Convert what an earlier version of the harness wrote, in place, so that every other command reads it.
-
-    Example: harness convert out/20260101-120000-verify
-    """
+    """Convert."""
     from harness.stages import convert as stage
 
     stage.check_kind(folder)

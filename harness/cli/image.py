@@ -9,27 +9,33 @@ from typing import Annotated
 import typer
 
 from harness.cli import common
+from harness.cli.helptext import help_text
 
 HostBind = Annotated[
     bool, typer.Option("--host-bind", help="Quickest: an empty image into which this host's own /usr is bound.")
 ]
 Pull = Annotated[str, typer.Option("--pull", help="Pull this image instead; it has Gradle and a JDK.")]
 
+_BUILD_HELP = help_text(
+    "Make an image of this host's distribution with Gradle and a JDK, without a registry.",
+    examples=(
+        ("harness image build", "of packages of this host's distribution"),
+        ("harness image build --host-bind", "within seconds, of this host's own /usr"),
+    ),
+)
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     image = typer.Typer(no_args_is_help=True, help="Images for builds in containers: build, list, remove.")
-    image.command("build")(build)
+    image.command("build", help=_BUILD_HELP)(build)
     image.command("list")(list_images)
     image.command("remove")(remove)
     app.add_typer(image, name="image")
 
 
 def build(host_bind: HostBind = False, pull: Pull = "") -> int:
-    """Make an image of this host's distribution with Gradle and a JDK, without a registry.
-
-    Example: harness image build
-    """
+    """Make an image."""
     from harness.base.errors import HarnessError
     from harness.building.containers.debian import make_image
     from harness.building.containers.gradle import open_workshop

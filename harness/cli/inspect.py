@@ -14,6 +14,7 @@ from harness.base.errors import HarnessError, unknown
 from harness.base.paths import is_checkout
 from harness.cli import common
 from harness.cli.common import USAGE_OR_HARNESS_ERROR
+from harness.cli.helptext import help_text
 from harness.cli.topic_id_options import Cluster
 
 if TYPE_CHECKING:
@@ -24,13 +25,36 @@ Scenarios = Annotated[
     typer.Option("--scenarios", help="A folder of scenarios of your own; may be given again.", show_default=False),
 ]
 
+_LIST_HELP = help_text(
+    "List scenarios, rehearsals, patch series and locked Kafka versions.",
+    examples=(
+        ("harness list", "what can be asked"),
+        ("harness list --verbs --scenarios my-scenarios", "what plans are made of, yours included"),
+    ),
+)
+_PLAN_HELP = help_text(
+    "Print a scenario's plan step by step; nothing is started.",
+    examples=(("harness plan turn2", "a scenario"), ("harness plan forward-and-back", "a rehearsal of the rollout")),
+)
+_DOCTOR_HELP = help_text(
+    "Check this host: what it can do, what it lacks, and how to fix that; or with --cluster brokers' topic ids.",
+    examples=(
+        ("harness doctor", "before the first verification"),
+        ("harness doctor --cluster server.properties", "before a broker restarts"),
+    ),
+)
+_LOCK_HELP = help_text(
+    "Resolve a Kafka version, download it, pin every file by SHA-256, and read its sources' log statements.",
+    examples=(("harness lock 3.9.0", "then `harness verify --kafka 3.9.0 --jar JAR`"),),
+)
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("list")(list_everything)
-    app.command("plan")(plan)
-    app.command("doctor")(doctor)
-    app.command("lock")(lock)
+    app.command("list", help=_LIST_HELP)(list_everything)
+    app.command("plan", help=_PLAN_HELP)(plan)
+    app.command("doctor", help=_DOCTOR_HELP)(doctor)
+    app.command("lock", help=_LOCK_HELP)(lock)
 
 
 def list_everything(
@@ -39,10 +63,7 @@ def list_everything(
         bool, typer.Option("--verbs", help="List what plans are made of: actions, faults, conditions, loads, monitors.")
     ] = False,
 ) -> int:
-    """List scenarios, rehearsals, patch series and locked Kafka versions.
-
-    Examples: harness list · harness list --verbs --scenarios my-scenarios
-    """
+    """List."""
     from harness.kafka.lock import locked_versions
     from harness.kafka.series import shipped_series
     from harness.rollout.rehearsals import KINDS
@@ -76,10 +97,7 @@ def plan(
     scenario: Annotated[str, typer.Argument(help="A scenario, or a rehearsal of the rollout (see `harness list`).")],
     scenarios: Scenarios = None,
 ) -> int:
-    """Print a scenario's plan step by step; nothing is started.
-
-    Examples: harness plan turn2 · harness plan forward-and-back
-    """
+    """Plan."""
     from harness.cluster.topology import describe_topology
     from harness.kafka.release_lines import line_of
     from harness.model.request import DEFAULT_KAFKA
@@ -110,10 +128,7 @@ def _scenario_of(name: str, folders: Sequence[Path]) -> Scenario:
 
 
 def doctor(cluster: Cluster = None) -> int:
-    """Check this host: what it can do, what it lacks, and how to fix that; or with --cluster brokers' topic ids.
-
-    Examples: harness doctor · harness doctor --cluster server.properties
-    """
+    """Examine."""
     if cluster:
         from harness.stages.topic_ids import check_cluster
 
@@ -150,10 +165,7 @@ def lock(
         ),
     ] = None,
 ) -> int:
-    """Resolve a Kafka version, download it, pin every file by SHA-256, and read its sources' log statements.
-
-    Example: harness lock 3.9.0
-    """
+    """Lock."""
     from harness.toolbox import tools
 
     if version == tools.NAME:

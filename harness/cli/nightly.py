@@ -14,8 +14,9 @@ from harness.base.errors import HarnessError
 from harness.base.paths import data_root
 from harness.base.progress import duration
 from harness.base.text import visible
-from harness.cli import common
-from harness.cli.common import Offline
+from harness.cli import common, github
+from harness.cli.common import Offline, Quiet
+from harness.cli.helptext import help_text
 from harness.rundir.directory import RunDirectory
 
 if TYPE_CHECKING:  # the night's modules are loaded by the command that needs them
@@ -52,12 +53,29 @@ Resume = Annotated[
 OnlyList = Annotated[bool, typer.Option("--list", help="List what would run, and where; start nothing.")]
 
 _HISTORY = Path("out/history.jsonl")
+_NIGHTLY_HELP = help_text(
+    "Run the matrix, or one shard of it: every verification in its own run directory, none stops the others.",
+    examples=(
+        ("harness nightly", "all of builds/matrix.toml"),
+        ("harness nightly --list", "what would run, and how long it takes"),
+        ("harness nightly --shard 2/4 --night 20260301 --out night-2", "on the second of four machines"),
+        ("harness nightly merge night-1 night-2 --out night", "then; `harness merge` is the same"),
+        ("harness nightly --resume out/20260301-010000-night", "go on where it was cut short"),
+    ),
+)
+_MERGE_HELP = help_text(
+    "Merge the folders of many machines into one night, say which shards are missing, and add it to the history.",
+    examples=(("harness merge night-1 night-2 night-3 --out night", "three shards"),),
+)
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("nightly")(nightly)
-    app.command("merge")(merge)
+    nights = typer.Typer(invoke_without_command=True, help=_NIGHTLY_HELP)
+    nights.callback()(nightly)
+    for place in (nights, app):  # people look for it in both
+        place.command("merge", help=_MERGE_HELP)(merge)
+    app.add_typer(nights, name="nightly")
 
 
 def nightly(
@@ -72,12 +90,9 @@ def nightly(
     only_list: OnlyList = False,
     out: NightOut = None,
     resume: Resume = None,
+    quiet: Quiet = False,  # noqa: ARG001
 ) -> int:
-    """Run the matrix, or one shard of it: every verification in its own run directory, none stops the others.
-
-    Examples: harness nightly · harness nightly --shard 2/4 --night 20260301 --out night-2 ·
-    harness nightly --resume out/20260301-010000-night
-    """
+    """Run it."""
     from harness.model.waivers import load_waivers
     from harness.nightly.concluding import keep_waivers
     from harness.nightly.folder import NightFolder
@@ -87,6 +102,8 @@ def nightly(
     from harness.nightly.shards import parse_shard
     from harness.scenario.registry import load_all
 
+    if context.invoked_subcommand:
+        return 0
     if resume:
         _nothing_else(context, resume)
         return _resume(resume)
@@ -139,7 +156,7 @@ def _nothing_else(context: typer.Context, folder: Path) -> None:
     """Raise HarnessError for an option that was typed beside --resume."""
     for each in context.command.params:
         source = context.get_parameter_source(each.name or "")
-        if each.name != "resume" and source and source.name == "COMMANDLINE":
+        if each.name not in ("resume", "quiet") and source and source.name == "COMMANDLINE":
             raise HarnessError(
                 f"--resume takes its options from {folder}, not {each.opts[0]}.", "Leave the others out."
             )
@@ -186,10 +203,7 @@ def merge(
     out: Annotated[Path, typer.Option("--out", help="Folder to make.")],
     history: History = _HISTORY,
 ) -> int:
-    """Merge the folders of many machines into one night, say which shards are missing, and add it to the history.
-
-    Example: harness merge night-1 night-2 night-3 --out night
-    """
+    """Merge."""
     import shutil
 
     from harness.nightly.concluding import conclude
@@ -220,6 +234,7 @@ def _list(night: Night) -> None:
 
 def _print_night(report: NightReport, folder: Path) -> int:
     from harness.nightly.folder import NightFolder
+    from harness.nightly.night_annotations import of_night
     from harness.nightly.night_summary import headline
 
     out = common.console()
@@ -229,4 +244,5 @@ def _print_night(report: NightReport, folder: Path) -> int:
         out.print(Text(f"  {visible(fault)}", style="red"))
     out.print(Text(f"\n{visible(headline(report))}", style="bold"))
     out.print(Text(f"night: {NightFolder(folder).page}"))
+    github.announce(of_night(report), NightFolder(folder).summary)
     return report.exit_code

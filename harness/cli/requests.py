@@ -34,20 +34,29 @@ _RESUME = own_option(
 )
 
 
+_QUIET = own_option("quiet", common.Quiet, False)
+VERBOSE = own_option("verbose", common.Verbose, False)
+OUTPUT = own_option("output", common.OutputFormat, common.Output.TEXT)
+
+
 def taking_request(
     act: Callable[..., int],
     *own: inspect.Parameter,
     only: Iterable[str] = tuple(_OPTIONS),
     resume: Callable[[Path], int] | None = None,
+    shown: Iterable[inspect.Parameter] = (),
 ) -> Callable[..., int]:
     """Return the command that has a Request's options (those of the fields in `only`) and its `own`.
 
     `act` is called with the Request, its paths absolute, and, by name, the values of its own options. With `resume`
-    there is one more option, which names a run directory to go on with and stands alone.
+    there is one more option, which names a run directory to go on with and stands alone. `shown` are options that say
+    what is printed; they go with all others.
     """
 
     def command(**values: Any) -> int:
         folder = values.pop(_RESUME.name, None)
+        for each in (*shown, _QUIET):  # noted when they were read
+            values.pop(each.name, None)
         mine = {each.name: values.pop(each.name) for each in own}
         request = _request(values)
         if folder is None or resume is None:
@@ -58,7 +67,7 @@ def taking_request(
         return resume(folder)
 
     shared = [_parameter(name, _OPTIONS[name]) for name in only]
-    options = [*shared, *own, *([_RESUME] if resume else [])]
+    options = [*shared, *own, *([_RESUME] if resume else []), *shown, _QUIET]
     # typer reads options from signatures
     command.__signature__ = inspect.Signature(options, return_annotation=int)  # type: ignore[attr-defined]
     return command
@@ -83,7 +92,11 @@ def _value(option: Option, value: Any) -> Any:
 def _parameter(name: str, option: Option) -> inspect.Parameter:
     words = f"{option.name}/{option.off}" if option.off else option.name
     declared = typer.Option(
-        words, help=option.help, show_default=bool(option.default), min=option.least, max=option.most
+        *filter(None, (words, option.short)),
+        help=option.help,
+        show_default=bool(option.default),
+        min=option.least,
+        max=option.most,
     )
     kind, default = _kind(option)
     return own_option(name, Annotated[kind, declared], default)

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from harness.base.errors import HarnessError
-from harness.cli import common
+from harness.cli import common, github
 from harness.cli.common import Out
 from harness.cli.helptext import help_text
-from harness.cli.requests import own_option, taking_request
+from harness.cli.requests import OUTPUT, own_option, taking_request
 from harness.cli.topic_id_options import Cluster
 from harness.model.request import Request
 from harness.rollout.nodes import USUAL_TOPOLOGY
@@ -94,7 +94,7 @@ def register(app: typer.Typer) -> None:
         own_option("cluster", Cluster, None),
         own_option("out", Out, None),
     )
-    app.command("rollout", help=_HELP)(taking_request(_rollout, *own, only=_SHARED, resume=_resume))
+    app.command("rollout", help=_HELP)(taking_request(_rollout, *own, only=_SHARED, resume=_resume, shown=(OUTPUT,)))
 
 
 def _rollout(
@@ -142,8 +142,11 @@ def _resume(folder: Path) -> int:
 
 
 def _go_on(folder: Path) -> int:
+    from harness.report.annotations import of_rollout
     from harness.stages.rollout import print_rollout, rollout
 
     found = rollout(folder, common.toolbox_of(folder), common.reporter())
     print_rollout(common.console(), found, folder)
+    common.print_record(RunDirectory(folder).rollout.path)
+    github.announce(of_rollout(found, str(folder)), RunDirectory(folder).summary)
     return found.outcome.exit_code

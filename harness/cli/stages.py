@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from harness.base.errors import HarnessError
-from harness.cli import common
-from harness.cli.common import OutCopy, RunDir
+from harness.cli import common, github
+from harness.cli.common import OutCopy, OutputFormat, Quiet, RunDir
 from harness.cli.helptext import help_text
 from harness.rundir.directory import RunDirectory
 
@@ -24,21 +24,33 @@ _DIFF_HELP = help_text(
         ("spark-submit --packages … …/harness/__main__.py diff s3a://logs/before s3a://logs/after", "on a cluster"),
     ),
 )
+_RUN_HELP = help_text(
+    "Run what a run directory declares and has no result for yet.",
+    examples=(("harness run out/20260101-120000-build", "what `harness build` declared"),),
+)
+_JUDGE_HELP = help_text(
+    "Judge the results of a run directory: writes verdict.json; the exit code is the verdict's.",
+    examples=(
+        ("harness judge out/20260101-120000-verify", "then `harness report` on the same folder"),
+        ("harness judge out/20260101-120000-verify -o json", "the whole verdict on stdout"),
+    ),
+)
+_REPORT_HELP = help_text(
+    "Write report.html, junit.xml and summary.md of a judged run directory.",
+    examples=(("harness report out/20260101-120000-verify", "or of a rollout, with its runbook.md"),),
+)
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("run")(run)
+    app.command("run", help=_RUN_HELP)(run)
     app.command("diff", help=_DIFF_HELP)(diff)
-    app.command("judge")(judge)
-    app.command("report")(report)
+    app.command("judge", help=_JUDGE_HELP)(judge)
+    app.command("report", help=_REPORT_HELP)(report)
 
 
-def run(run_dir: RunDir, out: OutCopy = None) -> int:
-    """Run what a run directory declares and has no result for yet.
-
-    Example: harness run out/20260101-120000-build
-    """
+def run(run_dir: RunDir, out: OutCopy = None, quiet: Quiet = False) -> int:  # noqa: ARG001
+    """Run."""
     from harness.stages import run as stage
 
     common.allow_networks()
@@ -97,7 +109,18 @@ def diff(
     repeats = RepeatPlaces(repeats_dir, candidate_repeats_dir)
     with common.fresh_run_dir(out, "diff") as folder:
         stage.diff_folders(run_dir, other, folder, layout or None, common.toolbox(), common.reporter(), repeats, master)
+    _announce_diff(folder)
     return 0
+
+
+def _announce_diff(folder: Path) -> None:
+    if not github.in_job():
+        return
+    from harness.report.annotations import of_contrast
+    from harness.rundir.parts import LogsFolder
+
+    logs = LogsFolder(folder)
+    github.announce(of_contrast(logs.findings.read()[0]), logs.summary)
 
 
 def _arms_to_compare(run_dir: Path, out: Path | None, of_folders: Sequence[str]) -> Path:
@@ -116,24 +139,20 @@ def _arms_to_compare(run_dir: Path, out: Path | None, of_folders: Sequence[str])
     return common.work_dir(run_dir, out)
 
 
-def judge(run_dir: RunDir, out: OutCopy = None) -> int:
-    """Judge the results of a run directory: writes verdict.json; the exit code is the verdict's.
-
-    Example: harness judge out/20260101-120000-verify
-    """
+def judge(run_dir: RunDir, out: OutCopy = None, output: OutputFormat = common.Output.TEXT) -> int:  # noqa: ARG001
+    """Judge."""
     from harness.stages import judge as stage
 
     folder = common.work_dir(run_dir, out)
     verdict = stage.judge_either(folder, common.reporter())
     common.console().print(f"{verdict}\nNext: harness report {folder}")
+    directory = RunDirectory(folder)
+    common.print_record((directory.rollout if directory.roll_plan.exists else directory.verdict).path)
     return verdict.exit_code
 
 
 def report(run_dir: RunDir, out: OutCopy = None) -> int:
-    """Write report.html, junit.xml and summary.md of a judged run directory.
-
-    Example: harness report out/20260101-120000-verify
-    """
+    """Report."""
     from harness.stages import judge as stage
 
     common.console().print(str(stage.report_either(common.work_dir(run_dir, out), common.reporter())))

@@ -72,7 +72,7 @@ def plan(
         Sources(tuple(data or ()), tuple(config or ()), tuple(collected or ()), tuple(merge or ()), zookeeper, security)
     )
     if out is not None:
-        stage.plan_file(out).write(made)
+        stage.write_plan(made, out)
     stage.print_plan(common.console(), made, str(out or "PLAN"))
     return made.exit_code
 

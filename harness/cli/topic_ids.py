@@ -56,6 +56,7 @@ def check(
     from harness.base.json import to_json
     from harness.rundir.parts import TopicIdsFolder
     from harness.stages import topic_ids as stage
+    from harness.topicids.comparing import problems
     from harness.topicids.export import write_export
     from harness.topicids.sentences import brokers, counted_directories
 
@@ -76,6 +77,7 @@ def check(
         write_export(export, found_disks)
         count = sum(len(disk.partitions) for disk in found_disks)
         whose = brokers(sorted({disk.broker for disk in found_disks}))
+        stage.print_gaps(console, [gap for disk in found_disks for gap in problems(disk)])
         console.print(f"{counted_directories(count)} of {whose}: {export}")
         return 0
     found = stage.check(sources, stage.disks_of(sources))

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from harness.cli import common
-from harness.cli.common import Offline, Out
+from harness.cli import common, github
+from harness.cli.common import Offline, Out, Output, OutputFormat, Quiet
 from harness.cli.helptext import help_text
 from harness.model.operator_changes import BOOTS
 
@@ -18,9 +18,9 @@ _HELP = help_text(
     "the Java that is needed; and what a start, a node's memory and an idle minute cost. Kafka's own classes and live "
     "nodes are asked.",
     examples=(
-        ("harness upgrade-notes 3.9.1 4.2.0", "two locked releases"),
+        ("harness upgrade-notes 3.9.1 4.2.1", "two locked releases"),
         ("harness upgrade-notes 3.9.1 ./kafka_2.13-3.9.1-acme", "a vendor's, unpacked"),
-        ("harness upgrade-notes 3.9.1 4.2.0 --mine server.properties --mine alerts.yml", "what of it concerns you"),
+        ("harness upgrade-notes 3.9.1 4.2.1 --mine server.properties --mine alerts.yml", "what of it concerns you"),
     ),
 )
 
@@ -55,8 +55,11 @@ def upgrade_notes(
     ] = None,
     offline: Offline = False,
     out: Out = None,
+    output: OutputFormat = Output.TEXT,  # noqa: ARG001
+    quiet: Quiet = False,  # noqa: ARG001
 ) -> int:
     """Compare two Kafkas as an operator meets them."""
+    from harness.report.annotations import of_upgrade
     from harness.rundir.parts import UpgradeFolder
     from harness.stages import upgrade_notes as stage
 
@@ -67,4 +70,6 @@ def upgrade_notes(
         folder = UpgradeFolder(made)
         changes = stage.upgrade_notes(*kafkas, folder, boots, texts, toolbox, common.reporter())
     stage.print_changes(common.console(), changes, folder.page)
+    common.print_record(folder.changes.path)
+    github.announce(of_upgrade(changes), folder.summary)
     return 0

@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from harness.cli import common
+from harness.cli import common, github
 from harness.cli.common import Out
 from harness.cli.helptext import help_text
-from harness.cli.requests import own_option, taking_request
+from harness.cli.requests import OUTPUT, VERBOSE, own_option, taking_request
 from harness.model.request import Request
+from harness.rundir.directory import RunDirectory
 
 CrossCheck = Annotated[
     bool,
@@ -54,8 +55,8 @@ _BUILD_HELP = help_text(
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("verify", help=_VERIFY_HELP)(taking_request(_verify, _OUT, resume=_resume))
-    app.command("prove", help=_PROVE_HELP)(taking_request(_prove, _OUT))
+    app.command("verify", help=_VERIFY_HELP)(taking_request(_verify, _OUT, resume=_resume, shown=(VERBOSE, OUTPUT)))
+    app.command("prove", help=_PROVE_HELP)(taking_request(_prove, _OUT, shown=(OUTPUT,)))
     app.command("build", help=_BUILD_HELP)(taking_request(_build, _OUT, own_option("cross_check", CrossCheck, False)))
 
 
@@ -64,7 +65,9 @@ def _verify(request: Request, out: Path | None) -> int:
 
     common.allow_networks()
     with common.fresh_run_dir(out, "verify", request) as folder:
-        return exit_code(folder, verify(folder, common.toolbox_of(folder), common.reporter()))
+        verdict = verify(folder, common.toolbox_of(folder), common.reporter())
+        _announce(folder)
+        return exit_code(folder, verdict)
 
 
 def _resume(folder: Path) -> int:
@@ -74,7 +77,22 @@ def _resume(folder: Path) -> int:
     common.refuse_rollout(folder)
     toolbox = common.toolbox_of(folder)
     common.begin(folder)
-    return exit_code(folder, verify(folder, toolbox, common.reporter()))
+    verdict = verify(folder, toolbox, common.reporter())
+    _announce(folder)
+    return exit_code(folder, verdict)
+
+
+def _announce(folder: Path) -> None:
+    common.print_record(RunDirectory(folder).verdict.path)
+    if not github.in_job():
+        return
+    from harness.judge.expectations import met_cells
+    from harness.report.annotations import of_expectations, of_verdict
+
+    directory = RunDirectory(folder)
+    declared, record = directory.declaration.read(), directory.verdict.read()
+    found = of_verdict(record, str(folder)) if declared.candidate else of_expectations(met_cells(declared, record))
+    github.announce(found, directory.summary)
 
 
 def _prove(request: Request, out: Path | None) -> int:
@@ -86,6 +104,8 @@ def _prove(request: Request, out: Path | None) -> int:
         build(folder, toolbox, common.reporter(), nodes=False)
         proof = prove(folder, toolbox, common.reporter())
     print_proof(common.console(), proof, folder)
+    directory = RunDirectory(folder)
+    common.print_record(directory.proof(directory.declaration.read().candidate).proof.path)
     return exit_code(proof)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from harness.base.errors import HarnessError
@@ -18,6 +18,7 @@ from harness.engine.cancel import Cancellation, RunCancelled
 from harness.engine.outcome import decide, measures
 from harness.engine.phase_roles import roles
 from harness.engine.planned_run import PlannedRun
+from harness.engine.quiet import Quiet
 from harness.engine.recorder import Recorder
 from harness.engine.run_logs import node_logs
 from harness.engine.sealing import seal_of
@@ -39,10 +40,17 @@ from harness.scenario.verbs import monitors_of_every_run
 from harness.scenario.world import World
 
 
-def run_cell(cell: PlannedRun, run_dir: Path, report: Callable[[str], None], cancellation: Cancellation) -> RunResult:
+def run_cell(
+    cell: PlannedRun,
+    run_dir: Path,
+    report: Callable[[str], None],
+    cancellation: Cancellation,
+    quiet: Quiet = nullcontext,
+) -> RunResult:
     """Run a scenario on an arm and write its folder; a cluster's misbehaviour is a result, not an exception.
 
-    `report` gets each phase. Raises RunCancelled, after every node has been ended and without a result.
+    `report` gets each phase; `quiet` holds whatever else the harness does meanwhile. Raises RunCancelled,
+    after every node has been ended and without a result.
     """
     folder = RunDirectory(run_dir.absolute()).run(cell.key)  # nodes run in folders of their own
     folder.path.mkdir(parents=True)
@@ -53,7 +61,7 @@ def run_cell(cell: PlannedRun, run_dir: Path, report: Callable[[str], None], can
         recorder = Recorder(cell, journal, folder)
         key = cell.key
         journal.write(RunStarted(key.scenario, key.arm, str(cell.role), key.repeat))
-        run = Run(cell, recorder, report, cancellation)
+        run = Run(cell, recorder, report, cancellation, quiet)
         run.carry_out(plan)
         if cancellation.is_set:  # whatever it looks like: what was ended by us says nothing about the build
             raise RunCancelled
@@ -86,7 +94,12 @@ class Run:
     """One run: all cluster state lives in here and ends with it; what it leaves is in the recorder and below."""
 
     def __init__(
-        self, cell: PlannedRun, recorder: Recorder, report: Callable[[str], None], cancellation: Cancellation
+        self,
+        cell: PlannedRun,
+        recorder: Recorder,
+        report: Callable[[str], None],
+        cancellation: Cancellation,
+        quiet: Quiet = nullcontext,
     ) -> None:
         self.measures: dict[str, float] = {}
         self.by_phase: dict[str, Mapping[str, float]] = {}
@@ -97,6 +110,7 @@ class Run:
         self._recorder = recorder
         self._report = report
         self._cancellation = cancellation
+        self._quiet = quiet
         self._monitors: list[Monitor] = []
         self._runner: StepRunner | None = None
         self._plan_is_over = False
@@ -155,7 +169,7 @@ class Run:
                 lambda: self._cancellation.is_set,
                 recorder.folder,
             )
-            self._runner = StepRunner(cell, recorder, world, self._report)
+            self._runner = StepRunner(cell, recorder, world, self._report, self._quiet)
             with self._cancellation.ending(cluster.close):
                 self._watched(self._runner, plan, cluster, watcher)
 

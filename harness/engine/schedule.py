@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import nullcontext
+from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
 
 from harness.engine.cancel import Cancellation
 from harness.engine.executor import run_cell
 from harness.engine.planned_run import PlannedRun
+from harness.engine.quiet import Quiet
 from harness.model.runs import RunKey, RunResult
 
 _WAKE_SECONDS = 0.3
@@ -28,17 +31,28 @@ class RunListener(Protocol):
         """Call when a run has its result."""
 
 
-def run_cells(cells: Sequence[PlannedRun], run_dir: Path, jobs: int, listener: RunListener) -> list[RunResult]:
+def run_cells(
+    cells: Sequence[PlannedRun],
+    run_dir: Path,
+    jobs: int,
+    listener: RunListener,
+    quiet: Quiet = nullcontext,
+    on_left: Callable[[], object] = lambda: None,
+) -> list[RunResult]:
     """Run the cells, `jobs` clusters at a time; results come in the order of the cells.
+
+    `quiet` holds whatever else the harness does meanwhile; `on_left` is called for each place that no cell waits for.
 
     On Ctrl-C every node is ended before KeyboardInterrupt goes on.
     """
-    cancellation = Cancellation()
+    cancellation, ended = Cancellation(), count(1)
 
     def run(cell: PlannedRun) -> RunResult:
         listener.begin(cell.key)
-        result = run_cell(cell, run_dir, lambda phase: listener.phase(cell.key, phase), cancellation)
+        result = run_cell(cell, run_dir, lambda phase: listener.phase(cell.key, phase), cancellation, quiet)
         listener.end(result)
+        if len(cells) - next(ended) < jobs:
+            on_left()
         return result
 
     with ThreadPoolExecutor(jobs, thread_name_prefix="run") as pool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from itertools import pairwise
 
 from harness.base.waiting import wait_until
 from harness.cluster.protocol import Unreachable
 from harness.engine.cancel import RunCancelled
 from harness.engine.planned_run import PlannedRun
+from harness.engine.quiet import Quiet, need_quiet
 from harness.engine.recorder import Recorder
 from harness.model.events import HostShort, PhaseStarted, StepChanged
 from harness.model.incidents import Incident, IncidentKind
@@ -50,8 +52,16 @@ class PlanEnded(Exception):  # noqa: N818 - ends the walk, whatever the reason; 
 class StepRunner:
     """Carries steps out on a live world; `waits` are the seconds that each expectation took to be met."""
 
-    def __init__(self, cell: PlannedRun, recorder: Recorder, world: World, report: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        cell: PlannedRun,
+        recorder: Recorder,
+        world: World,
+        report: Callable[[str], None],
+        quiet: Quiet = nullcontext,
+    ) -> None:
         self.waits: dict[str, float] = {}
+        self._quiet = quiet
         self._cell = cell
         self._recorder = recorder
         self._world = world
@@ -102,11 +112,12 @@ class StepRunner:
             self._consider_host(self._world.step_began)
 
     def _each(self, steps: Sequence[Step]) -> None:
-        for step in steps:
+        for step, needs_quiet in zip(steps, need_quiet(steps), strict=True):
             self._check_cancelled()
             self._check_budget()
             self._world.begin_step()
-            self._take(step)
+            with self._quiet() if needs_quiet else nullcontext():
+                self._take(step)
 
     def _check_cancelled(self) -> None:
         if self._world.is_over():

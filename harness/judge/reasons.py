@@ -48,6 +48,11 @@ def rests_on(verdict: Verdict, reasons: Sequence[Reason]) -> tuple[str, ...]:
     return (*blockers, *weighty, *gaps, *logs) if verdict is Verdict.HOLD else (*gaps, *weighty, *logs)
 
 
+def beyond_the_sentence(sentence: str, reasons: Sequence[str]) -> list[str]:
+    """Return the reasons that a verdict's sentence does not say already."""
+    return [reason for reason in reasons if reason not in sentence]
+
+
 def _few(source: ReasonSource, reasons: Sequence[Reason]) -> list[str]:
     """Return what holds the candidate back by one source: a few sentences and how many more there are."""
     found = _sentences(source, Verdict.HOLD, reasons)

@@ -19,7 +19,7 @@ class Option:
 
     `kind` is the type of the field's value, or of each value of a field that has `several`: these are given one by
     one, each behind the name, or in one word with `commas`. `off` is the switch that turns off what is on by default.
-    `least` and `most` bound a number.
+    `least` and `most` bound a number. `short` is a short name beside it.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Option:
     commas: bool = False
     least: int | None = None
     most: int | None = None
+    short: str = ""
 
     def arguments(self, value: Any) -> Iterator[str]:
         """Yield the arguments that give `value`; none for the default."""
@@ -77,7 +78,7 @@ def record_of(record: type[R], arguments: Sequence[str]) -> R:
     """
     options = options_of(record)
     switches = {argument: (name, on) for name, each in options.items() for argument, on in _switches(each)}
-    named = {each.name: name for name, each in options.items() if each.kind is not bool}
+    named = {word: name for name, each in options.items() if each.kind is not bool for word in (each.name, each.short)}
     values: dict[str, Any] = {}
     given: dict[str, list[str]] = {}
     rest = iter(arguments)

@@ -34,7 +34,9 @@ class Request:
         "A whole Kafka to validate, unpacked or as a .tgz; its own raft jar counts, or one built for it.",
     )
     kafka_version: str = option(
-        "", "--kafka", f"Kafka version, {DEFAULT_KAFKA} if nothing names one; beside --base-kafka the candidate's own."
+        "",
+        "--kafka",
+        f"Kafka version, {DEFAULT_KAFKA} if nothing names one; beside --base-kafka the candidate's own.",
     )
     git: str = option(
         "", "--git", "Build from a git repository: URL@REF (tag, branch or commit), not the released sources."
@@ -70,7 +72,7 @@ class Request:
     waivers: Path | None = option(None, "--waivers", "A waivers.toml: known differences, with reason and expiry.")
     config: Path | None = option(None, "--config", "Your own server properties, laid over every node's.")
     arms: tuple[str, ...] = option((), "--arms", "Only these arms, by name or role: base,patched-on.", commas=True)
-    scenarios: tuple[str, ...] = option((), "--scenario", "Only this scenario; may be given again.")
+    scenarios: tuple[str, ...] = option((), "--scenario", "Only this scenario; may be given again.", short="-k")
     scenario_folders: tuple[Path, ...] = option(
         (), "--scenarios", "A folder of scenarios of your own, with their verbs; may be given again."
     )

@@ -16,6 +16,7 @@ class IdState(StrEnum):
     DIFFERENT = "different"
     MISSING_IN_CLUSTER = "missing in ZooKeeper"
     RECREATED = "recreated topic"
+    SHARED = "id of another topic"
     UNREADABLE = "unreadable"
     MISSING_FILE = "missing file"
     ORPHAN = "orphan directory"
@@ -27,12 +28,16 @@ MEANS: Mapping[IdState, str] = {
     IdState.DIFFERENT: "A broker that restarts refuses these partitions and leaves their ISR.",
     IdState.MISSING_IN_CLUSTER: "The next controller makes a new id; a broker that restarts then refuses them.",
     IdState.RECREATED: "These are data of a topic that was deleted; a broker that restarts refuses these partitions.",
+    IdState.SHARED: "No controller loads two topics of one id; a broker refuses what has the id of another topic.",
     IdState.UNREADABLE: "What is there is no id. Kafka takes a whole data directory offline where it cannot read one.",
     IdState.MISSING_FILE: "The broker writes the file when the controller next tells it of the partition.",
     IdState.ORPHAN: "Nothing serves these directories.",
     IdState.WITHOUT_ID: "Neither side has an id, as before inter.broker.protocol.version 2.8.",
     IdState.EQUAL: "Both sides have the same id.",
 }
+
+
+_MISMATCHES = (IdState.DIFFERENT, IdState.MISSING_IN_CLUSTER, IdState.RECREATED, IdState.SHARED)
 
 
 class Answer(StrEnum):
@@ -75,7 +80,7 @@ class Finding:
     @property
     def answer(self) -> Answer:
         """What it makes of the whole check."""
-        if self.refused or self.state in (IdState.DIFFERENT, IdState.MISSING_IN_CLUSTER, IdState.RECREATED):
+        if self.refused or self.state in _MISMATCHES:
             return Answer.MISMATCH
         return Answer.UNDECIDED if self.state is IdState.UNREADABLE else Answer.HEALTHY
 

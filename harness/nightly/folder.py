@@ -12,6 +12,7 @@ from harness.base.recordfile import RecordFile
 from harness.model.verdict import VerdictRecord
 from harness.nightly.night import SCHEMA, Night, NightOptions
 from harness.rundir.directory import RunDirectory
+from harness.rundir.packed_inputs import translated
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,199}")  # a folder's name on any machine, and no way out of the night
 
@@ -44,6 +45,7 @@ class NightFolder:
                 f"{self.path} cannot be gone on with: it has no options.json, as nights that were merged.",
                 "Go on with the folders of its shards; retry.txt has a line for each verification that it lacks.",
             ),
+            translate=lambda document: translated(document, self.path),
         )
 
     @property

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from harness.base.files import write_text
-from harness.judge.expectations import met_cells
+from harness.judge.expectations import MetCell, met_cells
 from harness.model.verdict import VerdictRecord
 from harness.report.context import report_context
 from harness.report.html import render_html
 from harness.report.log_excerpt import with_excerpts
-from harness.report.markdown import render_markdown
+from harness.report.markdown import render_expectations, render_markdown
 from harness.report.run_cases import render_runs
 from harness.rundir.directory import RunDirectory
-from harness.rundir.journal import read_undamaged
+from harness.rundir.journal import Entry, read_undamaged
 
 
 def write_reports(directory: RunDirectory, record: VerdictRecord) -> Path:
     """Write junit.xml, summary.md and report.html; return the page's path. Equal input gives equal bytes."""
     journals = {run.key.folder: list(read_undamaged(directory.run(run.key).journal)) for run in record.runs}
+    met = met_cells(directory.declaration.read(), record)
     write_text(directory.junit, render_runs(record))
-    write_text(directory.summary, render_markdown(report_context(record, journals)))
+    write_text(directory.summary, _summary(record, journals, met))
     history = directory.sparklines.read_if_exists()
     upgrade = directory.upgrade.changes.read_if_exists()
-    met = met_cells(directory.declaration.read(), record)
     quoted = _with_excerpts(directory, record)
     return write_text(directory.report, render_html(quoted, journals, history=history, upgrade=upgrade, met=met))
+
+
+def _summary(record: VerdictRecord, journals: Mapping[str, Sequence[Entry]], met: Sequence[MetCell]) -> str:
+    return render_expectations(met) if met else render_markdown(report_context(record, journals))
 
 
 def _with_excerpts(directory: RunDirectory, record: VerdictRecord) -> VerdictRecord:

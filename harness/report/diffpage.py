@@ -54,7 +54,7 @@ def render_diff(contrast: Contrast, totals: Totals, out: Path) -> str:
 
 def diff_page(contrast: Contrast, totals: Totals, out: Path) -> DiffPage:
     """Return what the page shows."""
-    repeated = any(max(len(each.base_runs), len(each.candidate_runs)) > 1 for each in contrast.findings)
+    repeated = _is_repeated(contrast)
     known = FindingContext(repeated, "--repeats-dir", link=lambda evidence: _link(evidence, out))
     return DiffPage(
         _headline(contrast, repeated),
@@ -67,6 +67,16 @@ def diff_page(contrast: Contrast, totals: Totals, out: Path) -> DiffPage:
         _read(totals.files),
         tuple(cut(each, _TEXT) for each in totals.left_out),
     )
+
+
+def headline_of(contrast: Contrast) -> str:
+    """Return in a sentence how two folders differ."""
+    return _headline(contrast, _is_repeated(contrast))
+
+
+def _is_repeated(contrast: Contrast) -> bool:
+    """Whether either side has several runs."""
+    return any(max(len(each.base_runs), len(each.candidate_runs)) > 1 for each in contrast.findings)
 
 
 def _headline(contrast: Contrast, repeated: bool) -> str:

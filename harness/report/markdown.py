@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from harness.base.text import cut, visible
+from harness.base.text import counted, cut, visible
+from harness.judge.expectations import Met, MetCell, all_met
 from harness.report.context import ReportContext
 from harness.report.result_matrix import CellView
 
@@ -15,6 +17,27 @@ _ROWS = 100
 def render_markdown(report: ReportContext) -> str:
     """Return the summary: verdict, reasons, arms, matrix and claims."""
     return "\n".join([*_verdict(report), *_arms(report), *_matrix(report), *_claims(report)]) + "\n"
+
+
+def render_expectations(cells: Sequence[MetCell]) -> str:
+    """Return the summary of a verification without a candidate: what was expected of Kafka as it is, and what came."""
+    met = sum(cell.met is Met.EXPECTED for cell in cells)
+    rows = (
+        f"| {plain(cell.scenario)} | {plain(cell.arm)} | {plain(cell.expected)} | {plain(cell.shown)} | {cell.met} |"
+        for cell in cells[:_ROWS]
+    )
+    return "\n".join(
+        [
+            f"# {all_met(cells)}: {met} of {counted(len(cells), 'cell')} show what is expected of stock",
+            "",
+            "There is no candidate.",
+            "",
+            "| scenario | arm | expected | shown | |",
+            "|---|---|---|---|---|",
+            *rows,
+            "",
+        ]
+    )
 
 
 def _verdict(report: ReportContext) -> list[str]:

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from harness.base.errors import HarnessError
 from harness.base.files import PARTIAL
@@ -22,6 +23,7 @@ from harness.model.runs import RunKey, RunResult
 from harness.model.setup import Setup
 from harness.model.sparklines import Sparklines
 from harness.model.verdict import VerdictRecord
+from harness.rundir.packed_inputs import translated
 from harness.rundir.parts import (
     JOURNAL,
     NODE_LOG,
@@ -65,6 +67,7 @@ class RunDirectory:
             Request,
             absent=lambda: self._no_run_directory("request.json"),
             remedy=f"It has the options as they were given: begin anew with `{self.command}`.",
+            translate=self._translated,
         )
 
     @property
@@ -75,6 +78,7 @@ class RunDirectory:
             Setup,
             absent=lambda: HarnessError(f"{self.path} has no setup.json.", _BEGIN),
             remedy=self._build_again("it and run.json"),
+            translate=self._translated,
         )
 
     @property
@@ -86,6 +90,7 @@ class RunDirectory:
             schema=declaration.SCHEMA,
             absent=lambda: self._no_run_directory("run.json"),
             remedy=self._build_again("it"),
+            translate=self._translated,
         )
 
     @property
@@ -237,6 +242,9 @@ class RunDirectory:
         if not self.declaration.exists:  # builds count once they are declared
             shutil.rmtree(self.path / "builds", ignore_errors=True)
 
+    def _translated(self, document: Any) -> Any:
+        return translated(document, self.path)
+
     def _run_folders(self, pattern: str) -> list[RunFolder]:
         found = sorted(path for path in self.path.glob(pattern) if path.is_dir())
         return [RunFolder(self.path, path.relative_to(self.path).as_posix()) for path in found]
@@ -245,6 +253,8 @@ class RunDirectory:
         return sorted(path for path in self.path.glob(pattern) if path.is_file() and not path.is_symlink())
 
     def _not_judged(self, lacks: str) -> HarnessError:
+        if not self.declaration.exists:
+            return self._no_run_directory(lacks)
         return HarnessError(f"{self.path} has no {lacks}.", f"Judge it first: harness judge {self.path}")
 
     def _build_again(self, remove: str) -> str:

@@ -201,6 +201,16 @@ class LogsFolder:
         """The page about two folders of logs."""
         return self.path / "diff.html"
 
+    @property
+    def junit(self) -> Path:
+        """The findings of two folders of logs as JUnit XML."""
+        return self.path / "junit.xml"
+
+    @property
+    def summary(self) -> Path:
+        """The same in Markdown."""
+        return self.path / "summary.md"
+
 
 @dataclass(frozen=True, slots=True)
 class TopicIdsFolder:
@@ -244,3 +254,13 @@ class UpgradeFolder:
     def page(self) -> Path:
         """The same as a page."""
         return self.path / "upgrade.html"
+
+    @property
+    def junit(self) -> Path:
+        """What breaks as JUnit XML."""
+        return self.path / "junit.xml"
+
+    @property
+    def summary(self) -> Path:
+        """The same in Markdown."""
+        return self.path / "summary.md"

@@ -64,7 +64,7 @@ def measures_of_shares(nodes: Iterable[Sequence[Sequence[Sample]]]) -> Mapping[s
     """Return the busiest window and the typical one (the median) of each role, of several nodes that of the largest.
 
     For each node `nodes` has the samples of its processes. A node that had a role for moments only was elected, or came
-    up: what is typical of it counts where no other had the role for longer.
+    up: nothing is typical of that, and where no node had the role for longer there is no such figure.
     """
     by_role: dict[str, list[list[Share]]] = defaultdict(list)
     for lives in nodes:
@@ -82,14 +82,13 @@ def _of_role(role: str, nodes: Sequence[Sequence[Share]]) -> Iterator[tuple[str,
     for figure, taken in (("cpu", process), ("raft", [each for each in raft if each])):
         if taken:
             yield f"{role}_{figure}_busiest_percent", round(max(percent for each in taken for _, percent in each), 1)
-            yield f"{role}_{figure}_typical_percent", round(_typical(taken), 1)
+        if medians := [median(percent for _, percent in each) for each in taken if _is_long(each)]:
+            yield f"{role}_{figure}_typical_percent", round(max(medians), 1)
 
 
-def _typical(nodes: Sequence[Sequence[tuple[float, float]]]) -> float:
-    """Return the median of the node whose median is largest; `nodes` are when windows ended and their percents."""
-    long = [each for each in nodes if len({int(end) for end, _ in each}) >= _TYPICAL_SECONDS]
-    together = [[pair for each in nodes for pair in each]]
-    return max(median(percent for _, percent in each) for each in long or together)
+def _is_long(windows: Sequence[tuple[float, float]]) -> bool:
+    """Whether windows (when each ended, and its percent) are of so many seconds that one is typical of them."""
+    return len({int(end) for end, _ in windows}) >= _TYPICAL_SECONDS
 
 
 def busiest_by_phase(

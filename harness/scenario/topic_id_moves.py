@@ -5,11 +5,20 @@ The incident is that of a tool from before topic ids: docs/topic-ids.md has what
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from harness.scenario.actions.ask_clients import ask_old_reader, ask_reader, ask_writer
 from harness.scenario.actions.old_tools import TopicTool, add_partitions_by_old_tool
 from harness.scenario.actions.restart import restart
 from harness.scenario.actions.start import start_all
-from harness.scenario.actions.topic_id_commands import check_ids, plan_repair, put_back_ids, repair_brokers
+from harness.scenario.actions.topic_id_commands import (
+    check_ids,
+    plan_repair,
+    put_back_ids,
+    repair_brokers,
+    restore_broker,
+    restore_ids,
+)
 from harness.scenario.actions.topic_ids import change_controller, remember_id
 from harness.scenario.actions.write_records import count_lost, write
 from harness.scenario.conditions.has_logged import has_logged
@@ -19,18 +28,27 @@ from harness.scenario.conditions.lost_records import lost
 from harness.scenario.conditions.replicas_agree import replicas_agree
 from harness.scenario.conditions.topic_ids import all_in_sync, answered, has_later_controller, ids_are, runs_line
 from harness.scenario.election_moves import IN_ZOOKEEPER
-from harness.scenario.plan import Plan, zookeeper
+from harness.scenario.plan import Plan, PlanBuilder, Scenario, scenario, zookeeper
 from harness.scenario.refs import NodeRef
 from harness.scenario.topic_ids import NONE, OLD
 
 TOPIC = "orders"
-BROKERS = zookeeper(brokers=3)
-OLD_TOOL = ("old_topic_tool",)
-SHORT = IN_ZOOKEEPER
 # `Topic ID in memory: X …` of 3.9, `Topic Id in memory: X …` of 2.8: at every LeaderAndIsr with another id.
 REFUSES = " does not match the topic I"
 _FIRST, _ALL = 3, 6  # partitions before and after the old tool adds some; as many brokers hold each
 _UP, _IDS, _CONTROLLER, _ISR = "90s", "15s", "20s", "40s"
+
+
+def incident(**properties: str) -> Callable[[PlanBuilder], Scenario]:
+    """Make a scenario of the suite: three brokers with short waits, and other properties, with _ for each dot."""
+    own = {name.replace("_", "."): value for name, value in properties.items()}
+    return scenario(
+        zookeeper(brokers=3),
+        suite="topic-ids",
+        budget="6m",
+        needs=("old_topic_tool",),
+        properties={**IN_ZOOKEEPER, **own},
+    )
 
 
 def begin(plan: Plan, **settings: str) -> tuple[NodeRef, NodeRef, NodeRef]:
@@ -94,20 +112,53 @@ def come_about(plan: Plan, **settings: str) -> tuple[NodeRef, NodeRef, NodeRef]:
 def repair_as_planned(plan: Plan, *brokers: NodeRef) -> None:
     """Have our check find it, our plan choose by what each release shows, and our repair heal it."""
     with plan.only_if(runs_line("2.8")):
-        _plan(plan, "delete the files with the old id", "plan_deletes")
-        plan.do(repair_brokers())
+        _delete(plan, "plan_deletes")
         expect_healed(plan, *brokers, ids="new", named="repair")
         _check_again(plan)
     with plan.only_if(runs_line("3.9")):
         put_back(plan, *brokers)
 
 
+def repair_and_restore(plan: Plan) -> None:
+    """Have our repair undone: the mismatch is back, in 2.8 that of the broker whose turn was first."""
+    with plan.only_if(runs_line("2.8")), plan.phase("repaired, and one broker restored"):
+        _delete(plan, "first_plan_deletes")
+        plan.guard(all_in_sync(TOPIC), within=_ISR)
+        plan.do(restore_broker(), check_ids())
+        left = ids_are(TOPIC, zookeeper="new", first="old/new/none", added="new/none")
+        plan.expect(left, within=_IDS, named="restore_leaves_zookeeper")
+        _expect_back(plan, _FIRST)
+    with plan.only_if(runs_line("3.9")), plan.phase("repaired, and ZooKeeper restored"):
+        _put_back(plan, "first_plan_puts_back")
+        plan.guard(all_in_sync(TOPIC), within=_ISR)
+        plan.do(restore_ids(), check_ids())
+        back = ids_are(TOPIC, zookeeper="new", first="old", added="old")
+        plan.expect(back, within=_IDS, named="restore_brings_new_id_back")
+        _expect_back(plan, 3 * _ALL)
+    plan.do(write(TOPIC, 50))
+
+
+def _expect_back(plan: Plan, directories: int) -> None:
+    """Expect that as many directories differ from ZooKeeper as before they were repaired."""
+    differ = answered("check", f"{directories} directories of 1 topic have another id than ZooKeeper")
+    plan.expect(differ, within="1s", named="mismatch_is_back")
+
+
 def put_back(plan: Plan, *brokers: NodeRef) -> None:
     """Have our check find it, our plan put the old id back, and that heal it."""
-    _plan(plan, "put the old id back", "plan_puts_back")
-    plan.do(put_back_ids())
+    _put_back(plan, "plan_puts_back")
     expect_healed(plan, *brokers, ids="old", named="put_back")
     _check_again(plan)
+
+
+def _put_back(plan: Plan, named: str) -> None:
+    _plan(plan, "put the old id back", named)
+    plan.do(put_back_ids())
+
+
+def _delete(plan: Plan, named: str) -> None:
+    _plan(plan, "delete the files with the old id", named)
+    plan.do(repair_brokers())
 
 
 def _plan(plan: Plan, chosen: str, named: str) -> None:

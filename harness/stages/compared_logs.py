@@ -15,6 +15,14 @@ def note_comparison(directory: RunDirectory, failed: str = "") -> None:
     directory.logs.comparison.write(LogComparison(_digests(directory), failed))
 
 
+def comparison_to_note(directory: RunDirectory) -> LogComparison | None:
+    """Return what a folder of before has no note of, by the times of its files: a copy would have others."""
+    if directory.logs.comparison.exists or not (directory.logs.findings.exists and directory.declaration.is_whole):
+        return None
+    newer = _newer(directory)
+    return LogComparison({run: digest for run, digest in _digests(directory).items() if run not in newer})
+
+
 def why_not_compared(directory: RunDirectory) -> str:
     """Return in a sentence why no log diff is about the results that are there; empty when one is.
 

@@ -16,6 +16,8 @@ from harness.logs.folders import RepeatPlaces
 from harness.logs.folders import diff_folders as compare_folders
 from harness.logs.log_diff import diff_run
 from harness.model.findings import Contrast, Finding, Significance
+from harness.report.diff_cases import render_findings
+from harness.report.diff_summary import render_diff_summary
 from harness.report.diffpage import render_diff
 from harness.rundir.directory import RunDirectory
 from harness.rundir.parts import LogsFolder
@@ -89,5 +91,7 @@ def diff_folders(
     if apart:
         reporter.console.print(table)
     more = f", the first {_SHOWN} above" if len(apart) > _SHOWN else ""
+    write_text(logs.junit, render_findings(contrast))
+    write_text(logs.summary, render_diff_summary(contrast))
     page = write_text(logs.page, render_diff(contrast, logs.totals.read(), out))
     reporter.console.print(f"{describe(found)}{more}: {page}")

@@ -25,6 +25,7 @@ _GIB = 2**30
 # A cluster of four nodes, measured with a margin; Spark and the harness itself.
 _CLUSTER_GIB = {Profile.FAST: 1.5, Profile.PRODUCTION: 3.0}
 _REST_GIB = 1.0
+_TESTS_GIB = 1.5  # two JVMs whose young generation may fill
 _RUN_DIR_GIB, _NODES_GIB = 0.5, 0.25
 _CACHE_GIB = 0.7  # Kafka's jars, a storage template, class archives
 
@@ -70,6 +71,12 @@ def memory(request: Request) -> Need:
     needed = _REST_GIB + request.jobs * _CLUSTER_GIB[request.profile]
     fewer = f"run fewer clusters side by side (--jobs {request.jobs - 1})" if request.jobs > 1 else "use another host"
     return Need("memory", needed, available_memory() / _GIB, f"End other programs, or {fewer}.")
+
+
+def has_room_beside(request: Request) -> bool:
+    """Return whether there is memory for upstream's tests beside the clusters."""
+    need = memory(request)
+    return need.there >= need.gib + _TESTS_GIB
 
 
 def disks(request: Request, run_dir: Path, cache: Path) -> list[Need]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -15,8 +16,9 @@ from harness.base.text import visible
 from harness.building.given import version_note
 from harness.model.arms import Build, Role
 from harness.model.declaration import Declaration
-from harness.model.proof import ClaimChain, ClaimedTest, Proof, TestsProof
-from harness.proof.dropin import prove_dropin
+from harness.model.proof import AuditAnswer, ClaimChain, ClaimedTest, Difference, Proof, TestsProof
+from harness.model.simulation import Simulation
+from harness.proof.dropin import DropIn, prove_dropin
 from harness.proof.proof_summary import (
     describe_answers,
     describe_differences,
@@ -44,9 +46,8 @@ def prove(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Proof:
     reporter.stage(f"proving {candidate.name} against {base.name}, without a cluster")
     with timed(directory, "prove"):
         case = proof_case(directory, base, candidate, toolbox, reporter)
-        proof = _prove(case, reporter)
-        directory.proof(candidate.name).proof.write(proof)
-    return proof
+        found = compared(case)
+        return write_proof(case, found, tested(case, found.dropin.changed, reporter), reporter)
 
 
 def has_candidate(run_dir: Path) -> bool:
@@ -97,25 +98,42 @@ def base_and_candidate(declaration: Declaration) -> tuple[Build, Build]:
     return base.build, candidate
 
 
-def _prove(case: ProofCase, reporter: Reporter) -> Proof:
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What is known of the jar before any test: its differences, the accepted ones marked, and the source's answers."""
+
+    dropin: DropIn
+    differences: tuple[Difference, ...]
+    answers: tuple[AuditAnswer, ...]
+
+
+def compared(case: ProofCase) -> Compared:
+    """Compare the candidate's jar with base's, and put the claims' questions to its source. Raises HarnessError."""
     with ThreadPoolExecutor(1, thread_name_prefix="audit") as pool:
         answers = pool.submit(audited, case)
         found = prove_dropin(case.tools, case.base_jar, case.jar, subject_of(case))
-        differences = waived(case, found)
-        answers_of_source = answers.result()
-    tests = tested(case, found.changed, reporter)
-    simulation = simulated(case, reporter)
+        return Compared(found, waived(case, found), answers.result())
+
+
+def write_proof(case: ProofCase, found: Compared, tests: TestsProof, reporter: Reporter) -> Proof:
+    """Write and return the proof, after simulations where they were asked for."""
+    proof = _proof(case, found, tests, simulated(case, reporter))
+    case.directory.proof(case.candidate.name).proof.write(proof)
+    return proof
+
+
+def _proof(case: ProofCase, found: Compared, tests: TestsProof, simulation: Simulation | None) -> Proof:
     return Proof(
         build=case.candidate.name,
         base=case.base.jar_sha256,
         candidate=case.candidate.jar_sha256,
-        looked_at=found.looked_at,
-        changed_methods=found.changed_methods,
-        differences=differences,
+        looked_at=found.dropin.looked_at,
+        changed_methods=found.dropin.changed_methods,
+        differences=found.differences,
         tests=tests,
-        audit=answers_of_source,
+        audit=found.answers,
         notes=(
-            *found.notes,
+            *found.dropin.notes,
             *_not_binding(case),
             *needless(tests, case.claims.tests_changed),
             *filter(None, [version_note(case.jar, case.distribution.version)]),

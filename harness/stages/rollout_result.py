@@ -13,6 +13,7 @@ from harness.model.rollout import SCHEMA, Rehearsal, RolloutVerdict
 from harness.model.runs import RunKey
 from harness.report.log_excerpt import with_excerpts
 from harness.report.rollout_cases import render_rehearsals
+from harness.report.rollout_markdown import render_rollout_summary
 from harness.report.rolloutpage import render_rollout
 from harness.rollout.baseline import baseline_of, stall_budget
 from harness.rollout.rehearsals import CONTROL
@@ -87,13 +88,14 @@ def read_rehearsal(run: RunFolder, question: str, budget_seconds: float) -> Rehe
 
 
 def report_rollout(directory: RunDirectory, reporter: Reporter) -> Path:
-    """Write report.html, junit.xml and runbook.md of a rollout that was judged; return the report's path."""
+    """Write report.html, junit.xml, summary.md and runbook.md of a judged rollout; return the report's path."""
     reporter.stage("writing the report")
     found = _with_excerpts(directory, directory.rollout.read())
     contrast = next(iter(directory.logs.findings.read_if_exists() or ()), None)
     journals = {each.name: list(read_undamaged(directory.run(each.result.key).journal)) for each in found.rehearsals}
     write_text(directory.report, render_rollout(found, journals, contrast, directory.declaration.read().argv))
     write_text(directory.junit, render_rehearsals(found))
+    write_text(directory.summary, render_rollout_summary(found))
     write_text(directory.runbook, markdown(runbook(found)))
     return directory.report
 

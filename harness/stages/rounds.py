@@ -22,7 +22,8 @@ class Round:
     """Scenarios that are run together.
 
     `beside` runs base beside the candidate; otherwise runs of base that are there already are lent. `outcomes` and
-    `costs` say what may decide afterwards, `logs` that the logs are compared before.
+    `costs` say what may decide afterwards, `logs` that the logs are compared before. After the `last` no scenario has a
+    lent base any more, so that costs over all scenarios count too.
     """
 
     scenarios: tuple[str, ...]
@@ -30,12 +31,17 @@ class Round:
     outcomes: bool
     costs: bool
     logs: bool = False
+    last: bool = False
 
     def decides(self, reason: Reason) -> bool:
         """Whether a reason counts after this round; what was proved of the jar counts before any."""
         if reason.source is ReasonSource.PROOF:
             return False
-        return self.costs if reason.source in _COSTS else self.outcomes
+        return self._decides_costs(reason) if reason.source in _COSTS else self.outcomes
+
+    def _decides_costs(self, reason: Reason) -> bool:
+        """Whether a cost counts: one of this round's scenarios, since the others' base may still be a lent one."""
+        return self.costs and (reason.cell.scenario in self.scenarios if reason.cell else self.last)
 
 
 def plan_rounds(scenarios: Sequence[str], lent: Collection[str], jobs: int, expected: Expected) -> tuple[Round, ...]:
@@ -53,7 +59,8 @@ def plan_rounds(scenarios: Sequence[str], lent: Collection[str], jobs: int, expe
     pairs = max(1, jobs // 2)
     second = [Round(names, True, True, True) for names in _batches([s for s in scenarios if s not in alone], pairs)]
     third = [Round(names, True, False, True) for names in _batches(alone, pairs)]
-    return (*_with_logs(first, early), *_with_logs(second, early), *third)
+    rounds = (*_with_logs(first, early), *_with_logs(second, early), *third)
+    return (*rounds[:-1], *(replace(each, last=True) for each in rounds[-1:]))
 
 
 def costs_expected(by: Collection[str]) -> bool:

@@ -13,7 +13,8 @@ _CODE = Path(__file__).parents[1]
 _BUILDS = data_root() / "builds"
 # What decides how a run goes and what is written of it, and what decides what that means.
 _MAKING = (*(_CODE / name for name in ("scenario", "engine", "cluster")), data_root() / "scenarios", _BUILDS / "lines")
-_JUDGING = tuple(_CODE / name for name in ("judge", "logs", "proof", "audit"))
+_ROUNDS = tuple(_CODE / "stages" / name for name in ("rounds.py", "detecting.py"))  # what counts after which runs
+_JUDGING = (*(_CODE / name for name in ("judge", "logs", "proof", "audit")), *_ROUNDS)
 _NO_JUDGES = ("lines", "gradle", "image", "power")  # of builds/: the rest is known of stock, such as what it logs
 
 
@@ -35,12 +36,13 @@ def digest_of_texts(texts: Iterable[str]) -> str:
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
-def digest_of(folders: Iterable[Path]) -> str:
-    """Return a digest of all files below folders, by their names and content; what Python compiles is left out."""
+def digest_of(places: Iterable[Path]) -> str:
+    """Return a digest of files, and of all below folders, by names and content; what Python compiles is left out."""
     made = hashlib.sha256()
-    for folder in folders:
-        files = sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    for place in places:
+        below = place.rglob("*") if place.is_dir() else [place]
+        files = sorted(path for path in below if path.is_file() and "__pycache__" not in path.parts)
         for path in files:
             content = hashlib.sha256(path.read_bytes()).hexdigest()
-            made.update(f"{folder.name}/{path.relative_to(folder).as_posix()}\0{content}\n".encode())
+            made.update(f"{place.name}/{path.relative_to(place).as_posix()}\0{content}\n".encode())
     return made.hexdigest()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
 from harness.base.errors import HarnessError
@@ -11,6 +12,7 @@ from harness.base.progress import Reporter
 from harness.cluster.install import Install
 from harness.cluster.prepare import NodeParts
 from harness.engine.planned_run import PlannedRun
+from harness.engine.quiet import Quiet
 from harness.engine.run_board import RunBoard
 from harness.engine.schedule import run_cells
 from harness.engine.sealing import mismatch
@@ -31,8 +33,17 @@ from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
 
 
-def run(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> list[RunResult]:
-    """Run what run.json declares and what has no result; return the new results."""
+def run(
+    run_dir: Path,
+    toolbox: Toolbox,
+    reporter: Reporter,
+    quiet: Quiet = nullcontext,
+    on_left: Callable[[], object] = lambda: None,
+) -> list[RunResult]:
+    """Run what run.json declares and what has no result; return the new results.
+
+    `quiet` holds what the harness does beside it; `on_left` is called for each place that the last runs leave.
+    """
     directory = RunDirectory(run_dir)
     declared, request = directory.declaration.read(), directory.request.read()
     check_builds_and_java(run_dir, declared, toolbox)
@@ -42,7 +53,7 @@ def run(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> list[RunResult]:
     _fetch_tools(cells, toolbox)
     noise_of(directory)  # before the first run: it is judged by nothing that was learned from it
     with timed(directory, "run"):
-        return carry_out(cells, run_dir, request.jobs, reporter, "runs on live clusters")
+        return carry_out(cells, run_dir, request.jobs, reporter, "runs on live clusters", quiet, on_left)
 
 
 def _fetch_tools(cells: Sequence[PlannedRun], toolbox: Toolbox) -> None:
@@ -51,18 +62,32 @@ def _fetch_tools(cells: Sequence[PlannedRun], toolbox: Toolbox) -> None:
         toolbox.tools(Purpose.OLD_TOPICS)
 
 
-def carry_out(cells: Sequence[PlannedRun], root: Path, jobs: int, reporter: Reporter, what: str) -> list[RunResult]:
+def carry_out(
+    cells: Sequence[PlannedRun],
+    root: Path,
+    jobs: int,
+    reporter: Reporter,
+    what: str,
+    quiet: Quiet = nullcontext,
+    on_left: Callable[[], object] = lambda: None,
+) -> list[RunResult]:
     """Run the cells that have no valid result below `root`; return the new results. With `what`, say so."""
+    todo = left_to_do(cells, root, reporter)
+    jobs = min(jobs, len(todo)) or 1
+    if what:
+        reporter.stage(f"{len(todo)} {what}, {jobs} at a time" if todo else f"no {what} are left to do")
+    if todo:
+        RunDirectory(root).host.write(calibrate())
+    with RunBoard(reporter.progress, [cell.key for cell in todo], jobs) as board:
+        return run_cells(todo, root, jobs, board, quiet, on_left)
+
+
+def left_to_do(cells: Sequence[PlannedRun], root: Path, reporter: Reporter) -> list[PlannedRun]:
+    """Return the cells without a valid result below `root`; what interrupted runs of them left is removed."""
     todo = [cell for cell in cells if not _has_result(root, cell, reporter)]
     for cell in todo:  # what an interrupted run left says nothing
         shutil.rmtree(RunDirectory(root).run(cell.key).path, ignore_errors=True)
-    jobs = min(jobs, len(todo)) or 1
-    if what:
-        reporter.stage(f"{len(todo)} {what}, {jobs} at a time")
-    if todo:
-        RunDirectory(root).host.write(calibrate())
-    with RunBoard(reporter.console, [cell.key for cell in todo], jobs) as board:
-        return run_cells(todo, root, jobs, board)
+    return todo
 
 
 def declared_runs(

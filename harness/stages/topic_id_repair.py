@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from harness.base.errors import HarnessError
+from harness.base.errors import HarnessError, reason_of
 from harness.base.recordfile import RecordFile
 from harness.base.text import counted, visible
 from harness.model import topic_repair
@@ -32,11 +32,12 @@ from harness.topicids.disks import Identity, once, read_data_directory, read_ide
 from harness.topicids.export import read_export
 from harness.topicids.live_state import read_live_state
 from harness.topicids.planning import harmed, plan_repair
-from harness.topicids.put_back import check_others, nodes_to_change, put_back, take_back
+from harness.topicids.put_back import check_cluster, check_others, nodes_to_change, put_back, take_back
 from harness.topicids.records import DataDirectory
 from harness.topicids.steps import outcome, steps
 from harness.topicids.turns import objections
-from harness.topicids.zookeeper import ZooKeeper, ZooKeeperSecurity, connected, read_security, read_topics
+from harness.topicids.zookeeper import ZooKeeper, connected, read_topics
+from harness.topicids.zookeeper_security import ZooKeeperSecurity, read_security
 
 _DRY = "Nothing was changed. Do it with --apply."
 _SHOWN = 20
@@ -51,6 +52,14 @@ def plan_file(path: Path) -> RecordFile[RepairPlan]:
         lambda: HarnessError(f"There is no plan {path}.", "Make one: harness topic-ids plan --out plan.json"),
         "Make it again: harness topic-ids plan",
     )
+
+
+def write_plan(made: RepairPlan, path: Path) -> None:
+    """Write a plan. Raises HarnessError where that cannot be done."""
+    try:
+        plan_file(path).write(made)
+    except OSError as error:
+        raise HarnessError(f"{path} cannot be written: {reason_of(error)}.", "Name another file by --out.") from error
 
 
 def plan(sources: Sources) -> RepairPlan:
@@ -95,6 +104,7 @@ def repair_zookeeper(made: RepairPlan, folder: BackupFolder, security: Path | No
     part = made.part(Choice.PUT_BACK)
     begun = folder.begun(part)
     with connected(made.zookeeper, _security(security), current=True) as zookeeper:
+        check_cluster(zookeeper, made.cluster_id)
         nodes = begun.nodes if begun else nodes_to_change(zookeeper, made)
         yield from (f"put back: {each.path} {each.before} → {each.after}" for each in nodes[:_SHOWN])
         if not apply:
@@ -102,7 +112,7 @@ def repair_zookeeper(made: RepairPlan, folder: BackupFolder, security: Path | No
             yield f"then change the controller. {_DRY}"
             return
         if begun is None:
-            check_others(zookeeper, [each.path for each in nodes])
+            check_others(zookeeper, nodes)
         epoch = put_back(zookeeper, folder, begun or folder.keep(part, nodes))
         yield (
             f"{counted(len(nodes), 'topic')} put back; a new controller (epoch {epoch}) was elected and kept these ids."
@@ -111,7 +121,7 @@ def repair_zookeeper(made: RepairPlan, folder: BackupFolder, security: Path | No
 
 def _why_not(zookeeper: ZooKeeper, nodes: Sequence[SavedNode]) -> Iterator[str]:
     try:
-        check_others(zookeeper, [each.path for each in nodes])
+        check_others(zookeeper, nodes)
     except HarnessError as error:
         yield error.message
 
@@ -201,6 +211,7 @@ def restore(folder: BackupFolder, security: Path | None, *, apply: bool) -> Iter
         yield f"{counted(count, 'file')} restored."
     if backup.nodes:
         with connected(backup.part.zookeeper, _security(security), current=True) as zookeeper:
+            check_cluster(zookeeper, backup.part.cluster_id)
             epoch = take_back(zookeeper, folder, backup)
         then = f"the controller of epoch {epoch} knows it" if epoch else "the controller was left, lest it make new ids"
         yield f"{counted(len(backup.nodes), 'topic')} in ZooKeeper as before; {then}."

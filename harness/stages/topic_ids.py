@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,8 +22,9 @@ from harness.topicids.disks import once, read_collected, read_data_directory
 from harness.topicids.export import is_export, read_export
 from harness.topicids.kraft import topics_of_log
 from harness.topicids.records import ClusterTopics, DataDirectory
-from harness.topicids.sentences import places, sentence, state_words
-from harness.topicids.zookeeper import ZooKeeperSecurity, connected, read_security, read_topics
+from harness.topicids.sentences import counted_directories, places, sentence, state_words
+from harness.topicids.zookeeper import connected, read_topics
+from harness.topicids.zookeeper_security import ZooKeeperSecurity, read_security
 
 _LISTED = 40
 _WORDS = 300
@@ -73,6 +74,11 @@ def sources_of_cluster(files: Iterable[Path]) -> Sources:
 def check_cluster(files: Iterable[Path], console: Console) -> TopicIdCheck:
     """Check the brokers that files are of, and print the answer. Raises HarnessError where nothing can be compared."""
     sources = sources_of_cluster(files)
+    if not sources.configs:
+        raise HarnessError(
+            "Exports alone do not say where the cluster's own ids are.",
+            "Name a broker's server.properties by --cluster too.",
+        )
     found = check(sources, disks_of(sources))
     print_check(console, found)
     return found
@@ -121,26 +127,28 @@ def print_check(console: Console, found: TopicIdCheck) -> None:
         console.print(_table(found))
     if len(found.findings) > _LISTED:
         console.print(Text(f"… and {len(found.findings) - _LISTED} more findings", style="dim"))
-    for gap in found.gaps[:_LISTED]:
-        console.print(Text(f"not looked at: {visible(gap)}"))
-    if len(found.gaps) > _LISTED:
-        console.print(Text(f"… and {len(found.gaps) - _LISTED} more", style="dim"))
+    print_gaps(console, found.gaps)
     console.print(Text(visible(sentence(found)), style="" if found.answer is Answer.HEALTHY else "bold"))
 
 
+def print_gaps(console: Console, gaps: Sequence[str]) -> None:
+    """Print what could not be looked at."""
+    for gap in gaps[:_LISTED]:
+        console.print(Text(f"not looked at: {visible(gap)}"))
+    if len(gaps) > _LISTED:
+        console.print(Text(f"… and {len(gaps) - _LISTED} more", style="dim"))
+
+
 def _table(found: TopicIdCheck) -> Table:
-    ids = (Column(title, min_width=_ID_CHARACTERS) for title in ("cluster's id", "id on disk"))
-    table = Table("state", "topic", *ids, "directories", "where", box=None, header_style="bold")
+    """Return findings as a table in which names and ids stay whole, however narrow the terminal."""
+    folded = (Column(title, overflow="fold") for title in ("state", "topic,\nits directories"))
+    whole = Column("cluster's id,\nid on disk", width=_ID_CHARACTERS, no_wrap=True)
+    table = Table(*folded, whole, box=None, header_style="bold")
     for each in found.findings[:_LISTED]:
-        where = f"{places(each)} ({each.reason})" if each.reason else places(each)
-        table.add_row(
-            state_words(each.state, found),
-            Text(visible(each.topic)),
-            each.expected or "none",
-            each.found or "none",
-            f"{each.directories:,}",
-            Text(cut(visible(where), _WORDS)),
-        )
+        where = cut(f"{counted_directories(each.directories)} of {places(each)}", _WORDS)
+        lines = map(visible, filter(None, (each.topic, where, each.reason)))
+        ids = f"{each.expected or 'none'}\n{each.found or 'none'}"
+        table.add_row(state_words(each.state, found), Text("\n".join(lines)), ids)
     return table
 
 

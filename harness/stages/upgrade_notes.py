@@ -17,6 +17,8 @@ from harness.kafka.distribution import Distribution, distribution_of
 from harness.kafka.release_lines import line_of
 from harness.model.kafka_inventory import KafkaInventory
 from harness.model.operator_changes import BOOTS, Change, OperatorChanges
+from harness.report.upgrade_cases import render_changes
+from harness.report.upgrade_markdown import render_upgrade_summary
 from harness.report.upgrade_page import first_of, render_upgrade, summary
 from harness.rundir.directory import RunDirectory
 from harness.rundir.parts import UpgradeFolder
@@ -79,6 +81,8 @@ def upgrade_notes(
     found = with_uses(changes, mine) if mine else changes
     folder.changes.write(found)
     write_text(folder.page, render_upgrade(found))
+    write_text(folder.junit, render_changes(found))
+    write_text(folder.summary, render_upgrade_summary(found))
     return found
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 
 from rich.console import Console
@@ -11,13 +14,14 @@ from rich.text import Text
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter, duration
 from harness.base.text import counted, visible
+from harness.engine.left_places import left_places
 from harness.judge import expectations
 from harness.judge.expectations import Met, MetCell, all_met, met_cells
-from harness.judge.reasons import rests_on
+from harness.judge.reasons import beyond_the_sentence, rests_on
 from harness.model.arms import Build
 from harness.model.declaration import Declaration
 from harness.model.runs import Verdict
-from harness.model.verdict import JudgedCell, VerdictRecord
+from harness.model.verdict import JudgedCell, JudgedScenario, VerdictRecord
 from harness.rundir.directory import RunDirectory
 from harness.stages import diff as diff_stage
 from harness.stages import judge as judge_stage
@@ -25,9 +29,12 @@ from harness.stages import run as run_stage
 from harness.stages.arm_kafka import kafka_of
 from harness.stages.build import build
 from harness.stages.compared_logs import why_not_compared
-from harness.stages.coverage import coverage
+from harness.stages.coverage import coverage, errands
 from harness.stages.known_noise import grow_noise
+from harness.stages.preflight import has_room_beside
 from harness.stages.prove import has_candidate, prove
+from harness.stages.prove_beside import Beside, proving_beside
+from harness.stages.timing import timed
 from harness.stages.upgrade_notes import note_upgrade
 from harness.toolbox.toolbox import Toolbox
 
@@ -46,12 +53,17 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     if not directory.declaration.exists:
         build(run_dir, toolbox, reporter)
     known = directory.proof(directory.declaration.read().candidate)
-    if has_candidate(run_dir) and not is_proved(directory):
-        prove(run_dir, toolbox, reporter)
-    run_stage.run(run_dir, toolbox, reporter)
-    if directory.request.read().coverage and not known.coverage.is_whole:
+    covers = directory.request.read().coverage and not known.coverage.is_whole
+    with _proving(directory, toolbox, reporter) as beside:
+        ahead = partial(errands, run_dir, toolbox, reporter, beside.changed_methods) if covers else tuple
+        with left_places(directory.request.read().jobs, ahead) as left:
+            run_stage.run(run_dir, toolbox, reporter, beside.quiet, left.leave)
+            left.leave_all()
+            compare_logs(run_dir, toolbox, reporter)
+            with timed(directory, "coverage") if covers else nullcontext():
+                left.finish()
+    if covers:
         coverage(run_dir, toolbox, reporter)
-    compare_logs(run_dir, toolbox, reporter)
     compare_kafkas(directory, toolbox, reporter)
     verdict = judge_stage.judge(run_dir, reporter)
     grow_noise(directory, toolbox, reporter)
@@ -59,9 +71,20 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     declaration, record = directory.declaration.read(), directory.verdict.read()
     if declaration.candidate:
         print_verdict(reporter.console, record, declaration.timings, page)
+        if reporter.verbose:
+            print_more(reporter.console, record)
     else:
         print_expectations(reporter.console, met_cells(declaration, record), page)
     return verdict
+
+
+def _proving(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> AbstractContextManager[Beside]:
+    if not has_candidate(directory.path) or is_proved(directory):
+        return nullcontext(Beside())
+    if has_room_beside(directory.request.read()):
+        return proving_beside(directory.path, toolbox, reporter)
+    prove(directory.path, toolbox, reporter)
+    return nullcontext(Beside())
 
 
 def is_proved(directory: RunDirectory) -> bool:
@@ -121,20 +144,52 @@ def print_expectations(console: Console, cells: Sequence[MetCell], page: Path) -
 
 def print_verdict(console: Console, record: VerdictRecord, timings: Mapping[str, float], page: Path) -> None:
     """Print the matrix, where the time went, the verdict with its reasons, and where the report is."""
-    for scenario in record.scenarios:
-        cells = "  ".join(f"{cell.arm} {cell}{_expected(cell)}" for cell in scenario.cells)
-        mark = "" if scenario.discriminates else "  (no evidence)"
-        console.print(Text(f"  {scenario.name:<15} {cells}{mark}"))
+    for line in matrix_lines(record, console.width if console.is_terminal else None):
+        console.print(Text(line))
     spent = ", ".join(f"{stage} {duration(seconds)}" for stage, seconds in timings.items())
     console.print(Text(f"  time: {spent}; {duration(sum(timings.values()))} in all", style="dim"))
     answer = record.verdict
     console.print(
         Text.assemble("\n", (f" {answer} ", f"bold reverse {_COLOURS[answer]}"), " ", visible(record.sentence))
     )
-    for reason in rests_on(answer, record.reasons)[:_REASONS]:
+    for reason in _reasons(record)[:_REASONS]:
         console.print(Text(f"  · {visible(reason)}"))
     console.print(Text(f"  strongest reason against it: {visible(record.against)}", style="italic"))
     console.print(Text(f"\nreport: {page}"))
+
+
+def matrix_lines(record: VerdictRecord, width: int | None) -> list[str]:
+    """Return a line for each scenario, arms below each other; where one is wider than `width`, a line for each cell."""
+    rows = [
+        (scenario.name, *(f"{cell.arm} {cell}{_expected(cell)}" for cell in scenario.cells), _evidence(scenario))
+        for scenario in record.scenarios
+    ]
+    columns = [max(map(len, column)) for column in zip_longest(*rows, fillvalue="")]
+    lines = ["  " + "  ".join(map(str.ljust, row, columns)).rstrip() for row in rows]
+    if width is None or max(map(len, lines), default=0) <= width:
+        return lines
+    return [
+        line for name, *cells, mark in rows for line in (f"  {name}  {mark}".rstrip(), *(f"    {c}" for c in cells))
+    ]
+
+
+def _evidence(scenario: JudgedScenario) -> str:
+    return "" if scenario.discriminates else "(no evidence)"
+
+
+def print_more(console: Console, record: VerdictRecord) -> None:
+    """Print the reasons that the verdict left out, what was not tested, and where the evidence of failed runs is."""
+    for reason in _reasons(record)[_REASONS:]:
+        console.print(Text(f"  · {visible(reason)}"))
+    for gap in record.not_tested:
+        console.print(Text(f"  not tested: {visible(gap)}"))
+    for run in (each for each in record.runs if not each.check.is_fine):
+        for place in run.evidence:
+            console.print(Text(f"  {run.key.folder}: {visible(run.label)}, see {visible(place.place)}"))
+
+
+def _reasons(record: VerdictRecord) -> list[str]:
+    return beyond_the_sentence(record.sentence, rests_on(record.verdict, record.reasons))
 
 
 def _expected(cell: JudgedCell) -> str:

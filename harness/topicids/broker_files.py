@@ -13,9 +13,10 @@ from harness.model.topic_repair import Backup, Choice, RepairPlan, SavedFile
 from harness.topicids.backups import BackupFolder, digest
 from harness.topicids.disks import Identity
 from harness.topicids.durable import flush_folders, restore_durably
-from harness.topicids.names import Kind, parse_folder_name
+from harness.topicids.names import Kind, is_topic_name, parse_folder_name
 from harness.topicids.records import DataDirectory
 from harness.topicids.topic_id import FILE_NAME
+from harness.topicids.zookeeper import TOPICS
 
 _LOCK = ".lock"  # kafka.log.LogManager.LockFileName
 _LOOK = "Somebody has changed the backup: restore by hand what you know."
@@ -144,14 +145,17 @@ def delete_files(folder: BackupFolder, backup: Backup) -> int:
 
 
 def check_places(backup: Backup) -> None:
-    """Raise HarnessError where a backup names anything but files of partitions in its data directories."""
+    """Raise HarnessError where a backup names anything but topics' nodes, and partitions' files in its directories."""
+    for node in backup.nodes:
+        if node.path.rpartition("/")[0] != TOPICS or not is_topic_name(node.path.rpartition("/")[2]):
+            raise HarnessError(f"{node.path} is no topic's node in ZooKeeper. Nothing was changed.", _LOOK)
     for each in backup.files:
         path, copy = Path(each.path), Path(each.copy)
         kind = parse_folder_name(path.parent.name).kind
         is_ours = path.name == FILE_NAME and kind in (Kind.PARTITION, Kind.FUTURE)
-        if not is_ours or str(path.parent.parent) not in backup.data or ".." in (*path.parts, *copy.parts):
+        if not is_ours or str(path.parent.parent) not in backup.data:
             raise HarnessError(f"{path} is no place of a partition's file. Nothing was changed.", _LOOK)
-        if copy.is_absolute():
+        if copy.is_absolute() or ".." in copy.parts:
             raise HarnessError(f"{copy} is not in the backup. Nothing was changed.", _LOOK)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -34,12 +34,12 @@ def compare(cluster: ClusterTopics, data: Sequence[DataDirectory]) -> TopicIdChe
     Raises HarnessError where disks are those of another cluster, or two brokers' of one id.
     """
     _check_same_cluster(cluster, data)
-    with_ids = _topics_with_ids(cluster, data)
+    owners = _owners(cluster, data)
     counts: Counter[IdState] = Counter()
     grouped: defaultdict[_Kind, defaultdict[tuple[int, str], list[int]]] = defaultdict(lambda: defaultdict(list))
     for disk in data:
         for each in disk.partitions:
-            kind = _kind(each, disk.broker, cluster, with_ids)
+            kind = _kind(each, disk.broker, cluster, owners)
             counts[kind.state] += 1
             if kind.state not in _QUIET:
                 grouped[kind][disk.broker, disk.path].append(each.partition)
@@ -56,7 +56,7 @@ def compare(cluster: ClusterTopics, data: Sequence[DataDirectory]) -> TopicIdChe
         len(cluster.topics),
         {state: counts[state] for state in IdState if counts[state]},
         tuple(findings),
-        (*_problems(data), *_unseen(cluster, data), *_unread_topics(cluster)),
+        (*(problem for disk in data for problem in problems(disk)), *_unseen(cluster, data), *_unread_topics(cluster)),
         dict(passed_over),
     )
 
@@ -74,17 +74,37 @@ def _check_same_cluster(cluster: ClusterTopics, data: Sequence[DataDirectory]) -
         seen.add((disk.broker, disk.path))
 
 
-def _topics_with_ids(cluster: ClusterTopics, data: Sequence[DataDirectory]) -> set[str]:
-    """Return the topics of which a directory that is theirs has an id."""
-    return {
-        each.topic
-        for disk in data
-        for each in disk.partitions
-        if each.topic_id and (topic := cluster.topics.get(each.topic)) and _stray(each, disk.broker, topic) is None
-    }
+class _Owners(NamedTuple):
+    """Which topics have an id, by the id: in the cluster, and in a directory that is theirs."""
+
+    in_cluster: Mapping[str, set[str]]
+    on_disks: Mapping[str, set[str]]
+    with_ids: set[str]
+
+    def others(self, topic: str, own: str, found: str) -> set[str]:
+        """Return the other topics that have the id of a topic's directory (else `own`, the topic's in the cluster).
+
+        Of a directory that agrees with the cluster the disks of others say nothing: it is they that are odd.
+        """
+        named = found or own
+        sharing = self.in_cluster.get(named, set())
+        return (sharing if named == own else sharing | self.on_disks.get(named, set())) - {topic}
 
 
-def _kind(each: PartitionDirectory, broker: int, cluster: ClusterTopics, with_ids: set[str]) -> _Kind:
+def _owners(cluster: ClusterTopics, data: Sequence[DataDirectory]) -> _Owners:
+    in_cluster, on_disks = defaultdict(set), defaultdict(set)
+    for topic in cluster.topics.values():
+        if topic.topic_id:
+            in_cluster[topic.topic_id].add(topic.name)
+    for disk in data:
+        for each in disk.partitions:
+            known = cluster.topics.get(each.topic) if each.topic_id else None
+            if known and _stray(each, disk.broker, known) is None:
+                on_disks[each.topic_id].add(each.topic)
+    return _Owners(in_cluster, on_disks, set().union(*on_disks.values()))
+
+
+def _kind(each: PartitionDirectory, broker: int, cluster: ClusterTopics, owners: _Owners) -> _Kind:
     """Return the state of one directory, every case spelled out."""
     topic = cluster.topics.get(each.topic)
     if each.refused:  # before all else: Kafka loads it, whether anybody serves it or not
@@ -100,8 +120,11 @@ def _kind(each: PartitionDirectory, broker: int, cluster: ClusterTopics, with_id
         return _Kind(IdState.ORPHAN, each.topic, topic.topic_id, each.topic_id, stray)
     if each.problem:
         return _Kind(IdState.UNREADABLE, each.topic, topic.topic_id, "", each.problem)
+    if others := owners.others(each.topic, topic.topic_id, each.topic_id):
+        reason = f"{', '.join(sorted(others)[:_NAMED])} {'has' if len(others) == 1 else 'have'} that id too"
+        return _Kind(IdState.SHARED, each.topic, topic.topic_id, each.topic_id, reason)
     if not topic.topic_id:
-        state = IdState.MISSING_IN_CLUSTER if each.topic in with_ids else IdState.WITHOUT_ID
+        state = IdState.MISSING_IN_CLUSTER if each.topic in owners.with_ids else IdState.WITHOUT_ID
         return _Kind(state, each.topic, "", each.topic_id)
     if not each.topic_id:
         return _Kind(IdState.MISSING_FILE, each.topic, topic.topic_id, "")
@@ -144,11 +167,11 @@ def _finding(item: tuple[_Kind, Mapping[tuple[int, str], list[int]]]) -> Finding
     return Finding(kind.state, kind.topic, kind.expected, kind.found, kind.reason, found, kind.refused)
 
 
-def _problems(data: Iterable[DataDirectory]) -> Iterator[str]:
-    for disk in data:
-        yield from disk.problems
-        if disk.broker == UNKNOWN_BROKER:
-            yield f"{disk.path} names no broker: it has no meta.properties with a broker.id or node.id."
+def problems(disk: DataDirectory) -> Iterator[str]:
+    """Yield what could not be looked at in a data directory, and that nobody knows whose it is."""
+    yield from disk.problems
+    if disk.broker == UNKNOWN_BROKER:
+        yield f"{disk.path} names no broker: it has no meta.properties with a broker.id or node.id."
 
 
 def _unread_topics(cluster: ClusterTopics) -> Iterator[str]:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from harness.base.errors import HarnessError
 from harness.base.text import cut
 from harness.topicids.broker_config import UNCLEAN
 from harness.topicids.records import Topic
-from harness.topicids.zookeeper import TOPICS, ZooKeeper
-from harness.topicids.zookeeper_nodes import PartitionState, parse_config, parse_controller, parse_state
+from harness.topicids.zookeeper import TOPICS, Node, ZooKeeper
+from harness.topicids.zookeeper_nodes import Controller, PartitionState, parse_config, parse_controller, parse_state
 
 CONTROLLER, CONTROLLER_EPOCH, BROKERS = "/controller", "/controller_epoch", "/brokers/ids"
 NOBODY = -1
+T = TypeVar("T")
 _REASSIGNING, _DELETED, _SETTINGS = "/admin/reassign_partitions", "/admin/delete_topics", "/config/brokers"
 _DEFAULT = "<default>"
 _BROKER = re.compile(r"[0-9]{1,10}")
@@ -44,8 +46,7 @@ class LiveState:
 def read_live_state(zookeeper: ZooKeeper, topics: Iterable[Topic]) -> LiveState:
     """Return the state of a cluster and of these topics. Raises HarnessError where it cannot be read."""
     wanted = list(topics)
-    controller = zookeeper.get(CONTROLLER)
-    leads = parse_controller(controller.data) if controller else None
+    leads = read_controller(zookeeper)
     own = dict(_unclean(zookeeper, zookeeper.children(_SETTINGS), _SETTINGS))
     return LiveState(
         leads.broker if leads else NOBODY,
@@ -60,16 +61,22 @@ def read_live_state(zookeeper: ZooKeeper, topics: Iterable[Topic]) -> LiveState:
     )
 
 
+def read_controller(zookeeper: ZooKeeper) -> Controller | None:
+    """Return who is the controller; None where nobody is. Raises HarnessError where that cannot be read."""
+    node = zookeeper.get(CONTROLLER)
+    return _parsed(node, parse_controller) if node else None
+
+
 def _states(zookeeper: ZooKeeper, topic: Topic) -> dict[int, PartitionState]:
     paths = {f"{TOPICS}/{topic.name}/partitions/{number}/state": number for number in topic.replicas}
-    return {paths[node.path]: _parsed(node.path, node.data) for node in zookeeper.get_all(paths)}
+    return {paths[node.path]: _parsed(node, parse_state) for node in zookeeper.get_all(paths)}
 
 
-def _parsed(path: str, data: bytes) -> PartitionState:
+def _parsed(node: Node, parse: Callable[[bytes], T]) -> T:
     try:
-        return parse_state(data)
+        return parse(node.data)
     except HarnessError as error:
-        raise HarnessError(f"{path} cannot be read in ZooKeeper: {error.message}.") from error
+        raise HarnessError(f"{node.path} cannot be read in ZooKeeper: {error.message}.") from error
 
 
 def _numbers(names: Iterable[str], path: str) -> Iterator[int]:
@@ -83,9 +90,6 @@ def _numbers(names: Iterable[str], path: str) -> Iterator[int]:
 def _unclean(zookeeper: ZooKeeper, names: Iterable[str], path: str) -> Iterator[tuple[str, bool]]:
     """Yield topics or brokers whose settings speak of unclean elections, and whether they allow them."""
     for node in zookeeper.get_all(f"{path}/{name}" for name in names):
-        try:
-            said = parse_config(node.data).get(UNCLEAN)
-        except HarnessError as error:
-            raise HarnessError(f"{node.path} cannot be read in ZooKeeper: {error.message}.") from error
+        said = _parsed(node, parse_config).get(UNCLEAN)
         if said is not None:
             yield node.path.removeprefix(f"{path}/"), said.strip() != "false"

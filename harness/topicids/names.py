@@ -8,6 +8,7 @@ from enum import StrEnum
 
 METADATA_TOPIC = "__cluster_metadata"  # KRaft's own log, whose id is fixed
 _TOPIC = r"[a-zA-Z0-9._-]{1,249}"  # org.apache.kafka.common.internals.Topic
+_NO_NAMES = (".", "..")
 _PARTITION = re.compile(rf"({_TOPIC})-(0|[1-9]\d{{0,9}})")
 # Kafka cuts the topic's name where that of the folder would be too long.
 _MARKED = re.compile(r"(\S+)-([0-9]+)\.([^\s.]+)-(delete|future|stray)")
@@ -38,10 +39,15 @@ class FolderName:
     partition: int = -1
 
 
+def is_topic_name(name: str) -> bool:
+    """Whether a topic may be called that."""
+    return re.fullmatch(_TOPIC, name) is not None and name not in _NO_NAMES
+
+
 def parse_folder_name(name: str) -> FolderName:
     """Return what a folder is. The partition stands behind the last dash: `a-b-1` is partition 1 of `a-b`."""
     found = _PARTITION.fullmatch(name)
-    if found and int(found[2]) <= _MOST_PARTITION and found[1] not in (".", ".."):
+    if found and int(found[2]) <= _MOST_PARTITION and found[1] not in _NO_NAMES:
         kind = Kind.METADATA if found[1] == METADATA_TOPIC else Kind.PARTITION
         return FolderName(kind, found[1], int(found[2]))
     marked = _MARKED.fullmatch(name)

@@ -57,6 +57,11 @@ def _unclear(check: TopicIdCheck) -> Iterator[str]:
     for each in check.findings:
         if each.state is IdState.UNREADABLE:
             yield f"Topic {each.topic} has directories that cannot be read: {each.reason}."
+        elif each.state is IdState.SHARED:
+            yield (
+                f"Topic {each.topic} and another have one id, {each.found or each.expected}: {each.reason}. No "
+                "controller loads two topics of one id, and whose records these are nobody can say."
+            )
         elif each.state is IdState.RECREATED:
             yield (
                 f"Topic {each.topic} was probably deleted and created again: {each.reason}. That is as sure as the "

@@ -13,9 +13,9 @@ from harness.base.errors import HarnessError
 from harness.base.json import parse_json
 from harness.model.topic_repair import Backup, Choice, RepairPlan, SavedNode, TopicRepair
 from harness.topicids.backups import BackupFolder
-from harness.topicids.live_state import CONTROLLER, CONTROLLER_EPOCH
-from harness.topicids.zookeeper import TOPICS, Node, ZooKeeper, read_topics
-from harness.topicids.zookeeper_nodes import parse_controller, parse_topic
+from harness.topicids.live_state import CONTROLLER, CONTROLLER_EPOCH, read_controller
+from harness.topicids.zookeeper import TOPICS, Node, ZooKeeper, read_cluster_id, read_topics
+from harness.topicids.zookeeper_nodes import parse_topic
 
 _CONTROLLER_SECONDS = 60.0
 _POLL_SECONDS = 0.2
@@ -40,6 +40,17 @@ def with_id(data: bytes, topic_id: str) -> bytes:
     rest = {key: value for key, value in document.items() if key not in ("version", "topic_id")}
     head = {"version": _VERSION, "topic_id": topic_id} if topic_id else {"version": document.get("version", 1)}
     return json.dumps({**head, **rest}, separators=(",", ":")).encode()
+
+
+def check_cluster(zookeeper: ZooKeeper, cluster_id: str) -> None:
+    """Raise HarnessError where an ensemble is that of another cluster than a plan or a backup is of."""
+    found = read_cluster_id(zookeeper)
+    if found != cluster_id:
+        raise HarnessError(
+            f"{zookeeper.name} is that of cluster {found or 'unknown'}, and this is about cluster "
+            f"{cluster_id or 'unknown'}. Nothing was changed.",
+            "Did the address get another ensemble since? Work where the plan was made, or make it again.",
+        )
 
 
 def nodes_to_change(zookeeper: ZooKeeper, plan: RepairPlan) -> tuple[SavedNode, ...]:
@@ -68,7 +79,7 @@ def put_back(zookeeper: ZooKeeper, folder: BackupFolder, backup: Backup) -> int:
     changes = [_Change(each.path, each.before, each.after) for each in backup.nodes]
     _write_all(zookeeper, folder, changes)
     with _half_done():
-        check_others(zookeeper, [each.path for each in changes])
+        check_others(zookeeper, backup.nodes)
         epoch = change_controller(zookeeper, folder)
     _check(zookeeper, backup.nodes)
     return epoch
@@ -88,22 +99,32 @@ def take_back(zookeeper: ZooKeeper, folder: BackupFolder, backup: Backup) -> int
         return change_controller(zookeeper, folder)
 
 
-def check_others(zookeeper: ZooKeeper, known: Sequence[str]) -> None:
-    """Raise HarnessError where a topic without an id is none of these nodes: another controller would make one.
+def check_others(zookeeper: ZooKeeper, nodes: Sequence[SavedNode]) -> None:
+    """Raise HarnessError where a topic that is none of these nodes has no id: another controller would make one.
 
-    Raises HarnessError where a topic cannot be read, and where a KRaft controller leads, too.
+    Raises HarnessError where one has an id that is put back, where one cannot be read, and where a KRaft controller
+    leads, too.
     """
+    put = {each.path: parse_topic("", each.after.encode(), 0.0).topic_id for each in nodes}
     for topic in read_topics(zookeeper).topics.values():
         if topic.problem:
             raise HarnessError(f"Topic {topic.name} cannot be read in ZooKeeper: {topic.problem}.", _AGAIN)
-        if not topic.topic_id and f"{TOPICS}/{topic.name}" not in known:
+        if f"{TOPICS}/{topic.name}" in put:
+            continue
+        if topic.topic_id in put.values():
+            raise HarnessError(
+                f"Topic {topic.name} has the id {topic.topic_id} in ZooKeeper, which is to be put back for another: no "
+                "controller loads two topics of one id.",
+                _AGAIN,
+            )
+        if not topic.topic_id:
             raise HarnessError(
                 f"Topic {topic.name} has no id in ZooKeeper, and is not in the plan: another controller would make a "
                 "new one for it.",
                 f"{_AGAIN}, with another --backup.",
             )
-    node = zookeeper.get(CONTROLLER)
-    if node is not None and parse_controller(node.data).kraft_epoch >= 0:
+    leads = read_controller(zookeeper)
+    if leads is not None and leads.kraft_epoch >= 0:
         raise HarnessError("A KRaft controller leads: the cluster is being migrated. The controller was left.")
 
 

@@ -11,6 +11,7 @@ _DIFFERS: Mapping[IdState, str] = {
     IdState.DIFFERENT: "another id than {where}",
     IdState.MISSING_IN_CLUSTER: "a topic that has no id in {where}, and has one on disks",
     IdState.RECREATED: "the id of an earlier topic of that name, by all that is seen",
+    IdState.SHARED: "the id that another topic has too",
     IdState.UNREADABLE: "a file that Kafka cannot read",
 }
 

@@ -2,55 +2,30 @@
 
 from __future__ import annotations
 
-import tomllib
-import warnings
+import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from harness.base.errors import HarnessError
-from harness.base.json import record_of
 from harness.topicids.records import ClusterTopics
 from harness.topicids.zookeeper_nodes import parse_cluster_id, parse_topic
+from harness.topicids.zookeeper_refusals import LastError, Refusal, refusal
+from harness.topicids.zookeeper_security import REMEDY, ZooKeeperSecurity, client_options
 
 if TYPE_CHECKING:  # a quarter of a second to load
     from kazoo.client import KazooClient
 
 TOPICS = "/brokers/topics"
+_IDENTITY = "/cluster/id"
 _UNDER_WAY = 500  # requests: a server answers in order, and an answer of all topics would be too large for it
 _CONNECT_SECONDS = 15.0
 _SESSION_SECONDS = 10.0
-_SECURITY = "Name a file with [tls], [sasl] or [digest] by --zookeeper-security (docs/topic-ids.md)."
-
-
-@dataclass(frozen=True, slots=True)
-class Tls:
-    """PEM files: whom to trust, and who we are."""
-
-    ca: Path
-    certificate: Path | None = None
-    key: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Login:
-    """Who we are to SASL (`mechanism` DIGEST-MD5 or GSSAPI) or to ZooKeeper's own digest scheme."""
-
-    username: str = ""
-    password: str = ""
-    mechanism: str = "DIGEST-MD5"
-
-
-@dataclass(frozen=True, slots=True)
-class ZooKeeperSecurity:
-    """How an ensemble is to be talked to; nothing is plain text without a login."""
-
-    tls: Tls | None = None
-    sasl: Login | None = None
-    digest: Login | None = None
+_ENDING_SECONDS = 1.0  # until a client's thread that lost its connection has said why
+_POLL_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +39,18 @@ class Node:
     mzxid: int = 0
 
 
-def read_security(path: Path) -> ZooKeeperSecurity:
-    """Return what a TOML file says. Raises HarnessError."""
-    try:
-        return record_of(ZooKeeperSecurity, tomllib.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, HarnessError) as error:
-        raise HarnessError(f"{path} does not say how ZooKeeper is to be talked to: {error}", _SECURITY) from error
-
-
 class ZooKeeper:
     """A connection that reads. Every method raises HarnessError, with the connect string in its sentence."""
 
-    def __init__(self, client: KazooClient, connect: str) -> None:
+    def __init__(self, client: KazooClient, connect: str, why: Callable[[Exception], Refusal] | None = None) -> None:
         self.client = client
         self.connect = connect
+        self._why = why or refusal
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return f"ZooKeeper at {self.connect}"
 
     def get_all(self, paths: Iterable[str]) -> Iterator[Node]:
         """Yield the nodes of these paths that there are, in order, with many requests under way."""
@@ -121,16 +94,16 @@ class ZooKeeper:
     @contextmanager
     def asked(self, path: str) -> Iterator[None]:
         """Make a sentence of what goes wrong."""
-        from kazoo.exceptions import AuthFailedError, KazooException, NoAuthError
+        from kazoo.exceptions import KazooException, NoAuthError
         from kazoo.handlers.threading import KazooTimeoutError
 
         try:
             yield
-        except (NoAuthError, AuthFailedError) as error:
-            raise HarnessError(f"ZooKeeper at {self.connect} refuses access to {path}.", _SECURITY) from error
+        except NoAuthError as error:
+            raise HarnessError(f"{self.name} refuses access to {path}.", REMEDY) from error
         except (KazooException, KazooTimeoutError) as error:
-            why = str(error) or type(error).__name__
-            raise HarnessError(f"ZooKeeper at {self.connect} did not answer for {path}: {why}.") from error
+            refused = self._why(error)
+            raise HarnessError(f"{self.name} did not answer for {path}: {refused.why}.", refused.remedy) from error
 
 
 @contextmanager
@@ -140,10 +113,18 @@ def connected(connect: str, security: ZooKeeperSecurity, *, current: bool = Fals
     With `current` it is one that may write, to a server that has caught up with the leader (`sync`): any other may be
     cut off, and answer with what was so before.
     """
-    client = _client(connect, security, current)
+    met = LastError()
+    client = _client(connect, security, current, met)
+
+    def why(error: Exception | None = None) -> Refusal:
+        client.handler.has_ended.wait(_ENDING_SECONDS)
+        return refusal(met.error, error, hosts=client.hosts, tls=bool(security.tls), login=bool(security.sasl))
+
     try:
-        _start(client, connect)
-        zookeeper = ZooKeeper(client, connect)
+        if not _start(client):
+            refused = why()
+            raise HarnessError(f"ZooKeeper at {connect} gives no session: {refused.why}.", refused.remedy)
+        zookeeper = ZooKeeper(client, connect, why)
         if current:
             zookeeper.catch_up()
         yield zookeeper
@@ -155,41 +136,39 @@ def connected(connect: str, security: ZooKeeperSecurity, *, current: bool = Fals
 def read_topics(zookeeper: ZooKeeper) -> ClusterTopics:
     """Return all topics. Raises HarnessError where there is no Kafka cluster, or where it cannot be read."""
     names = zookeeper.children(TOPICS)
-    identity = zookeeper.get("/cluster/id")
-    if not names and identity is None:
+    cluster_id = read_cluster_id(zookeeper)
+    if not names and not cluster_id:
         raise HarnessError(
-            f"ZooKeeper at {zookeeper.connect} has no Kafka cluster: neither {TOPICS} nor /cluster/id is there.",
+            f"{zookeeper.name} has no Kafka cluster: neither {TOPICS} nor {_IDENTITY} is there.",
             "Name the chroot of the brokers' zookeeper.connect too (host:port/chroot).",
         )
     nodes = zookeeper.get_all(f"{TOPICS}/{name}" for name in names)
     topics = (parse_topic(node.path.removeprefix(f"{TOPICS}/"), node.data, node.created) for node in nodes)
-    return ClusterTopics(
-        f"ZooKeeper at {zookeeper.connect}",
-        True,
-        parse_cluster_id(identity.data) if identity else "",
-        {topic.name: topic for topic in topics},
-    )
+    return ClusterTopics(zookeeper.name, True, cluster_id, {topic.name: topic for topic in topics})
 
 
-def _client(connect: str, security: ZooKeeperSecurity, current: bool) -> KazooClient:
+def read_cluster_id(zookeeper: ZooKeeper) -> str:
+    """Return whose ensemble it is; empty where it does not say. Raises HarnessError where that cannot be read."""
+    node = zookeeper.get(_IDENTITY)
+    try:
+        return parse_cluster_id(node.data) if node else ""
+    except HarnessError as error:
+        raise HarnessError(f"{_IDENTITY} cannot be read in {zookeeper.name}: {error.message}.") from error
+
+
+def _client(connect: str, security: ZooKeeperSecurity, current: bool, met: LastError) -> KazooClient:
     from kazoo.client import KazooClient
     from kazoo.exceptions import ConfigurationError
 
-    tls = security.tls
+    options = client_options(security)
     try:
         return KazooClient(
             hosts=connect,
             timeout=_SESSION_SECONDS,
             handler=_handler(),
             read_only=not current,
-            auth_data=_auth_data(security.digest),
-            sasl_options=_sasl_options(security.sasl),
-            use_ssl=tls is not None,
-            ca=_pem(tls.ca) if tls else None,
-            certfile=_pem(tls.certificate) if tls else None,
-            keyfile=_pem(tls.key) if tls else None,
-            verify_certs=True,
-            check_hostname=tls is not None,
+            logger=met.logger,
+            **options,
         )
     except (ConfigurationError, ValueError, TypeError, AssertionError) as error:
         raise HarnessError(
@@ -198,63 +177,30 @@ def _client(connect: str, security: ZooKeeperSecurity, current: bool) -> KazooCl
 
 
 def _handler() -> Any:
-    """Return what runs the client's threads: one that ends by an error keeps it, and prints no traceback."""
-    from kazoo.exceptions import KazooException
+    """Return what runs the client's threads: one that ends by an error prints no traceback, since the log has it."""
     from kazoo.handlers.threading import SequentialThreadingHandler
 
     class Handler(SequentialThreadingHandler):  # type: ignore[misc]  # the library has no types
-        ended_by: KazooException | None = None
+        def __init__(self) -> None:
+            super().__init__()
+            self.has_ended = Event()
 
         def spawn(self, work: Any, *given: Any, **named: Any) -> Any:
             def kept() -> None:
-                try:
+                with suppress(Exception):
                     work(*given, **named)
-                except KazooException as error:
-                    self.ended_by = error
+                self.has_ended.set()
 
             return super().spawn(kept)
 
     return Handler()
 
 
-def _start(client: KazooClient, connect: str) -> None:
-    from kazoo.exceptions import AuthFailedError, ConfigurationError, KazooException
-    from kazoo.handlers.threading import KazooTimeoutError
-
-    try:
-        with warnings.catch_warnings(action="ignore"):  # of a chroot that is not there: we say so ourselves
-            client.start(timeout=_CONNECT_SECONDS)
-    except (AuthFailedError, ConfigurationError) as error:
-        raise HarnessError(f"ZooKeeper at {connect} refuses the login: {error}.", _SECURITY) from error
-    except (KazooException, KazooTimeoutError, OSError) as error:
-        raise HarnessError(
-            f"ZooKeeper at {connect} cannot be reached within {_CONNECT_SECONDS:g} s: {_why(client, error)}.",
-            "Is the address that of the brokers' zookeeper.connect, and does the port want TLS (--zookeeper-security)?",
-        ) from error
-
-
-def _why(client: KazooClient, error: Exception) -> str:
-    """Return what ended the connection, where it was ended, else what the client says."""
-    cause = client.handler.ended_by or error
-    return str(cause) or type(cause).__name__
-
-
-def _auth_data(login: Login | None) -> Sequence[tuple[str, str]]:
-    return [("digest", f"{login.username}:{login.password}")] if login else []
-
-
-def _sasl_options(login: Login | None) -> dict[str, str] | None:
-    if login is None:
-        return None
-    named = {"mechanism": login.mechanism}
-    if login.username:
-        named |= {"username": login.username, "password": login.password}
-    return named
-
-
-def _pem(path: Path | None) -> str | None:
-    if path is None:
-        return None
-    if not path.expanduser().is_file():
-        raise HarnessError(f"There is no file {path} (--zookeeper-security).", _SECURITY)
-    return str(path.expanduser())
+def _start(client: KazooClient) -> bool:
+    """Whether there is a session, logged in, within a while; what is in the way is in the client's log."""
+    deadline = time.monotonic() + _CONNECT_SECONDS
+    begun = client.start_async()
+    while not begun.wait(_POLL_SECONDS):
+        if client.handler.has_ended.is_set() or time.monotonic() > deadline:
+            return False
+    return True

@@ -52,12 +52,11 @@ def parse_state(data: bytes) -> PartitionState:
 
 
 def parse_cluster_id(data: bytes) -> str:
-    """Return what `/cluster/id` says; empty where that is nothing."""
-    try:
-        found = _object(data).get("id")
-    except HarnessError:
-        return ""
-    return found if isinstance(found, str) else ""
+    """Return what `/cluster/id` says. Raises HarnessError."""
+    found = _object(data).get("id")
+    if not isinstance(found, str) or not found:
+        raise HarnessError(f"its node holds no id but {_quoted(data)}")
+    return found
 
 
 def parse_config(data: bytes) -> Mapping[str, str]:
@@ -77,8 +76,8 @@ def parse_controller(data: bytes) -> Controller:
 
 def _object(data: bytes) -> dict[str, Any]:
     try:
-        found = parse_json(data)
-    except HarnessError as error:
+        found = parse_json(data.decode("utf-8"))
+    except (UnicodeDecodeError, HarnessError) as error:
         raise HarnessError(f"its node holds no JSON but {_quoted(data)}") from error
     if not isinstance(found, dict):
         raise HarnessError(f"its node holds no JSON object but {_quoted(data)}")

@@ -69,9 +69,8 @@ def github(workspace):
         codes[f"shard {shard}"] = shell(command, workspace)
         (workspace / "shards").mkdir(exist_ok=True)
         (workspace / f"night-{shard}").rename(workspace / "shards" / f"night-{shard}")
-    merge, tell = ci_examples.without_tox(ci_examples.workflow_commands("merge"))
-    codes["merge"] = shell(merge, workspace)
-    codes["tell"] = shell(tell, workspace, GITHUB_STEP_SUMMARY=str(workspace / "page.md"))
+    (merge,) = ci_examples.without_tox(ci_examples.workflow_commands("merge"))
+    codes["merge"] = shell(merge, workspace, GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(workspace / "page.md"))
     return codes
 
 
@@ -98,6 +97,7 @@ def test_the_merged_night_is_told_everywhere(github, workspace):
     night = workspace / "night"
     assert f'href="{NAME}/report.html"' in (night / "index.html").read_text()
     assert "Night 7" in (workspace / "page.md").read_text()
+    assert "\n::warning title=night 7::" in github["merge"].stderr
     assert ET.parse(night / "junit.xml").getroot().get("tests") == "3"
     assert (night / "retry.txt").read_text() == ""
     assert NAME in (night / "seconds.toml").read_text()

@@ -1,5 +1,6 @@
 """`harness topic-ids check` and a real ZooKeeper: of many topics, behind a chroot, secured, and gone."""
 
+import gc
 import json
 import os
 import subprocess
@@ -13,11 +14,14 @@ from zookeeper_server import writer, zookeeper_server
 
 from harness.base.errors import HarnessError
 from harness.cluster.loopback import Loopback
-from harness.topicids.zookeeper import Login, ZooKeeperSecurity, connected, read_topics
+from harness.cluster.security import make_secrets
+from harness.topicids.topic_id import id_of_bytes
+from harness.topicids.zookeeper import connected, read_topics
+from harness.topicids.zookeeper_security import Login, Tls, ZooKeeperSecurity
 
 pytestmark = pytest.mark.live
 
-X, Y, Z = "9ZBgsF2dQGqzrdIIPvmKjA", "hQ1lhUIiT3Wm5nlIkXDTyQ", "Vb1sVo9MQ6qUlkIuG8UUsw"
+V, X, Y, Z = "ozTkTKQ4Q5mIIR8HUQOlvQ", "9ZBgsF2dQGqzrdIIPvmKjA", "hQ1lhUIiT3Wm5nlIkXDTyQ", "Vb1sVo9MQ6qUlkIuG8UUsw"
 TOPICS = 3000
 JAAS = """
 Server { org.apache.zookeeper.server.auth.DigestLoginModule required user_kafka="secret"; };
@@ -65,8 +69,9 @@ def test_a_healthy_cluster_of_thousands_of_topics_behind_a_chroot_is_one_line(zo
     fill_at = f"{zookeeper}/kafka"
     with writer(zookeeper) as client:
         client.ensure_path("/kafka")
-    fill(fill_at, dict.fromkeys(names, topic_json(X)))
-    data = disk(tmp_path / "d", {f"{name}-0": X for name in names})
+    ids = {name: id_of_bytes((number + 1).to_bytes(16)) for number, name in enumerate(names)}
+    fill(fill_at, {name: topic_json(topic_id) for name, topic_id in ids.items()})
+    data = disk(tmp_path / "d", {f"{name}-0": topic_id for name, topic_id in ids.items()})
     code, said = harness("check", "--zookeeper", fill_at, "--data", data)
     assert (code, said.splitlines()) == (
         0,
@@ -79,7 +84,7 @@ def test_a_healthy_cluster_of_thousands_of_topics_behind_a_chroot_is_one_line(zo
 
 def test_each_state_is_told_from_a_real_ensemble(zookeeper, tmp_path):
     fill(zookeeper, {"mixed": topic_json(Y, 2), "lost": b'{"version":1,"partitions":{"0":[1]}}', "bad": b"{"})
-    data = disk(tmp_path / "d", {"mixed-0": X, "mixed-1": Y, "lost-0": X, "bad-0": X, "gone-0": X})
+    data = disk(tmp_path / "d", {"mixed-0": X, "mixed-1": Y, "lost-0": Z, "bad-0": X, "gone-0": X})
     code, said = harness("check", "--zookeeper", zookeeper, "--data", data, "--json")
     found = json.loads(said)
     assert code == 1
@@ -119,12 +124,50 @@ def test_sasl_is_spoken_where_the_ensemble_demands_it(toolbox, tmp_path):
         fill(address, {"t": topic_json(X)}, sasl_options=options)
         with connected(address, ZooKeeperSecurity(sasl=Login("kafka", "secret"))) as connection:
             assert read_topics(connection).topics["t"].topic_id == X
-        for login in (None, Login("kafka", "wrong")):
+        for login, says in ((None, "demands a SASL login"), (Login("kafka", "wrong"), "refuses the SASL login")):
             with (
-                pytest.raises(HarnessError, match=f"ZooKeeper at {address}"),
+                pytest.raises(HarnessError, match=f"ZooKeeper at {address} .*: it {says}"),
                 connected(address, ZooKeeperSecurity(sasl=login)) as connection,
             ):
                 read_topics(connection)
+
+
+NETTY = """serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory
+ssl.keyStore.location={folder}/tls.pem
+ssl.trustStore.location={folder}/trusted.pem
+ssl.clientAuth={client}
+"""
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # sockets that the library leaves open
+@pytest.mark.parametrize("version", ["2.8.2", "3.9.1"])
+def test_tls_is_spoken_and_what_is_refused_in_it_is_said(toolbox, tmp_path, version):
+    ours, other = (make_secrets(tmp_path / name, ["127.0.0.1"]).pem.parent for name in ("ours", "other"))
+    tls = {
+        "": Tls(ours / "trusted.pem", ours / "tls.pem", ours / "tls.pem"),
+        "its certificate is not trusted": Tls(other / "trusted.pem"),
+        "its port speaks TLS, and was spoken to in plain text": None,
+        "(it ends the connection once TLS is spoken|it refuses us in the TLS handshake)": Tls(ours / "trusted.pem"),
+    }
+    config = NETTY.format(folder=ours, client="need")
+    with zookeeper_server(version, toolbox, tmp_path / "zk", config=config, secure=True) as address:
+        for says, files in tls.items():
+            if not says:
+                with connected(address, ZooKeeperSecurity(files)) as connection:
+                    assert connection.children("/") == ["zookeeper"]
+                continue
+            with (
+                pytest.raises(HarnessError, match=f"ZooKeeper at {address} gives no session: {says}"),
+                connected(address, ZooKeeperSecurity(files)),
+            ):
+                pass
+    with (
+        zookeeper_server(version, toolbox, tmp_path / "plain") as address,
+        pytest.raises(HarnessError, match="its port does not speak TLS"),
+        connected(address, ZooKeeperSecurity(tls[""])),
+    ):
+        pass
+    gc.collect()
 
 
 @contextmanager
@@ -148,8 +191,8 @@ def controllers(connect: str):
 
 def test_an_id_is_put_back_for_a_later_controller_and_taken_back(zookeeper, tmp_path):
     lost = b'{"version":1,"partitions":{"0":[1],"1":[1]},"adding_replicas":{}}'
-    fill(zookeeper, {"lost": lost, "other": topic_json(Y, 2), "fine": topic_json(X)})
-    data = disk(tmp_path / "d", {"lost-0": X, "lost-1": X, "other-0": X, "other-1": X, "fine-0": X})
+    fill(zookeeper, {"lost": lost, "other": topic_json(Y, 2), "fine": topic_json(V)})
+    data = disk(tmp_path / "d", {"lost-0": X, "lost-1": X, "other-0": Z, "other-1": Z, "fine-0": V})
     plan, backup = tmp_path / "plan.json", tmp_path / "backup"
     with controllers(zookeeper) as client:
         client.ensure_path("/brokers/ids/1")
@@ -220,6 +263,31 @@ def test_a_topic_that_changes_after_the_plan_is_left(zookeeper, tmp_path):
         assert not (tmp_path / "backup").exists()
 
 
+def test_a_plan_is_carried_out_on_its_own_cluster_only(zookeeper, tmp_path):
+    fill(zookeeper, {"t": topic_json(Y)})
+    data = disk(tmp_path / "d", {"t-0": X})
+    with controllers(zookeeper) as client:
+        client.ensure_path("/brokers/ids/1")
+        harness("plan", "--zookeeper", zookeeper, "--data", data, "--out", tmp_path / "plan.json")
+        client.set("/cluster/id", b'{"version":"1","id":"c2"}')
+        code, said = harness("repair", tmp_path / "plan.json", "--backup", tmp_path / "backup", "--apply")
+        assert (code, "is that of cluster c2, and this is about cluster c1. Nothing was changed." in said) == (2, True)
+        assert json.loads(client.get("/brokers/topics/t")[0])["topic_id"] == Y
+        assert not (tmp_path / "backup").exists()
+
+
+def test_two_topics_of_one_id_are_a_mismatch_and_no_plan_is_made(zookeeper, tmp_path):
+    fill(zookeeper, {"t": topic_json(X), "u": topic_json(X)})
+    data = disk(tmp_path / "d", {"t-0": X, "u-0": X})
+    code, said = harness("check", "--zookeeper", zookeeper, "--data", data)
+    assert (code, said.splitlines()[-1]) == (
+        1,
+        "Mismatch: restart no broker. 2 directories of 2 topics have the id that another topic has too.",
+    )
+    code, said = harness("plan", "--zookeeper", zookeeper, "--data", data, "--out", tmp_path / "plan.json")
+    assert (code, f"refused: Topic t and another have one id, {X}: u has that id too." in said) == (3, True)
+
+
 def test_an_ensemble_that_is_not_there_is_a_sentence(tmp_path):
     loopback = Loopback()
     address = loopback.take()
@@ -227,5 +295,5 @@ def test_an_ensemble_that_is_not_there_is_a_sentence(tmp_path):
     code, said = harness("check", "--zookeeper", address, "--data", data)
     loopback.close()
     assert code == 2
-    assert said.startswith(f"error: ZooKeeper at {address} cannot be reached within 15 s")
+    assert said.startswith(f"error: ZooKeeper at {address} gives no session: nobody listens there.")
     assert "Traceback" not in said

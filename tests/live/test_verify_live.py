@@ -71,12 +71,28 @@ def test_the_shipped_series_is_judged_ship_with_the_expected_outcomes(shipped_ve
     assert (run_dir / "report.html").stat().st_size > 10_000
     assert "SHIP" in done.stdout
     assert "report.html" in done.stdout
+    assert "beside the clusters: 412 tests, 0 failed" in done.stdout
+    assert done.stdout.count("with JaCoCo's agent begins in a place that is left") > 0
     assert not nodes_of(run_dir)
     for arm in EXPECTED["turn2"]:
         nodes = json.loads((run_dir / "runs" / "turn2" / arm / "1" / "logs.json").read_text())
         was = sorted(node["roles"]["the leader stops"] for node in nodes)
         assert was == ["follower", "leader", "observer", "stopped voter"], arm
     assert any("restarted" in finding["logged_by"] for each in verdict["contrasts"] for finding in each["findings"])
+
+
+def test_what_was_packed_is_gone_on_with_elsewhere_and_runs_nothing_again(shipped_verification, tmp_path):
+    run_dir, _ = shipped_verification
+    assert harness("pack", run_dir, "--out", tmp_path / "x.tar.xz", cwd=tmp_path).returncode == 0
+    unpacked = harness("unpack", "x.tar.xz", "--out", "x", cwd=tmp_path)
+    assert "run it again: harness verify" in unpacked.stdout, unpacked.stderr
+    page = (tmp_path / "x" / "report.html").read_bytes()
+    assert page == (run_dir / "report.html").read_bytes()
+    again = harness("verify", "--resume", "x", cwd=tmp_path)
+    assert "no runs on live clusters are left to do" in again.stdout, again.stdout + again.stderr
+    assert again.returncode == 0
+    verdicts = [json.loads((folder / "verdict.json").read_text()) for folder in (run_dir, tmp_path / "x")]
+    assert verdicts[0]["reasons"] == verdicts[1]["reasons"]
 
 
 def test_the_flood_of_unreachable_old_addresses_vanishes_on_the_patched_arm(shipped_verification):

@@ -11,17 +11,18 @@ from ruamel.yaml import YAML
 
 ROOT = Path(__file__).parents[2]
 WORKFLOW = ROOT / "docs/ci/github-nightly.yml"
+VERIFY_WORKFLOW = ROOT / "docs/ci/github-verify.yml"
 JENKINSFILE = ROOT / "docs/ci/Jenkinsfile"
 
 
-def workflow():
-    """Return the workflow as plain data."""
-    return YAML(typ="safe").load(WORKFLOW.read_text(encoding="utf-8"))
+def workflow(file=WORKFLOW):
+    """Return a workflow as plain data."""
+    return YAML(typ="safe").load(file.read_text(encoding="utf-8"))
 
 
-def workflow_commands(job):
+def workflow_commands(job, file=WORKFLOW):
     """Return the `run` lines of a job, in order."""
-    return [step["run"] for step in workflow()["jobs"][job]["steps"] if "run" in step]
+    return [step["run"] for step in workflow(file)["jobs"][job]["steps"] if "run" in step]
 
 
 def jenkins_commands():
@@ -38,9 +39,9 @@ def without_tox(commands) -> Iterator[str]:
     """Yield the commands that tox would run, by tox.ini; those that only install something are left out."""
     config = configparser.ConfigParser(interpolation=None)
     config.read(ROOT / "tox.ini")
-    nightly = config["testenv:nightly"]["commands"].strip()
+    ran = {name: config[f"testenv:{name}"]["commands"].strip() for name in ("nightly", "verify")}
     for command in commands:
         if re.search(r"-m (venv|pip) |apt-get ", command):
             continue
-        command = re.sub(r"^\S*python3? -m tox exec -e nightly -- ", "", command)
-        yield re.sub(r"^\S*python3? -m tox -e nightly -- (.*)", lambda m: nightly.replace("{posargs}", m[1]), command)
+        command = re.sub(r"^\S*python3? -m tox exec -e \w+ -- ", "", command)
+        yield re.sub(r"^\S*python3? -m tox -e (\w+) -- (.*)", lambda m: ran[m[1]].replace("{posargs}", m[2]), command)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+V = "ozTkTKQ4Q5mIIR8HUQOlvQ"
 X = "9ZBgsF2dQGqzrdIIPvmKjA"
 Y = "hQ1lhUIiT3Wm5nlIkXDTyQ"
 Z = "Vb1sVo9MQ6qUlkIuG8UUsw"

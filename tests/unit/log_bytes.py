@@ -24,11 +24,20 @@ def record(offset: int, key: bytes | None, value: bytes) -> bytes:
 
 def batch(base: int, epoch: int, values: list[bytes], leader: int = NOBODY) -> bytes:
     """Return a batch; with `leader`, a control batch that begins with a LeaderChange record."""
-    records = [(None, value) for value in values]
-    if leader != NOBODY:
-        records = [(struct.pack(">hh", 0, 2), struct.pack(">hi", 0, leader) + values[0]), *records[1:]]
+    if leader == NOBODY:
+        return _batch(base, epoch, 0, [(None, value) for value in values])
+    named = (struct.pack(">hh", 0, 2), struct.pack(">hi", 0, leader) + values[0])
+    return _batch(base, epoch, 0x20, [named, *((None, value) for value in values[1:])])
+
+
+def footer(base: int, epoch: int) -> bytes:
+    """Return the control batch that ends a snapshot."""
+    return _batch(base, epoch, 0x20, [(struct.pack(">hh", 0, 4), struct.pack(">h", 0))])
+
+
+def _batch(base: int, epoch: int, attributes: int, records: list[tuple[bytes | None, bytes]]) -> bytes:
     body = b"".join(record(at, key, value) for at, (key, value) in enumerate(records))
-    fields = (0 if leader == NOBODY else 0x20, len(records) - 1, 1700000000000, 1700000000000, -1, -1, -1, len(records))
+    fields = (attributes, len(records) - 1, 1700000000000, 1700000000000, -1, -1, -1, len(records))
     checked = struct.pack(">hiqqqhii", *fields) + body
     return HEADER.pack(base, 49 + len(body), epoch, 2, crc32c(checked), *fields) + body
 

@@ -1,6 +1,6 @@
 """A cluster that does nothing by itself, and a run of a scenario on it: no JVM, no waiting."""
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -71,11 +71,11 @@ def take_place_of_live_ones(monkeypatch: pytest.MonkeyPatch, cluster=StillCluste
     monkeypatch.setattr(step_runner, "POLL_SECONDS", 0.01)
 
 
-def run_still(scenario, folder: Path, cancellation: Cancellation | None = None, soak=0.0):
+def run_still(scenario, folder: Path, cancellation: Cancellation | None = None, soak=0.0, quiet=nullcontext):
     """Run a scenario on stock; return its result, the events of its journal, and the phases that were announced."""
     node_parts = SimpleNamespace(launch=lambda *_: None, template=None, profile="fast", line=line_of("3.9.1"))
     cell = PlannedRun(RunKey(scenario.name, "stock", 1), scenario, Role.BASE, node_parts, STOCK, soak=soak)
     said = []
-    result = executor.run_cell(cell, folder, said.append, cancellation or Cancellation())
+    result = executor.run_cell(cell, folder, said.append, cancellation or Cancellation(), quiet)
     events = [entry.event for entry in read_journal(RunDirectory(folder).run(cell.key).journal)]
     return result, events, said

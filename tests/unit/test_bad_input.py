@@ -219,6 +219,12 @@ def test_too_little_memory_is_reported_first_and_depends_on_how_many_clusters_th
     assert not (tmp_path / "cache" / "kafka-patch-harness").exists()
 
 
+def test_tests_run_beside_two_clusters_where_there_is_memory_for_both(monkeypatch):
+    for gib, has_room in ((5, False), (6, True)):
+        monkeypatch.setattr("psutil.virtual_memory", lambda gib=gib: Memory(gib * 2**30, 8 * 2**30))
+        assert preflight.has_room_beside(Request()) is has_room
+
+
 def test_too_little_disk_is_reported_with_the_place(harness, tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda _: Disk(2**30))
     shown = harness("verify")
@@ -342,7 +348,7 @@ def test_a_wrong_arm_is_reported_with_those_that_there_are():
         (("3.9.1", "3.9.1", "--mine", "absent.yml"), "--mine absent.yml cannot be read: No such file"),
         (("3.9.1", "3.9.1", "--mine", "image"), "--mine image is no text file"),
         (("3.9.1", "3.9.1", "--boots", "-1"), "Invalid value for '--boots'"),
-        (("3.9.1",), "Missing argument 'candidate'"),
+        (("3.9.1",), "Missing argument 'CANDIDATE'"),
     ],
 )
 def test_two_kafkas_of_which_one_cannot_be_had_are_not_compared(harness, tmp_path, arguments, says, monkeypatch):

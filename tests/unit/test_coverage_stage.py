@@ -1,5 +1,6 @@
 """The stage around the runs with the agent: what it runs, what it writes, and that no failure in it ends anything."""
 
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
 import pytest
@@ -12,14 +13,18 @@ from harness.building.jars import write_jar
 from harness.coverage.agent import Agent
 from harness.coverage.changes import ChangedCode
 from harness.coverage.jacoco import Hits
+from harness.engine.cancel import Cancellation
+from harness.engine.left_places import LeftPlaces
 from harness.model.arms import Arm, Build, Flag, Kafka, Role
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
-from harness.model.proof import Coverage, Proof, ReachedLine, ReachedMethod, TestScope, TestsProof
+from harness.model.proof import ChangedMethod, Coverage, Proof, ReachedLine, ReachedMethod, TestScope, TestsProof
 from harness.model.request import Request
 from harness.model.runs import Outcome, RunResult
 from harness.model.setup import Setup
 from harness.rundir.directory import RunDirectory
 from harness.stages import coverage as stage
+from harness.stages import verify as verify_stage
+from harness.stages.prove_beside import Beside
 from harness.toolbox.toolbox import Toolbox, local_toolbox
 
 BASE = Build("stock", "3.9.1", "builds/stock/x.jar", "a" * 64, "release", Flag("f", False))
@@ -179,3 +184,122 @@ def test_a_series_that_is_not_in_the_kept_sources_is_reported_and_class_files_ar
     found = written(run_dir)
     assert found.gap.startswith("The lines are those of methods whose code differs, since the series is not in")
     assert found.lines[0] == ReachedLine(f"raft/src/main/java/{FILE}", 1, "first();", ("turn2",))
+
+
+@pytest.fixture
+def ahead(monkeypatch, ran):
+    """Return the scenarios that errands ran; each leaves what `ran` leaves."""
+    found = []
+
+    def run_cell(cell, root, *_):
+        found.append(cell.key.scenario)
+        stage.carry_out([cell], root)
+        return RunDirectory(root).run(cell.key).result.read()
+
+    monkeypatch.setattr(stage, "run_cell", run_cell)
+    monkeypatch.setattr(stage, "left_to_do", lambda cells, root, _: [c for c in cells if not has_result(root, c)])
+    return found
+
+
+def has_result(root, cell):
+    return RunDirectory(root).run(cell.key).result.exists
+
+
+def test_what_ran_ahead_is_not_run_again(run_dir, ran, ahead):
+    for errand in stage.errands(run_dir, TOOLBOX, QUIET, None):
+        errand(Cancellation())
+    assert ahead == ["turn1", "turn2"]
+    stage.coverage(run_dir, TOOLBOX, QUIET)
+    assert len(ran) == 2
+    assert written(run_dir).lines == (ReachedLine(FILE, 1, "", ("turn2",)), ReachedLine(FILE, 2, "", ()))
+
+
+def test_runs_ahead_end_once_each_changed_method_was_entered(run_dir, ran, ahead, monkeypatch):
+    one = ChangedCode({FILE: frozenset({1, 2})}, frozenset({("a/One", "f", "()V")}))
+    monkeypatch.setattr(stage, "code_of_methods", lambda *_: one)
+    asked = tuple(DeclaredScenario(name) for name in ("turn2", "turn1", "leader-loss"))
+    RunDirectory(run_dir).declaration.write(replace(ASKED, scenarios=asked))
+    for errand in stage.errands(run_dir, TOOLBOX, QUIET, None):
+        errand(Cancellation())
+    stage.coverage(run_dir, TOOLBOX, QUIET)
+    assert [cell.key.scenario for cell, _ in ran] == ahead == ["turn2"]
+    assert written(run_dir).gap.startswith("1 of 3 scenarios were run for this: they enter each changed method.")
+
+
+def test_runs_ahead_know_the_changed_methods_before_the_proof_is_there(run_dir, ran, ahead, monkeypatch):
+    RunDirectory(run_dir).proof("patched").proof.path.unlink()
+    assert stage.errands(run_dir, TOOLBOX, QUIET, None) == ()
+    seen = []
+    changed = ChangedCode({FILE: frozenset({1})}, frozenset())
+    monkeypatch.setattr(stage, "code_of_methods", lambda _jar, methods: seen.append(methods) or changed)
+    methods = (ChangedMethod("a/One", "f", "()V"),)
+    assert len(stage.errands(run_dir, TOOLBOX, QUIET, methods)) == 2
+    assert seen == [methods]
+
+
+def test_what_fails_ahead_is_left_to_the_stage(run_dir, ran, ahead, monkeypatch):
+    def fail(*_):
+        raise HarnessError("It cannot be had.", "Try again.")
+
+    monkeypatch.setattr(stage, "run_cell", fail)
+    for errand in stage.errands(run_dir, TOOLBOX, QUIET, None):
+        errand(Cancellation())
+    assert not ran
+    stage.coverage(run_dir, TOOLBOX, QUIET)
+    assert len(ran) == 2
+
+
+def test_without_a_candidate_nothing_runs_ahead(run_dir, ran):
+    RunDirectory(run_dir).declaration.write(replace(ASKED, arms=(STOCK,)))
+    assert stage.errands(run_dir, TOOLBOX, QUIET, None) == ()
+
+
+class Stop(Exception):  # noqa: N818 - no fault: what follows is not of interest
+    """Ends a verification after its runs."""
+
+
+def ran_with(monkeypatch, run_dir):
+    """Return what the stage of the runs is given by a verification: what holds the rest, and the errands."""
+    given, taken = [], []
+
+    def run(_run_dir, _toolbox, _reporter, quiet, on_left):
+        on_left()
+        given.extend((quiet, taken))
+        raise Stop
+
+    monkeypatch.setattr(LeftPlaces, "leave", lambda left: taken.extend(left._find()))
+    monkeypatch.setattr(verify_stage.run_stage, "run", run)
+    with pytest.raises(Stop):
+        verify_stage.verify(run_dir, TOOLBOX, QUIET)
+    return given
+
+
+def test_a_verification_has_tests_and_runs_for_reached_lines_beside_its_runs(run_dir, ran, monkeypatch):
+    RunDirectory(run_dir).proof("patched").proof.path.unlink()
+
+    @contextmanager
+    def proving(*_):
+        yield Beside("quiet", (ChangedMethod("a/One", "f", "()V"),))
+
+    monkeypatch.setattr(verify_stage, "proving_beside", proving)
+    monkeypatch.setattr(verify_stage, "has_room_beside", lambda _: True)
+    quiet, ahead = ran_with(monkeypatch, run_dir)
+    assert quiet == "quiet"
+    assert [errand.args[1].key.scenario for errand in ahead] == ["turn1", "turn2"]
+
+
+def test_what_is_proved_and_covered_is_not_done_again_beside_the_runs(run_dir, ran, monkeypatch):
+    monkeypatch.setattr(verify_stage, "is_proved", lambda _: True)
+    monkeypatch.setattr(verify_stage, "proving_beside", lambda *_: pytest.fail("it is proved"))
+    RunDirectory(run_dir).request.write(Request(coverage=False))
+    assert ran_with(monkeypatch, run_dir) == [nullcontext, []]
+
+
+def test_on_a_host_with_little_memory_the_jar_is_proved_before_its_runs(run_dir, ran, monkeypatch):
+    RunDirectory(run_dir).proof("patched").proof.path.unlink()
+    proved = []
+    monkeypatch.setattr(verify_stage, "has_room_beside", lambda _: False)
+    monkeypatch.setattr(verify_stage, "proving_beside", lambda *_: pytest.fail("there is no room"))
+    monkeypatch.setattr(verify_stage, "prove", lambda *_: proved.append(1))
+    assert ran_with(monkeypatch, run_dir)[0] is nullcontext
+    assert proved

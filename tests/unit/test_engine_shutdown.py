@@ -3,7 +3,6 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-import psutil
 import pytest
 
 from harness.base.waiting import wait_until
@@ -18,27 +17,29 @@ from harness.engine.shutdown import end_nodes
 from harness.kafka.release_lines import line_of
 from harness.model.setup import Profile
 
-ENDS, IGNORES = "exec sleep 60", "trap '' TERM\nexec sleep 60"
-SLOWLY = "trap 'echo \"[x] INFO bye (y)\" >> server.log; exit 143' TERM\nwhile :; do sleep 0.05; done"
+ENDS, IGNORES = "ready\nexec sleep 60", "trap '' TERM\nready\nexec sleep 60"
+SLOWLY = "trap 'echo \"[x] INFO bye (y)\" >> server.log; exit 143' TERM\nready\nwhile :; do sleep 0.05; done"
 CONTROLLER, BROKER = Address("127.0.0.1", 2), Address("127.0.0.1", 1)
 
 
 @pytest.fixture
 def cluster(tmp_path, monkeypatch):
-    """Return a function that makes a cluster of nodes that run these shell scripts: three voters, then observers."""
+    """Return a function that makes a cluster of nodes that run these shell scripts: three voters, then observers.
+
+    A script calls `ready` when its traps are set; the cluster is there when all have.
+    """
     monkeypatch.setattr(Node, "dump_threads", lambda _: None)
 
     def make(*scripts):
         nodes = [start(number, script) for number, script in enumerate(scripts)]
         made.extend(nodes)
-        assert wait_until(lambda: all(psutil.Process(node.pid).name() != "java" for node in nodes), 10)
-        assert wait_until(lambda: all(Path(f"/proc/{node.pid}/cmdline").read_bytes() for node in nodes), 10)
-        wait_until(lambda: False, 0.2)  # the trap is set before anything else is done
+        assert wait_until(lambda: all((tmp_path / f"ready{node.id}").exists() for node in nodes), 30)
         return SimpleNamespace(running=nodes, topology=Topology(3, len(nodes) - 3))
 
     def start(number, script):
+        (tmp_path / f"ready{number}").unlink(missing_ok=True)
         java = tmp_path / f"java{number}"
-        java.write_text(f"#!/bin/sh\n{script}\n")
+        java.write_text(f"#!/bin/sh\nready() {{ : > {tmp_path}/ready{number}; }}\n{script}\n")
         java.chmod(0o755)
         launch = Launch(java, (), Profile.FAST, line_of("3.9.1"), None, {}, "127.0.0.1")
         config = NodeConfig(number, BROKER, CONTROLLER if number < 3 else None, {})
@@ -78,7 +79,7 @@ def test_of_an_observer_that_is_late_in_a_run_that_failed_nothing_is_said(cluste
 
 
 def test_voters_have_their_whole_time_in_a_run_that_failed_too(cluster):
-    late = "trap 'sleep 2; exit 143' TERM\nwhile :; do sleep 0.05; done"
+    late = "trap 'sleep 2; exit 143' TERM\nready\nwhile :; do sleep 0.05; done"
     assert sorted(end(cluster(late, late, late), patience=10, passed=False)) >= [(0, "voter", True), (1, "voter", True)]
     assert sorted(end(cluster(IGNORES, IGNORES, IGNORES), passed=False)) == [(n, "voter", False) for n in range(3)]
 

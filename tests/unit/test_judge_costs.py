@@ -172,9 +172,16 @@ def test_a_candidate_that_did_not_pass_may_have_ended_before_it_was_measured(out
 
 def test_a_verdict_names_a_figure_of_base_that_the_candidate_lacks():
     plan = declare("turn1", "turn2")
-    shown = with_measures([*ran("turn1", H, H, H), *ran("turn2", R, R, R)], stock={"leader_raft_typical_percent": 1.0})
+    shown = with_measures([*ran("turn1", H, H, H), *ran("turn2", R, R, R)], stock={"leader_raft_busiest_percent": 1.0})
     row = "1 figure of patched-on in turn1, since no run of the candidate that passed has them."
     assert f"Not held against stock's: {row}" in decide(plan, shown, SOUND).not_tested
+
+
+def test_a_role_that_no_node_of_the_candidate_had_for_long_is_no_lack_of_it():
+    typical = replace(TOTAL, of_long_roles=True)
+    round_of = runs([{"total_seconds": 1.0}], [{}])
+    assert costs_of([("stock", "jar")], round_of, [TOTAL]) != ()
+    assert costs_of([("stock", "jar")], round_of, [typical]) == ()
 
 
 figures = st.floats(0, 1e6, allow_nan=False)

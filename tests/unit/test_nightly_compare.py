@@ -184,7 +184,7 @@ def test_open_says_how_to_write_a_report_that_is_not_there(harness, tmp_path):
     code, _, err = harness("open", run)
     assert code == 2
     assert f"harness report {run}" in err
-    assert "Name a run or a night" in harness("open", tmp_path)[2]
+    assert "Name a run, a night, or the --out" in harness("open", tmp_path)[2]
 
 
 def test_the_list_shows_what_each_shard_would_run_and_starts_nothing(harness, tmp_path):

@@ -1,5 +1,6 @@
 """The CI examples and the operators' guide: valid where they go, and about commands and keys that exist."""
 
+import configparser
 import re
 import subprocess
 import sys
@@ -7,8 +8,19 @@ import tomllib
 
 import pytest
 import tree_sitter_groovy
-from ci_examples import JENKINSFILE, ROOT, WORKFLOW, filled, jenkins_commands, without_tox, workflow, workflow_commands
+from ci_examples import (
+    JENKINSFILE,
+    ROOT,
+    VERIFY_WORKFLOW,
+    WORKFLOW,
+    filled,
+    jenkins_commands,
+    without_tox,
+    workflow,
+    workflow_commands,
+)
 from tree_sitter import Language, Parser
+from typer.main import get_command
 
 from harness.cli.app import app
 from harness.nightly.night_matrix import _check
@@ -17,16 +29,18 @@ VALUES = {"matrix.shard": 2, "github.run_id": 7, "github.run_attempt": 1}
 GUIDE = ROOT / "docs/operators.md"
 
 
-def test_the_workflow_is_one_by_githubs_own_schema():
-    words = ["--builtin-schema", "vendor.github-workflows", str(WORKFLOW)]
+@pytest.mark.parametrize("file", [WORKFLOW, VERIFY_WORKFLOW])
+def test_a_workflow_is_one_by_githubs_own_schema(file):
+    words = ["--builtin-schema", "vendor.github-workflows", str(file)]
     done = subprocess.run(
         [sys.executable, "-m", "check_jsonschema", *words], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout
 
 
-def test_every_action_is_pinned_to_a_version_and_every_job_ends():
-    for job in workflow()["jobs"].values():
+@pytest.mark.parametrize("file", [WORKFLOW, VERIFY_WORKFLOW])
+def test_every_action_is_pinned_to_a_version_and_every_job_ends(file):
+    for job in workflow(file)["jobs"].values():
         assert job["timeout-minutes"] <= 360
         for step in job["steps"]:
             assert ("uses" in step) != ("run" in step)
@@ -58,7 +72,8 @@ def test_the_jenkinsfile_merges_the_shards_that_it_runs():
 
 def commands():
     filled_in = [filled(line, VALUES) for job in ("shard", "merge") for line in workflow_commands(job)]
-    return [*without_tox(filled_in), *without_tox(jenkins_commands())]
+    verified = workflow_commands("verify", VERIFY_WORKFLOW)
+    return [*without_tox(filled_in), *without_tox(jenkins_commands()), *without_tox(verified)]
 
 
 @pytest.mark.parametrize("command", commands())
@@ -71,7 +86,23 @@ def test_every_command_is_one_that_a_shell_reads(command):
 def test_the_examples_make_the_image_to_build_in_run_the_night_and_merge_it():
     shown = [" ".join(command.split()[:2]) for command in commands()]
     ran = ["harness image", "harness nightly", "harness merge"]
-    assert shown == [*ran, "cat night/summary.md", *ran]
+    assert shown == [*ran, *ran, "harness verify", "harness pack"]
+
+
+def test_what_the_run_is_packed_to_is_kept_whatever_the_verdict():
+    steps = workflow(VERIFY_WORKFLOW)["jobs"]["verify"]["steps"]
+    packs, uploads = (step for step in steps[-2:])
+    assert packs["run"].endswith("--out verify.tar.xz")
+    assert "verify.tar.xz" in uploads["with"]["path"].split()
+    assert {packs["if"], uploads["if"]} == {"${{ !cancelled() }}"}
+
+
+def test_tox_passes_on_what_annotations_and_the_summary_need():
+    config = configparser.ConfigParser(interpolation=None)
+    config.read(ROOT / "tox.ini")
+    passed = config["testenv:verify"]["pass_env"].split()
+    assert {"GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"} <= {*passed}
+    assert "{[testenv:verify]pass_env}" in config["testenv:nightly"]["pass_env"].split()
 
 
 def test_an_image_that_cannot_be_made_ends_no_shard():
@@ -81,11 +112,7 @@ def test_an_image_that_cannot_be_made_ends_no_shard():
 
 
 def options_of(command):
-    found = next(each for each in app.registered_commands if each.name == command)
-    from typer.main import get_command_from_info
-
-    made = get_command_from_info(found, pretty_exceptions_short=False, rich_markup_mode=None)
-    return {option for parameter in made.params for option in parameter.opts}
+    return {option for parameter in get_command(app).commands[command].params for option in parameter.opts}
 
 
 @pytest.mark.parametrize("command", [each for each in commands() if " --" in each])

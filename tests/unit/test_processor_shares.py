@@ -45,10 +45,7 @@ def test_processes_of_one_node_are_never_subtracted_from_each_other():
 
 def test_a_process_whose_raft_thread_cannot_be_seen_shows_what_it_takes_as_a_whole():
     samples = [Sample(each.at, each.role, each.process, None) for each in life(*[0.5] * 5)]
-    assert measures_of_shares([[samples]]) == {
-        "observer_cpu_busiest_percent": 60,
-        "observer_cpu_typical_percent": 60,
-    }
+    assert measures_of_shares([[samples]]) == {"observer_cpu_busiest_percent": 60}
     assert measures_of_window("idle", [samples]) == {"idle_observer_cpu_percent": 60}
 
 
@@ -98,9 +95,16 @@ def test_a_node_that_had_a_role_for_a_moment_says_nothing_of_what_is_typical_of_
     short, usual = life(*[0.9] * 7, role="leader"), life(*[0.02] * 30, role="leader")
     found = measures_of_shares([[short], [usual]])
     assert (found["leader_raft_typical_percent"], found["leader_raft_busiest_percent"]) == (2, 90)
-    assert measures_of_shares([[short]])["leader_raft_typical_percent"] == 90
+
+
+def test_nothing_is_typical_of_a_role_that_no_node_had_for_long():
+    young = [life(*[0.3] * 5, role="leader"), life(*[0.3] * 6, role="leader", start=20.0)]
+    assert measures_of_shares([[each] for each in young]).keys() == {
+        "leader_cpu_busiest_percent",
+        "leader_raft_busiest_percent",
+    }
 
 
 def test_a_node_whose_raft_thread_cannot_be_seen_hides_no_other():
     unseen = [Sample(each.at, each.role, each.process, None) for each in life(*[0.5] * 30)]
-    assert measures_of_shares([[unseen], [life(*[0.2] * 5)]])["observer_raft_typical_percent"] == 20
+    assert measures_of_shares([[unseen], [life(*[0.2] * 30)]])["observer_raft_typical_percent"] == 20

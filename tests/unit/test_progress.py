@@ -31,3 +31,11 @@ def test_downloads_are_summed_up_once_and_not_at_all_when_all_is_cached():
 
     assert plain(some).splitlines()[-1] == "  1 file downloaded, 2 MB"
     assert plain(none) == ""
+
+
+def test_what_is_less_than_a_megabyte_is_not_called_none():
+    def small(reporter):
+        with reporter.downloads() as bar:
+            bar.advance("a.pom", 2_500, 2_500)
+
+    assert plain(small).splitlines()[-1] == "  1 file downloaded, 2 kB"

@@ -9,12 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
+from harness.kafka.release_lines import line_of
 from harness.model.proof import FailedTest, TestClass, TestSuite
 from harness.proof.junit.excuses import excuse_by_release
-from harness.proof.junit.fork_plan import JUPITER, PROPERTIES, only_classes, units_of
+from harness.proof.junit.fork_plan import JUPITER, PROPERTIES, included, only_classes, units_of
+from harness.proof.junit.forks import Jvm
 from harness.proof.junit.junit_tests import JUnitTest, Status
 from harness.proof.junit.related import changed_classes, outermost, referred, related_tests
 from harness.proof.junit.test_outcomes import classes_of, failed_tests, gap_of, settle, unhappy
+from harness.toolbox.java import JavaRuntime
 
 SLOW = "canMakeProgressIfMajorityIsReachable"
 UPSTREAM = TestSuite.UPSTREAM
@@ -246,3 +249,12 @@ def test_a_failure_is_described_by_the_tests_own_words_and_its_line():
     )
     assert failed.behaviour == "test a.BTest.a(int)[2] (“[2] n=5”) fails: expected: <1> but was: <2>, at BTest.java:41"
     assert replace(failed, trace="", display="").behaviour == "test a.BTest.a(int)[2] fails: expected: <1> but was: <2>"
+
+
+@pytest.mark.parametrize(
+    ("engines", "is_quick"), [((JUPITER,), True), ((JUPITER, PROPERTIES), True), ((PROPERTIES,), False)]
+)
+def test_only_properties_run_for_long_enough_to_need_the_optimising_compiler(engines, is_quick, tmp_path):
+    jvm = Jvm(JavaRuntime(tmp_path, "17"), (), {}, line_of("3.9.1").logging)
+    command = jvm.command([included(engine) for engine in engines], tmp_path)
+    assert ("-XX:TieredStopAtLevel=1" in command) is is_quick

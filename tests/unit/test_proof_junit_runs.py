@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import zipfile
 from pathlib import Path
@@ -13,6 +14,7 @@ import psutil
 import pytest
 
 from harness.base.errors import HarnessError
+from harness.base.processes.background import Background
 from harness.building.compiling import Compilation
 from harness.kafka.release_lines import line_of
 from harness.model.proof import TestScope, TestSuite
@@ -193,6 +195,25 @@ def test_a_hanging_test_is_ended_and_named(prove, monkeypatch):
     monkeypatch.setattr(forks, "_STALL_SECONDS", 1)
     proof = prove({A: "hang", B: "pass"})
     assert f"no test ended within 1 s, and the test JVM was ended while x > {A} ran" in proof.failed[0].message
+
+
+def test_tests_that_give_way_may_take_any_time(prove, monkeypatch):
+    monkeypatch.setattr(forks, "_STALL_SECONDS", 0.2)
+    work = Background()
+    timer = threading.Timer(3, work.end)
+    timer.start()
+    with work.working(), pytest.raises(HarnessError, match="was ended"):
+        prove({A: "hang", B: "pass"})
+    timer.join()
+
+
+def test_tests_that_are_equals_of_everybody_may_not(prove, monkeypatch):
+    monkeypatch.setattr(forks, "_STALL_SECONDS", 1)
+    work = Background()
+    assert work.lift()
+    with work.working():
+        proof = prove({A: "hang", B: "pass"})
+    assert "no test ended within 1 s" in proof.failed[0].message
 
 
 def test_a_jvm_that_prints_without_end_is_ended(prove, monkeypatch):

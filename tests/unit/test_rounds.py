@@ -28,14 +28,14 @@ def test_outcomes_are_asked_of_the_candidate_alone_and_then_costs_beside_a_base_
         Round(("c",), beside=False, outcomes=True, costs=False, logs=True),
         Round(("a",), beside=True, outcomes=False, costs=True),
         Round(("b",), beside=True, outcomes=False, costs=True),
-        Round(("c",), beside=True, outcomes=False, costs=True),
+        Round(("c",), beside=True, outcomes=False, costs=True, last=True),
     )
 
 
 def test_where_costs_are_expected_each_scenario_is_run_beside_base_at_once() -> None:
     assert plan_rounds(("a", "b"), ("a", "b"), 2, by("costs")) == (
         Round(("a",), beside=True, outcomes=True, costs=True),
-        Round(("b",), beside=True, outcomes=True, costs=True, logs=True),
+        Round(("b",), beside=True, outcomes=True, costs=True, logs=True, last=True),
     )
 
 
@@ -86,6 +86,7 @@ def test_every_outcome_and_every_cost_of_every_scenario_has_exactly_one_chance_a
     assert all(each.beside for each in rounds if each.costs)
     assert all(len(each.scenarios) <= jobs for each in rounds)
     assert not names or any(each.logs and each.outcomes for each in rounds)
+    assert [each.last for each in rounds] == [False] * (len(rounds) - 1) + [True] * bool(rounds)
 
 
 ALONE, BESIDE = Round(("a",), False, True, False), Round(("a",), True, False, True)
@@ -96,6 +97,18 @@ def test_costs_do_not_count_against_a_lent_base_and_outcomes_not_a_second_time()
     sources = [{each.source for each in against(found, after)} for after in (ALONE, BESIDE)]
     assert sources[1] == {ReasonSource.FIGURES}
     assert sources[0] == {*ReasonSource} - {ReasonSource.FIGURES, ReasonSource.PROOF}
+
+
+def test_a_cost_of_another_scenario_does_not_count_whose_base_may_still_be_lent() -> None:
+    of_another = [reason(ReasonSource.FIGURES, scenario="b")]
+    assert against(of_another, BESIDE) == ()
+    assert against(of_another, Round(("b",), True, False, True)) == tuple(of_another)
+
+
+def test_a_cost_over_all_scenarios_counts_once_each_had_a_base_of_its_own() -> None:
+    everywhere = [Reason(ReasonSource.FIGURES, Verdict.HOLD, None, "all scenarios: jar costs more")]
+    assert against(everywhere, BESIDE) == ()
+    assert against(everywhere, Round(("a",), True, False, True, last=True)) == tuple(everywhere)
 
 
 def test_only_a_hold_speaks_against_a_jar() -> None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from harness.stages import rules_digest
 from harness.stages.rules_digest import digest_of, digest_of_texts, judging_digest, making_digest
 
 
@@ -33,3 +34,16 @@ def test_making_and_judging_are_rules_of_their_own() -> None:
 
 def test_texts_in_another_order_or_cut_elsewhere_are_others() -> None:
     assert len({digest_of_texts(texts) for texts in (["a", "b"], ["b", "a"], ["ab"], ["a", "", "b"])}) == 4
+
+
+def test_a_file_of_its_own_is_a_rule_as_a_folder_is(tmp_path: Path) -> None:
+    file = tmp_path / "rounds.py"
+    file.write_text("1")
+    first = digest_of([file])
+    file.write_text("2")
+    assert digest_of([file]) != first != digest_of([])
+
+
+def test_what_counts_after_which_runs_is_a_rule_of_judging() -> None:
+    assert {path.name for path in rules_digest._JUDGING} >= {"judge", "rounds.py", "detecting.py"}
+    assert all(path.exists() for path in (*rules_digest._JUDGING, *rules_digest._MAKING))

@@ -33,7 +33,7 @@ class Listener:
 
 @pytest.fixture(autouse=True)
 def run_what_the_cell_says(monkeypatch):
-    monkeypatch.setattr(schedule, "run_cell", lambda cell, _dir, report, cancellation: cell.act(cancellation))
+    monkeypatch.setattr(schedule, "run_cell", lambda cell, _dir, report, cancellation, quiet: cell.act(cancellation))
 
 
 def result(number):
@@ -106,3 +106,31 @@ def test_a_run_that_cannot_be_ended_does_not_keep_the_others_from_it():
     with endings[0], endings[1], pytest.raises(OSError, match="no"):
         cancellation.cancel()
     assert ended == [1]
+
+
+def test_each_place_that_no_cell_waits_for_is_left_once_when_its_last_run_has_ended(tmp_path):
+    order, last_two = [], threading.Event()
+
+    def quick(_):
+        order.append("quick")
+        return result(1)
+
+    def waits(_):
+        assert last_two.wait(5)
+        order.append("last")
+        return result(2)
+
+    def left():
+        order.append("left")
+        last_two.set()
+
+    schedule.run_cells([*(Cells(quick) for _ in range(4)), Cells(waits)], tmp_path, 2, Listener(), on_left=left)
+    assert order == [*["quick"] * 4, "left", "last", "left"]
+
+
+def test_a_place_that_a_fault_leaves_is_nobodys(tmp_path):
+    def breaks(_):
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        schedule.run_cells([Cells(breaks)], tmp_path, 2, Listener(), on_left=lambda: pytest.fail("it is not left"))

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
+from sample_run import write_sample
 from whole_kafka import whole_kafka
 
 from harness.base.errors import HarnessError
@@ -16,6 +17,7 @@ from harness.base.json import from_json, to_json
 from harness.base.progress import Reporter
 from harness.engine.sealing import check_results, inputs_of, seal_of
 from harness.judge.decision import decide
+from harness.judge.reasons import rests_on
 from harness.kafka.release_lines import line_of
 from harness.model.arms import Arm, Build, Flag, Role
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
@@ -26,8 +28,9 @@ from harness.model.verdict import Reason, ReasonSource
 from harness.rundir.directory import RunDirectory
 from harness.stages import run as run_stage
 from harness.stages.inputs import read_inputs
+from harness.stages.judge import judge_run
 from harness.stages.timing import timed
-from harness.stages.verify import print_verdict
+from harness.stages.verify import matrix_lines, print_verdict
 from harness.toolbox.toolbox import local_toolbox
 
 JAR = b"not much of a jar"
@@ -253,7 +256,7 @@ def test_the_terminal_shows_verdict_reasons_and_report_and_no_control_characters
     record = replace(record, scenarios=(replace(record.scenarios[0], discriminates=False),))
     print_verdict(Console(file=stream, width=200), record, {"build": 5.0, "run": 70.0}, tmp_path / "report.html")
     text = stream.getvalue()
-    line = "turn2           stock FAILED(observer_recovers)  patched-on MISSING  (no evidence)"
+    line = "turn2  stock FAILED(observer_recovers)  patched-on MISSING  (no evidence)"
     assert line in text
     assert "HOLD  turn2: it failed" in text
     assert "reason 5" in text
@@ -262,3 +265,36 @@ def test_the_terminal_shows_verdict_reasons_and_report_and_no_control_characters
     assert "strongest reason against it: it ran once" in text
     assert "report.html" in text
     assert "\x1b" not in text
+
+
+def test_where_every_run_has_its_result_that_is_said(run_dir, ran):
+    run_stage.run(run_dir, TOOLBOX, QUIET)
+    for cell in list(ran):
+        leave_result(run_dir, cell)
+    stream = io.StringIO()
+    run_stage.run(run_dir, TOOLBOX, Reporter(Console(file=stream, width=300)))
+    assert stream.getvalue() == "• no runs on live clusters are left to do\n"
+
+
+def test_a_reason_that_the_sentence_says_is_not_said_twice(tmp_path):
+    write_sample(tmp_path)
+    record = judge_run(RunDirectory(tmp_path))
+    reason = rests_on(record.verdict, record.reasons)[0]
+    for sentence, times in (("It is so.", 1), (f"Too little. {reason}", 1)):
+        stream = io.StringIO()
+        print_verdict(Console(file=stream, width=500), replace(record, sentence=sentence), {}, tmp_path)
+        assert stream.getvalue().count(reason) == times
+
+
+def test_arms_stand_below_each_other_where_the_terminal_is_wide_enough(tmp_path):
+    write_sample(tmp_path)
+    record = judge_run(RunDirectory(tmp_path))
+    names = [scenario.name for scenario in record.scenarios]
+    wide = matrix_lines(record, 200)
+    assert [line.split()[0] for line in wide] == names
+    assert {line.index("patched-on ") for line in wide} == {wide[0].index("patched-on ")}
+    assert matrix_lines(record, None) == wide, "a file has any width"
+    narrow = matrix_lines(record, 60)
+    assert max(map(len, narrow)) <= 60
+    assert [line.split()[0] for line in narrow if not line.startswith("   ")] == names
+    assert sum(line.startswith("    patched-on ") for line in narrow) == len(names)

@@ -226,6 +226,25 @@ def test_a_manifest_that_names_another_place_is_refused_before_anything_is_resto
     check_places(kept)
 
 
+def test_files_of_a_data_directory_that_is_named_by_a_way_round_come_back(backup, tmp_path, monkeypatch):
+    """log.dirs may have `..` in it; what a repair kept of it, restore must take."""
+    disk = broker_disk(tmp_path / "d", 1, {"t-0": X, "t-1": Y})
+    config = tmp_path / "server.properties"
+    config.write_text(f"broker.id=1\nzookeeper.connect=zk:1\nlog.dirs={tmp_path}/d/t-0/../../d\n")
+    monkeypatch.setattr(stage, "_objections", lambda *_: [])
+    list(stage.repair_broker(planned(Y, disks(MIX)), config, (), backup, None, apply=True))
+    assert not (disk / "t-0" / "partition.metadata").exists()
+    assert list(stage.restore(backup, None, apply=True))[-1] == "1 file restored."
+    assert (disk / "t-0" / "partition.metadata").read_text() == metadata(X)
+
+
+def test_a_copy_that_a_manifest_has_outside_of_the_backup_is_refused(backup, tmp_path):
+    _, kept = repaired(backup, tmp_path, "t-0")
+    for copy in ("../x", "files/../../x", "/x"):
+        with pytest.raises(HarnessError, match=f"{copy} is not in the backup"):
+            check_places(replace(kept, files=(replace(kept.files[0], copy=copy),)))
+
+
 def test_nothing_is_restored_through_a_link(backup, tmp_path):
     disk, _ = repaired(backup, tmp_path, "t-0")
     (disk / "t-0").rename(tmp_path / "away")

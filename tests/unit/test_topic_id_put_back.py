@@ -4,7 +4,7 @@ import json
 from contextlib import contextmanager
 
 import pytest
-from disks_sample import X, Y, Z, broker_disk
+from disks_sample import V, X, Y, Z, broker_disk
 from repair_sample import MIX, disks, planned
 
 from harness.base.errors import HarnessError
@@ -37,6 +37,7 @@ class Ensemble:
     def __init__(self, **topics: str) -> None:
         self.nodes = {f"/brokers/topics/{name}": (node(topic_id), 0) for name, topic_id in topics.items()}
         self.nodes |= {"/controller": (b'{"brokerid":1}', 0), "/controller_epoch": (b"5", 0)}
+        self.nodes |= {"/cluster/id": (b'{"version":"1","id":"c1"}', 0)}
         self.did: list[str] = []
         self.before_set = lambda _: None
 
@@ -81,9 +82,18 @@ def node(topic_id: str) -> bytes:
     return json.dumps({**named, "partitions": {"0": [1]}}).encode()
 
 
-def plan(**in_zookeeper: str) -> RepairPlan:
-    repairs = (TopicRepair(name, Choice.PUT_BACK, each, (X,), ()) for name, each in in_zookeeper.items())
+def plan(back: str = X, **in_zookeeper: str) -> RepairPlan:
+    repairs = (TopicRepair(name, Choice.PUT_BACK, each, (back,), ()) for name, each in in_zookeeper.items())
     return RepairPlan("zk:2181", "c1", (1,), (), tuple(repairs), ())
+
+
+def connect_to(ensemble: Ensemble, monkeypatch) -> None:
+    @contextmanager
+    def connected(connect: str, security: object, *, current: bool = False):
+        assert current
+        yield ZooKeeper(ensemble, connect)
+
+    monkeypatch.setattr(stage, "connected", connected)
 
 
 @pytest.fixture
@@ -91,13 +101,19 @@ def repair(monkeypatch, tmp_path):
     """Carry out a plan's part in an ensemble; the backup may be named."""
 
     def run(ensemble: Ensemble, made: RepairPlan, backup: str = "backup", apply: bool = True) -> list[str]:
-        @contextmanager
-        def connected(connect: str, security: object, *, current: bool = False):
-            assert current
-            yield ZooKeeper(ensemble, connect)
-
-        monkeypatch.setattr(stage, "connected", connected)
+        connect_to(ensemble, monkeypatch)
         return list(stage.repair_zookeeper(made, BackupFolder(tmp_path / backup), None, apply=apply))
+
+    return run
+
+
+@pytest.fixture
+def restore(monkeypatch, tmp_path):
+    """Restore the backup of such a part."""
+
+    def run(ensemble: Ensemble) -> list[str]:
+        connect_to(ensemble, monkeypatch)
+        return list(stage.restore(BackupFolder(tmp_path / "backup"), None, apply=True))
 
     return run
 
@@ -110,15 +126,16 @@ def test_an_id_is_put_back_and_kept_by_the_next_controller(repair):
 
 
 def test_the_backup_of_an_earlier_plan_is_refused_and_nothing_is_changed(repair):
-    zk = Ensemble(t=Y, u=X)
+    zk = Ensemble(t=Y, u=V)
     repair(zk, plan(t=Y))
     zk.put("/brokers/topics/u", node(""))
     zk.did.clear()
+    lost = plan(V, u="")
     with pytest.raises(HarnessError, match="is the backup of another repair: of another plan"):
-        repair(zk, plan(u=""))
+        repair(zk, lost)
     assert (zk.did, zk.id_of("u")) == ([], "")
-    repair(zk, plan(u=""), "backup-2")
-    assert zk.id_of("u") == X
+    repair(zk, lost, "backup-2")
+    assert zk.id_of("u") == V
 
 
 def test_a_topic_that_has_lost_its_id_since_the_plan_stops_it_before_anything_is_written(repair, tmp_path):
@@ -128,8 +145,15 @@ def test_a_topic_that_has_lost_its_id_since_the_plan_stops_it_before_anything_is
     assert (zk.did, (tmp_path / "backup").exists()) == ([], False)
 
 
-def test_a_topic_that_loses_its_id_meanwhile_keeps_the_controller(repair):
+def test_an_id_that_another_topic_has_by_now_is_not_put_back(repair, tmp_path):
     zk = Ensemble(t=Y, u=X)
+    with pytest.raises(HarnessError, match=f"Topic u has the id {X} in ZooKeeper, which is to be put back for another"):
+        repair(zk, plan(t=Y))
+    assert (zk.did, (tmp_path / "backup").exists()) == ([], False)
+
+
+def test_a_topic_that_loses_its_id_meanwhile_keeps_the_controller(repair):
+    zk = Ensemble(t=Y, u=V)
     zk.before_set = lambda _: zk.put("/brokers/topics/u", node(""))
     with pytest.raises(HarnessError, match="Topic u has no id") as error:
         repair(zk, plan(t=Y))
@@ -192,6 +216,61 @@ def test_a_topic_that_cannot_be_read_and_a_kraft_controller_stop_it(repair):
     assert zk.did == []
 
 
+OTHER_CLUSTER = r"is that of cluster \w+, and this is about cluster c1\. Nothing was changed"
+IDENTITIES = {
+    "other": (b'{"version":"1","id":"c2"}', OTHER_CLUSTER),
+    "none": (None, OTHER_CLUSTER),
+    "damaged": (b"{", r"/cluster/id cannot be read in ZooKeeper at zk:2181: its node holds no JSON but “{”\."),
+    "empty": (b'{"version":"1"}', "/cluster/id cannot be read in ZooKeeper at zk:2181: its node holds no id but"),
+}
+
+
+@pytest.mark.parametrize(("identity", "says"), IDENTITIES.values(), ids=IDENTITIES)
+def test_a_plan_of_another_cluster_is_refused_before_anything_is_changed(repair, tmp_path, identity, says):
+    """As where another ensemble has the address of the one that the plan was made of."""
+    zk = Ensemble(t=Y)
+    zk.nodes["/cluster/id"] = (identity, 0)
+    if identity is None:
+        del zk.nodes["/cluster/id"]
+    for apply in (False, True):
+        with pytest.raises(HarnessError, match=says):
+            repair(zk, plan(t=Y), apply=apply)
+    assert (zk.did, zk.id_of("t"), (tmp_path / "backup").exists()) == ([], Y, False)
+
+
+def test_a_backup_is_restored_to_its_own_cluster_only(repair, restore):
+    zk = Ensemble(t=Y)
+    repair(zk, plan(t=Y))
+    zk.did.clear()
+    own, zk.nodes["/cluster/id"] = zk.nodes["/cluster/id"], (b'{"version":"1","id":"c2"}', 0)
+    with pytest.raises(HarnessError, match="is that of cluster c2, and this is about cluster c1"):
+        restore(zk)
+    assert (zk.did, zk.id_of("t")) == ([], X)
+    zk.nodes["/cluster/id"] = own
+    assert restore(zk)[-1].startswith("1 topic in ZooKeeper as before")
+    assert zk.id_of("t") == Y
+
+
+@pytest.mark.parametrize("path", ["/controller", "/brokers/topics", "/brokers/topics/t/partitions/0/state", "/x/t"])
+def test_a_backup_that_names_another_node_than_a_topic_s_is_refused(repair, restore, tmp_path, path):
+    zk = Ensemble(t=Y)
+    repair(zk, plan(t=Y))
+    zk.did.clear()
+    manifest = tmp_path / "backup" / "backup.json"
+    manifest.write_text(manifest.read_text().replace("/brokers/topics/t", path))
+    with pytest.raises(HarnessError, match=f"{path} is no topic's node in ZooKeeper. Nothing was changed"):
+        restore(zk)
+    assert (zk.did, zk.id_of("t")) == ([], X)
+
+
+def test_a_controller_s_node_that_cannot_be_read_is_named(repair):
+    zk = Ensemble(t=Y)
+    zk.nodes["/controller"] = (b"{", 0)
+    with pytest.raises(HarnessError, match="/controller cannot be read in ZooKeeper: its node holds no JSON but"):
+        repair(zk, plan(t=Y))
+    assert zk.did == []
+
+
 def test_a_dry_run_says_what_would_stop_it_as_a_note(repair, tmp_path):
     said = repair(Ensemble(t=Y, u=""), plan(t=Y), apply=False)
     assert said[1].startswith("not now: Topic u has no id in ZooKeeper")
@@ -222,12 +301,12 @@ def test_a_current_session_waits_for_the_leader_and_never_reads_from_a_server_th
     asked: list[bool] = []
     ensemble = Ensemble()
 
-    def client(connect: str, security: object, current: bool) -> Ensemble:
+    def client(connect: str, security: object, current: bool, met: object) -> Ensemble:
         asked.append(current)
         return ensemble
 
     monkeypatch.setattr(zookeeper, "_client", client)
-    monkeypatch.setattr(zookeeper, "_start", lambda *_: None)
+    monkeypatch.setattr(zookeeper, "_start", lambda _: True)
     with zookeeper.connected("zk:2181", zookeeper.ZooKeeperSecurity(), current=True):
         assert ensemble.did == ["sync /"]
     with zookeeper.connected("zk:2181", zookeeper.ZooKeeperSecurity()):
@@ -238,7 +317,8 @@ def test_a_current_session_waits_for_the_leader_and_never_reads_from_a_server_th
 def test_only_a_session_that_is_not_current_may_read_from_a_server_that_is_cut_off(current):
     from harness.topicids import zookeeper
 
-    assert zookeeper._client("127.0.0.1:1", zookeeper.ZooKeeperSecurity(), current).read_only is not current
+    client = zookeeper._client("127.0.0.1:1", zookeeper.ZooKeeperSecurity(), current, zookeeper.LastError())
+    assert client.read_only is not current
 
 
 def test_a_plan_is_made_of_what_is_current(monkeypatch, tmp_path):

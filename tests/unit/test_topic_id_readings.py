@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from disks_sample import X, Y, broker_disk
+from disks_sample import V, X, Y, broker_disk
 
 from harness.base.errors import HarnessError
 from harness.base.json import from_json, to_json
@@ -59,8 +59,8 @@ def test_a_file_that_kafka_cannot_read_is_harmful_though_its_topic_cannot_be_rea
 
 
 def test_a_folder_that_is_being_moved_is_compared_as_a_partition_and_is_no_replica_s_place(tmp_path):
-    disk = broker_disk(tmp_path / "d", 1, {"t-0": X, f"t-0.{UUID}-future": Y, f"u-0.{UUID}-future": X})
-    found = compare(cluster(topic("t", X, (1,)), topic("u", X, (1,))), [read_data_directory(disk)])
+    disk = broker_disk(tmp_path / "d", 1, {"t-0": X, f"t-0.{UUID}-future": V, f"u-0.{UUID}-future": Y})
+    found = compare(cluster(topic("t", X, (1,)), topic("u", Y, (1,))), [read_data_directory(disk)])
     assert (found.answer, dict(found.counts)) == (Answer.MISMATCH, {IdState.DIFFERENT: 1, IdState.EQUAL: 2})
     assert found.gaps == ("Broker 1 has no directory for 1 replica in what was named: u-0.",)
 
@@ -107,7 +107,7 @@ def test_nothing_compared_is_no_health(tmp_path):
 
 
 def test_a_mismatch_says_what_differs_from_what(tmp_path):
-    disk = read_data_directory(broker_disk(tmp_path / "d", 1, {"t-0": X, "u-0": X, "u-1": X}))
+    disk = read_data_directory(broker_disk(tmp_path / "d", 1, {"t-0": X, "u-0": V, "u-1": V}))
     known = cluster(topic("t", Y, (1,)), topic("u", "", (1,), (1,)))
     assert sentence(compare(known, [disk])) == (
         "Mismatch: restart no broker. 1 directory of 1 topic has another id than ZooKeeper; 2 directories of 1 topic "
@@ -130,11 +130,19 @@ MANY = "9" * 5000
         '{"partitions":{"٣":[1]}}',
         "[" * 200_000,
         '{"partitions":{"0":[1]},"topic_id":null}',
+        "\ufeff{}",
+        '{"partitions":{"0":[1]}}\0',
     ],
-    ids=["partition", "broker", "digit", "nested", "null"],
+    ids=["partition", "broker", "digit", "nested", "null", "mark", "zero"],
 )
 def test_a_node_with_odd_numbers_is_its_topic_s_problem(data):
     assert parse_topic("t", data.encode(), 0.0).problem
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "latin-1"])
+def test_a_node_that_is_no_utf8_is_its_topic_s_problem(encoding):
+    node = '{"partitions":{"0":[1]},"ü":1}'.encode(encoding)
+    assert parse_topic("t", node, 0.0).problem.startswith("its node holds no JSON but “")
 
 
 def test_settings_that_are_no_object_and_brokers_of_many_digits_are_told(tmp_path):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from disks_sample import X, Y, Z, broker_disk, metadata, written_at
+from disks_sample import V, X, Y, Z, broker_disk, metadata, written_at
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -202,7 +202,7 @@ def test_a_missing_file_is_told_and_is_no_mismatch(tmp_path):
 
 
 def test_directories_of_no_topic_no_partition_and_no_replica_are_orphans(tmp_path):
-    cluster = zookeeper(topic("t", X, (1,)), topic("u", X, (2,)))
+    cluster = zookeeper(topic("t", X, (1,)), topic("u", Y, (2,)))
     found = check_one(tmp_path, cluster, {"gone-0": Y, "t-0": X, "t-5": X, "u-0": Z})
     reasons = {each.topic: each.reason for each in found.findings}
     assert reasons == {
@@ -214,10 +214,10 @@ def test_directories_of_no_topic_no_partition_and_no_replica_are_orphans(tmp_pat
 
 
 def test_a_topic_that_is_younger_than_the_file_was_recreated(tmp_path):
-    disk = broker_disk(tmp_path / "d", 1, {"t-0": X, "u-0": X})
+    disk = broker_disk(tmp_path / "d", 1, {"t-0": X, "u-0": V})
     written_at(disk, "t-0", 1_000_000.0)
     written_at(disk, "u-0", 1_000_990.0)  # clocks of two hosts may differ by that
-    cluster = zookeeper(topic("t", Y, (1,), created=1_001_000.0), topic("u", Y, (1,), created=1_001_000.0))
+    cluster = zookeeper(topic("t", Y, (1,), created=1_001_000.0), topic("u", Z, (1,), created=1_001_000.0))
     found = compare(cluster, [read_data_directory(disk)])
     assert {each.topic: each.state for each in found.findings} == {"t": IdState.RECREATED, "u": IdState.DIFFERENT}
     assert found.findings[1].reason == "the topic was created at 1970-01-12 14:03 UTC, after its file was written"
@@ -229,9 +229,9 @@ def test_a_metadata_log_that_removed_the_id_shows_that_the_topic_was_recreated(t
 
 
 def test_a_file_that_kafka_cannot_read_is_a_mismatch_and_one_that_we_cannot_is_undecided(tmp_path):
-    cluster = zookeeper(topic("t", X, (1,)), topic("u", X, (1,)))
-    disk = broker_disk(tmp_path / "d", 1, {"t-0": X, "u-0": X})
-    (disk / "u-0" / "partition.metadata").write_text(metadata(X, 1))
+    cluster = zookeeper(topic("t", X, (1,)), topic("u", Y, (1,)))
+    disk = broker_disk(tmp_path / "d", 1, {"t-0": X, "u-0": Y})
+    (disk / "u-0" / "partition.metadata").write_text(metadata(Y, 1))
     newer = compare(cluster, [read_data_directory(disk)])
     (disk / "t-0" / "partition.metadata").write_text("")
     empty = compare(cluster, [read_data_directory(disk)])

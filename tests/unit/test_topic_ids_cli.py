@@ -105,11 +105,34 @@ def test_an_export_is_told_from_a_configuration(harness, kraft, tmp_path):
     assert (code, said.endswith("knows was found (orphan directory: 2).")) == (3, True)
 
 
+def test_exports_alone_do_not_say_where_the_cluster_is(harness, tmp_path):
+    export = tmp_path / "other.jsonl"
+    write_export(export, [read_data_directory(broker_disk(tmp_path / "other", 2, {"gone-1": X}))])
+    for command in ("doctor", "rollout"):
+        assert harness(command, "--cluster", export) == (
+            2,
+            "error: Exports alone do not say where the cluster's own ids are. "
+            "Name a broker's server.properties by --cluster too.",
+        )
+
+
 def test_a_file_that_is_not_there_is_a_sentence(harness):
     code, said = harness("doctor", "--cluster", "gone.properties")
     assert (code, said) == (
         2,
         "error: gone.properties cannot be read: No such file or directory. Name files that are there.",
+    )
+
+
+def test_an_export_says_what_it_could_not_look_at(harness, tmp_path):
+    disk = broker_disk(tmp_path / "d", 1, {"t-0": X})
+    assert harness("topic-ids", "check", "--data", disk, "--export", "e") == (0, "1 directory of broker 1: e")
+    (disk / "meta.properties").unlink()
+    code, said = harness("topic-ids", "check", "--data", disk, "--export", "e")
+    assert (code, said.startswith(f"not looked at: {disk} names no broker"), said.endswith("unknown: e")) == (
+        0,
+        True,
+        True,
     )
 
 

@@ -6,13 +6,19 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
+
+from harness.base.processes.background import background_of_caller
 
 _LAUNCHER = Path(__file__).with_name("launch.py")
 _WHOEVER = "0"
+_ORDINARY, _IDLE = "ordinary", "idle"
+
+_Text = TypeVar("_Text", str, bytes)
 
 # The kernel's death signal fires when the *thread* that forked ends, so one thread that lives as long as the
 # harness starts every child.
@@ -26,12 +32,15 @@ def bare_environment() -> dict[str, str]:
 
 def mortal(command: Sequence[str]) -> list[str]:
     """Return a command, named by its path, that dies with whoever starts it."""
-    return [sys.executable, "-I", "-S", str(_LAUNCHER), _WHOEVER, *command]
+    return [sys.executable, "-I", "-S", str(_LAUNCHER), _WHOEVER, _ORDINARY, *command]
 
 
 def spawn(command: Sequence[str], *, cwd: Path, output: Path, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Start a command in its own session, its output appended to a file; it is killed when the harness ends."""
-    return _spawner.submit(lambda: spawn_here(command, cwd=cwd, output=output, env=env)).result()
+    """Start a command in its own session, its output appended to a file; it is killed when the harness ends.
+
+    What a Background starts gives way to everybody else.
+    """
+    return _begun(lambda bound: _spawned(bound, cwd, output, env), command)
 
 
 def be_ready_to_spawn() -> None:
@@ -47,7 +56,7 @@ def run(
     A program that cannot be started ends with 127 and a sentence on stderr. Raises TimeoutExpired after `timeout`
     seconds; the command and what it started in its session are killed then, and on any other way out of here.
     """
-    process = _spawner.submit(_start_piped, list(command), cwd, dict(env)).result()
+    process = _begun(lambda bound: _start_piped(bound, cwd, env), command)
     with process:
         try:
             out, err = process.communicate(timeout=timeout)
@@ -60,9 +69,27 @@ def run(
 
 def spawn_here(command: Sequence[str], *, cwd: Path, output: Path, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
     """Do as `spawn` does, from this very thread: the child is in its namespaces, and is killed when the thread ends."""
+    return _spawned(bound_to_harness(command), cwd, output, env)
+
+
+def bound_to_harness(command: Sequence[str], scheduling: str = _ORDINARY) -> list[str]:
+    """Return a command, named by its path, that dies with the thread of this process that starts it."""
+    return [sys.executable, "-I", "-S", str(_LAUNCHER), str(os.getpid()), scheduling, *command]
+
+
+def _begun(start: Callable[[list[str]], subprocess.Popen[_Text]], command: Sequence[str]) -> subprocess.Popen[_Text]:
+    """Have the spawner start a command, which belongs to the Background of this thread where there is one."""
+    background = background_of_caller()
+    if background is None:
+        return _spawner.submit(start, bound_to_harness(command)).result()
+    scheduling = _IDLE if background.gives_way else _ORDINARY
+    return background.begin(lambda: _spawner.submit(start, bound_to_harness(command, scheduling)).result())
+
+
+def _spawned(bound: list[str], cwd: Path, output: Path, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
     with output.open("ab") as sink:
         return subprocess.Popen(
-            bound_to_harness(command),
+            bound,
             cwd=cwd,
             env=dict(env),
             stdin=subprocess.DEVNULL,
@@ -72,11 +99,11 @@ def spawn_here(command: Sequence[str], *, cwd: Path, output: Path, env: Mapping[
         )
 
 
-def _start_piped(command: list[str], cwd: Path | None, env: dict[str, str]) -> subprocess.Popen[str]:
+def _start_piped(bound: list[str], cwd: Path | None, env: Mapping[str, str]) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        bound_to_harness(command),
+        bound,
         cwd=cwd,
-        env=env,
+        env=dict(env),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -84,8 +111,3 @@ def _start_piped(command: list[str], cwd: Path | None, env: dict[str, str]) -> s
         errors="replace",
         start_new_session=True,
     )
-
-
-def bound_to_harness(command: Sequence[str]) -> list[str]:
-    """Return a command, named by its path, that dies with the thread of this process that starts it."""
-    return [sys.executable, "-I", "-S", str(_LAUNCHER), str(os.getpid()), *command]

@@ -19,7 +19,7 @@ _BEFORE_LENGTH = 12  # what the field `length` does not count: base offset and l
 _CRC_FROM = 21
 _MAGIC = 2
 _CONTROL = 0x20
-_LEADER_CHANGE = 2  # org.apache.kafka.common.record.ControlRecordType
+_LEADER_CHANGE, SNAPSHOT_FOOTER = 2, 4  # org.apache.kafka.common.record.ControlRecordType
 # KafkaRaftClient.MAX_BATCH_SIZE_BYTES is 8 MiB, and a snapshot's records are batched no larger.
 MOST_BATCH_BYTES = 32 * 2**20
 
@@ -86,14 +86,27 @@ def bounds(data: bytes) -> list[tuple[int, int, int]]:
     return found
 
 
-def data_of(data: bytes) -> Iterator[bytes]:
-    """Yield the records of each whole batch that is no control batch, up to the first that is not whole or damaged."""
+class WholeBatch(NamedTuple):
+    """A batch with its bytes: its offsets, of which type its first control record is (-1: it has data), its records."""
+
+    base_offset: int
+    last_offset: int
+    control: int
+    records: bytes
+
+
+def whole_batches(data: bytes) -> Iterator[WholeBatch]:
+    """Yield batch after batch. Raises ValueError, which names the byte, for anything that is none, half of one too."""
+    end = 0
     try:
         for header, begin, end in _whole(data):
-            if not header.attributes & _CONTROL:
-                yield data[begin + HEADER.size : end]
-    except _Damaged:
-        return
+            records = data[begin + HEADER.size : end]
+            control = _first_control(records)[0] if header.attributes & _CONTROL else -1
+            yield WholeBatch(header.base, header.base + header.delta, control, records)
+    except _Damaged as error:
+        raise ValueError(f"byte {end}: {error}") from error
+    if end < len(data):
+        raise ValueError(f"byte {end}: it ends with {len(data) - end} bytes that are no whole batch")
 
 
 def _each(data: bytes) -> Iterator[tuple[Batch, int]]:
@@ -135,8 +148,20 @@ def _check_header(base: int, size: int, epoch: int, magic: int, delta: int) -> N
 def _leader(records: bytes) -> int:
     """Return whom the first of these control records names as leader; -1 where it is of another type, or malformed.
 
+    A LeaderChangeMessage begins with its version (int16) and the leader's id (int32).
+    """
+    kind, at = _first_control(records)
+    try:
+        return int(struct.unpack_from(">hi", records, at)[1]) if kind == _LEADER_CHANGE else -1
+    except struct.error:
+        return -1
+
+
+def _first_control(records: bytes) -> tuple[int, int]:
+    """Return of which type the first of these control records is (0 where it is malformed), and where its value begins.
+
     A record is length, attributes, time and offset deltas, key and value, with lengths as zigzag varints. The key is
-    version and type as int16; a LeaderChangeMessage begins with its version (int16) and the leader's id (int32).
+    version and type as int16.
     """
     try:
         _, at = zigzag(records, 0)
@@ -144,10 +169,10 @@ def _leader(records: bytes) -> int:
         _, at = zigzag(records, at)
         key_size, at = zigzag(records, at)
         _, kind = struct.unpack_from(">hh", records, at)
-        _, at = zigzag(records, at + key_size)
-        return int(struct.unpack_from(">hi", records, at)[1]) if kind == _LEADER_CHANGE else -1
+        _, value = zigzag(records, at + key_size)
+        return int(kind), value
     except (struct.error, IndexError):
-        return -1
+        return 0, 0
 
 
 def zigzag(data: bytes, at: int) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.cluster.metadata_log.batches import data_of, zigzag
+from harness.cluster.metadata_log.batches import SNAPSHOT_FOOTER, WholeBatch, whole_batches, zigzag
 from harness.cluster.metadata_log.files import segment_base, snapshot_id
 
 _TOPIC, _PARTITION, _PARTITION_CHANGE, _REMOVE_TOPIC = 2, 3, 5, 9  # apiKey
@@ -30,11 +30,13 @@ class MetadataTopics:
     replicas: dict[bytes, dict[int, tuple[int, ...]]] = field(default_factory=dict)
     removed: set[bytes] = field(default_factory=set)
 
-    def apply(self, value: bytes) -> None:
+    def apply(self, value: bytes, *, only_removal: bool = False) -> None:
         """Take in one record; one of another kind says nothing of topics. Raises IndexError or struct.error."""
         _, at = _unsigned(value, 0)  # the frame's version
         kind, at = _unsigned(value, at)
         _, at = _unsigned(value, at)  # the record's
+        if only_removal and kind != _REMOVE_TOPIC:
+            return
         if kind == _TOPIC:
             size, at = _unsigned(value, at)
             name, at = value[at : at + size - 1].decode(), at + size - 1
@@ -57,48 +59,61 @@ def read_topics(folder: Path) -> MetadataTopics:
     """Return the topics of a metadata log: of its newest snapshot, and what was written behind it.
 
     What is not committed yet counts too: the disk of one node does not say how far that is. Raises HarnessError where
-    the folder holds no such log, or one without a beginning.
+    the folder holds no such log, one without a beginning, or one of which anything is damaged or missing: which topics
+    there are then, nobody can say.
     """
     try:
         names = sorted(path.name for path in folder.iterdir())
     except OSError as error:
         raise _none_there(folder, error.strerror or str(error)) from error
-    segments = [name for name in names if segment_base(name) is not None]
-    snapshots = [(found, name) for name in names if (found := snapshot_id(name)) is not None]
+    segments = [(base, name) for name in names if (base := segment_base(name)) is not None]
+    snapshots = [(found.end_offset, name) for name in names if (found := snapshot_id(name)) is not None]
     if not segments:
         raise _none_there(folder, "it holds no segment")
-    end, newest = max(((found.end_offset, name) for found, name in snapshots), default=(0, ""))
-    if (segment_base(segments[0]) or 0) > end:
-        raise _none_there(folder, f"it begins at {segments[0]} and has no snapshot of what was before")
+    end, newest = max(snapshots, default=(0, ""))
+    due = segments[0][0]
+    if due > end:
+        raise _none_there(folder, f"it begins at {segments[0][1]} and has no snapshot of what was before")
     topics = MetadataTopics()
-    for name in ([newest] if newest else []) + segments:
-        _apply_all(topics, folder / name)
+    if newest:
+        _take_in(topics, folder / newest, 0, 0, is_snapshot=True)
+    for base, name in segments:
+        if base != due:
+            raise _damaged(folder / name, f"offset {due} is due, which no segment has")
+        due = _take_in(topics, folder / name, due, end)
     return topics
 
 
-def _apply_all(topics: MetadataTopics, path: Path) -> None:
-    """Take in every record of a file. A segment may begin before the snapshot: taken in twice, a record says the same.
+def _take_in(topics: MetadataTopics, path: Path, due: int, since: int, *, is_snapshot: bool = False) -> int:
+    """Take in the records of a file that begins at the offset `due`, and return the one behind its last.
 
-    Only the removal of a topic is no such record, and what is removed is not made again.
+    Below the offset `since` a snapshot says what there is: only which topics were removed does not stand in it.
     """
+    batch = None
     try:
-        for records in _batches(path):
-            for value in _values(records):
-                topics.apply(value)
+        for batch in _batches(path):
+            if batch.base_offset != due:
+                raise _damaged(path, f"it has offset {batch.base_offset} where {due} is due")
+            due = batch.last_offset + 1
+            for value in _values(batch.records) if batch.control < 0 else ():
+                topics.apply(value, only_removal=due <= since)
     except (IndexError, struct.error, UnicodeDecodeError) as error:
-        raise HarnessError(
-            f"{path} has a record that cannot be read ({error}).", "Copy the log while its node is stopped."
-        ) from error
+        raise _damaged(path, f"a record before offset {due} cannot be read ({error})") from error
+    except ValueError as error:
+        raise _damaged(path, str(error)) from error
     except OSError as error:
         raise HarnessError(f"{path} cannot be read: {error.strerror}.", "Let this user read it.") from error
+    if is_snapshot and (batch is None or batch.control != SNAPSHOT_FOOTER):
+        raise _damaged(path, "it was cut off: a snapshot ends with a footer")
+    return due
 
 
-def _batches(path: Path) -> Iterator[bytes]:
+def _batches(path: Path) -> Iterator[WholeBatch]:
     with path.open("rb") as stream:
         if not path.stat().st_size:
             return
         with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-            yield from data_of(mapped)  # type: ignore[arg-type]  # a mapped file is read as bytes are
+            yield from whole_batches(mapped)  # type: ignore[arg-type]  # a mapped file is read as bytes are
 
 
 def _values(records: bytes) -> Iterator[bytes]:
@@ -147,4 +162,12 @@ def _none_there(folder: Path, why: str) -> HarnessError:
     return HarnessError(
         f"{folder} holds no metadata log: {why}.",
         "Name the folder __cluster_metadata-0 in a controller's metadata.log.dir, or in a copy of it.",
+    )
+
+
+def _damaged(path: Path, why: str) -> HarnessError:
+    return HarnessError(
+        f"The metadata log is damaged: {path}: {why}. Which topics there are, nobody can say by it.",
+        "Name the log of another controller, or its server.properties. If it was copied while its node ran, copy it "
+        "again; if its node was killed, start it: it cuts off what it has not written whole.",
     )

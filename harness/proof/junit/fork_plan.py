@@ -17,6 +17,11 @@ _MANY = 100  # Jupiter tests that are worth a second JVM
 _USUAL = {JUPITER: 0.03, PROPERTIES: 5.0}
 
 
+def included(engine: str) -> str:
+    """Return the launcher's option that has an engine take part."""
+    return f"--include-engine={engine}"
+
+
 @dataclass(frozen=True, slots=True)
 class Unit:
     """What one fork is to run: the launcher's selectors, of one engine, and the tests that must come of them."""

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.base.processes import bare_environment, spawn
+from harness.base.processes.background import Background, background_of_caller
 from harness.base.text import cut, visible
 from harness.kafka.release_lines import NodeLogging
+from harness.proof.junit.fork_plan import JUPITER, PROPERTIES, included
 from harness.toolbox.java import JavaRuntime
 
 SEED = 391  # of every property: any fixed number does; this one's tries are neither the shortest nor the longest
@@ -24,6 +26,8 @@ _POLL_SECONDS = 0.1
 _DUMP_SECONDS = 2.0
 _LAUNCHER = "org.junit.platform.console.ConsoleLauncher"
 _FLAGS = ("-Xmx1g", "-Xmn600m", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-XX:+EnableDynamicAgentLoading")
+# The optimising compiler (C2) takes half of the CPU seconds of tests that end before its code pays.
+_QUICK = "-XX:TieredStopAtLevel=1"
 _SERVICES = "META-INF/services"
 _PROPERTY_HOOK, _EXTENSION = "net.jqwik.api.lifecycle.LifecycleHook", "org.junit.jupiter.api.extension.Extension"
 RUN_HOOKS = {_PROPERTY_HOOK: "Hooks$Seed"}
@@ -46,7 +50,7 @@ class Jvm:
         """Return the command line; `folder` is the fork's own, all that it writes goes there."""
         path = os.pathsep.join(map(str, (folder / "services", *self.class_path)))
         properties = (f"-Djava.io.tmpdir={folder}", f"-Dharness.seed={SEED}")
-        flags = (*_FLAGS, *properties, self.logging.flag(folder / self.logging.file))
+        flags = (*_FLAGS, *_compiler(arguments), *properties, self.logging.flag(folder / self.logging.file))
         return [str(self.java.java), *flags, "-cp", path, _LAUNCHER, *_execute(folder), *arguments]
 
 
@@ -63,10 +67,11 @@ class EndedFork:
 
 @dataclass(slots=True)
 class _Fork:
-    """A fork under way; `feed` is how much of its output was looked at."""
+    """A fork under way, as part of a Background perhaps; `feed` is how much of its output was looked at."""
 
     process: subprocess.Popen[bytes]
     folder: Path
+    background: Background | None = None
     moved: float = field(default_factory=time.monotonic)
     feed: int = 0
     done: int = 0
@@ -93,6 +98,8 @@ class _Fork:
         """Return why the fork has to be ended, or nothing."""
         if self.output.stat().st_size > _MOST_OUTPUT:
             return f"the test JVM wrote more than {_MOST_OUTPUT >> 20} MB and was ended{self._while()}"
+        if self.background and self.background.gives_way:  # it may be held for any time, which says nothing of a test
+            self.moved = time.monotonic()
         if time.monotonic() - self.moved > _STALL_SECONDS:
             return f"no test ended within {_STALL_SECONDS} s, and the test JVM was ended{self._while()}"
         return ""
@@ -134,6 +141,12 @@ def run_launchers(
     return tuple(ended[number] for number in sorted(ended))
 
 
+def _compiler(arguments: Sequence[str]) -> tuple[str, ...]:
+    """Return what chooses the compiler: properties alone run for long enough to need the optimising one."""
+    runs_properties = included(PROPERTIES) in arguments and included(JUPITER) not in arguments
+    return () if runs_properties else (_QUICK,)
+
+
 def _execute(folder: Path) -> list[str]:
     settings = {
         "junit.jupiter.extensions.autodetection.enabled": "true",
@@ -157,7 +170,8 @@ def _start(jvm: Jvm, arguments: Sequence[str], folder: Path) -> _Fork:
     (folder / jvm.logging.file).write_text(jvm.logging.silent, encoding="utf-8")
     (folder / "output.log").touch()
     command = jvm.command(arguments, folder)
-    return _Fork(spawn(command, cwd=folder, output=folder / "output.log", env=bare_environment()), folder)
+    process = spawn(command, cwd=folder, output=folder / "output.log", env=bare_environment())
+    return _Fork(process, folder, background_of_caller())
 
 
 def _look(fork: _Fork) -> EndedFork | None:

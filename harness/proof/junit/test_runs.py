@@ -12,7 +12,7 @@ from harness.base.files import write_bytes
 from harness.base.text import cut, visible
 from harness.building.java_programs import compiled_probe
 from harness.proof.junit.bench import TestBench
-from harness.proof.junit.fork_plan import ENGINES, Unit
+from harness.proof.junit.fork_plan import ENGINES, Unit, included
 from harness.proof.junit.forks import COUNT_HOOKS, RUN_HOOKS, EndedFork, Jvm, run_launchers
 from harness.proof.junit.junit_tests import BadReport, JUnitTest, Status, read_report
 from harness.proof.junit.test_outcomes import settle
@@ -45,7 +45,7 @@ class Runs:
 
         Raises HarnessError when the launcher cannot count them.
         """
-        arguments = (*(f"--include-engine={engine}" for engine in ENGINES), f"--scan-classpath={root}")
+        arguments = (*(included(engine) for engine in ENGINES), f"--scan-classpath={root}")
         jvm = self._jvm(tested, COUNT_HOOKS)
         (ended,) = run_launchers(jvm, [arguments], self._folder(), 1, lambda _: None)
         try:
@@ -58,7 +58,7 @@ class Runs:
 
     def run(self, tested: TestedJar, units: Sequence[Unit], on_progress: OnProgress) -> tuple[JUnitTest, ...]:
         """Return how each expected test ended, whatever became of its fork."""
-        arguments = [(f"--include-engine={unit.engine}", *unit.selectors) for unit in units]
+        arguments = [(included(unit.engine), *unit.selectors) for unit in units]
         jvm = self._jvm(tested, RUN_HOOKS)
         ended = run_launchers(jvm, arguments, self._folder(), self.bench.forks, on_progress)
         tests = [self._tests_of(tested, *each) for each in zip(units, ended, strict=True)]

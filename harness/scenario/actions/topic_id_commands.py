@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from harness.scenario.verbs import action, fault
 from harness.scenario.world import ActionFailed, World
 
 CHECK, PLAN = "check", "plan"
+_ZOOKEEPER = "zookeeper"
 _SECONDS = 120.0
 _UP_SECONDS = 60.0
 _WITHIN_ITS_RUN = "topic-ids"
@@ -58,8 +58,8 @@ class PutBackIds(Fault):
 
     def perform(self, world: World) -> None:
         """Call it. Raises ActionFailed when it is not done."""
-        backup = _folder(world) / f"backup-zookeeper-{time.monotonic_ns()}"
-        _keep(world, "repair", *_call(world, "repair", str(_plan(world)), "--backup", str(backup), "--apply"))
+        backup = str(_next_backup(world, _ZOOKEEPER))
+        _keep(world, "repair", *_call(world, "repair", str(_plan(world)), "--backup", backup, "--apply"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +71,42 @@ class RepairBrokers(Fault):
     def perform(self, world: World) -> None:
         """Do it in the plan's order. Raises ActionFailed when one step is not done."""
         exports: list[str] = []
-        for broker in json.loads(_plan(world).read_text())["order"]:
+        for broker in _order(world):
             _stop(world, broker)
             config = ("--config", str(world.cluster.nodes[broker].properties_file))
-            backup = ("--backup", str(_folder(world) / f"backup-{broker}"))
+            backup = ("--backup", str(_next_backup(world, str(broker))))
             _keep(world, "repair", *_call(world, "repair", str(_plan(world)), *config, *backup, *exports, "--apply"))
             _start(world, broker)
             exports += _export(world, broker)
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreIds(Fault):
+    """Undo what the last repair has done in ZooKeeper."""
+
+    description: str = "call `harness topic-ids restore` for ZooKeeper"
+
+    def perform(self, world: World) -> None:
+        """Call it. Raises ActionFailed when it is not done."""
+        _restore(world, _ZOOKEEPER)
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreBroker(Fault):
+    """Undo what the last repair has done on the broker whose turn was first."""
+
+    description: str = "call `harness topic-ids restore` for the first broker of the plan, stopped before, then started"
+
+    def perform(self, world: World) -> None:
+        """Do it. Raises ActionFailed when one step is not done."""
+        broker, *_ = _order(world)
+        _stop(world, broker)
+        _restore(world, str(broker))
+        _start(world, broker)
+
+
+def _restore(world: World, whose: str) -> None:
+    _keep(world, "restore", *_call(world, "restore", str(_backups(world, whose)[-1]), "--apply"))
 
 
 def _stop(world: World, broker: int) -> None:
@@ -115,6 +144,21 @@ def _folder(world: World) -> Path:
 
 def _plan(world: World) -> Path:
     return _folder(world) / "plan.json"
+
+
+def _order(world: World) -> list[int]:
+    """Return the brokers that the plan repairs, in their order."""
+    return [int(each) for each in json.loads(_plan(world).read_text())["order"]]
+
+
+def _backups(world: World, whose: str) -> list[Path]:
+    """Return the backups of what was repaired of one broker, or in ZooKeeper; oldest first."""
+    return sorted(_folder(world).glob(f"backup-{whose}-*"))
+
+
+def _next_backup(world: World, whose: str) -> Path:
+    """Return a folder for another one: each is of one plan."""
+    return _folder(world) / f"backup-{whose}-{len(_backups(world, whose)) + 1:02}"
 
 
 def _call(world: World, *words: str) -> tuple[int, str]:
@@ -156,3 +200,15 @@ def put_back_ids() -> PutBackIds:
 def repair_brokers() -> RepairBrokers:
     """Call `harness topic-ids repair` for each broker in the plan's order, stopped before and started after."""
     return RepairBrokers()
+
+
+@fault
+def restore_ids() -> RestoreIds:
+    """Call `harness topic-ids restore` for what the last repair has done in ZooKeeper."""
+    return RestoreIds()
+
+
+@fault
+def restore_broker() -> RestoreBroker:
+    """Call `harness topic-ids restore` for the first broker of the plan, stopped before and started after."""
+    return RestoreBroker()

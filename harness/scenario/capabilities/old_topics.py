@@ -23,5 +23,5 @@ def old_topic_tool() -> str:
     try:
         jars()
     except HarnessError as error:
-        return error.message.rstrip(".")
+        return error.message.rstrip(".").removesuffix(" and --offline forbids fetching it")
     return ""
