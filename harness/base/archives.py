@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 import zipfile
 from collections import Counter
@@ -13,6 +14,17 @@ from harness.base.errors import HarnessError, reason_of
 # Kafka's largest jar has 6000 entries and 25 MB of content.
 _MOST_ENTRIES = 20_000
 _MOST_BYTES = 200 * 2**20
+_NAME = re.compile(r"\.(?:tar(?:\.\w+)?|tgz|tbz2?|txz|tzst|zip)$", re.IGNORECASE)
+
+
+def is_archive(path: str) -> bool:
+    """Whether a file is named as archives of several files are."""
+    return _NAME.search(PurePosixPath(path).name) is not None
+
+
+def archive_around(path: str) -> str:
+    """Return the archive that a path such as `logs.tar.gz/kafka/server.log` leads into, or else the path itself."""
+    return next((str(each) for each in reversed(PurePosixPath(path).parents) if is_archive(str(each))), path)
 
 
 def open_archive(path: Path) -> zipfile.ZipFile:

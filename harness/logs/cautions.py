@@ -9,24 +9,42 @@ from harness.logs.read.pipeline import FileCounts
 from harness.model.log_totals import FileTotal
 
 _HOUR = 3600
+_FEW, _SHARE = 200, 0.1  # lines before the first event, and their share of all, that need no word: a start's output
+_CHARACTERS = 120
 
 
 def cautions(files: Mapping[str, FileCounts]) -> list[str]:
-    """Return the sentences about lines of other layouts, about clocks and about long pauses."""
+    """Return the sentences about lines that were not understood, about clocks and about long pauses."""
     totals = [file.total for file in files.values()]
     set_back = clocks.set_back_sentences((name, file.counts) for name, file in files.items())
-    return [*_foreign(totals), *set_back, *_idle(totals)]
+    return [*_before(files.values()), *_foreign(files.values()), *set_back, *_idle(totals)]
 
 
-def _foreign(totals: Iterable[FileTotal]) -> Iterator[str]:
-    for each in totals:
-        if each.foreign_lines:
-            is_one = each.foreign_lines == 1
+def _before(files: Iterable[FileCounts]) -> Iterator[str]:
+    for each in files:
+        total = each.total
+        if total.unparsed_lines > max(_FEW, total.lines * _SHARE):
+            first = next((line for line in each.unparsed if line.strip()), "")
+            yield (
+                f"{total.file}: its first {total.unparsed_lines} lines, from {_shown(first)} on, are no events and "
+                f"count as nothing; if they are, give their --layout instead of {total.pattern!r}."
+            )
+
+
+def _foreign(files: Iterable[FileCounts]) -> Iterator[str]:
+    for each in files:
+        total = each.total
+        if total.foreign_lines:
+            is_one = total.foreign_lines == 1
             looks, counts = ("line looks like an event", "counts") if is_one else ("lines look like events", "count")
             yield (
-                f"{each.file}: {each.foreign_lines} {looks} of another layout than {each.pattern!r}, and {counts} "
-                "as part of the event before."
+                f"{total.file}: {total.foreign_lines} {looks} of another layout than {total.pattern!r}, and {counts} "
+                f"as part of the event before: {_shown(each.foreign)}. If most are such, give their --layout."
             )
+
+
+def _shown(line: str) -> str:
+    return repr(line[:_CHARACTERS])
 
 
 def _idle(totals: Iterable[FileTotal]) -> Iterator[str]:

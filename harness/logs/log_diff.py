@@ -33,7 +33,7 @@ from harness.logs.log_lengths import exposures, last_stretch
 from harness.logs.noise_book import runs_like, runs_of_record
 from harness.logs.read.event_counts import OUTSIDE, WHOLE_LOG, Reading
 from harness.logs.read.layout import compile_layout
-from harness.logs.read.library import Origins, library, named_version, overlaid
+from harness.logs.read.library import Origins, library, overlaid, versions_of
 from harness.logs.read.pipeline import FileCounts, read
 from harness.logs.read.places import is_gone
 from harness.logs.read.rewordings import rewordings
@@ -226,7 +226,7 @@ def _counted(
     readings = {
         file: Reading(compile_layout(node.pattern), node.phases, node.names) for node in nodes for file in node.files
     }
-    gone = cached_counts(run, nodes, [name for name in readings if is_gone(root / name)])
+    gone = cached_counts(run, nodes, [name for name in readings if name not in copies and is_gone(root / name)])
     here = {name: reading for name, reading in readings.items() if name not in gone}
     read_now = _with_origins(nodes, read(spark, root, here, copies), here, known)
     return {name: gone[name].counts if name in gone else read_now[name] for name in readings}, _gone(gone)
@@ -251,13 +251,12 @@ def _with_origins(
         of_arm[node.arm] += [name for name in node.files if name in files]
     placed: dict[str, FileCounts] = {}
     for arm, names in of_arm.items():
-        counts = [files[name].counts for name in names]
-        version = "" if arm in known else named_version(counts)
-        origins = Origins(known.get(arm) or (library(version) if version else Library()))
-        placed |= {
-            name: replace(files[name], counts=origins.with_origins(files[name].counts, readings[name]))
-            for name in names
-        }
+        versions = {} if arm in known else versions_of({name: files[name].counts for name in names})
+        origins = {version: Origins(library(version) if version else Library()) for version in {*versions.values()}}
+        of_sources = Origins(known[arm]) if arm in known else None
+        for name in names:
+            own = of_sources or origins[versions[name]]
+            placed[name] = replace(files[name], counts=own.with_origins(files[name].counts, readings[name]))
     return placed
 
 

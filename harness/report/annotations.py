@@ -12,7 +12,7 @@ from harness.model.rollout import RolloutOutcome, RolloutVerdict
 from harness.model.runs import Evidence, Outcome, RunResult, Verdict
 from harness.model.verdict import Check, VerdictRecord
 from harness.report.diff_cases import result_of
-from harness.report.diffpage import headline_of
+from harness.report.diffpage import headline
 from harness.report.github import Annotation, Level
 from harness.report.junit_xml import CaseResult
 from harness.report.upgrade_page import summary
@@ -57,7 +57,7 @@ def of_rollout(found: RolloutVerdict, folder: str) -> list[Annotation]:
 
 def of_contrast(contrast: Contrast) -> list[Annotation]:
     """Return how two folders of logs differ, and the lines that the second adds beyond the noise."""
-    answer = Annotation(Level.NOTICE, "log diff", headline_of(contrast))
+    answer = Annotation(Level.NOTICE, "log diff", headline(contrast))
     added = (each for each in contrast.findings if result_of(each) is CaseResult.FAILED)
     return _few(answer, map(_finding, added))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from harness.base.archives import archive_around
 from harness.base.text import cut
 from harness.model.findings import WORSE, Contrast, FindingKind, Significance
 from harness.model.log_totals import FileTotal, Totals
@@ -57,7 +58,7 @@ def diff_page(contrast: Contrast, totals: Totals, out: Path) -> DiffPage:
     repeated = _is_repeated(contrast)
     known = FindingContext(repeated, "--repeats-dir", link=lambda evidence: _link(evidence, out))
     return DiffPage(
-        _headline(contrast, repeated),
+        headline(contrast),
         _tone(contrast),
         _facts(contrast, totals),
         contrast_view(contrast, known, _MOST, _TEXT),
@@ -69,20 +70,15 @@ def diff_page(contrast: Contrast, totals: Totals, out: Path) -> DiffPage:
     )
 
 
-def headline_of(contrast: Contrast) -> str:
-    """Return in a sentence how two folders differ."""
-    return _headline(contrast, _is_repeated(contrast))
-
-
 def _is_repeated(contrast: Contrast) -> bool:
-    """Whether either side has several runs."""
     return any(max(len(each.base_runs), len(each.candidate_runs)) > 1 for each in contrast.findings)
 
 
-def _headline(contrast: Contrast, repeated: bool) -> str:
+def headline(contrast: Contrast) -> str:
+    """Return in one clause how two folders differ, and never more than the runs can tell."""
     if not contrast.findings:
         return "No line differs"
-    if not repeated:
+    if not _is_repeated(contrast):
         return "They differ; by how much more than noise is not known"
     known = {finding.significance for finding in contrast.findings}
     if Significance.BEYOND in known:
@@ -127,7 +123,7 @@ def _file(total: FileTotal, out: Path) -> FileRow:
 
 
 def _link(evidence: Evidence, out: Path) -> Link:
-    """Return the link from the folder of the page to a log file, which may lie anywhere."""
+    """Return the link from the folder of the page to a log file, or to its archive; either may lie anywhere."""
     line = f":{evidence.line}" if evidence.line else ""
-    path = os.path.relpath(Path(evidence.path).absolute(), out.absolute())
+    path = os.path.relpath(Path(archive_around(evidence.path)).absolute(), out.absolute())
     return Link(quote(Path(path).as_posix(), safe="/"), f"{evidence.path}{line}")

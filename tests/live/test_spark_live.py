@@ -24,7 +24,7 @@ from harness.logs.log_diff import compare, node_logs, pairs, read_nodes
 from harness.logs.read.blocks import LINES, LogFile, partials
 from harness.logs.read.event_counts import WHOLE_LOG, Reading
 from harness.logs.read.gateway import ABSENT_MODULE, MODULE_OPTIONS
-from harness.logs.read.layout import COMMON, KAFKA_DEFAULT, compile_layout
+from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
 from harness.logs.read.pipeline import FileCounts, join, read
 from harness.logs.read.places import first_lines, folders_in, logs_below
 from harness.logs.read.spark import session
@@ -62,9 +62,9 @@ def diff_nodes(spark, root: Path, nodes, contrasts, out: Path):
     return compare(read_nodes(spark, root, nodes, logs), contrasts, logs)
 
 
-def diff_files(spark, folders: list[Folder], out: Path, patterns) -> Contrast:
+def diff_files(spark, folders: list[Folder], out: Path) -> Contrast:
     logs = LogsFolder(out)
-    (contrast,) = compare(read_files(spark, folders, logs, patterns), [(folders[0].arm, folders[1].arm)], logs)
+    (contrast,) = compare(read_files(spark, folders, logs), [(folders[0].arm, folders[1].arm)], logs)
     return contrast
 
 
@@ -283,10 +283,12 @@ def test_two_folders_from_anywhere_are_compared_and_what_fits_no_layout_is_told(
         (tmp_path / name / "deep" / "server.log.1").write_text(f"2026-11-21 14:28:58,949 INFO  [main] a.B: {text}\n")
         (tmp_path / name / "gc.log").write_text("[0.005s][info][gc] Using Serial\n")
     folders = [tmp_path / "a", tmp_path / "b"]
-    found = diff_files(spark, [Folder(str(f), 1, named(f)) for f in folders], tmp_path, COMMON)
+    found = diff_files(spark, [Folder(str(f), 1, named(f)) for f in folders], tmp_path)
     assert [(f.template, f.kind) for f in found.findings][::-1] == [("Leader", "vanished"), ("Follower", "new")]
     left_out = json.loads((tmp_path / "totals.json").read_text())["left_out"]
-    assert [f"{folder / 'gc.log'} was not read: it fits no log layout." for folder in folders] == left_out
+    why = "it fits no log layout, and its first line is '[0.005s][info][gc] Using Serial'"
+    hint = "if it holds events, give their --layout"
+    assert [f"{folder / 'gc.log'} was not read: {why}; {hint}." for folder in folders] == left_out
 
 
 def test_packed_logs_are_unpacked_or_left_out_by_name_and_stop_nothing(spark, tmp_path):
@@ -301,7 +303,7 @@ def test_packed_logs_are_unpacked_or_left_out_by_name_and_stop_nothing(spark, tm
         (tmp_path / name / "torn.log.zst").write_bytes(sink.getvalue().to_pybytes()[:30])
         (tmp_path / name / "other.log.gz").write_bytes(b"no archive")
     folders = [Folder(name, 1, named(tmp_path / name)) for name in "ab"]
-    found = diff_files(spark, folders, tmp_path / "out", COMMON)
+    found = diff_files(spark, folders, tmp_path / "out")
     assert [(f.template, f.base_count, f.candidate_count) for f in found.findings] == [
         ("Follower", 0, 18),
         ("Leader", 18, 0),
@@ -328,7 +330,7 @@ def test_what_lies_at_addresses_is_found_and_read_as_folders_here_are(spark, tmp
     assert folders_in(spark, address) == [f"{address}/a", f"{address}/b"]
     there = [Folder(name, 1, logs_below(spark, f"{address}/{name}")) for name in "ab"]
     here = [Folder(name, 1, named(tmp_path / "logs" / name)) for name in "ab"]
-    found = [diff_files(spark, folders, tmp_path / "out", COMMON).findings for folders in (there, here)]
+    found = [diff_files(spark, folders, tmp_path / "out").findings for folders in (there, here)]
     assert [[(f.kind, f.template, f.base_count, f.candidate_count) for f in each] for each in found] == [
         [("new", "Follower <n>", 0, 18), ("vanished", "Leader <n>", 18, 0)]
     ] * 2
@@ -350,7 +352,7 @@ def test_further_runs_of_the_first_folders_build_tell_what_is_noise(spark, tmp_p
         (path / "server.log").write_text("".join(f"2026-11-21 14:28:58,949 INFO  [main] a.B: {w}\n" for w in words))
         arm, repeat = ("b", 1) if number == 1 else ("a", max(number, 1))
         folders.append(Folder(arm, repeat, named(path)))
-    found = diff_files(spark, folders, tmp_path / "out", COMMON)
+    found = diff_files(spark, folders, tmp_path / "out")
     assert [(f.template, f.significance.name, f.base_runs[:3], f.candidate_runs) for f in found.findings] == [
         ("Updated", "BEYOND", (0, 0, 0), (1,)),
     ]
@@ -364,7 +366,7 @@ def test_a_line_of_a_hundred_megabytes_among_hostile_ones_is_read_and_cut(spark,
         (tmp_path / name).mkdir()
         (tmp_path / name / "server.log").write_text("".join(f"{header(1, word)}\n" for word in words))
     folders = [Folder(str(tmp_path / name), 1, named(tmp_path / name)) for name in "ab"]
-    found = diff_files(spark, folders, tmp_path / "out", COMMON).findings
+    found = diff_files(spark, folders, tmp_path / "out").findings
     assert [(f.kind, len(f.template) < 3_000) for f in found] == [(FindingKind.NEW, True)] * 2
     assert any("\\x1b]<n>; \\u202e" in f.template for f in found)
     totals = json.loads((tmp_path / "out" / "totals.json").read_text())["files"]

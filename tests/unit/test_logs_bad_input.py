@@ -4,17 +4,21 @@ import errno
 from pathlib import Path
 
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from harness.base.errors import HarnessError
 from harness.base.json import to_json
+from harness.logs.cautions import cautions
 from harness.logs.compare import clocks
 from harness.logs.count_cache import COUNTED
-from harness.logs.folders import log_files, runs_of
-from harness.logs.log_diff import node_logs
-from harness.logs.read.event_counts import COUNTS, WHOLE_LOG
-from harness.logs.read.layout import KAFKA_DEFAULT
-from harness.logs.read.pipeline import FileCounts
+from harness.logs.folders import Folder, log_files, nothing_fits, renamed_lines, runs_of
+from harness.logs.log_diff import CountedLogs, node_logs
+from harness.logs.read.blocks import LogFile, whole
+from harness.logs.read.event_counts import COUNTS, WHOLE_LOG, Reading
+from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
+from harness.logs.read.library import versions_of
+from harness.logs.read.pipeline import FileCounts, join
 from harness.logs.read.places import here_if_file, is_address
 from harness.logs.results import write
 from harness.model.log_totals import FileTotal
@@ -129,8 +133,13 @@ def logs_at(root, *paths):
         (["before/node-1/server.log"], ["more/a/node-1/x.log", "more/b/node-1/x.log"], ["more/a", "more/b"]),
         (["before"], ["more/a.log", "more/b.log"], ["more/a.log", "more/b.log"]),
         (["before"], ["more"], ["more"]),
+        (["before/server.log"], ["more/a.tar.gz", "more/b.tar.gz"], ["more/a.tar.gz", "more/b.tar.gz"]),
+        (["before/n1.tgz", "before/n2.tgz"], ["more/n1.tgz", "more/n2.tgz"], ["more"]),
     ],
-    ids=["one run of two nodes", "one run of one", "runs of one node", "runs of nodes", "a log each", "one log"],
+    ids=[
+        *("one run of two nodes", "one run of one", "runs of one node", "runs of nodes", "a log each", "one log"),
+        *("an archive each", "one run of an archive a node"),
+    ],
 )
 def test_what_lies_as_deep_as_the_first_folders_logs_is_one_further_run_and_not_one_for_each_node(
     tmp_path, first, repeats, runs
@@ -142,6 +151,65 @@ def test_what_lies_as_deep_as_the_first_folders_logs_is_one_further_run_and_not_
     assert [each.files for each in found[1:]] == [log_files(tmp_path / run) for run in runs]
     many = "one further run" if len(runs) == 1 else f"2 further runs ({', '.join(Path(run).name for run in runs)})"
     assert said == [f"{tmp_path}/more holds {many} of what wrote {side}"]
+
+
+def counted(name: str, text: str) -> FileCounts:
+    """Return what is counted of a log of Kafka's default layout, without Spark."""
+    reading = Reading(compile_layout(KAFKA_DEFAULT), (WHOLE_LOG,))
+    return join(name, whole(pa.scalar(text.encode(), pa.large_binary()), LogFile(name, reading)), reading)
+
+
+EVENT = "[2026-11-21 14:28:58,949] INFO {} (a.B)\n"
+OTHER = "14:28:58.949 [main] ERROR a.B - it broke"
+
+
+def test_lines_of_another_layout_are_told_with_the_first_of_them_and_what_to_do():
+    (said,) = cautions({"x.log": counted("x.log", f"{EVENT.format('one')}{OTHER}\n{EVENT.format('two')}")})
+    assert said == (
+        "x.log: 1 line looks like an event of another layout than '[%d] %p %m (%c)%n', and counts as part of the event "
+        f"before: {OTHER!r}. If most are such, give their --layout."
+    )
+
+
+def test_many_lines_before_the_first_event_are_told_with_the_first_of_them_and_what_to_do():
+    (said,) = cautions({"x.log": counted("x.log", "\nstarting\n" * 200 + EVENT.format("one"))})
+    assert said == (
+        "x.log: its first 400 lines, from 'starting' on, are no events and count as nothing; if they are, give their "
+        "--layout instead of '[%d] %p %m (%c)%n'."
+    )
+    assert cautions({"x.log": counted("x.log", "starting\n" * 20 + EVENT.format("one"))}) == []
+
+
+def test_each_log_is_traced_by_the_version_that_it_or_a_log_beside_it_names():
+    version = "[2026-11-21 14:28:58,949] INFO Kafka version: {} (org.apache.kafka.common.utils.AppInfoParser)\n"
+    files = {
+        "a/n1/server.log": counted("", version.format("3.9.1")),
+        "a/n1/controller.log": counted("", EVENT.format("one")),
+        "a/n2/server.log": counted("", version.format("4.1.2")),
+        "a/n3/state-change.log": counted("", EVENT.format("one")),
+    }
+    assert list(versions_of({name: file.counts for name, file in files.items()}).values()) == [
+        "3.9.1",
+        "3.9.1",
+        "4.1.2",
+        "3.9.1",
+    ]
+
+
+@pytest.mark.parametrize(("now", "are_two"), [("4.1.2", True), ("3.9.1", False), ("", False)])
+def test_logs_of_two_versions_are_compared_in_the_words_of_the_first(now, are_two):
+    version = "[2026-11-21 14:28:58,949] INFO Kafka version: {} (org.apache.kafka.common.utils.AppInfoParser)\n"
+    files = {"a/server.log": counted("", version.format("3.9.1")), "b/server.log": counted("", version.format(now))}
+    nodes = [NodeLogs("logs", file[0], 1, 0, "node", (file,), KAFKA_DEFAULT, (WHOLE_LOG,)) for file in files]
+    said = []
+    renamed = renamed_lines(CountedLogs(nodes, files, Path(), ()), "a", "b", said.append)
+    assert (list(renamed), len(said)) == (["b"] * are_two, int(are_two))
+    assert len(renamed.get("b", {})) > 100 * are_two - 1
+
+
+def test_a_folder_of_which_nothing_can_be_opened_is_told_with_the_reason():
+    error = nothing_fits(Folder("a", 1, ("a/x.zip",)), KAFKA_DEFAULT, {}, {"a/x.zip": "it holds no files"})
+    assert error.message == "a/x.zip was not read: it holds no files."
 
 
 def test_a_link_that_leads_nowhere_is_not_passed_over(tmp_path):

@@ -1,5 +1,6 @@
 """Events, places and totals come out the same wherever a file is cut into pieces, and nothing is lost."""
 
+import json
 import re
 from collections import Counter
 from itertools import pairwise
@@ -9,10 +10,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from log_forms import AROUND, EVENTS, Event, around, objects
 
 from harness.logs.read.blocks import LINES, PARTIAL, LogFile, cut, decoded, partials, path_of, whole
-from harness.logs.read.event_counts import MAX_EVENT, OUTSIDE, Reading, count, zeroed
+from harness.logs.read.event_counts import MAX_EVENT, OUTSIDE, WHOLE_LOG, Reading, count, zeroed
 from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
+from harness.logs.read.layout_detection import detect
 from harness.logs.read.masks import template_of
 from harness.logs.read.pipeline import FileCounts, join
 from harness.model.node_logs import PhaseSpan
@@ -215,3 +218,39 @@ def test_frames_are_left_out_however_they_are_indented_and_no_other_line_is(inde
     kept = ["java.io.IOException: gone", f"{indent}Suppressed: java.io.IOException: busy", "  at the end"]
     lines = ["[1970-01-01 00:16:40,000] WARN it broke (a.B)", kept[0], *frames, kept[1], *frames, kept[2]]
     assert in_pieces(lines, [], 9).counts["template"].to_list() == ["\n".join(["it broke", *kept])]
+
+
+def torn(line: str) -> list[str]:
+    """Return what docker's json-file makes of a line that is longer than it keeps together."""
+    pieces = [f"{line}\n"[at : at + 60] for at in range(0, len(line) + 1, 60)]
+    return [json.dumps({"log": piece, "stream": "stdout", "time": "2026-11-21T14:28:58Z"}) for piece in pieces]
+
+
+ODD = [*EVENTS, Event(70, "INFO", "x" * 90 + " 17"), *EVENTS]
+CARRIED = {
+    "docker, torn": [each for line in around(ODD, lambda _, line: line) for each in torn(line)],
+    "kubectl": around(ODD, AROUND["kubectl --prefix --timestamps"][1]),
+    "compose": around(ODD, AROUND["docker compose logs --timestamps"][1]),
+    "objects": objects(ODD, "ECS"),
+    "objects of several lines": "\n".join(
+        json.dumps(json.loads(each), indent=1) for each in objects(ODD, "JsonLayout")
+    ).split("\n"),
+    "journald's export": [
+        each
+        for line in around(ODD, lambda _, line: line)
+        for each in ("__REALTIME_TIMESTAMP=1795271338949000", f"MESSAGE={line}", "")
+    ],
+}
+
+
+@settings(deadline=None, max_examples=10)
+@given(cuts=st.lists(st.integers(0, 400), max_size=6), batch=st.integers(1, 200))
+@pytest.mark.parametrize("form", CARRIED)
+def test_what_was_carried_comes_out_the_same_however_the_file_is_cut(form, cuts, batch):
+    lines = CARRIED[form]
+    sample = around(EVENTS, AROUND["docker's json-file"][1]) if "torn" in form else lines
+    reading = Reading(detect(sample), (WHOLE_LOG,))
+    (whole_file, in_parts) = (in_pieces(lines, *how, reading) for how in (([], len(lines)), (cuts, batch)))
+    key = ["part", "template", "level", "logger"]
+    assert in_parts.counts.sort(key).equals(whole_file.counts.sort(key))
+    assert in_parts.total.events == len(ODD)

@@ -1,115 +1,203 @@
-"""Logs as people have them: behind kubectl, the kubelet, docker, journald, compose, or anything else."""
+"""Logs as people have them: behind kubectl, docker, journald, syslog, several of these, or anything else."""
 
 import json
 
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from log_forms import AROUND, AROUND_UNKNOWN, EVENTS, LAYOUTS, OBJECTS, TRACE, Event, around, objects, plain
 
+from harness.base.errors import HarnessError
 from harness.logs.read.blocks import LogFile, whole
-from harness.logs.read.carriers import CARRIERS, carried_by
+from harness.logs.read.carriers import CARRIERS, sources, ways
 from harness.logs.read.event_counts import WHOLE_LOG, Reading
 from harness.logs.read.layout import COMMON, KAFKA_DEFAULT, compile_layout
 from harness.logs.read.layout_detection import detect
 
-LOG = (
-    '[2026-11-21 14:28:58,949] INFO Node 0 says "x" (a.B)',
-    "[2026-11-21 14:28:59,001] ERROR it broke (a.B)",
-    "java.io.IOException: gone",
-    "\tat a.B.c(B.java:1)",
-    "[2026-11-21 14:28:59,100] INFO Leader (a.B)",
-)
 STAMP = "2026-11-21T14:28:58.949123456Z"
-CARRIED = {
-    "kubectl --timestamps": ("kubectl", [f"{STAMP} {line}" for line in LOG]),
-    "kubectl --prefix": ("kubectl", [f"[pod/kafka-0/kafka] {line}" for line in LOG]),
-    "kubectl --prefix --timestamps": ("kubectl", [f"[pod/kafka-0/kafka] {STAMP} {line}" for line in LOG]),
-    "docker logs --timestamps": ("kubectl", [f"{STAMP} {line}" for line in LOG]),
-    "a file of the kubelet": ("kubelet", [f"2026-11-21T14:28:58.949123456+00:00 stdout F {line}" for line in LOG]),
-    "journalctl": ("journald", [f"Nov 21 14:28:58 host-1 kafka[4711]: {line}" for line in LOG]),
-    "journalctl -o short-iso": (
-        "journald",
-        [f"2026-11-21T14:28:58+0000 host kafka-server[4711]: {line}" for line in LOG],
-    ),
-    "journalctl -o json": ("journal", [json.dumps({"_PID": "4711", "MESSAGE": line}) for line in LOG]),
-    "docker compose logs": ("compose", [f"kafka-0  | {line}" for line in LOG]),
-    "docker's json-file": (
-        "docker",
-        [json.dumps({"log": f"{line}\n", "stream": "stdout", "time": STAMP}) for line in LOG],
-    ),
-}
-
-
-EVENTS = (
-    ("58,949", "INFO", 'Node 0 says "x"', ""),
-    ("59,001", "ERROR", "it broke", "java.io.IOException: gone\n\tat a.B.c(B.java:1)\n"),
-    ("59,100", "INFO", "Leader", ""),
-)
-JSON_LAYOUTS = {
-    "logstash": ("@timestamp", "level", "logger_name", "message", "stack_trace", "2026-11-21T14:28:{}Z"),
-    "elastic": ("@timestamp", "log.level", "log.logger", "message", "error.stack_trace", "2026-11-21T16:28:{}+02:00"),
-    "log4j 2, a template": ("timestamp", "level", "logger", "message", "stack_trace", "2026-11-21T14:28:{}Z"),
-}
-
-
-@pytest.mark.parametrize("names", JSON_LAYOUTS.values(), ids=JSON_LAYOUTS)
-def test_events_that_are_json_objects_are_read_unasked_with_their_stack_traces(names):
-    time, level, logger, message, trace, stamp = names
-    lines = [
-        json.dumps(
-            {time: stamp.format(at.replace(",", ".")), level: severity, logger: "a.B", message: text}
-            | ({trace: stack} if stack else {})
-        )
-        for at, severity, text, stack in EVENTS
-    ]
-    layout = detect(lines)
-    assert layout.pattern == f"json | {KAFKA_DEFAULT}"
-    read, wanted = counted(layout, lines), counted(compile_layout(KAFKA_DEFAULT), LOG)
-    assert without_lines(read) == without_lines(wanted)
-
-
-def test_a_json_layout_with_milliseconds_is_read():
-    (line,) = ['{"timeMillis":1763735338949,"thread":"main","level":"INFO","loggerName":"a.B","message":"hello"}']
-    assert CARRIERS["json"].unwrapped(pl.Series([line])).to_list() == ["[2025-11-21 14:28:58,949] INFO hello (a.B)"]
-
-
-def without_lines(rows):
-    return [{name: value for name, value in row.items() if name not in ("line", "lines")} for row in rows]
 
 
 def counted(layout, lines):
-    """Return what is counted of a whole file, but for its sizes."""
+    """Return what is counted of a whole file, but for its sizes and the texts and lines of the first events."""
     content = pa.scalar("".join(f"{line}\n" for line in lines).encode(), pa.large_binary())
     rows = whole(content, LogFile("x.log", Reading(layout, (WHOLE_LOG,))))
-    return rows.filter(pl.col("part") != "block").drop("bytes", "head_bytes").to_dicts()
+    kept = rows.filter(pl.col("part").is_in(["event", "item"])).sort("part", "template", "level", "logger")
+    return kept.drop("bytes", "head_bytes", "line", "lines", "excerpt").to_dicts()
 
 
-@pytest.mark.parametrize(("carrier", "lines"), CARRIED.values(), ids=CARRIED)
-def test_a_log_behind_a_carrier_is_read_unasked_as_the_log_itself_is_with_its_stack_traces(carrier, lines):
+def as_kafka_writes(events):
+    return counted(compile_layout(KAFKA_DEFAULT), plain(events))
+
+
+@pytest.mark.parametrize(("carrier", "put"), AROUND.values(), ids=AROUND)
+def test_a_log_behind_a_carrier_is_read_unasked_as_the_log_itself_is_with_its_stack_traces(carrier, put):
+    lines = around(EVENTS, put)
     layout = detect(lines)
     assert layout is not None
     assert layout.pattern == f"{carrier} | {KAFKA_DEFAULT}"
     assert compile_layout(layout.pattern) == layout
-    assert counted(layout, lines) == counted(compile_layout(KAFKA_DEFAULT), LOG)
+    assert counted(layout, lines) == as_kafka_writes(EVENTS)
+
+
+@pytest.mark.parametrize("put", AROUND_UNKNOWN.values(), ids=AROUND_UNKNOWN)
+def test_what_stands_before_every_line_and_is_in_no_table_is_read_off_the_lines(put):
+    lines = around(EVENTS, put)
+    layout = detect(lines)
+    assert layout is not None
+    assert layout.pattern.startswith("/^")
+    assert compile_layout(layout.pattern) == layout
+    assert counted(layout, lines) == as_kafka_writes(EVENTS)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("around_it", ["", "kubectl --timestamps", "docker's json-file", "docker compose logs"])
+def test_events_of_any_layout_are_read_unasked_whatever_carried_them(layout, around_it):
+    put = AROUND[around_it][1] if around_it else lambda _, line: line
+    lines = around(EVENTS, put, layout)
+    found = detect(lines)
+    assert found is not None, layout
+    assert counted(found, lines) == as_kafka_writes(EVENTS)
+
+
+@pytest.mark.parametrize("form", OBJECTS)
+@pytest.mark.parametrize("around_it", ["", *AROUND])
+def test_events_that_are_json_objects_are_read_unasked_whatever_carried_them(form, around_it):
+    lines = objects(EVENTS, form)
+    if around_it:
+        lines = [AROUND[around_it][1](event.at, line) for event, line in zip(EVENTS, lines, strict=True)]
+    layout = detect(lines)
+    assert layout is not None
+    assert layout.pattern.endswith(f"json | {KAFKA_DEFAULT}")
+    assert counted(layout, lines) == as_kafka_writes(EVENTS)
+
+
+texts = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), max_size=40)
+an_event = st.builds(
+    Event,
+    st.integers(0, 10**7),
+    st.sampled_from(["DEBUG", "INFO", "WARN", "ERROR"]),
+    st.one_of(texts, st.lists(texts.map("\t{}".format), min_size=1, max_size=3).map("\n".join)),
+    st.sampled_from(["a.B", "kafka.log.LogManager$", "state.change.logger"]),
+    st.sampled_from([(), TRACE]),
+)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(an_event, max_size=9), st.sampled_from(list(AROUND)))
+@example([Event(0, "INFO", '{"log": "[2026-11-21 14:28:58,949] INFO x (a.B)"}')] * 3, "docker's json-file")
+def test_any_carrier_around_any_events_gives_the_events_back(events, carrier):
+    events = [*EVENTS, *events]
+    lines = around(events, AROUND[carrier][1])
+    layout = detect(lines)
+    assert layout is not None
+    assert counted(layout, lines) == as_kafka_writes(events)
+
+
+PREFIXES = [name for name, (carrier, _) in AROUND.items() if carrier in ("kubectl", "kubelet", "journald", "compose")]
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(an_event, max_size=5), st.sampled_from(PREFIXES), st.sampled_from(list(AROUND)))
+def test_any_carrier_around_another_gives_the_events_back(events, inner, outer):
+    events = [*EVENTS, *events]
+    put_inner, put_outer = AROUND[inner][1], AROUND[outer][1]
+    lines = around(events, lambda at, line: put_outer(at, put_inner(at, line)))
+    layout = detect(lines)
+    assert layout is not None
+    assert counted(layout, lines) == as_kafka_writes(events)
+
+
+LONG = Event(70, "INFO", "x" * 40_000 + " 17", "a.B", TRACE)
+PIECE = 16_384  # bytes of a line that docker and the kubelet keep together
+
+
+def test_a_line_that_the_kubelet_tore_is_one_again():
+    lines = []
+    for line in plain([*EVENTS, LONG]):
+        *torn, last = [line[at : at + PIECE] for at in range(0, max(len(line), 1), PIECE)]
+        lines += [*(f"{STAMP} stdout P {each}" for each in torn), f"{STAMP} stdout F {last}"]
+    assert counted(detect(lines), lines) == as_kafka_writes([*EVENTS, LONG])
+
+
+def test_a_line_that_docker_tore_is_one_again():
+    lines = []
+    for line in plain([*EVENTS, LONG]):
+        pieces = [f"{line}\n"[at : at + PIECE] for at in range(0, len(line) + 1, PIECE)]
+        lines += [json.dumps({"log": piece, "stream": "stdout", "time": STAMP}) for piece in pieces]
+    assert counted(detect(lines), lines) == as_kafka_writes([*EVENTS, LONG])
+
+
+@pytest.mark.parametrize("form", OBJECTS)
+@pytest.mark.parametrize("around_it", ["", "kubectl --timestamps"])
+@pytest.mark.parametrize("between", ["\n", ",\n"])
+def test_objects_of_several_lines_are_events(form, around_it, between):
+    written = between.join(json.dumps(json.loads(each), indent=2) for each in objects(EVENTS, form)).split("\n")
+    lines = [AROUND[around_it][1](EVENTS[0].at, line) for line in written] if around_it else ["[", *written, "]"]
+    layout = detect(lines)
+    assert layout is not None
+    assert layout.pattern.endswith(f"pretty | {KAFKA_DEFAULT}")
+    assert counted(layout, lines) == as_kafka_writes(EVENTS)
+
+
+def test_journalds_export_is_read_without_its_other_fields():
+    fields = "__CURSOR=s=1\n__REALTIME_TIMESTAMP=1795271338949000\n_HOSTNAME=h\nMESSAGE={}\n_PID=4711\n"
+    lines = [each for line in plain(EVENTS) for each in fields.format(line).split("\n")]
+    layout = detect(lines)
+    assert layout.pattern == f"export | {KAFKA_DEFAULT}"
+    assert counted(layout, lines) == as_kafka_writes(EVENTS)
 
 
 @pytest.mark.parametrize("carrier", CARRIERS)
-@pytest.mark.parametrize("line", [*LOG, "{}", '{"x": 1}', "", '{"log": broken', '{"log": "x" broken}'])
+@pytest.mark.parametrize("line", [*plain(EVENTS), "{}", '{"x": 1}', "", '{"log": broken', '{"log": "x" broken}'])
 def test_a_line_that_was_not_carried_stays_as_it_is(carrier, line):
-    assert CARRIERS[carrier].unwrapped(pl.Series([line])).to_list() == [line]
+    is_none = carrier == "export" and not line  # an empty line separates what it carries
+    assert CARRIERS[carrier].unwrapped(pl.Series([line])).to_list() == [None if is_none else line]
+
+
+@pytest.mark.parametrize(
+    ("lines", "whose"),
+    [
+        (
+            ["[pod/kafka-0/k] x", "[pod/kafka-1/k] x", "[pod/kafka-0/k] y"],
+            ["kafka-0/k", "kafka-1/k"],
+        ),
+        (["\x1b[36mkafka-0  | \x1b[0mx", "zookeeper  | x"], ["kafka-0", "zookeeper"]),
+        (plain(EVENTS), []),
+    ],
+)
+def test_whose_lines_they_are_is_known_where_their_carrier_says_so(lines, whose):
+    assert sources(lines) == whose
 
 
 def test_a_log_that_nothing_carried_has_no_carrier():
-    assert carried_by(pl.Series(LOG)) == ()
-    assert detect(LOG).pattern == KAFKA_DEFAULT
+    assert [way.carriers for way in ways(pl.Series(plain(EVENTS)))] == [()]
+    assert detect(plain(EVENTS)).pattern == KAFKA_DEFAULT
 
 
-def test_events_behind_something_unknown_are_found_by_their_own_beginning():
-    layout = detect([f"prod7 kafka.stdout {line}" for line in LOG])
-    assert layout.pattern == f"%x {KAFKA_DEFAULT}"
+def test_events_behind_something_that_stands_before_no_other_line_are_found_by_their_own_beginning():
+    lines = [
+        line if line.startswith(("\t", "java", "Caused", " (")) else f"prod7 kafka {line}" for line in plain(EVENTS)
+    ]
+    assert detect(lines).pattern == f"%x{KAFKA_DEFAULT}"
 
 
 def test_a_layout_that_was_named_is_tried_behind_carriers_too():
     pattern = COMMON[6]
     lines = [f"{STAMP} 2026-11-21 14:28:58,949 INFO hello (a.B)"]
-    assert detect(lines, (pattern,)).pattern == f"kubectl | {pattern}"
+    assert detect(lines, pattern).pattern == f"kubectl | {pattern}"
+
+
+def test_loggers_of_any_name_fit_a_layout_that_was_named():
+    assert detect(["2026-11-21 14:28:58,949 INFO hello (reflections)"] * 3, COMMON[6]).pattern == COMMON[6]
+
+
+def test_an_expression_may_be_named_for_what_stands_before_every_line():
+    layout = compile_layout(r"compose | /^\d+ / | [%d] %p %m (%c)%n")
+    assert layout.unwrapped(pl.Series(["kafka-0 | 17 \tat a.B"])).to_list() == ["\tat a.B"]
+
+
+def test_an_expression_that_is_none_is_refused():
+    with pytest.raises(HarnessError, match="no regular expression"):
+        compile_layout("/^(/ | [%d] %p %m (%c)%n")

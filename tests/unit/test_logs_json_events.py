@@ -4,7 +4,7 @@ import json
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.logs.read.carriers import CARRIERS
@@ -117,3 +117,52 @@ def test_what_is_no_event_stays_as_it_is(line):
 
 def test_messages_that_begin_with_a_context_name_no_thread():
     assert detect([json.dumps(EVENT | {"message": "[RaftManager id=1] hello"})]).pattern == f"json | {KAFKA_DEFAULT}"
+
+
+stamps = st.one_of(
+    st.datetimes().map(lambda at: at.isoformat(timespec="milliseconds") + "Z"),
+    st.datetimes().map(lambda at: at.isoformat(" ", "microseconds").replace(".", ",")),
+    st.sampled_from(["2026-02-30T14:28:58.949Z", "2026-11-21T14:28:58.949+01:00", "", "x"]),
+    st.integers(0, 2 * 10**9),
+)
+instants = st.fixed_dictionaries(
+    {"epochSecond": st.integers(-(10**12), 10**12), "nanoOfSecond": st.integers(0, 10**9 - 1)}
+)
+plain_texts = st.one_of(st.text(), st.sampled_from(["a.B", "{}", '{"message": "x"}', "\x00", "ERROR", "a (b)", "\\ud"]))
+plain_objects = st.fixed_dictionaries(
+    {
+        "@timestamp": stamps,
+        "level": st.sampled_from(["INFO", "ERROR", "warning", "", 7]),
+        "logger": st.one_of(st.just("a.B"), plain_texts),
+        "message": plain_texts,
+    },
+    optional={
+        "timestamp": stamps,
+        "log.level": st.just("WARN"),
+        "loggerName": st.just("a.C"),
+        **dict.fromkeys(("msg", "error", "x"), plain_texts),
+        "log": st.just({"level": "ERROR"}),
+    },
+)
+of_instants = st.fixed_dictionaries(
+    {"instant": instants, "level": st.just("INFO"), "loggerName": st.just("a.B"), "message": st.text()}
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(st.one_of(plain_objects, of_instants), min_size=1, max_size=5), st.booleans(), st.booleans())
+def test_what_is_written_all_at_once_is_what_is_written_object_by_object(events, ascii_only, compact):
+    separators = (",", ":") if compact else (", ", ": ")
+    lines = [json.dumps(event, ensure_ascii=ascii_only, separators=separators) for event in events]
+    lines = [line for line in lines if "\\ud" not in line.lower()]
+    together = CARRIERS["json"].unwrapped(pl.Series(lines, dtype=pl.String)).to_list()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "harness.logs.read.flat_objects.written", lambda each: pl.Series([None] * len(each), dtype=pl.String)
+        )
+        assert together == [written(line) for line in lines]
+
+
+def test_one_line_that_is_no_json_leaves_the_events_around_it_as_they_are():
+    lines = [json.dumps(EVENT), '{"@timestamp": torn', "plain", json.dumps(EVENT)]
+    assert CARRIERS["json"].unwrapped(pl.Series(lines)).to_list() == [WRITTEN, *lines[1:3], WRITTEN]

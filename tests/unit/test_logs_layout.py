@@ -23,10 +23,18 @@ def written(pattern: str, *, level="INFO", message=MESSAGE, logger=LOGGER, threa
     t_format = "%d{yyyy-MM-dd'T'HH:mm:ss.SSS}"
     text = pattern.replace(t_format, f"{AT:%Y-%m-%dT%H:%M:%S}.949").replace("%d{ISO8601}", "%d")
     text = text.replace("%d{yyyy-MM-dd HH:mm:ss.SSS}", f"{AT:%Y-%m-%d %H:%M:%S}.949")
+    text = text.replace("%pid", "4711").replace("%X", "1").replace("%L", "123").replace("%c{1}", "%c")
     for long, short in (("%thread", "%t"), ("%-5level", "%-5p"), ("%logger", "%c"), ("%msg", "%m")):
         text = text.replace(long, short)
     text = text.replace("%d", f"{AT:%Y-%m-%d %H:%M:%S},949").replace("%-5p", f"{level:5}").replace("%p", level)
-    text = text.replace("%t", thread).replace("%c", logger).replace("%n", "").replace("%m", message)
+    text = (
+        text.replace("%5p", f"{level:>5}")
+        .replace("%-40c", "%c")
+        .replace("%t", thread)
+        .replace("%c", logger)
+        .replace("%n", "")
+        .replace("%m", message)
+    )
     return text + (f"\n{trace}" if trace else "")
 
 

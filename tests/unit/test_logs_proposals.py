@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from harness.logs.read.layout import KAFKA_DEFAULT, compile_layout
-from harness.logs.read.layout_detection import fitting
+from harness.logs.read.layout_fit import fitting
 from harness.logs.read.proposals import layout_mismatch, propose
 
 MESSAGES = (

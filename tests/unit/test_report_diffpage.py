@@ -66,6 +66,13 @@ def test_what_was_read_and_what_was_not_is_reported_with_links_from_the_pages_fo
     assert shown.left_out == TOTALS.left_out
 
 
+@pytest.mark.parametrize("archive", ["b.tar.gz", "b.tgz", "b.zip", "b.tar", "deep/b.TAR.zst"])
+def test_a_log_of_an_archive_is_linked_by_the_archive_and_shown_by_its_own_place(archive):
+    total = replace(TOTALS.files[0], file=f"/logs/{archive}/kafka/x.zip/server.log")
+    (file,) = page(totals=replace(TOTALS, files=(total,))).files
+    assert (file.link.href, file.link.text) == (f"../{archive}", total.file)
+
+
 def test_a_path_cannot_name_a_scheme_and_no_log_text_is_markup():
     hostile = sample_run.contrasts("hostile")[2].findings
     strange = replace(TOTALS, files=(replace(TOTALS.files[0], file="javascript:alert(1)<b>.log"),))

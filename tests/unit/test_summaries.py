@@ -18,7 +18,7 @@ from harness.model.operator_changes import Weight
 from harness.model.runs import Evidence
 from harness.report import write_reports
 from harness.report.diff_cases import render_findings
-from harness.report.diff_summary import render_diff_summary
+from harness.report.diff_markdown import render_diff_markdown
 from harness.report.markdown import render_expectations
 from harness.report.rollout_cases import render_rehearsals
 from harness.report.rollout_markdown import render_rollout_summary
@@ -109,10 +109,9 @@ def test_a_rollouts_summary_has_the_answer_its_reasons_and_every_rehearsal():
 
 
 def test_a_diffs_summary_lists_what_is_apart_from_the_noise():
-    text = render_diff_summary(DIFF)
-    assert text.startswith("# Log diff: They differ")
+    text = render_diff_markdown([DIFF], [])
+    assert "**They differ" in text
     assert text.count("| beyond the noise |") == 3
-    assert "1 more are in diff.html." in text
 
 
 def test_upgrade_notes_name_own_files_first():
@@ -140,7 +139,9 @@ def test_the_summary_of_a_verification_without_a_candidate_has_no_verdict(tmp_pa
 @pytest.mark.parametrize(
     "text",
     [
-        render_diff_summary(Contrast("a", "b", (finding(Significance.BEYOND, template=HOSTILE, logger=HOSTILE),))),
+        render_diff_markdown(
+            [Contrast("a", "b", (finding(Significance.BEYOND, template=HOSTILE, level=HOSTILE),))], []
+        ),
         render_upgrade_summary(replace(CHANGES, changes=(replace(CHANGES.changes[0], means=HOSTILE),))),
         render_rollout_summary(replace(rollout_sample.rollout(), reasons=(HOSTILE,))),
         render_expectations([MetCell(HOSTILE, "stock", "PASSED", "PASSED", Met.EXPECTED)]),

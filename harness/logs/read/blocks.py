@@ -18,11 +18,12 @@ import polars as pl
 import pyarrow as pa
 
 from harness.logs.read.active_time import MINUTES, earliest_and_latest, minutes
-from harness.logs.read.event_counts import COUNTS, MAX_EVENT, Reading, count, merge, timed
-from harness.logs.read.layout_detection import foreign
+from harness.logs.read.event_counts import COUNTS, MAX_EVENT, MAX_EXCERPT, Reading, count, merge, timed
+from harness.logs.read.layout_fit import foreign
 
 # What a worker returns: rows of COUNTS, and for each block one row `block` (what it held), at most one `head`
-# and at most one `tail`, whose text is in `excerpt`, whose number of lines or place of the first is in `line`.
+# and at most one `tail`, whose text is in `excerpt` (of a block: the first line that looks like another layout's),
+# whose number of lines or place of the first is in `line`.
 # Of logs known to no run also rows `minute`, whose number is in `line`, with the first and the last time in each.
 PIECE, HEAD, TAIL, MINUTE = "block", "head", "tail", "minute"
 EDGES = (PIECE, HEAD, TAIL, MINUTE)
@@ -48,6 +49,7 @@ class _LineBlock:
     head_lines: int = 0
     head_bytes: int = 0
     foreign_lines: int = 0
+    foreign: str = ""
     head: str | None = None
     open: tuple[int, str] | None = None
     counts: list[pl.DataFrame] = field(default_factory=list)
@@ -56,13 +58,15 @@ class _LineBlock:
     def add(self, lines: pl.Series, *, ends: bool = False) -> None:
         """Take the bytes of the next lines; with `ends` the file ends with them."""
         text = self.reading.layout.unwrapped(decoded(lines))
-        starts = pl.select(self.reading.layout.starts(pl.lit(text))).to_series()
+        starts = pl.select(self.reading.layout.starts(pl.lit(text)).fill_null(value=False)).to_series()
         numbered = pl.DataFrame(
             {"text": _without_returns(text), "bytes": lines.bin.size(), "starts": starts, "event": starts.cum_sum()}
         ).with_columns(line=pl.int_range(pl.len(), dtype=pl.Int64) + self.lines)
         self.lines += len(lines)
         self.bytes += int(numbered["bytes"].sum()) + len(lines)
-        self.foreign_lines += foreign(text.filter(~starts))
+        odd = foreign(text.filter(~starts))
+        self.foreign_lines += len(odd)
+        self.foreign = self.foreign or "".join(odd.head(1).str.head(MAX_EXCERPT))
         before = int(starts.arg_max() or 0) if starts.any() else len(lines)
         self._continue(numbered.head(before))
         self._begin(assemble(numbered.slice(before)), ends)
@@ -74,7 +78,8 @@ class _LineBlock:
         if self.open is not None:
             self.open = (self.open[0], joined(self.open[1], lines["text"]))
             return
-        self.head = joined(self.head, lines["text"])
+        if lines["text"].is_not_null().any():
+            self.head = joined(self.head, lines["text"])
         self.head_lines += lines.height
         self.head_bytes += int(lines["bytes"].sum()) + lines.height
 
@@ -87,14 +92,14 @@ class _LineBlock:
         ended = pl.concat([*opened, events if ends else events.head(-1)])
         self.open = None if ends else (int(events["line"][-1]), str(events["text"][-1]))
         if not ended.is_empty():
-            ended = timed(ended, self.reading)
+            ended = timed(ended.with_columns(text=self.reading.layout.whole(ended["text"])), self.reading)
             self.counts.append(count(ended, self.reading))
             self.minutes.append(minutes(ended, self.reading))
 
     def result(self) -> pl.DataFrame:
         """Return the block's rows of PARTIAL."""
         sizes = {name: getattr(self, name) for name in _SIZES}
-        edges: list[dict[str, object]] = [{"part": PIECE, **sizes}]
+        edges: list[dict[str, object]] = [{"part": PIECE, "excerpt": self.foreign, **sizes}]
         if self.head is not None:
             edges.append({"part": HEAD, "line": 0, "excerpt": self.head})
         if self.open is not None:
@@ -112,7 +117,7 @@ def assemble(lines: pl.DataFrame) -> pl.DataFrame:
     """Join lines that share an `event` number into events (`line`, `text`); each begins with a line that `starts`."""
     first = lines.filter("starts").select("event", "line", "text")
     if first.height < lines.height:
-        more = lines.filter(~pl.col("starts")).group_by("event", maintain_order=True)
+        more = lines.filter(~pl.col("starts"), pl.col("text").is_not_null()).group_by("event", maintain_order=True)
         later = more.agg(more=pl.lit("\n") + pl.col("text").str.join("\n"))
         whole = pl.concat_str("text", "more", ignore_nulls=True)
         first = first.join(later, on="event", how="left", maintain_order="left").with_columns(text=whole)
@@ -130,7 +135,7 @@ def joined(before: str | None, lines: pl.Series) -> str:
     if before is not None and len(before) >= MAX_EVENT:
         return before
     texts = [] if before is None else [before]
-    return "\n".join([*texts, *lines.head(MAX_EVENT)])[:MAX_EVENT]
+    return "\n".join([*texts, *lines.drop_nulls().head(MAX_EVENT)])[:MAX_EVENT]
 
 
 def _event(line: int, text: str) -> pl.DataFrame:

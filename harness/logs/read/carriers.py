@@ -1,23 +1,42 @@
-"""What stands around every line of a log that something else carried: kubectl, the kubelet, docker, journald; pure.
+"""What stands around every line of a log that something else carried: kubectl, docker, journald, syslog …; pure.
 
 It is taken off line by line, also those of stack traces, before anything else is read. A layout behind a carrier is
-written `kubectl | [%d] %p %m (%c)%n`. Events that are JSON objects (`json_events`) count as carried in Kafka's default
-layout.
+written `kubectl | [%d] %p %m (%c)%n`, behind several from the outermost on: `compose | kubectl | json | …`. What is in
+no table is written as the expression that matches it, between slashes: `/^kafka\\-\\d+: / | [%d] %p %m (%c)%n`. Events
+that are JSON objects (`json_events`) count as carried in Kafka's default layout.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import polars as pl
 
-from harness.logs.read.json_events import JsonEvents
+from harness.logs.read.json_events import JsonEvents, PrettyObjects
 
 SEPARATOR = " | "
-JSON = "json"
+JSON, PRETTY = "json", "pretty"
+_GOES_ON = "\ufdd0"  # no character of any text: a line that its carrier tore goes on in the next
+_MOST = 3  # carriers around each other
+_MOST_LINES, _NEARLY_ALL = 0.5, 0.9
 _UTC_TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)"
+_TIMES = "|".join(
+    (
+        r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?",  # short, short-precise
+        _UTC_TIME,  # short-iso, short-iso-precise
+        r"[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)? [A-Z+][\w+-]*",  # short-full, with-unit
+        r"\d{9,}\.\d{6}",  # short-unix
+        r"\[ *\d+\.\d{6}\]",  # short-monotonic
+    )
+)
+_PRIORITY = r"<\d{1,3}>"
+_STRUCTURED = r"""(?:-|(?:\[(?:[^\]"]|"(?:\\.|[^"\\])*")*\])+)"""
+_SOURCE = re.compile(r"\[pod/([^\]]+)\] |([\w.-]+) +\| ")
+_IN_OCTAL = (("#011", "\t"), ("#033", "\x1b"))  # as rsyslog writes control characters
 _ESCAPE = "\x1b["
 _COLOUR = r"\x1b\[[0-?]*[ -/]*[@-~]"  # and whatever else a terminal is told so
 
@@ -26,46 +45,102 @@ class Carrier(Protocol):
     """Something that carries lines."""
 
     def unwrapped(self, lines: pl.Series) -> pl.Series:
-        """Return the lines as they were written; one that was not carried stays as it is."""
+        """Return the lines as they were written: null for what is none, as it is for one that was not carried."""
 
 
 @dataclass(frozen=True, slots=True)
 class PrefixCarrier:
-    """One that puts something before each line, which `prefix` matches."""
+    """One that puts something before each line, which `prefix` matches, and writes some characters otherwise."""
 
     prefix: str
+    escapes: tuple[tuple[str, str], ...] = ()
+    torn: str = ""  # what matches a line that goes on in the next
 
     def unwrapped(self, lines: pl.Series) -> pl.Series:
         """Take the prefix away."""
-        return lines.str.replace(self.prefix, "")
+        plain = lines.str.replace(self.prefix, "")
+        for written, meant in self.escapes:
+            if plain.str.contains(written, literal=True).any():
+                plain = plain.str.replace_all(written, meant, literal=True)
+        return _marked(plain, lines.str.contains(self.torn)) if self.torn else plain
 
 
 @dataclass(frozen=True, slots=True)
 class JsonCarrier:
-    """One that puts each line into a field of a JSON object."""
+    """One that puts each line into a field of a JSON object, as text or, with control characters, as bytes."""
 
     field: str
+    torn: str = ""  # what matches an object whose line goes on in the next if nothing ends it
 
     def unwrapped(self, lines: pl.Series) -> pl.Series:
         """Take the field's value."""
-        may_be = lines.str.contains(rf'^\{{.*"{self.field}"\s*:\s*".*\}}\s*$')
-        inner = pl.when(may_be).then(pl.lit(lines)).str.json_path_match(f"$.{self.field}").str.strip_chars_end("\r\n")
-        return pl.select(pl.coalesce(inner, pl.lit(lines))).to_series()
+        may_be = lines.str.contains(rf'^\{{.*"{self.field}"\s*:\s*["\[].*\}}\s*$')
+        if not may_be.any():
+            return lines
+        value = pl.select(pl.when(may_be).then(pl.lit(lines)).str.json_path_match(f"$.{self.field}")).to_series()
+        found = pl.select(pl.coalesce(value.str.strip_chars_end("\r\n"), lines)).to_series()
+        torn = ~value.str.ends_with("\n")
+        if self.torn and torn.any():
+            found = _marked(found, torn & lines.str.contains(self.torn))
+        is_bytes = found.str.contains(r"^\[(?:\d{1,3},)*\d{1,3}\]$") & (found != lines)
+        if not is_bytes.any():
+            return found
+        texts = map(_of_bytes, found.filter(is_bytes))
+        return found.scatter(is_bytes.arg_true(), pl.Series(texts, dtype=pl.String))
 
 
+def _marked(lines: pl.Series, torn: pl.Series) -> pl.Series:
+    """Return lines with a mark at the end of those that are torn."""
+    return (
+        pl.select(pl.when(torn.fill_null(value=False)).then(lines + _GOES_ON).otherwise(lines)).to_series()
+        if torn.any()
+        else lines
+    )
+
+
+def _of_bytes(numbers: str) -> str:
+    values = json.loads(numbers)
+    return bytes(values).decode("utf-8", "replace") if max(values) < 256 else numbers
+
+
+class ExportCarrier:
+    """journald's own format: each line of a log is a block of fields, one a line; MESSAGE is what was logged."""
+
+    def unwrapped(self, lines: pl.Series) -> pl.Series:
+        """Take the message; all else is none."""
+        is_other = lines.str.contains(r"^(?:[A-Z0-9_]+=|$)")
+        message = pl.lit(lines).str.strip_prefix("MESSAGE=")
+        kept = pl.lit(lines.str.starts_with("MESSAGE=")) | ~pl.lit(is_other)
+        return pl.select(pl.when(kept).then(message)).to_series()
+
+
+PRETTY_OBJECTS = PrettyObjects()
+# Tried in this order; of fields that hold whole lines each goes before the objects that are events themselves.
 CARRIERS: Mapping[str, Carrier] = {
     # kubectl logs --timestamps, --prefix; docker logs --timestamps
     "kubectl": PrefixCarrier(rf"^(?:\[pod/[^\]]+\] (?:{_UTC_TIME} )?|{_UTC_TIME} )"),
     # the files below /var/log/pods
-    "kubelet": PrefixCarrier(rf"^{_UTC_TIME} (?:stdout|stderr) [FP] "),
-    # journalctl, its short formats, and syslog
+    "kubelet": PrefixCarrier(rf"^{_UTC_TIME} (?:stdout|stderr) [FP] ", torn=r"^\S+ \S+ P "),
+    # journalctl, its short formats, and syslog as RFC 3164 has it
     "journald": PrefixCarrier(
-        rf"^(?:[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?|{_UTC_TIME}) \S+ [^\s\[\]:]+(?:\[\d+\])?: "
+        rf"^(?:{_PRIORITY})?(?:{_TIMES}) (?:[^\s\[]*[^\s\[:] )?[^\s\[\]:]+(?:\[\d+\])?: ", _IN_OCTAL
+    ),
+    # RFC 5424, also as RFC 6587 counts its bytes
+    "syslog": PrefixCarrier(
+        rf"^(?:\d+ )?{_PRIORITY}1 (?:-|{_UTC_TIME}) \S+ \S+ \S+ \S+ {_STRUCTURED}(?: \x{{feff}}?|$)",
+        _IN_OCTAL,
     ),
     "compose": PrefixCarrier(r"^[\w.-]+ +\| "),
-    "docker": JsonCarrier("log"),
-    "journal": JsonCarrier("MESSAGE"),
+    "sse": PrefixCarrier(r"^data: "),  # journalctl -o json-sse
+    "export": ExportCarrier(),  # journalctl -o export
+    # json-file, which alone has these keys and no more, and a newline at the end of each line; Fluent Bit
+    "docker": JsonCarrier("log", torn=r'^\{"log":.*"stream":\s*"std(?:out|err)",\s*"time":\s*"[^"]*"\}\s*$'),
+    "journal": JsonCarrier("MESSAGE"),  # journalctl -o json
+    "beats": JsonCarrier("message"),  # Filebeat, Vector; CloudWatch's events
+    "loki": JsonCarrier("line"),  # logcli -o jsonl
+    "gcloud": JsonCarrier("textPayload"),
     JSON: JsonEvents(),
+    PRETTY: PRETTY_OBJECTS,
 }
 
 
@@ -75,13 +150,83 @@ def uncoloured(lines: pl.Series) -> pl.Series:
     return lines.str.replace_all(_COLOUR, "") if is_coloured else lines
 
 
-def carried_by(lines: pl.Series) -> tuple[str, ...]:
-    """Return the carriers that some of the lines may have come by."""
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Carriers around each other, outermost first, and lines without them."""
+
+    carriers: tuple[str, ...]
+    lines: pl.Series
+
+    def written(self, pattern: str) -> str:
+        """Return a pattern as that of a layout behind these carriers."""
+        return SEPARATOR.join((*self.carriers, pattern))
+
+    def without(self, carrier: str) -> Way:
+        """Return the way on which something further carried the lines."""
+        if carrier == PRETTY:
+            return Way((*self.carriers, carrier), PRETTY_OBJECTS.folded(self.lines))
+        return Way((*self.carriers, carrier), unwrapped(self.lines, (carrier,)))
+
+    def is_carried(self, others: pl.Series) -> bool:
+        """Say whether something carried nearly all of the lines too that begin no event: then it carried all."""
+        inner = (unwrapped(others, (name,)).ne_missing(others) for name in CARRIERS)
+        return len(others) > 0 and any(_share(changed) > _NEARLY_ALL for changed in inner)
+
+
+def ways(lines: pl.Series) -> Iterator[Way]:
+    """Yield what may have carried some of the lines, the fewest first: nothing, one carrier, several."""
+    found = [Way((), uncoloured(lines))]
+    for _ in range(_MOST + 1):
+        yield from found
+        found = [inner for way in found for inner in _within(way)]
+
+
+def _within(way: Way) -> Iterator[Way]:
+    if way.carriers[-1:] in ((JSON,), (PRETTY,)) or len(way.carriers) == _MOST:
+        return
+    for inner in map(way.without, CARRIERS):
+        if inner.carriers[-1] == PRETTY:
+            is_likely = len(inner.lines) > 0
+        else:
+            is_likely = _share(inner.lines.ne_missing(way.lines)) > _MOST_LINES
+        if is_likely:
+            yield inner
+
+
+def _share(of_lines: pl.Series) -> float:
+    return int(of_lines.sum()) / max(len(of_lines), 1)
+
+
+def sources(lines: Iterable[str]) -> list[str]:
+    """Return whose lines these are, in order, where their carriers say so: of which pod or service."""
+    found = (_SOURCE.match(line) for line in uncoloured(pl.Series(lines, dtype=pl.String)))
+    return list(dict.fromkeys(each[1] or each[2] for each in found if each))
+
+
+def unwrapped(lines: pl.Series, carriers: Sequence[str]) -> pl.Series:
+    """Return lines without colours and what carried them; null is what is no line of the log."""
     plain = uncoloured(lines)
-    return tuple(name for name, each in CARRIERS.items() if (each.unwrapped(plain) != plain).any())
+    for name in carriers:
+        plain = uncoloured(_carrier(name).unwrapped(plain))
+    return plain
 
 
-def split_carrier(pattern: str) -> tuple[str, str]:
-    """Return the carrier that a pattern names, empty for none, and the pattern itself."""
+def whole(texts: pl.Series, carriers: Sequence[str]) -> pl.Series:
+    """Return whole events, lines joined, as they were written: torn lines are one again, objects are events."""
+    if texts.str.contains(_GOES_ON, literal=True).any():
+        texts = texts.str.replace_all(f"{_GOES_ON}\n?", "")
+    return PRETTY_OBJECTS.whole(texts) if PRETTY in carriers else texts
+
+
+def _carrier(name: str) -> Carrier:
+    return CARRIERS.get(name) or PrefixCarrier(name[1:-1])
+
+
+def split_carriers(pattern: str) -> tuple[tuple[str, ...], str]:
+    """Return the carriers that a pattern names, and the pattern itself."""
     name, found, rest = pattern.partition(SEPARATOR)
-    return (name, rest) if found and name in CARRIERS else ("", pattern)
+    is_expression = len(name) > 2 and name.startswith("/") and name.endswith("/")
+    if not found or not (name in CARRIERS or is_expression):
+        return (), pattern
+    others, plain = split_carriers(rest)
+    return (name, *others), plain

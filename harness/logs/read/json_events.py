@@ -14,13 +14,24 @@ from typing import Any
 
 import polars as pl
 
+from harness.logs.read import flat_objects
 from harness.model.findings import LEVELS
 
 _TIME = ("@timestamp", "timestamp", "time", "timeMillis", "instant", "ts")
 _LEVEL = ("level", "log.level", "severity", "levelname")
-_LOGGER = ("loggerName", "logger_name", "logger", "log.logger")
-_MESSAGE = ("message", "msg")
-_THROWN = ("stack_trace", "stackTrace", "stacktrace", "error", "exception", "thrown", "throwable")
+_LOGGER = ("loggerName", "logger_name", "logger", "log.logger", "_logger")
+_MESSAGE = ("message", "msg", "short_message")
+_THROWN = (
+    "stack_trace",
+    "stackTrace",
+    "stacktrace",
+    "error",
+    "exception",
+    "thrown",
+    "throwable",
+    "_exception",
+    "full_message",
+)
 _TRACE = (*_THROWN[:3], "extendedStackTrace", "stack", "trace", "frames")
 _NAME = ("name", "type", "class", "className", "exception_class")
 _TEXT = ("message", "localizedMessage", "exception_message")
@@ -37,6 +48,8 @@ _SYNONYMS = {
     "VERBOSE": "DEBUG",
     "FINEST": "TRACE",
 }
+_GELF = "short_message"  # an object of Graylog's format: its levels are syslog's numbers
+_SYSLOG = dict(enumerate(("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "INFO", "INFO", "DEBUG")))
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))  # from which number on a time is so many times the seconds
@@ -53,9 +66,35 @@ class JsonEvents:
 
     def unwrapped(self, lines: pl.Series) -> pl.Series:
         """Write events as Kafka's default layout does, stack traces below; any other line stays as it is."""
-        if not lines.str.starts_with("{").any():
+        is_object = lines.str.starts_with("{").fill_null(value=False)
+        if not is_object.any():
             return lines
-        return pl.Series([_written(line) if line.startswith("{") else line for line in lines], dtype=pl.String)
+        events = pl.select(pl.coalesce(flat_objects.written(lines), pl.lit(lines))).to_series()
+        left = (is_object & (events == lines)).arg_true()
+        return events.scatter(left, pl.Series(map(_written, lines.gather(left)), dtype=pl.String))
+
+
+class PrettyObjects:
+    """What writes events as JSON objects of several lines, as log4j 2's JsonLayout does if it is not set to be compact.
+
+    Such an object becomes an event when it is whole (`whole`), so line by line everything stays as it is.
+    """
+
+    begins = r"^(?:\[|,)? ?\{\s*$"
+
+    def unwrapped(self, lines: pl.Series) -> pl.Series:
+        """Return the lines as they are."""
+        return lines
+
+    def whole(self, texts: pl.Series) -> pl.Series:
+        """Write whole objects as events, with whatever separates them from the next gone."""
+        return JsonEvents().unwrapped(texts.str.replace_all("\n", " ", literal=True).str.strip_chars("[], "))
+
+    def folded(self, lines: pl.Series) -> pl.Series:
+        """Return the events of lines."""
+        begun = lines.str.contains(self.begins).fill_null(value=False)
+        numbered = pl.DataFrame({"text": lines, "event": begun.cum_sum()}).filter(pl.col("event") > 0)
+        return self.whole(numbered.group_by("event", maintain_order=True).agg(pl.col("text").str.join("\n"))["text"])
 
 
 def _written(line: str) -> str:
@@ -71,7 +110,12 @@ def _of_object(event: Mapping[str, Any]) -> str | None:
     level, logger, message, thrown = (_first(event, names) for names in (_LEVEL, _LOGGER, _MESSAGE, _THROWN))
     if at is None or all(each is None for each in (level, logger, message, thrown)):
         return None
-    return _event(at, level, _plain(message), logger, _trace(thrown))
+    text = _plain(message)
+    if text.startswith("{") and (carried := _written(text)) != text:
+        return carried
+    if _GELF in event:
+        level = _SYSLOG.get(level, level)
+    return _event(at, level, text, logger, _trace(thrown).removeprefix(text).removeprefix("\n"))
 
 
 def _of_torn(line: str) -> str | None:
@@ -101,7 +145,7 @@ def _time(value: object) -> datetime | None:
     if isinstance(value, dict):
         seconds, nanoseconds = value.get("epochSecond"), value.get("nanoOfSecond", 0)
         is_known = type(seconds) is int and type(nanoseconds) is int
-        return _since_1970(seconds + nanoseconds / 1e9) if is_known else None
+        return _since_1970(seconds + nanoseconds // 10**6 / 1000) if is_known else None
     text = str(value).strip() if type(value) in (int, float, str) else ""
     try:
         if _NUMBER.fullmatch(text):

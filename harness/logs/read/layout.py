@@ -6,19 +6,22 @@ The expressions are written for the regex engine of Polars (Rust: no look-around
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import polars as pl
 
 from harness.base.errors import HarnessError
-from harness.logs.read.carriers import CARRIERS, split_carrier, uncoloured
+from harness.logs.read.carriers import PRETTY, PRETTY_OBJECTS, split_carriers, unwrapped, whole
+from harness.logs.read.dates import LETTERS, NAMED, tokens
 from harness.model.findings import LEVELS
 
 KAFKA_DEFAULT = "[%d] %p %m (%c)%n"
 
-# Tried in this order on logs from anywhere. Of two that fit equally well the one that yields more fields wins,
-# so that `[%t]` is not read as part of the message; see layout_detection.
+# Tried in this order on logs from anywhere, each with the dates that the lines show in the place of `%d`. Of two that
+# fit equally well the one that yields more fields wins, so that `[%t]` is not read as part of the message; see
+# layout_detection.
 COMMON = (
     KAFKA_DEFAULT,
     "[%d] %p [%t] %m (%c)%n",
@@ -30,30 +33,28 @@ COMMON = (
     "%d %p [%t] %m (%c)%n",
     "[%d] %p [%t] %c: %m%n",
     "[%d] %p %c: %m%n",
-    "%d{yyyy-MM-dd'T'HH:mm:ss.SSS} %-5p [%t] %c: %m%n",
-    "%d{yyyy-MM-dd HH:mm:ss.SSS} [%thread] %-5level %logger - %msg%n",
     "%d %p %m (%c) [%t]%n",
+    "[%d] %p %m (%c:%L)%n",  # Kafka Connect, MirrorMaker
+    "[%d] %p [%t] %m (%c:%L)%n",
+    "%d %p %m (%c:%L)%n",
+    "%d %p %m (%c:%L) [%t]%n",
+    "%d %-5p %c - %m%n",
+    "%d %-5p [%t] %c - %m%n",
+    "%d %-5p %c:%L - %m%n",
+    "%d %-5p [%t] %c:%L - %m%n",
+    "%d %-5p %c{1}:%L [%t] %m%n",
+    "%d [%t] %-5p %c:%L - %m%n",
+    "%d [myid:%X] - %-5p [%t:%c@%L] - %m%n",  # ZooKeeper
+    "%d %5p %pid --- [%t] %-40c : %m%n",  # Spring Boot
+    "%d %-5p [%c] (%t) %m%n",  # Quarkus, WildFly
+    "[%d][%-5p][%c] %m%n",  # Elasticsearch
+    "[%d][%-5p][%c] [%t] %m%n",
+    "%-5p [%d] [%t] %c: %m%n",
+    "%-5p [%d] %c: %m%n",  # Dropwizard
+    "[%d] [%p] [%t] [%c] %m%n",
+    "%d | %-5p | %t | %c | %m%n",  # Karaf
 )
 
-_ISO8601 = "yyyy-MM-dd HH:mm:ss,SSS"
-_NAMED_DATES = {"": _ISO8601, "ISO8601": _ISO8601, "DATE": "dd MMM yyyy HH:mm:ss,SSS"}
-# SimpleDateFormat letters: what they look like, and what chrono (Polars) calls them.
-_DATE_LETTERS = {
-    "yyyy": (r"\d{4}", "%Y"),
-    "uuuu": (r"\d{4}", "%Y"),
-    "EEE": (r"[A-Z][a-z]{2}", "%a"),
-    "MMM": (r"[A-Z][a-z]{2}", "%b"),
-    "MM": (r"\d{2}", "%m"),
-    "dd": (r"\d{2}", "%d"),
-    "HH": (r"\d{2}", "%H"),
-    "mm": (r"\d{2}", "%M"),
-    "ss": (r"\d{2}", "%S"),
-    "SSS": (r"\d{3}", "%3f"),
-    "SSSSSS": (r"\d{6}", "%6f"),
-    "SSSSSSSSS": (r"\d{9}", "%9f"),
-    "Z": (r"[+-]\d{4}", "%z"),
-    "XXX": (r"[+-]\d{2}:\d{2}", "%:z"),
-}
 _FIELDS = {
     "p": f"(?P<level>{'|'.join(LEVELS)})",
     "c": r"(?P<logger>[^\s()\[\]:]+)",
@@ -101,10 +102,10 @@ _MESSAGE = re.compile(r"%[-.\d]*(?:message|msg|m)(?![a-zA-Z{])")
 _TRACE = re.compile(r"%(?:nopexception|nopex|[xrw]?Ex|ex|[xr]?Throwable|throwable|exception)(?:\{[^}]*\})*")
 _UTC = (None, "UTC", "GMT", "Z")
 _EITHER = "[ T]"
-_OFFSET = re.compile("[XZ]")
+_ZULU = "(?:Z|"
+_OFFSET = re.compile(r"[XZ](?=[^']*(?:'[^']*'[^']*)*$)")
 # A thread right before the message. Kafka's log contexts look the same, and not every line has one: it may lack.
 _THREAD_LAST = re.compile(r"\[%[-.\d]*(?:threadName|thread|t)\] $")
-_DATE_TOKEN = re.compile(r"'([^']*)'|([a-zA-Z])\2*|[^a-zA-Z']+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ class Layout:
     ends as the pattern says, and `rest` is what follows: a stack trace, or more lines of a message that ends
     its line. An event without such a line (a killed node, a cut line) is all message: then `cut` matches.
     `time_format` is chrono's; `at_place` is the place and the length of the date where it always is at the same
-    one, in characters. `carrier` is what each line is wrapped in; all else is about lines without it.
+    one, in characters. `carriers` are what each line is wrapped in; all else is about lines without them.
     """
 
     pattern: str
@@ -124,12 +125,11 @@ class Layout:
     event: str
     time_format: str
     at_place: tuple[int, int] | None = None
-    carrier: str = ""
+    carriers: tuple[str, ...] = ()
 
     def unwrapped(self, lines: pl.Series) -> pl.Series:
-        """Return a log's lines without colours and what carried them."""
-        plain = uncoloured(lines)
-        return uncoloured(CARRIERS[self.carrier].unwrapped(plain)) if self.carrier else plain
+        """Return a log's lines without colours and what carried them; null is what is no line of the log."""
+        return unwrapped(lines, self.carriers)
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -138,7 +138,11 @@ class Layout:
 
     def starts(self, line: pl.Expr) -> pl.Expr:
         """Say of each line whether an event begins there."""
-        return line.str.contains(self.header)
+        return line.str.contains(PRETTY_OBJECTS.begins if PRETTY in self.carriers else self.header)
+
+    def whole(self, texts: pl.Series) -> pl.Series:
+        """Return whole events, as the lines from one that `starts` to the next make them up, as they were written."""
+        return whole(texts, self.carriers) if self.carriers else texts
 
     def at(self, text: pl.Expr) -> pl.Expr:
         """Return the time (UTC) of each event; an impossible date is null."""
@@ -148,6 +152,8 @@ class Layout:
             date = text.str.slice(*self.at_place)
         if _EITHER in self.header:
             date = date.str.replace("T", " ", literal=True)
+        if _ZULU in self.header:
+            date = date.str.replace("Z$", "+00:00")
         return date.str.to_datetime(self.time_format, strict=False).dt.replace_time_zone(None)
 
     def parse(self, text: pl.Expr) -> pl.Expr:
@@ -162,13 +168,15 @@ class Layout:
         return pl.struct(*fields)
 
 
+@lru_cache(1 << 10)
 def compile_layout(pattern: str) -> Layout:
     """Return the layout of a conversion pattern of log4j 1, log4j 2 or logback, which may lie behind a carrier.
 
     A pattern whose events cannot be distinguished from continuation lines (no date before the message, more than one
     line, no message) or with a conversion that is not known is a HarnessError.
     """
-    carrier, plain = split_carrier(pattern)
+    carriers, plain = split_carriers(pattern)
+    _check_expressions(pattern, carriers)
     whole = _TRACE.sub("", plain)
     body = whole.removesuffix("%n")
     parts = _MESSAGE.split(body)
@@ -185,8 +193,15 @@ def compile_layout(pattern: str) -> Layout:
         event=rf"(?s)^{before}(?:{thread})?(?P<message>.*?)(?:{after}(?m:$)(?P<rest>.*)|(?P<cut>))$",
         time_format=time_formats[0],
         at_place=_place(parts[0]),
-        carrier=carrier,
+        carriers=carriers,
     )
+
+
+def _check_expressions(pattern: str, carriers: Iterable[str]) -> None:
+    try:
+        unwrapped(pl.Series([""]), tuple(carriers))
+    except pl.exceptions.ComputeError as error:
+        raise _refused(pattern, f"what stands between the slashes is no regular expression ({error})") from error
 
 
 def _split_thread(before: str) -> tuple[str, str]:
@@ -203,7 +218,7 @@ def _place(before: str) -> tuple[int, int] | None:
     found = _SPECIFIER.search(before)
     if found is None or _short(found) != "d" or found["width"]:
         return None
-    date = _NAMED_DATES.get(found["option"] or "", found["option"])
+    date = NAMED.get(found["option"] or "", found["option"])
     return None if _OFFSET.search(date) else (found.start(), len(date.replace("'", "")))
 
 
@@ -242,16 +257,14 @@ def _padded(found: re.Match[str], regex: str) -> str:
 def _date(option: str, pattern: str) -> tuple[str, str]:
     """Return the regex and the chrono format of what stands in `%d{…}`."""
     regex, time_format = "", ""
-    for token in _DATE_TOKEN.finditer(_NAMED_DATES.get(option, option)):
-        letters = token[0]
-        literal = token[1] if letters.startswith("'") else letters
-        looks, chrono = (_literal(literal), literal) if not token[2] else _DATE_LETTERS.get(letters, ("", ""))
-        if not looks:
-            raise _refused(pattern, f"the date format {option!r} has {letters!r}, which cannot be read")
+    for text, is_part in tokens(NAMED.get(option, option)):
+        looks, chrono = LETTERS.get(text, ("", "")) if is_part else (_literal(text), text)
+        if text and not looks:
+            raise _refused(pattern, f"the date format {option!r} has {text!r}, which cannot be read")
         regex, time_format = regex + looks, time_format + chrono
     if option == "ISO8601":  # log4j 2 puts a T where the others put a space
         regex = regex.replace(" ", _EITHER)
-    if not {"%Y", "%d", "%H"} <= set(re.findall(r"%\w", time_format)):
+    if not {"%d", "%H"} <= (said := set(re.findall(r"%\w", time_format))) or not said & {"%Y", "%y"}:
         raise _refused(pattern, f"the date format {option!r} does not say day and time")
     return regex, time_format
 

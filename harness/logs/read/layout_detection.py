@@ -1,32 +1,58 @@
-"""Which layout a log has, found out by its first lines; pure."""
+"""Which layout a log has, found out by its first lines; pure.
+
+What may stand around the lines is tried from nothing on (`carriers.ways`), and within each way the common layouts with
+the dates that the lines show. The first that explains most of what looks like events there is taken. Where none does,
+patterns are read off the lines (`proposals`), and prefixes (`prefixes`), and the one that most lines fit is taken.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
-from harness.logs.read.carriers import JSON, SEPARATOR, carried_by
-from harness.logs.read.event_counts import MAX_EVENT
+from harness.logs.read.carriers import JSON, PRETTY, Way, split_carriers, ways
+from harness.logs.read.dates import dates_in
 from harness.logs.read.layout import COMMON, KAFKA_DEFAULT, Layout, compile_layout
+from harness.logs.read.layout_fit import begins, fitting
+from harness.logs.read.prefixes import ANYTHING, prefix_before
+from harness.logs.read.proposals import patterns_of
 
-# What most layouts begin with, whatever their order: a time of day and a level, or the level's key of a JSON object.
-_TIME = r"\d\d:\d\d:\d\d"
-_LEVEL = r'(?:\b(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE|CRITICAL)\b|"(?:log\.)?(?:level|severity)")'
-_BEGINNING = 160  # characters
-_LONG = MAX_EVENT // 2  # bytes of a line whose end a sample may lack
+_LOOKED_AT, _HEAD = 20, 1000  # lines, and characters of each, by which a layout is ruled out
+_MOST, _NEARLY_ALL = 0.5, 0.9  # of the lines that look like events
+_FEW = 0.02  # of all lines
+_LEVEL = re.compile(r"%(?:-5)?p")
 _THREAD = "[%t] %m"
 _MESSAGE = "%m"
 
 
-def layouts_of(samples: Mapping[str, Sequence[str]], patterns: Sequence[str] = COMMON) -> dict[str, Layout]:
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A layout, how its lines came, how many of them are whole events, and how many look like events of some layout."""
+
+    layout: Layout
+    way: Way
+    fits: int
+    begun: int
+
+    def explains(self, share: float, begun: int) -> bool:
+        """Say whether it fits such a share of what looks like events, carried or not."""
+        return self.fits > share * max(self.begun, begun) and self.fits > _FEW * len(self.way.lines)
+
+
+def layouts_of(samples: Mapping[str, Sequence[str]], pattern: str = "") -> dict[str, Layout]:
     """Return the layout of each log by its first lines; those that fit none are left out.
 
     What stands in brackets before the message is a thread only if no log has lines without it. All logs are asked
     together, because a log whose first lines all have one of Kafka's log contexts looks as if it named threads: its
     events must not be read otherwise than those of the log beside it.
     """
-    found = {name: layout for name, lines in samples.items() if (layout := detect(lines, patterns))}
+    found: dict[str, Layout] = {}
+    for name, lines in samples.items():
+        if layout := detect(lines, pattern, dict.fromkeys(found.values())):
+            found[name] = layout
     seen = {layout.pattern for layout in found.values()}
     return {
         name: compile_layout(plain) if (plain := layout.pattern.replace(_THREAD, _MESSAGE)) in seen else layout
@@ -34,65 +60,82 @@ def layouts_of(samples: Mapping[str, Sequence[str]], patterns: Sequence[str] = C
     }
 
 
-def detect(lines: Sequence[str], patterns: Sequence[str] = COMMON) -> Layout | None:
-    """Return the layout among `patterns`, plain or behind carriers, that whole lines fit best; None if none fits any.
+def detect(lines: Sequence[str], pattern: str = "", known: Iterable[Layout] = ()) -> Layout | None:
+    """Return the layout, plain or behind carriers, that the first lines of a log have; None if they fit none.
 
-    `lines` are the first lines of a log. The more lines fit the better; among equals the plainer one, then the one with
-    more fields, then the one that comes first.
+    Where a `pattern` is given only that is tried, plain, behind carriers and behind anything. Layouts that are `known`
+    from the logs beside it are tried first.
     """
     sample = pl.Series(lines, dtype=pl.String)
-    best: Layout | None = None
-    most = 0
-    for some in _tries(sample, patterns):
-        found, fits = _best(sample, some)
-        if fits > most:
-            best, most = found, fits
-        if most == len(sample):
-            break
-    return best
+    begun = int(begins(sample).sum())
+    for layout in known:
+        way = Way(layout.carriers, layout.unwrapped(sample))
+        if _found(layout, way, of_classes=not pattern).explains(_NEARLY_ALL, begun):
+            return layout
+    tried: list[_Found] = []
+    for found in _tries(sample, pattern):
+        if found.explains(_MOST, begun):
+            return found.layout
+        tried.append(found)
+    best = max(tried, key=lambda each: each.fits, default=None)
+    return best.layout if best and best.fits else None
 
 
-def _tries(sample: pl.Series, patterns: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield the patterns to be tried: as they are, behind carriers that some lines came by, behind anything."""
-    yield patterns
-    carried = carried_by(sample)
-    yield [
-        f"{carrier}{SEPARATOR}{each}"
-        for carrier in carried
-        for each in patterns
-        if carrier != JSON or each == KAFKA_DEFAULT
-    ]
-    yield [f"%x {each}" for each in patterns]
+def _tries(sample: pl.Series, pattern: str) -> Iterator[_Found]:
+    """Yield the best layout of each way to read the lines, the plainer way first."""
+    among = list[Way]()
+    for way in ways(sample):
+        among.append(way)
+        if not way.is_carried(way.lines.filter(~begins(way.lines))):
+            yield from _best(way, _patterns(way, pattern), of_classes=not pattern)
+    anywhere = [found for way in among for found in _behind_anything(way, pattern)]
+    for found in anywhere:
+        yield from _behind_prefix(found, of_classes=not pattern)
+    if not pattern:
+        for way in reversed(among):
+            shown = patterns_of(way.lines.filter(begins(way.lines)).to_list())
+            yield from _best(way, [each for each in shown if _LEVEL.search(each)], of_classes=True)
+    yield from anywhere
 
 
-def _best(sample: pl.Series, patterns: Sequence[str]) -> tuple[Layout | None, int]:
-    """Return the best of some layouts, and how many lines fit it."""
-    layouts = [compile_layout(pattern) for pattern in patterns]
-    ranked = [(fitting(layout, sample), len(layout.fields), -place) for place, layout in enumerate(layouts)]
-    fits, _, place = max(ranked, default=(0, 0, 0))
-    return (layouts[-place] if fits else None), fits
+def _behind_anything(way: Way, pattern: str) -> Iterator[_Found]:
+    return _best(way, [f"{ANYTHING}{each}" for each in _patterns(way, pattern)], of_classes=not pattern)
 
 
-def fitting(layout: Layout, lines: pl.Series) -> int:
-    """Return how many of `lines` are events of the layout, with all its fields, from header to the end of a message.
+def _behind_prefix(found: _Found, *, of_classes: bool) -> Iterator[_Found]:
+    """Yield the layout that was found behind anything as one behind a prefix, if that is what stands there."""
+    pattern = split_carriers(found.layout.pattern)[1].removeprefix(ANYTHING)
+    if expression := prefix_before(compile_layout(pattern), found.way.lines):
+        yield from _best(found.way.without(expression), [pattern], of_classes=of_classes)
 
-    The end of a line that is too long was not looked at: its header will do.
+
+def _patterns(way: Way, pattern: str) -> Sequence[str]:
+    """Return the patterns to be tried on lines that came by a way."""
+    if way.carriers[-1:] in ((JSON,), (PRETTY,)):
+        return () if _carry_events(way.lines) else (KAFKA_DEFAULT,)
+    if pattern:
+        return (pattern,)
+    begun = way.lines.filter(begins(way.lines)).to_list()
+    return [each.replace("%d", date) for date in dates_in(begun) for each in COMMON]
+
+
+def _carry_events(written: pl.Series) -> bool:
+    """Say whether objects that were written as events have events for messages: then they are what carried those."""
+    messages = written.str.slice(len("[2026-01-01 00:00:00,000] "))
+    return int(begins(messages.str.replace(r"^\w+", "")).sum()) > _FEW * len(written)
+
+
+def _best(way: Way, patterns: Sequence[str], *, of_classes: bool) -> Iterator[_Found]:
+    """Yield the layout that most lines fit; among equals the one with more fields, then the one that comes first.
+
+    With `of_classes` lines fit only if their logger is named as classes are.
     """
-    lines = layout.unwrapped(lines)
-    groups = pl.select(pl.lit(lines).str.extract_groups(layout.event).alias("found")).unnest("found")
-    names = [name for name in layout.fields if name not in ("rest", "cut")]
-    first, whole = (pl.all_horizontal(pl.col(each).is_not_null()) for each in (names[: names.index("message")], names))
-    is_cut, is_long = pl.col("cut").is_not_null(), pl.lit(lines.str.len_bytes() >= _LONG)
-    return int(groups.select(((whole & ~is_cut) | (first & is_cut & is_long)).sum()).item())
+    heads = [line[:_HEAD] for line in way.lines.filter(begins(way.lines))[:_LOOKED_AT]]
+    layouts = [compile_layout(way.written(each)) for each in patterns]
+    likely = [each for each in layouts if not heads or any(re.match(each.header, head) for head in heads)]
+    found = [_found(each, way, of_classes=of_classes) for each in likely]
+    yield from sorted(found, key=lambda each: (-each.fits, -len(each.layout.fields)))[:1]
 
 
-def dated(lines: Sequence[str], most: int) -> list[str]:
-    """Return the first lines that may begin an event in some layout: a log may begin with pages of anything."""
-    sample = pl.Series(lines, dtype=pl.String)
-    return sample.filter(sample.str.contains(_TIME) | sample.str.starts_with("{")).head(most).to_list()
-
-
-def foreign(lines: pl.Series) -> int:
-    """Return how many lines that begin no event look as if they did in another layout."""
-    beginnings = lines.str.slice(0, _BEGINNING)
-    return int((beginnings.str.contains(_TIME) & beginnings.str.contains(_LEVEL)).sum())
+def _found(layout: Layout, way: Way, *, of_classes: bool) -> _Found:
+    return _Found(layout, way, fitting(layout, way.lines, of_classes=of_classes), int(begins(way.lines).sum()))

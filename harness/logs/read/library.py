@@ -12,7 +12,7 @@ import re
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import polars as pl
@@ -190,3 +190,11 @@ def named_version(counts: Iterable[pl.DataFrame]) -> str:
             if found := re.search(r"Kafka version: (\d[\w.-]*)", text):
                 return found[1]
     return ""
+
+
+def versions_of(counts: Mapping[str, pl.DataFrame]) -> dict[str, str]:
+    """Return the version of Kafka that wrote each log: that it names itself, or a log beside it, or any of them."""
+    own = {name: named_version([each]) for name, each in counts.items()}
+    beside = {str(PurePosixPath(name).parent): version for name, version in own.items() if version}
+    first = next(filter(None, own.values()), "")
+    return {name: version or beside.get(str(PurePosixPath(name).parent), first) for name, version in own.items()}

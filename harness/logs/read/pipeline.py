@@ -49,11 +49,15 @@ _ARROW_SCHEMA = pa.schema([(name, _KINDS[type(kind)][1]) for name, kind in PARTI
 
 @dataclass(frozen=True, slots=True)
 class FileCounts:
-    """The template counts of one file (COUNTS; `line` from 1), its total, and its first unparsed lines."""
+    """The template counts of one file (COUNTS; `line` from 1), its total, and the first lines that were not understood.
+
+    These are those before its first event, and the one that looks first like an event of another layout.
+    """
 
     counts: pl.DataFrame
     total: FileTotal
     unparsed: tuple[str, ...]
+    foreign: str = ""
 
 
 def read(
@@ -177,7 +181,7 @@ def join(name: str, rows: pl.DataFrame, reading: Reading) -> FileCounts:
     counts = counts.sort("line", maintain_order=True)
     found = rows.filter(part=MINUTE).select("first_at", "last_at", minute="line").select(MINUTES.names())
     if not across.is_empty():
-        across = timed(across, reading)
+        across = timed(across.with_columns(text=reading.layout.whole(across["text"])), reading)
         found = pl.concat([found, minutes(across, reading)])
         counts = merge([pl.concat([counts, count(across, reading)]).sort("line", maintain_order=True)])
     unparsed_lines, unparsed_bytes = _unparsed(blocks)
@@ -199,7 +203,8 @@ def join(name: str, rows: pl.DataFrame, reading: Reading) -> FileCounts:
         idle=_seconds(active.idle),
         foreign_lines=int(blocks["foreign_lines"].sum()),
     )
-    return FileCounts(counts, total, tuple(unparsed.split("\n")[:3]) if unparsed_lines else ())
+    foreign = next(filter(None, blocks["excerpt"]), "")
+    return FileCounts(counts, total, tuple(unparsed.split("\n")[:3]) if unparsed_lines else (), foreign)
 
 
 def _seconds(milliseconds: object) -> float:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from harness.base.archives import is_archive
 from harness.base.errors import HarnessError
 from harness.logs.read.blocks import decoded, path_of
 from harness.logs.read.event_counts import MAX_EVENT
@@ -96,13 +97,13 @@ def logs_below(spark: SparkSession, address: str) -> tuple[str, ...]:
 
 
 def logs_among(place: str, sizes: Mapping[str, int]) -> tuple[str, ...]:
-    """Return which of the files below a place are its logs: those named `*.log*` or `*.out*`, or else all of them.
+    """Return which of the files below a place are its logs: those named `*.log*`, `*.out*` or as archives, or else all.
 
     `sizes` are their bytes. No file at all, or no log that is not empty, is a HarnessError.
     """
     if not sizes:
         raise HarnessError(f"{place} has no files.", "Name a log, or a folder that holds logs.")
-    named = [file for file in sizes if _LOG_NAME.search(PurePosixPath(file).name)]
+    named = [file for file in sizes if _LOG_NAME.search(PurePosixPath(file).name) or is_archive(file)]
     logs = sorted(named or sizes)
     if not any(sizes[log] for log in logs):
         raise HarnessError(f"{logs[0]} and all other logs in {place} are empty.", "Name one with events.")

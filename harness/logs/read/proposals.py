@@ -9,51 +9,45 @@ from collections.abc import Sequence
 import polars as pl
 
 from harness.base.errors import HarnessError
+from harness.logs.read.dates import date_at
 from harness.logs.read.layout import compile_layout
-from harness.logs.read.layout_detection import fitting
+from harness.logs.read.layout_fit import fitting
 from harness.model.findings import LEVELS
 
-# Looked for in this order: of two that match, the longer says more.
-_DATES = tuple(
-    (re.compile(regex), f"%d{{{name}}}" if name != "ISO8601" else "%d")
-    for regex, name in (
-        (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}(?!\d)", "ISO8601"),
-        (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d,\d{3}(?!\d)", "yyyy-MM-dd'T'HH:mm:ss,SSS"),
-        (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d", "yyyy-MM-dd'T'HH:mm:ss.SSSXXX"),
-        (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d{4}", "yyyy-MM-dd'T'HH:mm:ss.SSSZ"),
-        (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(?!\d)", "yyyy-MM-dd'T'HH:mm:ss.SSS"),
-        (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}(?!\d)", "yyyy-MM-dd HH:mm:ss.SSS"),
-        (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?![.,\d])", "yyyy-MM-dd HH:mm:ss"),
-        (r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d\.\d{3}(?!\d)", "yyyy/MM/dd HH:mm:ss.SSS"),
-        (r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d(?![.,\d])", "yyyy/MM/dd HH:mm:ss"),
-        (r"\d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d,\d{3}(?!\d)", "DATE"),
-        (r"\d\d\.\d\d\.\d{4} \d\d:\d\d:\d\d,\d{3}(?!\d)", "dd.MM.yyyy HH:mm:ss,SSS"),
-    )
-)
-_GAP = re.compile(r"[\s\[\](){}<>|:,;=*-]*")
+_GAP = re.compile(r"[\s\[\](){}<>|:,;=*/-]*")
 _LEVEL = re.compile(rf"(?:{'|'.join(LEVELS)})\b")
-_LOGGER = re.compile(r"[A-Za-z_$][\w$]*(?:\.[\w$]+)+(?=[\s\])}>|:])")
+_LOGGER = re.compile(r"[A-Za-z_$][\w$]*(?:\.[\w$]+)+(?=[\s\])}>|:;,@])")
 _THREAD = re.compile(r"[^\[\]()<>|]+(?=[\])}>|])")
 _LAST_LOGGER = re.compile(r" \([A-Za-z_$][\w$]*(?:\.[\w$]+)+\)$")
 _PADDED_LEVEL = "%-5p"
 _HALF = 0.5
+_PATTERNS = 12  # that are looked at
+_DATED = re.compile(r"\d\d:\d\d:\d\d")
 _SHOWN = 3
 _ASK = "Give the conversion pattern of the file's appender with --layout."
 
 
 def propose(lines: Sequence[str]) -> str:
     """Return the pattern that most of the lines which hold a date fit; empty where none fits half of them."""
-    dated = [line for line in lines if any(regex.search(line) for regex, _ in _DATES)]
+    dated = list(filter(_DATED.search, lines))
     sample = pl.Series(dated, dtype=pl.String)
-    best, fits = "", 0
-    for pattern, _ in Counter(filter(None, map(_read_off, dated))).most_common():
-        try:
-            found = fitting(compile_layout(pattern), sample)
-        except HarnessError:  # such as one without a date before its message
-            continue
-        if found > fits:
-            best, fits = pattern, found
-    return best if fits > _HALF * len(dated) else ""
+    fits = {pattern: fitting(compile_layout(pattern), sample) for pattern in patterns_of(dated)}
+    best = max(fits, key=lambda pattern: fits[pattern], default="")
+    return best if best and fits[best] > _HALF * len(dated) else ""
+
+
+def patterns_of(lines: Sequence[str]) -> list[str]:
+    """Return the patterns that lines show, the most frequent first; what cannot be a pattern is none."""
+    shown = Counter(filter(None, map(_read_off, lines)))
+    return [pattern for pattern, _ in shown.most_common(_PATTERNS) if _can_be_read(pattern)]
+
+
+def _can_be_read(pattern: str) -> bool:
+    try:
+        compile_layout(pattern)
+    except HarnessError:  # such as one without a date before its message
+        return False
+    return True
 
 
 def _read_off(line: str) -> str:
@@ -81,9 +75,8 @@ def _between(pattern: str, gap: str) -> str:
 
 def _field(line: str, at: int, seen: set[str], *, opened: bool) -> tuple[str, int]:
     """Return the conversion of the field that begins here and where it ends; no conversion where the message begins."""
-    for regex, conversion in _DATES:
-        if "d" not in seen and (date := regex.match(line, at)):
-            return conversion, date.end()
+    if "d" not in seen and (date := date_at(line, at))[0]:
+        return date
     if "p" not in seen and (level := _LEVEL.match(line, at)):
         padded = len(level[0]) == 4 and line[level.end() : level.end() + 2] == "  "
         return (_PADDED_LEVEL if padded else "%p"), level.end()

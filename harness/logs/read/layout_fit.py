@@ -1,0 +1,48 @@
+"""How well lines fit a layout, and which of them look like events of whatever layout; pure."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from harness.logs.read.event_counts import MAX_EVENT
+from harness.logs.read.layout import Layout
+
+# What most layouts begin with, whatever their order: a time of day and a level, or the level's key of a JSON object.
+_TIME = r"\d\d:\d\d:\d\d"
+_LEVEL = r'(?:\b(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE|CRITICAL)\b|"(?:log\.)?(?:level|severity)")'
+_BEGINNING = 160  # characters
+_LONG = MAX_EVENT // 2  # bytes of a line whose end a sample may lack
+_CLASS = r"^(?:(?:[\w$-]+\.)+[\w$-]+|[A-Z][\w$]*|root|-)$"
+
+
+def fitting(layout: Layout, lines: pl.Series, *, of_classes: bool = False) -> int:
+    """Return how many of `lines` are events of the layout, with all its fields, from header to the end of a message.
+
+    `lines` are without what carried them. The end of a line that is too long was not looked at: its header will do.
+    With `of_classes` a logger has to be named as classes are, and threads are not.
+    """
+    groups = pl.select(pl.lit(lines).str.extract_groups(layout.event).alias("found")).unnest("found")
+    names = [name for name in layout.fields if name not in ("rest", "cut")]
+    first, whole = (pl.all_horizontal(pl.col(each).is_not_null()) for each in (names[: names.index("message")], names))
+    is_cut, is_long = pl.col("cut").is_not_null(), pl.lit(lines.str.len_bytes() >= _LONG)
+    fits = (whole & ~is_cut) | (first & is_cut & is_long)
+    if of_classes and "logger" in names:
+        fits &= pl.col("logger").str.contains(_CLASS).fill_null(value=True)
+    return int(groups.select(fits.sum()).item())
+
+
+def begins(lines: pl.Series) -> pl.Series:
+    """Say of each line whether it looks as if an event began there in some layout."""
+    beginnings = lines.str.slice(0, _BEGINNING)
+    return (beginnings.str.contains(_TIME) & beginnings.str.contains(_LEVEL)).fill_null(value=False)
+
+
+def dated(lines: list[str], most: int) -> list[str]:
+    """Return the first lines that may begin an event in some layout: a log may begin with pages of anything."""
+    sample = pl.Series(lines, dtype=pl.String)
+    return sample.filter(sample.str.contains(_TIME) | sample.str.contains(r"^(?:data: )?\{")).head(most).to_list()
+
+
+def foreign(lines: pl.Series) -> pl.Series:
+    """Return which of the lines that begin no event look as if they did in another layout."""
+    return lines.filter(begins(lines))
