@@ -103,6 +103,7 @@ class StepRunner:
         """End clients without waiting for anything."""
         for client in self._world.clients:
             client.abandon()
+            self._recorder.write(client.by_second())
 
     def _carry_out(self, steps: Sequence[Step]) -> None:
         try:
@@ -308,6 +309,7 @@ class StepRunner:
         clients = self._world.clients
         for client in clients:
             client.stop()
+            self._recorder.write(client.by_second())
         brokers = list(self._world.cluster.brokers.values())
         if clients and brokers and not self._node_died:
             self._report("reading back what clients were promised")

@@ -116,7 +116,8 @@ class RoleChanged:
 class FaultChanged:
     """A fault that lasts was `begun`, was `proved` to be in effect after so many seconds, or has `ended`.
 
-    `fault` is its verb, `proof` what a probe saw of it; `node` is -1 where it is not about a single one.
+    `fault` is its verb, `proof` what a probe saw of it; `node` is -1 where it is not about a single one. `links` are
+    the links between hosts, from and to, that it is about; folders of before name none.
     """
 
     kind: ClassVar[str] = "fault"
@@ -126,6 +127,7 @@ class FaultChanged:
     seconds: float = 0.0
     proof: str = ""
     node: int = -1
+    links: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +228,23 @@ class ClientSettled:
 
 
 @dataclass(frozen=True, slots=True)
+class ClientSeconds:
+    """What a client was answered in each second, the first of which began `ago` seconds before this was written.
+
+    `acknowledged` and `failed` are counts; `median_ms` and `longest_ms` are how long the answers of that second had
+    taken, 0 where none came, or where the client does not know.
+    """
+
+    kind: ClassVar[str] = "client-seconds"
+    client: str
+    ago: float
+    acknowledged: tuple[int, ...]
+    failed: tuple[int, ...]
+    median_ms: tuple[float, ...]
+    longest_ms: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TurnStarted:
     """A node's turn in a roll begins; `roles`: what the node is, `action`: `replace`, `restart` or `bring back`."""
 
@@ -301,6 +320,7 @@ Event = (
     | ThreadsDumped
     | ErrorLogged
     | ClientSettled
+    | ClientSeconds
     | TurnStarted
     | TurnEnded
     | CommandTried

@@ -72,6 +72,7 @@ class NightPage:
     waivers: tuple[str, ...]
     retries: tuple[str, ...]
     cut: tuple[str, ...]
+    worst: NightRow | None
     legend: str = LEGEND
 
 
@@ -102,7 +103,16 @@ def night_page(report: NightReport) -> NightPage:
         waivers=tuple(str(each) for each in dict.fromkeys(_used(report))),
         retries=report.retries,
         cut=tuple(cuts),
+        worst=_worst(report),
     )
+
+
+def _worst(report: NightReport) -> NightRow | None:
+    """Return the first verification that makes the night what it is; None where all is well."""
+    rows = [_row(each) for each in report.verifications]
+    deciding = [row for row in rows if row.counts_as not in ("SHIP", "INCONCLUSIVE")]
+    undecided = [row for row in rows if row.counts_as == "INCONCLUSIVE"]
+    return next(iter([*deciding, *undecided]), None)
 
 
 def _used(report: NightReport) -> Sequence[object]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from harness.base.files import write_text
-from harness.judge.expectations import met_cells
+from harness.judge.expectations import MetCell, met_cells
 from harness.model.verdict import VerdictRecord
 from harness.report.context import report_context
 from harness.report.html import render_html
+from harness.report.log_excerpt import with_excerpts
 from harness.report.markdown import render_expectations, render_markdown
 from harness.report.run_cases import render_runs
 from harness.rundir.directory import RunDirectory
@@ -19,13 +21,23 @@ from harness.rundir.journal import Entry, read_undamaged
 def write_reports(directory: RunDirectory, record: VerdictRecord) -> Path:
     """Write junit.xml, summary.md and report.html; return the page's path. Equal input gives equal bytes."""
     journals = {run.key.folder: list(read_undamaged(directory.run(run.key).journal)) for run in record.runs}
+    met = met_cells(directory.declaration.read(), record)
     write_text(directory.junit, render_runs(record))
-    write_text(directory.summary, _summary(directory, record, journals))
+    write_text(directory.summary, _summary(record, journals, met))
     history = directory.sparklines.read_if_exists()
     upgrade = directory.upgrade.changes.read_if_exists()
-    return write_text(directory.report, render_html(record, journals, history=history, upgrade=upgrade))
+    quoted = _with_excerpts(directory, record)
+    return write_text(directory.report, render_html(quoted, journals, history=history, upgrade=upgrade, met=met))
 
 
-def _summary(directory: RunDirectory, record: VerdictRecord, journals: Mapping[str, Sequence[Entry]]) -> str:
-    cells = met_cells(directory.declaration.read(), record)
-    return render_expectations(cells) if cells else render_markdown(report_context(record, journals))
+def _summary(record: VerdictRecord, journals: Mapping[str, Sequence[Entry]], met: Sequence[MetCell]) -> str:
+    return render_expectations(met) if met else render_markdown(report_context(record, journals))
+
+
+def _with_excerpts(directory: RunDirectory, record: VerdictRecord) -> VerdictRecord:
+    """Return the verdict with the lines that show why runs went wrong, where nobody kept them."""
+    runs = (
+        run if run.check.is_fine else replace(run, evidence=with_excerpts(directory.path, run.evidence))
+        for run in record.runs
+    )
+    return replace(record, runs=tuple(runs))

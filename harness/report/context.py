@@ -8,19 +8,21 @@ from typing import assert_never
 
 from harness.base.text import counted, cut
 from harness.judge.reasons import rests_on
-from harness.model.arms import Arm, Role, kafkas_compared
+from harness.model.arms import Arm, kafkas_compared
 from harness.model.candidate_kind import CandidateKind
 from harness.model.operator_changes import OperatorChanges
 from harness.model.runs import Evidence, Outcome
 from harness.model.sparklines import Sparklines
 from harness.model.verdict import Check, FileDigest, JudgedClaim, JudgedRun, VerdictRecord
 from harness.report import result_matrix
+from harness.report.cost_multiples import CostOverview, cost_overview
 from harness.report.costs import CostView, cost_views
-from harness.report.differences import ContrastView, causes_of, contrast_view, known_noise, known_of, meaning_of
-from harness.report.drawing import Drawing, draw
+from harness.report.differences import ContrastView, contrast_view, known_noise, known_of, meaning_of, rollout_first
+from harness.report.fallout import causes_of
 from harness.report.kafkas import KafkaView, kafka_views
-from harness.report.links import Link, evidence_link, journal_link
+from harness.report.links import Link, evidence_link
 from harness.report.measures import Measures, measures_of
+from harness.report.noticed import noticed
 from harness.report.proof_section import (
     ClaimView,
     DifferenceView,
@@ -32,7 +34,8 @@ from harness.report.proof_section import (
     waived_view,
 )
 from harness.report.result_matrix import InertnessView, MatrixRow
-from harness.report.timeline import Step, last_phase, timeline_of
+from harness.report.run_pictures import PictureGroup, picture_groups
+from harness.report.timeline import last_phase
 from harness.report.upgrade_page import UpgradeSummary, upgrade_summary
 from harness.rundir.journal import Entry
 
@@ -51,23 +54,6 @@ class Limits:
         """Return limits that make a smaller page."""
         half = (self.findings // 2, self.timelines // 2, self.steps // 2)
         return Limits(*half, max(self.text // 2, 80), self.evidence // 2)
-
-
-@dataclass(frozen=True, slots=True)
-class TimelineView:
-    """A run's timeline as a picture and as the list of its notable steps."""
-
-    id: str
-    scenario: str
-    arm: str
-    repeat: int
-    outcome: str
-    expanded: bool
-    description: str
-    drawing: Drawing
-    steps: tuple[Step, ...]
-    hidden_steps: int
-    journal: Link
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +103,10 @@ class ReportContext:
     evidence: tuple[EvidenceView, ...]
     hidden_evidence: int
     evidence_summary: str
-    timelines: tuple[TimelineView, ...]
+    timelines: tuple[PictureGroup, ...]
     hidden_timelines: int
+    noticed: tuple[str, ...]
+    cost_overview: CostOverview | None
     costs: tuple[CostView, ...]
     measures: Measures
     not_tested: tuple[str, ...]
@@ -128,6 +116,30 @@ class ReportContext:
     host: Mapping[str, str]
     times: tuple[StageTime, ...]
     upgrade: UpgradeSummary | None = None
+    has_candidate: bool = True
+
+    @property
+    def is_said(self) -> bool:
+        """Whether the only reason is what the sentence says."""
+        return len(self.reasons) == 1 and self.reasons[0].rstrip(".") == self.sentence.rstrip(".")
+
+    @property
+    def sections(self) -> tuple[tuple[str, str], ...]:
+        """What the page links to at its top, by id: what it has of it."""
+        every = (
+            ("reasons", "Why", self.reasons and not self.is_said),
+            ("gaps", "Not tested", self.has_candidate or self.failures),
+            ("matrix", "Outcomes", True),
+            ("claims", "Claims", self.claims),
+            ("operator", "Operator", self.upgrade),
+            ("timelines", "Timelines", self.timelines),
+            ("costs", "Costs", self.costs),
+            ("findings", "Logs", self.contrasts),
+            ("proof", "Proof", self.has_candidate),
+            ("history", "History", self.history),
+            ("again", "Run again", True),
+        )
+        return tuple((id, name) for id, name, there in every if there)
 
 
 def report_context(
@@ -155,7 +167,7 @@ def report_context(
         kafkas=kafka_views(record, journals),
         claims=claim_views(record, limits.text),
         rows=result_matrix.rows(record, limits.text),
-        contrasts=tuple(
+        contrasts=rollout_first(
             contrast_view(
                 each,
                 known_of(record),
@@ -177,8 +189,10 @@ def report_context(
         evidence=tuple(_evidence(file) for file in record.evidence[: limits.evidence]),
         hidden_evidence=max(len(record.evidence) - limits.evidence, 0),
         evidence_summary=_evidence_summary(record.evidence),
-        timelines=tuple(_timeline(record, run, journals[run.key.folder], limits) for run in chosen),
+        timelines=picture_groups(record, journals, chosen, limits.steps),
         hidden_timelines=len(record.runs) - len(chosen),
+        noticed=noticed(record, limits.text),
+        cost_overview=cost_overview(record),
         costs=cost_views(record, journals, limits.timelines),
         measures=measures_of(record, _in_order(record)),
         not_tested=record.not_tested,
@@ -243,32 +257,6 @@ def _in_order(record: VerdictRecord) -> list[JudgedRun]:
     scenarios = [scenario.name for scenario in record.scenarios]
     arms = [arm.name for arm in record.arms]
     return sorted(record.runs, key=lambda run: (scenarios.index(run.scenario), arms.index(run.arm), run.repeat))
-
-
-def _timeline(record: VerdictRecord, run: JudgedRun, events: Sequence[Entry], limits: Limits) -> TimelineView:
-    timeline = timeline_of(events)
-    steps = tuple(step for step in timeline.steps if step.notable)
-    return TimelineView(
-        f"timeline-{result_matrix.slug(run.scenario, run.arm, str(run.repeat))}",
-        run.scenario,
-        run.arm,
-        run.repeat,
-        run.label,
-        _is_open_at_first(record, run),
-        f"{run.scenario} on {run.arm}, repeat {run.repeat}: {run.label} after {timeline.seconds:.1f} s, "
-        f"{len(timeline.lanes)} nodes, {len(steps)} numbered steps listed below.",
-        draw(timeline),
-        steps[: limits.steps],
-        max(len(steps) - limits.steps, 0),
-        journal_link(run.key.folder),
-    )
-
-
-def _is_open_at_first(record: VerdictRecord, run: JudgedRun) -> bool:
-    """Return whether a timeline is open at first: what did not pass, and the pairs that prove something."""
-    proving = {scenario.name for scenario in record.scenarios if scenario.discriminates}
-    pair = run.repeat == 1 and run.role is not Role.OFF and run.scenario in proving
-    return pair or run.check in (Check.FAILED, Check.ERROR)
 
 
 def _failures(runs: Sequence[JudgedRun], text: int) -> list[str]:

@@ -9,10 +9,15 @@ from harness.base.text import cut
 from harness.judge.log_verdict import ExpectedLine, describe_rate, expected_by
 from harness.model.findings import WORSE, Contrast, Finding, FindingKind, Significance
 from harness.model.runs import Evidence
-from harness.model.verdict import CellState, VerdictRecord
+from harness.model.verdict import VerdictRecord
+from harness.report.fallout import Cause, is_fallout
 from harness.report.folded_differences import folded_sentences, informing, message_types, summary_of_two, warning_first
 from harness.report.links import Link, evidence_link
 
+_ROLLOUT, _EFFECT = "what a rollout changes", "the effect of the flag"
+_OFF = "what the jar logs differently with its flag off"
+_ORDER = (_ROLLOUT, _OFF, _EFFECT)
+_REST = {True: "cannot be separated from the noise", False: "only inform, or are what a claim expects"}
 _MOST_NOISE = 12  # of a contrast's findings within the noise: they are shown as examples
 
 
@@ -38,19 +43,6 @@ class FindingView:
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
-    """A difference of outcomes between two arms, and the last phases of its scenario, where its fallout shows.
-
-    `passed` is the arm that passed.
-    """
-
-    scenario: str
-    phases: frozenset[str]
-    passed: str
-    sentence: str
-
-
-@dataclass(frozen=True, slots=True)
 class CauseView:
     """A difference of outcomes with its fallout, `hidden` of which is not shown."""
 
@@ -63,6 +55,7 @@ class CauseView:
 class ContrastView:
     """What differs between two arms: `summary` in a sentence, `findings` worst first, `hidden` of them not shown.
 
+    The first `telling` of them are beyond the noise, or where that is not known warn; `rest` says what the others are.
     `causes` are differences of outcomes with the findings that are their fallout. `noise` are examples of what is
     within the noise, `within` how many there are. `renamed` says what is the same in other words, `folded` what of two
     Kafkas only informs: in counts.
@@ -74,6 +67,9 @@ class ContrastView:
     summary: str
     causes: tuple[CauseView, ...]
     findings: tuple[FindingView, ...]
+    noise_is_known: bool
+    telling: int
+    rest: str
     hidden: int
     within: int
     noise: tuple[FindingView, ...]
@@ -123,12 +119,14 @@ def contrast_view(
     groups = _alike(proving_phases_first(contrast.findings, proving))
     differing = [alike for alike in groups if alike[0].significance is not Significance.WITHIN]
     apart = warning_first(differing) if contrast.of_two_kafkas else differing
-    fallout = {cause: [alike for alike in apart if _is_fallout(contrast, alike, cause)] for cause in causes}
+    fallout = {cause: [alike for alike in apart if is_fallout(contrast, alike, cause)] for cause in causes}
     folded = [alike for caused in fallout.values() for alike in caused]
     rest = [alike for alike in apart if alike not in folded]
     views = (
         [_finding(known, alike, text) for alike in rest] if contrast.of_two_kafkas else _worst_first(known, rest, text)
     )
+    telling = [view for view in views if contrast.of_two_kafkas or _is_telling(view, known.repeated)]
+    views = [*telling, *(view for view in views if view not in telling)]
     within = [_finding(known, alike, text) for alike in groups if alike[0].significance is Significance.WITHIN]
     return ContrastView(
         contrast.base,
@@ -137,6 +135,9 @@ def contrast_view(
         summary_of_two(differing) if contrast.of_two_kafkas else _summary(known.repeated, known.more_runs, groups),
         tuple(_cause(known, cause, caused, most, text) for cause, caused in fallout.items() if caused),
         tuple(views[:most]),
+        known.repeated,
+        min(len(telling), most),
+        _REST[known.repeated],
         max(len(views) - most, 0),
         len(within),
         tuple(within[:_MOST_NOISE]),
@@ -145,41 +146,19 @@ def contrast_view(
     )
 
 
+def _is_telling(view: FindingView, noise_is_known: bool) -> bool:
+    """Return whether a reader is shown a finding at once."""
+    if noise_is_known:
+        return not view.unknown
+    return view.finding.level in WORSE and not view.explained
+
+
 def known_noise(contrasts: Iterable[Contrast]) -> str:
     """Return in a sentence from how many runs it is known what base's jar logs by chance; empty where it is not."""
     findings = (finding for contrast in contrasts for finding in contrast.findings)
     runs = {finding.scenario: finding.stock.runs for finding in findings if finding.stock}
     each = ", ".join(f"{number} of {scenario}" for scenario, number in sorted(runs.items()))
     return f"What base's jar logs by chance is known from runs of it, base's own among them: {each}." if runs else ""
-
-
-def causes_of(record: VerdictRecord, contrast: Contrast, proving: Collection[tuple[str, str]]) -> tuple[Cause, ...]:
-    """Return the scenarios whose outcomes differ between the arms of a contrast, one of them PASSED."""
-    causes = []
-    for scenario in record.scenarios:
-        cells = {cell.arm: cell for cell in scenario.cells if cell.arm in (contrast.base, contrast.candidate)}
-        passed = [arm for arm, cell in cells.items() if cell.state is CellState.PASSED]
-        failed = [cell for cell in cells.values() if cell.state is CellState.FAILED]
-        phases = frozenset(phase for name, phase in proving if name == scenario.name)
-        if len(passed) == len(failed) == 1 and phases:
-            sentence = f"{scenario.name}: {failed[0].arm} is {failed[0]}, {passed[0]} PASSED"
-            causes.append(Cause(scenario.name, phases, passed[0], sentence))
-    return tuple(causes)
-
-
-def _is_fallout(contrast: Contrast, alike: Sequence[Finding], cause: Cause) -> bool:
-    """Return whether a difference is all in the last phase of a scenario that ended otherwise.
-
-    A warning of which the arm that passed has more is none: it may be what that end was bought with.
-    """
-    if any(each.scenario != cause.scenario or each.phase not in cause.phases for each in alike):
-        return False
-    counts = {contrast.base: 0, contrast.candidate: 0}
-    for each in alike:
-        counts[contrast.base] += each.base_count
-        counts[contrast.candidate] += each.candidate_count
-    more_in_passed = counts[cause.passed] > sum(counts.values()) - counts[cause.passed]
-    return not (more_in_passed and alike[0].level in WORSE)
 
 
 def _worst_first(known: FindingContext, groups: Iterable[Sequence[Finding]], text: int) -> list[FindingView]:
@@ -196,13 +175,13 @@ def meaning_of(record: VerdictRecord, contrast: Contrast) -> str:
     """Return in a sentence what a contrast is for."""
     role = {arm.name: arm.role.value for arm in record.arms}
     pair = (role.get(contrast.base, ""), role.get(contrast.candidate, ""))
-    meanings = {
-        ("base-off", "off"): "what the jar logs differently with its flag off",
-        ("base", "off"): "what the jar logs differently with its flag off",
-        ("off", "on"): "the effect of the flag",
-        ("base", "on"): "what a rollout changes",
-    }
+    meanings = {("base-off", "off"): _OFF, ("base", "off"): _OFF, ("off", "on"): _EFFECT, ("base", "on"): _ROLLOUT}
     return meanings.get(pair, "")
+
+
+def rollout_first(contrasts: Iterable[ContrastView]) -> tuple[ContrastView, ...]:
+    """Return contrasts with what a rollout changes before what its parts do."""
+    return tuple(sorted(contrasts, key=lambda each: _ORDER.index(each.meaning) if each.meaning in _ORDER else 0))
 
 
 def proving_phases_first(findings: Iterable[Finding], proving: Collection[tuple[str, str]]) -> tuple[Finding, ...]:

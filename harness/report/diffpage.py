@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from harness.base.archives import archive_around
 from harness.base.text import cut
-from harness.model.findings import Contrast, Significance
+from harness.model.findings import WORSE, Contrast, FindingKind, Significance
 from harness.model.log_totals import FileTotal, Totals
 from harness.model.runs import Evidence
 from harness.report.differences import ContrastView, FindingContext, contrast_view
@@ -38,6 +38,8 @@ class DiffPage:
     """Everything that the page shows; `verdict` is the headline, `runs` how many runs each side has."""
 
     headline: str
+    tone: str
+    facts: tuple[tuple[str, str], ...]
     contrast: ContrastView
     repeated: bool
     files: tuple[FileRow, ...]
@@ -57,6 +59,8 @@ def diff_page(contrast: Contrast, totals: Totals, out: Path) -> DiffPage:
     known = FindingContext(repeated, "--repeats-dir", link=lambda evidence: _link(evidence, out))
     return DiffPage(
         headline(contrast),
+        _tone(contrast),
+        _facts(contrast, totals),
         contrast_view(contrast, known, _MOST, _TEXT),
         repeated,
         tuple(_file(total, out) for total in totals.files[:_MOST_FILES]),
@@ -82,6 +86,27 @@ def headline(contrast: Contrast) -> str:
     if known == {Significance.WITHIN}:
         return "They differ no more than by noise"
     return "They differ; these repeats are too few to separate it from noise"
+
+
+def _tone(contrast: Contrast) -> str:
+    """Return in what colour the headline stands: `ship` for nothing beyond the noise, `hold` for warnings beyond it."""
+    if all(finding.significance is Significance.WITHIN for finding in contrast.findings):
+        return "ship"
+    beyond = [finding for finding in contrast.findings if finding.significance is Significance.BEYOND]
+    return "hold" if any(finding.level in WORSE for finding in beyond) else "inconclusive"
+
+
+def _facts(contrast: Contrast, totals: Totals) -> tuple[tuple[str, str], ...]:
+    """Return how much differs of what, by name: message types by kind, those that warn, and how much was read."""
+    found = [finding for finding in contrast.findings if finding.significance is not Significance.WITHIN]
+    kinds = [(kind, len({f.template for f in found if f.kind is kind})) for kind in FindingKind]
+    warn = len({finding.template for finding in found if finding.level in WORSE})
+    return (
+        *((str(kind).capitalize(), str(count)) for kind, count in kinds if count),
+        ("At WARN or worse", str(warn)),
+        ("Files", str(len(totals.files))),
+        ("Events", f"{sum(file.events for file in totals.files):,}"),
+    )
 
 
 def _read(files: Sequence[FileTotal]) -> str:

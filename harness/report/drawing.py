@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from harness.report.client_strips import ClientLine, Strip, height_of, strips, tops_of
+from harness.report.fault_windows import FaultWindow
 from harness.report.timeline import BASE, CANDIDATE, Lane, RoleSpan, Span, Step, Timeline
 
 WIDTH = 1000.0
@@ -14,8 +16,10 @@ PHASE_HEIGHT = 22.0
 MARK_ROW = 19.0
 MARK_GAP = 20.0
 LANE = 30.0
-OBSERVER_LANE = 64.0
+OBSERVER_LANE = 56.0
 AXIS = 24.0
+STRIPS_HEAD = 18.0
+_LABEL_ROOM = 90.0
 _CHARACTER = 6.4
 _MARK_ROWS = 3
 _TICKS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600)
@@ -37,7 +41,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class MarkBox:
-    """A numbered step: `width` is how long it took, `row` keeps numbers from covering each other."""
+    """A numbered step: `width` is how long it took, `label` as much of it as fits before the next one in its row."""
 
     number: int
     x: float
@@ -46,6 +50,7 @@ class MarkBox:
     kind: str
     status: str
     title: str
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +82,47 @@ class Drawing:
     marks: tuple[MarkBox, ...]
     lanes: tuple[LaneBox, ...]
     ticks: tuple[tuple[float, str], ...]
+    faults: tuple[Box, ...] = ()
+    strips: tuple[Strip, ...] = ()
+    strips_top: float = 0.0
 
 
-def draw(timeline: Timeline) -> Drawing:
-    """Lay a timeline out from left to right, phases on top, then numbered steps, then a lane per node."""
-    scale = _Scale(timeline.seconds)
+@dataclass(frozen=True, slots=True)
+class RunStory:
+    """What is drawn of one run: its timeline, what was wrong when, what clients were answered.
+
+    `observers` is what nodes are called that do not vote.
+    """
+
+    timeline: Timeline
+    faults: tuple[FaultWindow, ...] = ()
+    clients: tuple[ClientLine, ...] = ()
+    observers: str = "observer"
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """What pictures share that are to be compared: seconds, and the most that each client was answered in one."""
+
+    seconds: float
+    tops: Mapping[str, int] = field(default_factory=dict)
+
+
+def shared_axis(stories: Sequence[RunStory]) -> Axis:
+    """Return the axis on which all of these can be drawn."""
+    longest = max((story.timeline.seconds for story in stories), default=0.0)
+    return Axis(longest, tops_of(line for story in stories for line in story.clients))
+
+
+def draw(story: RunStory, axis: Axis | None = None) -> Drawing:
+    """Lay a run out from left to right: phases on top, then numbered steps, a lane per node, a strip per client."""
+    timeline, axis = story.timeline, axis or shared_axis([story])
+    scale = _Scale(axis.seconds)
     marks, rows = _marks([step for step in timeline.steps if step.notable], scale)
     lanes_top = PHASE_HEIGHT + 6 + rows * MARK_ROW + 4
-    lanes = _lanes(timeline.lanes, lanes_top, scale)
-    axis_y = lanes[-1].y + lanes[-1].height + 4 if lanes else lanes_top
+    lanes = _lanes(timeline.lanes, lanes_top, scale, story.observers)
+    strips_top = lanes[-1].y + lanes[-1].height + 4 if lanes else lanes_top
+    axis_y = strips_top + (height_of(story.clients) + STRIPS_HEAD if story.clients else 0.0)
     return Drawing(
         WIDTH,
         axis_y + AXIS,
@@ -96,6 +133,9 @@ def draw(timeline: Timeline) -> Drawing:
         marks,
         lanes,
         scale.ticks(),
+        tuple(_fault(each, scale) for each in story.faults),
+        strips(story.clients, axis.tops, strips_top + STRIPS_HEAD, scale.until(timeline.seconds)),
+        strips_top,
     )
 
 
@@ -109,7 +149,11 @@ class _Scale:
     def x(self, at: float) -> float:
         return round(LEFT + min(max(at, 0.0), self.seconds) * self.per_second, 1)
 
-    def width(self, span: Span | Step | RoleSpan) -> float:
+    def until(self, seconds: float) -> Callable[[float], float]:
+        """Return where a moment is, up to the end of a run."""
+        return lambda at: self.x(min(at, seconds))
+
+    def width(self, span: Span | Step | RoleSpan | FaultWindow) -> float:
         return round(max(self.x(span.end) - self.x(span.start), 1.0), 1)
 
     def ticks(self) -> tuple[tuple[float, str], ...]:
@@ -122,6 +166,13 @@ def _box(span: Span, kind: str, label: str, scale: _Scale) -> Box:
     return Box(scale.x(span.start), width, kind, _fitting(label, width), _title(label, span))
 
 
+def _fault(window: FaultWindow, scale: _Scale) -> Box:
+    """Return the window of a fault; a short one is called by its verb, never by half a word."""
+    width = scale.width(window)
+    label = next((label for label in (window.text, window.short) if _room(width) >= len(label)), "")
+    return Box(scale.x(window.start), width, "fault", label, _title(window.text, window))
+
+
 def _leading(span: Span, scale: _Scale) -> Box:
     """Return the bar of an epoch; a short one says less, never half a word."""
     width = scale.width(span)
@@ -130,7 +181,7 @@ def _leading(span: Span, scale: _Scale) -> Box:
     return Box(scale.x(span.start), width, "leader", label, _title(labels[0], span))
 
 
-def _title(what: str, span: Span) -> str:
+def _title(what: str, span: Span | FaultWindow) -> str:
     return f"{what}, {span.start:.1f} to {span.end:.1f} s"
 
 
@@ -149,31 +200,41 @@ def _fitting(label: str, width: float) -> str:
 
 def _marks(steps: Sequence[Step], scale: _Scale) -> tuple[tuple[MarkBox, ...], int]:
     """Number the steps and put each into the first row that is free there; return them and the rows used."""
-    taken = [float("-inf")] * _MARK_ROWS
+    rows: list[list[tuple[int, Step]]] = [[] for _ in range(min(_MARK_ROWS, len(steps)))]
+    for number, step in enumerate(steps):  # in turns, so that each has as much room behind it as can be
+        first = rows[number % len(rows)]
+        ends = [scale.x(row[-1][1].start) if row else float("-inf") for row in rows]
+        free = not first or scale.x(step.start) - scale.x(first[-1][1].start) >= MARK_GAP
+        (first if free else rows[ends.index(min(ends))]).append((number + 1, step))
+    marks = [mark for row, listed in enumerate(rows) for mark in _row_of_marks(listed, row, scale)]
+    return tuple(sorted(marks, key=lambda mark: mark.number)), len(rows)
+
+
+def _row_of_marks(listed: Sequence[tuple[int, Step]], row: int, scale: _Scale) -> list[MarkBox]:
+    y = PHASE_HEIGHT + 6 + MARK_ROW * (row + 0.5)
+    ends = [*(scale.x(step.start) for _, step in listed[1:]), WIDTH]
     marks = []
-    for number, step in enumerate(steps, 1):
+    for (number, step), end in zip(listed, ends, strict=True):
         x = scale.x(step.start)
-        row = next((r for r, last in enumerate(taken) if x - last >= MARK_GAP), taken.index(min(taken)))
-        taken[row] = x
-        y = PHASE_HEIGHT + 6 + MARK_ROW * (row + 0.5)
         title = f"{number}: {step.kind} {step.text}, {step.status} at {step.end:.1f} s"
-        marks.append(MarkBox(number, x, scale.width(step), y, step.kind, step.status, title))
-    return tuple(marks), sum(last > float("-inf") for last in taken)
+        label = _fitting(step.name or step.text, end - x - MARK_GAP) if end - x >= _LABEL_ROOM else ""
+        marks.append(MarkBox(number, x, scale.width(step), y, step.kind, step.status, title, label))
+    return marks
 
 
-def _lanes(lanes: Iterable[Lane], top: float, scale: _Scale) -> tuple[LaneBox, ...]:
+def _lanes(lanes: Iterable[Lane], top: float, scale: _Scale, observers: str) -> tuple[LaneBox, ...]:
     placed, y = [], top
     for lane in lanes:
         height = OBSERVER_LANE if lane.offsets else LANE
-        placed.append(_lane(lane, y, height, scale))
+        placed.append(_lane(lane, y, height, scale, observers))
         y += height
     return tuple(placed)
 
 
-def _lane(lane: Lane, y: float, height: float, scale: _Scale) -> LaneBox:
+def _lane(lane: Lane, y: float, height: float, scale: _Scale, observers: str) -> LaneBox:
     return LaneBox(
         f"node {lane.node}",
-        lane.role,
+        observers if lane.role == "observer" else lane.role,
         y,
         height,
         tuple(_box(span, span.name, span.name, scale) for span in lane.life),

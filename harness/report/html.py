@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from harness.judge.expectations import MetCell
 from harness.model.operator_changes import OperatorChanges
 from harness.model.sparklines import Sparklines
 from harness.model.verdict import VerdictRecord
 from harness.report.context import Limits, report_context
+from harness.report.expected_page import without_candidate
 from harness.report.page import render_page
 from harness.rundir.journal import Entry
 
@@ -20,11 +22,20 @@ def render_html(
     budget: int = BUDGET_BYTES,
     history: Sparklines | None = None,
     upgrade: OperatorChanges | None = None,
+    met: Sequence[MetCell] = (),
 ) -> str:
-    """Return the page; whatever would take it over `budget` bytes is cut, and the page says so."""
+    """Return the page; whatever would take it over `budget` bytes is cut, and the page says so.
+
+    `met` are the cells of a verification without a candidate.
+    """
+
+    def page_within(limits: Limits) -> str:
+        context = report_context(record, journals, limits, history, upgrade)
+        return render_page("report.html.j2", report=without_candidate(context, met) if met else context)
+
     limits = Limits()
-    page = render_page("report.html.j2", report=report_context(record, journals, limits, history, upgrade))
+    page = page_within(limits)
     while len(page.encode()) > budget and limits.timelines:
         limits = limits.halved()
-        page = render_page("report.html.j2", report=report_context(record, journals, limits, history, upgrade))
+        page = page_within(limits)
     return page

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from harness.base.paths import data_root
 from harness.base.text import visible
@@ -39,7 +40,7 @@ def _policy_hash(text: str) -> str:
 
 @cache  # templates are compiled once
 def _environment(templates: Path) -> Environment:
-    return Environment(
+    environment = Environment(
         loader=FileSystemLoader(templates),
         autoescape=True,
         undefined=StrictUndefined,
@@ -48,6 +49,13 @@ def _environment(templates: Path) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters["soft"] = soft
+    return environment
+
+
+def soft(text: str) -> Markup:
+    """Return text that may be broken behind its dots and slashes, so that no word need be broken."""
+    return Markup(re.sub(r"(?<=\w)([._/:$])(?=\w)", r"\1<wbr>", str(escape(visible(text)))))  # noqa: S704  escaped
 
 
 def _visible(value: object) -> object:

@@ -7,16 +7,17 @@ from dataclasses import dataclass, replace
 
 from harness.base.text import cut
 from harness.logs.read.event_counts import OUTSIDE
+from harness.model.clients import ClientReport
 from harness.model.events import CommandTried
 from harness.model.features import FeaturePlan
 from harness.model.findings import Contrast
 from harness.model.rollout import Rehearsal, RolloutOutcome, RolloutVerdict, Turn
-from harness.report.context import Limits, TimelineView
+from harness.report.context import Limits
 from harness.report.differences import ContrastView, FindingContext, contrast_view
-from harness.report.drawing import draw
-from harness.report.links import Quote, evidence_link, journal_link, quote_of
+from harness.report.drawing import shared_axis
+from harness.report.links import Quote, evidence_link, quote_of
 from harness.report.page import render_page
-from harness.report.timeline import timeline_of
+from harness.report.run_pictures import PicturedRun, PictureGroup, picture, story_of
 from harness.rollout.builds import BASE, CANDIDATE
 from harness.rollout.nodes import in_words
 from harness.rollout.rehearsals import FINALISED, FORWARD_AND_BACK, RESTART_FINALISED
@@ -25,6 +26,8 @@ from harness.rollout.runbook import Runbook, order_of, runbook
 from harness.rundir.journal import Entry
 
 _TEXT = 700
+_QUOTE = 2000
+_TONES = {RolloutOutcome.PASSED: "good", RolloutOutcome.STOPPED: "bad", RolloutOutcome.INCONCLUSIVE: "unclear"}
 _CLIENTS = ("orders", "clicks", "balances", "payments", "group")
 
 
@@ -39,7 +42,16 @@ class RehearsalView:
     slowest: str
     checks: int
     quotes: tuple[Quote, ...]
-    timeline: TimelineView
+    odd_clients: tuple[ClientReport, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StopView:
+    """Where the roll was stopped: in which rehearsal and at which turn, and the lines that show why."""
+
+    rehearsal: str
+    turn: Turn
+    quotes: tuple[Quote, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +78,13 @@ class RolloutPage:
 
     found: RolloutVerdict
     sentence: str
+    lost: str
     kafka_version: str
     command: str
     clients: tuple[str, ...]
     rehearsals: tuple[RehearsalView, ...]
+    stop: StopView | None
+    pictures: PictureGroup
     contrast: ContrastView | None
     runbook: Runbook
     warnings: tuple[str, ...]
@@ -99,10 +114,13 @@ def rollout_page(
     return RolloutPage(
         found,
         cut(found.sentence, _TEXT),
+        _lost(found.rehearsals),
         found.kafka_version,
         " ".join(("harness", *argv)),
         _CLIENTS,
-        tuple(_rehearsal(each, journals.get(each.name, ())) for each in found.rehearsals),
+        tuple(map(_rehearsal, found.rehearsals)),
+        _stop(found.rehearsals),
+        _pictures(found.rehearsals, journals),
         _contrast(contrast) if contrast else None,
         book,
         book.warnings,
@@ -131,7 +149,32 @@ def _finish(found: RolloutVerdict) -> FinishView | None:
     return FinishView(found.features, commands, restarts)
 
 
-def _rehearsal(found: Rehearsal, entries: Sequence[Entry]) -> RehearsalView:
+def _stop(rehearsals: Sequence[Rehearsal]) -> StopView | None:
+    """Return the first stop of a rehearsal that should have gone on."""
+    for found in rehearsals:
+        turn = next((turn for turn in found.turns if turn.stopped), None)
+        if turn and outcome_of(found) is RolloutOutcome.STOPPED:
+            return StopView(found.name, turn, _quotes(found))
+    return None
+
+
+def _lost(rehearsals: Sequence[Rehearsal]) -> str:
+    """Return what became of everything that clients were promised."""
+    promised = sum(client.acknowledged for each in rehearsals for client in each.clients if client.binding)
+    lost = sum(each.lost for each in rehearsals)
+    return f"{lost} of {promised} acknowledged lost" if promised else "none reported"
+
+
+def _is_odd(client: ClientReport) -> bool:
+    """Return whether a reader must see a client's row at once."""
+    return bool(client.lost or client.duplicates or client.failed or client.violations or client.unread)
+
+
+def _quotes(found: Rehearsal) -> tuple[Quote, ...]:
+    return tuple(quote_of(each, _QUOTE) for each in found.result.evidence[:6])
+
+
+def _rehearsal(found: Rehearsal) -> RehearsalView:
     result = found.result
     return RehearsalView(
         found,
@@ -140,8 +183,8 @@ def _rehearsal(found: Rehearsal, entries: Sequence[Entry]) -> RehearsalView:
         cut(result.reason, _TEXT),
         _slowest(found.turns),
         sum(len(turn.before) + len(turn.after) for turn in found.turns),
-        tuple(quote_of(each, _TEXT) for each in result.evidence[:6]),
-        _timeline(found, entries),
+        _quotes(found),
+        tuple(filter(_is_odd, found.clients)),
     )
 
 
@@ -150,23 +193,23 @@ def _slowest(turns: Sequence[Turn]) -> str:
     return f"node {slowest.node}, {slowest.seconds:.0f} s" if slowest else "–"
 
 
-def _timeline(found: Rehearsal, entries: Sequence[Entry]) -> TimelineView:
-    timeline = timeline_of(entries)
-    steps = tuple(step for step in timeline.steps if step.notable)
-    most, result = Limits().steps, found.result
-    summary = f"{found.name}: {result.outcome} after {timeline.seconds:.1f} s, {len(timeline.lanes)} nodes"
-    return TimelineView(
-        f"timeline-{found.name}",
-        found.name,
-        "a live cluster",
-        1,
-        str(result.outcome),
-        outcome_of(found) is not RolloutOutcome.PASSED or found.name == FORWARD_AND_BACK,
-        f"{summary}, {len(steps)} numbered steps listed below.",
-        draw(timeline),
-        steps[:most],
-        max(len(steps) - most, 0),
-        journal_link(result.key.folder),
+def _pictures(rehearsals: Sequence[Rehearsal], journals: Mapping[str, Sequence[Entry]]) -> PictureGroup:
+    """Return all rehearsals on one axis; shown at once are what did not pass and the roll forward and back."""
+    runs = [_pictured(each, journals.get(each.name, ())) for each in rehearsals]
+    axis, most = shared_axis([run.story for run in runs]), Limits().steps
+    first = {run.name for run in runs if run.tone != "good" or run.name == FORWARD_AND_BACK}
+    drawn = [picture(run, axis, most) for run in runs]
+    shown = tuple(each for each in drawn if each.name in first)
+    return PictureGroup(
+        "timelines-rehearsals", "Rehearsals", "", True, shown, tuple(each for each in drawn if each.name not in first)
+    )
+
+
+def _pictured(found: Rehearsal, entries: Sequence[Entry]) -> PicturedRun:
+    outcome, result = outcome_of(found), found.result
+    story = story_of(entries, observers="broker")
+    return PicturedRun(
+        f"timeline-{found.name}", found.name, 1, str(result.outcome), _TONES[outcome], result.key.folder, story
     )
 
 

@@ -123,17 +123,18 @@ def _plan_ended(entries: Sequence[Entry]) -> float:
     return max(of_the_plan or [entry.t for entry in entries], default=0.0)
 
 
-def _of(entries: Iterable[Entry], kind: type[_E]) -> list[tuple[float, _E]]:
+def of_kind(entries: Iterable[Entry], kind: type[_E]) -> list[tuple[float, _E]]:
+    """Return the events of a kind with their times."""
     return [(entry.t, entry.event) for entry in entries if isinstance(entry.event, kind)]
 
 
 def _phases(entries: Sequence[Entry], seconds: float) -> tuple[Span, ...]:
-    return _until_next([(at, phase.name) for at, phase in _of(entries, PhaseStarted)], seconds)
+    return _until_next([(at, phase.name) for at, phase in of_kind(entries, PhaseStarted)], seconds)
 
 
 def last_phase(entries: Iterable[Entry]) -> str:
     """Return the name of the phase in which a journal ends; empty when it has none."""
-    return next((phase.name for _, phase in reversed(_of(entries, PhaseStarted))), "")
+    return next((phase.name for _, phase in reversed(of_kind(entries, PhaseStarted))), "")
 
 
 def _until_next(marks: Sequence[tuple[float, str]], seconds: float) -> tuple[Span, ...]:
@@ -144,10 +145,10 @@ def _until_next(marks: Sequence[tuple[float, str]], seconds: float) -> tuple[Spa
 
 def _nodes(entries: Sequence[Entry]) -> list[tuple[int, str]]:
     """Return the nodes and whether each is a voter or an observer, as the voters' own answers say."""
-    quorums = [quorum for _, quorum in _of(entries, QuorumSeen)]
+    quorums = [quorum for _, quorum in of_kind(entries, QuorumSeen)]
     voters = {node for quorum in quorums for node in quorum.voters}
     observers = {node for quorum in quorums for node in quorum.observers}
-    seen = {change.node for _, change in _of(entries, NodeChanged)}
+    seen = {change.node for _, change in of_kind(entries, NodeChanged)}
     # A restarting voter can be listed as an observer for a moment: having voted decides.
     role = {node: "voter" if node in voters else "observer" if node in observers else "" for node in seen}
     return sorted(role.items())
@@ -163,27 +164,27 @@ def _lane(node: int, role: str, entries: Sequence[Entry], seconds: float) -> Lan
 
 
 def _life(node: int, entries: Sequence[Entry], seconds: float) -> tuple[Span, ...]:
-    changes = _of(entries, NodeChanged)
+    changes = of_kind(entries, NodeChanged)
     return _until_next([(at, change.state) for at, change in changes if change.node == node], seconds)
 
 
 def _is_mixed(entries: Sequence[Entry]) -> bool:
     """Whether some nodes were seen to run jars that base does not have, and others not."""
-    return len({bool(proved.differing) for _, proved in _of(entries, NodeProved) if proved.jars}) > 1
+    return len({bool(proved.differing) for _, proved in of_kind(entries, NodeProved) if proved.jars}) > 1
 
 
 def _runs(node: int, entries: Sequence[Entry], seconds: float) -> tuple[Span, ...]:
     """Return whose jars a node was seen to run, each from its proof until it ended."""
-    proofs = [(at, proved) for at, proved in _of(entries, NodeProved) if proved.node == node and proved.jars]
+    proofs = [(at, proved) for at, proved in of_kind(entries, NodeProved) if proved.node == node and proved.jars]
     spans = _until_next([(at, CANDIDATE if proved.differing else BASE) for at, proved in proofs], seconds)
-    ends = [at for at, change in _of(entries, NodeChanged) if change.node == node and change.state in _GOING]
+    ends = [at for at, change in of_kind(entries, NodeChanged) if change.node == node and change.state in _GOING]
     return tuple(Span(span.name, span.start, _first_within(ends, span)) for span in spans)
 
 
 def _roles(node: int, entries: Sequence[Entry], seconds: float) -> tuple[RoleSpan, ...]:
     """Return a node's states, each until the next one or until the node ended; they were read a little later."""
-    changes = [(max(at - each.ago, 0.0), each) for at, each in _of(entries, RoleChanged) if each.node == node]
-    ends = [at for at, change in _of(entries, NodeChanged) if change.node == node and change.state in ENDED]
+    changes = [(max(at - each.ago, 0.0), each) for at, each in of_kind(entries, RoleChanged) if each.node == node]
+    ends = [at for at, change in of_kind(entries, NodeChanged) if change.node == node and change.state in ENDED]
     spans = itertools.pairwise([*changes, (seconds, None)])
     return tuple(
         RoleSpan(each.role, each.epoch, each.leader, at, _first_within(ends, Span("", at, end)))
@@ -196,7 +197,7 @@ def _leads(node: int, entries: Sequence[Entry], seconds: float) -> tuple[Span, .
     """Return the epochs that a node was seen to lead, each until another answer or until the node ended."""
     changes = [next(group) for _, group in itertools.groupby(_answers(entries), key=lambda answer: answer[1])]
     spans = _until_next([(at, f"{leader} {epoch}") for at, (leader, epoch) in changes], seconds)
-    ends = [at for at, change in _of(entries, NodeChanged) if change.node == node and change.state in ENDED]
+    ends = [at for at, change in of_kind(entries, NodeChanged) if change.node == node and change.state in ENDED]
     mine = [span for span in spans if span.name.split()[0] == str(node)]
     return tuple(Span(s.name.split()[1], s.start, _first_within(ends, s)) for s in mine)
 
@@ -204,7 +205,7 @@ def _leads(node: int, entries: Sequence[Entry], seconds: float) -> tuple[Span, .
 def _answers(entries: Sequence[Entry]) -> Iterator[tuple[float, tuple[int, int]]]:
     """Yield when the voters named which leader and epoch; silence between two equal answers is no election."""
     latest = -1
-    for at, quorum in _of(entries, QuorumSeen):
+    for at, quorum in of_kind(entries, QuorumSeen):
         if quorum.leader >= 0 or quorum.epoch > latest:
             latest = max(latest, quorum.epoch)
             yield at, (quorum.leader, quorum.epoch)
@@ -216,7 +217,7 @@ def _first_within(times: Iterable[float], span: Span) -> float:
 
 def _looks(node: int, entries: Sequence[Entry]) -> list[tuple[float, int | None]]:
     """Return what each answer of a leader said of a node's log end offset; None when it did not list the node."""
-    answered = [(at, quorum) for at, quorum in _of(entries, QuorumSeen) if quorum.leader >= 0]
+    answered = [(at, quorum) for at, quorum in of_kind(entries, QuorumSeen) if quorum.leader >= 0]
     offsets = [(at, quorum.observers.get(node)) for at, quorum in answered]
     return [(at, None if offset is None or offset < 0 else offset) for at, offset in offsets]
 

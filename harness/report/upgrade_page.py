@@ -85,7 +85,9 @@ class UpgradePage:
         """What the page links to at its top, by id."""
         own = (("used", "Your files"),) if self.files else ()
         areas = ((area.id, area.title) for area in self.areas)
-        return (*own, ("first", "First"), *areas, ("costs", "Costs"), ("gaps", "Not compared"))
+        costs = (("costs", "Costs"),) if self.figures else ()
+        gaps = (("gaps", "Not compared"),) if self.gaps else ()
+        return (*own, ("first", "First"), *areas, *costs, *gaps)
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,7 +176,8 @@ def _order(book: Runbook) -> list[str]:
 
 def _line(turn: NodeTurn) -> str:
     waited = f"; clients waited {turn.pause_seconds:.1f} s at most ({turn.pausing})" if turn.pausing else ""
-    return f"{turn.number}. node {turn.node}, {turn.roles}: back in {turn.down_seconds:.0f} s{waited}"
+    back = f"back in {turn.down_seconds:.0f} s" if turn.down_seconds else "it did not come back"
+    return f"{turn.number}. node {turn.node}, {turn.roles}: {back}{waited}"
 
 
 def _way_back_from_anywhere(what: str) -> list[str]:

@@ -11,6 +11,8 @@ from confluent_kafka import KafkaException
 
 from harness.cluster.address import Address
 from harness.model.clients import ClientReport
+from harness.model.events import ClientSeconds
+from harness.scenario.answered_seconds import AnsweredSeconds
 from harness.scenario.pauses import Pauses
 
 PATIENCE_SECONDS = 15.0
@@ -28,6 +30,7 @@ class Client(ABC):
         self.brokers = tuple(brokers)
         self.pauses = Pauses(keys)
         self.failures: Counter[str] = Counter()
+        self._answered_seconds = AnsweredSeconds()
         self.stopping = threading.Event()
         self.patient = True
         self._fault = ""
@@ -36,6 +39,7 @@ class Client(ABC):
     def start(self) -> None:
         """Begin."""
         self.pauses.begin()
+        self._answered_seconds.begin()
         self._thread.start()
 
     def stop(self) -> None:
@@ -48,6 +52,20 @@ class Client(ABC):
         """End without waiting for anything: nobody asks for the report any more."""
         self.patient = False
         self.stopping.set()
+
+    def answered(self, key: Hashable = 0, latency_seconds: float | None = None) -> None:
+        """Note an answer for one of the keys, and how long it took where that is known."""
+        self.pauses.answered(key)
+        self._answered_seconds.answered(latency_seconds)
+
+    def failed(self, error: str) -> None:
+        """Note a request that failed for good, by the name of its error."""
+        self.failures[error] += 1
+        self._answered_seconds.failed()
+
+    def by_second(self) -> ClientSeconds:
+        """Return what was answered in each second until now."""
+        return self._answered_seconds.event(self.name)
 
     def _guarded(self) -> None:
         try:

@@ -11,6 +11,7 @@ from harness.engine.sealing import check_result
 from harness.model.arms import Role
 from harness.model.rollout import SCHEMA, Rehearsal, RolloutVerdict
 from harness.model.runs import RunKey
+from harness.report.log_excerpt import with_excerpts
 from harness.report.rollout_cases import render_rehearsals
 from harness.report.rollout_markdown import render_rollout_summary
 from harness.report.rolloutpage import render_rollout
@@ -89,7 +90,7 @@ def read_rehearsal(run: RunFolder, question: str, budget_seconds: float) -> Rehe
 def report_rollout(directory: RunDirectory, reporter: Reporter) -> Path:
     """Write report.html, junit.xml, summary.md and runbook.md of a judged rollout; return the report's path."""
     reporter.stage("writing the report")
-    found = directory.rollout.read()
+    found = _with_excerpts(directory, directory.rollout.read())
     contrast = next(iter(directory.logs.findings.read_if_exists() or ()), None)
     journals = {each.name: list(read_undamaged(directory.run(each.result.key).journal)) for each in found.rehearsals}
     write_text(directory.report, render_rollout(found, journals, contrast, directory.declaration.read().argv))
@@ -97,3 +98,12 @@ def report_rollout(directory: RunDirectory, reporter: Reporter) -> Path:
     write_text(directory.summary, render_rollout_summary(found))
     write_text(directory.runbook, markdown(runbook(found)))
     return directory.report
+
+
+def _with_excerpts(directory: RunDirectory, found: RolloutVerdict) -> RolloutVerdict:
+    """Return the verdict with the lines that its evidence is about, for a reader."""
+    quoted = [
+        replace(each, result=replace(each.result, evidence=with_excerpts(directory.path, each.result.evidence)))
+        for each in found.rehearsals
+    ]
+    return replace(found, rehearsals=tuple(quoted))

@@ -146,7 +146,7 @@ class WrittenAtOnce:
 
     def produce(self, _topic, value, on_delivery):
         self.acknowledged.append(int(value))
-        on_delivery(None, SimpleNamespace(value=value.encode))
+        on_delivery(None, SimpleNamespace(value=value.encode, latency=lambda: 0.001))
 
     def flush(self, _seconds): ...
 

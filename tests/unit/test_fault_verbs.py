@@ -79,10 +79,13 @@ def test_a_cut_is_journaled_with_its_beginning_its_proof_and_its_end():
     made = cut(LEADER, (FOLLOWER, the_clients()))
     made.perform(world)
     heal().perform(world)
+    links, healed = written[0].links, written[2].links
+    assert len(links) == 4, "both ways between the leader, a follower and the clients"
+    assert sorted(healed) == sorted(links)
     assert written == [
-        FaultChanged("cut", made.description, "begun"),
+        FaultChanged("cut", made.description, "begun", links=links),
         FaultChanged("cut", made.description, "proved", 0.0001, "no datagram of 4 came through"),
-        FaultChanged("cut", "heal every cut", "ended", 0.002, "4 of 4 datagrams came through"),
+        FaultChanged("cut", "heal every cut", "ended", 0.002, "4 of 4 datagrams came through", links=healed),
     ]
     assert made.description == "cut the leader from a follower and the clients (packets are dropped)"
 

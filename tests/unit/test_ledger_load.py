@@ -42,7 +42,7 @@ def report_of(client, monkeypatch, *stored):
 
 def answered(client, number, offset=None, error=None):
     client._ledger.sent(number)
-    client._answered(number)(error, SimpleNamespace(partition=lambda: 0, offset=lambda: offset))
+    client._answered(number)(error, SimpleNamespace(partition=lambda: 0, offset=lambda: offset, latency=lambda: 0.01))
 
 
 def test_what_was_acknowledged_and_is_not_there_counts_as_lost(tmp_path, monkeypatch):

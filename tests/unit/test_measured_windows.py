@@ -14,7 +14,7 @@ from harness.cluster.probes import Quorum
 from harness.cluster.watch import Look, Watcher
 from harness.engine import step_runner
 from harness.model.clients import ClientReport
-from harness.model.events import StepChanged
+from harness.model.events import ClientSeconds, StepChanged
 from harness.model.request import Request
 from harness.model.runs import Outcome
 from harness.scenario import kraft
@@ -60,6 +60,9 @@ class Client:
     def abandon(self):
         self.said.append("abandoned")
 
+    def by_second(self):
+        return ClientSeconds("orders", 1.0, (1, 0), (0, 0), (5.0, 0.0), (5.0, 0.0))
+
     def report(self, _brokers):
         return ClientReport("orders", "records", 1, 0, 0, 0.1)
 
@@ -104,6 +107,13 @@ def test_clients_have_ended_before_a_window_begins_and_are_not_ended_again(tmp_p
     plan = [lambda p: p.background(load), measure(), lambda p: p.do(load_is_over)]
     result, *_ = run_still(scenario_of(*plan), tmp_path)
     assert (result.outcome, load.said) == (Outcome.PASSED, ["stopped", "after the window"])
+
+
+@pytest.mark.parametrize("ends_early", [False, True])
+def test_what_clients_were_answered_stands_in_the_journal_once_however_the_plan_ends(tmp_path, ends_early):
+    plan = [lambda p: p.background(Load()), *([lambda p: p.guard(Looks(False), within="100ms")] if ends_early else [])]
+    _, events, *_ = run_still(scenario_of(*plan), tmp_path)
+    assert [event.client for event in events if isinstance(event, ClientSeconds)] == ["orders"]
 
 
 def test_monitors_hear_of_a_window_while_nobody_looks(tmp_path, monkeypatch):

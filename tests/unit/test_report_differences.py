@@ -7,7 +7,8 @@ from nightly_sample import document
 
 from harness.model.findings import Contrast, Finding, FindingKind, Significance, StockRate
 from harness.model.verdict import VerdictRecord
-from harness.report.differences import causes_of, contrast_view, known_noise, known_of
+from harness.report.differences import contrast_view, known_noise, known_of
+from harness.report.fallout import causes_of
 
 
 @pytest.fixture(scope="module")

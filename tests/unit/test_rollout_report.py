@@ -81,7 +81,7 @@ def test_the_page_names_turns_checks_and_losses():
     assert shown.rehearsals[1].checks == 2 * (8 + 6)
     assert shown.warnings == ("a key is left",)
     assert "3 (not promised)" in page()
-    assert "They were not compared" in page(contrast=None)
+    assert 'id="findings"' not in page(contrast=None)
 
 
 def test_lines_from_outside_of_the_roll_are_not_compared():
@@ -142,7 +142,9 @@ def test_what_stopped_is_open_and_shows_the_line_that_says_why():
     shown = rollout_page(sample.rollout("stopped"), {}, None, ())
     (quote,) = shown.rehearsals[1].quotes
     assert quote.link.href == "runs/forward-and-back/roll/1/nodes/3/server.log"
-    assert shown.rehearsals[1].timeline.expanded
+    assert [run.name for run in shown.pictures.shown] == ["forward-and-back"]
+    assert (shown.stop.rehearsal, shown.stop.turn.node) == ("forward-and-back", 3)
+    assert shown.stop.quotes == (quote,)
 
 
 def cases(found):

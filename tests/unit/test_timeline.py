@@ -8,7 +8,7 @@ from sample_run import JournalWriter
 
 from harness.model.events import HostShort, HostStalled, QuorumSeen, RoleChanged, Sampled, StepChanged
 from harness.model.runs import Outcome
-from harness.report.drawing import LEFT, MARK_GAP, RIGHT, WIDTH, draw
+from harness.report.drawing import LEFT, MARK_GAP, RIGHT, WIDTH, RunStory, draw
 from harness.report.timeline import RoleSpan, Span, Timeline, timeline_of
 
 
@@ -30,7 +30,7 @@ def drawn_from(writer: JournalWriter, seconds: float) -> Timeline:
 def test_an_empty_journal_gives_an_empty_timeline_that_can_be_drawn() -> None:
     timeline = timeline_of([])
     assert timeline == Timeline(0.0, (), (), ())
-    assert draw(timeline).lanes == ()
+    assert draw(RunStory(timeline)).lanes == ()
 
 
 def test_a_node_lives_from_state_to_state_until_the_run_ends() -> None:
@@ -68,7 +68,7 @@ def test_states_of_raft_are_drawn_above_a_nodes_bar_and_of_those_at_one_place_th
     node(writer, 1, (0, "ready"))
     for t, role, leader in ((2, "candidate", -1), (2.001, "unattached", -1), (6, "follower", 2)):
         writer.at(t, RoleChanged(1, role, 4, leader))
-    (lane,) = draw(drawn_from(writer, 10)).lanes
+    (lane,) = draw(RunStory(drawn_from(writer, 10))).lanes
     assert [(box.kind, box.title) for box in lane.roles] == [
         ("unattached", "unattached in epoch 4, 2.0 to 6.0 s"),
         ("follower", "follower of node 2 in epoch 4, 6.0 to 10.0 s"),
@@ -124,7 +124,7 @@ def test_a_step_that_never_ended_is_unfinished() -> None:
 
 
 def test_everything_is_drawn_inside_the_picture() -> None:
-    drawing = draw(timeline_of(sample_run.journal("turn2", sample_run.ARMS[0], 1, Outcome.FAILED, "lost")))
+    drawing = draw(RunStory(timeline_of(sample_run.journal("turn2", sample_run.ARMS[0], 1, Outcome.FAILED, "lost"))))
     boxes = [box for lane in drawing.lanes for box in (*lane.life, *lane.leads, *lane.stalls)] + [*drawing.phases]
     assert all(box.x >= LEFT and box.x + box.width <= WIDTH - RIGHT + 1 for box in boxes)
     points = [tuple(map(float, point.split(","))) for point in drawing.lanes[3].points.split()]
@@ -135,7 +135,7 @@ def test_numbers_of_steps_close_in_time_do_not_cover_each_other() -> None:
     writer = JournalWriter()
     for t in (1.0, 1.05, 1.1):
         writer.step(t, t, "expect", f"at {t}", "met")
-    marks = draw(drawn_from(writer, 60)).marks
+    marks = draw(RunStory(drawn_from(writer, 60))).marks
     assert len({mark.y for mark in marks}) == 3
     assert marks[2].x - marks[0].x < MARK_GAP
 
@@ -146,7 +146,7 @@ def test_a_short_epoch_says_less_and_never_half_a_word(seconds: float, labels: l
     node(writer, 0, (0, "ready"))
     quorum(writer, 0, 0, 7)
     quorum(writer, seconds, 1, 8)
-    assert [box.label for box in draw(drawn_from(writer, 200)).lanes[0].leads] == labels
+    assert [box.label for box in draw(RunStory(drawn_from(writer, 200))).lanes[0].leads] == labels
 
 
 def test_a_long_journal_is_thinned_and_keeps_its_last_sample() -> None:
@@ -154,7 +154,7 @@ def test_a_long_journal_is_thinned_and_keeps_its_last_sample() -> None:
     node(writer, 3, (0, "ready"))
     for t in range(2000):
         quorum(writer, t, 0, 1, n3=t)
-    points = draw(drawn_from(writer, 2000)).lanes[0].points.split()
+    points = draw(RunStory(drawn_from(writer, 2000))).lanes[0].points.split()
     assert len(points) <= 241
     assert points[-1].startswith(f"{LEFT + 1999 / 2000 * (WIDTH - LEFT - RIGHT):.1f},")
 

@@ -32,7 +32,7 @@ class Cut(Fault):
         """Cut every link at once, and prove that nothing comes through. Raises ActionFailed, HarnessError."""
         pairs = pairs_of(self.one, self.other, self.way, world)
         network = world.network()
-        world.write(FaultChanged("cut", self.description, "begun"))
+        world.write(FaultChanged("cut", self.description, "begun", links=tuple(pairs)))
         seconds = network.cut(pairs, refuse=self.refuse)
         proof = f"no datagram of {len(pairs)} came through"
         world.write(FaultChanged("cut", self.description, "proved", round(seconds, 6), proof))
@@ -61,7 +61,7 @@ class Heal:
             raise ActionFailed("nothing is cut there that could be healed")
         seconds = network.heal(healed)
         proof = f"{len(healed)} of {len(healed)} datagrams came through"
-        world.write(FaultChanged("cut", self.description, "ended", round(seconds, 6), proof))
+        world.write(FaultChanged("cut", self.description, "ended", round(seconds, 6), proof, links=tuple(healed)))
 
 
 @fault

@@ -45,7 +45,7 @@ class Degrade(Fault):
     def perform(self, world: World) -> None:
         """Make them bad, and measure each of them. Raises ActionFailed, HarnessError."""
         pairs, links = pairs_of(self.one, self.other, "both", world), world.links()
-        world.write(FaultChanged("degrade", self.description, "begun"))
+        world.write(FaultChanged("degrade", self.description, "begun", links=tuple(pairs)))
         began = time.monotonic()
         links.degrade(pairs, self.quality)
         took = round(time.monotonic() - began, 6)
@@ -82,8 +82,9 @@ class Mend:
     def perform(self, world: World) -> None:
         """Let packets go the short way again. Raises ActionFailed, HarnessError."""
         links = world.links()
-        links.mend(pairs_of(*self.between, "both", world) if self.between else list(links.bad))
-        world.write(FaultChanged("degrade", self.description, "ended"))
+        pairs = pairs_of(*self.between, "both", world) if self.between else list(links.bad)
+        links.mend(pairs)
+        world.write(FaultChanged("degrade", self.description, "ended", links=tuple(pairs)))
 
 
 def _told(pair: Pair, measure: LinkMeasure, tries: Tries, rates: Mapping[Pair, float]) -> str:

@@ -74,9 +74,9 @@ class CompactedClient(Client):
     def _delivered(self, key: str, number: int) -> Callable[[KafkaError | None, Message], None]:
         def on_delivery(error: KafkaError | None, message: Message) -> None:
             if error is not None:
-                self.failures[str(error.name())] += 1
+                self.failed(str(error.name()))
                 return
-            self.pauses.answered(message.partition())
+            self.answered(message.partition(), message.latency())
             self._acknowledged += 1
             self._newest[key] = max(number, self._newest.get(key, -1))
 

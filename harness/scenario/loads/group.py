@@ -81,10 +81,10 @@ class GroupClient(Client):
             return
         error = message.error()
         if error is not None:
-            self.failures[str(error.name())] += 1
+            self.failed(str(error.name()))
             return
         partition, offset = message.partition() or 0, message.offset() or 0
-        self.pauses.answered(partition)
+        self.answered(partition)
         self._position.deliver(partition, offset)
 
     def _commit(self, consumer: Consumer) -> None:
@@ -94,7 +94,7 @@ class GroupClient(Client):
             if offsets:
                 consumer.commit(offsets=offsets, asynchronous=False)
         except KafkaException as error:
-            self.failures[str(error.args[0].name())] += 1
+            self.failed(str(error.args[0].name()))
             return
         self._position.committed_to(wanted)
 

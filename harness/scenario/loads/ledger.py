@@ -130,11 +130,11 @@ class LedgerClient(Client):
     def _answered(self, number: int):  # type: ignore[no-untyped-def]  # a callback of the library
         def answered(error: KafkaError | None, message: Message) -> None:
             if error is not None:
-                self.failures[str(error.name())] += 1
+                self.failed(str(error.name()))
                 self._ledger.failed(number, str(error.name()))
                 return
             partition, offset = message.partition() or 0, message.offset()
-            self.pauses.answered(partition)
+            self.answered(partition, message.latency())
             self._ledger.acknowledged(number, partition, -1 if offset is None else offset)
 
         return answered
@@ -147,7 +147,7 @@ class LedgerClient(Client):
                 producer = producer or self._initialised()
                 self._ledger.ended(transaction, self._transaction(producer, transaction))
             except KafkaException as error:
-                self.failures[str(error.args[0].name())] += 1
+                self.failed(str(error.args[0].name()))
                 self._ledger.ended(transaction, Ended.UNKNOWN)
                 producer = None
                 self._due = time.monotonic()

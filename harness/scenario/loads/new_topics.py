@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -56,13 +57,14 @@ class NewTopicsClient(Client):
             number += 1
 
     def _create(self, admin: AdminClient, name: str) -> None:
+        began = time.monotonic()
         asked = admin.create_topics([NewTopic(name, 1, 1)], request_timeout=_ANSWER_SECONDS)
         try:
             asked[name].result()
         except KafkaException as error:
-            self.failures[str(error.args[0].name())] += 1
+            self.failed(str(error.args[0].name()))
             return
-        self.pauses.answered(0)
+        self.answered(0, time.monotonic() - began)
         self._acknowledged.append(name)
 
     def compare(self, brokers: Sequence[Address]) -> ClientReport:

@@ -84,9 +84,9 @@ class RecordsClient(Client):
 
     def _delivered(self, error: KafkaError | None, message: Message) -> None:
         if error is not None:
-            self.failures[str(error.name())] += 1
+            self.failed(str(error.name()))
             return
-        self.pauses.answered(message.partition())
+        self.answered(message.partition(), message.latency())
         self._acked.append(int(message.key() or b"-1"))
 
     def compare(self, brokers: Sequence[Address]) -> ClientReport:

@@ -76,7 +76,7 @@ class TransactionsClient(Client):
 
     def _transaction(self, producer: Producer, number: int) -> bool:
         """Carry one out and note how it ended; return False when the producer cannot go on."""
-        abort = number % _ABORT_EVERY == _ABORT_EVERY - 1
+        abort, began = number % _ABORT_EVERY == _ABORT_EVERY - 1, time.monotonic()
         try:
             producer.begin_transaction()
             for partition in range(self._partitions):
@@ -93,7 +93,7 @@ class TransactionsClient(Client):
             self._aborted.append(number)
         else:
             self._committed.append(number)
-            self.pauses.answered()
+            self.answered(latency_seconds=time.monotonic() - began)
         return ended
 
     def _recovers(self, error: KafkaException, producer: Producer) -> bool:
@@ -108,7 +108,7 @@ class TransactionsClient(Client):
             return False
 
     def _count(self, error: KafkaException) -> None:
-        self.failures[str(error.args[0].name())] += 1
+        self.failed(str(error.args[0].name()))
 
     def _insist(self, act: Callable[[], None]) -> bool:
         """Do it again as long as the error says that this may help; return False when stopped meanwhile."""

@@ -1,0 +1,51 @@
+"""What a defect would have had to get past: what was looked at, and what would have failed; pure."""
+
+from __future__ import annotations
+
+from harness.base.text import counted, cut
+from harness.model.arms import Role
+from harness.model.verdict import CellState, VerdictRecord
+from harness.proof.proof_summary import describe_reach, describe_tests
+
+
+def noticed(record: VerdictRecord, text: int) -> tuple[str, ...]:
+    """Return, in sentences, what would have been noticed."""
+    planted = f"A defect as small as the planted ones that the suite noticed: {'; '.join(record.would_show)}."
+    found = (*_controls(record), *([planted] if record.would_show else []), *_looked_at(record))
+    return tuple(cut(sentence, text) for sentence in found)
+
+
+def _controls(record: VerdictRecord) -> list[str]:
+    """Return what the control shows: where it fails by name a fix is seen, and where it passes a regression."""
+    found = []
+    proving = [scenario.name for scenario in record.scenarios if scenario.discriminates]
+    if proving and record.claims:
+        verb = "fails" if len(proving) == 1 else "fail"
+        names = ", ".join(proving)
+        found.append(
+            f"A candidate that does not fix what it claims: {names} {verb} on the control, by the claimed name."
+        )
+    base = record.arm(Role.BASE)
+    cells = [scenario.cell(base.name) for scenario in record.scenarios] if base else []
+    if passed := sum(cell is not None and cell.state is CellState.PASSED for cell in cells):
+        verb = "passes" if passed == 1 else "pass"
+        found.append(f"A candidate that fails where base does not: {counted(passed, 'scenario')} {verb} on base.")
+    return found
+
+
+def _looked_at(record: VerdictRecord) -> list[str]:
+    """Return what else a defect would have had to get past."""
+    found = []
+    if judged := sum(not cost.not_judged for cost in record.costs):
+        found.append(
+            f"A candidate that costs more: {counted(judged, 'figure')} held against limits beside the control."
+        )
+    if record.contrasts:
+        pairs = counted(len(record.contrasts), "pair")
+        found.append(f"A candidate that logs otherwise: every line of {pairs} of arms was compared.")
+    if record.proof is not None:
+        rules = counted(len(record.proof.looked_at), "rule")
+        found.append(f"A jar that is no drop-in: {rules} applied; {describe_tests(record.proof.tests)}.")
+    if record.coverage is not None and record.coverage.lines:
+        found.append(f"Changed code that fails where it runs: {describe_reach(record.coverage)}.")
+    return found
