@@ -129,6 +129,8 @@ def _with_candidate(arm: Arm | None) -> str:
 def effect(declaration: Declaration, name: str, claim: Claim | None, ruling: Ruling) -> str:
     """Return what base and on mean together in the scenario `name`."""
     base, on = _name(declaration, ruling.control), _name(declaration, Role.ON)
+    if ruling.effect is Effect.SAME and not declaration.has_claims:  # asked was whether anything is worse
+        return f"{name} passes on {base} and on {on}."
     return _effect(name, claim, ruling, base, on)
 
 
@@ -332,7 +334,7 @@ def _against_shipping(declaration: Declaration, rows: Rows) -> str:
         return f"The defect that base shows in {_list(left)} is not fixed: the candidate shows it too."
     if silent:
         return f"This host cannot run {_list(silent)}."
-    blind = [name for name, ruling in rows if not ruling.discriminates]
+    blind = [name for name, ruling in rows if declaration.has_claims and not ruling.discriminates]
     no_evidence = f" {_list(blind)} would have passed without the patch." if blind else ""
     return _confidence(declaration.repeats) + no_evidence
 

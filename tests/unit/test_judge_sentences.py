@@ -30,6 +30,8 @@ from harness.model.proof import ChangedMethod, Coverage, Difference, ReachedMeth
 from harness.model.runs import Outcome, RunResult, Verdict
 from harness.model.verdict import CellState, ReasonSource
 
+KEEPS = Claim("keeps", "…", "turn2", {Role.ON: Expected(Outcome.PASSED)})
+
 OTHERWISE = (Outcome.FAILED, "leader_exists", "none in 15 s")
 GIVEN = (ARMS[0], *(replace(arm, build=replace(PATCHED, builder="given")) for arm in ARMS[1:]))
 
@@ -91,7 +93,8 @@ def test_a_ship_that_leaves_a_defect_names_where_both_fail():
             (),
             "turn2: stock fails observer_recovers and patched-on passes: an improvement that no claim mentions.",
         ),
-        ((H, H, H), (), "turn2 passes on stock too, so it is no evidence for the patch."),
+        ((H, H, H), (), "turn2 passes on stock and on patched-on."),
+        ((H, H, H), (KEEPS,), "turn2 passes on stock too, so it is no evidence for the patch."),
         (
             (R, R, R),
             (FIX,),
@@ -320,8 +323,17 @@ def test_against_a_ship_speaks_what_is_no_evidence():
     nothing = decide(declare("turn1", "a"), ran("turn1", H, H, H) + ran("a", H, H, H))
     assert nothing.against == "No scenario fails on base, so a jar that does nothing would pass too."
     results = ran("turn2", R, R, H) + ran("a", H, H, H) + ran("b", H, H, H) + ran("c", H, H, H)
-    some = decide(declare("turn2", "a", "b", "c"), results)
+    some = decide(declare("turn2", "a", "b", "c", claims=(FIX,)), results)
     assert some.against.endswith(" a, b and c would have passed without the patch.")
+
+
+def test_against_a_ship_that_claims_nothing_no_scenario_that_passes_on_base_speaks():
+    results = ran("turn2", R, R, H) + ran("a", H, H, H)
+    record = decide(declare("turn2", "a"), results)
+    assert (record.verdict, record.against) == (
+        Verdict.SHIP,
+        "Each scenario ran once per arm: a fault that shows only in some runs can have been missed.",
+    )
 
 
 def methods(*names, scenarios=()):
@@ -405,8 +417,7 @@ def test_claims_that_could_not_be_tested_are_gaps_in_a_sentence():
 
 
 def test_a_claim_that_keeps_what_works_says_so():
-    keeps = Claim("keeps", "…", "turn2", {Role.ON: Expected(Outcome.PASSED)})
-    record = decide(declare("turn2", claims=(keeps,)), ran("turn2", H, H, H))
+    record = decide(declare("turn2", claims=(KEEPS,)), ran("turn2", H, H, H))
     assert record.about("turn2") == ("turn2 passes on stock too, so it is no evidence for the patch.",)
     failing = RunResult("turn2", "patched-on", Role.ON, 1, *R)
-    assert decide(declare("turn2", claims=(keeps,)), [*ran("turn2", H, H, R)[:2], failing]).verdict is Verdict.HOLD
+    assert decide(declare("turn2", claims=(KEEPS,)), [*ran("turn2", H, H, R)[:2], failing]).verdict is Verdict.HOLD
