@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.model.arms import Role
+from harness.model.runs import Outcome
 from harness.model.verdict import Check, JudgedRun, JudgedScenario, VerdictRecord
 from harness.report.client_strips import client_lines
 from harness.report.drawing import Axis, Drawing, RunStory, draw, shared_axis
@@ -21,7 +22,8 @@ from harness.rundir.journal import Entry
 class RunPicture:
     """A run as a timeline, as a picture of its cluster, and as the list of its notable steps.
 
-    `name` is the arm, or the rehearsal; `tone` is `good`, `bad` or `unclear`.
+    `name` is the arm, or the rehearsal; `tone` is `good`, `bad`, `unclear`, or `plain`: it failed, and nothing is
+    said against it.
     """
 
     id: str
@@ -136,13 +138,19 @@ def _told_first(runs: Sequence[JudgedRun]) -> list[JudgedRun]:
 
 
 def _pictured(run: JudgedRun, journals: Mapping[str, Sequence[Entry]]) -> PicturedRun:
-    tones = {Check.PASSED: "good", Check.EXPECTED_FAILURE: "good", Check.FAILED: "bad"}
     return PicturedRun(
         f"timeline-{slug(run.scenario, run.arm, str(run.repeat))}",
         run.arm,
         run.repeat,
         run.label + (", as expected" if run.check is Check.EXPECTED_FAILURE else ""),
-        tones.get(run.check, "unclear"),
+        _tone(run),
         run.key.folder,
         story_of(journals[run.key.folder]),
     )
+
+
+def _tone(run: JudgedRun) -> str:
+    if run.check is Check.PASSED and run.outcome is Outcome.FAILED:
+        return "plain"
+    tones = {Check.PASSED: "good", Check.EXPECTED_FAILURE: "good", Check.FAILED: "bad"}
+    return tones.get(run.check, "unclear")

@@ -29,7 +29,7 @@ from harness.model.options import record_of
 from harness.model.proof import ReachedMethod
 from harness.model.request import Request
 from harness.model.runs import Evidence, Outcome, RunResult, Verdict
-from harness.model.verdict import FileDigest, VerdictRecord
+from harness.model.verdict import Check, FileDigest, VerdictRecord
 from harness.model.verdict_schema import check_record
 from harness.report import write_reports
 from harness.report.context import Limits, report_context
@@ -460,6 +460,18 @@ def test_when_timelines_are_cut_the_runs_that_did_not_pass_keep_theirs() -> None
     (group,) = report_context(document("hold"), journals("hold"), Limits(timelines=1)).timelines
     assert (group.title, group.expanded) == ("turn2", True)
     assert [(run.name, run.tone) for run in (*group.shown, *group.more)] == [("patched-on", "bad")]
+
+
+def test_a_failure_that_nothing_is_said_against_is_not_shown_as_a_success() -> None:
+    whole = document()
+    runs = tuple(replace(run, check=Check.PASSED) if run.check is Check.EXPECTED_FAILURE else run for run in whole.runs)
+    group = next(
+        each for each in report_context(replace(whole, runs=runs), journals()).timelines if each.title == "turn2"
+    )
+    assert [(run.outcome, run.tone) for run in group.shown] == [
+        ("FAILED(observer_recovers)", "plain"),
+        ("PASSED", "good"),
+    ]
 
 
 def test_runs_of_a_scenario_share_one_axis_and_the_flag_off_is_folded_where_it_went_as_it_should() -> None:
