@@ -68,6 +68,14 @@ def test_a_longer_phase_does_not_make_a_rate():
     assert kinds(logged("stock", 10), logged("on", 100), seconds=longer) == []
 
 
+def test_a_rate_in_a_phase_that_lasts_longer_on_one_side_says_how_often_a_second():
+    longer = SECONDS | {Where("on", "turn2", "observer", "stop"): 40.0}
+    (finding,) = findings(logged("stock", 24), logged("on", 24), seconds=longer)
+    assert (finding.kind, finding.detail) == (FindingKind.RATE, "2.4 → 0.6 a second")
+    (alike,) = findings(logged("stock", 10), logged("on", 100))
+    assert alike.detail == ""
+
+
 def test_a_rate_names_the_phase_in_which_it_differs_most():
     counts = [
         logged("stock", 20, phase="start"), logged("on", 40, phase="start"),

@@ -29,6 +29,8 @@ MIN_RATIO = 1.5  # of the events per second of a phase
 MIN_EVENTS = 5.0  # by which the arms differ in a phase, over the shorter of their times in it
 MOST_WORDS = 6  # of each arm that are shown of a value
 
+_SAME_LENGTH = 1.1  # times as long: within that, counts alone say how often
+
 _Difference = Callable[[tuple[int, int], tuple[float, float]], float]  # events and seconds in both arms, to events
 _SIGNIFICANCES = (Significance.BEYOND, Significance.UNKNOWN, Significance.WITHIN)
 
@@ -164,7 +166,23 @@ def _more_or_fewer(pair: Pair, known: _Known) -> Finding | None:
         return None
     runs = known.runs(pair.place, pair.key)
     finding = plain_finding(pair, FindingKind.RATE, phase or other, assessment, runs)
-    return replace(finding, stock=judged.rate if judged else None)
+    detail = _per_second(pair, phase or other, known.times(pair.place, phase or other))
+    return replace(finding, detail=detail, stock=judged.rate if judged else None)
+
+
+def _per_second(pair: Pair, phase: str, times: tuple[float, float]) -> str:
+    """Return how often a second each side logs it in a phase that is longer on one side; else counts say it."""
+    low, high = sorted(times)
+    if low <= 0 or high <= _SAME_LENGTH * low:
+        return ""
+    rates = [
+        by_phase(counts).get(phase, 0) / time for counts, time in zip((pair.base, pair.candidate), times, strict=True)
+    ]
+    return f"{_shown(rates[0])} → {_shown(rates[1])} a second"
+
+
+def _shown(rate: float) -> str:
+    return f"{rate:.2g}" if rate < 10 else f"{rate:,.0f}"
 
 
 def _moved(pairs: Iterable[Pair], swaps: Iterable[Swap], arms: tuple[str, str], noise: Noise) -> list[Finding]:
