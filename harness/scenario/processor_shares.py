@@ -8,8 +8,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from statistics import median
+from dataclasses import dataclass, replace
+from statistics import mean, median
 
 WINDOW_SECONDS = 3.0
 _TYPICAL_SECONDS = 8
@@ -89,6 +89,25 @@ def _of_role(role: str, nodes: Sequence[Sequence[Share]]) -> Iterator[tuple[str,
 def _is_long(windows: Sequence[tuple[float, float]]) -> bool:
     """Whether windows (when each ended, and its percent) are of so many seconds that one is typical of them."""
     return len({int(end) for end, _ in windows}) >= _TYPICAL_SECONDS
+
+
+def measures_of_cluster(nodes: Iterable[Sequence[Sequence[Sample]]]) -> Mapping[str, float]:
+    """Return what all nodes together took in half of all seconds, each by the windows that end in it.
+
+    Which of them leads the partitions that clients write to is chance, and takes that work with it, whatever its role
+    in the quorum: between the nodes it moves, and all together it stays the same. `nodes` as in `measures_of_shares`.
+    """
+    taken: dict[int, float] = defaultdict(float)
+    for lives in nodes:
+        own: dict[int, list[float]] = defaultdict(list)
+        for life in lives:
+            for share in shares([replace(sample, role="") for sample in life]):
+                own[int(share.end)].append(share.process)
+        for second, percents in own.items():
+            taken[second] += mean(percents)
+    if len(taken) < _TYPICAL_SECONDS:
+        return {}
+    return {"cluster_cpu_typical_percent": round(median(taken.values()), 1)}
 
 
 def busiest_by_phase(

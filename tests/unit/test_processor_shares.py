@@ -2,7 +2,14 @@
 
 import pytest
 
-from harness.scenario.processor_shares import Sample, busiest_by_phase, measures_of_shares, measures_of_window, shares
+from harness.scenario.processor_shares import (
+    Sample,
+    busiest_by_phase,
+    measures_of_cluster,
+    measures_of_shares,
+    measures_of_window,
+    shares,
+)
 
 
 def life(*shares_of_a_second, role="observer", start=0.0):
@@ -108,3 +115,21 @@ def test_nothing_is_typical_of_a_role_that_no_node_had_for_long():
 def test_a_node_whose_raft_thread_cannot_be_seen_hides_no_other():
     unseen = [Sample(each.at, each.role, each.process, None) for each in life(*[0.5] * 30)]
     assert measures_of_shares([[unseen], [life(*[0.2] * 30)]])["observer_raft_typical_percent"] == 20
+
+
+def test_work_that_moves_between_nodes_and_roles_is_the_same_for_all_nodes_together():
+    leads_partitions, other = life(*[0.2] * 40, role="leader"), life(*[0.02] * 40, role="voter")
+    here = measures_of_cluster([[leads_partitions], [other]])
+    there = measures_of_cluster([[life(*[0.02] * 40, role="leader")], [life(*[0.2] * 40, role="voter")]])
+    assert here == there == {"cluster_cpu_typical_percent": 42}
+    assert measures_of_shares([[leads_partitions], [other]])["leader_cpu_typical_percent"] == 30
+
+
+def test_an_election_takes_no_node_out_of_what_all_take_together():
+    before, after = life(*[0.1] * 10, role="voter"), life(*[0.1] * 20, role="leader")
+    moved = [Sample(each.at + 10, each.role, each.process + 2.0, each.raft + 1.0) for each in after[1:]]
+    assert measures_of_cluster([[[*before, *moved]]]) == {"cluster_cpu_typical_percent": 20}
+
+
+def test_nothing_is_typical_of_nodes_that_ran_for_moments():
+    assert measures_of_cluster([[life(*[0.5] * 7)], [life(*[0.5] * 7)]]) == {}

@@ -27,6 +27,7 @@ from harness.scenario.processor_shares import (
     VOTER,
     Sample,
     busiest_by_phase,
+    measures_of_cluster,
     measures_of_shares,
     measures_of_window,
     share_between,
@@ -113,6 +114,7 @@ class Costs(Monitor):
         self._by_phase = busiest_by_phase(chain.from_iterable(samples.values()), self._phases)
         self._figures = {
             **measures_of_shares(samples.values()),
+            **measures_of_cluster(samples.values()),
             **self._most,
             **measures_of_lines(lines),
             **measures_of_logs(logged_in(period, life.kind, life.log) for life, period in stretches),
