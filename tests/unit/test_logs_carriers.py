@@ -95,6 +95,19 @@ def test_any_carrier_around_any_events_gives_the_events_back(events, carrier):
     assert counted(layout, lines) == as_kafka_writes(events)
 
 
+MANY_LINES = [Event(7, "INFO", "Config values:\n\ta.b = 1\n\tc = 2", "a.B")] * 30
+
+
+@pytest.mark.parametrize("carrier", ["", *AROUND])
+def test_a_log_of_messages_of_many_lines_is_read_with_the_logger_that_stands_after_the_last(carrier):
+    events = [*EVENTS, *MANY_LINES]
+    lines = around(events, AROUND[carrier][1]) if carrier else plain(events)
+    layout = detect(lines)
+    assert layout is not None
+    assert layout.pattern.endswith(KAFKA_DEFAULT)
+    assert counted(layout, lines) == as_kafka_writes(events)
+
+
 PREFIXES = [name for name, (carrier, _) in AROUND.items() if carrier in ("kubectl", "kubelet", "journald", "compose")]
 
 

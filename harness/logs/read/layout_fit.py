@@ -11,6 +11,7 @@ from harness.logs.read.layout import Layout
 _TIME = r"\d\d:\d\d:\d\d"
 _LEVEL = r'(?:\b(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|SEVERE|CRITICAL)\b|"(?:log\.)?(?:level|severity)")'
 _BEGINNING = 160  # characters
+_LINES = 500  # of an event: a broker's configuration has 300
 _LONG = MAX_EVENT // 2  # bytes of a line whose end a sample may lack
 _CLASS = r"^(?:(?:[\w$-]+\.)+[\w$-]+|[A-Z][\w$]*|root|-)$"
 
@@ -19,8 +20,20 @@ def fitting(layout: Layout, lines: pl.Series, *, of_classes: bool = False) -> in
     """Return how many of `lines` are events of the layout, with all its fields, from header to the end of a message.
 
     `lines` are without what carried them. The end of a line that is too long was not looked at: its header will do.
-    With `of_classes` a logger has to be named as classes are, and threads are not.
+    With `of_classes` a logger has to be named as classes are, and threads are not. What comes after a message comes
+    after its last line: `KafkaConfig values:` and all that follows are one event.
     """
+    return max(_fitting(layout, each, of_classes) for each in (lines, joined(lines)))
+
+
+def joined(lines: pl.Series) -> pl.Series:
+    """Return the lines with those that begin no event behind the one before them; of many the first."""
+    begun = begins(lines)
+    table = pl.DataFrame({"line": lines, "event": begun.cum_sum()})
+    return table.group_by("event", maintain_order=True).agg(pl.col("line").head(_LINES).str.join("\n"))["line"]
+
+
+def _fitting(layout: Layout, lines: pl.Series, of_classes: bool) -> int:
     groups = pl.select(pl.lit(lines).str.extract_groups(layout.event).alias("found")).unnest("found")
     names = [name for name in layout.fields if name not in ("rest", "cut")]
     first, whole = (pl.all_horizontal(pl.col(each).is_not_null()) for each in (names[: names.index("message")], names))
