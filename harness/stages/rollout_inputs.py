@@ -21,7 +21,7 @@ from harness.rollout.baseline import Baseline, stall_budget
 from harness.rollout.builds import BASE, CANDIDATE, DIES_ON_LOAD, WITH_KEY, WITH_KEY_LEFT
 from harness.rollout.commands import Tools
 from harness.rollout.finalising import FEATURES_SCRIPT, Finalising
-from harness.rollout.nodes import First, parse_topology
+from harness.rollout.nodes import First, parse_topology, usual_order
 from harness.rollout.rehearsals import CONTROL, rehearsal
 from harness.rollout.roll import RollConfig
 from harness.rollout.sabotage import without_class
@@ -60,21 +60,12 @@ class RollInputs:
 
     @property
     def first(self) -> First:
-        """Who comes first, where the user named no order.
-
-        Controllers before brokers in a roll of whole Kafkas, up and down, as in Kafka's own kraft_upgrade_test.py, in
-        Strimzi's roller and in Confluent's manual; a raft jar goes to the brokers first, which can lose least.
-        """
+        """Who comes first, where the user named no node ids."""
         return First(self.plan.first) if self.plan.first else usual_order(whole_kafkas=self.whole_kafkas)
 
     def budget(self, rehearsal: str, baseline: Baseline | None) -> float:
         """Return how long a client may wait in a rehearsal, in seconds."""
         return stall_budget(rehearsal, self.plan.stall_budget, baseline, self.setup.overlay)
-
-
-def usual_order(*, whole_kafkas: bool) -> First:
-    """Return who comes first where nobody says."""
-    return First.CONTROLLERS if whole_kafkas else First.BROKERS
 
 
 def roll_inputs(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> RollInputs:

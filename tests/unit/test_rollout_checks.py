@@ -12,7 +12,7 @@ from harness.cluster.probes import Quorum
 from harness.cluster.topology import Topology, describe_topology
 from harness.rollout import health
 from harness.rollout.health import AFTER, BEFORE, Health, problem_of
-from harness.rollout.nodes import First, next_node, parse_order, parse_topology, roles_of
+from harness.rollout.nodes import First, choice_of, next_node, parse_order, parse_topology, roles_of
 
 DEDICATED = Topology(3, 3, combined=False)
 COMBINED = Topology(3, 1)
@@ -133,13 +133,20 @@ def test_the_output_of_a_command_that_says_something_else_does_not(check, output
 
 
 @pytest.mark.parametrize(
-    ("text", "topology"), [("3+3", DEDICATED), ("3combined+1", COMBINED), ("5+4", Topology(5, 4, combined=False))]
+    ("text", "topology"),
+    [
+        ("3+3", DEDICATED),
+        ("3combined+1", COMBINED),
+        ("5+3", Topology(5, 3, combined=False)),
+        ("5combined+1", Topology(5, 1)),
+        ("5+20", Topology(5, 20, combined=False)),
+    ],
 )
 def test_a_topology_reads_as_it_is_written(text, topology):
     assert parse_topology(text) == topology
 
 
-@pytest.mark.parametrize("text", ["", "3", "three+3", "2+3", "3+2", "1combined+3", "3+3+3", "30+30", "-3+3"])
+@pytest.mark.parametrize("text", ["", "3", "three+3", "2+3", "3+2", "1combined+3", "3+3+3", "300+3", "-3+3"])
 def test_a_topology_that_could_not_lose_a_node_is_refused(text):
     with pytest.raises(HarnessError):
         parse_topology(text)
@@ -178,6 +185,23 @@ def test_controllers_come_first_if_told_and_of_them_the_active_one_last(topology
         order.append(next_node(left, topology, leader, First.CONTROLLERS))
         left = [node for node in left if node not in order]
     assert order == [*(v for v in topology.voter_ids if v != leader), leader, *topology.observer_ids]
+
+
+@pytest.mark.parametrize(
+    ("order", "first", "whole", "words"),
+    [
+        ((), "", False, ("Brokers first, the active controller last, since", "--order controllers-first, or node ids")),
+        ((), "", True, ("Controllers first", "Kafka's own system tests, Strimzi's roller", "--order brokers-first")),
+        ((), "brokers-first", False, ("Brokers first, the active controller last, since",)),
+        ((), "brokers-first", True, ("Brokers first", "asked for by --order brokers-first", "left out, controllers")),
+        ((2, 1, 0), "", False, ("--order 2,1,0", "left out, brokers first")),
+    ],
+)
+def test_the_order_is_a_choice_that_is_stated_with_its_reason(order, first, whole, words):
+    sentence = choice_of(order, first, whole_kafkas=whole)
+    assert all(word in sentence for word in words), sentence
+    assert sentence.count(". ") == 0
+    assert sentence.endswith(".")
 
 
 def test_a_node_is_called_by_what_it_does():
