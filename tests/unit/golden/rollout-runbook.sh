@@ -313,7 +313,7 @@ again() {
 
 # The first four lines as one.
 joined() {
-    awk 'NF && ++n <= 4 { printf "%s%s", n > 1 ? "; " : "", $0 } END { if (n > 4) printf "; …" }'
+    awk 'NF && ++n <= 4 { printf "%s%s", (n > 1 ? "; " : ""), $0 } END { if (n > 4) printf "; …" }'
 }
 
 # unmet AWK FILE...: what is in the way by what was printed, in one line; nothing where all is well.
