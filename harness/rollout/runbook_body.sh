@@ -1,7 +1,7 @@
 # What follows is the same in every runbook.sh.
 
 usage() {
-    printf 'sh %s [plan | check | forward | back [NODE...]%s]\n' "$0" "${RAISES:+ | finalise}" >&2
+    printf 'sh %s [plan | check | forward [NODE...] | back [NODE...]%s]\n' "$0" "${RAISES:+ | finalise}" >&2
     exit 2
 }
 
@@ -34,6 +34,9 @@ halt() {
     else
         printf 'See whether your clients are served. The way back, the node that failed first: sh %s back%s\n' \
             "$0" "$back" >&2
+    fi
+    if [ "$MODE$TURNS" = forwardopen ] && [ -n "$LEFT" ]; then
+        printf 'To go on, once that is no more so: sh %s forward%s\n' "$0" "$LEFT" >&2
     fi
     exit 1
 }
@@ -315,8 +318,8 @@ if [ "$MODE" = plan ]; then
     exit 0
 fi
 case $MODE in
-check | forward | finalise) [ $# -eq 0 ] || usage ;;
-back) ;;
+check | finalise) [ $# -eq 0 ] || usage ;;
+forward | back) ;;
 *) usage ;;
 esac
 [ -x "$KAFKA/bin/kafka-metadata-quorum.sh" ] || refuse "KAFKA=$KAFKA has no bin/kafka-metadata-quorum.sh"
@@ -348,16 +351,14 @@ elif ! command -v longest_wait >/dev/null 2>&1; then
         printf '%s' "$answer"
     }
 fi
+if [ $# -eq 0 ]; then
+    set -- $(all_nodes)
+else
+    ORDER=$*
+fi
 case $MODE in
-forward) roll new $(all_nodes) ;;
-back)
-    if [ $# -eq 0 ]; then
-        roll base $(all_nodes)
-    else
-        ORDER=$*
-        roll base "$@"
-    fi
-    ;;
+forward) roll new "$@" ;;
+back) roll base "$@" ;;
 finalise) finalise ;;
 esac
 say "done"

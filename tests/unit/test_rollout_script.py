@@ -88,8 +88,8 @@ class ACluster:
         self.site = folder / "site.sh"
         self.site.write_text(text)
         script = shell_script(runbook(found))
-        for name in ("BEFORE", "AFTER", "STOP", "LEADERS"):
-            script = re.sub(rf"^{name}_SECONDS=\d+$", f"{name}_SECONDS=1", script, flags=re.MULTILINE)
+        for name, seconds in {"BEFORE": 1, "AFTER": 1, "STOP": 3, "LEADERS": 1}.items():
+            script = re.sub(rf"^{name}_SECONDS=\d+$", f"{name}_SECONDS={seconds}", script, flags=re.MULTILINE)
         self.script = folder / "runbook.sh"
         self.script.write_text(script.replace("sleep 1", "sleep 0.1"))
 
@@ -200,7 +200,18 @@ def test_it_goes_on_only_after_a_yes(cluster):
     code, said = cluster.run("forward", said="yes\nno\n", ask="yes")
     assert (code, cluster.done_to_nodes) == (1, ["stop 3", "install 3 new", "start 3"])
     assert "STOPPED: you did not say yes (node 0: stop it, install new, start it)." in said
-    assert f"The way back, the node that failed first: sh {cluster.script} back 3" in said
+    assert f"The way back, the node that failed first: sh {cluster.script} back 3\n" in said
+    assert f"To go on, once that is no more so: sh {cluster.script} forward 0 1 2\n" in said
+
+
+def test_a_roll_that_was_stopped_goes_on_with_the_nodes_that_are_left(cluster):
+    cluster.write(**{"dies-0": "x"})
+    code, said = cluster.run("forward")
+    assert (code, "runbook.sh forward 0 1 2\n" in said) == (1, True)
+    (cluster.folder / "dies-0").unlink()
+    cluster.write(**{"running-0": ""})
+    assert cluster.run("forward", "0", "1", "2")[0] == 0
+    assert [call for call in cluster.done_to_nodes if call.startswith("stop 3")] == ["stop 3"]
 
 
 def test_nothing_more_to_read_is_no_yes(cluster):
@@ -240,7 +251,7 @@ def test_a_node_that_does_not_stop_in_its_time_stops_the_roll(cluster):
     cluster.write(**{"hangs-3": "x"})
     code, said = cluster.run("forward")
     assert (code, cluster.done_to_nodes) == (1, ["stop 3"])
-    assert "STOPPED: node 3 did not stop within 1 s of SIGTERM." in said
+    assert "STOPPED: node 3 did not stop within 3 s of SIGTERM." in said
     assert "runbook.sh back 3\n" in said
 
 
@@ -372,7 +383,7 @@ def test_what_is_yours_has_to_be_said_before_anything_is_done(cluster, tmp_path)
     assert "no bin/kafka-metadata-quorum.sh" in cluster.run("forward", KAFKA=str(tmp_path))[1]
     assert "cannot be read" in cluster.run("forward", COMMAND_CONFIG="nowhere")[1]
     assert cluster.run("forwards")[0] == 2
-    assert cluster.run("forward", "3")[0] == 2
+    assert cluster.run("check", "3")[0] == 2
 
 
 def test_all_checks_can_be_made_once_and_change_nothing(cluster):

@@ -3,7 +3,7 @@
 #
 #   sh runbook.sh                  what it would do; nothing is asked of the cluster
 #   sh runbook.sh check            list B for every node, once; nothing is changed
-#   sh runbook.sh forward          every node's turn
+#   sh runbook.sh forward          every node's turn; with NODE... only of these, in this order
 #   sh runbook.sh back             the way back, from complete
 #   sh runbook.sh back NODE...     from half-way: these nodes, in this order
 #
@@ -216,7 +216,7 @@ elect_preferred_leaders() {
 # What follows is the same in every runbook.sh.
 
 usage() {
-    printf 'sh %s [plan | check | forward | back [NODE...]%s]\n' "$0" "${RAISES:+ | finalise}" >&2
+    printf 'sh %s [plan | check | forward [NODE...] | back [NODE...]%s]\n' "$0" "${RAISES:+ | finalise}" >&2
     exit 2
 }
 
@@ -249,6 +249,9 @@ halt() {
     else
         printf 'See whether your clients are served. The way back, the node that failed first: sh %s back%s\n' \
             "$0" "$back" >&2
+    fi
+    if [ "$MODE$TURNS" = forwardopen ] && [ -n "$LEFT" ]; then
+        printf 'To go on, once that is no more so: sh %s forward%s\n' "$0" "$LEFT" >&2
     fi
     exit 1
 }
@@ -530,8 +533,8 @@ if [ "$MODE" = plan ]; then
     exit 0
 fi
 case $MODE in
-check | forward | finalise) [ $# -eq 0 ] || usage ;;
-back) ;;
+check | finalise) [ $# -eq 0 ] || usage ;;
+forward | back) ;;
 *) usage ;;
 esac
 [ -x "$KAFKA/bin/kafka-metadata-quorum.sh" ] || refuse "KAFKA=$KAFKA has no bin/kafka-metadata-quorum.sh"
@@ -563,16 +566,14 @@ elif ! command -v longest_wait >/dev/null 2>&1; then
         printf '%s' "$answer"
     }
 fi
+if [ $# -eq 0 ]; then
+    set -- $(all_nodes)
+else
+    ORDER=$*
+fi
 case $MODE in
-forward) roll new $(all_nodes) ;;
-back)
-    if [ $# -eq 0 ]; then
-        roll base $(all_nodes)
-    else
-        ORDER=$*
-        roll base "$@"
-    fi
-    ;;
+forward) roll new "$@" ;;
+back) roll base "$@" ;;
 finalise) finalise ;;
 esac
 say "done"
