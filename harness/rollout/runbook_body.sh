@@ -36,7 +36,7 @@ halt() {
             "$0" "$back" >&2
     fi
     if [ "$MODE$TURNS" = forwardopen ] && [ -n "$LEFT" ]; then
-        printf 'To go on, once that is no more so: sh %s forward%s\n' "$0" "$LEFT" >&2
+        printf 'To go on when that is mended: sh %s forward%s\n' "$0" "$LEFT" >&2
     fi
     exit 1
 }
@@ -239,6 +239,15 @@ next_node() {
     halt "nodes$LEFT are in neither CONTROLLER_IDS, BROKER_IDS nor ORDER"
 }
 
+# rolled NODE...: of the other nodes those that run the new jar already, as those of a roll that goes on do.
+rolled() {
+    for other in $(all_nodes); do
+        if ! is_in "$other" "$*" && [ "$(running_jar "$other" </dev/null)" = "$NEW_SHA256" ]; then
+            printf ' %s' "$other"
+        fi
+    done
+}
+
 # roll JAR NODE...: every node's turn, and the preferred leaders after the last.
 roll() {
     jar=$1
@@ -357,7 +366,10 @@ else
     ORDER=$*
 fi
 case $MODE in
-forward) roll new "$@" ;;
+forward)
+    TOUCHED=$(rolled "$@")
+    roll new "$@"
+    ;;
 back) roll base "$@" ;;
 finalise) finalise ;;
 esac

@@ -201,13 +201,15 @@ def test_it_goes_on_only_after_a_yes(cluster):
     assert (code, cluster.done_to_nodes) == (1, ["stop 3", "install 3 new", "start 3"])
     assert "STOPPED: you did not say yes (node 0: stop it, install new, start it)." in said
     assert f"The way back, the node that failed first: sh {cluster.script} back 3\n" in said
-    assert f"To go on, once that is no more so: sh {cluster.script} forward 0 1 2\n" in said
+    assert f"To go on when that is mended: sh {cluster.script} forward 0 1 2\n" in said
 
 
 def test_a_roll_that_was_stopped_goes_on_with_the_nodes_that_are_left(cluster):
     cluster.write(**{"dies-0": "x"})
     code, said = cluster.run("forward")
     assert (code, "runbook.sh forward 0 1 2\n" in said) == (1, True)
+    cluster.write(**{"running-0": ""})
+    assert "runbook.sh back 0 3\n" in cluster.run("forward", "0", "1", "2")[1], "also those of before go back"
     (cluster.folder / "dies-0").unlink()
     cluster.write(**{"running-0": ""})
     assert cluster.run("forward", "0", "1", "2")[0] == 0
