@@ -362,7 +362,7 @@ elif ! command -v longest_wait >/dev/null 2>&1; then
 fi
 if [ $# -eq 0 ]; then
     set -- $(all_nodes)
-else
+elif [ "$MODE" = back ]; then
     ORDER=$*
 fi
 case $MODE in

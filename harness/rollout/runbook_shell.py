@@ -53,7 +53,7 @@ def _head(book: Runbook) -> list[str]:
         "#",
         "#   sh runbook.sh                  what it would do; nothing is asked of the cluster",
         "#   sh runbook.sh check            list B for every node, once; nothing is changed",
-        "#   sh runbook.sh forward          every node's turn; with NODE... only of these, in this order",
+        "#   sh runbook.sh forward          every node's turn; with NODE... only these",
         "#   sh runbook.sh back             the way back, from complete",
         "#   sh runbook.sh back NODE...     from half-way: these nodes, in this order",
         *(["#   sh runbook.sh finalise         the features, last of all; nodes are restarted"] if book.finish else []),

@@ -3,7 +3,7 @@
 #
 #   sh runbook.sh                  what it would do; nothing is asked of the cluster
 #   sh runbook.sh check            list B for every node, once; nothing is changed
-#   sh runbook.sh forward          every node's turn; with NODE... only of these, in this order
+#   sh runbook.sh forward          every node's turn; with NODE... only these
 #   sh runbook.sh back             the way back, from complete
 #   sh runbook.sh back NODE...     from half-way: these nodes, in this order
 #
@@ -577,7 +577,7 @@ elif ! command -v longest_wait >/dev/null 2>&1; then
 fi
 if [ $# -eq 0 ]; then
     set -- $(all_nodes)
-else
+elif [ "$MODE" = back ]; then
     ORDER=$*
 fi
 case $MODE in
