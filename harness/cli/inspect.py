@@ -116,6 +116,7 @@ def plan(
 
 def _scenario_of(name: str, folders: Sequence[Path]) -> Scenario:
     """Return the scenario or the rehearsal (on the usual topology) of this name. Raises HarnessError."""
+    from harness.rollout.commands import Tools
     from harness.rollout.nodes import USUAL_TOPOLOGY, parse_topology
     from harness.rollout.rehearsals import KINDS, rehearsal
     from harness.rollout.roll import RollConfig
@@ -124,7 +125,10 @@ def _scenario_of(name: str, folders: Sequence[Path]) -> Scenario:
     known = load_all(folders)
     if name not in known and name not in KINDS:
         raise HarnessError(unknown("scenario", name, {*known, *KINDS}))
-    return known[name] if name in known else rehearsal(name, RollConfig(parse_topology(USUAL_TOPOLOGY)))
+    if name in known:
+        return known[name]
+    only_read = Tools(Path("java"), (), {})  # nothing is started, and the steps that scripts take are shown
+    return rehearsal(name, RollConfig(parse_topology(USUAL_TOPOLOGY), only_read))
 
 
 def doctor(cluster: Cluster = None) -> int:

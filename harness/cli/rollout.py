@@ -23,7 +23,7 @@ _HELP = help_text(
     "and after each step; then soaks on mixed versions, rolls back from complete and from half-way, kills a node in "
     "the middle of its step, and sees that a jar which dies on load is stopped at the first node. Between Kafkas of "
     "other features it says first what going back means once they are finalised, and finalises them last. "
-    "Ends with report.html, junit.xml and runbook.md.",
+    "Ends with report.html, junit.xml, runbook.md and the same as a script, runbook.sh.",
     "Exit codes: 0 it passed, 1 the roll was stopped, 2 usage or harness error, 3 too little could be tested.",
     examples=(
         ("harness rollout", "the shipped series over stock 3.9.1"),
@@ -35,6 +35,7 @@ _HELP = help_text(
             "topic ids of your own cluster first: anything but healthy stops it",
         ),
         ("harness rollout --topology 3combined+1 --rehearse control --rehearse forward-and-back", "only these two"),
+        ("harness rollout --topology 5+3 --command-config client.properties", "five controllers, with TLS and SASL"),
         ("harness rollout --resume out/20260101-120000-rollout", "go on where it was cut short"),
     ),
 )
@@ -58,7 +59,19 @@ _SHARED = (
 )
 
 TopologyText = Annotated[
-    str, typer.Option("--topology", help="3+3: controllers and brokers; 3combined+1: nodes that are both, and brokers.")
+    str,
+    typer.Option(
+        "--topology", help="3+3 or 5+8: controllers and brokers; 3combined+1: nodes that are both, and more brokers."
+    ),
+]
+CommandConfig = Annotated[
+    Path | None,
+    typer.Option(
+        "--command-config",
+        help="The properties that Kafka's scripts need in your cluster: the runbook gives them to every command, and "
+        "the rehearsal's cluster is secured by the same protocol and mechanism. No other value of it is used or kept.",
+        show_default=False,
+    ),
 ]
 Order = Annotated[
     str,
@@ -91,6 +104,7 @@ def register(app: typer.Typer) -> None:
         own_option("order", Order, ""),
         own_option("rehearse", Rehearse, None),
         own_option("stall_budget", Budget, 0.0),
+        own_option("command_config", CommandConfig, None),
         own_option("cluster", Cluster, None),
         own_option("out", Out, None),
     )
@@ -103,16 +117,26 @@ def _rollout(
     order: str,
     rehearse: list[str] | None,
     stall_budget: float,
+    command_config: Path | None,
     cluster: list[Path] | None,
     out: Path | None,
 ) -> int:
     from harness.model.rollout import RollPlan
+    from harness.rollout.client_security import read_client_security
     from harness.rollout.nodes import First, parse_order, parse_topology
     from harness.rollout.rehearsals import check_names
 
     nodes = parse_topology(topology)
     first = order if order in list(First) else ""
-    plan = RollPlan(topology, parse_order(order, nodes), check_names(rehearse or ()), stall_budget, first)
+    plan = RollPlan(
+        topology,
+        parse_order(order, nodes),
+        check_names(rehearse or ()),
+        stall_budget,
+        first,
+        str(command_config or ""),
+        read_client_security(command_config) if command_config else None,
+    )
     if cluster and (code := _ids_exit_code(cluster)):
         return code
     with common.fresh_run_dir(out, "rollout", request) as folder:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -15,6 +15,13 @@ class Address:
 
     def __str__(self) -> str:
         return f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SecuredAddress(Address):
+    """Where only clients with the right `settings` are let in (librdkafka's names); they say a password."""
+
+    settings: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
 
 def listed(addresses: Iterable[Address]) -> str:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.cluster import probes
-from harness.cluster.address import Address
-from harness.cluster.config import CONTROLLER_LISTENER, NodeConfig, SecureListeners
+from harness.cluster.address import Address, SecuredAddress
+from harness.cluster.config import CONTROLLER_LISTENER, NodeConfig, SecureListeners, properties_text
 from harness.cluster.formatting import kafka_uuid, new_uuid
 from harness.cluster.host_names import HostNames, host_name_of
 from harness.cluster.install import Install
@@ -26,7 +26,13 @@ from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable, Wire
 from harness.cluster.runtime.base import Runtime
 from harness.cluster.runtime.loopback_runtime import OnLoopback
-from harness.cluster.security import make_secrets, security_properties
+from harness.cluster.security import (
+    client_properties,
+    librdkafka_settings,
+    make_secrets,
+    security_properties,
+    without_security,
+)
 from harness.cluster.topology import ZOOKEEPER, Topology
 from harness.kafka.release_lines import Mode
 
@@ -65,9 +71,9 @@ class Cluster:
         self.mode = self._mode(folder, launch, template)
         listening = {node: self._listening(node) for node in topology.node_ids}
         quorum = {node: _quorum_address(listening[node]) for node in topology.voter_ids}
-        self.secrets = make_secrets(folder, self._hosts(listening.values())) if topology.secured else None
-        secured = security_properties(self.secrets) if self.secrets else {}
-        launch = replace(launch, overlay={**launch.overlay, **secured})
+        self.secrets = make_secrets(folder, self._hosts(listening.values())) if topology.security else None
+        self.client_file = folder / "client.properties"
+        launch = replace(launch, overlay=self._secured(launch.overlay))
         self.nodes = {
             node: Node(
                 replace(listening[node], voters=quorum),
@@ -84,6 +90,14 @@ class Cluster:
         for each in self.nodes.values():
             self.mode.format(each)
 
+    def _secured(self, overlay: Mapping[str, str]) -> Mapping[str, str]:
+        """Return server properties with those of a secured cluster; write what its clients need."""
+        security = self.topology.security
+        if security is None or self.secrets is None:
+            return overlay
+        self.client_file.write_text(properties_text(client_properties(self.secrets, security)), encoding="utf-8")
+        return {**without_security(overlay), **security_properties(self.secrets, security)}
+
     def _mode(self, folder: Path, launch: Launch, template: Path | None) -> ClusterMode:
         if self._zookeeper is None:
             if template is None:
@@ -96,7 +110,11 @@ class Cluster:
         """Choose new addresses for a node."""
         take, roles = partial(self.runtime.take, node), self.topology
         broker, controller = node in roles.broker_ids, node in roles.controller_ids
-        secure = SecureListeners(take() if broker else None, take() if controller else None) if roles.secured else None
+        secure = (
+            SecureListeners(take() if broker else None, take() if controller else None, roles.security.protocol)
+            if roles.security
+            else None
+        )
         listening = NodeConfig(
             node,
             take() if broker else None,
@@ -152,6 +170,25 @@ class Cluster:
     def brokers(self) -> dict[int, Address]:
         """Where each running broker listens."""
         return {node.id: node.config.broker for node in self.running if node.config.broker is not None}
+
+    @property
+    def client_brokers(self) -> list[Address]:
+        """Where clients reach each running broker: at its secured listener, where that is theirs."""
+        secure = {node.id: node.config.secure.broker for node in self.running if node.config.secure}
+        return self._for_clients(self.brokers, secure)
+
+    @property
+    def client_controllers(self) -> list[Address]:
+        """Where clients reach each controller, alike."""
+        secure = {node.id: node.config.secure.controller for node in self.voters if node.config.secure}
+        return self._for_clients(self.controllers, secure)
+
+    def _for_clients(self, plain: Mapping[int, Address], secure: Mapping[int, Address | None]) -> list[Address]:
+        security = self.topology.security
+        if security is None or self.secrets is None or not security.clients:
+            return list(plain.values())
+        settings = librdkafka_settings(self.secrets, security)
+        return [SecuredAddress(at.host, at.port, settings) for at in secure.values() if at is not None]
 
     @property
     def controllers(self) -> dict[int, Address]:

@@ -17,12 +17,7 @@ BROKER_LISTENER = "BROKER"
 CONTROLLER_LISTENER = "CONTROLLER"
 SECURE_BROKER_LISTENER = "SECURE_BROKER"
 SECURE_CONTROLLER_LISTENER = "SECURE_CONTROLLER"
-_PROTOCOLS = {
-    BROKER_LISTENER: "PLAINTEXT",
-    CONTROLLER_LISTENER: "PLAINTEXT",
-    SECURE_BROKER_LISTENER: "SASL_SSL",
-    SECURE_CONTROLLER_LISTENER: "SASL_SSL",
-}
+_SECURED = (SECURE_BROKER_LISTENER, SECURE_CONTROLLER_LISTENER)
 
 # Kafka's default layout (config/log4j.properties of 3.9), for every line; the log diff reads node logs by it.
 LOG_PATTERN = "[%d] %p %m (%c)%n"
@@ -52,10 +47,11 @@ OWNED_KEYS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class SecureListeners:
-    """Where a node of a secured cluster listens for other nodes; None as in NodeConfig."""
+    """Where a node of a secured cluster listens for other nodes, by which protocol; None as in NodeConfig."""
 
     broker: Address | None
     controller: Address | None
+    protocol: str = "SASL_SSL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +117,12 @@ def server_properties(node: NodeConfig, log_dir: Path, overlay: Mapping[str, str
         "listeners": _listed(listeners),
         **({"advertised.listeners": _listed({**node.broker_listeners, **node.announced})} if node.name else {}),
         **({"inter.broker.listener.name": next(iter(node.broker_listeners))} if node.broker is not None else {}),
-        "listener.security.protocol.map": _protocol_map(listeners),
+        "listener.security.protocol.map": _protocol_map(listeners, node),
         "log.dirs": str(log_dir),
         **in_mode,
     }
     # A broker-only node must not advertise a listener it does not have; the default is its listeners.
-    return "".join(f"{key}={_escape(value)}\n" for key, value in {**overlay, **own}.items())
+    return properties_text({**overlay, **own})
 
 
 def _in_zookeeper(node: NodeConfig, zookeeper: Address) -> dict[str, str]:
@@ -140,14 +136,16 @@ def _in_kraft(node: NodeConfig, formatting: bool) -> dict[str, str]:
         "node.id": str(node.node),
         "controller.listener.names": ",".join(controllers),
         "listener.security.protocol.map": _protocol_map(
-            [*node.broker_listeners, *node.controller_listeners, *controllers]
+            [*node.broker_listeners, *node.controller_listeners, *controllers], node
         ),
         **_quorum(node, formatting),
     }
 
 
-def _protocol_map(listeners: Iterable[str]) -> str:
-    return ",".join(f"{name}:{_PROTOCOLS[name]}" for name in dict.fromkeys(listeners))
+def _protocol_map(listeners: Iterable[str], node: NodeConfig) -> str:
+    secure = node.secure.protocol if node.secure else ""
+    named = {name: secure if name in _SECURED else "PLAINTEXT" for name in listeners}
+    return ",".join(f"{name}:{protocol}" for name, protocol in named.items())
 
 
 def _listed(listeners: Mapping[str, Address]) -> str:
@@ -163,6 +161,11 @@ def _quorum(node: NodeConfig, formatting: bool) -> dict[str, str]:
         return {"controller.quorum.bootstrap.servers": listed(node.voters.values())}
     voters = ",".join(f"{voter}@{address}" for voter, address in sorted(node.voters.items()))
     return {"controller.quorum.voters": voters}
+
+
+def properties_text(properties: Mapping[str, str]) -> str:
+    """Return properties as java.util.Properties reads them."""
+    return "".join(f"{key}={_escape(value)}\n" for key, value in properties.items())
 
 
 def _escape(value: str) -> str:

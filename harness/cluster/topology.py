@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from harness.base.text import counted
 from harness.kafka.release_lines import Mode
+from harness.model.security import Security
 
 ZOOKEEPER = -1  # whose host ZooKeeper is on: it is none of the nodes
 
@@ -14,8 +15,8 @@ ZOOKEEPER = -1  # whose host ZooKeeper is on: it is none of the nodes
 class Topology:
     """How many voters (controllers, brokers too when `combined`) and broker-only nodes (observers) there are.
 
-    With `static_voters` only the configuration says who votes (kraft.version 0), else the log does (KIP-853). When
-    `secured`, nodes speak to each other by TLS and SASL, on listeners beside those that the harness asks
+    With `static_voters` only the configuration says who votes (kraft.version 0), else the log does (KIP-853). With
+    `security`, nodes speak to each other as it says, on listeners beside those that the harness asks
     (harness.cluster.security). With `network` each has a network of its own, in which links can be cut
     (harness.cluster.runtime.network). In ZooKeeper `mode` nobody votes, and the brokers are those that are said to
     observe. `spares` are controllers that nobody names at first: they may be added to the voters. With
@@ -28,7 +29,7 @@ class Topology:
     observers: int
     combined: bool = True
     static_voters: bool = False
-    secured: bool = False
+    security: Security | None = None
     network: bool = False
     mode: Mode = Mode.KRAFT
     spares: int = 0
@@ -92,7 +93,13 @@ def describe_topology(topology: Topology) -> str:
     spares = f", {counted(topology.spares, 'controller')} in reserve" if topology.spares else ""
     names = ", controllers known by host names" if topology.names else ""
     asked = ", configured with bootstrap servers" if topology.bootstrap_servers else ""
-    return f"{nodes}{spares}{static}{asked}{names}{', TLS and SASL' if topology.secured else ''}{network}"
+    return f"{nodes}{spares}{static}{asked}{names}{_secured(topology.security)}{network}"
+
+
+def _secured(security: Security | None) -> str:
+    if security is None:
+        return ""
+    return f", {security.in_kafkas_terms} for clients too" if security.clients else f", {security.words}"
 
 
 def _are(count: int) -> str:

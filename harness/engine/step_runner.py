@@ -310,7 +310,7 @@ class StepRunner:
         for client in clients:
             client.stop()
             self._recorder.write(client.by_second())
-        brokers = list(self._world.cluster.brokers.values())
+        brokers = self._world.cluster.client_brokers
         if clients and brokers and not self._node_died:
             self._report("reading back what clients were promised")
             for client in clients:

@@ -87,7 +87,8 @@ class Line:
     `timeouts` server properties to Kafka's defaults in milliseconds, `requests` the probes' requests to the lowest and
     highest version of each, and `slow_tests` upstream's slowest tests to their seconds. `metric_reporters` is what a
     node's server property of that name must hold for Kafka to report by JMX beside others. `known_crashes` maps texts
-    of errors that end released jars now and then to where that defect is described.
+    of errors that end released jars now and then to where that defect is described. `config_options` maps scripts of
+    bin/ to what they call the file of a client's properties, where that is not --command-config.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Line:
     slow_tests: Mapping[str, float]
     metric_reporters: str = "org.apache.kafka.common.metrics.JmxReporter"
     known_crashes: Mapping[str, str] = field(default_factory=dict)
+    config_options: Mapping[str, str] = field(default_factory=dict)
 
 
 def line_of(version: str, folders: Sequence[Path] = ()) -> Line:

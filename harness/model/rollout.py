@@ -11,6 +11,7 @@ from harness.model.clients import ClientReport
 from harness.model.events import CommandTried
 from harness.model.features import FeaturePlan
 from harness.model.runs import RunResult
+from harness.model.security import Security
 
 SCHEMA = 2
 
@@ -35,6 +36,8 @@ class RollPlan:
     `topology` is as the user writes it (`3+3`), `order` the node ids in the order of the roll. Where that is empty,
     `first` says who comes first (`controllers-first`; itself empty for the usual). `rehearsals` are empty for all that
     there are for these builds. `stall_budget` is how many seconds a client may wait, 0 for twice what base shows.
+    `command_config` is the file that the user's own scripts need, by its name alone, and `security` what of it is
+    rehearsed; both are empty where scripts need none.
     """
 
     topology: str
@@ -42,6 +45,8 @@ class RollPlan:
     rehearsals: tuple[str, ...]
     stall_budget: float
     first: str = ""
+    command_config: str = ""
+    security: Security | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +116,10 @@ class Rehearsal:
 
 @dataclass(frozen=True, slots=True)
 class RolloutVerdict:
-    """What was rehearsed and what that showed: rollout.json; `features` only where whole Kafkas are rolled."""
+    """What was rehearsed and what that showed: rollout.json; `features` only where whole Kafkas are rolled.
+
+    `config_options` are what scripts of base call the file of a client's properties where that is not --command-config.
+    """
 
     schema: int
     kafka_version: str
@@ -124,3 +132,9 @@ class RolloutVerdict:
     reasons: tuple[str, ...]
     timings: Mapping[str, float] = field(default_factory=dict)
     features: FeaturePlan | None = None
+    config_options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether more than the raft jar is replaced."""
+        return not self.candidate.build.kafka.is_same(self.base.build.kafka)

@@ -19,10 +19,12 @@ from harness.report.links import Quote, evidence_link, quote_of
 from harness.report.page import render_page
 from harness.report.run_pictures import PicturedRun, PictureGroup, picture, story_of
 from harness.rollout.builds import BASE, CANDIDATE
+from harness.rollout.finalising import FEATURES_SCRIPT
 from harness.rollout.nodes import in_words
 from harness.rollout.rehearsals import FINALISED, FORWARD_AND_BACK, RESTART_FINALISED
 from harness.rollout.rollout_verdict import outcome_of
-from harness.rollout.runbook import Runbook, order_of, runbook
+from harness.rollout.runbook import Runbook, runbook
+from harness.rollout.script_calls import IN_SHELL
 from harness.rundir.journal import Entry
 
 _TEXT = 700
@@ -125,7 +127,7 @@ def rollout_page(
         book,
         book.warnings,
         _sides(found),
-        ", ".join(map(str, found.plan.order)) or in_words(order_of(book)),
+        ", ".join(map(str, book.way.order)) or in_words(book.way.first),
         _finish(found),
     )
 
@@ -144,7 +146,11 @@ def _finish(found: RolloutVerdict) -> FinishView | None:
         return None
     rehearsed = next((each for each in found.rehearsals if each.name == FINALISED), None)
     tried = rehearsed.commands if rehearsed else ()
-    commands = tuple(replace(each, command=each.command.format(brokers="$BROKERS")) for each in tried)
+    commands = tuple(
+        replace(each, command=each.command.format(**IN_SHELL, config='"$COMMAND_CONFIG"'))
+        for each in tried
+        if FEATURES_SCRIPT in each.command
+    )
     restarts = sum(turn.phase == RESTART_FINALISED for turn in rehearsed.turns) if rehearsed else 0
     return FinishView(found.features, commands, restarts)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from harness.cluster.node import NodeState
-from harness.rollout.health import AFTER, BEFORE, RollCheck, problem_of
+from harness.rollout.health import AFTER, BEFORE, PREFERRED_LEADERS, RollCheck, problem_of
 from harness.rollout.snapshot import snapshot
 from harness.scenario.bounds import FOLLOW_WINDOW_SECONDS
 from harness.scenario.monitors.error_lines import ErrorLines
@@ -214,6 +214,11 @@ def safe_to_stop(node: NodeRef) -> RollChecks:
 def in_service(node: NodeRef = NOBODY) -> RollChecks:
     """Return what must be true after a node was started, or of a whole cluster under way."""
     return RollChecks(AFTER, node, "the whole cluster is in service")
+
+
+def preferred_leaders() -> RollChecks:
+    """Return that every partition is led by its preferred replica."""
+    return RollChecks((PREFERRED_LEADERS,), NOBODY, PREFERRED_LEADERS.description)
 
 
 def pauses_since(world: World) -> dict[str, float]:

@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.base.processes import bare_environment, run
@@ -15,6 +15,7 @@ from harness.cluster.address import listed
 from harness.cluster.cluster import Cluster
 from harness.model.events import CommandTried
 from harness.rollout.health import Health, RollCheck
+from harness.rollout.script_calls import ScriptCall, with_config
 
 _SECONDS = 30
 _MOST_OUTPUT = 2000
@@ -22,45 +23,60 @@ _MOST_OUTPUT = 2000
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What Kafka's scripts start: a Java, a class path with the command line's jars, the main class of each script."""
+    """What Kafka's scripts start: a Java, a class path with the command line's jars, the main class of each script.
+
+    `config_options` are what scripts call the file of a client's properties where that is not --command-config.
+    """
 
     java: Path
     class_path: tuple[Path, ...]
     main_classes: Mapping[str, str]
+    config_options: Mapping[str, str] = field(default_factory=dict)
 
 
-def try_commands(tools: Tools, checks: Iterable[RollCheck], cluster: Cluster, health: Health) -> list[CommandTried]:
-    """Run every command of the checks once and see whether it shows what the protocol says."""
-    brokers, controllers = listed(cluster.brokers.values()), listed(cluster.controllers.values())
-    by_command = {check.command: check for check in checks if check.command.startswith("bin/")}
-    return [_try(tools, check, brokers, controllers, health) for check in by_command.values()]
+def try_checks(tools: Tools, checks: Iterable[RollCheck], cluster: Cluster, health: Health) -> list[CommandTried]:
+    """Run every script of the checks once and see whether it shows what the protocol says."""
+    by_call = {check.call: check for check in checks if check.call}
+    return [_try(tools, call, check, cluster, health) for call, check in by_call.items()]
 
 
-def try_command(tools: Tools, command: str, cluster: Cluster, *, succeeds: bool = True) -> CommandTried:
-    """Run a command, {brokers} in it being where they listen; it agrees when it succeeds, or fails, as expected."""
+def try_call(tools: Tools, call: ScriptCall, cluster: Cluster, *, succeeds: bool = True) -> CommandTried:
+    """Run a script; it agrees when it succeeds, or fails, as expected."""
     began = time.monotonic()
-    code, output, errors = _run(tools, command.format(brokers=listed(cluster.brokers.values())))
+    code, output, errors = _run(tools, call, cluster)
     shown = output.strip() or errors.strip()
-    return CommandTried(command, _seconds_since(began), code, shown[:_MOST_OUTPUT], (code == 0) is succeeds)
+    told = _text(tools, call, cluster)
+    return CommandTried(told, _seconds_since(began), code, shown[:_MOST_OUTPUT], (code == 0) is succeeds)
 
 
-def _try(tools: Tools, check: RollCheck, brokers: str, controllers: str, health: Health) -> CommandTried:
-    command, _, only = check.command.partition(" | grep ")
+def _try(tools: Tools, call: ScriptCall, check: RollCheck, cluster: Cluster, health: Health) -> CommandTried:
     began = time.monotonic()
-    code, output, _ = _run(tools, command.format(node="N", brokers=brokers, controllers=controllers))
-    wanted = shlex.split(only)
-    lines = [line.rstrip() for line in output.splitlines() if all(word in line for word in wanted)]
-    shown = "\n".join(lines).strip()
+    code, output, _ = _run(tools, call, cluster)
+    shown = "\n".join(line.rstrip() for line in output.splitlines() if call.only in line).strip()
     agrees = code == 0 and check.shown(shown, health)
-    return CommandTried(check.command, _seconds_since(began), code, shown[:_MOST_OUTPUT], agrees)
+    return CommandTried(_text(tools, call, cluster), _seconds_since(began), code, shown[:_MOST_OUTPUT], agrees)
 
 
-def _run(tools: Tools, command: str) -> tuple[int, str, str]:
-    """Return the exit code, -1 where there was no answer in time, and what the command wrote to both outputs."""
-    script, *arguments = shlex.split(command)
+def _text(tools: Tools, call: ScriptCall, cluster: Cluster) -> str:
+    """Return the command line as the runbook has it: with a file of properties where clients need one."""
+    security = cluster.topology.security
+    needs_file = security is not None and security.clients
+    return with_config(call, tools.config_options) if needs_file else call.text()
+
+
+def _run(tools: Tools, call: ScriptCall, cluster: Cluster) -> tuple[int, str, str]:
+    """Return the exit code, -1 where there was no answer in time, and what the script wrote to both outputs."""
+    asked = (
+        _text(tools, call, cluster)
+        .partition(" | ")[0]
+        .format(
+            brokers=listed(cluster.client_brokers),
+            controllers=listed(cluster.client_controllers),
+            config=shlex.quote(str(cluster.client_file)),
+        )
+    )
     try:
-        command_line = _java(tools, tools.main_classes[Path(script).name], arguments)
-        done = run(command_line, env=bare_environment(), timeout=_SECONDS)
+        done = run(_java(tools, call.script, shlex.split(asked)[1:]), env=bare_environment(), timeout=_SECONDS)
     except subprocess.TimeoutExpired:
         return -1, f"no answer within {_SECONDS} s", ""
     return done.returncode, done.stdout, done.stderr
@@ -70,6 +86,6 @@ def _seconds_since(began: float) -> float:
     return round(time.monotonic() - began, 2)
 
 
-def _java(tools: Tools, main_class: str, arguments: Sequence[str]) -> list[str]:
-    path = os.pathsep.join(map(str, tools.class_path))
-    return [str(tools.java), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", path, main_class, *arguments]
+def _java(tools: Tools, script: str, arguments: Sequence[str]) -> list[str]:
+    path, main = os.pathsep.join(map(str, tools.class_path)), tools.main_classes[script]
+    return [str(tools.java), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", path, main, *arguments]

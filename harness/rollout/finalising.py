@@ -10,13 +10,13 @@ from harness.cluster import probes
 from harness.cluster.address import Address
 from harness.cluster.protocol import Unreachable
 from harness.model.features import Downgrade, FeaturePlan
-from harness.rollout.commands import Tools, try_command
+from harness.rollout.commands import Tools, try_call
+from harness.rollout.script_calls import Asked, ScriptCall
 from harness.scenario.steps import Sample
 from harness.scenario.world import World
 
 FEATURES_SCRIPT = "kafka-features.sh"
 FINALISED_AT = "features finalised"  # among the marks of a world
-_ON_BROKERS = f"bin/{FEATURES_SCRIPT} --bootstrap-server {{brokers}}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +27,14 @@ class Finalising:
     tools: Tools
 
 
-def upgrade_command(plan: FeaturePlan) -> str:
-    """Return the command that finalises the features; {brokers} stands for where they listen."""
-    return f"{_ON_BROKERS} upgrade --release-version {plan.release}"
+def upgrade_call(plan: FeaturePlan) -> ScriptCall:
+    """Return the command that finalises the features."""
+    return ScriptCall(FEATURES_SCRIPT, Asked.BROKERS, f"upgrade --release-version {plan.release}")
 
 
-def downgrade_command(plan: FeaturePlan) -> str:
+def downgrade_call(plan: FeaturePlan) -> ScriptCall:
     """Return the command that says whether the features could be lowered to base's, and changes nothing."""
-    return f"{_ON_BROKERS} downgrade --release-version {plan.release_before} --dry-run"
+    return ScriptCall(FEATURES_SCRIPT, Asked.BROKERS, f"downgrade --release-version {plan.release_before} --dry-run")
 
 
 def levels_of(plan: FeaturePlan) -> tuple[dict[str, int], dict[str, int]]:
@@ -51,14 +51,13 @@ class FinaliseFeatures:
     @property
     def description(self) -> str:
         """The action as a clause."""
-        return (
-            f"run {upgrade_command(self.finalising.plan)}, all this being known: {' '.join(self.finalising.plan.told)}"
-        )
+        plan = self.finalising.plan
+        return f"run {upgrade_call(plan).text()}, all this being known: {' '.join(plan.told)}"
 
     def perform(self, world: World) -> None:
         """Run it, and note it when it fails."""
         world.marks[FINALISED_AT] = world.step_began
-        tried = try_command(self.finalising.tools, upgrade_command(self.finalising.plan), world.cluster)
+        tried = try_call(self.finalising.tools, upgrade_call(self.finalising.plan), world.cluster)
         world.write(tried)
         if not tried.agrees:
             world.note(f"`{tried.command}` failed (exit {tried.exit_code}): {tried.output}")
@@ -74,13 +73,13 @@ class TryDowngrade:
     def description(self) -> str:
         """The action as a clause."""
         plan = self.finalising.plan
-        return f"see by {downgrade_command(plan)} whether going back is {plan.downgrade}, as was said"
+        return f"see by {downgrade_call(plan).text()} whether going back is {plan.downgrade}, as was said"
 
     def perform(self, world: World) -> None:
         """Run it, and note it when the answer is not what was said before."""
         plan = self.finalising.plan
         possible = plan.downgrade is Downgrade.LOSSLESS
-        tried = try_command(self.finalising.tools, downgrade_command(plan), world.cluster, succeeds=possible)
+        tried = try_call(self.finalising.tools, downgrade_call(plan), world.cluster, succeeds=possible)
         world.write(tried)
         if not tried.agrees:
             world.note(

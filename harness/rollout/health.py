@@ -12,7 +12,21 @@ from dataclasses import dataclass, field
 
 from harness.cluster.partitions import Partition
 from harness.cluster.probes import CAUGHT_UP_LAG, Quorum
+from harness.rollout.script_calls import (
+    API_VERSIONS,
+    AT_MIN_ISR,
+    REASSIGNMENTS,
+    REPLICATION,
+    STATUS,
+    TOPICS,
+    UNDER_REPLICATED,
+    ScriptCall,
+)
 
+# How long all checks may take to hold: before a node may stop, and after it was started.
+BEFORE_SECONDS, AFTER_SECONDS = 60, 120
+# The same of the preferred leaders, once they were elected.
+LEADERS_SECONDS = 60
 _SHOWN = 4
 
 
@@ -39,17 +53,20 @@ class Health:
 class RollCheck:
     """Something that must be true of the cluster, for the roll of a node.
 
-    `problem` returns what is in the way, empty when nothing is. `command` is how an operator looks, `expect` what is
-    then to be seen; both may name `{node}`, `{brokers}` and `{controllers}`. `shown` says whether the output of the
-    command shows it, on a cluster at rest.
+    `problem` returns what is in the way, empty when nothing is. `call` is how an operator looks, None where no script
+    of Kafka's says it, and `expect` what is then to be seen, which may name `{node}`. `shown` says whether what the
+    script prints is what the protocol says, on a cluster at rest. `unmet` is an awk program that prints what is in the
+    way by what the script printed; where it `looks_twice`, by what it printed a moment before as well.
     """
 
     name: str
     description: str
     problem: Callable[[Health, int], str]
-    command: str
+    call: ScriptCall | None
     expect: str
     shown: Callable[[str, Health], bool]
+    unmet: str = ""
+    looks_twice: bool = False
 
 
 def _one_active_controller(health: Health, _: int) -> str:
@@ -104,6 +121,11 @@ def _observers_follow(health: Health, _: int) -> str:
     return f"observers whose metadata log does not grow: {_listed(lost)}" if lost else ""
 
 
+def _preferred_lead(health: Health, _: int) -> str:
+    others = [each for each in health.partitions if each.leader != each.replicas[0]]
+    return _partitions(others, lambda each: f"{each.name} is led by {each.leader}, and preferred is {each.replicas[0]}")
+
+
 def _partitions(wrong: list[Partition], describe: Callable[[Partition], str]) -> str:
     more = f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
     return "; ".join(map(describe, wrong[:_SHOWN])) + more
@@ -140,42 +162,118 @@ def _shows_no_reassignment(output: str, _: Health) -> bool:
     return "No partition reassignments found" in output
 
 
+def _shows_leaders(output: str, health: Health) -> bool:
+    rows = (dict(re.findall(r"(\w+): (\S+)", line)) for line in output.splitlines() if "\tPartition: " in line)
+    shown = {
+        f"{row['Topic']}-{row['Partition']}": (int(row["Leader"]), int(row["Replicas"].partition(",")[0]))
+        for row in rows
+        if row["Leader"].isdigit()
+    }
+    return shown == {each.name: (each.leader, each.replicas[0]) for each in health.partitions}
+
+
 def _cannot_be_run(_output: str, _: Health) -> bool:
     return False
 
 
-_QUORUM = "bin/kafka-metadata-quorum.sh --bootstrap-controller {controllers} describe --replication"
-_TOPICS = "bin/kafka-topics.sh --bootstrap-server {brokers} --describe"
+# What must be seen in a script's output, as awk programs: each prints what is in the way, nothing where all is well.
+# `node` is whose turn it is; `controllers` and `brokers` are the ids of those who should be there. Where a check looks
+# twice, the first file is what the script printed before.
+_LED = """
+/^LeaderId:/ && $2 >= 0 { led = 1 }
+END { if (!led) print "nobody leads" }
+"""
+_A_MAJORITY_LEFT = """
+$NF == "Leader" || $NF == "Follower" { voters++; if ($1 == node) votes = 1; else if ($4 <= 1) left++ }
+END {
+    needed = int(voters / 2) + 1
+    if (!voters) print "no voter is listed"
+    else if (votes && left < needed) print left + 0 " would be left caught up, " needed " of " voters " are needed"
+}
+"""
+_CAUGHT_UP = """
+$NF == "Leader" || $NF == "Follower" { lag[$1] = $4 }
+END {
+    count = split(controllers, wanted, " ")
+    for (at = 1; at <= count; at++) {
+        if (!(wanted[at] in lag)) print "controller " wanted[at] " is not listed"
+        else if (lag[wanted[at]] > 1) print "controller " wanted[at] " is " lag[wanted[at]] " behind"
+    }
+}
+"""
+_UNFENCED = """
+match($0, /\\(id: [0-9]+/) && !/-> ERROR/ { listed[substr($0, RSTART + 5, RLENGTH - 5)] = 1 }
+END {
+    count = split(brokers, wanted, " ")
+    for (at = 1; at <= count; at++) if (!(wanted[at] in listed)) print "broker " wanted[at] " is not listed"
+}
+"""
+_NO_LINE = """
+NF { print $2 "-" $4 }
+"""
+_NODE_NOT_NEEDED = """
+{ for (at = 1; at < NF; at++) if ($at == "Isr:" && index("," $(at + 1) ",", "," node ",")) print $2 "-" $4 " needs it" }
+"""
+_NOTHING_MOVED = """
+/No partition reassignments found/ { none = 1 }
+END { if (!none) print "partitions are being moved" }
+"""
+_OFFSETS_GROW = """
+FNR == 1 { file++ }
+$NF == "Observer" && file == 1 && !($1 in before && before[$1] > $3) { before[$1] = $3 }
+$NF == "Observer" && file == 2 && !($1 in now && now[$1] > $3) { now[$1] = $3 }
+END {
+    count = split(controllers, each, " ")
+    for (at = 1; at <= count; at++) votes[each[at]] = 1
+    count = split(brokers, each, " ")
+    for (at = 1; at <= count; at++) {
+        if (each[at] in votes) continue
+        if (!(each[at] in now)) print "observer " each[at] " is not listed"
+        else if (now[each[at]] + 0 <= before[each[at]] + 0) print "observer " each[at] " stays at " now[each[at]]
+    }
+}
+"""
+_PREFERRED_LEAD = """
+{
+    for (at = 1; at < NF; at++) {
+        if ($at == "Leader:") leader = $(at + 1)
+        if ($at == "Replicas:") { split($(at + 1), replicas, ","); if (replicas[1] != leader) print $2 "-" $4 }
+    }
+}
+"""
 
 ONE_ACTIVE_CONTROLLER = RollCheck(
     "one_active_controller",
     "one controller is active",
     _one_active_controller,
-    "bin/kafka-metadata-quorum.sh --bootstrap-controller {controllers} describe --status",
-    "one LeaderId, the same from every controller",
+    STATUS,
+    "the LeaderId of the active controller",
     _shows_leader,
+    _LED,
 )
 QUORUM_SURVIVES = RollCheck(
     "quorum_survives",
     "the other caught-up controllers are a majority",
     _quorum_survives,
-    _QUORUM,
+    REPLICATION,
     "a majority of the voters without node {node} has Lag 0 or 1",
     _shows_replicas,
+    _A_MAJORITY_LEFT,
 )
 VOTERS_CAUGHT_UP = RollCheck(
     "voters_caught_up",
     "every controller has caught up",
     _voters_caught_up,
-    _QUORUM,
+    REPLICATION,
     "every voter has Lag 0 or 1",
     _shows_replicas,
+    _CAUGHT_UP,
 )
 ALL_ANSWER = RollCheck(
     "all_answer",
     "every node runs and answers on its listeners",
     _all_answer,
-    "systemctl is-active kafka   # on every node",
+    None,
     "active, on each of them",
     _cannot_be_run,
 )
@@ -183,41 +281,56 @@ BROKERS_UNFENCED = RollCheck(
     "brokers_unfenced",
     "every broker is registered and not fenced",
     _brokers_unfenced,
-    "bin/kafka-broker-api-versions.sh --bootstrap-server {brokers} | grep 'id:'",
+    API_VERSIONS,
     "a line for every broker",
     _shows_brokers,
+    _UNFENCED,
 )
 ISR_FULL = RollCheck(
     "isr_full",
     "every partition has all its replicas in sync",
     _isr_full,
-    f"{_TOPICS} --under-replicated-partitions",
+    UNDER_REPLICATED,
     "no output",
     _shows_nothing,
+    _NO_LINE,
 )
 MIN_ISR_SURVIVES = RollCheck(
     "min_isr_survives",
     "no partition falls below min.insync.replicas without the node",
     _min_isr_survives,
-    f"{_TOPICS} --at-min-isr-partitions",
+    AT_MIN_ISR,
     "no partition with node {node} among its Isr",
     _shows_nothing,
+    _NODE_NOT_NEEDED,
 )
 NO_REASSIGNMENT = RollCheck(
     "no_reassignment",
     "no partition is being moved",
     _no_reassignment,
-    "bin/kafka-reassign-partitions.sh --bootstrap-server {brokers} --list",
+    REASSIGNMENTS,
     "“No partition reassignments found”",
     _shows_no_reassignment,
+    _NOTHING_MOVED,
 )
 OBSERVERS_FOLLOW = RollCheck(
     "observers_follow",
     "every observer follows the active controller",
     _observers_follow,
-    _QUORUM,
+    REPLICATION,
     "on a second call every Observer's LogEndOffset is higher (one that died stays listed for 5 minutes)",
     _shows_replicas,
+    _OFFSETS_GROW,
+    looks_twice=True,
+)
+PREFERRED_LEADERS = RollCheck(
+    "preferred_leaders",
+    "every partition is led by its preferred replica",
+    _preferred_lead,
+    TOPICS,
+    "on every line with a Leader that is the first of its Replicas",
+    _shows_leaders,
+    _PREFERRED_LEAD,
 )
 
 BEFORE = (
@@ -235,7 +348,7 @@ AFTER = (ALL_ANSWER, ONE_ACTIVE_CONTROLLER, BROKERS_UNFENCED, VOTERS_CAUGHT_UP, 
 
 def problem_of(check: RollCheck, health: Health, node: int) -> str:
     """Return what is in the way; where partitions could not be listed, a check of them is not met."""
-    of_partitions = check in (BROKERS_UNFENCED, ISR_FULL, MIN_ISR_SURVIVES, NO_REASSIGNMENT)
+    of_partitions = check in (BROKERS_UNFENCED, ISR_FULL, MIN_ISR_SURVIVES, NO_REASSIGNMENT, PREFERRED_LEADERS)
     if of_partitions and health.unanswered:
         return health.unanswered
     return check.problem(health, node)

@@ -14,31 +14,28 @@ BROKER = "broker"  # what a node is that is no controller
 _TOPOLOGY = re.compile(r"(\d{1,2})(combined)?\+(\d{1,2})")
 _LEAST_VOTERS = 3
 _LEAST_BROKERS = 3
-_MOST_NODES = 12
 
 
 def parse_topology(text: str) -> Topology:
-    """Return the topology that `3+3` (controllers and brokers) or `3combined+1` names.
+    """Return the topology that `3+3` or `5+8` (controllers and brokers) or `3combined+1` names.
 
     Raises HarnessError when it cannot be read, or when it could not lose any node: two of three controllers make a
-    quorum, and with two in-sync replicas demanded the third broker may be away.
+    quorum, and with two in-sync replicas demanded the third broker may be away. How many nodes there may be is a matter
+    of the host's memory (harness.stages.preflight).
     """
     match = _TOPOLOGY.fullmatch(text)
     if match is None:
         raise HarnessError(
             f"--topology {text} is none.",
-            "Write 3+3 for 3 controllers and 3 brokers, 3combined+1 for 3 nodes that are both and 1 broker.",
+            "Write 5+3 for 5 controllers and 3 brokers, 3combined+1 for 3 nodes that are both and 1 broker.",
         )
     topology = Topology(int(match[1]), int(match[3]), combined=bool(match[2]))
-    nodes = topology.controllers + topology.observers
     if topology.controllers < _LEAST_VOTERS or len(topology.broker_ids) < _LEAST_BROKERS:
         raise HarnessError(
             f"--topology {text} cannot lose a node: a roll needs {_LEAST_VOTERS} controllers and {_LEAST_BROKERS} "
             "brokers at least.",
             "Write 3+3 or 3combined+1.",
         )
-    if nodes > _MOST_NODES:
-        raise HarnessError(f"--topology {text} has {nodes} nodes, more than {_MOST_NODES}.", "Rehearse with fewer.")
     return topology
 
 
@@ -54,6 +51,40 @@ def in_words(first: First) -> str:
     if first is First.BROKERS:
         return "brokers first, the active controller last"
     return "controllers first, of them the active one last"
+
+
+def usual_order(*, whole_kafkas: bool) -> First:
+    """Return who comes first where nobody says."""
+    return First.CONTROLLERS if whole_kafkas else First.BROKERS
+
+
+def choice_of(order: Sequence[int], first: str, *, whole_kafkas: bool) -> str:
+    """Return in one sentence which order was chosen, why, and how another is rehearsed.
+
+    `order` and `first` are what the user named, empty where nothing was said. A whole Kafka goes to the controllers
+    first in Kafka's own system tests (kraft_upgrade_test.py), in Strimzi's roller and in Confluent's manual ("KRaft,
+    then Kafka"), up and down; Kafka's upgrade page names no order. For a raft jar nobody names one.
+    """
+    usual = usual_order(whole_kafkas=whole_kafkas)
+    if order:
+        return (
+            f"Nodes come in the order that was given: --order {','.join(map(str, order))}; left out, {in_words(usual)}."
+        )
+    if first and First(first) is not usual:
+        return f"{_capital(in_words(First(first)))}, as was asked for by --order {first}; left out, {in_words(usual)}."
+    if usual is First.CONTROLLERS:
+        why = (
+            "as Kafka's own system tests, Strimzi's roller and Confluent's manual do it; Kafka's upgrade page names no "
+            "order"
+        )
+    else:
+        why = "since a broker only observes the metadata quorum, and a jar that fails there takes no vote with it"
+    other = next(each for each in First if each is not usual)
+    return f"{_capital(in_words(usual))}, {why}; another order is rehearsed by --order {other}, or node ids."
+
+
+def _capital(clause: str) -> str:
+    return clause[0].upper() + clause[1:]
 
 
 def parse_order(text: str, topology: Topology) -> tuple[int, ...]:

@@ -17,6 +17,7 @@ from harness.rollout.checks import (
     RunsAnother,
     StoppedGracefully,
     in_service,
+    preferred_leaders,
     safe_to_stop,
 )
 from harness.rollout.commands import Tools
@@ -28,9 +29,18 @@ from harness.rollout.finalising import (
     TryDowngrade,
     levels_of,
 )
+from harness.rollout.health import AFTER_SECONDS, BEFORE_SECONDS, LEADERS_SECONDS
 from harness.rollout.nodes import First, in_words, next_node
-from harness.rollout.roll_steps import BeginTurn, CountPausesFromHere, EndTurn, ForgetErrors, Soak
+from harness.rollout.roll_steps import (
+    BeginTurn,
+    CountPausesFromHere,
+    ElectPreferredLeaders,
+    EndTurn,
+    ForgetErrors,
+    Soak,
+)
 from harness.rollout.way_back import NodesLeft, certainly, first_to_bring_back
+from harness.scenario.actions.create_user import create_user
 from harness.scenario.actions.install import install
 from harness.scenario.actions.kill import kill
 from harness.scenario.actions.start import start, start_all
@@ -45,7 +55,8 @@ from harness.scenario.plan import Plan
 from harness.scenario.refs import NodeRef, current_leader
 from harness.scenario.world import World
 
-_UP, _BEFORE, _AFTER, _SERVED = "120s", "60s", "120s", "30s"
+_UP, _SERVED = "120s", "30s"
+_BEFORE, _AFTER, _LEADERS = (f"{seconds}s" for seconds in (BEFORE_SECONDS, AFTER_SECONDS, LEADERS_SECONDS))
 _KILLED_AFTER = "1s"
 _MOST_LEADER_CHANGES = 4
 _PER_SECOND = 30
@@ -87,6 +98,8 @@ class Roll:
         with plan.phase("start on base"):
             plan.do(start_all())
             plan.guard(in_service(), within=_UP)
+            if (security := self.config.topology.security) and security.has_credentials_in_log:
+                plan.do(create_user())
             for client in ("orders", "all"), ("clicks", "1"):
                 plan.background(Records(*client, _PER_SECOND, Placement.ONE_PER_BROKER))
             plan.background(write_compacted("balances"))
@@ -100,6 +113,16 @@ class Roll:
         with self.plan.phase(phase):
             for node in self._in_order(phase, len(self.config.topology.node_ids)):
                 self.turn(node, build)
+        self._elect_preferred_leaders(phase)
+
+    def _elect_preferred_leaders(self, phase: str) -> None:
+        """Bring leaders back to where they were before every node had its turn, as the runbook does."""
+        if self.config.tools is None:
+            return
+        with self.plan.phase(f"preferred leaders after: {phase}"):
+            self.plan.do(ElectPreferredLeaders(self.config.tools))
+            self.plan.expect(preferred_leaders(), within=_LEADERS, named="preferred_leaders")
+            self.still_serving()
 
     def all_but_the_leader(self, phase: str, build: str) -> None:
         """Take every node's turn but that of the active controller, which would come last."""

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from harness.cluster.node import NodeState
 from harness.model.events import TurnEnded, TurnStarted
 from harness.rollout.checks import TURN, pauses_since
-from harness.rollout.commands import Tools, try_commands
-from harness.rollout.health import AFTER, BEFORE
+from harness.rollout.commands import Tools, try_call, try_checks
+from harness.rollout.health import AFTER, BEFORE, PREFERRED_LEADERS
 from harness.rollout.nodes import roles_of
+from harness.rollout.script_calls import ELECTION
 from harness.rollout.snapshot import snapshot
 from harness.scenario.bounds import FOLLOW_WINDOW_SECONDS
 from harness.scenario.monitors.error_lines import ErrorLines
@@ -112,10 +113,25 @@ class TryCommands:
     def perform(self, world: World) -> None:
         """Run them, and note those whose output does not show what the protocol says."""
         seen = snapshot(world.cluster, world.looks_of(FOLLOW_WINDOW_SECONDS))
-        for tried in try_commands(self.tools, (*BEFORE, *AFTER), world.cluster, seen):
+        for tried in try_checks(self.tools, (*BEFORE, *AFTER, PREFERRED_LEADERS), world.cluster, seen):
             world.write(tried)
             if not tried.agrees:
                 world.note(f"`{tried.command}` did not show what the protocol says (exit {tried.exit_code})")
+
+
+@dataclass(frozen=True, slots=True)
+class ElectPreferredLeaders:
+    """Make every partition's preferred replica its leader again, as each turn has moved leaders away."""
+
+    tools: Tools
+    description: str = "elect the preferred leaders of all partitions, by Kafka's own command"
+
+    def perform(self, world: World) -> None:
+        """Run it, and note it when it fails."""
+        tried = try_call(self.tools, ELECTION, world.cluster)
+        world.write(tried)
+        if not tried.agrees:
+            world.note(f"`{tried.command}` failed (exit {tried.exit_code}): {tried.output}")
 
 
 @dataclass(frozen=True, slots=True)

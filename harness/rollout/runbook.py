@@ -2,34 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from harness.cluster.node import STOP_TIMEOUT_SECONDS
 from harness.model.features import FeaturePlan
-from harness.model.rollout import Rehearsal, RolloutOutcome, RolloutVerdict, Turn
-from harness.rollout.finalising import downgrade_command, upgrade_command
-from harness.rollout.health import AFTER, BEFORE, RollCheck
-from harness.rollout.nodes import BROKER, First
-from harness.rollout.rehearsals import BACK, FINALISED, FORWARD, FORWARD_AND_BACK, RESTART_FINALISED
+from harness.model.rollout import CheckResult, Rehearsal, RolloutOutcome, RolloutVerdict, Turn
+from harness.rollout.client_security import topology_of
+from harness.rollout.finalising import downgrade_call, upgrade_call
+from harness.rollout.health import AFTER, AFTER_SECONDS, BEFORE, BEFORE_SECONDS, PREFERRED_LEADERS, RollCheck
+from harness.rollout.nodes import First, choice_of, usual_order
+from harness.rollout.rehearsals import BACK, CONTROL, FINALISED, FORWARD, FORWARD_AND_BACK, RESTART_FINALISED
+from harness.rollout.script_calls import ELECTION, IN_SHELL, ScriptCall, in_shell, with_config
 
 HOME = "/opt/kafka"
-_BROKERS, _CONTROLLERS = "$BROKERS", "$CONTROLLERS"
+_BY_HAND = "systemctl is-active kafka   # on every node"
+_ELECTED = "“Successfully completed leader election (PREFERRED) for partitions …”, or nothing where none was needed"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A script of Kafka's as an operator types it, and as a shell script has it; `name` is for what it prints.
+
+    `printed` is what it printed in the rehearsal, None where it was not run.
+    """
+
+    name: str
+    text: str
+    in_shell: str
+    printed: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
     """One line of a check list: what must be so, how to look, what is then to be seen, how long it took to come.
 
-    `printed` is what the command printed in the rehearsal, None where it was not run.
+    Where no script of Kafka's says it, there is no `asked`, and a `check` of the runbook's script is its own.
     """
 
     number: str
-    description: str
-    command: str
+    check: RollCheck
+    asked: Command | None
     expect: str
     waited_seconds: float
-    printed: str | None
+
+    @property
+    def description(self) -> str:
+        """What must be so."""
+        return self.check.description
+
+    @property
+    def command(self) -> str:
+        """What an operator types."""
+        return self.asked.text if self.asked else _BY_HAND
+
+    @property
+    def printed(self) -> str | None:
+        """What that printed in the rehearsal, None where it was not run."""
+        return self.asked.printed if self.asked else None
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """In which order nodes have their turns: `choice` says it, with its reason; `order` are node ids of the user's."""
+
+    choice: str
+    first: First
+    order: tuple[int, ...]
+    controllers: tuple[int, ...]
+    brokers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaders:
+    """How the preferred leaders are elected after the last turn, what that prints, and the check that they lead."""
+
+    election: Command
+    expect: str
+    check: Item
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,29 +116,35 @@ class Swap:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """How the features are finalised when all is rolled, and how it is seen what going back then means.
-
-    `printed` are what commands printed in the rehearsal, None where it did not come to that.
-    """
+    """How the features are finalised when all is rolled, and how it is seen what going back then means."""
 
     plan: FeaturePlan
-    upgrade: str
-    upgrade_printed: str | None
-    downgrade: str
-    downgrade_printed: str | None
+    upgrade: Command
+    downgrade: Command
     restarts: tuple[NodeTurn, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Runbook:
-    """All that the runbook says. Without turns nothing was rehearsed to go by."""
+    """All that the runbook says. Without turns nothing was rehearsed to go by.
+
+    `config` is the file that commands are given, empty where they need none, and `secured` says what of it was
+    rehearsed. `budget_seconds` is how long a client may wait, 0 where that is not known, `known_errors` are templates
+    of ERROR lines that base's own restart writes.
+    """
 
     swap: Swap
+    way: Way
+    config: str
+    secured: str
     passed: bool
     reasons: tuple[str, ...]
     before: tuple[Item, ...]
     after: tuple[Item, ...]
+    leaders: Leaders
     stops: tuple[str, ...]
+    budget_seconds: float
+    known_errors: tuple[str, ...]
     forward: tuple[NodeTurn, ...]
     back: tuple[NodeTurn, ...]
     warnings: tuple[str, ...]
@@ -97,29 +155,73 @@ def runbook(found: RolloutVerdict) -> Runbook:
     """Return the runbook of a rollout."""
     rehearsed = next((each for each in found.rehearsals if each.name == FORWARD_AND_BACK), None)
     turns = rehearsed.turns if rehearsed else ()
-    printed = {tried.command: tried.output for each in found.rehearsals for tried in each.commands if tried.agrees}
+    control = next((each for each in found.rehearsals if each.name == CONTROL), None)
+    commands = _Commands(found)
     return Runbook(
         _swap(found),
+        _way(found),
+        found.plan.command_config,
+        _secured(found),
         found.outcome is RolloutOutcome.PASSED,
         found.reasons,
-        _items("B", BEFORE, turns, printed),
-        _items("A", AFTER, turns, printed),
+        _items("B", BEFORE, turns, commands),
+        _items("A", AFTER, turns, commands),
+        Leaders(commands.of(ELECTION), _ELECTED, _item("L1", PREFERRED_LEADERS, (), commands)),
         _stops(rehearsed),
+        rehearsed.budget_seconds if rehearsed else 0.0,
+        tuple(control.errors) if control else (),
         _turns(turns, FORWARD),
         _turns(turns, BACK),
         tuple(dict.fromkeys(note for each in found.rehearsals for note in each.notes)),
-        _finish(found, printed),
+        _finish(found, commands),
     )
 
 
-def order_of(book: Runbook) -> First:
-    """Return who came first in the rehearsal."""
-    return First.CONTROLLERS if book.forward and book.forward[0].roles != BROKER else First.BROKERS
+class _Commands:
+    """Kafka's scripts with the options that base's have, and what they printed in the rehearsals."""
+
+    def __init__(self, found: RolloutVerdict) -> None:
+        self._options = found.config_options
+        self._needs_config = bool(found.plan.command_config)
+        self._printed = {
+            tried.command: tried.output for each in found.rehearsals for tried in each.commands if tried.agrees
+        }
+
+    def of(self, call: ScriptCall) -> Command:
+        """Return a command."""
+        text = with_config(call, self._options) if self._needs_config else call.text()
+        name = "-".join(re.findall("[a-z]+", f"{call.script.removesuffix('.sh')} {call.arguments}"))
+        shown = text.format(**IN_SHELL, config='"$COMMAND_CONFIG"')
+        return Command(name, shown, in_shell(call, self._options), self._printed.get(text))
+
+
+def _way(found: RolloutVerdict) -> Way:
+    plan, topology = found.plan, topology_of(found.plan)
+    usual = usual_order(whole_kafkas=found.is_whole)
+    return Way(
+        choice_of(plan.order, plan.first, whole_kafkas=found.is_whole),
+        First(plan.first) if plan.first else usual,
+        plan.order,
+        topology.voter_ids,
+        topology.broker_ids,
+    )
+
+
+def _secured(found: RolloutVerdict) -> str:
+    """Return what of a user's file was rehearsed, and what was not."""
+    plan = found.plan
+    if plan.security is None:
+        return ""
+    return (
+        f"Nodes, clients and commands of the rehearsal spoke {plan.security.in_kafkas_terms}, as {plan.command_config} "
+        "says, with certificate, user and password of their own: your certificates, host names, users and ACLs were "
+        "not rehearsed. The same file must do for brokers and for controllers."
+    )
 
 
 def _swap(found: RolloutVerdict) -> Swap:
     base, candidate = found.base.build, found.candidate.build
-    whole = not candidate.kafka.is_same(base.kafka)
+    whole = found.is_whole
     jar = PurePath(base.jar).name
     return Swap(
         whole,
@@ -139,47 +241,33 @@ def _homes(base: str, candidate: str) -> tuple[str, str]:
     return f"{HOME}-{base}{ends[0]}", f"{HOME}-{candidate}{ends[1]}"
 
 
-def _finish(found: RolloutVerdict, printed: Mapping[str, str]) -> Finish | None:
+def _finish(found: RolloutVerdict, commands: _Commands) -> Finish | None:
     """Return how features are finalised, None where that changes nothing."""
     plan = found.features
     if plan is None or not plan.changes:
         return None
     rehearsed = next((each for each in found.rehearsals if each.name == FINALISED), None)
     restarts = _turns(rehearsed.turns, RESTART_FINALISED) if rehearsed else ()
-    upgrade, downgrade = upgrade_command(plan), downgrade_command(plan)
-    return Finish(
-        plan,
-        upgrade.format(brokers=_BROKERS),
-        printed.get(upgrade),
-        downgrade.format(brokers=_BROKERS),
-        printed.get(downgrade),
-        restarts,
-    )
+    return Finish(plan, commands.of(upgrade_call(plan)), commands.of(downgrade_call(plan)), restarts)
 
 
-def _items(
-    letter: str, checks: Sequence[RollCheck], turns: Iterable[Turn], printed: Mapping[str, str]
-) -> tuple[Item, ...]:
+def _items(letter: str, checks: Sequence[RollCheck], turns: Iterable[Turn], commands: _Commands) -> tuple[Item, ...]:
     seen = [check for turn in turns for check in (turn.before if letter == "B" else turn.after)]
-    return tuple(
-        Item(
-            f"{letter}{number}",
-            check.description,
-            check.command.format(node="N", brokers=_BROKERS, controllers=_CONTROLLERS),
-            check.expect.format(node="N"),
-            max((each.seconds for each in seen if each.name == check.name), default=0.0),
-            printed.get(check.command),
-        )
-        for number, check in enumerate(checks, 1)
-    )
+    return tuple(_item(f"{letter}{number}", check, seen, commands) for number, check in enumerate(checks, 1))
+
+
+def _item(number: str, check: RollCheck, seen: Iterable[CheckResult], commands: _Commands) -> Item:
+    waited = max((each.seconds for each in seen if each.name == check.name), default=0.0)
+    asked = commands.of(check.call) if check.call else None
+    return Item(number, check, asked, check.expect.format(node="N"), waited)
 
 
 def _stops(rehearsed: Rehearsal | None) -> tuple[str, ...]:
     longest = f" (rehearsed: {rehearsed.budget_seconds:g} s)" if rehearsed and rehearsed.budget_seconds else ""
     return (
-        "a check of list B is not met within a minute: the node is not touched",
-        "the node does not stop within 20 s of SIGTERM, or crashes after its start",
-        "a check of list A is not met within two minutes",
+        f"a check of list B is not met within {BEFORE_SECONDS} s: the node is not touched",
+        f"the node does not stop within {STOP_TIMEOUT_SECONDS:g} s of SIGTERM, or crashes after its start",
+        f"a check of list A is not met within {AFTER_SECONDS} s",
         "the live process does not hold the right jar open (sha256 of /proc/PID/fd/N)",
         "the new jar writes an ERROR line that base's own restart does not write, unless it only refuses a request "
         "(org.apache.kafka.common.errors)",

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.base.text import cut, visible
-from harness.rollout.nodes import First
-from harness.rollout.runbook import HOME, Finish, Item, NodeTurn, Runbook, Swap, order_of
+from harness.rollout.runbook import HOME, Command, Finish, Item, Leaders, NodeTurn, Runbook, Swap
 
 _MOST_LINES = 8
 _MOST_WIDTH = 120
@@ -29,6 +28,7 @@ def markdown(book: Runbook) -> str:
         *_steps("Forward", book.forward, book, _to_candidate(book.swap)),
         *_steps("The way back", book.back, book, _to_base(book.swap)),
         *_way_back_from_anywhere("Kafka" if book.swap.whole else "jar"),
+        *_leaders(book.leaders),
         *(_finish(book.finish) if book.finish else []),
         *_warnings(book),
     ]
@@ -44,13 +44,17 @@ def _head(book: Runbook) -> list[str]:
         "",
         " ".join([answer, *(f"{_plain(reason)}." for reason in book.reasons)]),
         "",
+        "`runbook.sh`, beside this file, does the same with the same checks, and asks before every turn.",
+        "",
         "Set once, with the addresses of your own cluster:",
         "",
         "```sh",
         "BROKERS=broker1:9092,broker2:9092",
         "CONTROLLERS=controller1:9093,controller2:9093",
+        *([f"COMMAND_CONFIG={shlex.quote(book.config)}"] if book.config else []),
         "```",
         "",
+        *([_plain(book.secured), ""] if book.secured else []),
         *(_beforehand_whole(swap) if swap.whole else _beforehand_jar(swap)),
         "",
     ]
@@ -94,10 +98,16 @@ def _plain(text: str) -> str:
 def _list(title: str, items: Sequence[Item]) -> list[str]:
     lines = [f"## {title}", ""]
     for item in items:
-        waited = f" In the rehearsal this took up to {item.waited_seconds:.0f} s." if item.waited_seconds >= 1 else ""
-        lines += [f"- **{item.number}** {item.description}.{waited}", "", "  ```sh", f"  {item.command}", "  ```", ""]
-        lines += [f"  Expected: {item.expect}.{_printed(item.printed)}", ""]
+        lines += _item(item)
     return lines
+
+
+def _item(item: Item) -> list[str]:
+    waited = f" In the rehearsal this took up to {item.waited_seconds:.0f} s." if item.waited_seconds >= 1 else ""
+    return [
+        *(f"- **{item.number}** {item.description}.{waited}", "", "  ```sh", f"  {item.command}", "  ```", ""),
+        *(f"  Expected: {item.expect}.{_printed(item.printed)}", ""),
+    ]
 
 
 def _printed(output: str | None) -> str:
@@ -142,7 +152,10 @@ def _steps(title: str, turns: Sequence[NodeTurn], book: Runbook, replacing: _Rep
     return [
         f"## {title}",
         "",
-        *_order(book),
+        book.way.choice,
+        "",
+        "For each node in this order; node ids are those of the rehearsal. Ask who the active controller is before",
+        "every controller's turn.",
         "",
         *(_line(turn) for turn in turns),
         "",
@@ -162,18 +175,6 @@ def _steps(title: str, turns: Sequence[NodeTurn], book: Runbook, replacing: _Rep
     ]
 
 
-def _order(book: Runbook) -> list[str]:
-    if order_of(book) is First.CONTROLLERS:
-        return [
-            "For each node in this order; node ids are those of the rehearsal. Controllers come first, the active one",
-            "behind the others: ask for it again before every controller's turn. Brokers follow.",
-        ]
-    return [
-        "For each node in this order; node ids are those of the rehearsal. Brokers come first, the active controller",
-        "last: ask for it again before every controller's turn.",
-    ]
-
-
 def _line(turn: NodeTurn) -> str:
     waited = f"; clients waited {turn.pause_seconds:.1f} s at most ({turn.pausing})" if turn.pausing else ""
     back = f"back in {turn.down_seconds:.0f} s" if turn.down_seconds else "it did not come back"
@@ -189,6 +190,22 @@ def _way_back_from_anywhere(what: str) -> list[str]:
     ]
 
 
+def _leaders(leaders: Leaders) -> list[str]:
+    return [
+        "## After the last turn, forward or back",
+        "",
+        "Each turn has moved leaders away from their node. Make the preferred replicas lead again:",
+        "",
+        "```sh",
+        leaders.election.text,
+        "```",
+        "",
+        f"Expected: {leaders.expect}.{_printed(leaders.election.printed)}",
+        "",
+        *_item(leaders.check),
+    ]
+
+
 def _finish(finish: Finish) -> list[str]:
     return [
         "## Finalise the features, last of all",
@@ -197,23 +214,19 @@ def _finish(finish: Finish) -> list[str]:
         "",
         *(f"- {_plain(sentence)}" for sentence in finish.plan.told),
         "",
-        "```sh",
-        finish.upgrade,
-        "```",
-        "",
-        *_shown(finish.upgrade_printed),
-        "Then restart every node in the order above, with checks B and A.",
+        *_command(finish.upgrade),
+        "Then restart every node in the order above, with checks B and A, and elect the preferred leaders.",
         "",
         *(_line(turn) for turn in finish.restarts),
         *([""] if finish.restarts else []),
         "Whether the features could be lowered again, without changing anything:",
         "",
-        "```sh",
-        finish.downgrade,
-        "```",
-        "",
-        *_shown(finish.downgrade_printed),
+        *_command(finish.downgrade),
     ]
+
+
+def _command(command: Command) -> list[str]:
+    return ["```sh", command.text, "```", "", *_shown(command.printed)]
 
 
 def _shown(output: str | None) -> Iterator[str]:

@@ -218,6 +218,11 @@ class RunDirectory:
         return self.path / "runbook.md"
 
     @property
+    def runbook_script(self) -> Path:
+        """The same as a script that an operator runs."""
+        return self.path / "runbook.sh"
+
+    @property
     def detection(self) -> RecordFile[Detection]:
         """What noticed a jar that is wrong on purpose; only in a table of mutants."""
         return RecordFile(self.path / "detection.json", Detection)

@@ -22,6 +22,7 @@ from types import MappingProxyType
 
 from harness.cluster.topology import Topology
 from harness.kafka.release_lines import Mode
+from harness.model.security import Security
 from harness.scenario.bounds import Bound, seconds
 from harness.scenario.mistakes import mistake
 from harness.scenario.monitors.base import MakeMonitor
@@ -74,7 +75,7 @@ def kraft(
         observers,
         combined,
         static_voters,
-        secured,
+        Security() if secured else None,
         network,
         spares=spares,
         bootstrap_servers=bootstrap_servers,

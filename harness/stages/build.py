@@ -21,6 +21,7 @@ from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.request import Request
 from harness.model.sides import Sides
 from harness.model.waivers import load_waivers
+from harness.rollout.nodes import parse_topology
 from harness.rollout.rehearsals import KINDS, rehearsals_of
 from harness.rundir.directory import RunDirectory
 from harness.scenario.registry import load_all
@@ -42,9 +43,10 @@ def build(run_dir: Path, toolbox: Toolbox, reporter: Reporter, *, nodes: bool = 
     """
     began, watch, directory = datetime.now(UTC), Stopwatch(), RunDirectory(run_dir)
     request = directory.request.read()
-    check_host(request, run_dir, toolbox)
-    inputs = read_inputs(request, toolbox)
     is_roll = directory.roll_plan.exists
+    rolled = len(parse_topology(directory.roll_plan.read().topology).node_ids) if is_roll else 0
+    check_host(request, run_dir, toolbox, rolled)
+    inputs = read_inputs(request, toolbox)
     if not is_roll:  # its rehearsals are no scenarios
         check_claimed_scenarios(inputs.claims.claims, load_all(request.scenario_folders), inputs.setup.claims)
     modes = {Mode.KRAFT} if is_roll else {each.topology.mode for each in inputs.scenarios}

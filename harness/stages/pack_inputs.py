@@ -90,6 +90,8 @@ def _not_packed(folder: Path) -> Iterator[str]:
         address = getattr(request, name)
         if Path(address.rpartition("@")[0]).is_absolute():  # a clone on this machine
             yield f"{_option(name)} {address}"
+    if directory.roll_plan.is_whole and (config := directory.roll_plan.read().command_config):
+        yield f"--command-config {config}"  # it is made of secrets
 
 
 def _files(name: str, path: Path) -> list[Path]:

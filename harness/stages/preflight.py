@@ -22,8 +22,9 @@ from harness.model.sides import Sides
 from harness.toolbox.toolbox import Toolbox
 
 _GIB = 2**30
-# A cluster of four nodes, measured with a margin; Spark and the harness itself.
-_CLUSTER_GIB = {Profile.FAST: 1.5, Profile.PRODUCTION: 3.0}
+# A quarter of what a cluster of four takes, measured with a margin; Spark and the harness itself.
+_NODE_GIB = {Profile.FAST: 0.375, Profile.PRODUCTION: 0.75}
+_NODES = 4
 _REST_GIB = 1.0
 _TESTS_GIB = 1.5  # two JVMs whose young generation may fill
 _RUN_DIR_GIB, _NODES_GIB = 0.5, 0.25
@@ -40,9 +41,9 @@ class Need:
     instead: str
 
 
-def check_host(request: Request, run_dir: Path, toolbox: Toolbox) -> None:
-    """Raise HarnessError for the first thing that a verification of this request would fail on."""
-    refuse_shortage([memory(request), *disks(request, run_dir, toolbox.cache)])
+def check_host(request: Request, run_dir: Path, toolbox: Toolbox, rolled: int = 0) -> None:
+    """Raise HarnessError for the first thing that a verification, or a roll of so many nodes, would fail on."""
+    refuse_shortage([memory(request, rolled), *disks(request, run_dir, toolbox.cache)])
     with_ports()
     toolbox.node_java()
     if request.runtime is NodeRuntime.CONTAINER:
@@ -66,11 +67,16 @@ def refuse_shortage(needs: Iterable[Need]) -> None:
             raise HarnessError(f"There is too little {need.what}: {seen}.", need.instead)
 
 
-def memory(request: Request) -> Need:
-    """Return what the nodes of all clusters side by side and Spark take."""
-    needed = _REST_GIB + request.jobs * _CLUSTER_GIB[request.profile]
-    fewer = f"run fewer clusters side by side (--jobs {request.jobs - 1})" if request.jobs > 1 else "use another host"
-    return Need("memory", needed, available_memory() / _GIB, f"End other programs, or {fewer}.")
+def memory(request: Request, rolled: int = 0) -> Need:
+    """Return what the nodes of all clusters side by side, or those of one that is rolled, and Spark take."""
+    needed = _REST_GIB + (rolled or request.jobs * _NODES) * _NODE_GIB[request.profile]
+    return Need("memory", needed, available_memory() / _GIB, f"End other programs, or {_with_less(request, rolled)}.")
+
+
+def _with_less(request: Request, rolled: int) -> str:
+    if rolled:
+        return "rehearse with fewer nodes (--topology 3combined+1)"
+    return f"run fewer clusters side by side (--jobs {request.jobs - 1})" if request.jobs > 1 else "use another host"
 
 
 def has_room_beside(request: Request) -> bool:

@@ -16,7 +16,7 @@ from harness.cluster.topology import describe_topology
 from harness.model.node_logs import NodeLogs
 from harness.model.rollout import Rehearsal, RolloutOutcome, RolloutVerdict
 from harness.rollout.baseline import Baseline, baseline_of
-from harness.rollout.nodes import parse_topology
+from harness.rollout.client_security import topology_of
 from harness.rollout.rehearsals import CONTROL, FORWARD, FORWARD_AND_BACK, KINDS, RESTART
 from harness.rollout.rollout_verdict import may_begin, outcome_of
 from harness.rundir.directory import RunDirectory
@@ -51,7 +51,7 @@ def rehearse(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> l
     check_builds_and_java(directory.path, directory.declaration.read(), toolbox)
     inputs = roll_inputs(directory, toolbox, reporter)
     names = [each.name for each in inputs.declared.scenarios]
-    cluster = describe_topology(parse_topology(inputs.plan.topology))
+    cluster = describe_topology(topology_of(inputs.plan))
     reporter.stage(f"{len(names)} rehearsals on {cluster}, one after the other")
     baseline: Baseline | None = None
     found: list[Rehearsal] = []
@@ -121,7 +121,9 @@ def print_rollout(console: Console, found: RolloutVerdict, run_dir: Path) -> Non
     for reason in found.reasons:
         console.print(Text(f"  · {visible(reason)}"))
     directory = RunDirectory(run_dir)
-    console.print(Text(f"\nreport: {directory.report}\nrunbook: {directory.runbook}"))
+    console.print(
+        Text(f"\nreport: {directory.report}\nrunbook: {directory.runbook}, and as a script {directory.runbook_script}")
+    )
 
 
 def _line(each: Rehearsal) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from harness.base.errors import HarnessError
@@ -19,12 +20,15 @@ from harness.model.runs import RunKey
 from harness.model.setup import Setup
 from harness.rollout.baseline import Baseline, stall_budget
 from harness.rollout.builds import BASE, CANDIDATE, DIES_ON_LOAD, WITH_KEY, WITH_KEY_LEFT
+from harness.rollout.client_security import topology_of
 from harness.rollout.commands import Tools
 from harness.rollout.finalising import FEATURES_SCRIPT, Finalising
-from harness.rollout.nodes import First, parse_topology
+from harness.rollout.health import AFTER, BEFORE, PREFERRED_LEADERS
+from harness.rollout.nodes import First, usual_order
 from harness.rollout.rehearsals import CONTROL, rehearsal
 from harness.rollout.roll import RollConfig
 from harness.rollout.sabotage import without_class
+from harness.rollout.script_calls import ELECTION
 from harness.rundir.directory import RunDirectory
 from harness.stages.arm_kafka import kafka_of, parts_of_arms
 from harness.stages.rollout_result import ARM
@@ -36,6 +40,8 @@ from harness.toolbox.toolbox import Toolbox
 
 # Of a key that it does not know, Kafka says that it is set, and not to what: it might be a secret.
 _SET_TO_SOMETHING = "None"
+_CHECKS = (*BEFORE, *AFTER, PREFERRED_LEADERS)
+_RUNBOOK_SCRIPTS = tuple({call.script: call for call in (*(each.call for each in _CHECKS), ELECTION) if call})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,21 +66,12 @@ class RollInputs:
 
     @property
     def first(self) -> First:
-        """Who comes first, where the user named no order.
-
-        Controllers before brokers in a roll of whole Kafkas, up and down, as in Kafka's own kraft_upgrade_test.py, in
-        Strimzi's roller and in Confluent's manual; a raft jar goes to the brokers first, which can lose least.
-        """
+        """Who comes first, where the user named no node ids."""
         return First(self.plan.first) if self.plan.first else usual_order(whole_kafkas=self.whole_kafkas)
 
     def budget(self, rehearsal: str, baseline: Baseline | None) -> float:
         """Return how long a client may wait in a rehearsal, in seconds."""
         return stall_budget(rehearsal, self.plan.stall_budget, baseline, self.setup.overlay)
-
-
-def usual_order(*, whole_kafkas: bool) -> First:
-    """Return who comes first where nobody says."""
-    return First.CONTROLLERS if whole_kafkas else First.BROKERS
 
 
 def roll_inputs(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> RollInputs:
@@ -110,21 +107,24 @@ def _finalising(
     plan: FeaturePlan | None = directory.features.read_if_exists()
     if plan is None or not plan.changes:
         return None
-    if FEATURES_SCRIPT not in parts.line.commands:
-        raise HarnessError(
-            f"The file of release line {parts.line.name} does not say what {FEATURES_SCRIPT} starts.",
-            "Name it under [commands]; docs/release-lines.md explains it.",
-        )
-    return Finalising(plan, _tools(request, candidate, parts, toolbox))
+    return Finalising(plan, _tools(request, candidate, parts, toolbox, [FEATURES_SCRIPT]))
 
 
-def _tools(request: Request, build: Build, parts: NodeParts, toolbox: Toolbox) -> Tools:
-    """Return what a Kafka's scripts start; one that was unpacked brings it along."""
+def _tools(
+    request: Request, build: Build, parts: NodeParts, toolbox: Toolbox, scripts: Iterable[str] = _RUNBOOK_SCRIPTS
+) -> Tools:
+    """Return what these scripts of a Kafka start; one that was unpacked brings it along. Raises HarnessError."""
+    for script in scripts:
+        if script not in parts.line.commands:
+            raise HarnessError(
+                f"The file of release line {parts.line.name} does not say what {script} starts.",
+                "Name it under [commands]; docs/release-lines.md explains it.",
+            )
     distribution = kafka_of(build, request, toolbox)
     of_somebody = build.kafka.place or (request.base_dist and not build.kafka.jars)
     lock = None if of_somebody else read_lock(build.kafka_version)
     more = toolbox.downloads.fetch_all(lock.of(Purpose.COMMANDS)) if lock else ()
-    return Tools(parts.java, (*more, *distribution.jars), parts.line.commands)
+    return Tools(parts.java, (*more, *distribution.jars), parts.line.commands, parts.line.config_options)
 
 
 def planned_rehearsal(inputs: RollInputs, name: str, baseline: Baseline | None) -> PlannedRun:
@@ -133,7 +133,7 @@ def planned_rehearsal(inputs: RollInputs, name: str, baseline: Baseline | None) 
     with_key = _with_key(candidate, key)
     key_left = _with_key_left(base, with_key, key)
     config = RollConfig(
-        parse_topology(inputs.plan.topology),
+        topology_of(inputs.plan),
         inputs.tools,
         inputs.plan.order,
         inputs.first,

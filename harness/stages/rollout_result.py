@@ -8,6 +8,7 @@ from pathlib import Path
 from harness.base.files import write_text
 from harness.base.progress import Reporter
 from harness.engine.sealing import check_result
+from harness.kafka.release_lines import line_of
 from harness.model.arms import Role
 from harness.model.rollout import SCHEMA, Rehearsal, RolloutVerdict
 from harness.model.runs import RunKey
@@ -20,6 +21,7 @@ from harness.rollout.rehearsals import CONTROL
 from harness.rollout.rollout_verdict import decide_rollout
 from harness.rollout.runbook import runbook
 from harness.rollout.runbook_markdown import markdown
+from harness.rollout.runbook_shell import shell_script
 from harness.rollout.turns import rehearsal_of
 from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import read_journal, read_undamaged
@@ -51,6 +53,7 @@ def judge_rollout(directory: RunDirectory, reporter: Reporter) -> RolloutVerdict
         *decide_rollout(rehearsals, missing),
         declared.timings,
         directory.features.read_if_exists(),
+        line_of(base.build.kafka_version).config_options,
     )
     directory.rollout.write(found)
     return found
@@ -88,7 +91,7 @@ def read_rehearsal(run: RunFolder, question: str, budget_seconds: float) -> Rehe
 
 
 def report_rollout(directory: RunDirectory, reporter: Reporter) -> Path:
-    """Write report.html, junit.xml, summary.md and runbook.md of a judged rollout; return the report's path."""
+    """Write report.html, junit.xml, summary.md and both runbooks of a judged rollout; return the report's path."""
     reporter.stage("writing the report")
     found = _with_excerpts(directory, directory.rollout.read())
     contrast = next(iter(directory.logs.findings.read_if_exists() or ()), None)
@@ -96,7 +99,9 @@ def report_rollout(directory: RunDirectory, reporter: Reporter) -> Path:
     write_text(directory.report, render_rollout(found, journals, contrast, directory.declaration.read().argv))
     write_text(directory.junit, render_rehearsals(found))
     write_text(directory.summary, render_rollout_summary(found))
-    write_text(directory.runbook, markdown(runbook(found)))
+    book = runbook(found)
+    write_text(directory.runbook, markdown(book))
+    write_text(directory.runbook_script, shell_script(book))
     return directory.report
 
 

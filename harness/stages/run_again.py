@@ -32,3 +32,5 @@ def _arguments_of_roll(plan: RollPlan) -> Iterator[str]:
         yield from ("--rehearse", name)
     if plan.stall_budget:
         yield from ("--stall-budget", f"{plan.stall_budget:g}")
+    if plan.command_config:
+        yield from ("--command-config", plan.command_config)

@@ -158,7 +158,7 @@ def test_the_runbooks_commands_were_run_and_show_what_the_protocol_says(shipped)
     run_dir, _ = shipped
     _, by_name = found_in(run_dir)
     commands = by_name["control"]["commands"]
-    assert len(commands) == 6
+    assert len(commands) == 8, "seven commands of the checks, and the election of preferred leaders"
     assert all(command["agrees"] and command["exit_code"] == 0 for command in commands)
     runbook = (run_dir / "runbook.md").read_text()
     assert "LeaderId" in runbook

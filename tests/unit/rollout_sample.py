@@ -8,7 +8,8 @@ from harness.model.events import CommandTried, NodeChanged, NodeProved, PhaseSta
 from harness.model.features import Downgrade, FeatureChange, FeaturePlan
 from harness.model.rollout import SCHEMA, CheckResult, Rehearsal, RolloutOutcome, RolloutVerdict, RollPlan, Turn
 from harness.model.runs import Evidence, Outcome, RunResult
-from harness.rollout.finalising import downgrade_command, upgrade_command
+from harness.model.security import Security
+from harness.rollout.finalising import downgrade_call, upgrade_call
 from harness.rollout.health import AFTER, BEFORE, ONE_ACTIVE_CONTROLLER
 from harness.rollout.rehearsals import CONTROL, FINALISED, FORWARD_AND_BACK
 from harness.rundir.journal import Entry
@@ -20,7 +21,7 @@ CANDIDATE = Arm("patched-on", Role.ON, PATCHED, "true")
 ORDERS = ClientReport("orders", "records with acks=all", 900, 0, 0, 1.5)
 CLICKS = ClientReport("clicks", "records with acks=1", 900, 3, 0, 0.7, {"_TRANSPORT": 2}, binding=False)
 LOST = ClientReport("orders", "records with acks=all", 900, 2, 0, 1.5)
-STATUS = CommandTried(ONE_ACTIVE_CONTROLLER.command, 1.1, 0, "LeaderId:               1", agrees=True)
+STATUS = CommandTried(ONE_ACTIVE_CONTROLLER.call.text(), 1.1, 0, "LeaderId:               1", agrees=True)
 NO_FLAG = Flag("", known=False)
 FEATURES = FeaturePlan(
     "4.3-IV0",
@@ -72,6 +73,19 @@ def _whole(outcome, sentence, reasons, rehearsals):
     return RolloutVerdict(SCHEMA, "3.9.1", plan, BASE, CANDIDATE, rehearsals, outcome, sentence, reasons, timings)
 
 
+def secured_rollout():
+    """Return one that passed on five controllers, with a file that scripts are given."""
+    found = rollout()
+    plan = replace(
+        found.plan,
+        topology="5+3",
+        command_config="conf/client.properties",
+        security=Security("SASL_SSL", "SCRAM-SHA-512", clients=True),
+    )
+    options = {"kafka-leader-election.sh": "--admin.config"}
+    return replace(found, plan=plan, config_options=options)
+
+
 def _kafka(version):
     raft = f"kafka-raft-{version}.jar"
     return Kafka(version, "", raft, {raft: version[0] * 64, f"kafka-clients-{version}.jar": version[-1] * 64})
@@ -89,8 +103,8 @@ def whole_rollout(rehearsed=True):
     found = rollout()
     restarts = (turn(1, "restart with the features finalised", 0, "restart"),)
     commands = (
-        CommandTried(upgrade_command(FEATURES), 2.0, 0, "metadata.version was upgraded to 30.", agrees=True),
-        CommandTried(downgrade_command(FEATURES), 2.0, 1, f"Refusing {HOSTILE}", agrees=True),
+        CommandTried(upgrade_call(FEATURES).text(), 2.0, 0, "metadata.version was upgraded to 30.", agrees=True),
+        CommandTried(downgrade_call(FEATURES).text(), 2.0, 1, f"Refusing {HOSTILE}", agrees=True),
     )
     finalised = rehearsal(FINALISED, restarts, (ORDERS,), commands=commands)
     return replace(

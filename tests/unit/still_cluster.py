@@ -26,7 +26,7 @@ class StillCluster:
 
     def __init__(self, topology, *_):
         self.topology, self.nodes, self.running, self.voters = topology, {}, [], []
-        self.brokers, self.is_closed, self.runtime = {}, False, OnLoopback()
+        self.brokers, self.client_brokers, self.is_closed, self.runtime = {}, [], False, OnLoopback()
 
     def __enter__(self):
         return self

@@ -239,6 +239,11 @@ def test_the_production_profile_needs_more_memory_and_a_single_cluster_cannot_be
     assert "another host" in preflight.memory(Request(jobs=1)).instead
 
 
+def test_a_roll_needs_memory_for_the_nodes_of_one_cluster():
+    eight = preflight.memory(Request(), rolled=8)
+    assert (eight.gib, "--topology" in eight.instead) == (4.0, True)
+
+
 @pytest.mark.parametrize(("limit", "left"), [("max\n", None), (f"{2**30}\n", 2**30 - 600 + 500), ("nonsense\n", None)])
 def test_a_container_has_what_its_limit_leaves_it_without_the_page_cache(tmp_path, limit, left, monkeypatch):
     monkeypatch.setattr("psutil.virtual_memory", lambda: Memory(2**40, 2**40))

@@ -213,6 +213,13 @@ def test_rehearsals_of_the_rollout_are_listed_and_their_plans_printed_as_any_oth
     assert "as back_in_service" in out
 
 
+def test_the_plan_of_a_rehearsal_shows_when_kafkas_scripts_are_run(harness):
+    _, out, _ = harness("plan", "control")
+    steps = [line.split(maxsplit=1)[-1] for line in out.splitlines() if line.startswith("  ")]
+    assert "run the commands of the runbook" in steps
+    assert "elect the preferred leaders of all partitions, by Kafka's own command" in steps
+
+
 def test_what_plans_are_made_of_is_listed_by_kind(harness):
     out = harness("list", "--verbs")[1]
     rows = [line.split()[:2] for line in out.splitlines()]

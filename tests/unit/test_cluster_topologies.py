@@ -11,11 +11,19 @@ from harness.cluster.config import parse_properties, server_properties
 from harness.cluster.formatting import METADATA_LOG, kafka_uuid
 from harness.cluster.install import Install
 from harness.cluster.node import Launch, Node
-from harness.cluster.security import make_secrets, security_properties
+from harness.cluster.security import (
+    client_properties,
+    librdkafka_settings,
+    make_secrets,
+    security_properties,
+    without_security,
+)
 from harness.cluster.topology import Topology, describe_topology
 from harness.kafka.release_lines import line_of
+from harness.model.security import Security
 from harness.model.setup import Profile
 from harness.scenario import kraft
+from harness.scenario.loads.readback import client_settings
 
 STOCK = Install("stock", Path("x.jar"), "a" * 64, "absent")
 LAUNCH = Launch(Path("java"), (), Profile.FAST, line_of("3.9.1"), None, {}, "127.0.0.1")
@@ -74,7 +82,7 @@ def test_another_disk_is_another_identity_and_a_wiped_broker_keeps_its_configura
 
 
 def test_secured_nodes_use_the_secured_listener_first_and_the_harness_the_plain_one(cluster):
-    made = cluster(Topology(3, 1, secured=True))
+    made = cluster(Topology(3, 1, security=Security()))
     voter, observer = made.nodes[0], made.nodes[3]
     assert list(voter.config.controller_listeners) == ["SECURE_CONTROLLER", "CONTROLLER"]
     said = properties(voter)
@@ -87,14 +95,14 @@ def test_secured_nodes_use_the_secured_listener_first_and_the_harness_the_plain_
 
 
 def test_a_secured_observer_knows_the_security_of_controllers_and_listens_as_none(cluster):
-    observer = cluster(Topology(3, 1, secured=True)).nodes[3]
+    observer = cluster(Topology(3, 1, security=Security())).nodes[3]
     said = properties(observer)
     assert "CONTROLLER" not in said["listeners"]
     assert "SECURE_CONTROLLER:SASL_SSL" in said["listener.security.protocol.map"]
 
 
 def test_every_address_of_a_secured_cluster_has_a_name_in_its_logs(cluster):
-    made = cluster(Topology(1, 0, secured=True))
+    made = cluster(Topology(1, 0, security=Security()))
     made.nodes[0].configs.append(made.nodes[0].config)  # as when it is started
     listeners = {**made.nodes[0].config.broker_listeners, **made.nodes[0].config.controller_listeners}
     assert {made.names()[str(address)] for address in listeners.values()} == {
@@ -115,9 +123,61 @@ def test_a_clusters_certificate_serves_its_host_and_is_trusted_by_who_has_it(tmp
 
 
 def test_controllers_need_no_credentials_from_the_log_that_they_are_to_read(tmp_path):
-    said = security_properties(make_secrets(tmp_path, ["127.0.0.1"]))
+    said = security_properties(make_secrets(tmp_path, ["127.0.0.1"]), Security())
     assert said["sasl.mechanism.controller.protocol"] == "PLAIN"
     assert said["sasl.mechanism.inter.broker.protocol"] == "SCRAM-SHA-256"
+
+
+AS_CLIENTS = {
+    "SASL_SSL": Security("SASL_SSL", "SCRAM-SHA-512", clients=True),
+    "SASL_PLAINTEXT": Security("SASL_PLAINTEXT", "PLAIN", clients=True),
+    "SSL": Security("SSL", "", certificates=True, clients=True),
+    "PLAINTEXT": Security("PLAINTEXT", "", clients=True),
+}
+
+
+@pytest.mark.parametrize("security", AS_CLIENTS.values(), ids=AS_CLIENTS)
+def test_clients_and_scripts_are_let_in_as_nodes_are(security, tmp_path):
+    known = make_secrets(tmp_path, ["127.0.0.1"])
+    node = security_properties(known, security)
+    script, client = client_properties(known, security), librdkafka_settings(known, security)
+    assert script["security.protocol"] == client["security.protocol"] == security.protocol
+    assert ("ssl.truststore.location" in script) is ("ssl.ca.location" in client) is security.has_tls
+    assert ("ssl.keystore.location" in script) is ("ssl.key.location" in client) is security.certificates
+    assert ("listener.name.secure_broker.ssl.client.auth" in node) is security.certificates
+    assert script.get("sasl.mechanism", "") == client.get("sasl.mechanism", "") == security.mechanism
+    for listener in ("secure_broker", "secure_controller"):
+        enabled = node.get(f"listener.name.{listener}.sasl.enabled.mechanisms", "").split(",")
+        assert security.mechanism in enabled
+        assert not security.mechanism or known.password in node[_jaas(listener, security.mechanism)]
+
+
+def _jaas(listener, mechanism):
+    return f"listener.name.{listener}.{mechanism.lower()}.sasl.jaas.config"
+
+
+def test_clients_come_in_by_the_secured_listeners_only_where_those_are_theirs(cluster):
+    of_nodes = cluster(Topology(3, 1, security=Security()))
+    assert of_nodes.client_controllers == list(of_nodes.controllers.values())
+    theirs = cluster(Topology(3, 1, security=AS_CLIENTS["SASL_SSL"]))
+    secure = [node.config.secure.controller for node in theirs.voters]
+    assert [(each.host, each.port) for each in theirs.client_controllers] == [(at.host, at.port) for at in secure]
+    settings = client_settings(theirs.client_controllers)
+    assert (settings["security.protocol"], settings["sasl.username"]) == ("SASL_SSL", "node")
+    assert theirs.secrets.password not in repr(theirs.client_controllers)
+    said = parse_properties(theirs.client_file.read_text())
+    assert said["sasl.mechanism"] == "SCRAM-SHA-512"
+
+
+def test_the_nodes_protocol_is_that_of_the_security(cluster):
+    said = properties(cluster(Topology(3, 1, security=AS_CLIENTS["SSL"])).nodes[0])
+    assert "SECURE_CONTROLLER:SSL" in said["listener.security.protocol.map"]
+    assert ",CONTROLLER:PLAINTEXT" in said["listener.security.protocol.map"]
+
+
+def test_a_users_stores_give_way_to_those_of_a_secured_cluster():
+    theirs = {"ssl.keystore.password": "x", "sasl.enabled.mechanisms": "GSSAPI", "num.io.threads": "3"}
+    assert without_security(theirs) == {"num.io.threads": "3"}
 
 
 @pytest.mark.parametrize(
@@ -126,7 +186,15 @@ def test_controllers_need_no_credentials_from_the_log_that_they_are_to_read(tmp_
         (Topology(3, 1), "3 nodes that are controller and broker, 1 more broker"),
         (Topology(1, 2), "1 node that is controller and broker, 2 more brokers"),
         (Topology(3, 1, combined=False, static_voters=True), "3 controllers and 1 broker, voters by configuration"),
-        (Topology(3, 0, secured=True), "3 nodes that are controller and broker, 0 more brokers, TLS and SASL"),
+        (Topology(3, 0, security=Security()), "3 nodes that are controller and broker, 0 more brokers, TLS and SASL"),
+        (
+            Topology(5, 3, combined=False, security=AS_CLIENTS["SASL_SSL"]),
+            "5 controllers and 3 brokers, SASL_SSL with SCRAM-SHA-512 for clients too",
+        ),
+        (
+            Topology(3, 0, security=AS_CLIENTS["SSL"]),
+            "3 nodes that are controller and broker, 0 more brokers, SSL with client certificates for clients too",
+        ),
     ],
 )
 def test_a_topology_is_described_in_words(topology, words):

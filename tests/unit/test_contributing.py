@@ -253,7 +253,7 @@ def test_a_held_node_is_excused_from_starvation_for_as_long_as_it_is_held(scenar
 
 def test_the_load_misses_what_was_acknowledged_and_is_gone(written):
     world = SimpleNamespace(
-        cluster=SimpleNamespace(brokers={}, topology=SimpleNamespace(combined=True, voter_ids=VOTERS)),
+        cluster=SimpleNamespace(client_brokers=[], topology=SimpleNamespace(combined=True, voter_ids=VOTERS)),
         create_topic=lambda *_: None,
     )
     client = verb("write_one_by_one")("orders").start(world)

@@ -25,6 +25,7 @@ from harness.cli import app as cli
 from harness.model.pack import MANIFEST, PackedFile, PackManifest, problem_of
 from harness.model.request import Request, located
 from harness.model.rollout import RollPlan
+from harness.model.security import Security
 from harness.model.setup import Setup
 from harness.nightly.concluding import conclude
 from harness.nightly.merging import merge
@@ -229,6 +230,19 @@ def test_passwords_in_a_pack_are_named(with_inputs, tmp_path):
     overlay = {"ssl.keystore.password": "x", "log.dirs": "/d", "sasl.jaas.config": "y"}
     directory.setup.write(replace(directory.setup.read(), overlay=overlay))
     assert pack(with_inputs, tmp_path / "p").contents.secrets == ("sasl.jaas.config", "ssl.keystore.password")
+
+
+def test_a_file_that_scripts_are_given_is_named_and_never_packed(tmp_path):
+    config = tmp_path / "client.properties"
+    config.write_text("sasl.password=hunter2")
+    directory = RunDirectory(tmp_path / "x")
+    (tmp_path / "x").mkdir()
+    directory.request.write(REQUEST)
+    directory.roll_plan.write(RollPlan("3+3", (), (), 0.0, command_config=str(config), security=Security()))
+    assert command_of(tmp_path / "x") == f"harness rollout --command-config {config}"
+    folder, manifest = unpack(pack_of(tmp_path / "x", tmp_path), lambda _: tmp_path / "y")
+    assert manifest.lacks == (f"--command-config {config}",)
+    assert not any(b"hunter2" in content for content in files(folder).values())
 
 
 def test_a_rollout_is_run_again_with_its_own_options(tmp_path):

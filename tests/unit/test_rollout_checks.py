@@ -1,6 +1,9 @@
 """What must hold before a node is rolled, and after: each check sees what it is for, and nothing else."""
 
+import subprocess
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
@@ -12,7 +15,7 @@ from harness.cluster.probes import Quorum
 from harness.cluster.topology import Topology, describe_topology
 from harness.rollout import health
 from harness.rollout.health import AFTER, BEFORE, Health, problem_of
-from harness.rollout.nodes import First, next_node, parse_order, parse_topology, roles_of
+from harness.rollout.nodes import First, choice_of, next_node, parse_order, parse_topology, roles_of
 
 DEDICATED = Topology(3, 3, combined=False)
 COMBINED = Topology(3, 1)
@@ -132,14 +135,115 @@ def test_the_output_of_a_command_that_says_something_else_does_not(check, output
     assert not check.shown(output, WELL)
 
 
+LEADERS = (
+    "Topic: orders\tTopicId: abc\tPartitionCount: 2\tReplicationFactor: 2\tConfigs: min.insync.replicas=2\n"
+    "\tTopic: orders\tPartition: 0\tLeader: 3\tReplicas: 3,4\tIsr: 3,4\tElr: \tLastKnownElr: \n"
+    "\tTopic: orders\tPartition: 1\tLeader: 5\tReplicas: 4,5\tIsr: 5\tElr: \tLastKnownElr: \n"
+)
+AWAY = (Partition("orders", 0, 3, (3, 4), (3, 4), 1), Partition("orders", 1, 5, (4, 5), (5,), 1))
+
+
+def test_a_partition_that_another_leads_than_the_preferred_one_is_named():
+    seen = replace(WELL, partitions=AWAY)
+    assert health.problem_of(health.PREFERRED_LEADERS, seen, -1) == "orders-1 is led by 5, and preferred is 4"
+    assert not health.problem_of(health.PREFERRED_LEADERS, replace(WELL, partitions=AWAY[:1]), -1)
+    assert health.problem_of(health.PREFERRED_LEADERS, replace(seen, unanswered="no broker"), -1) == "no broker"
+    assert health.PREFERRED_LEADERS.shown(LEADERS, seen)
+    assert not health.PREFERRED_LEADERS.shown(LEADERS.replace("Leader: 5", "Leader: 4"), seen)
+    assert not health.PREFERRED_LEADERS.shown("", seen)
+
+
+def in_the_way(check, *outputs, node=0):
+    """Return what the runbook's script finds to be in the way of a check, in what a command printed."""
+    with TemporaryDirectory() as folder:
+        files = [Path(folder) / str(number) for number, _ in enumerate(outputs)]
+        for file, output in zip(files, outputs, strict=True):
+            file.write_text(output)
+        known = [word for each in (f"node={node}", "controllers=0 1 2", "brokers=3 4 5") for word in ("-v", each)]
+        done = subprocess.run(["awk", *known, check.unmet, *files], capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+def later(replication):
+    return replication.replace("\t40\t", "\t44\t")
+
+
 @pytest.mark.parametrize(
-    ("text", "topology"), [("3+3", DEDICATED), ("3combined+1", COMBINED), ("5+4", Topology(5, 4, combined=False))]
+    ("check", "outputs"),
+    [
+        (health.ONE_ACTIVE_CONTROLLER, [STATUS]),
+        (health.QUORUM_SURVIVES, [REPLICATION]),
+        (health.VOTERS_CAUGHT_UP, [REPLICATION]),
+        (health.OBSERVERS_FOLLOW, [REPLICATION, later(REPLICATION)]),
+        (health.BROKERS_UNFENCED, [BROKERS]),
+        (health.ISR_FULL, ["\n"]),
+        (health.MIN_ISR_SURVIVES, ["\tTopic: t\tPartition: 0\tLeader: 3\tReplicas: 3,4,10\tIsr: 3,10\tElr: \n"]),
+        (health.NO_REASSIGNMENT, ["No partition reassignments found.\n"]),
+        (health.PREFERRED_LEADERS, [LEADERS.replace("Leader: 5", "Leader: 4")]),
+    ],
+    ids=lambda each: getattr(each, "name", ""),
+)
+def test_in_what_a_command_prints_when_all_is_well_nothing_is_in_the_way(check, outputs):
+    assert not in_the_way(check, *outputs)
+
+
+BEHIND = REPLICATION.replace("2\tabc\t40\t0", "2\tabc\t30\t10")
+
+
+@pytest.mark.parametrize(
+    ("check", "outputs", "node", "found"),
+    [
+        (health.ONE_ACTIVE_CONTROLLER, [STATUS.replace("       1", "       -1")], 0, "nobody leads"),
+        (health.ONE_ACTIVE_CONTROLLER, [""], 0, "nobody leads"),
+        (health.QUORUM_SURVIVES, [BEHIND], 0, "1 would be left caught up, 2 of 3 are needed"),
+        (health.QUORUM_SURVIVES, [""], 0, "no voter is listed"),
+        (health.VOTERS_CAUGHT_UP, [BEHIND], 0, "controller 2 is 10 behind"),
+        (health.VOTERS_CAUGHT_UP, [REPLICATION.replace("2\tabc", "7\tabc")], 0, "controller 2 is not listed"),
+        (health.OBSERVERS_FOLLOW, [REPLICATION, REPLICATION], 0, "observer 3 stays at 40"),
+        (health.OBSERVERS_FOLLOW, [REPLICATION, ""], 0, "observer 3 is not listed"),
+        (health.BROKERS_UNFENCED, [BROKERS.replace("id: 4", "id: 9")], 0, "broker 4 is not listed"),
+        (health.BROKERS_UNFENCED, [BROKERS.replace("-> (", "-> ERROR: x", 1)], 0, "broker 3 is not listed"),
+        (health.ISR_FULL, ["\tTopic: t\tPartition: 0\tLeader: 3\n"], 0, "t-0"),
+        (health.MIN_ISR_SURVIVES, ["\tTopic: t\tPartition: 0\tLeader: 3\tIsr: 3,10\n"], 10, "t-0 needs it"),
+        (health.NO_REASSIGNMENT, ["Current partition reassignments: t-0\n"], 0, "partitions are being moved"),
+        (health.PREFERRED_LEADERS, [LEADERS], 0, "orders-1"),
+        (health.PREFERRED_LEADERS, [LEADERS.replace("Leader: 5", "Leader: none")], 0, "orders-1"),
+    ],
+    ids=lambda each: getattr(each, "name", ""),
+)
+def test_in_what_a_command_prints_it_is_found_what_is_in_the_way(check, outputs, node, found):
+    assert in_the_way(check, *outputs, node=node)[0] == found
+
+
+def test_a_majority_of_five_may_lose_one_and_not_two():
+    five = "NodeId ...\n" + "".join(f"{node} abc 40 {lag} 1 1 Follower\n" for node, lag in enumerate((0, 0, 0, 0, 9)))
+    assert not in_the_way(health.QUORUM_SURVIVES, five, node=1)
+    assert in_the_way(health.QUORUM_SURVIVES, five.replace("3 abc 40 0", "3 abc 40 9"), node=1) == [
+        "2 would be left caught up, 3 of 5 are needed"
+    ]
+    assert not in_the_way(health.QUORUM_SURVIVES, five.replace("3 abc 40 0", "3 abc 40 9"), node=7), "it has no vote"
+
+
+def test_of_an_observer_with_two_disks_the_one_that_goes_on_counts():
+    both = REPLICATION + "3\told\t7\t33\t1\t1\tObserver\n"
+    assert not in_the_way(health.OBSERVERS_FOLLOW, both, later(REPLICATION) + "3\told\t7\t37\t1\t1\tObserver\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "topology"),
+    [
+        ("3+3", DEDICATED),
+        ("3combined+1", COMBINED),
+        ("5+3", Topology(5, 3, combined=False)),
+        ("5combined+1", Topology(5, 1)),
+        ("5+20", Topology(5, 20, combined=False)),
+    ],
 )
 def test_a_topology_reads_as_it_is_written(text, topology):
     assert parse_topology(text) == topology
 
 
-@pytest.mark.parametrize("text", ["", "3", "three+3", "2+3", "3+2", "1combined+3", "3+3+3", "30+30", "-3+3"])
+@pytest.mark.parametrize("text", ["", "3", "three+3", "2+3", "3+2", "1combined+3", "3+3+3", "300+3", "-3+3"])
 def test_a_topology_that_could_not_lose_a_node_is_refused(text):
     with pytest.raises(HarnessError):
         parse_topology(text)
@@ -178,6 +282,23 @@ def test_controllers_come_first_if_told_and_of_them_the_active_one_last(topology
         order.append(next_node(left, topology, leader, First.CONTROLLERS))
         left = [node for node in left if node not in order]
     assert order == [*(v for v in topology.voter_ids if v != leader), leader, *topology.observer_ids]
+
+
+@pytest.mark.parametrize(
+    ("order", "first", "whole", "words"),
+    [
+        ((), "", False, ("Brokers first, the active controller last, since", "--order controllers-first, or node ids")),
+        ((), "", True, ("Controllers first", "Kafka's own system tests, Strimzi's roller", "--order brokers-first")),
+        ((), "brokers-first", False, ("Brokers first, the active controller last, since",)),
+        ((), "brokers-first", True, ("Brokers first", "asked for by --order brokers-first", "left out, controllers")),
+        ((2, 1, 0), "", False, ("--order 2,1,0", "left out, brokers first")),
+    ],
+)
+def test_the_order_is_a_choice_that_is_stated_with_its_reason(order, first, whole, words):
+    sentence = choice_of(order, first, whole_kafkas=whole)
+    assert all(word in sentence for word in words), sentence
+    assert sentence.count(". ") == 0
+    assert sentence.endswith(".")
 
 
 def test_a_node_is_called_by_what_it_does():

@@ -8,9 +8,10 @@ import pytest
 from harness.cluster import probes
 from harness.cluster.address import Address
 from harness.cluster.protocol import Unreachable
+from harness.cluster.topology import Topology
 from harness.model.events import CommandTried
 from harness.model.features import Downgrade, FeatureChange, FeaturePlan
-from harness.rollout.commands import Tools, try_command
+from harness.rollout.commands import Tools, try_call
 from harness.rollout.finalising import (
     FINALISED_AT,
     FeaturesAre,
@@ -18,9 +19,10 @@ from harness.rollout.finalising import (
     Finalising,
     NoteNoWayBack,
     TryDowngrade,
-    downgrade_command,
-    upgrade_command,
+    downgrade_call,
+    upgrade_call,
 )
+from harness.rollout.script_calls import Asked, ScriptCall
 
 CHANGE = FeatureChange("metadata.version", "3.9-IV0 (21)", "4.3-IV0 (30)", 21, 30)
 PLAN = FeaturePlan("4.3-IV0", "3.9-IV0", (CHANGE,), Downgrade.UNSUPPORTED, ("There is no way back.",))
@@ -33,7 +35,13 @@ class AWorld:
     def __init__(self):
         self.marks, self.step_began, self.written, self.notes = {}, 5.0, [], []
         nodes = {number: SimpleNamespace(id=number, config=_listens(number)) for number in (0, 3)}
-        self.cluster = SimpleNamespace(nodes=nodes, brokers={3: Address("h", 13)})
+        self.cluster = SimpleNamespace(
+            nodes=nodes,
+            topology=Topology(1, 1),
+            client_brokers=[Address("h", 13)],
+            client_controllers=[Address("h", 10)],
+            client_file=Path("client.properties"),
+        )
         self.write, self.note = self.written.append, self.notes.append
 
 
@@ -60,7 +68,7 @@ def test_the_command_of_the_candidates_own_release_finalises_and_it_is_marked_th
     FinaliseFeatures(Finalising(PLAN, tools(tmp_path, 0))).perform(world)
     (tried,) = world.written
     assert isinstance(tried, CommandTried)
-    assert (tried.command, tried.agrees) == (upgrade_command(PLAN), True)
+    assert (tried.command, tried.agrees) == (upgrade_call(PLAN).text(), True)
     assert tried.output.endswith("org.example.Features --bootstrap-server h:13 upgrade --release-version 4.3-IV0")
     assert world.marks == {FINALISED_AT: 5.0}
     assert not world.notes
@@ -87,7 +95,7 @@ def test_what_was_said_of_going_back_is_held_against_what_the_controllers_answer
     TryDowngrade(Finalising(plan, tools(tmp_path, code, REFUSAL))).perform(world)
     assert world.written[0].agrees is agrees
     assert bool(world.notes) is not agrees
-    assert downgrade_command(plan).endswith("downgrade --release-version 3.9-IV0 --dry-run")
+    assert downgrade_call(plan).text().endswith("downgrade --release-version 3.9-IV0 --dry-run")
 
 
 def test_a_roll_that_is_stopped_says_that_there_is_no_way_back_only_where_features_were_finalised(world):
@@ -102,7 +110,7 @@ def test_a_command_that_writes_to_the_other_output_alone_is_shown_too(world, tmp
     java = tmp_path / "java"
     java.write_text("#!/bin/sh\necho no such feature >&2\nexit 1\n")
     java.chmod(0o755)
-    tried = try_command(Tools(Path(java), (), {"x.sh": "X"}), "bin/x.sh", world.cluster)
+    tried = try_call(Tools(Path(java), (), {"x.sh": "X"}), ScriptCall("x.sh", Asked.BROKERS, ""), world.cluster)
     assert (tried.exit_code, tried.output, tried.agrees) == (1, "no such feature", False)
 
 

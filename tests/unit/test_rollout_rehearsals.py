@@ -12,6 +12,7 @@ from harness.cluster.node import NodeState
 from harness.cluster.probes import Quorum
 from harness.cluster.topology import Topology
 from harness.model.features import Downgrade, FeatureChange, FeaturePlan
+from harness.model.security import Security
 from harness.rollout.builds import BASE, CANDIDATE
 from harness.rollout.checks import LeaderRuns, RunsAnother
 from harness.rollout.commands import Tools
@@ -79,6 +80,50 @@ def test_every_node_has_its_turn(name, turns):
 def test_clients_may_wait_as_long_as_the_budget_and_without_one_it_is_only_measured():
     assert any("no client waited longer than 8 s" in text for _, text in steps_of(FORWARD_AND_BACK, budget_seconds=8.0))
     assert any("how long clients waited" in text for _, text in steps_of(CONTROL))
+
+
+TOOLS = Tools(Path("java"), (), {})
+LED = "every partition is led by its preferred replica"
+
+
+@pytest.mark.parametrize(("name", "times"), [(CONTROL, 1), (FORWARD_AND_BACK, 2), (FINALISED, 2)])
+def test_when_every_node_had_its_turn_the_preferred_leaders_are_elected_and_seen_to_lead(name, times):
+    steps = texts(name, tools=TOOLS, finalising=FINALISING)
+    elected = [at for at, text in enumerate(steps) if text.startswith("elect the preferred leaders")]
+    assert len(elected) == times
+    assert all(LED in steps[at + 1] and "every client is served" in steps[at + 2] for at in elected)
+    turns = [at for at, text in enumerate(steps[: steps.index("stopped")]) if text == "end the turn"]
+    assert turns[-2] < elected[-1] < turns[-1], "the last one is of a roll that was stopped"
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("topology", [Topology(5, 3, combined=False), Topology(5, 1)], ids=["5+3", "5combined+1"])
+def test_five_controllers_have_their_turns_too(name, topology):
+    steps = steps_of(name, topology, finalising=FINALISING)
+    if name in (CONTROL, FORWARD_AND_BACK):
+        rolled = [text for _, text in steps[: steps.index(("phase", "stopped"))] if text.startswith("begin the turn")]
+        assert len(rolled) == len(topology.node_ids) * (1 if name == CONTROL else 2)
+    assert steps[-1]
+
+
+def test_of_five_controllers_the_active_one_comes_last():
+    five = Topology(5, 3, combined=False)
+    world = AWorld(leader=2, topology=five)
+    plan = rehearsal(FORWARD_AND_BACK, RollConfig(five)).plan()
+    for bind in [step for step in plan.steps if isinstance(step, Bind)][:8]:
+        world.names.update(zip(bind.names, bind.resolve(world), strict=True))
+    assert list(world.names.values()) == [5, 6, 7, 0, 1, 3, 4, 2]
+
+
+@pytest.mark.parametrize(
+    ("security", "stored"),
+    [(None, 0), (Security("SASL_SSL", "PLAIN", clients=True), 0), (Security(clients=True), 1)],
+)
+def test_users_whose_credentials_lie_in_the_log_are_made_before_the_first_topic(security, stored):
+    steps = texts(CONTROL, topology=replace(DEDICATED, security=security))
+    made = [at for at, text in enumerate(steps) if text.startswith("store the SCRAM credentials")]
+    assert len(made) == stored
+    assert not made or made[0] < next(at for at, text in enumerate(steps) if text.startswith("produce"))
 
 
 def sweep(world, **config):
@@ -163,8 +208,8 @@ PLAN = FeaturePlan("4.3-IV0", "3.9-IV0", (CHANGE,), Downgrade.UNSUPPORTED, ("The
 FINALISING = Finalising(PLAN, Tools(Path("java"), (), {}))
 
 
-def texts(name, **config):
-    return [text for _, text in steps_of(name, **config)]
+def texts(name, topology=DEDICATED, **config):
+    return [text for _, text in steps_of(name, topology, **config)]
 
 
 def test_features_are_finalised_once_every_node_was_rolled_and_every_node_is_restarted_after_it():

@@ -17,9 +17,11 @@ from harness.report.rollout_cases import render_rehearsals
 from harness.report.rolloutpage import render_rollout, rollout_page
 from harness.rollout.runbook import runbook
 from harness.rollout.runbook_markdown import markdown
+from harness.rollout.runbook_shell import shell_script
 
 GOLDEN = Path(__file__).parent / "golden" / "rollout-runbook.md"
 WHOLE_GOLDEN = GOLDEN.with_name("rollout-whole-runbook.md")
+SCRIPT_GOLDEN = GOLDEN.with_name("rollout-runbook.sh")
 FOUND = Contrast("control", "forward-and-back", sample_run.contrasts("ship")[2].findings[:1])
 
 
@@ -115,7 +117,7 @@ def test_the_page_says_what_going_back_means_and_what_the_commands_printed_with_
     for words in (*sample.FEATURES.told, "3.9-IV0 (21)", "metadata.version was upgraded to 30.", "exit 1, as was said"):
         assert words in shown
     assert "Nodes restarted after that: 1." in shown
-    assert "--bootstrap-server $BROKERS upgrade" in shown
+    assert "--bootstrap-server &#34;$BROKERS&#34; upgrade" in shown
     assert "<script>alert" not in shown
     assert "It was not rehearsed to its end." in whole_page(sample.whole_rollout(rehearsed=False))
 
@@ -187,3 +189,4 @@ def test_junit_passes_a_stop_that_a_rehearsal_is_there_to_see_and_calls_it_an_ex
 if __name__ == "__main__":
     GOLDEN.write_text(book(), encoding="utf-8")
     WHOLE_GOLDEN.write_text(markdown(runbook(sample.whole_rollout())), encoding="utf-8")
+    SCRIPT_GOLDEN.write_text(shell_script(runbook(sample.secured_rollout())), encoding="utf-8")

@@ -19,6 +19,7 @@ from harness.scenario.world import ActionFailed, World
 
 _ANSWER_SECONDS = 15.0
 _ITERATIONS = 4096
+_MECHANISMS = {"SCRAM-SHA-256": ScramMechanism.SCRAM_SHA_256, "SCRAM-SHA-512": ScramMechanism.SCRAM_SHA_512}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +30,11 @@ class CreateUser:
 
     def perform(self, world: World) -> None:
         """Ask a broker. Raises ActionFailed."""
-        secrets = world.cluster.secrets
-        if secrets is None:
-            raise ActionFailed("the cluster is not secured")
+        secrets, security = world.cluster.secrets, world.cluster.topology.security
+        if secrets is None or security is None or not security.has_credentials_in_log:
+            raise ActionFailed("no user of this cluster is known by SCRAM credentials")
         admin = AdminClient(client_settings(list(world.cluster.brokers.values())))
-        mechanism = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, _ITERATIONS)
+        mechanism = ScramCredentialInfo(_MECHANISMS[security.mechanism], _ITERATIONS)
         change = UserScramCredentialUpsertion(USER, mechanism, secrets.password.encode())
         asked = admin.alter_user_scram_credentials([change], request_timeout=_ANSWER_SECONDS)
         try:

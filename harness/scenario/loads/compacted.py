@@ -39,7 +39,7 @@ class Compacted:
         """Create the topic and begin. Raises ActionFailed."""
         replicas = Placement.ONE_PER_BROKER.replicas(world)
         world.create_topic(self.topic, replicas, _CONFIG)
-        client = CompactedClient(self.topic, len(replicas), list(world.cluster.brokers.values()))
+        client = CompactedClient(self.topic, len(replicas), world.cluster.client_brokers)
         client.start()
         return client
 

@@ -35,7 +35,7 @@ class Group:
     def start(self, world: World) -> Client:
         """Begin; the topic is another load's."""
         partitions = len(Placement.ONE_PER_BROKER.replicas(world))
-        client = GroupClient(self.topic, partitions, list(world.cluster.brokers.values()))
+        client = GroupClient(self.topic, partitions, world.cluster.client_brokers)
         client.start()
         return client
 

@@ -77,9 +77,7 @@ class KeepLedger:
         world.create_topic(OFFSETS_TOPIC, coordinators, {"cleanup.policy": "compact"})
         replicas = self.placement.replicas(world)
         world.create_topic(self.topic, replicas, {"min.insync.replicas": str(min(2, *map(len, replicas)))})
-        client = LedgerClient(
-            self, len(replicas), list(world.cluster.brokers.values()), world.folder.ledger(self.topic)
-        )
+        client = LedgerClient(self, len(replicas), world.cluster.client_brokers, world.folder.ledger(self.topic))
         client.start()
         return client
 

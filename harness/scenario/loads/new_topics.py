@@ -35,7 +35,7 @@ class NewTopics:
 
     def start(self, world: World) -> Client:
         """Begin."""
-        client = NewTopicsClient(self.prefix, list(world.cluster.brokers.values()))
+        client = NewTopicsClient(self.prefix, world.cluster.client_brokers)
         client.start()
         return client
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
-from harness.cluster.address import Address, listed
+from harness.cluster.address import Address, SecuredAddress, listed
 
 READ_SECONDS = 20.0
 _SILENT = logging.Logger("librdkafka", logging.CRITICAL + 1)
@@ -28,7 +28,9 @@ class StoredRecord:
 
 def client_settings(brokers: Sequence[Address]) -> dict[str, Any]:
     """Return client settings without librdkafka's own lines on stderr; moved brokers are found again quickly."""
+    secured = next((each.settings for each in brokers if isinstance(each, SecuredAddress)), {})
     return {
+        **secured,
         "bootstrap.servers": listed(brokers),
         "log_level": 0,
         "logger": _SILENT,

@@ -44,7 +44,7 @@ class Records:
         replicas = self.placement.replicas(world)
         in_sync = min(2, *map(len, replicas))
         world.create_topic(self.topic, replicas, {"min.insync.replicas": str(in_sync)})
-        client = RecordsClient(self, len(replicas), list(world.cluster.brokers.values()))
+        client = RecordsClient(self, len(replicas), world.cluster.client_brokers)
         client.start()
         return client
 

@@ -36,7 +36,7 @@ class Transactions:
         """Create the topic and begin. Raises ActionFailed."""
         replicas = Placement.ONE_PER_BROKER.replicas(world)
         world.create_topic(self.topic, replicas, {"min.insync.replicas": "2"})
-        client = TransactionsClient(self.topic, len(replicas), list(world.cluster.brokers.values()))
+        client = TransactionsClient(self.topic, len(replicas), world.cluster.client_brokers)
         client.start()
         return client
 

@@ -24,9 +24,11 @@ from harness.scenario.monitors.base import MakeMonitor, Monitor, RunRecord
 from harness.scenario.verbs import optional_monitor
 
 _ERROR = re.compile(rb"^\[[^\]]{10,40}\] (?:ERROR|FATAL) ")
-_REFUSAL = re.compile(rb"^(?:java\.util\.concurrent\.\w+: )?org\.apache\.kafka\.common\.errors\.\w+")
-_DURATION = re.compile(rb"\btook \d+(?:\.\d+)? ?(?:ms|s|milliseconds|seconds)\b")
-_OF_A_TRACE = re.compile(rb"^(?:\s+at |(?:[\w$]+\.)+[\w$]+(?:Exception|Error|Throwable)\b|Caused by: )")
+# Extended regular expressions, as awk takes them too: a runbook's script weighs such lines in the same way.
+REFUSAL = r"^(java\.util\.concurrent\.[A-Za-z]+: )?org\.apache\.kafka\.common\.errors\.[A-Za-z]+"
+DURATION = r"(^|[^A-Za-z0-9_])took [0-9]+(\.[0-9]+)? ?(ms|s|milliseconds|seconds)([^A-Za-z0-9_]|$)"
+OF_A_TRACE = "^([ \t]+at |([A-Za-z0-9_$]+[.])+[A-Za-z0-9_$]+(Exception|Error|Throwable)([^A-Za-z0-9_]|$)|Caused by: )"
+_REFUSAL, _DURATION, _OF_A_TRACE = (re.compile(each.encode()) for each in (REFUSAL, DURATION, OF_A_TRACE))
 _MOST_BYTES = 400
 _MOST_JOURNALED = 1000
 

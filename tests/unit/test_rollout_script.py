@@ -1,0 +1,429 @@
+"""The runbook's script: what it asks, when it stops and what it says then, on a cluster that is a folder of files."""
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import rollout_sample as sample
+
+from harness.model.runs import Outcome
+from harness.rollout.health import AFTER, BEFORE, PREFERRED_LEADERS
+from harness.rollout.runbook import runbook
+from harness.rollout.runbook_shell import shell_script
+
+GOLDEN = Path(__file__).parent / "golden" / "rollout-runbook.sh"
+PASSED = replace(sample.rollout(), plan=replace(sample.rollout().plan, topology="3combined+1"))
+
+# Kafka's scripts as far as the runbook calls them: what they print stands in files, or is who runs.
+SCRIPTS = {
+    "kafka-metadata-quorum.sh": """
+        case "$*" in
+        *--status*) [ -e leader ] && echo "LeaderId:               $(cat leader)" ;;
+        *)
+            echo x >>offsets
+            echo "NodeId DirectoryId LogEndOffset Lag LastFetchTimestamp LastCaughtUpTimestamp Status"
+            for node in $(cat voters); do
+                lag=0
+                [ -e "running-$node" ] || lag=9
+                role=Follower
+                [ "$node" != "$(cat leader)" ] || role=Leader
+                echo "$node abc $(wc -l <offsets) $lag 1 1 $role"
+            done
+            for node in $(cat observers); do echo "$node abc $(wc -l <offsets) 0 1 1 Observer"; done
+            ;;
+        esac""",
+    "kafka-broker-api-versions.sh": """
+        for node in $(cat voters observers); do
+            [ ! -e "running-$node" ] || echo "h:909$node (id: $node rack: null isFenced: false) -> ("
+        done""",
+    "kafka-topics.sh": """
+        case "$*" in
+        *--under-replicated-partitions*) cat under ;;
+        *--at-min-isr-partitions*) cat at-min-isr ;;
+        *) cat topics ;;
+        esac""",
+    "kafka-reassign-partitions.sh": 'echo "No partition reassignments found."',
+    "kafka-leader-election.sh": """
+        printf 'Topic: orders\\tPartition: 0\\tLeader: 3\\tReplicas: 3,0\\tIsr: 0,3\\n' >topics
+        echo "Successfully completed leader election (PREFERRED) for partitions orders-0"
+    """,
+}
+SITE = """
+stop_node() { echo "stop $1" >>{cluster}/calls; [ -e {cluster}/hangs-$1 ] || rm -f {cluster}/running-$1; }
+install_jar() { echo "install $1 $2" >>{cluster}/calls; echo $2 >{cluster}/jar-$1; }
+start_node() {
+    echo "start $1" >>{cluster}/calls
+    [ -e {cluster}/dies-$1 ] || : >{cluster}/running-$1
+    [ ! -e {cluster}/next-leader ] || mv {cluster}/next-leader {cluster}/leader
+}
+is_running() { [ -e {cluster}/running-$1 ]; }
+running_jar() { case $(cat {cluster}/jar-$1) in new) echo {new} ;; *) echo {base} ;; esac; }
+error_lines() { cat {cluster}/errors-$1 2>/dev/null || true; }
+longest_wait() { cat {cluster}/waited; }
+"""
+
+
+class ACluster:
+    """A cluster of files, and a script that rolls it."""
+
+    def __init__(self, folder: Path, found=PASSED):
+        self.folder = folder / "cluster"
+        (self.folder / "bin").mkdir(parents=True)
+        for name, text in SCRIPTS.items():
+            path = self.folder / "bin" / name
+            path.write_text(f'#!/bin/sh\necho "{name} $*" >>calls\n{text}\n')
+            path.chmod(0o755)
+        self.write(leader="1", voters="0 1 2", observers="3", waited="1.5", under="", calls="", offsets="")
+        self.write(topics="Topic: orders\tPartition: 0\tLeader: 0\tReplicas: 3,0\tIsr: 0,3", **{"at-min-isr": ""})
+        for node in range(4):
+            self.write(**{f"running-{node}": "", f"jar-{node}": "base"})
+        sums = {"new": found.candidate.build.jar_sha256, "base": found.base.build.jar_sha256}
+        text = SITE
+        for name, value in {"cluster": self.folder, **sums}.items():
+            text = text.replace(f"{{{name}}}", str(value))
+        self.site = folder / "site.sh"
+        self.site.write_text(text)
+        script = shell_script(runbook(found))
+        for name, seconds in {"BEFORE": 1, "AFTER": 1, "STOP": 3, "LEADERS": 1}.items():
+            script = re.sub(rf"^{name}_SECONDS=\d+$", f"{name}_SECONDS={seconds}", script, flags=re.MULTILINE)
+        self.script = folder / "runbook.sh"
+        self.script.write_text(script.replace("sleep 1", "sleep 0.1"))
+
+    def write(self, **files):
+        for name, text in files.items():
+            (self.folder / name).write_text(f"{text}\n" if text else "")
+
+    def run(self, *arguments, said="", ask="no", **environment):
+        """Run the script; return its exit code and all that it wrote."""
+        done = subprocess.run(
+            ["sh", self.script, *arguments],
+            input=said,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            env={"PATH": os.environ["PATH"], "KAFKA": self.folder, "SITE": self.site, "ASK": ask} | environment,
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    @property
+    def calls(self):
+        return (self.folder / "calls").read_text().splitlines()
+
+    @property
+    def done_to_nodes(self):
+        return [call for call in self.calls if not call.startswith("kafka-")]
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    return ACluster(tmp_path)
+
+
+def test_the_script_is_the_golden_one():
+    """It changes only on purpose: `python tests/unit/test_rollout_report.py` writes it anew."""
+    assert shell_script(runbook(sample.secured_rollout())) == GOLDEN.read_text(encoding="utf-8")
+
+
+def kinds_of_rollouts():
+    return [sample.rollout(), sample.rollout("stopped"), sample.secured_rollout(), sample.whole_rollout()]
+
+
+@pytest.mark.parametrize("found", kinds_of_rollouts(), ids=["passed", "stopped", "secured", "whole"])
+def test_it_is_a_script_for_every_shell_whatever_a_node_has_written(found, tmp_path):
+    text = shell_script(runbook(found))
+    assert "\x1b" not in text
+    (tmp_path / "runbook.sh").write_text(text)
+    for check in (["sh", "-n"], ["bash", "--posix", "-n"], ["shellcheck"]):
+        if shutil.which(check[0]):
+            done = subprocess.run([*check, tmp_path / "runbook.sh"], capture_output=True, text=True, check=False)
+            assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+def test_without_a_word_it_says_what_it_would_do_and_asks_nothing_of_the_cluster(cluster):
+    code, said = cluster.run()
+    assert code == 0
+    assert said.startswith("Nothing is done. The rehearsal passed.")
+    assert "Brokers first, the active controller last, since" in said
+    for check in (*BEFORE, *AFTER):
+        assert f"  - {check.description}\n" in said
+    assert "  - a client waits longer than its budget (rehearsed: 5 s)" in said
+    assert not cluster.calls
+
+
+def test_it_takes_every_nodes_turn_and_has_the_preferred_leaders_elected(cluster):
+    code, said = cluster.run("forward")
+    assert code == 0, said
+    turns = [f"{what} {node}{jar}" for node in (3, 0, 2, 1) for what, jar in WORK]
+    assert cluster.done_to_nodes == turns
+    assert sum(call.startswith("kafka-leader-election.sh") for call in cluster.calls) == 1
+    assert said.rstrip().endswith("done")
+
+
+WORK = (("stop", ""), ("install", " new"), ("start", ""))
+
+
+def test_the_active_controller_is_asked_for_again_before_every_turn(cluster):
+    cluster.write(**{"next-leader": "0"})  # as soon as a node was started
+    assert cluster.run("forward")[0] == 0
+    assert [call.split()[1] for call in cluster.done_to_nodes if call.startswith("stop")] == ["3", "1", "2", "0"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "order"),
+    [({"FIRST": "controllers-first"}, ["0", "2", "1", "3"]), ({"ORDER": "2 3 1 0"}, ["2", "3", "1", "0"])],
+)
+def test_another_order_may_be_asked_for(cluster, settings, order):
+    assert cluster.run("forward", **settings)[0] == 0
+    assert [call.split()[1] for call in cluster.done_to_nodes if call.startswith("stop")] == order
+
+
+def test_every_command_takes_the_file_of_properties_by_the_option_that_it_knows(tmp_path):
+    options = {"config_options": {"kafka-leader-election.sh": "--admin.config"}}
+    cluster = ACluster(tmp_path, replace(PASSED, **options))
+    file = tmp_path / "my client.properties"
+    file.write_text("")
+    code, said = cluster.run("forward", COMMAND_CONFIG=str(file))
+    assert code == 0, said
+    asked = [call for call in cluster.calls if call.startswith("kafka-")]
+    assert {call.split()[0] for call in asked} == SCRIPTS.keys()
+    for call in asked:
+        option = "--admin.config" if "election" in call else "--command-config"
+        assert f" {option} {file}" in call
+
+
+def test_it_goes_on_only_after_a_yes(cluster):
+    code, said = cluster.run("forward", said="yes\nno\n", ask="yes")
+    assert (code, cluster.done_to_nodes) == (1, ["stop 3", "install 3 new", "start 3"])
+    assert "STOPPED: you did not say yes (node 0: stop it, install new, start it)." in said
+    assert f"The way back, the node that failed first: sh {cluster.script} back 3\n" in said
+    assert f"To go on when that is mended: sh {cluster.script} forward 0 1 2\n" in said
+
+
+def test_a_roll_that_was_stopped_goes_on_with_the_nodes_that_are_left(cluster):
+    cluster.write(**{"dies-0": "x"})
+    code, said = cluster.run("forward")
+    assert (code, "runbook.sh forward 0 1 2\n" in said) == (1, True)
+    cluster.write(**{"running-0": ""})
+    assert "runbook.sh back 0 3\n" in cluster.run("forward", "0", "1", "2")[1], "also those of before go back"
+    (cluster.folder / "dies-0").unlink()
+    cluster.write(**{"running-0": ""})
+    assert cluster.run("forward", "0", "1", "2")[0] == 0
+    stops = [call.split()[1] for call in cluster.done_to_nodes if call.startswith("stop")]
+    assert stops == ["3", "0", "0", "0", "2", "1"], "the active controller comes last all the same"
+
+
+def test_nothing_more_to_read_is_no_yes(cluster):
+    code, said = cluster.run("forward", ask="yes")
+    assert (code, cluster.done_to_nodes) == (1, [])
+    assert "No node was touched." in said
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        (
+            {"under": "\tTopic: orders\tPartition: 7\tLeader: 0"},
+            "all its replicas in sync: not so (orders-7), 1 s long",
+        ),
+        ({"at-min-isr": "Topic: orders\tPartition: 1\tIsr: 0,3"}, "without the node: not so (orders-1 needs it)"),
+        ({"leader": "-1"}, "one controller is active: not so (nobody leads)"),
+        ({"observers": ""}, "registered and not fenced: not so (broker 3 is not listed)"),
+    ],
+)
+def test_a_node_is_not_touched_where_a_check_before_it_is_not_met(cluster, files, reason):
+    cluster.write(**files)
+    code, said = cluster.run("forward", ORDER="3 0 1 2")
+    assert (code, cluster.done_to_nodes) == (1, [])
+    assert reason in said
+    assert "No node was touched." in said
+
+
+def test_a_node_that_is_down_already_stops_the_roll_before_anything_is_touched(cluster):
+    (cluster.folder / "running-2").unlink()
+    code, said = cluster.run("forward")
+    assert (code, cluster.done_to_nodes) == (1, [])
+    assert "every node runs and answers on its listeners: not so (node 2 does not run)" in said
+
+
+def test_a_node_that_does_not_stop_in_its_time_stops_the_roll(cluster):
+    cluster.write(**{"hangs-3": "x"})
+    code, said = cluster.run("forward")
+    assert (code, cluster.done_to_nodes) == (1, ["stop 3"])
+    assert "STOPPED: node 3 did not stop within 3 s of SIGTERM." in said
+    assert "runbook.sh back 3\n" in said
+
+
+def test_a_node_that_does_not_come_back_stops_the_roll_at_once_with_the_way_back(cluster):
+    cluster.write(**{"dies-0": "x"})
+    code, said = cluster.run("forward")
+    assert (code, cluster.done_to_nodes[-1]) == (1, "start 0")
+    assert "STOPPED: node 0 crashed after its start." in said
+    assert "runbook.sh back 0 3\n" in said
+
+
+def test_a_cluster_that_does_not_heal_after_a_start_stops_the_roll(cluster):
+    harm = f"start_node() {{ echo 'Topic: t\tPartition: 0' >{cluster.folder}/under;"
+    cluster.site.write_text(cluster.site.read_text().replace("start_node() {", harm))
+    code, said = cluster.run("forward")
+    assert code == 1
+    assert "STOPPED: every partition has all its replicas in sync: not so (t-0), 1 s long." in said
+
+
+def test_a_live_process_with_another_jar_stops_the_roll(cluster):
+    cluster.site.write_text(cluster.site.read_text() + "\nrunning_jar() { echo abc; }\n")
+    code, said = cluster.run("forward")
+    assert code == 1
+    assert f"the live process of node 3 holds abc open, not {'c' * 64}" in said
+
+
+KNOWN = "[2026-01-01 00:00:00,000] ERROR sad (x)"
+OURS = "[2026-01-01 00:00:00,000] ERROR [RaftManager] broken (org.apache.kafka.raft.KafkaRaftClient)"
+REFUSED = "org.apache.kafka.common.errors.OutOfOrderSequenceException: x"
+SLOW = "[2026-01-01 00:00:00,000] ERROR Exceptionally slow controller event took 2345 ms (x)"
+
+
+FINE = "[2026-01-01 00:00:00,001] INFO no TERROR (x)"
+
+
+@pytest.mark.parametrize(
+    "lines", [(OURS, "\tat x.Y(Z.java)"), (FINE, OURS, FINE), (SLOW, "java.lang.IllegalStateException: x"), (OURS,)]
+)
+def test_an_error_line_of_the_new_jar_stops_the_roll(cluster, lines):
+    cluster.write(**{"errors-3": "\n".join(lines)})
+    code, said = cluster.run("forward")
+    wrote = next(line for line in lines if " ERROR " in line)
+    assert (code, f"STOPPED: node 3 wrote: {wrote}." in said) == (1, True), said
+
+
+def test_no_error_line_counts_that_base_writes_too_or_that_only_refuses_a_request_or_says_how_long_it_took(cluster):
+    cluster.write(**{"errors-3": "\n".join((OURS, REFUSED, SLOW, FINE, KNOWN, "--", FINE, SLOW))})
+    code, said = cluster.run("forward")
+    assert code == 0, said
+
+
+@pytest.mark.parametrize("waited", ["5.1", "", "long"])
+def test_a_client_that_waits_over_its_budget_stops_the_roll_and_so_does_a_wait_that_is_none(cluster, waited):
+    cluster.write(waited=waited)
+    code, said = cluster.run("forward")
+    assert code == 1
+    assert f"a client waited {waited or 'an unknown time'} s in the turn of node 3, and 5 s are allowed" in said
+
+
+def test_who_measures_no_waits_is_asked_for_them(cluster):
+    cluster.site.write_text(cluster.site.read_text().partition("longest_wait")[0])
+    code, said = cluster.run("forward", said="yes\n9\n", ask="yes")
+    assert (code, "How many seconds did one of your clients wait" in said) == (1, True)
+    assert "a client waited 9 s" in said
+    code, said = cluster.run("forward")
+    assert (code, "longest_wait is not defined" in said) == (2, True)
+
+
+def test_a_command_that_fails_is_named_with_what_it_said(cluster):
+    (cluster.folder / "bin" / "kafka-reassign-partitions.sh").write_text("#!/bin/sh\necho no such option >&2\nexit 3\n")
+    code, said = cluster.run("forward")
+    assert (code, cluster.done_to_nodes) == (1, [])
+    assert "not so (bin/kafka-reassign-partitions.sh failed (exit 3): no such option)" in said
+
+
+def test_a_check_that_cannot_be_made_is_not_met(cluster, tmp_path):
+    broken = tmp_path / "path"
+    broken.mkdir()
+    (broken / "awk").write_text("#!/bin/sh\nexit 2\n")
+    (broken / "awk").chmod(0o755)
+    code, said = cluster.run("forward", ORDER="3 0 1 2", PATH=f"{broken}:{os.environ['PATH']}")
+    assert (code, cluster.done_to_nodes) == (1, [])
+    assert "the check could not be made" in said
+
+
+def test_the_way_back_from_half_way_begins_with_a_node_that_is_down_and_checks_the_others_before(cluster):
+    cluster.write(**{"jar-3": "new", "jar-0": "new"})
+    (cluster.folder / "running-0").unlink()
+    code, said = cluster.run("back", "0", "3")
+    assert code == 0, said
+    assert cluster.done_to_nodes == ["install 0 base", "start 0", "stop 3", "install 3 base", "start 3"]
+    assert "node 0 is down: nothing is checked before its turn" in said
+
+
+def test_a_way_back_that_is_stopped_says_what_is_left_of_it(cluster):
+    cluster.write(**{"hangs-3": "x"})
+    code, said = cluster.run("back", "0", "3", "1")
+    assert code == 1
+    assert "runbook.sh back 3 1\n" in said
+
+
+def test_leaders_that_stay_where_they_are_are_told_when_every_node_had_its_turn(cluster):
+    (cluster.folder / "bin" / "kafka-leader-election.sh").write_text("#!/bin/sh\n")
+    code, said = cluster.run("forward")
+    assert code == 1
+    assert "every partition is led by its preferred replica: not so (orders-0)" in said
+    assert "Every node had its turn." in said
+
+
+def test_it_does_not_roll_what_the_rehearsal_stopped_and_takes_the_way_back_all_the_same(tmp_path):
+    cluster = ACluster(tmp_path, replace(sample.rollout("stopped"), plan=PASSED.plan))
+    code, said = cluster.run("forward")
+    assert (code, cluster.calls) == (2, [])
+    assert "Do not roll: the rehearsal did not pass." in said
+    assert cluster.run("back", "3")[0] == 0
+
+
+def test_a_roll_that_was_not_rehearsed_is_not_begun(tmp_path):
+    control = sample.rehearsal("control", (sample.turn(1, "restart", 3, "restart", "base"),), (), Outcome.PASSED)
+    cluster = ACluster(tmp_path, replace(PASSED, rehearsals=(control,)))
+    assert "forward and back were not rehearsed" in cluster.run("forward")[1]
+
+
+def test_what_is_yours_has_to_be_said_before_anything_is_done(cluster, tmp_path):
+    cluster.site.write_text("")
+    code, said = cluster.run("forward")
+    assert (code, cluster.calls) == (2, [])
+    assert "is_running is not defined" in said
+    assert "no bin/kafka-metadata-quorum.sh" in cluster.run("forward", KAFKA=str(tmp_path))[1]
+    assert "cannot be read" in cluster.run("forward", COMMAND_CONFIG="nowhere")[1]
+    assert cluster.run("forwards")[0] == 2
+    assert cluster.run("check", "3")[0] == 2
+
+
+def test_all_checks_can_be_made_once_and_change_nothing(cluster):
+    code, said = cluster.run("check")
+    assert (code, cluster.done_to_nodes) == (0, [])
+    assert said.count("may stop") == 4
+    cluster.write(**{"at-min-isr": "Topic: orders\tPartition: 1\tIsr: 0,3"})
+    code, said = cluster.run("check")
+    assert code == 1
+    assert "node 3 may not stop: no partition falls below min.insync.replicas without the node" in said
+    assert "node 1 may stop" in said
+
+
+def test_features_are_finalised_last_after_it_was_said_what_that_means(tmp_path):
+    whole = sample.whole_rollout()
+    cluster = ACluster(tmp_path, replace(whole, plan=PASSED.plan))
+    features = cluster.folder / "bin" / "kafka-features.sh"
+    features.write_text('#!/bin/sh\necho "features $*" >>calls\necho upgraded\n')
+    features.chmod(0o755)
+    for node in range(4):
+        cluster.write(**{f"jar-{node}": "new"})
+    code, said = cluster.run("finalise")
+    assert code == 0, said
+    assert said.index("Then there is no way back.") < said.index("upgraded")
+    assert "upgrade --release-version 4.3-IV0" in cluster.calls[0]
+    assert not any(call.startswith("install") for call in cluster.calls)
+    assert [call.split()[1] for call in cluster.calls if call.startswith("stop")] == ["0", "2", "1", "3"]
+    cluster.write(**{"dies-0": "x"})
+    code, said = cluster.run("finalise")
+    assert (code, "base is put on no node any more" in said) == (1, True)
+
+
+def test_there_is_nothing_to_finalise_where_only_a_jar_is_replaced(cluster):
+    assert "there is nothing to finalise" in cluster.run("finalise")[1]
+
+
+@pytest.mark.parametrize("check", [*BEFORE, *AFTER, PREFERRED_LEADERS], ids=lambda check: check.name)
+def test_what_awk_looks_for_can_stand_in_single_quotes_of_a_shell(check):
+    assert "'" not in check.unmet
+    assert bool(check.unmet) is (check.call is not None)
