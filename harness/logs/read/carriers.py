@@ -9,8 +9,7 @@ that are JSON objects (`json_events`) count as carried in Kafka's default layout
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -35,7 +34,6 @@ _TIMES = "|".join(
 )
 _PRIORITY = r"<\d{1,3}>"
 _STRUCTURED = r"""(?:-|(?:\[(?:[^\]"]|"(?:\\.|[^"\\])*")*\])+)"""
-_SOURCE = re.compile(r"\[pod/([^\]]+)\] |([\w.-]+) +\| ")
 _IN_OCTAL = (("#011", "\t"), ("#033", "\x1b"))  # as rsyslog writes control characters
 _ESCAPE = "\x1b["
 _COLOUR = r"\x1b\[[0-?]*[ -/]*[@-~]"  # and whatever else a terminal is told so
@@ -195,12 +193,6 @@ def _within(way: Way) -> Iterator[Way]:
 
 def _share(of_lines: pl.Series) -> float:
     return int(of_lines.sum()) / max(len(of_lines), 1)
-
-
-def sources(lines: Iterable[str]) -> list[str]:
-    """Return whose lines these are, in order, where their carriers say so: of which pod or service."""
-    found = (_SOURCE.match(line) for line in uncoloured(pl.Series(lines, dtype=pl.String)))
-    return list(dict.fromkeys(each[1] or each[2] for each in found if each))
 
 
 def unwrapped(lines: pl.Series, carriers: Sequence[str]) -> pl.Series:
