@@ -156,6 +156,12 @@ def test_a_line_that_was_not_carried_stays_as_it_is(carrier, line):
     assert CARRIERS[carrier].unwrapped(pl.Series([line])).to_list() == [None if is_none else line]
 
 
+@pytest.mark.parametrize("message", ["[12]", "[007]", "[1,2]", "[300]", '"MESSAGE": [7]'])
+def test_a_message_that_looks_like_numbers_of_bytes_is_none(message):
+    lines = pl.Series([json.dumps({"_PID": "1", "MESSAGE": message})])
+    assert CARRIERS["journal"].unwrapped(lines).to_list() == [message]
+
+
 def test_a_log_that_nothing_carried_has_no_carrier():
     assert [way.carriers for way in ways(pl.Series(plain(EVENTS)))] == [()]
     assert detect(plain(EVENTS)).pattern == KAFKA_DEFAULT

@@ -8,7 +8,6 @@ that are JSON objects (`json_events`) count as carried in Kafka's default layout
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -80,7 +79,8 @@ class JsonCarrier:
         torn = ~value.str.ends_with("\n")
         if self.torn and torn.any():
             found = _marked(found, torn & lines.str.contains(self.torn))
-        is_bytes = found.str.contains(r"^\[(?:\d{1,3},)*\d{1,3}\]$") & (found != lines)
+        is_array = lines.str.contains(rf'"{self.field}"\s*:\s*\[')
+        is_bytes = is_array & found.str.contains(r"^\[(?:\d{1,3},)*\d{1,3}\]$") & (found != lines)
         if not is_bytes.any():
             return found
         texts = map(_of_bytes, found.filter(is_bytes))
@@ -97,7 +97,7 @@ def _marked(lines: pl.Series, torn: pl.Series) -> pl.Series:
 
 
 def _of_bytes(numbers: str) -> str:
-    values = json.loads(numbers)
+    values = list(map(int, numbers[1:-1].split(",")))
     return bytes(values).decode("utf-8", "replace") if max(values) < 256 else numbers
 
 
