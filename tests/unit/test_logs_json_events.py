@@ -4,7 +4,7 @@ import json
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from harness.logs.read.carriers import CARRIERS
@@ -140,6 +140,10 @@ def test_a_number_that_no_clock_has_and_a_level_that_is_none_break_nothing(event
     assert written(line) in (line, "[2026-11-21 14:28:58,949] INFO x (-)")
 
 
+def test_half_a_character_is_shown_as_what_cannot_be_read():
+    assert written(json.dumps({**EVENT, "message": "it \ud800 broke"})) == WRITTEN.replace("it", "it \ufffd")
+
+
 @given(
     st.fixed_dictionaries(
         {"@timestamp": st.just(TIME["@timestamp"]) | anything, "short_message": anything, "level": anything},
@@ -186,6 +190,7 @@ of_instants = st.fixed_dictionaries(
 
 @settings(deadline=None, max_examples=300)
 @given(st.lists(st.one_of(plain_objects, of_instants), min_size=1, max_size=5), st.booleans(), st.booleans())
+@example([{**EVENT, "logger": "\x1f"}], False, False)
 def test_what_is_written_all_at_once_is_what_is_written_object_by_object(events, ascii_only, compact):
     separators = (",", ":") if compact else (", ", ": ")
     lines = [json.dumps(event, ensure_ascii=ascii_only, separators=separators) for event in events]

@@ -55,6 +55,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))  # from which number on a time is so many times the seconds
 _NOT_IN_NAMES = re.compile(r"[\s()\[\]:]+")
 _NO_NAME = "-"
+_HALVES = re.compile("[\ud800-\udfff]")  # of characters: JSON can name one without the other
 _KEY = r'"(?:{})"\s*:\s*(?:"((?:[^"\\]|\\.)*)|([\d.]+))'
 _TORN_TIME, _TORN_LEVEL, _TORN_OTHER = (
     re.compile(_KEY.format("|".join(map(re.escape, names)))) for names in (_TIME, _LEVEL, (*_LOGGER, *_MESSAGE))
@@ -100,9 +101,10 @@ class PrettyObjects:
 def _written(line: str) -> str:
     try:
         event = json.loads(line)
-        return (_of_object(event) if isinstance(event, dict) else None) or line
+        written = _of_object(event) if isinstance(event, dict) else None
     except (ValueError, RecursionError):
-        return _of_torn(line) or line
+        written = _of_torn(line)
+    return _HALVES.sub("\ufffd", written) if written else line
 
 
 def _of_object(event: Mapping[str, Any]) -> str | None:
