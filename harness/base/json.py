@@ -17,6 +17,7 @@ from harness.base.errors import HarnessError
 
 T = TypeVar("T")
 
+_HALVES = re.compile("[\ud800-\udfff]")
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,4000}")
 
 
@@ -25,7 +26,13 @@ def to_json(record: object) -> str:
 
     The same record always gives the same bytes: fields keep their declared order, mappings are sorted by key.
     """
-    return json.dumps(plain(record), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    return written(plain(record), indent=1) + "\n"
+
+
+def written(document: Any, indent: int | None = None) -> str:
+    """Return a plain document as JSON; half of a character, which UTF-8 does not have, is written by its number."""
+    text = json.dumps(document, ensure_ascii=False, indent=indent, allow_nan=False)
+    return text if text.isascii() else _HALVES.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
 
 def from_json(cls: type[T], text: str | bytes) -> T:

@@ -28,6 +28,7 @@ from harness.cli import (
     claims,
     compare,
     convert,
+    diff,
     github,
     image,
     inspect,
@@ -68,6 +69,7 @@ app = typer.Typer(
 verify.register(app)
 rollout.register(app)
 stages.register(app)
+diff.register(app)
 inspect.register(app)
 image.register(app)
 audit.register(app)

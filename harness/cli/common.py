@@ -11,13 +11,12 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
 
 from harness.base.errors import HarnessError
-from harness.base.json import to_json
 from harness.base.locks import MARKER, owned, scratch, sweep
 from harness.base.progress import Reporter
 from harness.cluster.runtime.namespaces import enter_user_namespace
@@ -27,20 +26,21 @@ from harness.toolbox.toolbox import Toolbox, local_toolbox
 
 USAGE_OR_HARNESS_ERROR = 2
 _held = ExitStack()
-_shown = {"quiet": False, "verbose": False, "json": False}  # as the command line has it
+_shown = {"quiet": False, "verbose": False, "document": False}  # as the command line has it
 _in_work: list[Path] = []
 
 
 class Output(StrEnum):
-    """What stands on stdout: text for people, or the record alone."""
+    """What stands on stdout: text for people, or one document alone."""
 
     TEXT = "text"
     JSON = "json"
+    MARKDOWN = "markdown"
 
 
 def _note(name: str) -> Callable[[Any], Any]:
     def note(value: Any) -> Any:
-        _shown[name] = value is Output.JSON if isinstance(value, Output) else bool(value)
+        _shown[name] = value is not Output.TEXT if isinstance(value, Output) else bool(value)
         return value
 
     return note
@@ -62,14 +62,22 @@ Verbose = Annotated[
         expose_value=False,
     ),
 ]
-OutputFormat = Annotated[
-    Output,
+Form = Annotated[
+    Literal[Output.TEXT, Output.JSON],
     typer.Option(
         "--output",
         "-o",
         help="`json`: the record alone on stdout, all else on stderr.",
-        callback=_note("json"),
-        expose_value=False,
+        callback=_note("document"),
+    ),
+]
+FormOrMarkdown = Annotated[
+    Output,
+    typer.Option(
+        "--output",
+        "-o",
+        help="`json`, `markdown`: that alone on stdout, all else on stderr.",
+        callback=_note("document"),
     ),
 ]
 Out = Annotated[
@@ -85,8 +93,8 @@ Offline = Annotated[bool, typer.Option("--offline", help="Use only what the cach
 
 
 def console() -> Console:
-    """Return the console for results: stdout, unless a record alone is to stand there."""
-    return errors() if _shown["json"] else Console(soft_wrap=True, highlight=False, markup=False)
+    """Return the console for results: stdout, unless a document alone is to stand there."""
+    return errors() if _shown["document"] else Console(soft_wrap=True, highlight=False, markup=False)
 
 
 def errors() -> Console:
@@ -99,16 +107,15 @@ def reporter() -> Reporter:
     return Reporter(console(), quiet=_shown["quiet"], verbose=_shown["verbose"])
 
 
+def print_document(text: str) -> None:
+    """Print on stdout what is to stand there alone."""
+    print(text, end="")
+
+
 def print_record(path: Path) -> None:
     """Print a record on stdout, where the command line asked for it."""
-    if _shown["json"]:
-        print(path.read_text(encoding="utf-8"), end="")
-
-
-def print_json(record: object) -> None:
-    """Print what has no file of its own on stdout, where the command line asked for it."""
-    if _shown["json"]:
-        print(to_json(record), end="")
+    if _shown["document"]:
+        print_document(path.read_text(encoding="utf-8"))
 
 
 def toolbox(*, offline: bool = False, java_home: Path | None = None) -> Toolbox:

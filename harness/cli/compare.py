@@ -11,9 +11,10 @@ import typer
 from rich.text import Text
 
 from harness.base.errors import HarnessError
+from harness.base.json import to_json
 from harness.base.text import visible
 from harness.cli import common
-from harness.cli.common import Output, OutputFormat
+from harness.cli.common import FormOrMarkdown, Output
 from harness.cli.helptext import help_text
 
 _DIFFERENT = 1
@@ -23,7 +24,7 @@ _COMPARE_HELP = help_text(
     "times are shown and do not count.",
     examples=(
         ("harness compare out/20260101-120000-verify out/20260102-120000-verify", "two runs"),
-        ("harness compare out/20260301-010000-night out/20260302-010000-night --markdown", "two nights, as a table"),
+        ("harness compare out/20260301-010000-night out/20260302-010000-night -o markdown", "two nights, as a table"),
     ),
 )
 _OPEN_HELP = help_text(
@@ -41,8 +42,7 @@ def register(app: typer.Typer) -> None:
 def compare(
     before: Annotated[Path, typer.Argument(help="A run directory or a night.")],
     after: Annotated[Path, typer.Argument(help="Another of the same kind.")],
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
-    output: OutputFormat = Output.TEXT,  # noqa: ARG001
+    output: FormOrMarkdown = Output.TEXT,
 ) -> int:
     """Compare."""
     from harness.nightly.comparing import compare as changes_between
@@ -51,15 +51,14 @@ def compare(
     common.only_verifications((before, after), "compared")
     same_kind(before, after)
     changes = changes_between(read_side(before), read_side(after))
-    out = common.console()
-    if markdown:
-        out.print(render_markdown(changes, str(before), str(after)), end="")
-    else:
-        for change in changes:
-            words = f"{change.what:<8} {change.where + ': ' if change.where else ''}{change.before} → {change.after}"
-            out.print(Text(visible(words), style="" if change.counts else "dim"))
-        out.print(sentence(changes))
-    common.print_json(changes)
+    for change in changes:
+        words = f"{change.what:<8} {change.where + ': ' if change.where else ''}{change.before} → {change.after}"
+        common.console().print(Text(visible(words), style="" if change.counts else "dim"))
+    common.console().print(sentence(changes))
+    if output is Output.JSON:
+        common.print_document(to_json(changes))
+    elif output is Output.MARKDOWN:
+        common.print_document(render_markdown(changes, str(before), str(after)))
     return _DIFFERENT if any(change.counts for change in changes) else 0
 
 

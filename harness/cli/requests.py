@@ -36,7 +36,7 @@ _RESUME = own_option(
 
 _QUIET = own_option("quiet", common.Quiet, False)
 VERBOSE = own_option("verbose", common.Verbose, False)
-OUTPUT = own_option("output", common.OutputFormat, common.Output.TEXT)
+OUTPUT = own_option("output", common.Form, common.Output.TEXT)
 
 
 def taking_request(

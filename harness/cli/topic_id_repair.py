@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
+from harness.base.text import visible
 from harness.cli import common
 from harness.cli.helptext import help_text
 from harness.cli.topic_id_options import Collected, Config, Data, Merge, Security, ZooKeeper
@@ -101,7 +103,7 @@ def repair(
     else:
         lines = stage.repair_broker(made, config, tuple(merge or ()), folder, security, apply=apply)
     for line in lines:
-        out.print(line)
+        out.print(Text(visible(line)))
     return 0
 
 
@@ -115,5 +117,5 @@ def restore(
     from harness.topicids.backups import BackupFolder
 
     for line in stage.restore(BackupFolder(backup), security, apply=apply):
-        common.console().print(line)
+        common.console().print(Text(visible(line)))
     return 0

@@ -9,6 +9,7 @@ import typer
 
 from harness.base.errors import HarnessError
 from harness.cli import common, topic_id_repair
+from harness.cli.common import Form, Output
 from harness.cli.helptext import help_text
 from harness.cli.topic_id_options import Collected, Config, Data, Merge, MetadataLog, Security, ZooKeeper
 
@@ -47,7 +48,7 @@ def check(
         Path | None,
         typer.Option("--export", help="Write what is on the disks to this file, and compare nothing."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the record instead of a table.")] = False,
+    output: Form = Output.TEXT,
     out: Annotated[
         Path | None, typer.Option("--out", help="A folder for the record and a page.", show_default=False)
     ] = None,
@@ -71,8 +72,8 @@ def check(
     )
     console = common.console()
     if export is not None:
-        if json or out is not None:
-            raise HarnessError("--export compares nothing: there is nothing for --json or --out.", "Leave one out.")
+        if output is Output.JSON or out is not None:
+            raise HarnessError("--export compares nothing: there is nothing for -o json or --out.", "Leave one out.")
         found_disks = stage.disks_of(sources)
         write_export(export, found_disks)
         count = sum(len(disk.partitions) for disk in found_disks)
@@ -85,10 +86,10 @@ def check(
         with common.fresh_folder(out, "topic-ids") as made:
             folder = TopicIdsFolder(made)
             stage.write_check(found, folder)
-    if json:
-        console.print(to_json(found.shortened()), end="")
+    if output is Output.JSON:
+        common.print_document(to_json(found.shortened()))
     else:
         stage.print_check(console, found)
-    if out is not None and not json:
+    if out is not None:
         console.print(str(folder.page))
     return found.answer.exit_code

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from harness.cli import common, github
-from harness.cli.common import Offline, Out, Output, OutputFormat, Quiet
+from harness.cli.common import Form, Offline, Out, Output, Quiet
 from harness.cli.helptext import help_text
 from harness.model.operator_changes import BOOTS
 
@@ -55,7 +55,7 @@ def upgrade_notes(
     ] = None,
     offline: Offline = False,
     out: Out = None,
-    output: OutputFormat = Output.TEXT,  # noqa: ARG001
+    output: Form = Output.TEXT,  # noqa: ARG001
     quiet: Quiet = False,  # noqa: ARG001
 ) -> int:
     """Compare two Kafkas as an operator meets them."""

@@ -11,6 +11,7 @@ from typing import BinaryIO
 _HEADER, _SESSION, _DATA, _CONFIRMED, _DUMP = 0x01, 0x10, 0x11, 0x20, 0x40
 _MAGIC_AND_VERSION = b"\xc0\xc0\x10\x07"
 _MOST_BYTES = 16 * 2**20  # the three classes of a typical patch give 1 KB
+_MOST_DIGITS = 5  # of seven bits each: an int of Java's
 
 GREETING = bytes([_HEADER]) + _MAGIC_AND_VERSION
 # Dump, and do not reset: each dump then holds everything since the start of the JVM.
@@ -69,10 +70,10 @@ def _take_text(reader: _DumpReader) -> None:
 
 def _take_number(reader: _DumpReader) -> int:
     """Take a number of seven bits a byte, the lowest first; the top bit says that another byte follows."""
-    number = shift = 0
-    while True:
+    number = 0
+    for place in range(_MOST_DIGITS):
         byte = reader.take(1)[0]
-        number |= (byte & 0x7F) << shift
-        shift += 7
+        number |= (byte & 0x7F) << 7 * place
         if byte < 0x80:
             return number
+    raise ValueError(f"a number of more than {_MOST_DIGITS} bytes")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -11,24 +11,19 @@ from harness.base.archives import is_archive
 from harness.base.errors import HarnessError
 from harness.logs.compare.renamed import Renamed
 from harness.logs.log_diff import CountedLogs, Progress, compare, opened, read_nodes, silent
-from harness.logs.read.carriers import sources
 from harness.logs.read.event_counts import WHOLE_LOG
 from harness.logs.read.layout import KAFKA_DEFAULT, Layout, compile_layout
-from harness.logs.read.layout_detection import layouts_of
-from harness.logs.read.layout_fit import dated
 from harness.logs.read.library import library, named_version
 from harness.logs.read.places import (
-    first_lines,
     folders_in,
     here_if_file,
     is_address,
-    is_hidden,
     logs_among,
     logs_below,
 )
 from harness.logs.read.proposals import layout_mismatch
 from harness.logs.read.rewordings import rewordings
-from harness.logs.read.unpacking import unpacked
+from harness.logs.readable_logs import ReadableLogs, readable
 from harness.model.findings import Contrast
 from harness.model.node_logs import NodeLogs
 from harness.rundir.parts import LogsFolder
@@ -37,8 +32,6 @@ from harness.toolbox.toolbox import Toolbox
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SAMPLE_LINES = 200  # of each file, by which its layout is recognised
-FURTHER_LINES, FURTHER_BYTES = 50_000, 4 << 20  # of a file in whose first lines no event begins
 _NAMED = 3  # of the further runs
 _SHOWN = 120  # characters of a line
 
@@ -153,53 +146,26 @@ def read_files(
 ) -> CountedLogs:
     """Count what is in the files of folders; see `diff_folders`."""
     out.path.mkdir(parents=True, exist_ok=True)
-    files = [place for folder in folders for place in folder.files if not is_hidden(place)]
-    with unpacked([place for place in files if not is_address(place)], out.path) as packed:
-        folders = [_with_members(folder, packed.members) for folder in folders]
-        files = [place for folder in folders for place in folder.files if not is_hidden(place)]
-        found = _layouts(spark, [place for place in files if place not in packed.refused], packed.copies, pattern)
-        refused = {**packed.refused, **found.refused}
+    with readable(spark, [file for folder in folders for file in folder.files], out.path, pattern) as logs:
         nodes: list[NodeLogs] = []
+        left_out: list[str] = []
         for folder in folders:
-            fitting = {place: found.layouts[place] for place in folder.files if place in found.layouts}
+            there = replace(folder, files=tuple(log for file in folder.files for log in logs.of_files[file]))
+            fitting = {log: logs.layouts[log] for log in there.files if log in logs.layouts}
             if not fitting:
-                raise nothing_fits(folder, pattern or KAFKA_DEFAULT, found.samples, refused)
+                raise nothing_fits(there, pattern or KAFKA_DEFAULT, logs.samples, logs.refused)
             nodes += [_node(folder, number, *item) for number, item in enumerate(fitting.items())]
-        left_out = [place for folder in folders for place in folder.files if place not in found.layouts]
-        mixed = _mixed(place for place in found.layouts if len(sources(found.samples[place])) > 1)
-        unread = [f"{place} was not read: {_why(place, refused, found.samples)}." for place in left_out]
-        return read_nodes(spark, Path(), nodes, out, progress, [*unread, *mixed], copies=packed.copies)
+            left_out += [log for log in there.files if log not in logs.layouts]
+        unread = [f"{log} was not read: {_why(log, logs)}." for log in left_out]
+        mixed = [_mixed_sentence(*item) for item in logs.mixed.items()]
+        return read_nodes(spark, Path(), nodes, out, progress, [*unread, *mixed], copies=logs.copies)
 
 
-def _mixed(places: Iterable[str]) -> Iterator[str]:
-    for place in places:
-        yield (
-            f"{place} has lines of several nodes: where they alternate a stack trace is cut apart, and all count as "
-            "one node. Give each node a file of its own."
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Layouts:
-    """The layout of each file that fits one, the first lines by which it was found, and why others have none."""
-
-    layouts: Mapping[str, Layout]
-    samples: Mapping[str, Sequence[str]]
-    refused: Mapping[str, str]
-
-
-def _layouts(spark: SparkSession, files: Sequence[str], copies: Mapping[str, str], pattern: str) -> _Layouts:
-    """Return the layouts of files by their first lines, or by later ones where no event begins there."""
-    read_at = {copies.get(place, place): place for place in files}
-    first = first_lines(spark, list(read_at), SAMPLE_LINES)
-    samples = {read_at[at]: lines for at, lines in first.lines.items()}
-    layouts = layouts_of(samples, pattern)
-    if further := [at for at, lines in first.lines.items() if lines and read_at[at] not in layouts]:
-        deeper = first_lines(spark, further, FURTHER_LINES, FURTHER_BYTES).lines
-        dated_lines = {read_at[at]: dated(lines, SAMPLE_LINES) for at, lines in deeper.items()}
-        layouts = layouts_of(samples | dated_lines, pattern)
-    empty = {place: compile_layout(KAFKA_DEFAULT) for place, lines in samples.items() if not lines}
-    return _Layouts(layouts | empty, samples, {read_at[at]: why for at, why in first.refused.items()})
+def _mixed_sentence(log: str, why: str) -> str:
+    return (
+        f"{log} has lines of several nodes that were not told apart ({why}): where they alternate a stack trace is "
+        "cut apart, and all count as one node. Give each node a file of its own."
+    )
 
 
 def log_files(place: Path) -> tuple[str, ...]:
@@ -228,12 +194,10 @@ def _bytes(path: Path) -> int:
     return path.stat().st_size if path.exists() else 1
 
 
-def _why(place: str, refused: Mapping[str, str], samples: Mapping[str, Sequence[str]]) -> str:
-    if is_hidden(place):
-        return "its name begins as hidden files do"
-    first = next((line for line in samples.get(place, ()) if line.strip()), "")
+def _why(log: str, logs: ReadableLogs) -> str:
+    first = next((line for line in logs.samples.get(log, ()) if line.strip()), "")
     unfit = f"it fits no log layout, and its first line is {first[:_SHOWN]!r}; if it holds events, give their --layout"
-    return refused.get(place, unfit)
+    return logs.refused.get(log, unfit)
 
 
 def nothing_fits(
@@ -247,16 +211,6 @@ def nothing_fits(
     return HarnessError(
         f"{place} was not read: {refused.get(place, reason)}.", "Name a log, or a folder that holds logs."
     )
-
-
-def _with_members(folder: Folder, members: Mapping[str, Sequence[str]]) -> Folder:
-    """Return a folder with the logs of its archives in the place of these."""
-    files = (_logs_of(place, members[place]) if place in members else (place,) for place in folder.files)
-    return replace(folder, files=tuple(file for each in files for file in each))
-
-
-def _logs_of(archive: str, members: Sequence[str]) -> tuple[str, ...]:
-    return logs_among(archive, dict.fromkeys(members, 1)) if members else (archive,)
 
 
 def _node(folder: Folder, number: int, place: str, layout: Layout) -> NodeLogs:

@@ -9,6 +9,7 @@ from harness.base.errors import HarnessError
 from harness.model.arms import Arm, Kafka, Role, kafkas_compared
 from harness.model.candidate_kind import CandidateKind
 from harness.model.claims import Claim
+from harness.model.request import MOST_REPEATS
 from harness.model.runs import RunResult
 
 SCHEMA = 2
@@ -46,7 +47,7 @@ class Declaration:
     kind: CandidateKind = CandidateKind.SERIES
 
     def __post_init__(self) -> None:
-        if self.repeats < 1:
+        if not 1 <= self.repeats <= MOST_REPEATS:
             raise HarnessError(f"{self.repeats} repeats are declared.")
 
     def arm(self, role: Role) -> Arm | None:

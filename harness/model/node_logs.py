@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+_OF_NODE = re.compile(r"\[[^\[\]]*\]$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +38,13 @@ class NodeLogs:
     phases: tuple[PhaseSpan, ...]
     names: Mapping[str, str] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
+
+
+def log_of_node(file: str, node: str) -> str:
+    """Return what one node's lines are called of a file that has those of several: `compose.log[kafka-1]`."""
+    return f"{file}[{node}]"
+
+
+def file_of(log: str) -> str:
+    """Return the file that a log's lines are in: for `compose.log[kafka-1]` compose.log, for others the log itself."""
+    return _OF_NODE.sub("", log)

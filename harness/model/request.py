@@ -13,6 +13,8 @@ from harness.model.options import option
 from harness.model.proof import TestScope
 from harness.model.setup import NodeRuntime, Profile
 
+MOST_REPEATS = 1000
+
 NO_CLAIMS = "none"
 NO_SERIES = "none"
 DEFAULT_KAFKA = "3.9.1"
@@ -80,7 +82,9 @@ class Request:
         "", "--suite", "The suite of scenarios to run; if not given `bootstrap` with claims, `standard` without."
     )
     seeds: int = option(10, "--seeds", "How many schedules of faults `--suite chaos` runs, from seed 1 on.", least=1)
-    repeats: int = option(1, "--repeats", "Runs of each scenario on each arm; all are counted.", least=1)
+    repeats: int = option(
+        1, "--repeats", "Runs of each scenario on each arm; all are counted.", least=1, most=MOST_REPEATS
+    )
     soak: str = option(
         "",
         "--soak",

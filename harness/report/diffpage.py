@@ -12,6 +12,7 @@ from harness.base.archives import archive_around
 from harness.base.text import cut
 from harness.model.findings import WORSE, Contrast, FindingKind, Significance
 from harness.model.log_totals import FileTotal, Totals
+from harness.model.node_logs import file_of
 from harness.model.runs import Evidence
 from harness.report.differences import ContrastView, FindingContext, contrast_view
 from harness.report.links import Link
@@ -123,7 +124,7 @@ def _file(total: FileTotal, out: Path) -> FileRow:
 
 
 def _link(evidence: Evidence, out: Path) -> Link:
-    """Return the link from the folder of the page to a log file, or to its archive; either may lie anywhere."""
+    """Return the link from the folder of the page to a log's file, or to its archive; either may lie anywhere."""
     line = f":{evidence.line}" if evidence.line else ""
-    path = os.path.relpath(Path(archive_around(evidence.path)).absolute(), out.absolute())
+    path = os.path.relpath(Path(archive_around(file_of(evidence.path))).absolute(), out.absolute())
     return Link(quote(Path(path).as_posix(), safe="/"), f"{evidence.path}{line}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -23,6 +24,7 @@ _LABEL_ROOM = 90.0
 _CHARACTER = 6.4
 _MARK_ROWS = 3
 _TICKS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600)
+_MOST_TICKS = 12
 _MOST_POINTS = 240
 _BAR_DEPTH = 7.0
 _WHOSE = {BASE: "base's jars", CANDIDATE: "the candidate's jars"}
@@ -157,7 +159,8 @@ class _Scale:
         return round(max(self.x(span.end) - self.x(span.start), 1.0), 1)
 
     def ticks(self) -> tuple[tuple[float, str], ...]:
-        step = next((tick for tick in _TICKS if self.seconds / tick <= 12), _TICKS[-1])
+        longer = math.ceil(self.seconds / _MOST_TICKS)
+        step = next((tick for tick in _TICKS if self.seconds / tick <= _MOST_TICKS), longer)
         return tuple((self.x(at), f"{at} s") for at in range(0, int(self.seconds) + 1, step))
 
 

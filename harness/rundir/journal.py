@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -14,7 +13,7 @@ from types import TracebackType
 from typing import Any, get_args
 
 from harness.base.errors import HarnessError
-from harness.base.json import parse_json, plain, record_of
+from harness.base.json import parse_json, plain, record_of, written
 from harness.model.events import Event, Unknown
 
 _KINDS = {event.kind: event for event in get_args(Event) if event is not Unknown}
@@ -69,7 +68,7 @@ class Journal:
             number = self._lines + 1
             now = datetime.now(UTC).isoformat(timespec="milliseconds")
             entry = Entry(number, round(time.monotonic() - self._began, 3), now, event)
-            line = json.dumps(line_of(entry), ensure_ascii=False, allow_nan=False) + "\n"
+            line = written(line_of(entry)) + "\n"
             try:
                 self._stream.write(line)
                 self._stream.flush()

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from harness.cluster import host_accounts as accounts
 from harness.cluster.host_accounts import ThreadAccount
@@ -51,14 +52,19 @@ class _Totals:
         return max((seconds / count for count, seconds in grown if count > 0), default=math.inf)
 
 
-def calibrate() -> HostSpeed:
-    """Measure how fast this host is, at its quickest of several times; a busy host is not taken for a slow one."""
+@cache
+def host_speed() -> HostSpeed:
+    """Return how fast this host was when this process asked first: what it does later is measured by that.
+
+    The quickest of several times counts, so that a busy host is not taken for a slow one. Beside other work it is
+    slower all the same: who will have some under way asks before.
+    """
     quickest = min(accounts.work_seconds() for _ in range(_CALIBRATING_TIMES))
     return HostSpeed(quickest, len(os.sched_getaffinity(0)))
 
 
 class HostMeter:
-    """Takes readings for one run; `speed` is what `calibrate` gave before the first run, None where nobody did."""
+    """Takes readings for one run; `speed` is the host's before the first run, None where nobody measured it."""
 
     def __init__(self, speed: HostSpeed | None = None) -> None:
         self._calibrated = speed.work_seconds if speed else 0.0

@@ -29,7 +29,7 @@ from harness.model.runs import RunKey
 from harness.model.setup import Setup
 from harness.proof.proof_summary import describe_reach
 from harness.rundir.directory import RunDirectory
-from harness.scenario.host_meter import calibrate
+from harness.scenario.host_meter import host_speed
 from harness.stages.arm_kafka import parts_of_arms
 from harness.stages.run import carry_out, declared_runs, left_to_do
 from harness.stages.timing import timed
@@ -119,7 +119,7 @@ def errands(
     if search is None:
         return ()
     cells = left_to_do(search.cells, search.question.runs.path, reporter)
-    search.question.runs.host.write(calibrate())
+    search.question.runs.host.write(host_speed())
     return tuple(partial(_run_ahead, search, cell) for cell in cells)
 
 

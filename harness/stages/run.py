@@ -23,7 +23,7 @@ from harness.model.setup import Setup
 from harness.rundir.directory import RunDirectory
 from harness.scenario.bounds import seconds
 from harness.scenario.capabilities import old_topics
-from harness.scenario.host_meter import calibrate
+from harness.scenario.host_meter import host_speed
 from harness.scenario.registry import load_all
 from harness.stages.arm_kafka import parts_of_arms
 from harness.stages.known_noise import noise_of
@@ -77,7 +77,7 @@ def carry_out(
     if what:
         reporter.stage(f"{len(todo)} {what}, {jobs} at a time" if todo else f"no {what} are left to do")
     if todo:
-        RunDirectory(root).host.write(calibrate())
+        RunDirectory(root).host.write(host_speed())
     with RunBoard(reporter.progress, [cell.key for cell in todo], jobs) as board:
         return run_cells(todo, root, jobs, board, quiet, on_left)
 

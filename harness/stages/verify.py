@@ -23,6 +23,7 @@ from harness.model.declaration import Declaration
 from harness.model.runs import Verdict
 from harness.model.verdict import JudgedCell, JudgedScenario, VerdictRecord
 from harness.rundir.directory import RunDirectory
+from harness.scenario.host_meter import host_speed
 from harness.stages import diff as diff_stage
 from harness.stages import judge as judge_stage
 from harness.stages import run as run_stage
@@ -54,6 +55,7 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
         build(run_dir, toolbox, reporter)
     known = directory.proof(directory.declaration.read().candidate)
     covers = directory.request.read().coverage and not known.coverage.is_whole
+    host_speed()  # before anything goes on beside the runs
     with _proving(directory, toolbox, reporter) as beside:
         ahead = partial(errands, run_dir, toolbox, reporter, beside.changed_methods) if covers else tuple
         with left_places(directory.request.read().jobs, ahead) as left:

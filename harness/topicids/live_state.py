@@ -28,7 +28,8 @@ class LiveState:
 
     `states` are those of the topics in question, by topic and partition. `topic_unclean` has what a topic's own
     settings say of unclean elections, `broker_unclean` what dynamic settings say for a broker, `default_unclean` those
-    for all; where one is missing the next wider setting counts, and anything but `false` is on. `deleted` are topics
+    for all; where one is missing the next wider setting counts, and anything but `false` is on. `reassigning` says that
+    some partition is by ZooKeeper's own node for it, or one of the topics in question by theirs. `deleted` are topics
     that wait for their deletion. `kraft_epoch` is that of a KRaft controller that has taken over (KIP-866), or -1.
     """
 
@@ -55,7 +56,7 @@ def read_live_state(zookeeper: ZooKeeper, topics: Iterable[Topic]) -> LiveState:
         dict(_unclean(zookeeper, (topic.name for topic in wanted), "/config/topics")),
         {broker: said for name, said in own.items() if name != _DEFAULT for broker in _numbers([name], _SETTINGS)},
         own.get(_DEFAULT),
-        zookeeper.get(_REASSIGNING) is not None,
+        zookeeper.get(_REASSIGNING) is not None or any(topic.reassigned for topic in wanted),
         frozenset(zookeeper.children(_DELETED)),
         leads.kraft_epoch if leads else NOBODY,
     )

@@ -57,6 +57,7 @@ class Topic:
     """A topic as the cluster knows it: its id (empty: none), and the brokers of each partition.
 
     `created` is when, in seconds since 1970, 0 where that is not known. `problem` is why it cannot be read.
+    `reassigned` says that replicas are being added or removed (KIP-455).
     """
 
     name: str
@@ -64,6 +65,7 @@ class Topic:
     replicas: Mapping[int, tuple[int, ...]]
     created: float = 0.0
     problem: str = ""
+    reassigned: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,8 @@ def parse_topic(name: str, data: bytes, created: float) -> Topic:
     """Return what `/brokers/topics/<name>` says; never raises: what cannot be read is the topic's problem."""
     try:
         document = _object(data)
-        return Topic(name, _topic_id(document), _replicas(document), created)
+        reassigned = any(document.get(each) for each in ("adding_replicas", "removing_replicas"))
+        return Topic(name, _topic_id(document), _replicas(document), created, reassigned=reassigned)
     except HarnessError as error:
         return Topic(name, "", {}, created, error.message.rstrip("."))
 

@@ -24,7 +24,7 @@ from harness.model.request import Request
 from harness.model.runs import RunKey
 from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import events_of, read_journal
-from harness.scenario.host_meter import calibrate
+from harness.scenario.host_meter import host_speed
 from harness.stages.build import build
 from harness.stages.node_parts import prepare_node_parts
 from harness.toolbox.downloads import sha256_of
@@ -89,7 +89,7 @@ def on_stock(toolbox, quiet, tmp_path_factory):
             made[version] = prepare_node_parts(Request(), released, toolbox, quiet.report), jar
         root = folder / f"{version}-{scenario.name}"
         root.mkdir()
-        RunDirectory(root).host.write(calibrate())
+        RunDirectory(root).host.write(host_speed())
         cell = PlannedRun(RunKey(scenario.name, "stock", 1), scenario, Role.BASE, *made[version])
         result = run_cell(cell, root, lambda _: None, Cancellation())
         return result, list(events_of(read_journal(RunDirectory(root).run(cell.key).journal)))

@@ -6,6 +6,7 @@ import json
 import sys
 import tarfile
 from collections.abc import Callable, Iterable
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -145,4 +146,21 @@ def test_each_side_may_have_a_form_of_its_own(spark, real, findings, tmp_path):
         side: {forms[side][2].format(node): forms[side][0](events) for node, events in nodes.items()}
         for side, nodes in real.items()
     }
+    assert compared(spark, tmp_path, sides) == (findings, [])
+
+
+@pytest.mark.parametrize(
+    "before", ["{}  | ", "\x1b[36m{}  | \x1b[0m", "[pod/{}/kafka] "], ids=["compose", "in colours", "kubectl --prefix"]
+)
+def test_nodes_that_alternate_in_one_file_differ_as_those_with_a_file_of_their_own(
+    spark, real, findings, tmp_path, before
+):
+    def together(nodes: dict[str, list[Event]]) -> bytes:
+        named = [
+            [before.format(node) + line for line in plain(events).decode().splitlines()]
+            for node, events in nodes.items()
+        ]
+        return text(line for row in zip_longest(*named) for line in row if line is not None)
+
+    sides = {side: {"all.log": together(nodes)} for side, nodes in real.items()}
     assert compared(spark, tmp_path, sides) == (findings, [])

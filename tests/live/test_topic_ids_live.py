@@ -85,7 +85,7 @@ def test_a_healthy_cluster_of_thousands_of_topics_behind_a_chroot_is_one_line(zo
 def test_each_state_is_told_from_a_real_ensemble(zookeeper, tmp_path):
     fill(zookeeper, {"mixed": topic_json(Y, 2), "lost": b'{"version":1,"partitions":{"0":[1]}}', "bad": b"{"})
     data = disk(tmp_path / "d", {"mixed-0": X, "mixed-1": Y, "lost-0": Z, "bad-0": X, "gone-0": X})
-    code, said = harness("check", "--zookeeper", zookeeper, "--data", data, "--json")
+    code, said = harness("check", "--zookeeper", zookeeper, "--data", data, "-o", "json")
     found = json.loads(said)
     assert code == 1
     assert {each["topic"]: each["state"] for each in found["findings"]} == {

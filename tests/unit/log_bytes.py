@@ -37,7 +37,12 @@ def footer(base: int, epoch: int) -> bytes:
 
 def _batch(base: int, epoch: int, attributes: int, records: list[tuple[bytes | None, bytes]]) -> bytes:
     body = b"".join(record(at, key, value) for at, (key, value) in enumerate(records))
-    fields = (attributes, len(records) - 1, 1700000000000, 1700000000000, -1, -1, -1, len(records))
+    return of_records(base, epoch, body, attributes, len(records))
+
+
+def of_records(base: int, epoch: int, body: bytes, attributes: int = 0, count: int = 1) -> bytes:
+    """Return the batch of records that are given as bytes, whatever these are."""
+    fields = (attributes, count - 1, 1700000000000, 1700000000000, -1, -1, -1, count)
     checked = struct.pack(">hiqqqhii", *fields) + body
     return HEADER.pack(base, 49 + len(body), epoch, 2, crc32c(checked), *fields) + body
 

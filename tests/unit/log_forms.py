@@ -72,6 +72,7 @@ LAYOUTS: dict[str, Callable[[Event], str]] = {
     "pipes": lambda e: f"{iso(e.at)} | {e.level:<5} | {THREAD} | {e.logger} | {e.message}",
     "Elasticsearch": lambda e: f"[{iso(e.at, between='T')}][{e.level:<5}][{e.logger}] [node-1] {e.message}",
     "ZooKeeper": lambda e: f"{iso(e.at)} [myid:1] - {e.level:<5} [{THREAD}:{e.logger}@123] - {e.message}",
+    "angle brackets": lambda e: f"<{iso(e.at)}> <{e.level}> <{e.logger}> {e.message}",
     "one of nobody's": lambda e: f"{e.level}; {iso(e.at, fraction='.')}; {e.logger}; {e.message}",
 }
 

@@ -55,9 +55,10 @@ def test_a_dump_that_is_cut_short_does_not_count(length):
     [
         (b"GET / HTTP/1.1\r\n", "unknown block"),
         (b"\x01\xca\xfe\xba\xbe", "no execution data"),
-        (b"\x11" + bytes(8) + b"\x00\x01A" + b"\xff\xff\xff\xff\x7f" + bytes(64), "more than"),
+        (b"\x11" + bytes(8) + b"\x00\x01A" + b"\xff\xff\xff\xff\x7f" + bytes(64), "a dump of more than"),
+        (b"\x11" + bytes(8) + b"\x00\x01A" + b"\xff" * 2**12, "a number of more than"),
     ],
-    ids=["another protocol", "another magic", "endless probes"],
+    ids=["another protocol", "another magic", "endless probes", "an endless number of probes"],
 )
 def test_what_is_no_dump_is_refused(sent, text):
     with pytest.raises(ValueError, match=text):

@@ -10,6 +10,7 @@ from harness.base.errors import HarnessError
 from harness.base.json import from_json, to_json
 from harness.base.progress import Reporter
 from harness.building.jars import write_jar
+from harness.cluster import host_accounts as accounts
 from harness.coverage.agent import Agent
 from harness.coverage.changes import ChangedCode
 from harness.coverage.jacoco import Hits
@@ -22,6 +23,7 @@ from harness.model.request import Request
 from harness.model.runs import Outcome, RunResult
 from harness.model.setup import Setup
 from harness.rundir.directory import RunDirectory
+from harness.scenario.host_meter import host_speed
 from harness.stages import coverage as stage
 from harness.stages import verify as verify_stage
 from harness.stages.prove_beside import Beside
@@ -286,6 +288,27 @@ def test_a_verification_has_tests_and_runs_for_reached_lines_beside_its_runs(run
     quiet, ahead = ran_with(monkeypatch, run_dir)
     assert quiet == "quiet"
     assert [errand.args[1].key.scenario for errand in ahead] == ["turn1", "turn2"]
+
+
+def test_the_host_is_measured_before_anything_goes_on_beside_the_runs_and_never_then(run_dir, ran, monkeypatch):
+    RunDirectory(run_dir).proof("patched").proof.path.unlink()
+    measured = []
+    monkeypatch.setattr(accounts, "work_seconds", lambda: measured.append(1) or 7.0)
+    host_speed.cache_clear()
+
+    @contextmanager
+    def proving(*_):
+        before.append(len(measured))
+        yield Beside("quiet", (ChangedMethod("a/One", "f", "()V"),))
+
+    before = []
+    monkeypatch.setattr(verify_stage, "proving_beside", proving)
+    monkeypatch.setattr(verify_stage, "has_room_beside", lambda _: True)
+    _, ahead = ran_with(monkeypatch, run_dir)
+    host_speed.cache_clear()
+    assert ahead
+    assert [len(measured)] == before != [0]
+    assert RunDirectory(run_dir).coverage_runs.host.read().work_seconds == 7.0
 
 
 def test_what_is_proved_and_covered_is_not_done_again_beside_the_runs(run_dir, ran, monkeypatch):

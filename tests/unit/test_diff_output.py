@@ -1,13 +1,14 @@
 """What `harness diff` prints for scripts, and what of it makes the exit code 1."""
 
 import json
+import sys
 from dataclasses import replace
 
 import pytest
 import sample_run
 
 from harness.base.errors import HarnessError
-from harness.cli import stages as cli
+from harness.cli import app as cli
 from harness.logs.count_cache import SCHEMA
 from harness.model.findings import Contrast, FindingKind, Significance
 from harness.model.log_totals import Totals
@@ -74,18 +75,45 @@ def compared(monkeypatch):
     monkeypatch.setattr(stage, "diff_folders", diff_folders)
 
 
+@pytest.fixture
+def diff(compared, monkeypatch, capsys, tmp_path):
+    """Return what runs `harness diff` on two folders, and gives its exit code and what it wrote to both outputs."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["harness", "diff", "a", "b", *arguments])
+        return cli._run(), *capsys.readouterr()
+
+    return run
+
+
 @pytest.mark.parametrize(("fail_on", "code"), [("", 0), ("level", 0), ("new,level", 1)])
-def test_the_exit_code_is_that_of_what_was_found(compared, tmp_path, fail_on, code):
-    assert cli.diff("a", "b", fail_on=fail_on, out=tmp_path / "out") == code
+def test_the_exit_code_is_that_of_what_was_found(diff, fail_on, code):
+    assert diff("--fail-on", fail_on)[0] == code
 
 
-def test_json_is_all_that_stands_in_stdout_and_is_that_of_the_findings(compared, tmp_path, capsys):
-    cli.diff("a", "b", output=cli.DiffOutput.JSON, out=tmp_path / "out")
-    out, err = capsys.readouterr()
+def test_json_is_all_that_stands_in_stdout_and_is_that_of_the_findings(diff, tmp_path):
+    _, out, err = diff("-o", "json", "--out", "out")
     assert json.loads(out) == json.loads((tmp_path / "out" / "findings.json").read_text())
+    assert "Reading" in err
+    assert "1 findings" in err
+
+
+def test_markdown_is_all_that_stands_in_stdout(diff):
+    _, out, err = diff("-o", "markdown")
+    assert out.startswith("### Logs of a and b")
     assert "Reading" in err
 
 
-def test_markdown_is_all_that_stands_in_stdout(compared, tmp_path, capsys):
-    cli.diff("a", "b", output=cli.DiffOutput.MARKDOWN, out=tmp_path / "out")
-    assert capsys.readouterr().out.startswith("### Logs of a and b")
+def test_a_quiet_diff_prints_what_differs_and_no_progress(diff):
+    _, out, err = diff("-q")
+    assert "1 findings" in out
+    assert "Reading" not in out + err
+    assert "Reading" in diff()[1]
+
+
+@pytest.mark.parametrize("option", ["--layout", "--repeats-dir", "--candidate-repeats-dir"])
+def test_what_goes_with_two_folders_is_refused_with_a_run_directory(monkeypatch, capsys, option):
+    monkeypatch.setattr(sys, "argv", ["harness", "diff", "a", option, "x"])
+    assert cli._run() == 2
+    assert f"{option} goes with two folders of logs." in capsys.readouterr().err

@@ -10,7 +10,7 @@ import pytest
 from harness.base.waiting import wait_until
 from harness.cluster import host_accounts as accounts
 from harness.cluster.host_accounts import ThreadAccount
-from harness.scenario.host_meter import HostMeter, calibrate
+from harness.scenario.host_meter import HostMeter, host_speed
 from harness.scenario.slowness import slowness_of
 
 BUSY = ["/bin/sh", "-c", "while :; do :; done"]
@@ -38,7 +38,7 @@ def busy():
 
 def readings_of(pid, seconds):
     """Yield readings, one every so many seconds, for ever."""
-    meter = HostMeter(calibrate())
+    meter = HostMeter(host_speed())
     meter.reading([(3, pid)])
     while True:
         time.sleep(seconds)
@@ -88,3 +88,19 @@ def test_a_sleep_that_the_kernel_counts_as_a_wait_counts_for_no_longer_than_has_
     monkeypatch.setattr(accounts, "accounts_of", lambda _: {7: ThreadAccount(*next(schedstat), ran=0)})
     meter = HostMeter()
     assert [sum(dict(meter._waits(3, 7, 1.0)).values()) for _ in range(2)] == [0.1, 1.0]
+
+
+@pytest.fixture
+def takes(monkeypatch):
+    """Return how many seconds the fixed piece of work takes, for the test to change."""
+    seconds = [1.0]
+    monkeypatch.setattr(accounts, "work_seconds", lambda: seconds[-1])
+    host_speed.cache_clear()
+    yield seconds
+    host_speed.cache_clear()
+
+
+def test_a_host_is_measured_by_what_it_was_before_the_first_run_however_slow_it_is_before_a_later_one(takes):
+    assert HostMeter(host_speed()).reading([]).slowdown == 1.0
+    takes.append(3.0)
+    assert HostMeter(host_speed()).reading([]).slowdown == 3.0

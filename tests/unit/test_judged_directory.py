@@ -29,10 +29,11 @@ def test_a_result_of_another_role_than_its_arm_plays_is_refused(directory):
         judge_run(directory)
 
 
-def test_a_run_directory_that_declares_no_repeat_is_damaged(directory):
+@pytest.mark.parametrize("repeats", [0, -1, 1001, 10**18])
+def test_a_run_directory_that_declares_no_repeat_or_more_than_anybody_runs_is_damaged(directory, repeats):
     text = directory.declaration.path.read_text()
-    directory.declaration.path.write_text(text.replace('"repeats": 1', '"repeats": 0'))
-    with pytest.raises(HarnessError, match=r"run.json is damaged\. 0 repeats are declared"):
+    directory.declaration.path.write_text(text.replace('"repeats": 1', f'"repeats": {repeats}'))
+    with pytest.raises(HarnessError, match=rf"run.json is damaged\. {repeats} repeats are declared"):
         judge_run(directory)
 
 

@@ -11,7 +11,7 @@ from log_forms import AROUND, AROUND_UNKNOWN, EVENTS, LAYOUTS, OBJECTS, TRACE, E
 
 from harness.base.errors import HarnessError
 from harness.logs.read.blocks import LogFile, whole
-from harness.logs.read.carriers import CARRIERS, sources, ways
+from harness.logs.read.carriers import CARRIERS, ways
 from harness.logs.read.event_counts import WHOLE_LOG, Reading
 from harness.logs.read.layout import COMMON, KAFKA_DEFAULT, compile_layout
 from harness.logs.read.layout_detection import detect
@@ -169,19 +169,10 @@ def test_a_line_that_was_not_carried_stays_as_it_is(carrier, line):
     assert CARRIERS[carrier].unwrapped(pl.Series([line])).to_list() == [None if is_none else line]
 
 
-@pytest.mark.parametrize(
-    ("lines", "whose"),
-    [
-        (
-            ["[pod/kafka-0/k] x", "[pod/kafka-1/k] x", "[pod/kafka-0/k] y"],
-            ["kafka-0/k", "kafka-1/k"],
-        ),
-        (["\x1b[36mkafka-0  | \x1b[0mx", "zookeeper  | x"], ["kafka-0", "zookeeper"]),
-        (plain(EVENTS), []),
-    ],
-)
-def test_whose_lines_they_are_is_known_where_their_carrier_says_so(lines, whose):
-    assert sources(lines) == whose
+@pytest.mark.parametrize("message", ["[12]", "[007]", "[1,2]", "[300]", '"MESSAGE": [7]'])
+def test_a_message_that_looks_like_numbers_of_bytes_is_none(message):
+    lines = pl.Series([json.dumps({"_PID": "1", "MESSAGE": message})])
+    assert CARRIERS["journal"].unwrapped(lines).to_list() == [message]
 
 
 def test_a_log_that_nothing_carried_has_no_carrier():

@@ -4,7 +4,7 @@ import json
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from harness.logs.read.carriers import CARRIERS
@@ -115,6 +115,45 @@ def test_what_is_no_event_stays_as_it_is(line):
     assert written(line) == line
 
 
+HUGE = 10**400
+NAMES = ("@timestamp", "time", "instant", "level", "logger", "message", "short_message", "thrown", "log.level", "log")
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.sampled_from([HUGE, -HUGE]) | st.floats() | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*NAMES, "epochSecond", "name"]), inner)
+    ),
+    max_leaves=8,
+)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {**EVENT, "@timestamp": {"epochSecond": HUGE}},
+        {"instant": {"epochSecond": 1, "nanoOfSecond": HUGE}, "level": "INFO"},
+        {**TIME, "short_message": "x", "level": [1]},
+        {**TIME, "short_message": "x", "level": {"name": 3}},
+    ],
+)
+def test_a_number_that_no_clock_has_and_a_level_that_is_none_break_nothing(event):
+    line = json.dumps(event)
+    assert written(line) in (line, "[2026-11-21 14:28:58,949] INFO x (-)")
+
+
+def test_half_a_character_is_shown_as_what_cannot_be_read():
+    assert written(json.dumps({**EVENT, "message": "it \ud800 broke"})) == WRITTEN.replace("it", "it \ufffd")
+
+
+@given(
+    st.fixed_dictionaries(
+        {"@timestamp": st.just(TIME["@timestamp"]) | anything, "short_message": anything, "level": anything},
+        optional=dict.fromkeys(sorted({*NAMES} - {"@timestamp", "short_message", "level"}), anything),
+    )
+)
+def test_no_object_is_more_than_can_be_read(event):
+    assert isinstance(written(event), str)
+
+
 def test_messages_that_begin_with_a_context_name_no_thread():
     assert detect([json.dumps(EVENT | {"message": "[RaftManager id=1] hello"})]).pattern == f"json | {KAFKA_DEFAULT}"
 
@@ -151,6 +190,7 @@ of_instants = st.fixed_dictionaries(
 
 @settings(deadline=None, max_examples=300)
 @given(st.lists(st.one_of(plain_objects, of_instants), min_size=1, max_size=5), st.booleans(), st.booleans())
+@example([{**EVENT, "logger": "\x1f"}], False, False)
 def test_what_is_written_all_at_once_is_what_is_written_object_by_object(events, ascii_only, compact):
     separators = (",", ":") if compact else (", ", ": ")
     lines = [json.dumps(event, ensure_ascii=ascii_only, separators=separators) for event in events]

@@ -5,7 +5,7 @@ import datetime
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
@@ -74,6 +74,20 @@ def test_any_message_of_one_line_is_kept_to_the_letter(pattern, level, message):
     read_back = written(pattern, level=level, message=event["message"], logger=event["logger"], thread=event["thread"])
     # A message may itself end like the layout, as in `x (a.B)`; then what follows is told as the rest, not lost.
     assert text == read_back + event["rest"]
+
+
+signs = st.text(st.characters(categories=("P", "S", "Z"), exclude_characters="%{}"), max_size=4)
+
+
+@given(signs, signs, signs, signs)
+@example("<", "> ", " │ ", "")
+@example("\xa0", "« ", " → ", " ·")
+def test_whatever_signs_stand_around_its_parts_an_event_is_read_back(before, between, then, behind):
+    pattern = f"{before}%d{between}%p{then}%m{behind}%n"
+    text = written(pattern)
+    assert starts(pattern, text)
+    found = parsed(pattern, text)
+    assert (found["at"], found["level"], found["message"]) == (AT, "INFO", MESSAGE)
 
 
 def test_a_stack_trace_is_the_rest_of_its_event():

@@ -1,6 +1,7 @@
 """What watches every run: what each monitor reports, measures and shows."""
 
 import os
+import shutil
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -314,6 +315,26 @@ def test_nodes_that_filled_the_disk_themselves_have_crashed(record, tmp_path, mo
     record.folder = RunFolder(tmp_path, PATH)
     NodeAlive(record, cluster_of()).on_node(dead_node(tmp_path, FULL_DISK), 7)
     assert record.incidents[0][0].kind is IncidentKind.NODE_DIED
+
+
+def test_folders_that_go_while_the_size_of_all_is_taken_do_no_harm(record, tmp_path, monkeypatch):
+    record.folder = RunFolder(tmp_path, PATH)
+    dead = dead_node(tmp_path, FULL_DISK)
+    partitions = [record.folder.nodes / "2" / "data" / f"t-{number}.abc-delete" for number in range(2)]
+    for partition in partitions:
+        partition.mkdir(parents=True)
+        (partition / "0.log").touch()
+    lstat = Path.lstat
+
+    def deleted_meanwhile(path):
+        if path.name == "0.log":
+            for partition in partitions:
+                shutil.rmtree(partition, ignore_errors=True)
+        return lstat(path)
+
+    monkeypatch.setattr(Path, "lstat", deleted_meanwhile)
+    NodeAlive(record, cluster_of()).on_node(dead, 7)
+    assert record.incidents[0][0].kind is IncidentKind.HOST_GAVE_OUT
 
 
 def test_a_disk_that_was_full_long_before_a_death_did_not_cause_it(record, tmp_path):

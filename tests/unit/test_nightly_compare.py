@@ -108,7 +108,7 @@ def test_compare_ends_with_0_for_the_same_and_1_for_different(harness, tmp_path)
     code, out, _ = harness("compare", one, other)
     assert code == 1
     assert "Different: 1 × verdict, 1 × outcome" in out
-    code, out, _ = harness("compare", other, one, "--markdown")
+    code, out, _ = harness("compare", other, one, "-o", "markdown")
     assert code == 1
     assert out.startswith("| | where |")
 

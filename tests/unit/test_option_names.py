@@ -149,9 +149,9 @@ def test_quiet_leaves_results_and_no_progress(capsys):
 
 def test_what_the_command_line_says_counts_for_that_command_alone(harness, tmp_path):
     harness("verify", "-q", "-v", "-o", "json", "--jar", "none")
-    assert common._shown == {"quiet": True, "verbose": True, "json": True}
+    assert common._shown == {"quiet": True, "verbose": True, "document": True}
     assert harness("list")[1]
-    assert common._shown == {"quiet": False, "verbose": False, "json": False}
+    assert common._shown == {"quiet": False, "verbose": False, "document": False}
 
 
 def test_verbose_has_every_reason_and_where_the_evidence_is(tmp_path, capsys):

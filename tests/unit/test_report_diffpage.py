@@ -73,6 +73,18 @@ def test_a_log_of_an_archive_is_linked_by_the_archive_and_shown_by_its_own_place
     assert (file.link.href, file.link.text) == (f"../{archive}", total.file)
 
 
+@pytest.mark.parametrize(
+    ("log", "href"),
+    [
+        ("/logs/all.log[kafka-1]", "../all.log"),
+        ("/logs/b.tar.gz/kafka/all.log[kafka-0/kafka]", "../b.tar.gz"),
+    ],
+)
+def test_the_log_of_one_node_among_several_is_linked_by_the_file_that_it_is_in(log, href):
+    (file,) = page(totals=replace(TOTALS, files=(replace(TOTALS.files[0], file=log),))).files
+    assert (file.link.href, file.link.text) == (href, log)
+
+
 def test_a_path_cannot_name_a_scheme_and_no_log_text_is_markup():
     hostile = sample_run.contrasts("hostile")[2].findings
     strange = replace(TOTALS, files=(replace(TOTALS.files[0], file="javascript:alert(1)<b>.log"),))

@@ -17,7 +17,6 @@ from harness.cluster.runtime.rtnetlink import (
     add_rule,
     address,
     delete_rule,
-    is_unsupported,
     refusals,
     route,
     up,
@@ -90,11 +89,6 @@ def test_acknowledgements_are_read_by_their_numbers():
 @given(st.binary(max_size=200))
 def test_whatever_the_kernel_sends_is_read_to_its_end(sent):
     assert all(isinstance(number, int) for number, _ in refusals(sent))
-
-
-def test_a_kernel_without_a_feature_is_told_from_one_that_refuses():
-    assert is_unsupported(OSError(errno.EOPNOTSUPP, "no"))
-    assert not is_unsupported(OSError(errno.EPERM, "no"))
 
 
 def test_messages_are_records():

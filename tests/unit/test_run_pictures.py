@@ -110,6 +110,13 @@ def test_pictures_on_a_shared_axis_have_one_scale_of_seconds_and_of_answers():
     assert max(box.x + box.width for box in draw(short, axis).lanes[0].life) < 560
 
 
+@pytest.mark.parametrize("seconds", [0.5, 12, 40, 3600, 86_400, 172_800, 1e9, 1e15])
+def test_an_axis_has_a_dozen_ticks_at_most_however_long_a_run_was(seconds):
+    ticks = draw(story(cluster(), seconds), Axis(seconds)).ticks
+    assert 1 <= len(ticks) <= 13
+    assert ticks[-1][0] <= 1000
+
+
 @given(st.lists(st.integers(0, 10**6), min_size=2, max_size=2000), st.floats(0, 100))
 def test_strips_stay_in_their_height_whatever_a_client_was_answered(counts, start):
     zeros = (0,) * len(counts)

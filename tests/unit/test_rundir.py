@@ -37,6 +37,13 @@ def test_a_record_comes_back_as_it_was_written(tmp_path):
     assert file.read() == file.read_if_exists() == Versioned(2, "a")
 
 
+@pytest.mark.parametrize("name", ["a \ud800 b", "file-\udcff", "é 世界 😀"])
+def test_a_text_with_half_a_character_comes_back_too(tmp_path, name):
+    file = versioned(tmp_path)
+    file.write(Versioned(2, name))
+    assert file.read() == Versioned(2, name)
+
+
 @pytest.mark.parametrize(
     ("content", "message", "hint"),
     [

@@ -1,5 +1,6 @@
 """What forbids a repair of topic ids: settings as Kafka reads them, whoever may lead, and what has changed since."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -15,7 +16,7 @@ from harness.topicids.planning import plan_repair
 from harness.topicids.records import ClusterTopics, DataDirectory, PartitionDirectory, Topic
 from harness.topicids.turns import objections
 from harness.topicids.zookeeper import Node
-from harness.topicids.zookeeper_nodes import PartitionState
+from harness.topicids.zookeeper_nodes import PartitionState, parse_topic
 
 ZK = "zookeeper.connect=zk:2181\n"
 
@@ -148,6 +149,19 @@ def test_dynamic_settings_are_stripped_and_anything_but_false_is_on(value, uncle
 def test_nodes_that_cannot_be_read_are_sentences_with_their_path(path, says):
     with pytest.raises(HarnessError, match=says):
         read_live_state(Nodes({path: b"{"}), [])
+
+
+@pytest.mark.parametrize(
+    ("adding", "removing", "is_reassigned"), [({}, {}, False), ({"0": [3]}, {}, True), ({}, {"0": [1]}, True)]
+)
+def test_a_reassignment_by_brokers_stands_in_the_topic_s_own_node(adding, removing, is_reassigned):
+    node = {"partitions": {"0": [1, 2]}, "adding_replicas": adding, "removing_replicas": removing, "version": 3}
+    topic = parse_topic("t", json.dumps(node).encode(), 0.0)
+    assert read_live_state(Nodes({}), [topic]).reassigning is is_reassigned
+
+
+def test_a_reassignment_by_zookeeper_stands_in_a_node_of_its_own():
+    assert read_live_state(Nodes({"/admin/reassign_partitions": b"{}"}), []).reassigning
 
 
 def test_a_kraft_controller_that_has_taken_over_forbids_every_repair():

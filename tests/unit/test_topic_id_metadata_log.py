@@ -7,7 +7,7 @@ import pytest
 from disks_sample import broker_disk
 from hypothesis import given
 from hypothesis import strategies as st
-from log_bytes import batch, footer
+from log_bytes import batch, footer, of_records, varint
 
 from harness.base.errors import HarnessError
 from harness.cli import app as cli
@@ -104,6 +104,20 @@ def test_whatever_is_missing_or_no_batch_is_damage(log, damage, says):
     (log / FIRST).write_bytes(one)
     (log / SECOND).write_bytes(two)
     assert says in refused(log)
+
+
+@pytest.mark.parametrize(
+    ("records", "says"),
+    [
+        (varint(-1) + b"\0" * 9, "a record of -1 bytes"),
+        (varint(0) + b"\0" * 9, "a record of 0 bytes"),
+        (varint(99) + b"\0" * 9, "a record of 99 bytes"),
+        (b"\xff" * 2**20, "a number has more than 10 bytes"),
+    ],
+)
+def test_a_record_that_leads_back_or_never_ends_is_damage_though_its_batch_has_the_right_checksum(log, records, says):
+    (log / SECOND).write_bytes(of_records(6, 1, records))
+    assert f"{SECOND}: a record before offset 7 cannot be read ({says})" in refused(log)
 
 
 def test_a_segment_that_is_gone_between_two_others_is_damage(log):

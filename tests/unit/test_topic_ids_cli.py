@@ -1,5 +1,6 @@
 """`harness topic-ids` and whoever asks it first, as a user types it; the cluster is a metadata log, or nobody."""
 
+import hashlib
 import shutil
 import sys
 from pathlib import Path
@@ -7,7 +8,9 @@ from pathlib import Path
 import pytest
 from disks_sample import X, Y, broker_disk
 
+from harness.base.json import to_json
 from harness.cli import app as cli
+from harness.model.topic_repair import Backup, Choice, Part, SavedFile
 from harness.stages import topic_ids
 from harness.topicids.disks import read_data_directory
 from harness.topicids.export import is_export, write_export
@@ -148,3 +151,15 @@ def test_a_repair_needs_a_plan_and_a_restore_a_backup(harness, tmp_path):
     assert harness("topic-ids", "repair", "plan.json", "--backup", "b")[1].startswith("error: plan.json is damaged.")
     code, said = harness("topic-ids", "restore", "b", "--apply")
     assert (code, said) == (2, "error: b is no backup of a repair: it has no backup.json.")
+
+
+def test_a_path_of_a_backup_cannot_speak_to_the_terminal(harness, tmp_path):
+    content = b"version: 0\n"
+    (tmp_path / "b" / "files").mkdir(parents=True)
+    (tmp_path / "b" / "files" / "x").write_bytes(content)
+    saved = SavedFile("/\x1b[2J/t-0/partition.metadata", "files/x", hashlib.sha256(content).hexdigest(), 0, 0o644, 0, 0)
+    part = Part("a" * 64, Choice.DELETE, 1, "zk:2181", "c1")
+    (tmp_path / "b" / "backup.json").write_text(to_json(Backup(part, ("/\x1b[2J",), (saved,), ())))
+    code, said = harness("topic-ids", "restore", "b")
+    assert code == 0
+    assert said.startswith("restore: /\\x1b[2J/t-0/partition.metadata")

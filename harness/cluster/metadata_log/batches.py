@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 from crc32c import crc32c
 
+from harness.cluster.metadata_log.varints import zigzag
+
 # Base offset, length, leader epoch, magic, CRC, attributes, last offset delta, two times, three of the producer, count.
 HEADER = struct.Struct(">qiibIhiqqqhii")
 _BEFORE_LENGTH = 12  # what the field `length` does not count: base offset and length themselves
@@ -173,14 +175,3 @@ def _first_control(records: bytes) -> tuple[int, int]:
         return int(kind), value
     except (struct.error, IndexError):
         return 0, 0
-
-
-def zigzag(data: bytes, at: int) -> tuple[int, int]:
-    """Return a zigzag varint and the position behind it. Raises IndexError where the bytes end before."""
-    value = shift = 0
-    while True:
-        byte = data[at]
-        value |= (byte & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if not byte & 0x80:
-            return (value >> 1) ^ -(value & 1), at

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.cluster.metadata_log.batches import SNAPSHOT_FOOTER, WholeBatch, whole_batches, zigzag
+from harness.cluster.metadata_log.batches import SNAPSHOT_FOOTER, WholeBatch, whole_batches
 from harness.cluster.metadata_log.files import segment_base, snapshot_id
+from harness.cluster.metadata_log.varints import unsigned, zigzag
 
 _TOPIC, _PARTITION, _PARTITION_CHANGE, _REMOVE_TOPIC = 2, 3, 5, 9  # apiKey
 _REPLICAS_TAG = 2  # of PartitionChangeRecord
@@ -32,13 +33,13 @@ class MetadataTopics:
 
     def apply(self, value: bytes, *, only_removal: bool = False) -> None:
         """Take in one record; one of another kind says nothing of topics. Raises IndexError or struct.error."""
-        _, at = _unsigned(value, 0)  # the frame's version
-        kind, at = _unsigned(value, at)
-        _, at = _unsigned(value, at)  # the record's
+        _, at = unsigned(value, 0)  # the frame's version
+        kind, at = unsigned(value, at)
+        _, at = unsigned(value, at)  # the record's
         if only_removal and kind != _REMOVE_TOPIC:
             return
         if kind == _TOPIC:
-            size, at = _unsigned(value, at)
+            size, at = unsigned(value, at)
             name, at = value[at : at + size - 1].decode(), at + size - 1
             (topic,) = _ID.unpack_from(value, at)
             self.names[topic], self.replicas[topic] = name, {}
@@ -117,11 +118,16 @@ def _batches(path: Path) -> Iterator[WholeBatch]:
 
 
 def _values(records: bytes) -> Iterator[bytes]:
-    """Yield the value of each record of a batch; the metadata log is never compressed."""
+    """Yield the value of each record of a batch; the metadata log is never compressed.
+
+    Raises IndexError for a record that does not end in its batch, behind where it begins.
+    """
     at = 0
     while at < len(records):
         size, at = zigzag(records, at)
         end = at + size
+        if not at < end <= len(records):
+            raise IndexError(f"a record of {size} bytes")
         _, at = zigzag(records, at + 1)  # behind the attributes
         _, at = zigzag(records, at)
         key, at = zigzag(records, at)
@@ -132,30 +138,20 @@ def _values(records: bytes) -> Iterator[bytes]:
 
 def _brokers(value: bytes, at: int) -> tuple[int, ...] | None:
     """Return a compact array of int32; None for null."""
-    count, at = _unsigned(value, at)
+    count, at = unsigned(value, at)
     return struct.unpack_from(f">{count - 1}i", value, at) if count else None
 
 
 def _changed_replicas(value: bytes, at: int) -> tuple[int, ...] | None:
     """Return the tagged field of the replicas; None where the record does not change them."""
-    count, at = _unsigned(value, at)
+    count, at = unsigned(value, at)
     for _ in range(count):
-        tag, at = _unsigned(value, at)
-        size, at = _unsigned(value, at)
+        tag, at = unsigned(value, at)
+        size, at = unsigned(value, at)
         if tag == _REPLICAS_TAG:
             return _brokers(value, at)
         at += size
     return None
-
-
-def _unsigned(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[at]
-        value |= (byte & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if not byte & 0x80:
-            return value, at
 
 
 def _none_there(folder: Path, why: str) -> HarnessError:

@@ -11,6 +11,7 @@ import struct
 from collections.abc import Iterator
 
 from harness.cluster.metadata_log.batches import HEADER, MOST_BATCH_BYTES
+from harness.cluster.metadata_log.varints import unsigned, zigzag
 
 _CONTROL = 0x20
 _VOTERS = 6  # org.apache.kafka.common.record.ControlRecordType.KRAFT_VOTERS
@@ -86,18 +87,13 @@ class _Reader:
 
     def varint(self) -> int:
         """Return an unsigned varint."""
-        value = shift = 0
-        while True:
-            (byte,) = self.take(1)
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if not byte & 0x80:
-                return value
+        value, self._at = unsigned(self._data, self._at)
+        return value
 
     def zigzag(self) -> int:
         """Return a signed varint."""
-        value = self.varint()
-        return (value >> 1) ^ -(value & 1)
+        value, self._at = zigzag(self._data, self._at)
+        return value
 
     def skip_tags(self) -> None:
         """Pass over tagged fields."""

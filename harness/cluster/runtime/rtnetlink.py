@@ -6,7 +6,6 @@ docs/adr/0028-networks-of-namespaces-and-no-program.md says why.
 
 from __future__ import annotations
 
-import errno
 import os
 import socket
 import struct
@@ -186,8 +185,3 @@ class Rtnetlink:
                 failed = failed or code
         if failed:
             raise OSError(failed, f"the kernel refused a network device, route or rule: {os.strerror(failed)}")
-
-
-def is_unsupported(error: OSError) -> bool:
-    """Whether the kernel was built without what it was asked for."""
-    return error.errno in (errno.EOPNOTSUPP, errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT, errno.ENOPROTOOPT)

@@ -8,9 +8,7 @@ that are JSON objects (`json_events`) count as carried in Kafka's default layout
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -35,7 +33,6 @@ _TIMES = "|".join(
 )
 _PRIORITY = r"<\d{1,3}>"
 _STRUCTURED = r"""(?:-|(?:\[(?:[^\]"]|"(?:\\.|[^"\\])*")*\])+)"""
-_SOURCE = re.compile(r"\[pod/([^\]]+)\] |([\w.-]+) +\| ")
 _IN_OCTAL = (("#011", "\t"), ("#033", "\x1b"))  # as rsyslog writes control characters
 _ESCAPE = "\x1b["
 _COLOUR = r"\x1b\[[0-?]*[ -/]*[@-~]"  # and whatever else a terminal is told so
@@ -82,7 +79,8 @@ class JsonCarrier:
         torn = ~value.str.ends_with("\n")
         if self.torn and torn.any():
             found = _marked(found, torn & lines.str.contains(self.torn))
-        is_bytes = found.str.contains(r"^\[(?:\d{1,3},)*\d{1,3}\]$") & (found != lines)
+        is_array = lines.str.contains(rf'"{self.field}"\s*:\s*\[')
+        is_bytes = is_array & found.str.contains(r"^\[(?:\d{1,3},)*\d{1,3}\]$") & (found != lines)
         if not is_bytes.any():
             return found
         texts = map(_of_bytes, found.filter(is_bytes))
@@ -99,7 +97,7 @@ def _marked(lines: pl.Series, torn: pl.Series) -> pl.Series:
 
 
 def _of_bytes(numbers: str) -> str:
-    values = json.loads(numbers)
+    values = list(map(int, numbers[1:-1].split(",")))
     return bytes(values).decode("utf-8", "replace") if max(values) < 256 else numbers
 
 
@@ -195,12 +193,6 @@ def _within(way: Way) -> Iterator[Way]:
 
 def _share(of_lines: pl.Series) -> float:
     return int(of_lines.sum()) / max(len(of_lines), 1)
-
-
-def sources(lines: Iterable[str]) -> list[str]:
-    """Return whose lines these are, in order, where their carriers say so: of which pod or service."""
-    found = (_SOURCE.match(line) for line in uncoloured(pl.Series(lines, dtype=pl.String)))
-    return list(dict.fromkeys(each[1] or each[2] for each in found if each))
 
 
 def unwrapped(lines: pl.Series, carriers: Sequence[str]) -> pl.Series:

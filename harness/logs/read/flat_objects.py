@@ -29,7 +29,7 @@ _STRANGE = (
 )
 _ISO = r"^[1-9]\d{3}-\d\d-\d\d[T ]\d\d:\d\d:[0-5]\d[.,]\d{3,9}Z?$"
 _LAST = 253_402_300_799  # seconds until the end of the year 9999
-_NAME = r"^[^\s()\[\]:]+$"
+_NAME = r"^[^\s\x1c-\x1f()\[\]:]+$"  # those four are blanks to Python alone
 _AT_ONCE = 4096  # lines: one that is no JSON leaves as many to be read one by one
 
 

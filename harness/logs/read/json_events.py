@@ -55,6 +55,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))  # from which number on a time is so many times the seconds
 _NOT_IN_NAMES = re.compile(r"[\s()\[\]:]+")
 _NO_NAME = "-"
+_HALVES = re.compile("[\ud800-\udfff]")  # of characters: JSON can name one without the other
 _KEY = r'"(?:{})"\s*:\s*(?:"((?:[^"\\]|\\.)*)|([\d.]+))'
 _TORN_TIME, _TORN_LEVEL, _TORN_OTHER = (
     re.compile(_KEY.format("|".join(map(re.escape, names)))) for names in (_TIME, _LEVEL, (*_LOGGER, *_MESSAGE))
@@ -100,9 +101,10 @@ class PrettyObjects:
 def _written(line: str) -> str:
     try:
         event = json.loads(line)
-        return (_of_object(event) if isinstance(event, dict) else None) or line
+        written = _of_object(event) if isinstance(event, dict) else None
     except (ValueError, RecursionError):
-        return _of_torn(line) or line
+        written = _of_torn(line)
+    return _HALVES.sub("\ufffd", written) if written else line
 
 
 def _of_object(event: Mapping[str, Any]) -> str | None:
@@ -113,7 +115,7 @@ def _of_object(event: Mapping[str, Any]) -> str | None:
     text = _plain(message)
     if text.startswith("{") and (carried := _written(text)) != text:
         return carried
-    if _GELF in event:
+    if _GELF in event and isinstance(level, int):
         level = _SYSLOG.get(level, level)
     return _event(at, level, text, logger, _trace(thrown).removeprefix(text).removeprefix("\n"))
 
@@ -143,24 +145,25 @@ def _level(value: object) -> str:
 def _time(value: object) -> datetime | None:
     """Return when, in UTC: an ISO date, without an offset too, or a number since 1970 in whatever unit it must be."""
     if isinstance(value, dict):
-        seconds, nanoseconds = value.get("epochSecond"), value.get("nanoOfSecond", 0)
+        seconds: Any = value.get("epochSecond")
+        nanoseconds: Any = value.get("nanoOfSecond", 0)
         is_known = type(seconds) is int and type(nanoseconds) is int
-        return _since_1970(seconds + nanoseconds // 10**6 / 1000) if is_known else None
+        return _since_1970(seconds * 1000 + nanoseconds // 10**6) if is_known else None
     text = str(value).strip() if type(value) in (int, float, str) else ""
     try:
         if _NUMBER.fullmatch(text):
             number = float(text)
-            return _since_1970(number / next((unit for least, unit in _UNITS if number >= least), 1))
+            return _since_1970(round(1000 * (number / next((unit for least, unit in _UNITS if number >= least), 1))))
         at = datetime.fromisoformat(text)
         return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         return None
 
 
-def _since_1970(seconds: float) -> datetime | None:
+def _since_1970(milliseconds: int) -> datetime | None:
     try:
-        return _EPOCH + timedelta(milliseconds=round(seconds * 1000))
-    except (ValueError, OverflowError):
+        return _EPOCH + timedelta(milliseconds=milliseconds)
+    except OverflowError:
         return None
 
 

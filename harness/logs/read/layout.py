@@ -270,7 +270,8 @@ def _date(option: str, pattern: str) -> tuple[str, str]:
 
 
 def _literal(text: str) -> str:
-    return re.sub(r"([^\w\s])", r"\\\1", text, flags=re.ASCII)
+    """Return the expression for a text; a backslash before a `<` or before a letter would mean something else."""
+    return re.sub(r"([\\.+*?()|\[\]{}^$#&~-])", r"\\\1", text)
 
 
 def _refused(pattern: str, why: str) -> HarnessError:

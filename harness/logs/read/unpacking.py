@@ -29,7 +29,7 @@ _NESTED = 3  # a log in an archive, packed, as UTF-16
 _AT_ONCE = 4 << 20
 _LOOKED_AT = 512  # bytes by which a file is known
 _BY_SPARK = (".gz", ".bz2")
-_ERRORS = (
+UNPACKING_ERRORS = (
     *(OSError, EOFError, ValueError, RuntimeError),
     *(pa.ArrowException, lzma.LZMAError, zlib.error, tarfile.TarError, zipfile.BadZipFile),
 )
@@ -90,7 +90,7 @@ def unpacked(places: Iterable[str], folder: Path, most: int = MOST) -> Iterator[
             before = dict(scratch.copies)
             try:
                 _unpack_file(place, scratch)
-            except _ERRORS as error:
+            except UNPACKING_ERRORS as error:
                 scratch.copies = before
                 refused[place] = f"it could not be unpacked ({error})"
                 continue
@@ -110,8 +110,16 @@ def is_packed(place: str) -> bool:
             if place.endswith(_BY_SPARK) and _codec(head):
                 return _is_tar(_head(_peekable(_opened(head, file))))
             return bool(_codec(head)) or _is_tar(head) or _is_utf16(head) or head.startswith(_ZIP)
-    except _ERRORS:
+    except UNPACKING_ERRORS:
         return is_archive(place)
+
+
+@contextmanager
+def opened(place: str) -> Iterator[io.BufferedReader]:
+    """Open a file of this machine; one that is packed in a frame is unpacked as it is read."""
+    with Path(place).open("rb") as file:
+        head = _head(file)
+        yield _peekable(_opened(head, file)) if _codec(head) else file
 
 
 def _unpack_file(place: str, scratch: _Scratch) -> None:

@@ -1,0 +1,108 @@
+"""Logs from anywhere as they can be read: out of their archives, each node's by itself, with the layout of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.logs.read.apart import taken_apart
+from harness.logs.read.layout import KAFKA_DEFAULT, Layout, compile_layout
+from harness.logs.read.layout_detection import layouts_of
+from harness.logs.read.layout_fit import dated
+from harness.logs.read.node_names import NodeNames, node_names
+from harness.logs.read.places import first_lines, is_address, is_hidden, logs_among
+from harness.logs.read.unpacking import unpacked
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SAMPLE_LINES = 200  # of each file, by which its layout is recognised
+FURTHER_LINES, FURTHER_BYTES = 50_000, 4 << 20  # of a file in whose first lines no event begins
+_HIDDEN = "its name begins as hidden files do"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadableLogs:
+    """The logs in files, by name: `of_files` says which each file holds, itself or those in it.
+
+    `layouts` are of the logs that fit one, `samples` the first lines by which they were found, `refused` why others
+    cannot be read. `copies` are what packed logs, and those of one node among several, are read from. `mixed` are logs
+    of several nodes that stay one, with the reason.
+    """
+
+    of_files: Mapping[str, Sequence[str]]
+    layouts: Mapping[str, Layout]
+    samples: Mapping[str, Sequence[str]]
+    refused: Mapping[str, str]
+    copies: Mapping[str, str]
+    mixed: Mapping[str, str]
+
+
+@contextmanager
+def readable(spark: SparkSession, files: Sequence[str], folder: Path, pattern: str = "") -> Iterator[ReadableLogs]:
+    """Give the logs in files, for the time being; what is copied for that lies below `folder`.
+
+    With a `pattern`, a log4j conversion pattern, only that is a layout. A file that cannot be opened is a HarnessError.
+    """
+    with unpacked([file for file in files if not is_hidden(file) and not is_address(file)], folder) as packed:
+        unpacked_logs = {file: _logs_of(file, packed.members.get(file, ())) for file in files}
+        logs = [log for each in unpacked_logs.values() for log in each]
+        hidden = dict.fromkeys(filter(is_hidden, logs), _HIDDEN)
+        logs = [log for log in logs if log not in packed.refused and log not in hidden]
+        found = _layouts(spark, logs, packed.copies, pattern)
+        named = _naming_nodes(found)
+        with taken_apart({log: named[log] for log in named if not is_address(log)}, packed.copies, folder) as apart:
+            copies = {**packed.copies, **apart.copies}
+            mixed = {**apart.refused, **_mixed_elsewhere(named, found)}
+            if apart.logs:
+                found = _layouts(spark, [each for log in logs for each in apart.logs.get(log, (log,))], copies, pattern)
+            yield ReadableLogs(
+                {file: [each for log in unpacked_logs[file] for each in apart.logs.get(log, (log,))] for file in files},
+                found.layouts,
+                found.samples,
+                {**packed.refused, **hidden, **found.refused},
+                copies,
+                mixed,
+            )
+
+
+def _logs_of(file: str, members: Sequence[str]) -> Sequence[str]:
+    return logs_among(file, dict.fromkeys(members, 1)) if members else (file,)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layouts:
+    """The layout of each log that fits one, the first lines by which it was found, and why others have none."""
+
+    layouts: Mapping[str, Layout]
+    samples: Mapping[str, Sequence[str]]
+    refused: Mapping[str, str]
+
+
+def _layouts(spark: SparkSession, logs: Sequence[str], copies: Mapping[str, str], pattern: str) -> _Layouts:
+    """Return the layouts of logs by their first lines, or by later ones where no event begins there."""
+    read_at = {copies.get(log, log): log for log in logs}
+    first = first_lines(spark, list(read_at), SAMPLE_LINES)
+    samples = {read_at[at]: lines for at, lines in first.lines.items()}
+    layouts = layouts_of(samples, pattern)
+    if further := [at for at, lines in first.lines.items() if lines and read_at[at] not in layouts]:
+        deeper = first_lines(spark, further, FURTHER_LINES, FURTHER_BYTES).lines
+        dated_lines = {read_at[at]: dated(lines, SAMPLE_LINES) for at, lines in deeper.items()}
+        layouts = layouts_of(samples | dated_lines, pattern)
+    empty = {log: compile_layout(KAFKA_DEFAULT) for log, lines in samples.items() if not lines}
+    return _Layouts(layouts | empty, samples, {read_at[at]: why for at, why in first.refused.items()})
+
+
+def _naming_nodes(found: _Layouts) -> dict[str, NodeNames]:
+    """Return where the lines of logs name their nodes, of those that have any that do."""
+    names = {log: node_names(found.samples[log], layout.carriers) for log, layout in found.layouts.items()}
+    return {log: each for log, each in names.items() if each}
+
+
+def _mixed_elsewhere(named: Mapping[str, NodeNames], found: _Layouts) -> dict[str, str]:
+    """Return the logs of several nodes that are at addresses, from where nothing is copied."""
+    mixed = (log for log, names in named.items() if is_address(log) and names.are_several(found.samples[log]))
+    return dict.fromkeys(mixed, "it is not on this machine")
