@@ -70,6 +70,8 @@ def detect(lines: Sequence[str], pattern: str = "", known: Iterable[Layout] = ()
     begun = int(begins(sample).sum())
     for layout in known:
         way = Way(layout.carriers, layout.unwrapped(sample))
+        if layout.carriers and way.lines.equals(sample):
+            continue  # nobody carried these lines
         if _found(layout, way, of_classes=not pattern).explains(_NEARLY_ALL, begun):
             return layout
     tried: list[_Found] = []
