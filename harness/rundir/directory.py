@@ -11,6 +11,7 @@ from typing import Any
 
 from harness.base.errors import HarnessError
 from harness.base.files import PARTIAL
+from harness.base.locks import sweep
 from harness.base.recordfile import RecordFile
 from harness.model import declaration, rollout, verdict
 from harness.model.declaration import Declaration
@@ -235,6 +236,7 @@ class RunDirectory:
 
     def remove_unfinished(self) -> None:
         """Remove what a killed stage left half-written; only for who owns the run directory."""
+        sweep(self.path)
         for path in list(self.path.rglob(f"{PARTIAL}*")):
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         for folder in self.logs.path.glob("spark-*"):

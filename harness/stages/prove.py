@@ -29,6 +29,7 @@ from harness.proof.proof_summary import (
 from harness.rundir.directory import RunDirectory
 from harness.stages.proof_case import ProofCase, proof_case
 from harness.stages.proof_parts import audited, simulated, subject_of, tested, waived
+from harness.stages.reuse_tests import keep_tests, take_tests
 from harness.stages.tests_weighed import needless, standing_of
 from harness.stages.timing import timed
 from harness.toolbox.toolbox import Toolbox
@@ -47,7 +48,9 @@ def prove(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Proof:
     with timed(directory, "prove"):
         case = proof_case(directory, base, candidate, toolbox, reporter)
         found = compared(case)
-        return write_proof(case, found, tested(case, found.dropin.changed, reporter), reporter)
+        changed = found.dropin.changed
+        tests = take_tests(case, changed, reporter) or tested(case, changed, reporter)
+        return write_proof(case, found, tests, reporter)
 
 
 def has_candidate(run_dir: Path) -> bool:
@@ -116,7 +119,8 @@ def compared(case: ProofCase) -> Compared:
 
 
 def write_proof(case: ProofCase, found: Compared, tests: TestsProof, reporter: Reporter) -> Proof:
-    """Write and return the proof, after simulations where they were asked for."""
+    """Write and return the proof, after simulations where they were asked for; keep what the tests say."""
+    keep_tests(case, found.dropin.changed, tests)
     proof = _proof(case, found, tests, simulated(case, reporter))
     case.directory.proof(case.candidate.name).proof.write(proof)
     return proof

@@ -23,6 +23,7 @@ from harness.rundir.directory import RunDirectory
 from harness.stages.proof_case import ProofCase, proof_case
 from harness.stages.proof_parts import tested
 from harness.stages.prove import base_and_candidate, compared, write_proof
+from harness.stages.reuse_tests import take_tests
 from harness.stages.timing import timed
 from harness.toolbox.toolbox import Toolbox
 
@@ -43,6 +44,8 @@ class Beside:
 def proving_beside(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Iterator[Beside]:
     """Compare the jars, then give a block beside which the tests run; proof.json is there after the block.
 
+    Tests that passed on this very jar before are not run again.
+
     Raises HarnessError as `prove` does; when the block is left by an exception, the tests end and nothing is written.
     """
     directory = RunDirectory(run_dir)
@@ -51,7 +54,13 @@ def proving_beside(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Itera
     with timed(directory, "prove"):
         case = proof_case(directory, base, candidate, toolbox, reporter)
         found = compared(case)
-    changed = found.dropin.changed
+        changed = found.dropin.changed
+        known = take_tests(case, changed, reporter)
+    if known:
+        yield Beside(changed_methods=found.dropin.changed_methods)
+        with timed(directory, "prove"):
+            write_proof(case, found, known, reporter)
+        return
     tests = _TestsBeside(case, changed, reporter)
     with tests.running() as quiet:
         yield Beside(quiet, found.dropin.changed_methods)
