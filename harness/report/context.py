@@ -117,6 +117,7 @@ class ReportContext:
     times: tuple[StageTime, ...]
     upgrade: UpgradeSummary | None = None
     has_candidate: bool = True
+    reused: tuple[str, ...] = ()
 
     @property
     def is_said(self) -> bool:
@@ -202,6 +203,7 @@ def report_context(
         host=record.host,
         times=_times(record),
         upgrade=upgrade_summary(upgrade) if upgrade else None,
+        reused=tuple(cut(each, limits.text) for each in record.reused),
     )
 
 

@@ -18,7 +18,7 @@ from harness.judge.costs.beside_base import HELD_BACK
 from harness.model.declaration import Declaration, DeclaredScenario
 from harness.model.reuse import Origin
 from harness.model.runs import Outcome, RunKey, Verdict
-from harness.model.verdict import Check, JudgedRun, ReasonSource, VerdictRecord
+from harness.model.verdict import CellState, JudgedCell, ReasonSource, VerdictRecord
 from harness.rundir.directory import RunDirectory
 from harness.rundir.kept_results import DamagedEntryError, KeptResults, files_below, move_below
 from harness.rundir.parts import STORAGE_OF_NODES
@@ -109,15 +109,14 @@ def figures_judged(declaration: Declaration, scenario: DeclaredScenario, record:
     judged. Pure.
     """
     runs = [run for run in record.runs if run.scenario == scenario.name]
-    base = [run for run in runs if run.role.is_control]
+    judged = next(each for each in record.scenarios if each.name == scenario.name)
     costs = [cost for cost in record.costs if cost.scenario == scenario.name]
     compared = {(cost.control, cost.arm) for cost in costs if not cost.not_judged}
     whole = len(runs) == len(declaration.arms) * declaration.repeats
     if (
         not whole
         or any(run.outcome not in _DECIDED or run.origin for run in runs)
-        or not all(_is_expected(run, scenario) for run in base)
-        or len({(run.arm, run.label) for run in base}) != len({run.arm for run in base})
+        or not all(_is_expected(cell, scenario) for cell in judged.cells if cell.role.is_control)
         or not compared >= {*declaration.compared}
         or any(cost.not_judged == HELD_BACK for cost in costs)
         or any(each.source is ReasonSource.FIGURES and each.weight is Verdict.HOLD for each in record.reasons)
@@ -126,5 +125,5 @@ def figures_judged(declaration: Declaration, scenario: DeclaredScenario, record:
     return sum(not cost.not_judged for cost in costs)
 
 
-def _is_expected(run: JudgedRun, scenario: DeclaredScenario) -> bool:
-    return run.label == scenario.expected or run.check in (Check.PASSED, Check.EXPECTED_FAILURE)
+def _is_expected(cell: JudgedCell, scenario: DeclaredScenario) -> bool:
+    return cell.state is CellState.PASSED or cell.label == scenario.expected or cell.is_expected_failure
