@@ -18,13 +18,14 @@ from harness.base.progress import Aside, Reporter
 from harness.base.waiting import wait_until
 from harness.engine.quiet import Quiet
 from harness.model.proof import ChangedMethod, TestsProof
+from harness.model.time_book import TimeKind
 from harness.proof.proof_summary import describe_tests
 from harness.rundir.directory import RunDirectory
 from harness.stages.proof_case import ProofCase, proof_case
 from harness.stages.proof_parts import tested
 from harness.stages.prove import base_and_candidate, compared, write_proof
 from harness.stages.reuse_tests import take_tests
-from harness.stages.timing import timed
+from harness.stages.timing import Stopwatch, note, noted, timed
 from harness.toolbox.toolbox import Toolbox
 
 # Who may not lift them may be on a host that others keep so busy that nothing is left for what gives way: then they
@@ -53,7 +54,8 @@ def proving_beside(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Itera
     reporter.stage(f"proving {candidate.name} against {base.name}, without a cluster")
     with timed(directory, "prove"):
         case = proof_case(directory, base, candidate, toolbox, reporter)
-        found = compared(case)
+        with noted(directory, "jars are compared"):
+            found = compared(case)
         changed = found.dropin.changed
         known = take_tests(case, changed, reporter)
     if known:
@@ -99,6 +101,9 @@ class _TestsBeside:
 
     def _test(self) -> TestsProof:
         # Later releases are asked about what fails, which is not decided here.
-        case = replace(self._case, later=())
-        with self._background.working():
-            return tested(case, self._changed, Aside(self._reporter.progress))
+        case, watch = replace(self._case, later=()), Stopwatch()
+        try:
+            with self._background.working():
+                return tested(case, self._changed, Aside(self._reporter.progress))
+        finally:
+            note(case.directory, watch, TimeKind.BESIDE, "upstream's tests", None, self._background.held_seconds)

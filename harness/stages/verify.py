@@ -36,7 +36,7 @@ from harness.stages.preflight import has_room_beside
 from harness.stages.prove import has_candidate, prove
 from harness.stages.prove_beside import Beside, proving_beside
 from harness.stages.reuse import Reuse
-from harness.stages.timing import timed
+from harness.stages.timing import begin_times, end_times, timed
 from harness.stages.upgrade_notes import note_upgrade
 from harness.toolbox.toolbox import Toolbox
 
@@ -52,6 +52,9 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     What is there already is used: one that was cut short goes on.
     """
     directory = RunDirectory(run_dir)
+    profiled = directory.request.read().profile_time
+    if profiled:
+        begin_times(directory)
     if not directory.declaration.exists:
         build(run_dir, toolbox, reporter)
     with _proving(directory, toolbox, reporter) as beside:
@@ -69,6 +72,8 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     verdict = judge_stage.judge(run_dir, reporter)
     reuse.keep()
     grow_noise(directory, toolbox, reporter)
+    if profiled:
+        end_times(directory)
     page = judge_stage.report(run_dir, reporter)
     declaration, record = directory.declaration.read(), directory.verdict.read()
     if declaration.candidate:

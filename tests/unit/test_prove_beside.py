@@ -32,6 +32,7 @@ class Case:
     """What a proof is about: enough of it."""
 
     later: tuple[str, ...] = ("3.9.2",)
+    directory: None = None
 
 
 FOUND = SimpleNamespace(dropin=SimpleNamespace(changed=frozenset({"a.A"}), changed_methods=()))
@@ -51,6 +52,8 @@ class Stage:
             "proof_case": lambda *_: Case(),
             "compared": lambda _: FOUND,
             "timed": self.timed,
+            "noted": self.timed,
+            "note": lambda *_: None,
             "tested": self.tested,
             "take_tests": lambda *_: self.known,
             "write_proof": lambda _case, _found, tests, _reporter: self.written.append(tests),

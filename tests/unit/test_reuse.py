@@ -182,6 +182,7 @@ def test_the_reader_is_told_what_was_taken_over_from_when_and_how_to_have_it_ane
     assert told in bench.said
     report = RunDirectory(bench.root / "second").report.read_text()
     assert "Not run anew: 2 runs of stock (turn1, turn2), of 20" in report
+    assert "as expected, 1 of 1, taken over from 20" in report or "no claim, 1 of 1, taken over from 20" in report
     assert "Not run anew: 2 runs of stock" in RunDirectory(bench.root / "second").summary.read_text()
 
 
