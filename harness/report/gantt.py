@@ -10,7 +10,7 @@ from harness.report.drawing import AXIS, LEFT, WIDTH, Box, Scale, fitting
 
 _LANE = 26.0
 _BAR = 18.0
-_NAMES = {TimeKind.STAGE: "stages", TimeKind.PART: "parts of them", TimeKind.BESIDE: "beside"}
+_NAMES = {TimeKind.STAGE: "stages", TimeKind.PART: "parts", TimeKind.BESIDE: "beside"}
 _CLUSTERS = (TimeKind.RUN, TimeKind.COVERAGE)
 
 

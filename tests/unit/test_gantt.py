@@ -53,7 +53,7 @@ def test_each_kind_has_its_lanes_and_clusters_side_by_side_have_one_each() -> No
     lanes = {lane.name: [bar.box.title.partition(",")[0] for bar in lane.bars] for lane in gantt(BOOK).lanes}
     assert lanes == {
         "stages": ["start", "build", "run", "diff"],
-        "parts of them": ["Spark starts"],
+        "parts": ["Spark starts"],
         "cluster 1": ["turn1 on patched-off", "turn1 on patched-on"],
         "cluster 2": ["turn1 on patched-on", "turn2 on patched-off"],
         "beside": ["upstream's tests"],

@@ -177,13 +177,14 @@ def test_the_reader_is_told_what_was_taken_over_from_when_and_how_to_have_it_ane
     bench.verify("first")
     record = bench.verify("second")
     (told,) = record.reused
-    assert told.startswith("Not run anew: 2 runs of stock (turn1, turn2), of 20")
-    assert f" UTC in {bench.root / 'first'}; costs are not judged against them. --fresh runs it." in told
+    assert told.startswith("Not run anew, but taken over from the verification of 20")
+    what = "2 runs of stock (turn1, turn2), against which no costs are judged"
+    assert told.endswith(f" UTC in {bench.root / 'first'}: {what}. --fresh runs it all.")
     assert told in bench.said
     report = RunDirectory(bench.root / "second").report.read_text()
-    assert "Not run anew: 2 runs of stock (turn1, turn2), of 20" in report
+    assert what in report
     assert "as expected, 1 of 1, taken over from 20" in report or "no claim, 1 of 1, taken over from 20" in report
-    assert "Not run anew: 2 runs of stock" in RunDirectory(bench.root / "second").summary.read_text()
+    assert "Not run anew, but taken over" in RunDirectory(bench.root / "second").summary.read_text()
 
 
 def test_costs_are_never_judged_against_a_base_that_did_not_run_beside_and_a_ship_says_so(bench: Bench) -> None:
@@ -354,7 +355,8 @@ def test_which_changed_lines_are_reached_is_taken_over_and_said_so(bench: Bench)
     assert bench.ran == CANDIDATE
     assert record.coverage
     assert record.coverage.lines == (ReachedLine("A.java", 1, "x", ("turn1",)),)
-    assert any(each.startswith("Not run anew: which changed lines run, as measured on") for each in record.reused)
+    (told,) = record.reused
+    assert told.endswith("no costs are judged; which of its changed lines are reached. --fresh runs it all.")
     bench.verify("third", coverage=True, fresh=True)
     assert bench.ran == [*ALL, "coverage"]
 
