@@ -39,7 +39,8 @@ def _taken_over(
         what = f"{counted(len(runs), 'run')} of {_arms(runs)} ({_scenarios(runs)})"
         yield origin, f"{what}, against which no costs are judged"
     if proof and proof.tests.origin:
-        yield proof.tests.origin, f"{counted(proof.tests.count, 'test')}, which passed on this very jar"
+        tests = counted(proof.tests.count, "test")
+        yield proof.tests.origin, f"what this very jar is beside base's, and {tests} that passed on it"
     if coverage and coverage.origin:
         yield coverage.origin, "which of its changed lines are reached"
 

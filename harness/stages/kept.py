@@ -14,6 +14,6 @@ def kept_in(cache: Path) -> KeptResults:
     return KeptResults(cache / "results")
 
 
-def origin_now(run_dir: Path, inputs: str, figures: int = 0) -> Origin:
+def origin_now(run_dir: Path, inputs: str) -> Origin:
     """Return what says of something that it was made just now in a run directory, by the digest of its inputs."""
-    return Origin(str(run_dir.absolute()), datetime.now(UTC).isoformat(timespec="seconds"), inputs, figures)
+    return Origin(str(run_dir.absolute()), datetime.now(UTC).isoformat(timespec="seconds"), inputs)

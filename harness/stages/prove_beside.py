@@ -23,8 +23,7 @@ from harness.proof.proof_summary import describe_tests
 from harness.rundir.directory import RunDirectory
 from harness.stages.proof_case import ProofCase, proof_case
 from harness.stages.proof_parts import tested
-from harness.stages.prove import base_and_candidate, compared, write_proof
-from harness.stages.reuse_tests import take_tests
+from harness.stages.prove import base_and_candidate, compared, proved_before, write_proof
 from harness.stages.timing import Stopwatch, note, noted, timed
 from harness.toolbox.toolbox import Toolbox
 
@@ -45,7 +44,7 @@ class Beside:
 def proving_beside(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Iterator[Beside]:
     """Compare the jars, then give a block beside which the tests run; proof.json is there after the block.
 
-    Tests that passed on this very jar before are not run again.
+    What was proved of this very jar before, all of it in its favour, is there before the block.
 
     Raises HarnessError as `prove` does; when the block is left by an exception, the tests end and nothing is written.
     """
@@ -54,15 +53,16 @@ def proving_beside(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Itera
     reporter.stage(f"proving {candidate.name} against {base.name}, without a cluster")
     with timed(directory, "prove"):
         case = proof_case(directory, base, candidate, toolbox, reporter)
-        with noted(directory, "jars are compared"):
-            found = compared(case)
-        changed = found.dropin.changed
-        known = take_tests(case, changed, reporter)
+        known = proved_before(case, reporter)
+        if known:
+            write_proof(case, *known, reporter)
+        else:
+            with noted(directory, "jars are compared"):
+                found = compared(case)
     if known:
-        yield Beside(changed_methods=found.dropin.changed_methods)
-        with timed(directory, "prove"):
-            write_proof(case, found, known, reporter)
+        yield Beside(changed_methods=known[0].dropin.changed_methods)
         return
+    changed = found.dropin.changed
     tests = _TestsBeside(case, changed, reporter)
     with tests.running() as quiet:
         yield Beside(quiet, found.dropin.changed_methods)

@@ -86,12 +86,13 @@ def _unfit(copies: Path, cell: PlannedRun) -> str:
 def keep_base(directory: RunDirectory, digests: Mapping[str, str], kept: KeptResults) -> None:
     """Keep base's runs of each scenario in which the candidate's costs were judged beside them, none being too high."""
     declaration, record = directory.declaration.read(), directory.verdict.read()
+    now = origin_now(directory.path, "")
     for scenario in declaration.scenarios:
         figures = figures_judged(declaration, scenario, record)
         if not figures or scenario.name not in digests:
             continue
         keys = [run.key for run in record.runs if run.scenario == scenario.name and run.role.is_control]
-        origin = origin_now(directory.path, digests[scenario.name], figures)
+        origin = replace(now, inputs=digests[scenario.name], figures=figures)
         kept.keep(origin, {name: path for key in keys for name, path in _files(directory, key).items()})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
@@ -64,22 +64,28 @@ def _of_run(cell: PlannedRun) -> Mapping[str, object]:
     }
 
 
-def digest_of_tests(case: ProofCase, changed: Iterable[str], around: Mapping[str, str]) -> str:
-    """Return the digest of all that decides what upstream's and the series' tests say of the jar."""
-    other = case.other
-    series = Path(case.setup.series) / "tests" if case.setup.series else None
+def digest_of_proof(case: ProofCase, around: Mapping[str, str]) -> str:
+    """Return the digest of all that decides what is proved of the jar: its differences, its source, the tests on it.
+
+    Waivers are none of it: they may expire.
+    """
+    other, setup = case.other, case.setup
+    named = [Path(name) for name in (setup.claims, setup.series) if name]
     return digest_of_record(
         {
             "jars": [*map(sha256_of, (case.jar, case.base_jar)), sha256_of(case.before) if case.before else ""],
             "beside": case.candidate.kafka.others or {path.name: sha256_of(path) for path in case.distribution.others},
+            "build": [case.candidate.name, case.candidate.builder],
+            "sources": digest_of([case.sources]) if case.sources else "",
+            "release": sha256_of(case.release.sources) if case.release else "",
+            "claims and series": [digest_of([place]) for place in named],
+            "built series": digest_of([case.built_series]) if case.built_series else "",
+            "binding": case.binding,
+            "scope": case.scope,
             "tests": [(path.name, sha256_of(path)) for path in case.tests],
             "other": [other.release, *map(sha256_of, other.jars)] if isinstance(other, OtherRelease) else [str(other)],
-            "series": digest_of([series]) if series and series.is_dir() else "",
-            "scope": case.scope,
             "line": case.line,
-            "changed": sorted(changed),
-            "weighed": [str(case.claims.tests_changed), case.binding, case.candidate.builder],
-            "compiler": case.compilers[-1].label,
+            "compilers": [compiler.label for compiler in case.compilers],
             "around": dict(around),
         }
     )

@@ -23,10 +23,10 @@ from harness.proof.junit import OtherRelease
 from harness.scenario.registry import load_all
 from harness.stages import reuse_digests
 from harness.stages.reuse_digests import (
+    digest_of_proof,
     digest_of_reach,
     digest_of_record,
     digest_of_runs,
-    digest_of_tests,
     surroundings,
 )
 from harness.toolbox.java import JavaRuntime
@@ -148,7 +148,7 @@ def test_the_host_the_java_the_harness_its_libraries_and_scenarios_of_ones_own_a
 
 
 class Case:
-    """Enough of what a proof is about for the digest of its tests."""
+    """Enough of what a proof is about for its digest."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -156,63 +156,71 @@ class Case:
             "jar": self.file("jar", b"jar"),
             "base_jar": self.file("base", b"base"),
             "before": None,
-            "candidate": SimpleNamespace(kafka=SimpleNamespace(others={"clients.jar": "c"}), builder="javac"),
+            "candidate": self.build(),
             "distribution": SimpleNamespace(others=()),
+            "sources": None,
+            "release": None,
+            "built_series": None,
             "tests": (self.file("tests", b"tests"),),
             "other": None,
-            "setup": SimpleNamespace(series=""),
+            "setup": SimpleNamespace(series="", claims=""),
             "scope": TestScope.RELATED,
             "line": LINE,
-            "claims": SimpleNamespace(tests_changed={"VoteTest#votes": "by design"}),
             "binding": True,
-            "compilers": (SimpleNamespace(label="ecj 3.45"),),
+            "compilers": (SimpleNamespace(label="javac 17"), SimpleNamespace(label="ecj 3.45")),
         }
+
+    def build(self, digest: str = "c", **fields: str) -> SimpleNamespace:
+        usual = {"name": "patched", "builder": "javac"}
+        return SimpleNamespace(kafka=SimpleNamespace(others={"clients.jar": digest}), **{**usual, **fields})
 
     def file(self, name: str, content: bytes) -> Path:
         return write_bytes(self.root / f"{name}.jar", content)
 
-    def series(self, content: bytes) -> SimpleNamespace:
-        folder = self.root / content.decode()
-        write_bytes(folder / "tests/ATest.java", content)
-        return SimpleNamespace(series=str(folder))
+    def series(self, content: bytes) -> Path:
+        return write_bytes(self.root / content.decode() / "tests/ATest.java", content).parents[1]
 
-    def digest(self, changed: tuple[str, ...] = ("a.A", "a.B"), around: str = "1", **fields: object) -> str:
+    def digest(self, around: str = "1", **fields: object) -> str:
         case = SimpleNamespace(**{**self.fields, **fields})
-        return digest_of_tests(case, changed, {"code": around})  # type: ignore[arg-type]
+        return digest_of_proof(case, {"code": around})  # type: ignore[arg-type]
 
 
-def test_whatever_decides_what_the_tests_say_is_part_of_their_digest(tmp_path: Path) -> None:
+def test_whatever_decides_what_is_proved_of_a_jar_is_part_of_the_digest(tmp_path: Path) -> None:
     case = Case(tmp_path)
-    kafka = SimpleNamespace(kafka=SimpleNamespace(others={"clients.jar": "d"}), builder="javac")
-    given_jar = SimpleNamespace(kafka=SimpleNamespace(others={"clients.jar": "c"}), builder="given")
-    nobody_knows = SimpleNamespace(kafka=SimpleNamespace(others={}), builder="javac")
+    nobody_knows = SimpleNamespace(kafka=SimpleNamespace(others={}), name="patched", builder="javac")
     unknown = {"candidate": nobody_knows, "distribution": SimpleNamespace(others=(case.file("clients", b"1"),))}
+    claims = write_bytes(tmp_path / "claims.toml", b"flag = 1")
     others = [
         case.digest(jar=case.file("another", b"another")),
         case.digest(base_jar=case.file("another", b"another")),
         case.digest(before=case.file("another", b"another")),
-        case.digest(candidate=kafka),
-        case.digest(candidate=given_jar),
+        case.digest(candidate=case.build("d")),
+        case.digest(candidate=case.build(builder="given")),
+        case.digest(candidate=case.build(name="jar")),
         case.digest(**unknown),
+        case.digest(sources=case.series(b"sources")),
+        case.digest(release=SimpleNamespace(sources=case.file("sources", b"sources"))),
+        case.digest(built_series=case.series(b"one")),
         case.digest(tests=(case.file("more", b"more"),)),
         case.digest(tests=()),
         case.digest(other=OtherRelease("3.9.2", (case.file("tests", b"tests"),))),
         case.digest(other=OtherRelease("3.9.3", (case.file("tests", b"tests"),))),
         case.digest(other="They cannot be run."),
-        case.digest(setup=case.series(b"one")),
-        case.digest(setup=case.series(b"two")),
+        case.digest(setup=SimpleNamespace(series=str(case.series(b"one")), claims="")),
+        case.digest(setup=SimpleNamespace(series=str(case.series(b"two")), claims="")),
+        case.digest(setup=SimpleNamespace(series="", claims=str(claims))),
         case.digest(scope=TestScope.ALL),
         case.digest(line=SLOWER),
-        case.digest(claims=SimpleNamespace(tests_changed={})),
         case.digest(binding=False),
-        case.digest(compilers=(SimpleNamespace(label="javac 17"),)),
-        case.digest(changed=("a.A",)),
+        case.digest(compilers=(SimpleNamespace(label="ecj 3.45"),)),
         case.digest(around="2"),
     ]
     assert len({case.digest(), *others}) == len(others) + 1
-    assert case.digest(changed=("a.B", "a.A")) == case.digest()
+    assert case.digest() == Case(tmp_path).digest()
     case.file("clients", b"2")
-    assert case.digest(**unknown) not in others
+    write_bytes(claims, b"flag = 2")
+    changed = [case.digest(**unknown), case.digest(setup=SimpleNamespace(series="", claims=str(claims)))]
+    assert not {*changed} & {*others}
 
 
 def test_whatever_decides_which_lines_are_reached_is_part_of_the_digest(tmp_path: Path) -> None:
