@@ -36,7 +36,7 @@ from harness.stages.preflight import has_room_beside
 from harness.stages.prove import has_candidate, prove
 from harness.stages.prove_beside import Beside, proving_beside
 from harness.stages.reuse import Reuse
-from harness.stages.timing import begin_times, end_times, timed
+from harness.stages.timing import begin_times, end_times, noted, timed
 from harness.stages.upgrade_notes import note_upgrade
 from harness.toolbox.toolbox import Toolbox
 
@@ -70,8 +70,10 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
         coverage(run_dir, toolbox, reporter)
     compare_kafkas(directory, toolbox, reporter)
     verdict = judge_stage.judge(run_dir, reporter)
-    reuse.keep()
-    grow_noise(directory, toolbox, reporter)
+    with noted(directory, "results are kept"):
+        reuse.keep()
+    with noted(directory, "noise is learned"):
+        grow_noise(directory, toolbox, reporter)
     if profiled:
         end_times(directory)
     page = judge_stage.report(run_dir, reporter)
