@@ -8,6 +8,7 @@ from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.engine.planned_run import PlannedRun
 from harness.model.proof import ChangedMethod
+from harness.model.setup import NodeRuntime
 from harness.rundir.directory import RunDirectory
 from harness.stages.kept import kept_in
 from harness.stages.reuse_base import digests_of_base, keep_base, take_base
@@ -38,6 +39,8 @@ class Reuse:
     def take(self, cells: Sequence[PlannedRun]) -> None:
         """Take over what is known of the declared cells; what is there already stays."""
         directory, request = self._directory, self._directory.request.read()
+        if request.runtime is not NodeRuntime.PROCESS:  # what is in the image of a container has no digest here
+            return
         host, java = directory.declaration.read().host, self._toolbox.node_java()
         around = surroundings(host, java, request.scenario_folders)
         self._base = digests_of_base(cells, around)

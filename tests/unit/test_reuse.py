@@ -25,7 +25,7 @@ from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.proof import Coverage, Proof, ReachedLine, TestScope, TestsProof
 from harness.model.request import Request
 from harness.model.runs import Outcome, RunKey, RunResult, Verdict
-from harness.model.setup import Setup
+from harness.model.setup import NodeRuntime, Setup
 from harness.model.verdict import VerdictRecord
 from harness.rundir.directory import RunDirectory
 from harness.stages import reuse_digests, reuse_reach
@@ -346,6 +346,14 @@ def test_results_that_lie_in_the_folder_stay_when_a_verification_is_gone_on_with
     assert bench.ran == []
     assert record.reused == ()
     assert record.costs
+
+
+def test_of_nodes_in_containers_nothing_is_taken_over(bench: Bench) -> None:
+    """What their image holds, a kernel apart, is no part of any digest."""
+    bench.verify("first", runtime=NodeRuntime.CONTAINER)
+    bench.verify("second", runtime=NodeRuntime.CONTAINER)
+    assert bench.ran == ALL
+    assert not (bench.root / "cache/results").exists()
 
 
 def test_which_changed_lines_are_reached_is_taken_over_and_said_so(bench: Bench) -> None:
