@@ -188,6 +188,8 @@ def test_the_reader_is_told_what_was_taken_over_from_when_and_how_to_have_it_ane
     report = RunDirectory(bench.root / "second").report.read_text()
     assert what in report
     assert "as expected, 1 of 1, taken over from 20" in report or "no claim, 1 of 1, taken over from 20" in report
+    junit = RunDirectory(bench.root / "second").junit.read_text()
+    assert junit.count("PASSED; taken over from an earlier verification") == 2
     assert "Not run anew, but taken over" in RunDirectory(bench.root / "second").summary.read_text()
 
 
