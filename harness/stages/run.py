@@ -28,7 +28,7 @@ from harness.scenario.registry import load_all
 from harness.stages.arm_kafka import parts_of_arms
 from harness.stages.known_noise import noise_of
 from harness.stages.resume import check_builds_and_java
-from harness.stages.timing import timed
+from harness.stages.timing import noted, timed
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
 
@@ -55,7 +55,8 @@ def run(
     _fetch_tools(cells, toolbox)
     with timed(directory, "prepare"):
         take_over(cells)
-    noise_of(directory)  # before the first run: it is judged by nothing that was learned from it
+    with noted(directory, "noise is looked up"):
+        noise_of(directory)  # before the first run: it is judged by nothing that was learned from it
     with timed(directory, "run"):
         return carry_out(cells, run_dir, request.jobs, reporter, "runs on live clusters", quiet, on_left)
 
