@@ -127,7 +127,8 @@ class KeptResults:
     def _listed(self, entry: _Opened, inputs: str) -> _Entry:
         text = entry.read(_LIST, _MOST_LIST_BYTES)
         found = read_record(_Entry, text, _LIST, entry.place, _SCHEMA, "")
-        if found.origin.inputs != inputs or len(found.files) > _MOST_FILES or found.bytes > self.most_bytes:
+        small = len(found.files) <= _MOST_FILES and 0 <= found.bytes <= self.most_bytes
+        if found.origin.inputs != inputs or not small:
             raise _DamageError("it is not what its name says")
         return found
 
@@ -269,7 +270,7 @@ def _copy(entry: _Opened, listed: _Entry, into: Path) -> None:
     left = listed.bytes
     into.mkdir()
     for name, digest in listed.files.items():
-        content = entry.read(f"{_CONTENT}/{name}" if not name.startswith("/") else name, left)
+        content = entry.read(name if name.startswith("/") else f"{_CONTENT}/{name}", left)
         if _digest(content) != digest:
             raise _DamageError(f"{name} is not what it was")
         left -= len(content)

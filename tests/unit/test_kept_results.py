@@ -149,7 +149,23 @@ def _a_size_beyond_the_bound(kept: KeptResults) -> None:
     change(kept, bytes=kept.most_bytes + 1)
 
 
+def _less_than_no_bytes(kept: KeptResults) -> None:
+    """Of a file as long as whatever is left, which is less than nothing, all would be read."""
+    change(kept, bytes=-10)
+
+
+def _a_name_that_is_none(kept: KeptResults) -> None:
+    change(kept, files={"a\0b": "0" * 64})
+
+
+def _no_name(kept: KeptResults) -> None:
+    change(kept, files={"": "0" * 64})
+
+
 DAMAGES = [
+    _less_than_no_bytes,
+    _a_name_that_is_none,
+    _no_name,
     _another_byte,
     _a_longer_file,
     _a_file_gone,
