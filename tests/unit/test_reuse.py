@@ -442,3 +442,17 @@ def test_a_base_of_which_a_repeat_was_taken_over_or_is_missing_is_not(
     mixed = tuple(replace(run, origin=origin) if run.arm == "stock" else run for run in record.runs)
     assert figures_in("turn1", declaration, replace(record, runs=mixed)) == 0
     assert figures_in("turn1", replace(declaration, repeats=2), record) == 0
+
+
+def test_where_the_time_went_is_noted_and_drawn_only_where_somebody_asks(bench: Bench) -> None:
+    bench.verify("plain")
+    bench.verify("profiled", profile_time=True)
+    plain, profiled = (RunDirectory(bench.root / name) for name in ("plain", "profiled"))
+    assert not plain.times.exists
+    assert "gantt-title" not in plain.report.read_text()
+    book = profiled.times.read()
+    assert book.process == "", "the command has ended, and later ones add nothing"
+    noted = [(each.kind.value, each.name) for each in book.spans]
+    assert [name for kind, name in noted if kind == "stage"] == ["start", "prepare", "prepare", "run", "judge"]
+    assert ("part", "results are kept") in noted
+    assert "gantt-title" in profiled.report.read_text()
