@@ -39,7 +39,18 @@ def main() -> None:
         for turn in range(1, count + 1):
             run_dir = out / str(turn)
             if not (run_dir / "verdict.json").exists():
-                command = [sys.executable, "-m", "harness", "verify", "--jar", str(jar), "--out", str(run_dir), *suite]
+                command = [
+                    sys.executable,
+                    "-m",
+                    "harness",
+                    "verify",
+                    "--fresh",
+                    "--jar",
+                    str(jar),
+                    "--out",
+                    str(run_dir),
+                    *suite,
+                ]
                 began = time.monotonic()
                 subprocess.run(command, check=False, capture_output=True)
                 note(run_dir, time.monotonic() - began, busy)

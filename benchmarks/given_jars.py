@@ -64,7 +64,7 @@ def main() -> None:
         if not (run_dir / "verdict.json").exists():
             words = jars[name].words(out / "jars" / name)
             began = time.monotonic()
-            command = [sys.executable, "-m", "harness", "verify", *words, "--out", str(run_dir)]
+            command = [sys.executable, "-m", "harness", "verify", "--fresh", *words, "--out", str(run_dir)]
             subprocess.run(command, check=False)
             print(f"{name}: {time.monotonic() - began:.0f} s", flush=True)
     known = [(name, RunDirectory(out / name).verdict) for name in jars]

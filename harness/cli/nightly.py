@@ -187,6 +187,8 @@ def _run(night: Night, requests: dict[str, Request], folder: Path, history: Path
 
 def _verify(request: Request, run_dir: Path, reporter: Reporter) -> Verdict:
     """Verify in a run directory of the night, which may have been cut short in it."""
+    from dataclasses import replace
+
     from harness.base.locks import owned
     from harness.stages.verify import verify
 
@@ -194,7 +196,8 @@ def _verify(request: Request, run_dir: Path, reporter: Reporter) -> Verdict:
     with owned(run_dir):
         directory.remove_unfinished()
         if not directory.declaration.exists:  # nothing is built that another request could be at odds with
-            directory.request.write(request)
+            # A night looks itself at everything: what it saw last time is in its history.
+            directory.request.write(replace(request, fresh=True))
         return verify(run_dir, common.toolbox_of(run_dir), reporter)
 
 

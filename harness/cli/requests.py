@@ -17,6 +17,11 @@ from harness.model.request import Request, located
 _OPTIONS = options_of(Request)
 
 
+def all_but(*names: str) -> tuple[str, ...]:
+    """Return the fields of a Request that a command takes options for which takes all but these."""
+    return tuple(name for name in _OPTIONS if name not in names)
+
+
 def own_option(name: str, kind: object, default: object) -> inspect.Parameter:
     """Return an option of one command alone; `kind` is annotated as typer wants it."""
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)

@@ -10,7 +10,7 @@ import typer
 from harness.cli import common, github
 from harness.cli.common import Out
 from harness.cli.helptext import help_text
-from harness.cli.requests import OUTPUT, VERBOSE, own_option, taking_request
+from harness.cli.requests import OUTPUT, VERBOSE, all_but, own_option, taking_request
 from harness.model.request import Request
 from harness.rundir.directory import RunDirectory
 
@@ -30,6 +30,7 @@ _VERIFY_HELP = help_text(
         ("harness verify --base-dist /opt/kafka --dist kafka_2.13-3.9.2.tgz", "whole Kafkas that you have"),
         ("harness verify --scenario turn2 --arms base,on --repeats 3", "one scenario, three times"),
         ("harness verify --arms base --claims none --suite elections", "no candidate: is stock as expected?"),
+        ("harness verify --fresh --profile-time", "the very same once more, all of it anew, and where the time goes"),
         ("harness verify --resume out/20260101-120000-verify", "go on where it was cut short"),
     ),
 )
@@ -56,8 +57,12 @@ _BUILD_HELP = help_text(
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("verify", help=_VERIFY_HELP)(taking_request(_verify, _OUT, resume=_resume, shown=(VERBOSE, OUTPUT)))
-    app.command("prove", help=_PROVE_HELP)(taking_request(_prove, _OUT, shown=(OUTPUT,)))
-    app.command("build", help=_BUILD_HELP)(taking_request(_build, _OUT, own_option("cross_check", CrossCheck, False)))
+    app.command("prove", help=_PROVE_HELP)(taking_request(_prove, _OUT, only=all_but("profile_time"), shown=(OUTPUT,)))
+    app.command("build", help=_BUILD_HELP)(
+        taking_request(
+            _build, _OUT, own_option("cross_check", CrossCheck, False), only=all_but("fresh", "profile_time")
+        )
+    )
 
 
 def _verify(request: Request, out: Path | None) -> int:

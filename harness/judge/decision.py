@@ -24,6 +24,7 @@ from harness.judge.scenario_verdict import (
     rule_scenario,
 )
 from harness.judge.shutdowns import judge_shutdowns
+from harness.judge.taken_over import costs_judged_before, reused_sentences
 from harness.model.arms import Role
 from harness.model.candidate_kind import CandidateKind
 from harness.model.costs import Cost
@@ -119,6 +120,7 @@ def decide(
             *_untested(reasons, ruled),
             *_unasked([*runs.values()]),
             *sentences.costs_not_judged(costs),
+            *costs_judged_before(results),
             *_unreached(declaration, coverage),
             *untested(proof),
         ),
@@ -127,6 +129,7 @@ def decide(
         kind=declaration.kind,
         would_show=shown,
         costs=costs,
+        reused=reused_sentences(results, proof, coverage),
     )
 
 

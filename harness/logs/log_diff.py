@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
@@ -52,10 +52,16 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Progress = Callable[[str], None]
+Clock = Callable[[str], AbstractContextManager[None]]
 T = TypeVar("T")
 
 _TIMES = ("first_at", "last_at")
 _CONTRASTS = ((Role.BASE_OFF, Role.OFF), (Role.BASE, Role.OFF), (Role.OFF, Role.ON), (Role.BASE, Role.ON))
+
+
+def _unclocked(part: str) -> AbstractContextManager[None]:  # noqa: ARG001
+    """Look at no clock."""
+    return nullcontext()
 
 
 def silent(stage: str) -> None:
@@ -69,15 +75,22 @@ def diff_run(
     progress: Progress = silent,
     master: str = "",
     noise: StockNoise | None = None,
+    clock: Clock = _unclocked,
 ) -> tuple[Contrast, ...]:
     """Compare the node logs of the arms of a run directory; write `logs/` in it and return the contrasts.
 
-    `noise` is what is known of base's jar. A directory in which no run left logs is a HarnessError.
+    `noise` is what is known of base's jar; `clock` gives a block for each part of the work, by its name. A directory in
+    which no run left logs is a HarnessError.
     """
     nodes, logs = node_logs(directory), directory.logs
     known = libraries(directory, arms)
-    with opened(logs.path, toolbox, progress, master) as spark:
-        counted = read_nodes(spark, directory.path, nodes, logs, progress, known=known)
+    with ExitStack() as stack:
+        with clock("Spark starts"):
+            spark = stack.enter_context(opened(logs.path, toolbox, progress, master))
+        with clock("logs are read"):
+            counted = read_nodes(spark, directory.path, nodes, logs, progress, known=known)
+        with clock("Spark ends"):
+            stack.close()
     book = runs_of_record(noise) if noise else {}
     renamed = _renamed(arms, known)
     other = next((arm.build for arm in arms if arm.name in renamed), None)

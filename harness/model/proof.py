@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from harness.base.json_schema import Count, Keywords, Seconds, Sha256, Text
+from harness.model.reuse import Origin
 from harness.model.runs import Evidence
 from harness.model.simulation import Simulation
 
@@ -121,7 +122,8 @@ class TestsProof:
     directory.
 
     `gap` says in a sentence what of them could not be run, empty when everything in scope was; `missing` why they
-    could not be run at all though they were selected.
+    could not be run at all though they were selected. `origin` is the earlier verification that ran them on this very
+    jar, None where this one did.
     """
 
     __test__ = False
@@ -132,6 +134,7 @@ class TestsProof:
     missing: str = ""
     report: str = ""
     seconds: Seconds = 0.0
+    origin: Origin | None = None
 
     @property
     def count(self) -> int:
@@ -228,12 +231,13 @@ class Coverage:
     """Whether the changed code was reached at all: content of `proof/<build>/coverage.json`.
 
     `lines` are all changed lines that hold instructions, in order, `methods` the changed methods; `gap` says what could
-    not be measured.
+    not be measured. `origin` is the earlier verification that measured it, None where this one did.
     """
 
     lines: tuple[ReachedLine, ...]
     gap: str = ""
     methods: tuple[ReachedMethod, ...] = ()
+    origin: Origin | None = None
 
     @property
     def unreached(self) -> tuple[ReachedLine, ...]:

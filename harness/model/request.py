@@ -97,6 +97,10 @@ class Request:
     runtime: NodeRuntime = option(
         NodeRuntime.PROCESS, "--runtime", "What nodes run as: processes of this host, or containers of its engine."
     )
+    fresh: bool = option(
+        False, "--fresh", "Run everything anew; what an earlier verification of the very same found is not taken over."
+    )
+    profile_time: bool = option(False, "--profile-time", "Draw in the report where the time went, as a Gantt chart.")
     offline: bool = option(False, "--offline", "Use only what the cache holds; never use the network.")
     patches: tuple[Path, ...] = ()
     argv: tuple[str, ...] = ()

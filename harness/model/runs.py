@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from harness.base.json_schema import Count, Positive, Seconds, Text
 from harness.model.arms import Role
+from harness.model.reuse import Origin
 
 
 class Outcome(StrEnum):
@@ -85,7 +86,8 @@ class RunResult:
     `expectation` names what failed (or the guard that was unmet); empty when the run passed.
     `measures` are figures by name, the unit in the name (`longest_stall_seconds`, `acked_records`). `shutdowns` are of
     all nodes that were asked to stop, in the plan and after it. `unasked` are expectations that the plan's end came
-    before. `by_phase` are, of some measures, those of each phase that the run reached.
+    before. `by_phase` are, of some measures, those of each phase that the run reached. `origin` is the earlier
+    verification that made the run, None where this one did.
     """
 
     scenario: str
@@ -101,6 +103,7 @@ class RunResult:
     shutdowns: tuple[Shutdown, ...] = ()
     unasked: tuple[str, ...] = ()
     by_phase: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    origin: Origin | None = None
 
     @property
     def key(self) -> RunKey:

@@ -232,7 +232,8 @@ class VerdictRecord:
     declared runs per cell. `proof` is None when the jar was not proved, `coverage` when no run measured it. `reasons`
     are all that were found, whatever they weigh; `rests_on` chooses those that decide. `kind` is the candidate's.
     `would_show` names the smallest defects that the suite was seen to notice, where it was asked as then.
-    `costs` are what the candidate's arms cost beside base.
+    `costs` are what the candidate's arms cost beside base. `reused` says in sentences what was taken over from earlier
+    verifications.
     """
 
     schema: int
@@ -259,6 +260,7 @@ class VerdictRecord:
     kind: CandidateKind = CandidateKind.SERIES
     would_show: tuple[Text, ...] = ()
     costs: tuple[Cost, ...] = ()
+    reused: tuple[Text, ...] = ()
 
     def arm(self, role: Role) -> Arm | None:
         """Return the arm that plays a role, if there is one."""

@@ -27,7 +27,9 @@ def write_reports(directory: RunDirectory, record: VerdictRecord) -> Path:
     history = directory.sparklines.read_if_exists()
     upgrade = directory.upgrade.changes.read_if_exists()
     quoted = _with_excerpts(directory, record)
-    return write_text(directory.report, render_html(quoted, journals, history=history, upgrade=upgrade, met=met))
+    times = directory.times.read() if directory.times.is_whole else None
+    page = render_html(quoted, journals, history=history, upgrade=upgrade, met=met, times=times)
+    return write_text(directory.report, page)
 
 
 def _summary(record: VerdictRecord, journals: Mapping[str, Sequence[Entry]], met: Sequence[MetCell]) -> str:

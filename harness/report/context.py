@@ -13,12 +13,14 @@ from harness.model.candidate_kind import CandidateKind
 from harness.model.operator_changes import OperatorChanges
 from harness.model.runs import Evidence, Outcome
 from harness.model.sparklines import Sparklines
+from harness.model.time_book import TimeBook
 from harness.model.verdict import Check, FileDigest, JudgedClaim, JudgedRun, VerdictRecord
 from harness.report import result_matrix
 from harness.report.cost_multiples import CostOverview, cost_overview
 from harness.report.costs import CostView, cost_views
 from harness.report.differences import ContrastView, contrast_view, known_noise, known_of, meaning_of, rollout_first
 from harness.report.fallout import causes_of
+from harness.report.gantt import Gantt, gantt
 from harness.report.kafkas import KafkaView, kafka_views
 from harness.report.links import Link, evidence_link
 from harness.report.measures import Measures, measures_of
@@ -117,6 +119,8 @@ class ReportContext:
     times: tuple[StageTime, ...]
     upgrade: UpgradeSummary | None = None
     has_candidate: bool = True
+    reused: tuple[str, ...] = ()
+    gantt: Gantt | None = None
 
     @property
     def is_said(self) -> bool:
@@ -148,6 +152,7 @@ def report_context(
     limits: Limits | None = None,
     history: Sparklines | None = None,
     upgrade: OperatorChanges | None = None,
+    times: TimeBook | None = None,
 ) -> ReportContext:
     """Return what the report shows; `journals` are the events of each run by its folder."""
     limits = limits or Limits()
@@ -202,6 +207,8 @@ def report_context(
         host=record.host,
         times=_times(record),
         upgrade=upgrade_summary(upgrade) if upgrade else None,
+        reused=tuple(cut(each, limits.text) for each in record.reused),
+        gantt=gantt(times) if times else None,
     )
 
 

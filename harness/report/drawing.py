@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from harness.report.client_strips import ClientLine, Strip, height_of, strips, tops_of
 from harness.report.fault_windows import FaultWindow
@@ -119,7 +120,7 @@ def shared_axis(stories: Sequence[RunStory]) -> Axis:
 def draw(story: RunStory, axis: Axis | None = None) -> Drawing:
     """Lay a run out from left to right: phases on top, then numbered steps, a lane per node, a strip per client."""
     timeline, axis = story.timeline, axis or shared_axis([story])
-    scale = _Scale(axis.seconds)
+    scale = Scale(axis.seconds)
     marks, rows = _marks([step for step in timeline.steps if step.notable], scale)
     lanes_top = PHASE_HEIGHT + 6 + rows * MARK_ROW + 4
     lanes = _lanes(timeline.lanes, lanes_top, scale, story.observers)
@@ -141,42 +142,57 @@ def draw(story: RunStory, axis: Axis | None = None) -> Drawing:
     )
 
 
-class _Scale:
-    """Seconds to user units."""
+class Stretch(Protocol):
+    """A stretch of time, in seconds."""
+
+    @property
+    def start(self) -> float:
+        """When it begins."""
+
+    @property
+    def end(self) -> float:
+        """When it is over."""
+
+
+class Scale:
+    """Seconds from the left end of a picture to user units."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = max(seconds, 0.001)
         self.per_second = (WIDTH - LEFT - RIGHT) / self.seconds
 
     def x(self, at: float) -> float:
+        """Return where a moment is."""
         return round(LEFT + min(max(at, 0.0), self.seconds) * self.per_second, 1)
 
     def until(self, seconds: float) -> Callable[[float], float]:
         """Return where a moment is, up to the end of a run."""
         return lambda at: self.x(min(at, seconds))
 
-    def width(self, span: Span | Step | RoleSpan | FaultWindow) -> float:
+    def width(self, span: Stretch) -> float:
+        """Return how wide a stretch of time is; as much as can be seen at least."""
         return round(max(self.x(span.end) - self.x(span.start), 1.0), 1)
 
     def ticks(self) -> tuple[tuple[float, str], ...]:
+        """Return where round numbers of seconds are, at most a dozen, with their labels."""
         longer = math.ceil(self.seconds / _MOST_TICKS)
         step = next((tick for tick in _TICKS if self.seconds / tick <= _MOST_TICKS), longer)
         return tuple((self.x(at), f"{at} s") for at in range(0, int(self.seconds) + 1, step))
 
 
-def _box(span: Span, kind: str, label: str, scale: _Scale) -> Box:
+def _box(span: Span, kind: str, label: str, scale: Scale) -> Box:
     width = scale.width(span)
-    return Box(scale.x(span.start), width, kind, _fitting(label, width), _title(label, span))
+    return Box(scale.x(span.start), width, kind, fitting(label, width), _title(label, span))
 
 
-def _fault(window: FaultWindow, scale: _Scale) -> Box:
+def _fault(window: FaultWindow, scale: Scale) -> Box:
     """Return the window of a fault; a short one is called by its verb, never by half a word."""
     width = scale.width(window)
     label = next((label for label in (window.text, window.short) if _room(width) >= len(label)), "")
     return Box(scale.x(window.start), width, "fault", label, _title(window.text, window))
 
 
-def _leading(span: Span, scale: _Scale) -> Box:
+def _leading(span: Span, scale: Scale) -> Box:
     """Return the bar of an epoch; a short one says less, never half a word."""
     width = scale.width(span)
     labels = (f"leads epoch {span.name}", f"epoch {span.name}", span.name)
@@ -193,7 +209,7 @@ def _room(width: float) -> int:
     return int((width - 8) / _CHARACTER)
 
 
-def _fitting(label: str, width: float) -> str:
+def fitting(label: str, width: float) -> str:
     """Return as much of `label` as fits; nothing when that would be too little to read."""
     room = _room(width)
     if len(label) <= room:
@@ -201,7 +217,7 @@ def _fitting(label: str, width: float) -> str:
     return f"{label[: room - 1]}…" if room >= 5 else ""
 
 
-def _marks(steps: Sequence[Step], scale: _Scale) -> tuple[tuple[MarkBox, ...], int]:
+def _marks(steps: Sequence[Step], scale: Scale) -> tuple[tuple[MarkBox, ...], int]:
     """Number the steps and put each into the first row that is free there; return them and the rows used."""
     rows: list[list[tuple[int, Step]]] = [[] for _ in range(min(_MARK_ROWS, len(steps)))]
     for number, step in enumerate(steps):  # in turns, so that each has as much room behind it as can be
@@ -213,19 +229,19 @@ def _marks(steps: Sequence[Step], scale: _Scale) -> tuple[tuple[MarkBox, ...], i
     return tuple(sorted(marks, key=lambda mark: mark.number)), len(rows)
 
 
-def _row_of_marks(listed: Sequence[tuple[int, Step]], row: int, scale: _Scale) -> list[MarkBox]:
+def _row_of_marks(listed: Sequence[tuple[int, Step]], row: int, scale: Scale) -> list[MarkBox]:
     y = PHASE_HEIGHT + 6 + MARK_ROW * (row + 0.5)
     ends = [*(scale.x(step.start) for _, step in listed[1:]), WIDTH]
     marks = []
     for (number, step), end in zip(listed, ends, strict=True):
         x = scale.x(step.start)
         title = f"{number}: {step.kind} {step.text}, {step.status} at {step.end:.1f} s"
-        label = _fitting(step.name or step.text, end - x - MARK_GAP) if end - x >= _LABEL_ROOM else ""
+        label = fitting(step.name or step.text, end - x - MARK_GAP) if end - x >= _LABEL_ROOM else ""
         marks.append(MarkBox(number, x, scale.width(step), y, step.kind, step.status, title, label))
     return marks
 
 
-def _lanes(lanes: Iterable[Lane], top: float, scale: _Scale, observers: str) -> tuple[LaneBox, ...]:
+def _lanes(lanes: Iterable[Lane], top: float, scale: Scale, observers: str) -> tuple[LaneBox, ...]:
     placed, y = [], top
     for lane in lanes:
         height = OBSERVER_LANE if lane.offsets else LANE
@@ -234,7 +250,7 @@ def _lanes(lanes: Iterable[Lane], top: float, scale: _Scale, observers: str) -> 
     return tuple(placed)
 
 
-def _lane(lane: Lane, y: float, height: float, scale: _Scale, observers: str) -> LaneBox:
+def _lane(lane: Lane, y: float, height: float, scale: Scale, observers: str) -> LaneBox:
     return LaneBox(
         f"node {lane.node}",
         observers if lane.role == "observer" else lane.role,
@@ -249,7 +265,7 @@ def _lane(lane: Lane, y: float, height: float, scale: _Scale, observers: str) ->
     )
 
 
-def _roles(spans: Sequence[RoleSpan], scale: _Scale) -> tuple[Box, ...]:
+def _roles(spans: Sequence[RoleSpan], scale: Scale) -> tuple[Box, ...]:
     """Return a bar for each state; of those that begin at one place the last, since more cannot be seen."""
     seen = {round(scale.x(span.start)): span for span in spans}
     return tuple(Box(scale.x(span.start), scale.width(span), span.role, "", _role(span)) for span in seen.values())
@@ -260,7 +276,7 @@ def _role(span: RoleSpan) -> str:
     return f"{span.role}{whom} in epoch {span.epoch}, {span.start:.1f} to {span.end:.1f} s"
 
 
-def _points(lane: Lane, y: float, height: float, scale: _Scale) -> str:
+def _points(lane: Lane, y: float, height: float, scale: Scale) -> str:
     """Return the curve of an observer's log end offset below its bar, thinned evenly when it is long."""
     if not lane.offsets:
         return ""

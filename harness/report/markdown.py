@@ -48,6 +48,7 @@ def _verdict(report: ReportContext) -> list[str]:
         "",
         *(f"- {plain(reason)}" for reason in report.reasons[:_ROWS]),
         "",
+        *(f"{plain(sentence)}\n" for sentence in report.reused),
     ]
 
 

@@ -35,7 +35,11 @@ class Measures:
 
 
 def measures_of(record: VerdictRecord, runs: Sequence[JudgedRun]) -> Measures:
-    """Return the figures of `runs`, in their order, but for those that are shown as costs."""
+    """Return the figures of `runs`, in their order, but for those that are shown as costs.
+
+    What runs of before were measured to do is none of this verification's.
+    """
+    runs = [run for run in runs if not run.origin]
     shown = {cost.figure for cost in record.costs}
     names = sorted({name for run in runs for name in run.measures} - shown)
     scenarios = dict.fromkeys(run.scenario for run in runs)

@@ -120,13 +120,18 @@ def _cell(record: VerdictRecord, scenario: JudgedScenario, arm: Arm, text: int) 
         expectation=cell.expectation,
         standing=_standing(cell),
         expected=" and ".join(map(str, cell.expected)),
-        counted=f"{cell.agreeing} of {cell.declared}",
+        counted=f"{cell.agreeing} of {cell.declared}{made_before(runs)}",
         reason=cut(cell.reason, min(text, _REASON)),
         figures=inline_figures([run.measures for run in runs]),
         quotes=tuple(quote_of(evidence, min(text, _QUOTE)) for evidence in quoted),
         links=_links(runs, places),
         rerun=cell.rerun,
     )
+
+
+def made_before(runs: Sequence[JudgedRun]) -> str:
+    """Return when runs were made that were taken over from an earlier verification; empty where this one made them."""
+    return "".join(dict.fromkeys(f", taken over from {run.origin.minute}" for run in runs if run.origin))
 
 
 def _standing(cell: JudgedCell) -> str:

@@ -25,14 +25,14 @@ def suite_of(record: VerdictRecord, scenario: JudgedScenario) -> Suite:
 
 
 def case_of(scenario: JudgedScenario, run: JudgedRun) -> Case:
-    """Return a run as a case; one that failed as the claims say passes and says so."""
+    """Return a run as a case; one that failed as the claims say passes and says so, and so does one of before."""
     expected = "expected failure: " if run.check is Check.EXPECTED_FAILURE else ""
     return Case(
         classname=run.scenario,
         name=f"{run.scenario}[{run.arm}-{run.repeat}]",
-        seconds=run.seconds,
+        seconds=0.0 if run.origin else run.seconds,
         result=_RESULTS[run.check],
-        message=expected + run.summary,
+        message=expected + run.summary + ("; taken over from an earlier verification" if run.origin else ""),
         story=_story(scenario, run),
     )
 

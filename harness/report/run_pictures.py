@@ -12,7 +12,7 @@ from harness.report.client_strips import client_lines
 from harness.report.drawing import Axis, Drawing, RunStory, draw, shared_axis
 from harness.report.fault_windows import fault_windows
 from harness.report.links import Link, journal_link
-from harness.report.result_matrix import slug
+from harness.report.result_matrix import made_before, slug
 from harness.report.timeline import Step, timeline_of
 from harness.report.topology_picture import TopologyPicture, describe, topology_picture
 from harness.rundir.journal import Entry
@@ -142,7 +142,7 @@ def _pictured(run: JudgedRun, journals: Mapping[str, Sequence[Entry]]) -> Pictur
         f"timeline-{slug(run.scenario, run.arm, str(run.repeat))}",
         run.arm,
         run.repeat,
-        run.label + (", as expected" if run.check is Check.EXPECTED_FAILURE else ""),
+        run.label + (", as expected" if run.check is Check.EXPECTED_FAILURE else "") + made_before([run]),
         _tone(run),
         run.key.folder,
         story_of(journals[run.key.folder]),

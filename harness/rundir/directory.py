@@ -11,8 +11,9 @@ from typing import Any
 
 from harness.base.errors import HarnessError
 from harness.base.files import PARTIAL
+from harness.base.locks import sweep
 from harness.base.recordfile import RecordFile
-from harness.model import declaration, rollout, verdict
+from harness.model import declaration, rollout, time_book, verdict
 from harness.model.declaration import Declaration
 from harness.model.detection import Detection, DetectionKey
 from harness.model.features import FeaturePlan
@@ -22,6 +23,7 @@ from harness.model.rollout import RolloutVerdict, RollPlan
 from harness.model.runs import RunKey, RunResult
 from harness.model.setup import Setup
 from harness.model.sparklines import Sparklines
+from harness.model.time_book import TimeBook
 from harness.model.verdict import VerdictRecord
 from harness.rundir.packed_inputs import translated
 from harness.rundir.parts import (
@@ -107,6 +109,11 @@ class RunDirectory:
     def host(self) -> RecordFile[HostSpeed]:
         """How fast the host was before the first run."""
         return RecordFile(self.path / "host.json", HostSpeed)
+
+    @property
+    def times(self) -> RecordFile[TimeBook]:
+        """When what went on, where somebody asked."""
+        return RecordFile(self.path / "time.json", TimeBook, schema=time_book.SCHEMA)
 
     def build(self, name: str) -> BuildFolder:
         """Return the folder of a build."""
@@ -240,6 +247,7 @@ class RunDirectory:
 
     def remove_unfinished(self) -> None:
         """Remove what a killed stage left half-written; only for who owns the run directory."""
+        sweep(self.path)
         for path in list(self.path.rglob(f"{PARTIAL}*")):
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         for folder in self.logs.path.glob("spark-*"):

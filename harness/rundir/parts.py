@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,8 @@ NODE_FIGURES = "figures.txt"  # what it counts of itself, a line a second
 SHUTDOWN_LOG = "shutdown.log"  # what a node logs when the plan is over and it is asked to stop
 JOURNAL = "journal.jsonl"
 RESULT = "result.json"
+# What Kafka keeps of a node: read while the run lasts, and what is found in it is copied beside it.
+STORAGE_OF_NODES = re.compile(r"(?:.*/)?(?P<run>runs/[^/]+/[^/]+/[^/]+)/(?:[^/]+/){1,2}data/.+")
 
 
 @dataclass(frozen=True, slots=True)

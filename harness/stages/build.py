@@ -20,6 +20,7 @@ from harness.model.arms import RELEASE, Arm, Build, ClaimedFlag, choose_arms, pl
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.request import Request
 from harness.model.sides import Sides
+from harness.model.time_book import TimeKind
 from harness.model.waivers import load_waivers
 from harness.rollout.nodes import parse_topology
 from harness.rollout.rehearsals import KINDS, rehearsals_of
@@ -32,7 +33,7 @@ from harness.stages.inputs import Inputs, read_inputs, what_lacks
 from harness.stages.preflight import check_host, check_sides
 from harness.stages.resume import describe_java
 from harness.stages.rollout_features import features_of_roll
-from harness.stages.timing import Stopwatch
+from harness.stages.timing import Stopwatch, note
 from harness.toolbox.toolbox import Toolbox
 
 
@@ -74,6 +75,7 @@ def build(run_dir: Path, toolbox: Toolbox, reporter: Reporter, *, nodes: bool = 
     directory.setup.write(replace(inputs.setup, settings=settings))
     declared = _declaration(request, inputs, _scenarios(directory, inputs, pair, toolbox, reporter), arms, began)
     directory.declaration.write(watch.add_to(declared, "build"))
+    note(directory, watch, TimeKind.STAGE, "build", watch.cpu_seconds)
 
 
 def _versions(sides: Sides) -> tuple[str, str]:

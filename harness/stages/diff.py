@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from harness.base.errors import HarnessError
@@ -19,7 +20,7 @@ from harness.rundir.parts import LogsFolder
 from harness.stages.compared_logs import note_comparison
 from harness.stages.diff_output import describe
 from harness.stages.known_noise import noise_of
-from harness.stages.timing import timed
+from harness.stages.timing import noted, timed
 from harness.toolbox.toolbox import Toolbox
 
 
@@ -33,7 +34,8 @@ def diff(run_dir: Path, toolbox: Toolbox, reporter: Reporter, master: str = "") 
     reporter.stage("comparing node logs on Spark")
     with timed(directory, "diff"):
         try:
-            contrasts = diff_run(directory, arms, toolbox, reporter.report, master, noise_of(directory))
+            clock = partial(noted, directory)
+            contrasts = diff_run(directory, arms, toolbox, reporter.report, master, noise_of(directory), clock)
         except HarnessError as error:
             note_comparison(directory, error.message)
             raise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -18,14 +17,12 @@ from harness.model.pack import PackedInputs, problem_of
 from harness.nightly.folder import NightFolder
 from harness.rundir.directory import RunDirectory
 from harness.rundir.packed_inputs import packed_inputs
-from harness.rundir.parts import RESULT, LogsFolder, TopicIdsFolder, UpgradeFolder
+from harness.rundir.parts import RESULT, STORAGE_OF_NODES, LogsFolder, TopicIdsFolder, UpgradeFolder
 from harness.stages.compared_logs import comparison_to_note
 from harness.stages.mutants import RESULTS as MUTANTS
 from harness.stages.pack_inputs import Content, inputs_of, secrets_of
 from harness.stages.power import RESULTS as POWER
 
-# What Kafka keeps of a node: read while the run lasts, and what is found in it is copied beside it.
-_STORAGE = re.compile(r"(?:.*/)?(?P<run>runs/[^/]+/[^/]+/[^/]+)/(?:[^/]+/){1,2}data/.+")
 _CACHES = ("__pycache__", ".pytest_cache")
 _UNFINISHED = (PARTIAL, SCRATCH, "spark-")
 STORAGE, CACHES, UNFINISHED, NOT_PLAIN = "storage of nodes", "caches", "half-written files", "links and the like"
@@ -106,7 +103,7 @@ def why_left_out(path: str) -> str:
         return UNFINISHED
     if name.endswith(".jsa") or {*_CACHES} & {*above}:
         return CACHES
-    return STORAGE if _STORAGE.fullmatch(path) else problem_of(path)
+    return STORAGE if STORAGE_OF_NODES.fullmatch(path) else problem_of(path)
 
 
 def _own_files(folder: Path) -> tuple[dict[str, Content], Counter[str]]:
@@ -133,7 +130,7 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 def _is_evidence(folder: Path, name: str) -> bool:
     """Whether the result of its run names a file in a node's storage."""
-    found = _STORAGE.fullmatch(name)
+    found = STORAGE_OF_NODES.fullmatch(name)
     assert found
     result = folder / name[: found.end("run")] / RESULT
     return result.is_file() and f'"{name[found.start("run") :]}"'.encode() in result.read_bytes()

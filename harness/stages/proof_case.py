@@ -54,7 +54,7 @@ class ProofCase:
     upstream's tests, empty where that version's are not pinned; `other` is the release that the jar names where that
     is not the nodes', with its tests, or in words why they cannot be run; `later` are locked releases after the nodes'
     own, whose tests are fetched only when one fails. `binding`: the candidate is made as its
-    series makes it.
+    series makes it. `fresh`: nothing is taken over from an earlier proof of the very same.
     """
 
     directory: RunDirectory
@@ -77,6 +77,7 @@ class ProofCase:
     later: tuple[LaterRelease, ...]
     binding: bool
     before: Path | None = None
+    fresh: bool = False
 
     @property
     def base_jar(self) -> Path:
@@ -127,6 +128,7 @@ def proof_case(
         later=_later_releases(distribution.version, line, downloads),
         binding=declaration.binding,
         before=None if one_kafka else (directory.path / base.jar).absolute(),
+        fresh=request.fresh,
     )
 
 

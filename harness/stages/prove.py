@@ -29,6 +29,7 @@ from harness.proof.proof_summary import (
 from harness.rundir.directory import RunDirectory
 from harness.stages.proof_case import ProofCase, proof_case
 from harness.stages.proof_parts import audited, simulated, subject_of, tested, waived
+from harness.stages.reuse_proof import keep_proof, take_proof
 from harness.stages.tests_weighed import needless, standing_of
 from harness.stages.timing import timed
 from harness.toolbox.toolbox import Toolbox
@@ -46,6 +47,8 @@ def prove(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Proof:
     reporter.stage(f"proving {candidate.name} against {base.name}, without a cluster")
     with timed(directory, "prove"):
         case = proof_case(directory, base, candidate, toolbox, reporter)
+        if known := proved_before(case, reporter):
+            return write_proof(case, *known, reporter)
         found = compared(case)
         return write_proof(case, found, tested(case, found.dropin.changed, reporter), reporter)
 
@@ -115,8 +118,17 @@ def compared(case: ProofCase) -> Compared:
         return Compared(found, waived(case, found), answers.result())
 
 
+def proved_before(case: ProofCase, reporter: Reporter) -> tuple[Compared, TestsProof] | None:
+    """Return what was proved of this very jar before, with the differences that somebody accepts by now; else None."""
+    known = take_proof(case, reporter)
+    if known is None:
+        return None
+    return Compared(known.dropin, waived(case, known.dropin), known.answers), known.tests
+
+
 def write_proof(case: ProofCase, found: Compared, tests: TestsProof, reporter: Reporter) -> Proof:
-    """Write and return the proof, after simulations where they were asked for."""
+    """Write and return the proof, after simulations where they were asked for; keep it for the very same jar."""
+    keep_proof(case, found.dropin, found.answers, tests)
     proof = _proof(case, found, tests, simulated(case, reporter))
     case.directory.proof(case.candidate.name).proof.write(proof)
     return proof

@@ -18,12 +18,13 @@ from harness.base.progress import Aside, Reporter
 from harness.base.waiting import wait_until
 from harness.engine.quiet import Quiet
 from harness.model.proof import ChangedMethod, TestsProof
+from harness.model.time_book import TimeKind
 from harness.proof.proof_summary import describe_tests
 from harness.rundir.directory import RunDirectory
 from harness.stages.proof_case import ProofCase, proof_case
 from harness.stages.proof_parts import tested
-from harness.stages.prove import base_and_candidate, compared, write_proof
-from harness.stages.timing import timed
+from harness.stages.prove import base_and_candidate, compared, proved_before, write_proof
+from harness.stages.timing import Stopwatch, note, noted, timed
 from harness.toolbox.toolbox import Toolbox
 
 # Who may not lift them may be on a host that others keep so busy that nothing is left for what gives way: then they
@@ -43,6 +44,8 @@ class Beside:
 def proving_beside(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Iterator[Beside]:
     """Compare the jars, then give a block beside which the tests run; proof.json is there after the block.
 
+    What was proved of this very jar before, all of it in its favour, is there before the block.
+
     Raises HarnessError as `prove` does; when the block is left by an exception, the tests end and nothing is written.
     """
     directory = RunDirectory(run_dir)
@@ -50,7 +53,15 @@ def proving_beside(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Itera
     reporter.stage(f"proving {candidate.name} against {base.name}, without a cluster")
     with timed(directory, "prove"):
         case = proof_case(directory, base, candidate, toolbox, reporter)
-        found = compared(case)
+        known = proved_before(case, reporter)
+        if known:
+            write_proof(case, *known, reporter)
+        else:
+            with noted(directory, "jars are compared"):
+                found = compared(case)
+    if known:
+        yield Beside(changed_methods=known[0].dropin.changed_methods)
+        return
     changed = found.dropin.changed
     tests = _TestsBeside(case, changed, reporter)
     with tests.running() as quiet:
@@ -90,6 +101,9 @@ class _TestsBeside:
 
     def _test(self) -> TestsProof:
         # Later releases are asked about what fails, which is not decided here.
-        case = replace(self._case, later=())
-        with self._background.working():
-            return tested(case, self._changed, Aside(self._reporter.progress))
+        case, watch = replace(self._case, later=()), Stopwatch()
+        try:
+            with self._background.working():
+                return tested(case, self._changed, Aside(self._reporter.progress))
+        finally:
+            note(case.directory, watch, TimeKind.BESIDE, "upstream's tests", None, self._background.held_seconds)

@@ -25,6 +25,12 @@ def making_digest() -> str:
 
 
 @cache
+def code_digest() -> str:
+    """Return the digest of all of the harness, its scenarios and release lines: what no rule may be left out of."""
+    return digest_of((_CODE, data_root() / "scenarios", _BUILDS / "lines"))
+
+
+@cache
 def judging_digest() -> str:
     """Return the digest of whatever decides what results and jars mean."""
     data = [path for path in _BUILDS.iterdir() if path.is_dir() and path.name not in _NO_JUDGES]

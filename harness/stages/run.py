@@ -28,7 +28,7 @@ from harness.scenario.registry import load_all
 from harness.stages.arm_kafka import parts_of_arms
 from harness.stages.known_noise import noise_of
 from harness.stages.resume import check_builds_and_java
-from harness.stages.timing import timed
+from harness.stages.timing import noted, timed
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
 
@@ -39,10 +39,12 @@ def run(
     reporter: Reporter,
     quiet: Quiet = nullcontext,
     on_left: Callable[[], object] = lambda: None,
+    take_over: Callable[[Sequence[PlannedRun]], object] = lambda _: None,
 ) -> list[RunResult]:
     """Run what run.json declares and what has no result; return the new results.
 
-    `quiet` holds what the harness does beside it; `on_left` is called for each place that the last runs leave.
+    `quiet` holds what the harness does beside it; `on_left` is called for each place that the last runs leave,
+    `take_over` with all declared cells before any is run: it may put results of before into the folder.
     """
     directory = RunDirectory(run_dir)
     declared, request = directory.declaration.read(), directory.request.read()
@@ -51,7 +53,10 @@ def run(
         node_parts = parts_of_arms(declared.arms, request, toolbox, reporter.report)
     cells = declared_runs(declared, directory, node_parts)
     _fetch_tools(cells, toolbox)
-    noise_of(directory)  # before the first run: it is judged by nothing that was learned from it
+    with timed(directory, "prepare"):
+        take_over(cells)
+    with noted(directory, "noise is looked up"):
+        noise_of(directory)  # before the first run: it is judged by nothing that was learned from it
     with timed(directory, "run"):
         return carry_out(cells, run_dir, request.jobs, reporter, "runs on live clusters", quiet, on_left)
 

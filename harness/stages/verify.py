@@ -14,12 +14,13 @@ from rich.text import Text
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter, duration
 from harness.base.text import counted, visible
-from harness.engine.left_places import left_places
+from harness.engine.left_places import Errand, left_places
 from harness.judge import expectations
 from harness.judge.expectations import Met, MetCell, all_met, met_cells
 from harness.judge.reasons import beyond_the_sentence, rests_on
 from harness.model.arms import Build
 from harness.model.declaration import Declaration
+from harness.model.proof import ChangedMethod
 from harness.model.runs import Verdict
 from harness.model.verdict import JudgedCell, JudgedScenario, VerdictRecord
 from harness.rundir.directory import RunDirectory
@@ -35,7 +36,8 @@ from harness.stages.known_noise import grow_noise
 from harness.stages.preflight import has_room_beside
 from harness.stages.prove import has_candidate, prove
 from harness.stages.prove_beside import Beside, proving_beside
-from harness.stages.timing import timed
+from harness.stages.reuse import Reuse
+from harness.stages.timing import begin_times, end_times, noted, timed
 from harness.stages.upgrade_notes import note_upgrade
 from harness.toolbox.toolbox import Toolbox
 
@@ -51,24 +53,31 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     What is there already is used: one that was cut short goes on.
     """
     directory = RunDirectory(run_dir)
+    profiled = directory.request.read().profile_time
+    if profiled:
+        begin_times(directory)
     if not directory.declaration.exists:
         build(run_dir, toolbox, reporter)
-    known = directory.proof(directory.declaration.read().candidate)
-    covers = directory.request.read().coverage and not known.coverage.is_whole
     host_speed()  # before anything goes on beside the runs
     with _proving(directory, toolbox, reporter) as beside:
-        ahead = partial(errands, run_dir, toolbox, reporter, beside.changed_methods) if covers else tuple
+        reuse = Reuse(directory, toolbox, reporter, beside.changed_methods)
+        ahead = partial(_errands, directory, toolbox, reporter, beside.changed_methods)
         with left_places(directory.request.read().jobs, ahead) as left:
-            run_stage.run(run_dir, toolbox, reporter, beside.quiet, left.leave)
+            run_stage.run(run_dir, toolbox, reporter, beside.quiet, left.leave, reuse.take)
             left.leave_all()
             compare_logs(run_dir, toolbox, reporter)
-            with timed(directory, "coverage") if covers else nullcontext():
+            with timed(directory, "coverage") if covers(directory) else nullcontext():
                 left.finish()
-    if covers:
+    if covers(directory):
         coverage(run_dir, toolbox, reporter)
     compare_kafkas(directory, toolbox, reporter)
     verdict = judge_stage.judge(run_dir, reporter)
-    grow_noise(directory, toolbox, reporter)
+    with noted(directory, "results are kept"):
+        reuse.keep()
+    with noted(directory, "noise is learned"):
+        grow_noise(directory, toolbox, reporter)
+    if profiled:
+        end_times(directory)
     page = judge_stage.report(run_dir, reporter)
     declaration, record = directory.declaration.read(), directory.verdict.read()
     if declaration.candidate:
@@ -78,6 +87,18 @@ def verify(run_dir: Path, toolbox: Toolbox, reporter: Reporter) -> Verdict:
     else:
         print_expectations(reporter.console, met_cells(declaration, record), page)
     return verdict
+
+
+def covers(directory: RunDirectory) -> bool:
+    """Whether it is still to be seen which changed lines are reached."""
+    known = directory.proof(directory.declaration.read().candidate)
+    return directory.request.read().coverage and not known.coverage.is_whole
+
+
+def _errands(
+    directory: RunDirectory, toolbox: Toolbox, reporter: Reporter, methods: tuple[ChangedMethod, ...] | None
+) -> Sequence[Errand]:
+    return errands(directory.path, toolbox, reporter, methods) if covers(directory) else ()
 
 
 def _proving(directory: RunDirectory, toolbox: Toolbox, reporter: Reporter) -> AbstractContextManager[Beside]:
@@ -154,6 +175,8 @@ def print_verdict(console: Console, record: VerdictRecord, timings: Mapping[str,
     console.print(
         Text.assemble("\n", (f" {answer} ", f"bold reverse {_COLOURS[answer]}"), " ", visible(record.sentence))
     )
+    for sentence in record.reused:
+        console.print(Text(f"  {visible(sentence)}"))
     for reason in _reasons(record)[:_REASONS]:
         console.print(Text(f"  · {visible(reason)}"))
     console.print(Text(f"  strongest reason against it: {visible(record.against)}", style="italic"))

@@ -66,9 +66,9 @@ def built(toolbox: Toolbox, quiet: Reporter, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def shipped_verification(tmp_path_factory) -> tuple[Path, subprocess.CompletedProcess]:
-    """Return the run directory of `harness verify` as a user types it, not to be written to, and how it ended."""
+    """Return the run directory of a first `harness verify`, not to be written to, and how it ended."""
     folder = tmp_path_factory.mktemp("shipped")
-    command = [sys.executable, "-c", "from harness.cli import main; main()", "verify", "--out", "run"]
+    command = [sys.executable, "-c", "from harness.cli import main; main()", "verify", "--fresh", "--out", "run"]
     return folder / "run", subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=900, check=False)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.model.findings import Contrast
+from harness.model.reuse import Origin
 from harness.model.waivers import Waiver, WaiverKind
 from harness.nightly.judging import judge_night
 from harness.nightly.night import VerificationStatus
@@ -29,14 +30,14 @@ pytestmark = pytest.mark.live
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (dev extra)")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed (dev extra)")
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
-nightly_sample, sample_run, rollout_sample, upgrade_sample = map(
-    importlib.import_module, ("nightly_sample", "sample_run", "rollout_sample", "upgrade_sample")
+nightly_sample, sample_run, rollout_sample, upgrade_sample, test_gantt = map(
+    importlib.import_module, ("nightly_sample", "sample_run", "rollout_sample", "upgrade_sample", "test_gantt")
 )
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 VIEWS = [(width, scheme) for width in (400, 1280) for scheme in ("light", "dark")]
 A4_WIDTH = 718  # what a browser's usual margins leave of 210 mm, in CSS pixels
-PAGES = ("ship", "hold", "hostile", "night", "empty-night", "rollout-held", "rollout-stopped", "upgrade")
+PAGES = ("ship", "reused", "hold", "hostile", "night", "empty-night", "rollout-held", "rollout-stopped", "upgrade")
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +60,7 @@ def pages(tmp_path_factory):
     for kind in ("ship", "hold", "hostile"):
         folder = sample_run.write_sample(tmp_path_factory.mktemp(kind), kind)
         made[kind] = write_reports(RunDirectory(folder), judge_run(RunDirectory(folder)))
+    made["reused"] = _reused(tmp_path_factory.mktemp("reused"))
     for name, html in (("night", _full_night()), ("empty-night", _empty_night()), ("upgrade", _upgrade())):
         made[name] = tmp_path_factory.mktemp(name) / "index.html"
         made[name].write_text(html)
@@ -66,6 +68,21 @@ def pages(tmp_path_factory):
         made[f"rollout-{kind}"] = tmp_path_factory.mktemp(kind) / "report.html"
         made[f"rollout-{kind}"].write_text(_rollout(kind))
     return made
+
+
+def _reused(folder):
+    """Return the report of a second verification of the same jar, in which one asked where the time went."""
+    directory = RunDirectory(sample_run.write_sample(folder))
+    origin = Origin("/home/kim/out/20260301-100000-verify", "2026-03-01T10:03:00+00:00", "a" * 64, 43)
+    for run in directory.runs():
+        result = run.result.read()
+        if result.role.is_control:
+            run.result.write(replace(result, origin=origin))
+    proof, coverage = directory.proof("patched").proof, directory.proof("patched").coverage
+    proof.write(replace(proof.read(), tests=replace(proof.read().tests, origin=origin)))
+    coverage.write(replace(coverage.read(), origin=origin))
+    directory.times.write(test_gantt.BOOK)
+    return write_reports(directory, judge_run(directory))
 
 
 def _rollout(kind):

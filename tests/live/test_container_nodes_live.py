@@ -103,7 +103,15 @@ def test_what_a_killed_harness_left_is_gone_when_the_next_cluster_starts(engine,
 
 
 def test_a_scenario_on_nodes_in_containers_is_decided_and_one_with_a_network_is_unsupported(engine, tmp_path):
-    command = [sys.executable, "-c", "from harness.cli import main; main()", "verify", "--runtime", "container"]
+    command = [
+        sys.executable,
+        "-c",
+        "from harness.cli import main; main()",
+        "verify",
+        "--fresh",
+        "--runtime",
+        "container",
+    ]
     asked = ["--scenario", "turn2", "--scenario", "observer-cut", "--arms", "base,on", "--tests", "none"]
     done = subprocess.run(
         [*command, *asked, "--no-coverage", "--out", "run"],
@@ -127,7 +135,15 @@ def test_a_scenario_on_nodes_in_containers_is_decided_and_one_with_a_network_is_
 
 def test_without_an_engine_the_command_ends_before_it_builds(tmp_path, monkeypatch):
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
-    command = [sys.executable, "-c", "from harness.cli import main; main()", "verify", "--runtime", "container"]
+    command = [
+        sys.executable,
+        "-c",
+        "from harness.cli import main; main()",
+        "verify",
+        "--fresh",
+        "--runtime",
+        "container",
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
     assert "There is no container engine at" in done.stdout + done.stderr

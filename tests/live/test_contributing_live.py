@@ -36,7 +36,7 @@ def repository(shown_files):
 
 
 def test_the_pages_scenario_action_and_monitor_are_seen_in_journal_and_report(repository):
-    command = ["verify", "--series", SERIES, "--scenarios", "my-scenarios", "--scenario", "leader-pauses"]
+    command = ["verify", "--fresh", "--series", SERIES, "--scenarios", "my-scenarios", "--scenario", "leader-pauses"]
     done = subprocess.run(
         [sys.executable, "-c", HARNESS, repository, *command, "--tests", "none", "--no-coverage", "--out", "run"],
         cwd=repository,

@@ -35,7 +35,7 @@ SEED = int(os.environ.get("HARNESS_CRASH_SEED", "1"))
 # Short, medium and long lives, in seconds: the build, the middle of a run, the log diff and what follows it.
 LIVES = ((0.5, 8.0), (6.0, 20.0), (12.0, 30.0))
 QUICK = ("--scenarios", str(Path(__file__).parent / "scenarios"), "--scenario", "comes-up", "--arms", "base,on")
-VERIFY = ("verify", *QUICK, "--builder", "ecj", "--no-coverage", "--tests", "none", "--out", "run")
+VERIFY = ("verify", *QUICK, "--builder", "ecj", "--no-coverage", "--tests", "none", "--fresh", "--out", "run")
 RESUME = ("verify", "--resume", "run")
 EXPECTED = {"stock": ("PASSED", ""), "patched-on": ("PASSED", "")}
 

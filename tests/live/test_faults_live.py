@@ -24,7 +24,16 @@ SCENARIOS = ("observer-cut", "partitions")
 def verified(tmp_path_factory):
     folder = tmp_path_factory.mktemp("faults")
     named = [word for name in SCENARIOS for word in ("--scenario", name)]
-    command = [sys.executable, "-c", "from harness.cli import main; main()", "verify", *named, "--arms", "base,on"]
+    command = [
+        sys.executable,
+        "-c",
+        "from harness.cli import main; main()",
+        "verify",
+        "--fresh",
+        *named,
+        "--arms",
+        "base,on",
+    ]
     before = socket.if_nameindex()
     done = subprocess.run(
         [*command, "--tests", "none", "--no-coverage", "--out", "run"],

@@ -30,7 +30,7 @@ def said_of(scenario: str, build: str) -> str:
 def verified(folder: Path, *words: str) -> dict[tuple[str, str], str]:
     command = [sys.executable, "-c", "from harness.cli import main; main()", "verify", *words]
     done = subprocess.run(
-        [*command, "--tests", "none", "--no-coverage", "--out", "run"],
+        [*command, "--fresh", "--tests", "none", "--no-coverage", "--out", "run"],
         cwd=folder,
         capture_output=True,
         text=True,

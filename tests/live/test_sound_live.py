@@ -22,7 +22,7 @@ def harness(tmp_path):
     """Return a function that runs a command of the harness on a good jar, built first; it returns the exit code."""
 
     def act(command, name):
-        words = [command, *JARS[name].words(tmp_path / "jars"), "--out", "run"]
+        words = [command, "--fresh", *JARS[name].words(tmp_path / "jars"), "--out", "run"]
         done = subprocess.run([sys.executable, "-m", "harness", *words], cwd=tmp_path, timeout=900, check=False)
         return done.returncode
 

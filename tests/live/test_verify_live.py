@@ -21,7 +21,7 @@ EXPECTED = {
 
 
 # For tests whose subject is neither the JUnit tests nor the reached lines.
-SHORT = ("--tests", "none", "--no-coverage", "--builder", "ecj", "--arms", "base,on")
+SHORT = ("--fresh", "--tests", "none", "--no-coverage", "--builder", "ecj", "--arms", "base,on")
 
 
 def harness(*arguments, cwd, timeout=900, **options):

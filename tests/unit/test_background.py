@@ -170,3 +170,16 @@ def test_where_the_kernel_refuses_to_lift_the_work_goes_on_giving_way(work, tmp_
     assert weight_of_session(child) in (None, 0)  # which takes no privilege
     assert os.sched_getscheduler(child.pid) == os.SCHED_IDLE
     assert work.gives_way
+
+
+def test_how_long_work_was_held_counts_once_however_many_hold_it(work):
+    """Not what each of them held it for, and up to now where somebody does."""
+    assert work.held_seconds == 0
+    began = time.monotonic()
+    with work.held(), work.held():
+        time.sleep(0.2)
+        assert 0.2 <= work.held_seconds <= time.monotonic() - began
+    held, until = work.held_seconds, time.monotonic()
+    assert 0.2 <= held <= until - began
+    time.sleep(0.05)
+    assert work.held_seconds == held

@@ -75,6 +75,8 @@ def test_the_version_is_that_of_the_installation(harness):
     [
         (("verfy",), "Did you mean 'verify'?"),
         (("verify", "--bogus"), "No such option: --bogus"),
+        (("build", "--fresh"), "No such option: --fresh"),
+        (("prove", "--profile-time"), "No such option: --profile-time"),
         (("verify", "--repeats", "0"), "greater than or equal to 1"),
         (("verify", "--scenario", "turn3"), "No scenario is named 'turn3'. Did you mean turn"),
         (("verify", "--suite", "all"), "No suite is named 'all'. There are: bootstrap"),

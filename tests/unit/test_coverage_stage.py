@@ -264,7 +264,7 @@ def ran_with(monkeypatch, run_dir):
     """Return what the stage of the runs is given by a verification: what holds the rest, and the errands."""
     given, taken = [], []
 
-    def run(_run_dir, _toolbox, _reporter, quiet, on_left):
+    def run(_run_dir, _toolbox, _reporter, quiet, on_left, _take_over):
         on_left()
         given.extend((quiet, taken))
         raise Stop

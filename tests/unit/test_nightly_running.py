@@ -10,6 +10,7 @@ from rich.console import Console
 
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
+from harness.cli import nightly
 from harness.model.request import Request
 from harness.model.runs import Verdict
 from harness.nightly.concluding import conclude
@@ -18,6 +19,7 @@ from harness.nightly.history import read_history
 from harness.nightly.night import VerificationStatus
 from harness.nightly.night_matrix import Verification
 from harness.nightly.running import plan_night, run_shard
+from harness.rundir.directory import RunDirectory
 from harness.scenario.registry import load_all
 
 QUIET = Reporter(Console(file=io.StringIO()))
@@ -157,3 +159,9 @@ def test_the_night_as_json_says_who_runs_what(night):
     plain = json.loads((night / "night.json").read_text())
     assert plain["shards"] == 1
     assert {each["shard"] for each in plain["planned"]} == {1}
+
+
+def test_a_verification_of_a_night_takes_nothing_over_from_another(tmp_path, monkeypatch):
+    monkeypatch.setattr("harness.stages.verify.verify", lambda folder, *_: RunDirectory(folder).request.read().fresh)
+    monkeypatch.setattr("harness.cli.common.toolbox_of", lambda _: None)
+    assert nightly._verify(Request(), tmp_path, None) is True

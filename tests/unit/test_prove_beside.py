@@ -32,6 +32,7 @@ class Case:
     """What a proof is about: enough of it."""
 
     later: tuple[str, ...] = ("3.9.2",)
+    directory: None = None
 
 
 FOUND = SimpleNamespace(dropin=SimpleNamespace(changed=frozenset({"a.A"}), changed_methods=()))
@@ -42,7 +43,7 @@ class Stage:
 
     def __init__(self, monkeypatch, *answers):
         self.answers, self.beside, self.written, self.asked_later = list(answers), [], [], []
-        self.said = StringIO()
+        self.said, self.known = StringIO(), None
         builds = SimpleNamespace(name="base"), SimpleNamespace(name="patched")
         declaration = SimpleNamespace(read=lambda: None)
         replaced = {
@@ -51,7 +52,10 @@ class Stage:
             "proof_case": lambda *_: Case(),
             "compared": lambda _: FOUND,
             "timed": self.timed,
+            "noted": self.timed,
+            "note": lambda *_: None,
             "tested": self.tested,
+            "proved_before": lambda *_: self.known,
             "write_proof": lambda _case, _found, tests, _reporter: self.written.append(tests),
         }
         for name, value in replaced.items():
@@ -163,3 +167,12 @@ def test_tests_that_become_equals_of_everybody_are_waited_for(monkeypatch):
     with stage.proving():
         pass
     assert (stage.written, stage.beside) == ([PASSED], [True])
+
+
+def test_tests_that_passed_on_this_very_jar_before_run_neither_beside_the_clusters_nor_after_them(monkeypatch):
+    stage = Stage(monkeypatch)
+    stage.known = FOUND, PASSED
+    with stage.proving() as beside:
+        assert stage.written == [PASSED], "there is nothing to wait for"
+        assert beside.changed_methods == FOUND.dropin.changed_methods
+    assert (stage.written, stage.beside) == ([PASSED], [])

@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -31,8 +32,15 @@ class Background:
         self._lock = threading.Lock()
         self._children: list[subprocess.Popen[Any]] = []
         self._holders = 0
+        self._held_since, self._held = 0.0, 0.0
         self._is_over = False
         self._is_equal = False
+
+    @property
+    def held_seconds(self) -> float:
+        """How long the work was held until now."""
+        with self._lock:
+            return self._held + (time.monotonic() - self._held_since if self._holders else 0.0)
 
     @property
     def gives_way(self) -> bool:
@@ -52,6 +60,7 @@ class Background:
     def held(self) -> Iterator[None]:
         """While the block lasts, none of the children runs."""
         with self._lock:
+            self._held_since = self._held_since if self._holders else time.monotonic()
             self._holders += 1
             self._signal(signal.SIGSTOP)
         try:
@@ -60,6 +69,7 @@ class Background:
             with self._lock:
                 self._holders -= 1
                 if not self._holders:
+                    self._held += time.monotonic() - self._held_since
                     self._signal(signal.SIGCONT)
 
     def lift(self) -> bool:

@@ -12,6 +12,8 @@ from harness.judge.costs.rounds import Round, rounds_of
 from harness.model.costs import Cost, CostLimit
 from harness.model.runs import RunResult
 
+HELD_BACK = "the host held the nodes back"
+
 
 def costs_of(
     compared: Sequence[tuple[str, str]],
@@ -81,7 +83,7 @@ def _cost(measured: Sequence[Round], name: str, limit: CostLimit, description: s
         allowed=round(allowed(limit, base), 3),
         over=2 * worse > len(judged),
         rounds=len(shown),
-        not_judged="" if judged else "the host held the nodes back" if compared else "the runs were not decided alike",
+        not_judged="" if judged else HELD_BACK if compared else "the runs were not decided alike",
     )
 
 

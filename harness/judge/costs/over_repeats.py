@@ -85,9 +85,9 @@ def _values(runs: Sequence[RunResult], name: str, left_out: Collection[int]) -> 
 
 
 def _passed(runs: Sequence[RunResult], scenario: str, arm: str) -> list[RunResult]:
-    """Return the runs of a cell if all of them passed, none otherwise."""
+    """Return the runs of a cell if all of them passed in this verification, none otherwise."""
     mine = [run for run in runs if (run.scenario, run.arm) == (scenario, arm)]
-    return mine if all(run.outcome is Outcome.PASSED for run in mine) else []
+    return mine if all(run.outcome is Outcome.PASSED and not run.origin for run in mine) else []
 
 
 def p_larger(base: Sequence[float], candidate: Sequence[float]) -> float:

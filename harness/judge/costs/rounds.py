@@ -54,8 +54,8 @@ class Round:
 
 
 def rounds_of(runs: Sequence[RunResult], scenario: str, control: str, arm: str) -> list[Round]:
-    """Return the rounds of a scenario in which both arms have a run."""
-    of = {(run.arm, run.repeat): run for run in runs if run.scenario == scenario}
+    """Return the rounds of a scenario in which both arms have a run that this verification made."""
+    of = {(run.arm, run.repeat): run for run in runs if run.scenario == scenario and not run.origin}
     repeats = sorted({repeat for _, repeat in of})
     pairs = ((of.get((control, repeat)), of.get((arm, repeat))) for repeat in repeats)
     return [Round(base, candidate) for base, candidate in pairs if base and candidate]
