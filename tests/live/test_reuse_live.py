@@ -13,6 +13,7 @@ from harness.base.paths import cache_root
 pytestmark = [pytest.mark.live, pytest.mark.clusters]
 
 SHORT = ("--scenario", "new-mechanism", "--arms", "base,on", "--tests", "none", "--no-coverage", "--builder", "ecj")
+UNDECIDED = 3  # of one scenario on two arms: what the series claims is asked of more
 
 
 def harness(*arguments, cwd):
@@ -84,12 +85,12 @@ def _has_the_chart(folder: Path):
 
 def test_base_runs_anew_with_fresh_and_where_what_was_kept_is_damaged(tmp_path):
     first = harness("verify", "--fresh", *SHORT, "--out", "first", cwd=tmp_path)
-    assert first.returncode == 0, first.stdout + first.stderr
+    assert first.returncode == UNDECIDED, first.stdout + first.stderr
     entry = _kept_of(tmp_path / "first")
     journal = entry / "content/runs/new-mechanism/stock/1/journal.jsonl"
     journal.write_bytes(journal.read_bytes().replace(b"FAILED", b"PASSED"))
     damaged = harness("verify", *SHORT, "--out", "damaged", cwd=tmp_path)
-    assert damaged.returncode == 0, damaged.stdout + damaged.stderr
+    assert damaged.returncode == UNDECIDED, damaged.stdout + damaged.stderr
     said = " ".join(damaged.stdout.split())
     assert "new-mechanism: base is run anew. " in said
     assert "was damaged and is removed: " in said
@@ -97,7 +98,7 @@ def test_base_runs_anew_with_fresh_and_where_what_was_kept_is_damaged(tmp_path):
     assert verdict_of(tmp_path / "damaged")["costs"]
 
     again = harness("verify", *SHORT, "--out", "again", cwd=tmp_path)
-    assert again.returncode == 0, again.stdout + again.stderr
+    assert again.returncode == UNDECIDED, again.stdout + again.stderr
     verdict = verdict_of(tmp_path / "again")
     assert taken_over(verdict) == {("new-mechanism", "stock")}
     assert {run["origin"]["made_in"] for run in verdict["runs"] if run["origin"]} == {str(tmp_path / "damaged")}
@@ -106,7 +107,7 @@ def test_base_runs_anew_with_fresh_and_where_what_was_kept_is_damaged(tmp_path):
     assert hashlib.sha256(copied).hexdigest() == seal["journal"]
 
     fresh = harness("verify", "--fresh", *SHORT, "--out", "fresh", cwd=tmp_path)
-    assert fresh.returncode == 0, fresh.stdout + fresh.stderr
+    assert fresh.returncode == UNDECIDED, fresh.stdout + fresh.stderr
     assert taken_over(verdict_of(tmp_path / "fresh")) == set()
     assert verdict_of(tmp_path / "fresh")["reused"] == []
     assert shown(verdict_of(tmp_path / "fresh")) == shown(verdict)
