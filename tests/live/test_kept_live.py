@@ -27,6 +27,6 @@ def test_the_logs_of_a_kept_folder_differ_as_they_did(kept_folders, tmp_path, na
 
 
 def unweighed(contrast: Contrast) -> tuple[Contrast, frozenset[Finding]]:
-    """Return what differs, without how often stock is known to show it, and so in no order."""
-    found = (replace(each, stock=None, significance=Significance.UNKNOWN) for each in contrast.findings)
+    """Return what differs, without what is known of stock and how it is worded, and so in no order."""
+    found = (replace(each, stock=None, significance=Significance.UNKNOWN, detail="") for each in contrast.findings)
     return replace(contrast, findings=()), frozenset(found)
