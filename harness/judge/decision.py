@@ -94,13 +94,14 @@ def decide(
     runs = {run.key: run for each in ruled.values() for run in judged_runs(each, results)}
     rows = [(name, each.ruling) for name, each in ruled.items()]
     changed = proof.changed_methods if proof else ()
+    not_reached = sentences.unreached(coverage, changed)
     shown = would_show(power, [name for name, each in ruled.items() if each.ruling.effect not in _UNTESTED], costs)
     return VerdictRecord(
         schema=SCHEMA,
         verdict=verdict,
         sentence=sentences.headline(verdict, rests_on(verdict, reasons), declaration, rows, changed, shown),
         against=sentences.against(
-            verdict, declaration, rows, coverage, _worse_in(reasons), is_blocked=any(map(is_blocker, reasons))
+            verdict, declaration, rows, not_reached, _worse_in(reasons), is_blocked=any(map(is_blocker, reasons))
         ),
         reasons=reasons,
         kafka_version=declaration.kafka_version,
@@ -121,7 +122,7 @@ def decide(
             *_unasked([*runs.values()]),
             *sentences.costs_not_judged(costs),
             *costs_judged_before(results),
-            *_unreached(declaration, coverage),
+            *_unreached(declaration, coverage, not_reached),
             *untested(proof),
         ),
         timings=declaration.timings,
@@ -191,11 +192,11 @@ def _unasked(runs: Sequence[JudgedRun]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(gaps))
 
 
-def _unreached(declaration: Declaration, coverage: Coverage | None) -> tuple[str, ...]:
-    """Return which changed methods no scenario entered; of an unknown jar also that nobody knows."""
+def _unreached(declaration: Declaration, coverage: Coverage | None, not_reached: str) -> tuple[str, ...]:
+    """Return which changed methods no scenario entered; of an unknown jar also that nobody was to measure it."""
     if coverage is None and declaration.kind is CandidateKind.UNKNOWN:
         return ("No run measured which of the candidate's changed methods the scenarios run.",)
-    return tuple(filter(None, [sentences.unreached(coverage)]))
+    return tuple(filter(None, [not_reached]))
 
 
 def _untested(reasons: Sequence[Reason], ruled: Mapping[str, RuledScenario]) -> tuple[str, ...]:

@@ -274,8 +274,13 @@ def _because(cell: CellOutcome) -> str:
     return f" ({cut})" if cut else ""
 
 
-def unreached(coverage: Coverage | None) -> str:
-    """Return which changed methods no scenario entered; empty when each was, or none is known."""
+def unreached(coverage: Coverage | None, changed: Sequence[ChangedMethod]) -> str:
+    """Return which changed methods no scenario entered, or that it failed to be measured; empty when each was.
+
+    It is also empty where nobody was to measure it, or nothing is known to have changed.
+    """
+    if coverage and coverage.gap and changed and not (coverage.methods or coverage.lines):
+        return f"No run measured which of the changed methods ({len(changed)}) the scenarios run: {coverage.gap}"
     if coverage is None or not coverage.unreached_methods:
         return ""
     names = coverage.unreached_methods
@@ -306,18 +311,19 @@ def against(
     verdict: Verdict,
     declaration: Declaration,
     rows: Rows,
-    coverage: Coverage | None = None,
+    not_reached: str = "",
     worse_in: Collection[str] = (),
     *,
     is_blocked: bool = False,
 ) -> str:
     """Return the strongest reason against the verdict; `worse_in` are scenarios whose logs or figures are worse.
 
-    `is_blocked` says that something holds the candidate back whatever its scenarios show.
+    `not_reached` says which changed methods no scenario ran (`unreached`), and `is_blocked` that something holds the
+    candidate back whatever its scenarios show.
     """
     match verdict:
         case Verdict.SHIP:
-            return unreached(coverage) or _against_shipping(declaration, rows)
+            return not_reached or _against_shipping(declaration, rows)
         case Verdict.HOLD:
             return _for_the_candidate(declaration, rows, worse_in, is_blocked=is_blocked)
         case Verdict.INCONCLUSIVE:
