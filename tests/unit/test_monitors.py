@@ -216,7 +216,7 @@ def test_a_leader_of_each_epoch_breaks_nothing(record):
 @pytest.mark.parametrize(("node", "who"), [(-1, "the harness"), (3, "node 3")])
 def test_a_stall_names_the_node_or_the_harness(record, node, who):
     HostNotStarved(record, cluster_of())._note(node, 1.5)
-    assert record.stories == [(IncidentKind.HOST_STALLED, f"the host gave {who} no processor for 1.5 s")]
+    assert record.stories == [(IncidentKind.HOST_STALLED, f"processor: the host gave {who} none for 1.5 s")]
     assert record.events == [HostStalled(node, 1.5)]
 
 
@@ -239,7 +239,7 @@ def test_a_node_that_a_fault_stops_on_purpose_is_not_starved_until_it_is_watched
         assert wait_until(lambda: record.incidents, 10)
     finally:
         monitor.stop()
-    assert record.stories[0] == (IncidentKind.HOST_STALLED, "the host gave node 1 no processor for 5.0 s")
+    assert record.stories[0] == (IncidentKind.HOST_STALLED, "processor: the host gave node 1 none for 5.0 s")
 
 
 def dead_node(tmp_path, log="", output="", exit_code=1):
@@ -449,7 +449,7 @@ def test_waits_that_the_runs_own_nodes_cause_are_not_the_hosts(record):
     assert record.incidents == []
     monitor._intervals.append(HostInterval(2.0, 1.0, 2, own=0.2, others=1.8))
     monitor._note(1, 5.0)
-    assert record.stories == [(IncidentKind.HOST_STALLED, "the host gave node 1 no processor for 5.0 s")]
+    assert record.stories == [(IncidentKind.HOST_STALLED, "processor: the host gave node 1 none for 5.0 s")]
 
 
 def test_a_host_on_which_next_to_nothing_gets_done_spoils_the_run(record, monkeypatch):
