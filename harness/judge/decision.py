@@ -65,13 +65,15 @@ def decide(
     logged: Mapping[str, Evidence] = MappingProxyType({}),
     not_compared: str = "",
     power: Power | None = None,
+    not_measured: str = "",
 ) -> VerdictRecord:
     """Judge scenarios and claims, the jar itself, its figures and its logs: HOLD beats INCONCLUSIVE beats SHIP.
 
     What was declared and has no result, or was claimed and could not be tested, is INCONCLUSIVE by name. Results of
     what was not declared, such as repeats that an earlier plan left in the folder, do not count. `evidence` are the
     files that are judged, which are only shown. `logged` are log lines that claims expect, by claim; `not_compared`
-    says why the logs of these results were not compared, in a sentence; `power` is what the suite was seen to notice.
+    says why the logs of these results were not compared, in a sentence; `power` is what the suite was seen to notice,
+    and `not_measured` says that nobody knows by today's rules.
     Commands that run a cell again are made from `request`, or from the command that was given.
     """
     request = request or record_of(Request, declaration.argv)
@@ -124,6 +126,7 @@ def decide(
             *costs_judged_before(results),
             *_unreached(declaration, coverage, not_reached),
             *untested(proof),
+            *filter(None, [not_measured]),
         ),
         timings=declaration.timings,
         cpu_seconds=declaration.cpu_seconds,
