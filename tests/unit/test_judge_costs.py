@@ -243,6 +243,22 @@ def test_a_lost_observer_that_burns_a_core_holds_the_jar_back_at_one_repeat_alth
     )
 
 
+@pytest.mark.parametrize(
+    ("figure", "percent", "held_back", "says"),
+    [
+        ("leaderless_voter_raft_percent", 23.0, True, "the raft I/O thread of the voter took, while nobody led, 23 %"),
+        ("leaderless_voter_raft_percent", 5.0, False, ""),
+        ("leaderless_observer_cpu_percent", 30.0, True, "the process of the observer took, while nobody led, 30 %"),
+        ("starting_observer_raft_busiest_percent", 60.0, True, "of any observer that did not come up within 6 s took"),
+    ],
+)
+def test_what_spins_while_nobody_leads_holds_the_jar_back(figure, percent, held_back, says):
+    shown = with_measures(ran("turn1", H, H, H), stock={figure: 1.0}, patched_on={figure: percent})
+    record = decide(declare("turn1", "turn2", claims=(FIX,)), [*shown, *ran("turn2", R, R, H)], SOUND)
+    assert record.verdict is (Verdict.HOLD if held_back else Verdict.SHIP)
+    assert says in record.sentence
+
+
 def test_what_is_over_its_limit_is_not_named_again_for_what_repeats_say_of_it():
     plan = declare("turn1", "turn2", repeats=3, claims=(FIX,))
     shown = [
