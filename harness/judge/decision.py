@@ -9,10 +9,12 @@ from harness.judge import sentences
 from harness.judge.acknowledgements import judge_acknowledgements
 from harness.judge.claim_verdict import judged_claims, reasons_of_claims
 from harness.judge.costs.beside_base import costs_of
+from harness.judge.costs.lacking import lacking, reasons_of_lacking
 from harness.judge.costs.limits import shipped_limits
 from harness.judge.costs.over_scenarios import costs_everywhere
 from harness.judge.costs.reasons import reasons_of_costs
 from harness.judge.log_verdict import reasons_of_logs
+from harness.judge.metrics_kept import added_metrics, reasons_of_metrics
 from harness.judge.noticeable import would_show
 from harness.judge.proof_verdict import reasons_of_proof, untested
 from harness.judge.reasons import GAPS, is_blocker, rests_on, worst
@@ -81,9 +83,12 @@ def decide(
     results = judge_shutdowns(declaration, judge_acknowledgements(declaration, declared))
     ruled = {each.name: rule_scenario(declaration, each, results) for each in declaration.scenarios}
     costs = _costs(declaration, results)
+    lost = lacking(costs) if declaration.kafkas is None else ()
     found = (
         *reasons_of_proof(proof),
         *reasons_of_costs(declaration, results, costs),
+        *reasons_of_metrics(declaration, results),
+        *reasons_of_lacking(lost),
         *reasons_of_logs(
             declaration.compared, declaration.flag_key, contrasts, proof, _cells(declaration, ruled), not_compared
         ),
@@ -122,7 +127,7 @@ def decide(
         not_tested=(
             *_untested(reasons, ruled),
             *_unasked([*runs.values()]),
-            *sentences.costs_not_judged(costs),
+            *sentences.costs_not_judged([cost for cost in costs if cost not in lost]),
             *costs_judged_before(results),
             *_unreached(declaration, coverage, not_reached),
             *untested(proof),
@@ -134,6 +139,7 @@ def decide(
         would_show=shown,
         costs=costs,
         reused=reused_sentences(results, proof, coverage),
+        remarks=added_metrics(declaration, results),
     )
 
 

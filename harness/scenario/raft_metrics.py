@@ -7,7 +7,7 @@ controller's events take, and what collections of the heap cost and leave.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -25,6 +25,7 @@ _GC = "gc-ms"
 _LIVE = "live"
 _MEGABYTE = 2**20
 _LATE_SECONDS = 0.5
+_LEAST_LINES = 4  # seconds in a role of which its metrics are told
 _MOST_BETWEEN_SECONDS = 5.0
 
 
@@ -61,6 +62,26 @@ def measures_of_lines(nodes: Sequence[NodeLines]) -> Mapping[str, float]:
         **_collections(nodes),
         **_live_heaps(nodes),
     }
+
+
+def metrics_of_roles(nodes: Sequence[NodeLines]) -> Mapping[str, Mapping[str, str]]:
+    """Return the types of the raft metrics that nodes have in each role, by name.
+
+    A metric counts that most lines of a role have: one is added or removed a moment after its node's state has changed.
+    """
+    lines: dict[str, list[FiguresLine]] = defaultdict(list)
+    for node in nodes:
+        for line in node.lines:
+            lines[node.role(line)].append(line)
+    return {role: found for role in sorted(lines) if (found := _usual_metrics(lines[role]))}
+
+
+def _usual_metrics(lines: Sequence[FiguresLine]) -> Mapping[str, str]:
+    if len(lines) < _LEAST_LINES:
+        return {}
+    counts = Counter(name for line in lines for name in line.metrics)
+    types = {name: kind for line in lines for name, kind in line.metrics.items()}
+    return {name: types[name] for name, count in sorted(counts.items()) if 2 * count > len(lines)}
 
 
 def _idle(nodes: Sequence[NodeLines]) -> Iterator[tuple[str, list[float]]]:

@@ -92,5 +92,9 @@ class Monitor:
         """Return those figures of each phase that can be compared with another run's that ended elsewhere."""
         return {}
 
+    def told(self) -> Mapping[str, Mapping[str, str]]:
+        """Return what nodes told in words, by subject and name (harness.model.told)."""
+        return {}
+
 
 MakeMonitor = Callable[[RunRecord, Cluster], Monitor]

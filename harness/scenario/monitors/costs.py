@@ -18,6 +18,7 @@ from harness.cluster.node_figures import ask_for_collection, read_figures
 from harness.cluster.watch import Look
 from harness.model.events import NodeSampled
 from harness.model.incidents import Incident, IncidentKind
+from harness.model.told import metrics_of
 from harness.scenario.log_volume import measures_of_logs
 from harness.scenario.monitors.base import Monitor, RunRecord
 from harness.scenario.node_lives import Life, Moment, Period, logged_in
@@ -32,7 +33,7 @@ from harness.scenario.processor_shares import (
     measures_of_window,
     share_between,
 )
-from harness.scenario.raft_metrics import NodeLines, growth_in_window, measures_of_lines
+from harness.scenario.raft_metrics import NodeLines, growth_in_window, measures_of_lines, metrics_of_roles
 from harness.scenario.verbs import monitor
 
 _SAMPLE_EVERY_SECONDS = 0.5
@@ -67,6 +68,7 @@ class Costs(Monitor):
         self._window_began = Moment.now()
         self._figures: dict[str, float] = {}
         self._by_phase: Mapping[str, Mapping[str, float]] = {}
+        self._metrics: Mapping[str, Mapping[str, str]] = {}
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._watch, name=self.name, daemon=True)
 
@@ -131,6 +133,7 @@ class Costs(Monitor):
             **measures_of_lines(lines),
             **measures_of_logs(logged_in(period, life.kind, life.log) for life, period in stretches),
         }
+        self._metrics = metrics_of_roles(lines)
         for name, window in self._windows:
             self._figures |= self._measures_of_window(name, window, lines)
 
@@ -141,6 +144,10 @@ class Costs(Monitor):
     def measures_by_phase(self) -> Mapping[str, Mapping[str, float]]:
         """Return what was busiest in each phase: a run that ended earlier can be compared by those of both."""
         return self._by_phase
+
+    def told(self) -> Mapping[str, Mapping[str, str]]:
+        """Return the types of Kafka's raft metrics, by role."""
+        return {metrics_of(role): types for role, types in self._metrics.items()}
 
     def _outside_windows(self) -> list[tuple[Life, Period]]:
         windows = [window for _, window in self._windows]
