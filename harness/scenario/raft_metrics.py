@@ -18,6 +18,7 @@ from harness.scenario.processor_shares import LEADER, OBSERVER, VOTER
 
 _IDLE = "poll-idle-ratio-avg"
 _COMMIT, _LONGEST_COMMIT = "commit-latency-avg", "commit-latency-max"
+_COMMIT_PAUSE = "commit-pause-ms"
 _ELECTION = "election-latency-max"
 _EPOCH = "current-epoch"
 _EVENTS, _EVENT_MEAN = "controller-events", "controller-event-ms-mean"
@@ -101,9 +102,11 @@ def _commits(nodes: Sequence[NodeLines]) -> Mapping[str, float]:
     """
     averages = _values([line for node in nodes for line in _led(node)], _COMMIT)
     longest = _values([line for node in nodes for line in _led_first(node)], _LONGEST_COMMIT)
+    pauses = _values([line for node in nodes for line in node.warm_lines], _COMMIT_PAUSE)
     return {
         **({"commit_at_best_milliseconds": round(min(averages), 1)} if averages else {}),
         **({"first_epoch_commit_longest_milliseconds": round(max(longest), 1)} if longest else {}),
+        **({"commit_pause_longest_milliseconds": round(max(pauses))} if pauses else {}),
     }
 
 

@@ -185,3 +185,11 @@ def test_a_heap_grew_in_a_window_by_what_collections_at_both_ends_left():
     lines = [(at, "leader", {"live": size * MB}) for at, size in ((5, 1), (10.2, 20), (40.1, 25), (50, 99))]
     found = growth_in_window("idle", [node(*lines), node((10, "observer", {"live": MB}), is_voter=False)], 10, 40)
     assert found == {"idle_voter_heap_growth_megabytes": 5}
+
+
+def test_the_longest_pause_between_two_commits_counts_once_a_node_is_warm():
+    lines = [(at, "leader", {"commit-pause-ms": ms}) for at, ms in ((1, 1900.0), (5, 510.0), (6, 1600.0), (7, 505.0))]
+    after = (8, "follower", {"commit-pause-ms": 700.0})  # it ended while the node still led
+    found = measures_of_lines([node(*lines, after, warm=((3, 100),)), node((5, "follower", {}))])
+    assert found["commit_pause_longest_milliseconds"] == 1600
+    assert "commit_pause_longest_milliseconds" not in measures_of_lines([node((5, "leader", {}))])
