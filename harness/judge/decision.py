@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from harness.judge import sentences
@@ -13,6 +13,7 @@ from harness.judge.costs.lacking import lacking, reasons_of_lacking
 from harness.judge.costs.limits import shipped_limits
 from harness.judge.costs.over_scenarios import costs_everywhere
 from harness.judge.costs.reasons import reasons_of_costs
+from harness.judge.known_crashes import asked_again, judge_known_crashes
 from harness.judge.log_verdict import reasons_of_logs
 from harness.judge.metrics_kept import added_metrics, reasons_of_metrics
 from harness.judge.noticeable import would_show
@@ -36,7 +37,8 @@ from harness.model.options import record_of
 from harness.model.power import Power
 from harness.model.proof import Coverage, Proof
 from harness.model.request import Request
-from harness.model.runs import Evidence, RunResult, Verdict
+from harness.model.runs import Evidence, RunKey, RunResult, Verdict
+from harness.model.spares import in_place, replaced
 from harness.model.verdict import (
     SCHEMA,
     CellName,
@@ -79,9 +81,11 @@ def decide(
     Commands that run a cell again are made from `request`, or from the command that was given.
     """
     request = request or record_of(Request, declaration.argv)
-    declared = [result for result in results if declaration.declares(result)]
-    results = judge_shutdowns(declaration, judge_acknowledgements(declaration, declared))
-    ruled = {each.name: rule_scenario(declaration, each, results) for each in declaration.scenarios}
+    shown = judge_known_crashes(declaration, results)
+    again = replaced(declaration, shown)
+    shown = _beside_base(declaration, shown, again)
+    results = in_place(declaration, shown)
+    ruled = {each.name: rule_scenario(declaration, each, results, shown) for each in declaration.scenarios}
     costs = _costs(declaration, results)
     lost = lacking(costs) if declaration.kafkas is None else ()
     found = (
@@ -98,15 +102,16 @@ def decide(
     )
     reasons = (*found, *_lack_of_evidence(declaration, ruled, found))
     verdict = worst(reason.weight for reason in reasons)
-    runs = {run.key: run for each in ruled.values() for run in judged_runs(each, results)}
+    runs = {run.key: run for each in ruled.values() for run in judged_runs(each, shown, again)}
+    counting = [run for run in runs.values() if run.key not in again]
     rows = [(name, each.ruling) for name, each in ruled.items()]
     changed = proof.changed_methods if proof else ()
     not_reached = sentences.unreached(coverage, changed)
-    shown = would_show(power, [name for name, each in ruled.items() if each.ruling.effect not in _UNTESTED], costs)
+    noticeable = would_show(power, [name for name, each in ruled.items() if each.ruling.effect not in _UNTESTED], costs)
     return VerdictRecord(
         schema=SCHEMA,
         verdict=verdict,
-        sentence=sentences.headline(verdict, rests_on(verdict, reasons), declaration, rows, changed, shown),
+        sentence=sentences.headline(verdict, rests_on(verdict, reasons), declaration, rows, changed, noticeable),
         against=sentences.against(
             verdict, declaration, rows, not_reached, _worse_in(reasons), is_blocked=any(map(is_blocker, reasons))
         ),
@@ -117,16 +122,16 @@ def decide(
         host=declaration.host,
         repeats=declaration.repeats,
         arms=declaration.arms,
-        scenarios=tuple(judged_scenario(declaration, request, each, [*runs.values()]) for each in ruled.values()),
+        scenarios=tuple(judged_scenario(declaration, request, each, counting) for each in ruled.values()),
         claims=judged_claims(declaration, ruled, proof, logged, results),
-        runs=tuple(runs[result.key] for result in results),
+        runs=tuple(runs[result.key] for result in shown),
         contrasts=tuple(contrasts),
         proof=proof,
         coverage=coverage,
         evidence=tuple(evidence),
         not_tested=(
             *_untested(reasons, ruled),
-            *_unasked([*runs.values()]),
+            *_unasked(counting),
             *sentences.costs_not_judged([cost for cost in costs if cost not in lost]),
             *costs_judged_before(results),
             *_unreached(declaration, coverage, not_reached),
@@ -136,11 +141,19 @@ def decide(
         timings=declaration.timings,
         cpu_seconds=declaration.cpu_seconds,
         kind=declaration.kind,
-        would_show=shown,
+        would_show=noticeable,
         costs=costs,
         reused=reused_sentences(results, proof, coverage),
-        remarks=added_metrics(declaration, results),
+        remarks=(*asked_again(again, shown, declaration.repeats), *added_metrics(declaration, results)),
     )
+
+
+def _beside_base(declaration: Declaration, results: Sequence[RunResult], again: Collection[RunKey]) -> list[RunResult]:
+    """Return the results, those that say something held against base's in what clients got and how nodes end."""
+    telling = [result for result in results if result.key not in again]
+    judged = judge_shutdowns(declaration, judge_acknowledgements(declaration, telling))
+    by_key = {result.key: result for result in judged}
+    return [by_key.get(result.key, result) for result in results]
 
 
 def _costs(declaration: Declaration, results: Sequence[RunResult]) -> tuple[Cost, ...]:

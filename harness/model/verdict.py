@@ -233,7 +233,7 @@ class VerdictRecord:
     are all that were found, whatever they weigh; `rests_on` chooses those that decide. `kind` is the candidate's.
     `would_show` names the smallest defects that the suite was seen to notice, where it was asked as then.
     `costs` are what the candidate's arms cost beside base. `reused` says in sentences what was taken over from earlier
-    verifications, `remarks` what the candidate does otherwise than base that weighs nothing.
+    verifications, `remarks` what is worth knowing and weighs nothing.
     """
 
     schema: int

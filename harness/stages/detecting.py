@@ -22,7 +22,7 @@ from harness.stages.prove import prove
 from harness.stages.resume import check_builds_and_java
 from harness.stages.rounds import Round, against, gaps, plan_rounds, stage_of
 from harness.stages.rules_digest import judging_digest, making_digest
-from harness.stages.run import carry_out, declared_runs
+from harness.stages.run import ask_again, carry_out, declared_runs
 from harness.stages.verify import compare_logs
 from harness.toolbox.toolbox import Toolbox
 
@@ -89,6 +89,7 @@ class Detector:
                 _remove_runs([cell for cell in cells if cell.key.scenario == control.key.scenario], directory)
         mine = [cell for cell in cells if each.beside or not cell.role.is_control]
         carry_out(mine, directory.path, request.jobs, self.reporter, "runs on live clusters")
+        ask_again(mine, directory, request.jobs, self.reporter)
         if each.logs:
             compare_logs(directory.path, self.toolbox, self.reporter)
 

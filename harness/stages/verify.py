@@ -207,7 +207,7 @@ def print_more(console: Console, record: VerdictRecord) -> None:
     for reason in _reasons(record)[_REASONS:]:
         console.print(Text(f"  · {visible(reason)}"))
     for remark in record.remarks:
-        console.print(Text(f"  no fault: {visible(remark)}"))
+        console.print(Text(f"  worth knowing: {visible(remark)}"))
     for gap in record.not_tested:
         console.print(Text(f"  not tested: {visible(gap)}"))
     for run in (each for each in record.runs if not each.check.is_fine):

@@ -22,7 +22,7 @@ from harness.kafka.release_lines import line_of
 from harness.model.arms import Arm, Build, Flag, Role
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
 from harness.model.request import Request
-from harness.model.runs import Outcome, RunResult, Verdict
+from harness.model.runs import Outcome, RunKey, RunResult, Verdict
 from harness.model.setup import Setup
 from harness.model.verdict import Reason, ReasonSource
 from harness.rundir.directory import RunDirectory
@@ -85,15 +85,42 @@ def test_what_has_a_result_is_not_run_again_and_what_was_cut_short_begins_anew(r
     assert not (run_dir / cut.key.folder).exists()
 
 
-def leave_result(run_dir, cell, inputs=None):
+def leave_result(run_dir, cell, inputs=None, shown=(Outcome.PASSED, "")):
     """Leave what a run of the cell leaves; with `inputs`, one that was made with something else."""
     key = cell.key
     folder = RunDirectory(run_dir).run(key)
-    write_text(folder.journal, json.dumps(OUTCOME) + "\n")
+    outcome, expectation = shown
+    entry = {**OUTCOME, "outcome": str(outcome), "expectation": expectation}
+    write_text(folder.journal, json.dumps(entry) + "\n")
     seal = seal_of(cell, folder)
     folder.seal.write(replace(seal, inputs=replace(seal.inputs, **inputs or {})))
-    folder.result.write(RunResult(key.scenario, key.arm, cell.role, key.repeat, Outcome.PASSED))
+    folder.result.write(RunResult(key.scenario, key.arm, cell.role, key.repeat, outcome, expectation))
     return folder.path
+
+
+def test_a_run_that_a_crash_of_released_jars_ended_is_asked_once_more_after_all_others_and_no_other_is(
+    run_dir, ran, monkeypatch
+):
+    RunDirectory(run_dir).declaration.write(replace(ASKED, has_spares=True))
+    batches = []
+
+    def shows(cell):
+        ends = {("stock", 1): "known_crash", ("patched-on", 2): "host_not_starved"}
+        name = ends.get((cell.key.arm, cell.key.repeat), "") if cell.key.scenario == "turn2" else ""
+        outcome = Outcome.INCONCLUSIVE if name or cell.key.repeat > 2 else Outcome.PASSED
+        return outcome, name or "known_crash" * (cell.key.repeat > 2)
+
+    def run(todo, *_):
+        batches.append([cell.key for cell in todo])
+        for cell in todo:
+            leave_result(run_dir, cell, shown=shows(cell))
+        return todo
+
+    monkeypatch.setattr(run_stage, "run_cells", run)
+    assert len(run_stage.run(run_dir, TOOLBOX, QUIET)) == 9
+    assert (len(batches[0]), batches[1:]) == (8, [[RunKey("turn2", "stock", 3)]])
+    run_stage.run(run_dir, TOOLBOX, QUIET)  # gone on with: what the spare showed stands, though it was that crash again
+    assert batches[2:] == [[]]
 
 
 @pytest.mark.parametrize(
