@@ -30,6 +30,7 @@ from harness.scenario.registry import load_all
 from harness.stages.arm_kafka import parts_of_arms
 from harness.stages.known_noise import noise_of
 from harness.stages.resume import check_builds_and_java
+from harness.stages.rules_digest import making_digest
 from harness.stages.timing import noted, timed
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
@@ -138,6 +139,7 @@ def declared_runs(
             arm.java,
             soak=seconds(soak) if soak else 0.0,
             runtime=request.runtime,
+            harness=making_digest(),
         )
         for repeat in range(1, declared.repeats + 1)
         for scenario in declared.scenarios

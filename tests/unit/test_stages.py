@@ -21,12 +21,14 @@ from harness.judge.reasons import rests_on
 from harness.kafka.release_lines import line_of
 from harness.model.arms import Arm, Build, Flag, Role
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
+from harness.model.node_logs import NodeLogs
 from harness.model.request import Request
 from harness.model.runs import Outcome, RunKey, RunResult, Verdict
 from harness.model.setup import Setup
 from harness.model.verdict import Reason, ReasonSource
 from harness.rundir.directory import RunDirectory
 from harness.stages import run as run_stage
+from harness.stages.diff import diff
 from harness.stages.inputs import read_inputs
 from harness.stages.judge import judge_run
 from harness.stages.timing import timed
@@ -131,6 +133,7 @@ def test_a_run_that_a_crash_of_released_jars_ended_is_asked_once_more_after_all_
         ({"java": "17.0.1 (bundled)"}, "its java was 17.0.1 (bundled), declared is "),
         ({"profile": "production"}, "its profile was production, declared is fast"),
         ({"repeat": 9}, "its repeat was 9, declared is 1"),
+        ({"harness": "d" * 64}, "its harness was dddddddddddd, declared is "),
     ],
 )
 def test_a_result_of_something_else_is_not_used_again_and_the_user_reads_why(run_dir, ran, inputs, why):
@@ -141,6 +144,14 @@ def test_a_result_of_something_else_is_not_used_again_and_the_user_reads_why(run
     run_stage.run(run_dir, TOOLBOX, Reporter(Console(file=stream, width=300)))
     assert len(ran) == 8
     assert f"runs/turn1/stock/1 is run again: {why}" in stream.getvalue()
+
+
+def test_a_result_of_a_folder_of_before_of_which_nobody_knows_the_harness_is_used_again(run_dir, ran):
+    run_stage.run(run_dir, TOOLBOX, QUIET)
+    leave_result(run_dir, ran[0], {"harness": ""})
+    ran.clear()
+    run_stage.run(run_dir, TOOLBOX, QUIET)
+    assert len(ran) == 7
 
 
 def test_another_plan_jar_or_setting_is_another_plan(run_dir, ran):
@@ -208,6 +219,27 @@ def test_what_was_changed_after_a_run_is_named_before_anything_is_judged(run_dir
         check_results(run_dir)
     assert sentence in caught.value.message
     assert str(folder) in caught.value.message
+
+
+@pytest.mark.parametrize("edited", ["nodes/0/server.log", "logs.json"])
+def test_a_log_that_was_edited_after_its_run_is_noticed_and_one_that_is_gone_is_not_forged(run_dir, ran, edited):
+    run_stage.run(run_dir, TOOLBOX, QUIET)
+    folder = RunDirectory(run_dir).run(ran[0].key)
+    log = f"{folder.name}/nodes/0/server.log"
+    write_text(run_dir / log, "INFO fine\nERROR broken\n")
+    folder.logs.write((NodeLogs("turn1", "stock", 1, 0, "voter", (log,), "%m%n", ()),))
+    leave_result(run_dir, ran[0])
+    assert [*folder.seal.read().logs] == [f"{folder.name}/logs.json", log]
+    check_results(run_dir)
+    (folder.path / edited).write_bytes((folder.path / edited).read_bytes().replace(b"ERROR broken\n", b"").rstrip())
+    with pytest.raises(HarnessError, match=f"{edited} is not the log that was written in this run"):
+        check_results(run_dir)
+    with pytest.raises(HarnessError, match="it was changed afterwards"):
+        diff(run_dir, TOOLBOX, QUIET)
+    assert "it was changed afterwards" in RunDirectory(run_dir).logs.comparison.read().failed
+    (run_dir / log).unlink()
+    if edited != "logs.json":
+        check_results(run_dir)
 
 
 @pytest.mark.parametrize(
