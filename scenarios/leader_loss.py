@@ -4,11 +4,14 @@ from harness.scenario import (
     has_leader,
     has_new_leader,
     has_no_leader,
+    hold,
     hold_followers,
     kill,
     kraft,
+    lag_is_described,
     let_pass,
     quorum_is_described,
+    release,
     release_followers,
     scenario,
     start,
@@ -58,6 +61,11 @@ def leader_loss(plan, cluster, observer):
         voter_moves.expect_whole(plan, observer, "after_lost_observer_restarted")
     with plan.phase("nothing happens"):
         plan.measure("idle", "20s")
+    with plan.phase("a follower hangs"):
+        _, hung, _ = plan.name_voters("leader at rest", "follower that hangs", "other follower at rest")
+        plan.do(hold(hung), let_pass("3s"))
+        plan.expect(lag_is_described(hung), within="10s", named="lag_is_described")
+        plan.do(release(hung))
     with plan.phase("nobody leads"):
         plan.do(hold_followers())
         plan.guard(has_no_leader(), within="15s")

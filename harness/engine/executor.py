@@ -174,6 +174,7 @@ class Run:
             self._runner = StepRunner(cell, recorder, world, self._report, self._quiet)
             with self._cancellation.ending(cluster.close):
                 self._watched(self._runner, plan, cluster, watcher)
+            self.told |= world.told
 
     def _watched(self, runner: StepRunner, plan: Plan, cluster: Cluster, watcher: Watcher) -> None:
         for monitor in self._monitors:

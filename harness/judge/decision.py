@@ -17,6 +17,7 @@ from harness.judge.known_crashes import asked_again, judge_known_crashes
 from harness.judge.log_verdict import reasons_of_logs
 from harness.judge.metrics_kept import added_metrics, reasons_of_metrics
 from harness.judge.noticeable import would_show
+from harness.judge.other_words import refusals_in_other_words
 from harness.judge.proof_verdict import reasons_of_proof, untested
 from harness.judge.reasons import GAPS, is_blocker, rests_on, worst
 from harness.judge.scenario_verdict import (
@@ -144,7 +145,11 @@ def decide(
         would_show=noticeable,
         costs=costs,
         reused=reused_sentences(results, proof, coverage),
-        remarks=(*asked_again(again, shown, declaration.repeats), *added_metrics(declaration, results)),
+        remarks=(
+            *asked_again(again, shown, declaration.repeats),
+            *added_metrics(declaration, results),
+            *refusals_in_other_words(declaration, results),
+        ),
     )
 
 
