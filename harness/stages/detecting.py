@@ -12,7 +12,8 @@ from harness.engine.planned_run import PlannedRun
 from harness.model.detection import Caught, Detection, DetectionKey, Part
 from harness.model.proof import Proof, TestScope
 from harness.model.request import Request
-from harness.model.verdict import Reason
+from harness.model.runs import Verdict
+from harness.model.verdict import Reason, ReasonSource, VerdictRecord
 from harness.rundir.directory import RunDirectory
 from harness.stages.arm_kafka import parts_of_arms
 from harness.stages.build import build
@@ -106,6 +107,12 @@ def catching(proof: Proof, without: Sequence[Part] = ()) -> tuple[Caught, ...]:
         *(Caught(stage, said[0]) for part, stage, said in stages if said and part not in without),
         *(Caught("simulation", said) for said in simulated[:1]),
     )
+
+
+def caught_in(record: VerdictRecord) -> tuple[Caught, ...]:
+    """Return all that holds a candidate back in a verdict, in the words of a table of mutants; pure."""
+    held = (each for each in record.reasons if each.weight is Verdict.HOLD and each.source is not ReasonSource.PROOF)
+    return (*(catching(record.proof) if record.proof else ()), *map(_caught, held))
 
 
 def _caught(reason: Reason) -> Caught:
