@@ -67,7 +67,7 @@ class Monitor:
         """Take a look at the quorum; `line` is where the journal has it."""
 
     def after_fault(self) -> None:
-        """Look at what a fault has left, in the thread of the plan: nothing else is done to the cluster meanwhile."""
+        """Look at what a fault has left, or who came back, in the plan's own thread: nothing else is done meanwhile."""
 
     def begin_phase(self, name: str) -> None:
         """The plan goes into a phase."""
