@@ -3,9 +3,9 @@
     python benchmarks/given_jars.py good|bad OUT [NAME …]
 
 Every jar is built into OUT/jars, verified as a user would (`harness verify --jar JAR`) into OUT/<name>, and gets a row
-in OUT/good.md or OUT/bad.md; exit 1 unless each of those asked for is SHIP, or HOLD for bad ones. What is there already
-is not done again. Good ones are `tests/sound/*.patch` laid over the released sources and more; bad ones are
-`tests/mutants/series/*.patch`, each on top of the shipped series.
+in OUT/good.md or OUT/bad.md; exit 1 unless each of those asked for is SHIP, or for bad ones HOLD by what was written in
+mutants.toml before. What is there already is not done again. Good ones are `tests/sound/*.patch` laid over the released
+sources and more; bad ones are `tests/mutants/series/*.patch`, each on top of the shipped series.
 """
 
 from __future__ import annotations
@@ -15,14 +15,18 @@ import sys
 import time
 import zipfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.building.patched_jar import patched_jar
 from harness.kafka.patching import Patch, load_patch, load_series
 from harness.kafka.series import series_folder
+from harness.model.detection import Detection
 from harness.model.runs import Verdict
+from harness.model.verdict import VerdictRecord
 from harness.rundir.directory import RunDirectory
+from harness.stages.detecting import caught_in
+from harness.stages.detection_table import table
 from harness.stages.mutant_folder import load_mutants
 from harness.toolbox.lockfile import Artifact, Purpose
 from harness.toolbox.toolbox import local_toolbox
@@ -43,10 +47,11 @@ Maker = Callable[[Path], Path]  # makes a jar in a folder, and returns it
 
 @dataclass(frozen=True, slots=True)
 class Jar:
-    """A jar to verify, and the one that it is to replace: Apache's where none is given."""
+    """A jar to verify, and the one that it is to replace: Apache's where none is given; of a bad one what is wrong."""
 
     make: Maker
     make_base: Maker | None = None
+    wrong: Detection | None = None
 
     def words(self, folder: Path) -> list[str]:
         """Return the words of a command line that name the jar; it is built into `folder`."""
@@ -69,12 +74,24 @@ def main() -> None:
             print(f"{name}: {time.monotonic() - began:.0f} s", flush=True)
     known = [(name, RunDirectory(out / name).verdict) for name in jars]
     found = {name: verdict.read() for name, verdict in known if verdict.exists}
-    rows = [f"| {name} | {each.verdict} | {each.sentence} | {each.against} |" for name, each in found.items()]
-    table = "\n".join(("| jar | verdict | first sentence | strongest reason against |", "|---|---|---|---|", *rows))
-    (out / f"{kind}.md").write_text(f"{table}\n", encoding="utf-8")
-    print(table)
+    made = table(judged(jars, found)) if kind == "bad" else shipped_table(found)
+    (out / f"{kind}.md").write_text(f"{made}\n", encoding="utf-8")
+    print(made)
     wrong = [name for name in asked if name not in found or found[name].verdict is not right]
-    sys.exit(f"Not {right}: {', '.join(wrong)}" if wrong else 0)
+    otherwise = [each.name for each in judged(jars, found) if each.name in asked and not each.as_expected]
+    said = (f"Not {right}: {', '.join(wrong)}.", f"Not by what was written: {', '.join(otherwise)}.")
+    sys.exit(" ".join(each for each, names in zip(said, (wrong, otherwise), strict=True) if names) or 0)
+
+
+def shipped_table(found: Mapping[str, VerdictRecord]) -> str:
+    rows = [f"| {name} | {each.verdict} | {each.sentence} | {each.against} |" for name, each in found.items()]
+    return "\n".join(("| jar | verdict | first sentence | strongest reason against |", "|---|---|---|---|", *rows))
+
+
+def judged(jars: Mapping[str, Jar], found: Mapping[str, VerdictRecord]) -> list[Detection]:
+    """Return the bad jars that were verified, each with what holds it back."""
+    wrong = {name: jars[name].wrong for name in found}
+    return [replace(each, caught=caught_in(found[name])) for name, each in wrong.items() if each]
 
 
 def good_jars() -> Mapping[str, Jar]:
@@ -96,8 +113,14 @@ def good_jars() -> Mapping[str, Jar]:
 def bad_jars() -> Mapping[str, Jar]:
     """Return the bad jars by name: the shipped series with one line wrong in each, none that may survive."""
     shipped, folder = load_series(series_folder(KAFKA)).patches, load_mutants(TESTS / "mutants" / "series")
-    wrong = {mutant.name: mutant.patch for mutant in folder.mutants if not mutant.expected.survives}
-    return {name: Jar(lambda into, patch=patch: built(into, *shipped, patch)) for name, patch in wrong.items()}
+    return {
+        each.name: Jar(
+            lambda into, patch=each.patch: built(into, *shipped, patch),
+            wrong=Detection(each.name, each.patch.subject, each.expected),
+        )
+        for each in folder.mutants
+        if not each.expected.survives
+    }
 
 
 def patches_of(folder: Path) -> dict[str, Patch]:

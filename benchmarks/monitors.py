@@ -3,7 +3,8 @@
     python benchmarks/monitors.py [ROUNDS] [SECONDS]
 
 Each round runs a cluster of 3 combined nodes and 1 broker for SECONDS (40) bare, and one watched as every run is, in
-turn, so that a drifting host meets both alike.
+turn, so that a drifting host meets both alike. What monitors do outside of threads of their own, after a fault and when
+all is over (metadata logs and node logs are read then), has rows of its own.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -72,7 +73,7 @@ def main() -> None:
     whole = median(row.nodes + row.harness for row in spent["watched"])
     for name in spent["watched"][0].parts:
         took = median(row.parts[name] for row in spent["watched"])
-        print(f"{name:24}{took:10.2f}{took / whole:10.1%}")
+        print(f"{name:32}{took:10.2f}{took / whole:10.1%}")
 
 
 @dataclass(slots=True)
@@ -112,16 +113,27 @@ def measure(node_parts: NodeParts, install: Install, seconds: float, *, watched:
             with watching(cluster, monitors):
                 cluster.start(cluster.nodes)
                 time.sleep(seconds)
-                parts = {**own_threads(), "reporter in the nodes": sum(map(written_by, processes(cluster)))}
+                parts = each_spends("after a fault", monitors, lambda monitor: monitor.after_fault())
+                parts |= {**own_threads(), "reporter in the nodes": sum(map(written_by, processes(cluster)))}
                 before = sum(map(processor_seconds, processes(cluster)))
             nodes = sum(map(processor_seconds, processes(cluster)))
             parts["collections at the end"] = nodes - before
+        parts |= each_spends("at the end", monitors, lambda monitor: monitor.after())
         for monitor in monitors:
-            monitor.after()
             monitor.measures()
         if watched and run.incidents:
             raise SystemExit(f"the run was spoiled: {run.incidents[0].reason}")
         return Spent(nodes, time.process_time() - began, parts)
+
+
+def each_spends(when: str, monitors: Sequence[Monitor], work: Callable[[Monitor], None]) -> dict[str, float]:
+    """Return the CPU seconds of this thread that each monitor takes for a piece of its work."""
+    found: dict[str, float] = {}
+    for monitor in monitors:
+        began = time.thread_time()
+        work(monitor)
+        found[f"{monitor.name} {when}"] = time.thread_time() - began
+    return found
 
 
 def processes(cluster: Cluster) -> list[int]:

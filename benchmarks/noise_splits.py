@@ -1,10 +1,13 @@
 """Is anything held back for what base's jar logs by chance, and what would be? Splits of real runs of one jar.
 
     python benchmarks/noise_splits.py RUN_DIR … [--splits 300] [--repeats 1]
+    python benchmarks/noise_splits.py --shipped 3.9 [--splits 300] [--repeats 1]
 
-RUN_DIRs are verifications whose logs were compared. Their runs of base's jar are shared out at random, scenario by
-scenario: some are base, as many the candidate, and from the rest noise is learned. Every HOLD is a false one. Then one
-change is put into the candidate's counts, another in each split: what of it is noticed, is printed by kind and size.
+RUN_DIRs are verifications whose logs were compared. With --shipped the runs are those that the noise of a release line
+was learned from (builds/noise), and no folder is needed: of them is known how often each logged what, but not in which
+phase or with which values. Runs of base's jar are shared out at random, scenario by scenario: some are base, as many
+the candidate, and from the rest noise is learned. Every HOLD is a false one. Then one change is put into the
+candidate's counts, another in each split: what of it is noticed, is printed by kind and size.
 """
 
 from __future__ import annotations
@@ -19,15 +22,18 @@ from pathlib import Path
 from harness.judge.log_verdict import reasons_of_logs
 from harness.logs.compare.contrasts import contrast
 from harness.logs.compare.counts import Count, Where
-from harness.logs.compare.observed_run import ObservedRun
+from harness.logs.compare.observed_run import Line, ObservedRun
 from harness.logs.compare.observing import observe, stocks
 from harness.logs.count_cache import cached_counts, run_folder
 from harness.logs.learning import base_arms
 from harness.logs.log_diff import counts_of, node_logs
 from harness.logs.log_lengths import exposures
+from harness.logs.noise_book import runs_of_record
+from harness.logs.noise_store import shipped_noise
 from harness.model.runs import Outcome, Verdict
 from harness.model.verdict import CellName, CellOutcome, CellState
 from harness.rundir.directory import RunDirectory
+from harness.rundir.parts import noise_file
 
 SEED = 20261123
 BASE, CANDIDATE = "base", "candidate"
@@ -55,12 +61,17 @@ class Change:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("folders", nargs="*", type=Path)
+    parser.add_argument("--shipped", metavar="LINE", help="the runs that a release line's noise was learned from: 3.9")
     parser.add_argument("--splits", type=int, default=300)
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--changes", type=int, default=60, help="splits that are asked once more for each change")
     options = parser.parse_args()
-    runs = [run for folder in options.folders for run in runs_of(folder)]
+    if bool(options.folders) is bool(options.shipped):
+        parser.error("name run directories, or --shipped LINE")
+    runs = (
+        [*shipped(options.shipped)] if options.shipped else [run for each in options.folders for run in runs_of(each)]
+    )
     of: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
         of[run.scenario].append(run)
@@ -102,6 +113,21 @@ def runs_of(folder: Path) -> Iterable[Run]:
             counts = [count for node in own for count in counts_of(node, files)]
             (observed,) = observe(counts).values()
             yield Run(result.scenario, counts, exposures(own, files), observed, folder.name)
+
+
+def shipped(line: str) -> Iterable[Run]:
+    """Yield the decided runs that a release line's noise was learned from: each kind of node is one, in one phase."""
+    for stock, observed in runs_of_record(noise_file(shipped_noise(line)).read()).items():
+        if stock.outcome.startswith((Outcome.PASSED, Outcome.FAILED)):
+            counts = [counted(stock.scenario, each, times) for each, times in observed.counts.items() if not each.word]
+            (known,) = observe(counts).values()
+            seconds = {count.where: 1.0 for count in counts}
+            yield Run(stock.scenario, counts, seconds, known, stock.day)
+
+
+def counted(scenario: str, line: Line, times: int) -> Count:
+    where = Where("", scenario, line.node_role, "all of it")
+    return Count(where, line.level, line.logger, line.text, times, "", 0, line.text, before_end=True)
 
 
 def judged(

@@ -4,10 +4,14 @@ from harness.scenario import (
     has_leader,
     has_new_leader,
     has_no_leader,
+    hold,
     hold_followers,
     kill,
     kraft,
+    lag_is_described,
+    let_pass,
     quorum_is_described,
+    release,
     release_followers,
     scenario,
     start,
@@ -17,6 +21,8 @@ from harness.scenario import (
 from harness.scenario.bounds import FetchTimeouts
 
 AN_ELECTION = FetchTimeouts(4)
+# A node is given six seconds to come up before what it takes counts (harness.scenario.monitors.costs).
+WAITING_FOR_A_LEADER = "10s"
 
 
 @scenario(kraft(controllers=3, observers=1), suite="standard", budget="5m", properties=voter_moves.SHORT_SESSIONS)
@@ -24,7 +30,8 @@ def leader_loss(plan, cluster, observer):
     """Does the quorum elect another leader, and do all follow it, after a kill, a stop and the loss of its majority?
 
     The leader has lost its majority when both followers are held (KIP-595: it gives up after 1.5 fetch time-outs). The
-    observer is restarted while nobody leads, and while the only voter whose address it knows is down.
+    observer is restarted while the only voter whose address it knows is down, and while nobody leads. When the clients
+    have ended, nobody leads for long enough to measure what that costs.
     """
     voter_moves.start_all(plan, observer)
     with plan.phase("the leader is killed"):
@@ -42,7 +49,6 @@ def leader_loss(plan, cluster, observer):
     with plan.phase("the majority hangs"):
         plan.do(hold_followers())
         plan.expect(has_no_leader(), within=FetchTimeouts(1.5), named="leader_without_majority_gives_up")
-        plan.do(kill(observer), start(observer))
     with plan.phase("the majority goes on"):
         plan.do(release_followers())
         plan.expect(has_leader(), within=AN_ELECTION, named="leader_after_majority_goes_on")
@@ -55,3 +61,19 @@ def leader_loss(plan, cluster, observer):
         voter_moves.expect_whole(plan, observer, "after_lost_observer_restarted")
     with plan.phase("nothing happens"):
         plan.measure("idle", "20s")
+    with plan.phase("a follower hangs"):
+        _, hung, _ = plan.name_voters("leader at rest", "follower that hangs", "other follower at rest")
+        plan.do(hold(hung), let_pass("3s"))
+        plan.expect(lag_is_described(hung), within="10s", named="lag_is_described")
+        plan.do(release(hung))
+    with plan.phase("nobody leads"):
+        plan.do(hold_followers())
+        plan.guard(has_no_leader(), within="15s")
+        # After some attempts a candidate backs off for longer than it waits for votes.
+        plan.do(let_pass("5s"))
+        plan.measure("leaderless", "8s")
+        plan.do(kill(observer), start(observer), let_pass(WAITING_FOR_A_LEADER))
+    with plan.phase("somebody leads again"):
+        plan.do(release_followers())
+        plan.expect(has_leader(), within=AN_ELECTION, named="leader_after_nobody_led")
+        voter_moves.expect_whole(plan, observer, "after_nobody_led")

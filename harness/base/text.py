@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 _KEPT = "\n\t"
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -45,3 +46,10 @@ def cut(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     return f"{text[:limit]}… ({len(text) - limit} more characters)"
+
+
+def listed(names: Sequence[str], most: int = 0) -> str:
+    """Return names as a clause: `a, b and c`; of more than `most` the first, and how many more there are."""
+    if 0 < most < len(names):
+        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    return ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1]

@@ -22,8 +22,9 @@ import javax.management.ObjectName;
 /**
  * Appends what a node counts of itself to a file, a line a second: {@code <ms since the epoch> name=value name=value}.
  *
- * <p>The raft module's own metrics by their names, how long the controller took for its events, and the heap. While the
- * file {@code <file>.collect} is there, the heap is collected, that file removed, and a line with {@code live} written.
+ * <p>The raft module's own metrics by their names, how long the controller took for its events, how long a leader committed
+ * nothing, and the heap. While the file {@code <file>.collect} is there, the heap is collected, that file removed, and a
+ * line with {@code live} written.
  */
 public final class NodeFigures implements MetricsReporter {
     private static final String GROUP = "raft-metrics";
@@ -34,6 +35,14 @@ public final class NodeFigures implements MetricsReporter {
     private final Map<String, KafkaMetric> metrics = new ConcurrentHashMap<>();
     private final MBeanServer beans = ManagementFactory.getPlatformMBeanServer();
     private volatile boolean closed = false;
+
+    // Of the writer's thread: the epoch that this node leads, null where it does not, and how far it has committed in it.
+    private Object ledEpoch = null;
+    private double committed = -1;
+    private boolean hasCommitted = false;
+    private long lookedMs = 0;
+    private long pauseMs = 0;
+    private long longestPauseMs = 0;
 
     @Override
     public void configure(Map<String, ?> configs) {
@@ -72,6 +81,7 @@ public final class NodeFigures implements MetricsReporter {
         File collect = new File(file.getPath() + ".collect");
         try (OutputStream out = new FileOutputStream(file, true)) {
             for (long next = 0; !closed; Thread.sleep(TICK_MS)) {
+                lookAtCommits(System.nanoTime() / 1_000_000);
                 boolean asked = collect.exists();
                 if (asked) {
                     System.gc();
@@ -87,10 +97,46 @@ public final class NodeFigures implements MetricsReporter {
         }
     }
 
+    /**
+     * A leader commits a no-op every half second: its high watermark stands still for longer only where something stalls.
+     *
+     * <p>A pause counts once a commit of the same epoch has ended it, so that neither the wait for a majority that is gone nor
+     * the first commit of an epoch is one. Where this thread itself comes late, the host or a collection of the heap held
+     * the whole process: of that no more counts than two ticks.
+     */
+    private void lookAtCommits(long nowMs) {
+        long passedMs = Math.min(nowMs - lookedMs, 2 * TICK_MS);
+        lookedMs = nowMs;
+        Object epoch = "leader".equals(value("current-state")) ? value("current-epoch") : null;
+        Object offset = value("high-watermark");
+        double mark = offset instanceof Number ? Math.max(((Number) offset).doubleValue(), -1) : -1;
+        boolean stays = epoch != null && epoch.equals(ledEpoch);
+        if (stays && mark <= committed) {
+            pauseMs += passedMs;
+            return;
+        }
+        if (stays && hasCommitted) {
+            longestPauseMs = Math.max(longestPauseMs, pauseMs + passedMs);
+        }
+        hasCommitted = stays;
+        ledEpoch = epoch;
+        committed = mark;
+        pauseMs = 0;
+    }
+
+    private Object value(String name) {
+        KafkaMetric metric = metrics.get(name);
+        return metric == null ? null : metric.metricValue();
+    }
+
     private String line(boolean collected) {
         StringBuilder line = new StringBuilder(512).append(System.currentTimeMillis());
         new TreeMap<>(metrics).forEach((name, metric) -> put(line, name, metric.metricValue()));
         putEvents(line);
+        if (longestPauseMs > 0) {
+            put(line, "commit-pause-ms", longestPauseMs);
+            longestPauseMs = 0;
+        }
         put(line, "heap-after-gc", heapAfterCollection());
         put(line, "gc-ms", collectionMillis());
         if (collected) {

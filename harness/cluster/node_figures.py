@@ -7,6 +7,8 @@ says is read here; the file may be large, cut short or full of anything, since t
 from __future__ import annotations
 
 import math
+import re
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,6 +17,9 @@ from pathlib import Path
 REPORTER_SOURCE = Path(__file__).with_name("NodeFigures.java")
 _REPORTERS = "metric.reporters"
 _STATE = "current-state"
+# Of the reporter itself, and no metrics of Raft.
+_OWN = frozenset({"controller-events", "controller-event-ms-mean", "commit-pause-ms", "heap-after-gc", "gc-ms", "live"})
+_WHOLE = re.compile(r"-?\d{1,19}")
 _MOST_BYTES = 16 * 2**20  # a line has some 500 bytes: nine hours of a node
 _MOST_LINE_BYTES = 8192
 
@@ -25,12 +30,15 @@ class FiguresLine:
 
     `numbers` are by Kafka's names of raft-metrics (KIP-595), such as `poll-idle-ratio-avg` and `commit-latency-avg`
     (ms, over the last half minute), with `controller-events` and `controller-event-ms-mean` since the start,
-    `heap-after-gc` (bytes), `gc-ms`, and `live` (bytes) in lines that follow a collection that was asked for.
+    `commit-pause-ms` (the longest between two commits of one epoch that this node leads, since the line before),
+    `heap-after-gc` (bytes), `gc-ms`, and `live` (bytes) in lines that follow a collection that was asked for. `metrics`
+    are the types of Kafka's own by their names, whatever their values are: `decimal`, `whole` or `text`.
     """
 
     at: float
     state: str = ""
     numbers: Mapping[str, float] = field(default_factory=dict)
+    metrics: Mapping[str, str] = field(default_factory=dict)
 
 
 def with_reporter(properties: Mapping[str, str], usual: str) -> dict[str, str]:
@@ -61,7 +69,19 @@ def parse_figures(text: str) -> FiguresLine | None:
         return None
     said = dict(pair.partition("=")[::2] for pair in pairs)
     numbers = {name: number for name, value in said.items() if (number := _number(value)) is not None}
-    return FiguresLine(at / 1000, said.get(_STATE, ""), numbers)
+    metrics = {sys.intern(name): _type(value) for name, value in said.items() if name not in _OWN}
+    return FiguresLine(at / 1000, said.get(_STATE, ""), numbers, metrics)
+
+
+def _type(value: str) -> str:
+    """Return of which type a metric is, by how Java writes its value: a whole number has no point, and no NaN."""
+    if _WHOLE.fullmatch(value):
+        return "whole"
+    try:
+        float(value)
+    except ValueError:
+        return "text"
+    return "decimal"
 
 
 def _number(text: str) -> float | None:

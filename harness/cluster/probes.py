@@ -86,7 +86,11 @@ def _ask_leader(wire: Wire, address: Address, timeout: float) -> Quorum | None:
 
 def own_account(wire: Wire, address: Address, timeout: float = 0.5) -> Quorum:
     """Return what a node says as leader; an empty account where it answers that it is none. Raises Unreachable."""
-    answer = ask(address, describe_quorum_request(wire, address, timeout), timeout=timeout)
+    return account_of(ask(address, describe_quorum_request(wire, address, timeout), timeout=timeout))
+
+
+def account_of(answer: Any) -> Quorum:
+    """Return the account of the quorum that a response to DescribeQuorum gives; an empty one where it gives none."""
     if answer.error_code is not ErrorCode.none or not answer.topics or not answer.topics[0].partitions:
         return Quorum()
     found = answer.topics[0].partitions[0]

@@ -1,4 +1,4 @@
-"""Changes of the voter set (KIP-853), and the quorum as one node describes it: what was answered, with its words."""
+"""Changes of the voter set (KIP-853): what was answered, with its words."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def add_voter(
         listeners=_listeners(of, listeners),
         ack_when_committed=True,
     )
-    return _answer(ask(address, request, timeout=_TIMEOUT_SECONDS))
+    return answer_of(ask(address, request, timeout=_TIMEOUT_SECONDS))
 
 
 def _listeners(of: ModuleType, listeners: Mapping[str, Address]) -> tuple[Any, ...]:
@@ -66,19 +66,7 @@ def remove_voter(wire: Wire, address: Address, cluster: str, voter: tuple[int, u
     of = wire.schemas("remove_raft_voter", address)
     node, directory = voter
     request = of.RemoveRaftVoterRequest(cluster_id=cluster, voter_id=i32(node), voter_directory_id=directory)
-    return _answer(ask(address, request, timeout=_TIMEOUT_SECONDS))
-
-
-def describe(wire: Wire, address: Address) -> tuple[Answer, frozenset[int]]:
-    """Return what one node, controller or broker, answers to DescribeQuorum, and the voters that it names.
-
-    An error of the partition counts as the answer's. Raises Unreachable.
-    """
-    answer = ask(address, describe_quorum_request(wire, address, 1.0), timeout=_TIMEOUT_SECONDS)
-    if answer.error_code is not ErrorCode.none or not answer.topics:
-        return _answer(answer), frozenset()
-    found = answer.topics[0].partitions[0]
-    return _answer(found), frozenset(int(voter.replica_id) for voter in found.current_voters)
+    return answer_of(ask(address, request, timeout=_TIMEOUT_SECONDS))
 
 
 def directory_of(wire: Wire, address: Address, node: int) -> uuid.UUID | None:
@@ -92,5 +80,6 @@ def directory_of(wire: Wire, address: Address, node: int) -> uuid.UUID | None:
     return next(named, None)
 
 
-def _answer(response: Any) -> Answer:
+def answer_of(response: Any) -> Answer:
+    """Return the error of a response, or of a part of one, with its message."""
     return Answer(response.error_code.name, response.error_message or "")

@@ -82,6 +82,7 @@ def run_cell(
         tuple(run.shutdowns),
         recorder.unasked,
         run.by_phase,
+        run.told,
     )
     of_nodes = roles(events_of(read_journal(folder.journal)), cell.scenario.topology.controller_ids)
     folder.logs.write(node_logs(cell, folder, run.phases, run.names, of_nodes))
@@ -103,6 +104,7 @@ class Run:
     ) -> None:
         self.measures: dict[str, float] = {}
         self.by_phase: dict[str, Mapping[str, float]] = {}
+        self.told: dict[str, Mapping[str, str]] = {}
         self.cpu_seconds = 0.0
         self.names: dict[str, str] = {}
         self.shutdowns: list[Shutdown] = []
@@ -172,6 +174,7 @@ class Run:
             self._runner = StepRunner(cell, recorder, world, self._report, self._quiet)
             with self._cancellation.ending(cluster.close):
                 self._watched(self._runner, plan, cluster, watcher)
+            self.told |= world.told
 
     def _watched(self, runner: StepRunner, plan: Plan, cluster: Cluster, watcher: Watcher) -> None:
         for monitor in self._monitors:
@@ -188,6 +191,7 @@ class Run:
             self.measures |= monitor.measures()
             for phase, figures in monitor.measures_by_phase().items():
                 self.by_phase[phase] = {**self.by_phase.get(phase, {}), **figures}
+            self.told |= monitor.told()
 
     def _wind_up(self, runner: StepRunner, cluster: Cluster, watcher: Watcher) -> None:
         """Stop clients and the watch, after a last look for nodes that died meanwhile; then end every node."""

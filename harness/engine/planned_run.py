@@ -27,7 +27,8 @@ class PlannedRun:
     Every node starts with `install`; `others` are builds that the plan may install on nodes, by name. `overlay` are the
     user's server properties. `flag_key` is the flag whose effective value every node must prove to be its install's;
     `java` is the nodes' runtime as run.json declares it; `soak` the seconds that its last measured window is to last, 0
-    for what the plan says; `runtime` is what nodes run as.
+    for what the plan says; `runtime` is what nodes run as. `harness` is the digest of the rules by which the
+    harness runs it, empty where nobody asks for them.
     """
 
     key: RunKey
@@ -42,6 +43,7 @@ class PlannedRun:
     instrument: Instrument | None = None
     soak: float = 0.0
     runtime: NodeRuntime = NodeRuntime.PROCESS
+    harness: str = ""
 
     def plan(self) -> Plan:
         """Build the plan. Raises HarnessError where the scenario does."""

@@ -1,4 +1,4 @@
-"""What a run was made with, and the digest of its journal: by it a result is used again, or refused (seal.json)."""
+"""What a run was made with, and digests of what it left: by it a result is used again, or refused (seal.json)."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from harness.rundir.directory import RunDirectory
 from harness.rundir.journal import read_journal
 from harness.rundir.parts import RunFolder
 from harness.scenario.steps import described
+from harness.toolbox.downloads import sha256_of
 
 _DIGITS = 12
 
@@ -31,12 +32,22 @@ def inputs_of(cell: PlannedRun) -> RunInputs:
         profile=str(cell.node_parts.profile),
         repeat=cell.key.repeat,
         beside=_beside(cell.install.beside),
+        harness=cell.harness,
     )
 
 
 def seal_of(cell: PlannedRun, folder: RunFolder) -> Seal:
     """Return the seal of a run that has ended in `folder`."""
-    return Seal(inputs_of(cell), _digest(folder.journal.read_bytes()))
+    return Seal(inputs_of(cell), _digest(folder.journal.read_bytes()), _digests_of_logs(folder))
+
+
+def _digests_of_logs(folder: RunFolder) -> Mapping[str, str]:
+    """Return the digests of the logs that a run left, and of the list of them."""
+    if not folder.logs.exists:
+        return {}
+    files = (file for node in folder.logs.read() for file in node.files)
+    named = {folder.evidence(folder.logs.path).path, *files}
+    return {file: sha256_of(path) for file in sorted(named) if (path := folder.root / file).is_file()}
 
 
 def differences(inputs: RunInputs, declared: RunInputs) -> str:
@@ -45,7 +56,7 @@ def differences(inputs: RunInputs, declared: RunInputs) -> str:
     return "; ".join(
         f"its {name} was {_short(name, was)}, declared is {_short(name, now)}"
         for (name, was), now in pairs
-        if was != now
+        if was != now and not (name == "harness" and not was)
     )
 
 
@@ -58,18 +69,38 @@ def mismatch(root: Path, cell: PlannedRun) -> str:
 
 
 def check_result(run: RunFolder) -> Seal:
-    """Return a run's seal when its result is whole and its journal is the one that was written with it.
+    """Return a run's seal when its result is whole, and journal and logs are those that were written with it.
+
+    A log that is gone is no forged one: what it held is missing, and the log diff says so.
 
     Raises HarnessError that names the file and says what is wrong with it.
     """
     seal, result, journal = run.seal.read(), run.result.read(), run.journal
     if not journal.is_file() or _digest(journal.read_bytes()) != seal.journal:
         raise _refused(run, journal, "is not the journal that was written in this run: it was changed afterwards")
+    _check_logs(run, seal)
     if result.key != run.key:
         raise _refused(run, run.result.path, f"is the result of another run: it names {result.key.folder}")
     if recorded_outcome(journal) != (result.outcome, result.expectation, result.reason):
         raise _refused(run, run.result.path, f"says {result.outcome}, and the outcome in {journal.name} differs")
     return seal
+
+
+def check_logs(run_dir: Path) -> None:
+    """Check that the logs of a run directory are those that were written in its runs. Raises HarnessError.
+
+    Of a run without a seal nobody can tell.
+    """
+    for run in RunDirectory(run_dir).runs():
+        if run.seal.exists:
+            _check_logs(run, run.seal.read())
+
+
+def _check_logs(run: RunFolder, seal: Seal) -> None:
+    for file, digest in seal.logs.items():
+        path = run.root / file
+        if path.is_file() and sha256_of(path) != digest:
+            raise _refused(run, path, "is not the log that was written in this run: it was changed afterwards")
 
 
 def check_results(run_dir: Path) -> None:
@@ -110,7 +141,7 @@ def _digest(content: bytes) -> str:
 
 
 def _short(name: str, value: object) -> str:
-    return str(value)[:_DIGITS] if name in ("plan", "jar", "other_jars", "beside") else str(value)
+    return str(value)[:_DIGITS] if name in ("plan", "jar", "other_jars", "beside", "harness") else str(value)
 
 
 def _refused(run: RunFolder, path: Path, why: str) -> HarnessError:

@@ -32,6 +32,7 @@ from harness.scenario.steps import (
     Measure,
     OnlyIf,
     Phase,
+    Rejoin,
     Sample,
     Step,
     describe_step,
@@ -178,12 +179,11 @@ class StepRunner:
         self._report(name)
 
     def _perform(self, action: Action) -> None:
-        if not isinstance(action, Fault):
-            action.perform(self._world)
-            return
-        self._world.remember_leader()
+        if isinstance(action, Fault):
+            self._world.remember_leader()
         action.perform(self._world)
-        self._world.fault_is_done()
+        if isinstance(action, Fault | Rejoin):
+            self._world.fault_is_done()
 
     def _look(self, condition: Condition) -> Sample:
         sample = condition.sample(self._world)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from harness.judge.went_alike import runs_of_control, went_alike
 from harness.model.declaration import Declaration
 from harness.model.outcome_names import RECORDS_ACKNOWLEDGED
 from harness.model.runs import Outcome, RunResult
@@ -33,19 +34,17 @@ class _Sent:
 
 
 def judge_acknowledgements(declaration: Declaration, results: Sequence[RunResult]) -> list[RunResult]:
-    """Return the results; a candidate's run that passed with far too little acknowledged has failed."""
-    return [_judged(declaration, result, results) for result in results]
+    """Return the results; a candidate's run that did what base did has failed with far too little acknowledged.
+
+    A run that already failed otherwise than base did keeps its name.
+    """
+    return [_judged(result, runs_of_control(declaration, result, results)) for result in results]
 
 
-def _judged(declaration: Declaration, result: RunResult, results: Sequence[RunResult]) -> RunResult:
-    control = declaration.control_of(result.role)
-    if result.outcome is not Outcome.PASSED or result.role.is_control or control is None:
-        return result
-    base = [each for each in results if (each.scenario, each.arm) == (result.scenario, control.name)]
-    reason = _too_few(base, result)
-    return (
-        replace(result, outcome=Outcome.FAILED, expectation=RECORDS_ACKNOWLEDGED, reason=reason) if reason else result
-    )
+def _judged(result: RunResult, base: Sequence[RunResult]) -> RunResult:
+    reason = _too_few(base, result) if went_alike(result, base) else ""
+    failed = replace(result, outcome=Outcome.FAILED, expectation=RECORDS_ACKNOWLEDGED, reason=reason)
+    return failed if reason else result
 
 
 def _too_few(base: Sequence[RunResult], result: RunResult) -> str:

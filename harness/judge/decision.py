@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from harness.judge import sentences
 from harness.judge.acknowledgements import judge_acknowledgements
 from harness.judge.claim_verdict import judged_claims, reasons_of_claims
 from harness.judge.costs.beside_base import costs_of
+from harness.judge.costs.lacking import lacking, reasons_of_lacking
 from harness.judge.costs.limits import shipped_limits
 from harness.judge.costs.over_scenarios import costs_everywhere
 from harness.judge.costs.reasons import reasons_of_costs
+from harness.judge.known_crashes import asked_again, judge_known_crashes
 from harness.judge.log_verdict import reasons_of_logs
+from harness.judge.metrics_kept import added_metrics, reasons_of_metrics
 from harness.judge.noticeable import would_show
+from harness.judge.other_words import refusals_in_other_words
 from harness.judge.proof_verdict import reasons_of_proof, untested
 from harness.judge.reasons import GAPS, is_blocker, rests_on, worst
 from harness.judge.scenario_verdict import (
@@ -34,7 +38,8 @@ from harness.model.options import record_of
 from harness.model.power import Power
 from harness.model.proof import Coverage, Proof
 from harness.model.request import Request
-from harness.model.runs import Evidence, RunResult, Verdict
+from harness.model.runs import Evidence, RunKey, RunResult, Verdict
+from harness.model.spares import in_place, replaced
 from harness.model.verdict import (
     SCHEMA,
     CellName,
@@ -65,23 +70,30 @@ def decide(
     logged: Mapping[str, Evidence] = MappingProxyType({}),
     not_compared: str = "",
     power: Power | None = None,
+    not_measured: str = "",
 ) -> VerdictRecord:
     """Judge scenarios and claims, the jar itself, its figures and its logs: HOLD beats INCONCLUSIVE beats SHIP.
 
     What was declared and has no result, or was claimed and could not be tested, is INCONCLUSIVE by name. Results of
     what was not declared, such as repeats that an earlier plan left in the folder, do not count. `evidence` are the
     files that are judged, which are only shown. `logged` are log lines that claims expect, by claim; `not_compared`
-    says why the logs of these results were not compared, in a sentence; `power` is what the suite was seen to notice.
+    says why the logs of these results were not compared, in a sentence; `power` is what the suite was seen to notice,
+    and `not_measured` says that nobody knows by today's rules.
     Commands that run a cell again are made from `request`, or from the command that was given.
     """
     request = request or record_of(Request, declaration.argv)
-    declared = [result for result in results if declaration.declares(result)]
-    results = judge_shutdowns(declaration, judge_acknowledgements(declaration, declared))
-    ruled = {each.name: rule_scenario(declaration, each, results) for each in declaration.scenarios}
+    shown = judge_known_crashes(declaration, results)
+    again = replaced(declaration, shown)
+    shown = _beside_base(declaration, shown, again)
+    results = in_place(declaration, shown)
+    ruled = {each.name: rule_scenario(declaration, each, results, shown) for each in declaration.scenarios}
     costs = _costs(declaration, results)
+    lost = lacking(costs) if declaration.kafkas is None else ()
     found = (
         *reasons_of_proof(proof),
         *reasons_of_costs(declaration, results, costs),
+        *reasons_of_metrics(declaration, results),
+        *reasons_of_lacking(lost),
         *reasons_of_logs(
             declaration.compared, declaration.flag_key, contrasts, proof, _cells(declaration, ruled), not_compared
         ),
@@ -91,16 +103,18 @@ def decide(
     )
     reasons = (*found, *_lack_of_evidence(declaration, ruled, found))
     verdict = worst(reason.weight for reason in reasons)
-    runs = {run.key: run for each in ruled.values() for run in judged_runs(each, results)}
+    runs = {run.key: run for each in ruled.values() for run in judged_runs(each, shown, again)}
+    counting = [run for run in runs.values() if run.key not in again]
     rows = [(name, each.ruling) for name, each in ruled.items()]
     changed = proof.changed_methods if proof else ()
-    shown = would_show(power, [name for name, each in ruled.items() if each.ruling.effect not in _UNTESTED], costs)
+    not_reached = sentences.unreached(coverage, changed)
+    noticeable = would_show(power, [name for name, each in ruled.items() if each.ruling.effect not in _UNTESTED], costs)
     return VerdictRecord(
         schema=SCHEMA,
         verdict=verdict,
-        sentence=sentences.headline(verdict, rests_on(verdict, reasons), declaration, rows, changed, shown),
+        sentence=sentences.headline(verdict, rests_on(verdict, reasons), declaration, rows, changed, noticeable),
         against=sentences.against(
-            verdict, declaration, rows, coverage, _worse_in(reasons), is_blocked=any(map(is_blocker, reasons))
+            verdict, declaration, rows, not_reached, _worse_in(reasons), is_blocked=any(map(is_blocker, reasons))
         ),
         reasons=reasons,
         kafka_version=declaration.kafka_version,
@@ -109,28 +123,42 @@ def decide(
         host=declaration.host,
         repeats=declaration.repeats,
         arms=declaration.arms,
-        scenarios=tuple(judged_scenario(declaration, request, each, [*runs.values()]) for each in ruled.values()),
+        scenarios=tuple(judged_scenario(declaration, request, each, counting) for each in ruled.values()),
         claims=judged_claims(declaration, ruled, proof, logged, results),
-        runs=tuple(runs[result.key] for result in results),
+        runs=tuple(runs[result.key] for result in shown),
         contrasts=tuple(contrasts),
         proof=proof,
         coverage=coverage,
         evidence=tuple(evidence),
         not_tested=(
             *_untested(reasons, ruled),
-            *_unasked([*runs.values()]),
-            *sentences.costs_not_judged(costs),
+            *_unasked(counting),
+            *sentences.costs_not_judged([cost for cost in costs if cost not in lost]),
             *costs_judged_before(results),
-            *_unreached(declaration, coverage),
+            *_unreached(declaration, coverage, not_reached),
             *untested(proof),
+            *filter(None, [not_measured]),
         ),
         timings=declaration.timings,
         cpu_seconds=declaration.cpu_seconds,
         kind=declaration.kind,
-        would_show=shown,
+        would_show=noticeable,
         costs=costs,
         reused=reused_sentences(results, proof, coverage),
+        remarks=(
+            *asked_again(again, shown, declaration.repeats),
+            *added_metrics(declaration, results),
+            *refusals_in_other_words(declaration, results),
+        ),
     )
+
+
+def _beside_base(declaration: Declaration, results: Sequence[RunResult], again: Collection[RunKey]) -> list[RunResult]:
+    """Return the results, those that say something held against base's in what clients got and how nodes end."""
+    telling = [result for result in results if result.key not in again]
+    judged = judge_shutdowns(declaration, judge_acknowledgements(declaration, telling))
+    by_key = {result.key: result for result in judged}
+    return [by_key.get(result.key, result) for result in results]
 
 
 def _costs(declaration: Declaration, results: Sequence[RunResult]) -> tuple[Cost, ...]:
@@ -191,11 +219,11 @@ def _unasked(runs: Sequence[JudgedRun]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(gaps))
 
 
-def _unreached(declaration: Declaration, coverage: Coverage | None) -> tuple[str, ...]:
-    """Return which changed methods no scenario entered; of an unknown jar also that nobody knows."""
+def _unreached(declaration: Declaration, coverage: Coverage | None, not_reached: str) -> tuple[str, ...]:
+    """Return which changed methods no scenario entered; of an unknown jar also that nobody was to measure it."""
     if coverage is None and declaration.kind is CandidateKind.UNKNOWN:
         return ("No run measured which of the candidate's changed methods the scenarios run.",)
-    return tuple(filter(None, [sentences.unreached(coverage)]))
+    return tuple(filter(None, [not_reached]))
 
 
 def _untested(reasons: Sequence[Reason], ruled: Mapping[str, RuledScenario]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ _MORE = {
     ReasonSource.LOGS: "{} more such lines are among the log differences.",
 }
 _OF_SCENARIOS = (ReasonSource.EFFECT, ReasonSource.FLAG, ReasonSource.NOTHING)
-_FIRST_GAPS = (ReasonSource.ARM, ReasonSource.CLAIM, ReasonSource.PROOF)
+_FIRST_GAPS = (ReasonSource.ARM, ReasonSource.CLAIM, ReasonSource.PROOF, ReasonSource.FIGURES)
 GAPS = (*_FIRST_GAPS, ReasonSource.LOGS)
 
 

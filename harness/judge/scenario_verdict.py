@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from harness.base.extend import extended
 from harness.judge import sentences
 from harness.judge.as_claimed import check_run, expected_of, standing_of
 from harness.judge.cells import fold_repeats, missing_cell
+from harness.judge.known_crashes import with_more_runs
 from harness.judge.reasons import rank
 from harness.judge.rerun import rerun_command
 from harness.judge.table import Ruling, rule, weight_of_effect, weight_of_inertness
@@ -16,7 +17,8 @@ from harness.model.arms import Arm, Role
 from harness.model.claims import Claim, Expected
 from harness.model.declaration import Declaration, DeclaredScenario
 from harness.model.request import Request
-from harness.model.runs import RunResult
+from harness.model.runs import RunKey, RunResult
+from harness.model.spares import beyond
 from harness.model.verdict import (
     CellName,
     CellOutcome,
@@ -77,9 +79,14 @@ class RuledScenario:
         return any(ruling.discriminates for _, ruling in self.rulings)
 
 
-def rule_scenario(declaration: Declaration, declared: DeclaredScenario, results: Sequence[RunResult]) -> RuledScenario:
-    """Judge one scenario by the claims about it, and by base as it is where claims are held against base-off."""
-    cells = {role: _outcome(declaration, declared.name, role, results) for role in Role}
+def rule_scenario(
+    declaration: Declaration, declared: DeclaredScenario, results: Sequence[RunResult], shown: Sequence[RunResult] = ()
+) -> RuledScenario:
+    """Judge one scenario by the claims about it, and by base as it is where claims are held against base-off.
+
+    `results` are those in the place of declared repeats; of what is `shown` beside them the cells have the number.
+    """
+    cells = {role: _outcome(declaration, declared.name, role, results, shown) for role in Role}
     off = cells[Role.OFF] if declaration.flag_known else None
     base_off = cells[Role.BASE_OFF] if declaration.base_has_flag_on else None
     about: list[Claim | None] = [claim for claim in declaration.claims if claim.scenario == declared.name]
@@ -110,10 +117,12 @@ def reasons_of_scenario(declaration: Declaration, ruled: RuledScenario) -> tuple
     return effect, Reason(ReasonSource.FLAG, weight, _cell_name(declaration, name, Role.OFF), remark)
 
 
-def judged_runs(ruled: RuledScenario, results: Sequence[RunResult]) -> list[JudgedRun]:
-    """Return the results of a scenario with their checks."""
+def judged_runs(
+    ruled: RuledScenario, results: Sequence[RunResult], asked_again: Collection[RunKey] = ()
+) -> list[JudgedRun]:
+    """Return the results of a scenario with their checks; what was `asked_again` decides nothing."""
     return [
-        extended(JudgedRun, result, check=_check(ruled, result))
+        extended(JudgedRun, result, check=Check.SKIPPED if result.key in asked_again else _check(ruled, result))
         for result in results
         if result.scenario == ruled.declared.name
     ]
@@ -159,12 +168,18 @@ def _cell(
     )
 
 
-def _outcome(declaration: Declaration, scenario: str, role: Role, results: Sequence[RunResult]) -> CellOutcome:
+def _outcome(
+    declaration: Declaration, scenario: str, role: Role, results: Sequence[RunResult], shown: Sequence[RunResult]
+) -> CellOutcome:
     arm = declaration.arm(role)
     if arm is None:
         return missing_cell(declaration.repeats, f"no arm plays the role {role}")
-    of_cell = [result for result in results if (result.scenario, result.arm) == (scenario, arm.name)]
-    return fold_repeats(of_cell, declaration.repeats)
+    of_cell, all_of_it = (
+        [result for result in each if (result.scenario, result.arm) == (scenario, arm.name)]
+        for each in (results, shown)
+    )
+    cell = fold_repeats(of_cell, declaration.repeats)
+    return with_more_runs(cell, beyond(declaration, all_of_it))
 
 
 def _cell_name(declaration: Declaration, scenario: str, role: Role) -> CellName:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import assert_never
 
+from harness.base.text import listed
 from harness.judge.table import Ruling
 from harness.model.arms import RELEASE, Arm, Role
 from harness.model.claims import Claim
@@ -73,7 +74,9 @@ def _nothing_worse(declaration: Declaration, rows: Rows, changed: Sequence[Chang
     found = _of_each(better, (left, f"{_do(left, 'fail')} on both"))
     asked = "1 scenario" if len(names) == 1 else f"{len(names)} scenarios"
     what = "; ".join((*([] if better[0] else ["no fix was shown"]), *found))
-    return f"No regression found in {asked} ({_list(names)}){_times(declaration)}{_with(declaration, changed)}; {what}."
+    return (
+        f"No regression found in {asked} ({listed(names)}){_times(declaration)}{_with(declaration, changed)}; {what}."
+    )
 
 
 def _better(declaration: Declaration, rows: Rows, effect: Effect, on: str, remark: str) -> tuple[list[str], str]:
@@ -86,7 +89,7 @@ def _better(declaration: Declaration, rows: Rows, effect: Effect, on: str, remar
 
 def _of_each(*groups: tuple[Sequence[str], str]) -> Iterator[str]:
     """Yield what is said of each group of scenarios that is not empty."""
-    return (f"{_list(names)} {what}" for names, what in groups if names)
+    return (f"{listed(names)} {what}" for names, what in groups if names)
 
 
 def _do(names: Sequence[str], verb: str) -> str:
@@ -107,8 +110,8 @@ def _with(declaration: Declaration, changed: Sequence[ChangedMethod]) -> str:
     if not methods:
         return ", with no changed method found"
     if len(methods) <= _FEW:
-        return f", with {_list(methods)} changed"
-    of = _list(classes) if len(classes) <= _FEW else f"{', '.join(classes[:_FEW])} and {len(classes) - _FEW} more"
+        return f", with {listed(methods)} changed"
+    of = listed(classes) if len(classes) <= _FEW else f"{', '.join(classes[:_FEW])} and {len(classes) - _FEW} more"
     return f", with {len(methods)} methods of {of} changed"
 
 
@@ -274,19 +277,25 @@ def _because(cell: CellOutcome) -> str:
     return f" ({cut})" if cut else ""
 
 
-def unreached(coverage: Coverage | None) -> str:
-    """Return which changed methods no scenario entered; empty when each was, or none is known."""
+def unreached(coverage: Coverage | None, changed: Sequence[ChangedMethod]) -> str:
+    """Return which changed methods no scenario entered, or that it failed to be measured; empty when each was.
+
+    It is also empty where nobody was to measure it, or nothing is known to have changed.
+    """
+    if coverage and coverage.gap and changed and not (coverage.methods or coverage.lines):
+        return f"No run measured which of the changed methods ({len(changed)}) the scenarios run: {coverage.gap}"
     if coverage is None or not coverage.unreached_methods:
         return ""
     names = coverage.unreached_methods
-    more = len(names) - _MOST_METHODS
-    listed = f"{', '.join(names[:_MOST_METHODS])} and {more} more" if more > 0 else _list(names)
-    return f"No scenario runs {len(names)} of the methods that the candidate changes or adds: {listed}."
+    return (
+        f"No scenario runs {len(names)} of the methods that the candidate changes or adds: "
+        f"{listed(names, _MOST_METHODS)}."
+    )
 
 
 def unasked(run: RunResult) -> str:
     """Return which expectations of a run its plan did not come to, and why."""
-    return f"{run.scenario} on {run.arm} was {run.label}, and so not asked for {_list(run.unasked)}."
+    return f"{run.scenario} on {run.arm} was {run.label}, and so not asked for {listed(run.unasked)}."
 
 
 def costs_not_judged(costs: Sequence[Cost]) -> tuple[str, ...]:
@@ -297,7 +306,7 @@ def costs_not_judged(costs: Sequence[Cost]) -> tuple[str, ...]:
             groups.setdefault((cost.arm, cost.control, cost.not_judged), []).append(cost)
     return tuple(
         f"Not held against {control}'s: {len(found)} figure{'s'[: len(found) > 1]} of {arm} in "
-        f"{_list([*dict.fromkeys(each.scenario for each in found)])}, since {why}."
+        f"{listed([*dict.fromkeys(each.scenario for each in found)])}, since {why}."
         for (arm, control, why), found in groups.items()
     )
 
@@ -306,18 +315,19 @@ def against(
     verdict: Verdict,
     declaration: Declaration,
     rows: Rows,
-    coverage: Coverage | None = None,
+    not_reached: str = "",
     worse_in: Collection[str] = (),
     *,
     is_blocked: bool = False,
 ) -> str:
     """Return the strongest reason against the verdict; `worse_in` are scenarios whose logs or figures are worse.
 
-    `is_blocked` says that something holds the candidate back whatever its scenarios show.
+    `not_reached` says which changed methods no scenario ran (`unreached`), and `is_blocked` that something holds the
+    candidate back whatever its scenarios show.
     """
     match verdict:
         case Verdict.SHIP:
-            return unreached(coverage) or _against_shipping(declaration, rows)
+            return not_reached or _against_shipping(declaration, rows)
         case Verdict.HOLD:
             return _for_the_candidate(declaration, rows, worse_in, is_blocked=is_blocked)
         case Verdict.INCONCLUSIVE:
@@ -331,17 +341,17 @@ def _against_shipping(declaration: Declaration, rows: Rows) -> str:
     if not any(ruling.discriminates for _, ruling in rows):
         return "No scenario fails on base, so a jar that does nothing would pass too."
     if left:
-        return f"The defect that base shows in {_list(left)} is not fixed: the candidate shows it too."
+        return f"The defect that base shows in {listed(left)} is not fixed: the candidate shows it too."
     if silent:
-        return f"This host cannot run {_list(silent)}."
+        return f"This host cannot run {listed(silent)}."
     blind = [name for name, ruling in rows if declaration.has_claims and not ruling.discriminates]
-    no_evidence = f" {_list(blind)} would have passed without the patch." if blind else ""
+    no_evidence = f" {listed(blind)} would have passed without the patch." if blind else ""
     return _confidence(declaration.repeats) + no_evidence
 
 
 def _for_the_candidate(declaration: Declaration, rows: Rows, worse_in: Collection[str], *, is_blocked: bool) -> str:
     good = [name for name, ruling in rows if ruling.verdict is Verdict.SHIP and name not in worse_in]
-    passed = f"Nothing speaks against the candidate in {_list(good)}." if good else ""
+    passed = f"Nothing speaks against the candidate in {listed(good)}." if good else ""
     once = "Each scenario ran once per arm, so a single unlucky run would look the same."
     # What the jar is shows without a run; what its logs and figures are worse by was held against many.
     is_chance = declaration.repeats == 1 and not is_blocked
@@ -352,7 +362,7 @@ def _what_was_decided(rows: Rows) -> str:
     good = [name for name, ruling in rows if ruling.verdict is Verdict.SHIP]
     if not good:
         return "None: nothing was decided in the candidate's favour."
-    return f"Nothing that could be decided speaks against the candidate: {_list(good)}."
+    return f"Nothing that could be decided speaks against the candidate: {listed(good)}."
 
 
 def _confidence(repeats: int) -> str:
@@ -364,7 +374,3 @@ def _confidence(repeats: int) -> str:
         f"Each scenario ran {repeats} times per arm: at 95 % confidence, "
         f"that rules out only faults that show in more than {rate:.0f} % of runs."
     )
-
-
-def _list(names: Sequence[str]) -> str:
-    return ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1]

@@ -10,11 +10,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from harness.judge.went_alike import runs_of_control, went_alike
 from harness.model.declaration import Declaration
 from harness.model.outcome_names import STOPS_ON_SIGTERM
 from harness.model.runs import AT_THE_END, Outcome, RunResult, Shutdown
 
-_DECIDED = (Outcome.PASSED, Outcome.FAILED)
 _Asked = tuple[str, str]  # the kind of node, and the phase
 
 
@@ -27,15 +27,9 @@ def judge_shutdowns(declaration: Declaration, results: Sequence[RunResult]) -> l
 
 
 def _judged(declaration: Declaration, result: RunResult, results: Sequence[RunResult]) -> RunResult:
-    control = declaration.control_of(result.role)
-    if result.role.is_control or control is None:
-        return result
-    base, mine = (
-        [each for each in results if (each.scenario, each.arm) == (result.scenario, arm)]
-        for arm in (control.name, result.arm)
-    )
-    alike = result.outcome is Outcome.PASSED or result.label in {each.label for each in base}
-    reason = ignores_sigterm(base, mine) if alike and result.outcome in _DECIDED else ""
+    base = runs_of_control(declaration, result, results)
+    mine = [each for each in results if (each.scenario, each.arm) == (result.scenario, result.arm)]
+    reason = ignores_sigterm(base, mine) if base and went_alike(result, base) else ""
     failed = replace(result, outcome=Outcome.FAILED, expectation=STOPS_ON_SIGTERM, reason=reason)
     return failed if reason else result
 

@@ -43,6 +43,8 @@ from harness.logs.results import write
 from harness.model.arms import Arm, Role, kafkas_compared
 from harness.model.findings import Contrast
 from harness.model.node_logs import NodeLogs
+from harness.model.runs import RunKey
+from harness.model.spares import replaced
 from harness.model.stock_noise import StockNoise
 from harness.rundir.directory import RunDirectory
 from harness.rundir.parts import LogsFolder, RunFolder
@@ -125,8 +127,13 @@ def pairs(arms: Sequence[Arm]) -> list[tuple[str, str]]:
 
 
 def node_logs(directory: RunDirectory) -> list[NodeLogs]:
-    """Return what every run of a run directory says of its nodes' logs, in the order of their paths."""
-    found = [run for run in directory.runs() if run.logs.exists]
+    """Return what every run of a run directory says of its nodes' logs, in the order of their paths.
+
+    What was asked once more after a crash of released jars is left out: the spare's logs are there.
+    """
+    declaration = directory.declaration.read_if_exists()
+    again = replaced(declaration, directory.results()) if declaration else frozenset[RunKey]()
+    found = [run for run in directory.runs() if run.logs.exists and run.key not in again]
     if not found:
         raise HarnessError(f"No run in {directory.path} left logs: nothing was run.", "`harness run` comes first.")
     return [node for run in found for node in _of_run(run)]

@@ -20,7 +20,8 @@ class CostLimit:
     phases that both reached. With `waits` the figure is wall time, which says nothing where the host held nodes back.
     `everywhere` is how much more than base the median of many scenarios may be, 0 where that is not asked. A
     `level` is what each release has its own of (threads, descriptors, heap): between two it is shown and not judged.
-    What is `of_long_roles` a run lacks where elections let no node have the role for long, through no fault of the jar.
+    What `may_lack` a run may be without through no fault of the jar: elections let no node have the role for long, no
+    leader went, a node on a busy host did not collect its heap in time.
     """
 
     figure: Text
@@ -33,7 +34,7 @@ class CostLimit:
     waits: bool = False
     everywhere: float = 0.0
     level: bool = False
-    of_long_roles: bool = False
+    may_lack: bool = False
 
 
 @dataclass(frozen=True, slots=True)

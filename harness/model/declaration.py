@@ -30,7 +30,8 @@ class Declaration:
     """Everything that was declared before the first run, and the wall and CPU time each stage took since.
 
     `argv` are the words after the program's name; `host` are facts about the machine by name, as text. `kind` is what
-    the candidate is known to be.
+    the candidate is known to be. `has_spares` says that a run which ended by a crash of released jars is asked once
+    more (harness.model.spares), as repeat `repeats` + its own; in folders of before none is.
     """
 
     schema: int
@@ -45,6 +46,7 @@ class Declaration:
     timings: Mapping[str, float] = field(default_factory=dict)
     cpu_seconds: Mapping[str, float] = field(default_factory=dict)
     kind: CandidateKind = CandidateKind.SERIES
+    has_spares: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.repeats <= MOST_REPEATS:
@@ -63,7 +65,7 @@ class Declaration:
         return (
             any(scenario.name == result.scenario for scenario in self.scenarios)
             and any(arm.name == result.arm for arm in self.arms)
-            and 1 <= result.repeat <= self.repeats
+            and 1 <= result.repeat <= self.repeats * (2 if self.has_spares else 1)
         )
 
     @property

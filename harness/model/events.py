@@ -145,8 +145,8 @@ class HostStalled:
 
     @property
     def sentence(self) -> str:
-        """The stall as a clause."""
-        return f"the host gave {self.who} no processor for {self.seconds:.1f} s"
+        """The stall as a clause, the resource first as in `HostShort`."""
+        return f"processor: the host gave {self.who} none for {self.seconds:.1f} s"
 
 
 @dataclass(frozen=True, slots=True)

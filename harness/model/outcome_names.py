@@ -14,6 +14,7 @@ WITHIN_BUDGET = "within_budget"
 LEDGER_READ = "ledger_read"
 RECORDS_ACKNOWLEDGED = "records_acknowledged"
 TESTABLE = "testable"
+METRICS_KEPT = "metrics_kept"
 ACTION_DONE = "action_done"
 
 # What an INCONCLUSIVE run names when the host starved the nodes, or when one ended by a defect that released jars have.

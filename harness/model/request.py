@@ -106,6 +106,11 @@ class Request:
     argv: tuple[str, ...] = ()
 
 
+def suite_of(request: Request, *, has_claims: bool) -> str:
+    """Return the suite that is run: the one that was typed, or what is asked of a candidate with claims or without."""
+    return request.suite or ("bootstrap" if has_claims else "standard")
+
+
 def located(request: Request) -> Request:
     """Return the request with absolute paths: it may be gone on with from another folder."""
     return replace(

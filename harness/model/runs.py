@@ -86,8 +86,9 @@ class RunResult:
     `expectation` names what failed (or the guard that was unmet); empty when the run passed.
     `measures` are figures by name, the unit in the name (`longest_stall_seconds`, `acked_records`). `shutdowns` are of
     all nodes that were asked to stop, in the plan and after it. `unasked` are expectations that the plan's end came
-    before. `by_phase` are, of some measures, those of each phase that the run reached. `origin` is the earlier
-    verification that made the run, None where this one did.
+    before. `by_phase` are, of some measures, those of each phase that the run reached. `told` is what nodes told in
+    words, by subject and name (harness.model.told). `origin` is the earlier verification that made the run, None where
+    this one did.
     """
 
     scenario: str
@@ -103,6 +104,7 @@ class RunResult:
     shutdowns: tuple[Shutdown, ...] = ()
     unasked: tuple[str, ...] = ()
     by_phase: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    told: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     origin: Origin | None = None
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,42 +30,51 @@ class LoggedSpan:
 
 @dataclass(frozen=True, slots=True)
 class Volume:
-    """Lines by level (`debug info warn error`), and bytes, which have those of stack traces as well."""
+    """Lines and bytes by level (`debug info warn error`), and all bytes; a stack trace is of the line above it."""
 
     lines: Mapping[str, float]
+    bytes: Mapping[str, float]
     size: int
 
 
 def volume_of(span: LoggedSpan, most: int = _MOST_READ) -> Volume:
     """Count a part of a log; what is larger than `most` bytes is taken to go on as it begins."""
     size, counted = max(span.end - span.start, 0), min(max(span.end - span.start, 0), most)
-    found = Counter(_levels(span.log, span.start, counted))
+    lines, sizes = dict.fromkeys(_LEVELS.values(), 0.0), dict.fromkeys(_LEVELS.values(), 0.0)
     scale = size / counted if counted else 1.0
-    lines = dict.fromkeys(_LEVELS.values(), 0.0)
-    for level, count in found.items():
-        lines[_LEVELS[level]] += count * scale
-    return Volume(lines, size)
+    for level, begins, length in _stretches(span.log, span.start, counted):
+        if level:
+            lines[level] += scale * begins
+            sizes[level] += scale * length
+    return Volume(lines, sizes, size)
 
 
-def _levels(log: Path, start: int, size: int) -> Iterator[str]:
-    """Yield the level of each line that has one."""
-    rest = b""
+def _stretches(log: Path, start: int, size: int) -> Iterator[tuple[str, bool, int]]:
+    """Yield a log in stretches of one level: which, whether a line of it begins there, and how many bytes it has."""
+    level, rest = "", b""
     with suppress(FileNotFoundError), log.open("rb") as stream:
         stream.seek(start)
         while size > 0 and (chunk := stream.read(min(_CHUNK, size))):
             size -= len(chunk)
-            whole, _, rest = (rest + chunk).rpartition(b"\n")
-            yield from _levels_in(whole)
+            whole, end, rest = (rest + chunk).rpartition(b"\n")
+            stretches = list(_stretches_in(whole + end, level))
+            yield from stretches
+            level, *_ = stretches[-1]
             rest = rest[:_CHUNK]  # no line of a log is as long
-    yield from _levels_in(rest)
+    yield from _stretches_in(rest, level)
 
 
-def _levels_in(text: bytes) -> Iterator[str]:
-    return (found.group(1).decode() for found in _LEVEL.finditer(text))
+def _stretches_in(text: bytes, level: str) -> Iterator[tuple[str, bool, int]]:
+    """Yield the stretches of a text that begins at a level, empty where that is not known."""
+    at, begins = 0, False
+    for found in _LEVEL.finditer(text):
+        yield level, begins, found.start() - at
+        level, begins, at = _LEVELS[found.group(1).decode()], True, found.start()
+    yield level, begins, len(text) - at
 
 
 def measures_of_logs(spans: Iterable[LoggedSpan], window: str = "") -> Mapping[str, float]:
-    """Return lines by level and kilobytes per second, by kind of node; names begin with the window, if there is one."""
+    """Return lines and kilobytes by level, and all kilobytes, a second by kind of node; names begin with a window."""
     by_kind: dict[str, list[LoggedSpan]] = defaultdict(list)
     for span in spans:
         by_kind[span.kind].append(span)
@@ -82,6 +91,10 @@ def _rates(volumes: list[Volume], seconds: float) -> Mapping[str, float]:
         return {}
     rates = {
         f"{level}_lines_per_second": sum(volume.lines[level] for volume in volumes) / seconds
+        for level in dict.fromkeys(_LEVELS.values())
+    }
+    rates |= {
+        f"{level}_kilobytes_per_second": sum(volume.bytes[level] for volume in volumes) / seconds / 1000
         for level in dict.fromkeys(_LEVELS.values())
     }
     rates["log_kilobytes_per_second"] = sum(volume.size for volume in volumes) / seconds / 1000

@@ -213,10 +213,10 @@ class Plan:
 
 
 def soak(plan: Plan, lasts: float) -> None:
-    """Make the last measured window of a plan so many seconds long; a plan without one gets one at its end."""
+    """Make the last window of idle nodes so many seconds long, or the last of all; without any a plan gets one."""
     windows = [(place, step) for place, step in enumerate(plan.steps) if isinstance(step, Measure)]
     if windows:
-        place, window = windows[-1]
+        place, window = next((each for each in reversed(windows) if each[1].name == IDLE), windows[-1])
         plan.steps[place] = replace(window, seconds=lasts)
     else:
         plan.steps.append(Measure(IDLE, lasts))

@@ -7,7 +7,7 @@ controller's events take, and what collections of the heap cost and leave.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,6 +18,7 @@ from harness.scenario.processor_shares import LEADER, OBSERVER, VOTER
 
 _IDLE = "poll-idle-ratio-avg"
 _COMMIT, _LONGEST_COMMIT = "commit-latency-avg", "commit-latency-max"
+_COMMIT_PAUSE = "commit-pause-ms"
 _ELECTION = "election-latency-max"
 _EPOCH = "current-epoch"
 _EVENTS, _EVENT_MEAN = "controller-events", "controller-event-ms-mean"
@@ -25,6 +26,7 @@ _GC = "gc-ms"
 _LIVE = "live"
 _MEGABYTE = 2**20
 _LATE_SECONDS = 0.5
+_LEAST_LINES = 4  # seconds in a role of which its metrics are told
 _MOST_BETWEEN_SECONDS = 5.0
 
 
@@ -63,6 +65,26 @@ def measures_of_lines(nodes: Sequence[NodeLines]) -> Mapping[str, float]:
     }
 
 
+def metrics_of_roles(nodes: Sequence[NodeLines]) -> Mapping[str, Mapping[str, str]]:
+    """Return the types of the raft metrics that nodes have in each role, by name.
+
+    A metric counts that most lines of a role have: one is added or removed a moment after its node's state has changed.
+    """
+    lines: dict[str, list[FiguresLine]] = defaultdict(list)
+    for node in nodes:
+        for line in node.lines:
+            lines[node.role(line)].append(line)
+    return {role: found for role in sorted(lines) if (found := _usual_metrics(lines[role]))}
+
+
+def _usual_metrics(lines: Sequence[FiguresLine]) -> Mapping[str, str]:
+    if len(lines) < _LEAST_LINES:
+        return {}
+    counts = Counter(name for line in lines for name in line.metrics)
+    types = {name: kind for line in lines for name, kind in line.metrics.items()}
+    return {name: types[name] for name, count in sorted(counts.items()) if 2 * count > len(lines)}
+
+
 def _idle(nodes: Sequence[NodeLines]) -> Iterator[tuple[str, list[float]]]:
     found: dict[str, list[float]] = defaultdict(list)
     for node in nodes:
@@ -80,9 +102,11 @@ def _commits(nodes: Sequence[NodeLines]) -> Mapping[str, float]:
     """
     averages = _values([line for node in nodes for line in _led(node)], _COMMIT)
     longest = _values([line for node in nodes for line in _led_first(node)], _LONGEST_COMMIT)
+    pauses = _values([line for node in nodes for line in node.warm_lines], _COMMIT_PAUSE)
     return {
         **({"commit_at_best_milliseconds": round(min(averages), 1)} if averages else {}),
         **({"first_epoch_commit_longest_milliseconds": round(max(longest), 1)} if longest else {}),
+        **({"commit_pause_longest_milliseconds": round(max(pauses))} if pauses else {}),
     }
 
 

@@ -71,6 +71,12 @@ class Fault:
     __slots__ = ()
 
 
+class Rejoin:
+    """Base class of actions that bring nodes into the quorum, or back: what is kept of it is looked at after each."""
+
+    __slots__ = ()
+
+
 class Load(Protocol):
     """Clients in the background; what they were promised is checked when the run ends."""
 

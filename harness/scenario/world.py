@@ -74,6 +74,7 @@ class World:
         self.reached: dict[str, tuple[float, dict[str, int]]] = {}  # when a step began, how far partitions were then
         self.first_ids: dict[str, FirstId] = {}  # of topics, as they were when a plan wanted them remembered
         self.answers: dict[str, str] = {}  # what a client or a command said last, by what was asked
+        self.told: dict[str, dict[str, str]] = {}  # what nodes told in words, to be held against base's
         self.step_began = time.monotonic()
         self.write = write
         self.is_over = is_over
@@ -111,6 +112,10 @@ class World:
     def note(self, text: str, node: int = -1) -> None:
         """Write down something worth knowing that decides nothing."""
         self.write(Noted(text, node))
+
+    def tell(self, subject: str, name: str, text: str) -> None:
+        """Note what nodes told in words (harness.model.told); what was told of the same before is replaced."""
+        self.told.setdefault(subject, {})[name] = text
 
     def quorum(self) -> Quorum:
         """Ask the voters now."""

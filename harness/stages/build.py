@@ -166,4 +166,5 @@ def _declaration(
             "clusters side by side": str(request.jobs),
         },
         kind=inputs.kind,
+        has_spares=True,
     )

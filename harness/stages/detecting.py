@@ -12,7 +12,8 @@ from harness.engine.planned_run import PlannedRun
 from harness.model.detection import Caught, Detection, DetectionKey, Part
 from harness.model.proof import Proof, TestScope
 from harness.model.request import Request
-from harness.model.verdict import Reason
+from harness.model.runs import Verdict
+from harness.model.verdict import Reason, ReasonSource, VerdictRecord
 from harness.rundir.directory import RunDirectory
 from harness.stages.arm_kafka import parts_of_arms
 from harness.stages.build import build
@@ -22,7 +23,7 @@ from harness.stages.prove import prove
 from harness.stages.resume import check_builds_and_java
 from harness.stages.rounds import Round, against, gaps, plan_rounds, stage_of
 from harness.stages.rules_digest import judging_digest, making_digest
-from harness.stages.run import carry_out, declared_runs
+from harness.stages.run import ask_again, carry_out, declared_runs
 from harness.stages.verify import compare_logs
 from harness.toolbox.toolbox import Toolbox
 
@@ -89,6 +90,7 @@ class Detector:
                 _remove_runs([cell for cell in cells if cell.key.scenario == control.key.scenario], directory)
         mine = [cell for cell in cells if each.beside or not cell.role.is_control]
         carry_out(mine, directory.path, request.jobs, self.reporter, "runs on live clusters")
+        ask_again(mine, directory, request.jobs, self.reporter)
         if each.logs:
             compare_logs(directory.path, self.toolbox, self.reporter)
 
@@ -105,6 +107,12 @@ def catching(proof: Proof, without: Sequence[Part] = ()) -> tuple[Caught, ...]:
         *(Caught(stage, said[0]) for part, stage, said in stages if said and part not in without),
         *(Caught("simulation", said) for said in simulated[:1]),
     )
+
+
+def caught_in(record: VerdictRecord) -> tuple[Caught, ...]:
+    """Return all that holds a candidate back in a verdict, in the words of a table of mutants; pure."""
+    held = (each for each in record.reasons if each.weight is Verdict.HOLD and each.source is not ReasonSource.PROOF)
+    return (*(catching(record.proof) if record.proof else ()), *map(_caught, held))
 
 
 def _caught(reason: Reason) -> Caught:

@@ -8,6 +8,7 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.files import write_text
 from harness.base.progress import Reporter
+from harness.engine.sealing import check_logs
 from harness.logs.folders import RepeatPlaces
 from harness.logs.folders import diff_folders as compare_folders
 from harness.logs.log_diff import diff_run
@@ -27,13 +28,14 @@ from harness.toolbox.toolbox import Toolbox
 def diff(run_dir: Path, toolbox: Toolbox, reporter: Reporter, master: str = "") -> tuple[Contrast, ...]:
     """Compare the arms' node logs, on a Spark cluster if one is named; writes logs/ in the run directory.
 
-    Raises HarnessError; that it failed is noted for the judge.
+    Raises HarnessError, also for a log that was changed after its run; that it failed is noted for the judge.
     """
     directory = RunDirectory(run_dir)
     arms = directory.declaration.read().arms
     reporter.stage("comparing node logs on Spark")
     with timed(directory, "diff"):
         try:
+            check_logs(run_dir)
             clock = partial(noted, directory)
             contrasts = diff_run(directory, arms, toolbox, reporter.report, master, noise_of(directory), clock)
         except HarnessError as error:

@@ -23,7 +23,8 @@ class Growing:
     """One kind of defect: the template of its patch, and its sizes, the smallest defect first.
 
     `defect` is a clause with a place for the size; in the patch stands the size times `scale`, a whole number. `by` are
-    the stages that may notice it.
+    the stages that may notice it. `scenario` is asked first, where a suite has it: what the harness says of a
+    verification rests on where a defect was noticed, and so that is best one in which most candidates can be judged.
     """
 
     kind: str
@@ -32,6 +33,7 @@ class Growing:
     scale: float
     by: tuple[str, ...]
     template: Path
+    scenario: str = ""
 
     def named(self, size: float) -> str:
         """Return the defect of a size in words."""
@@ -59,15 +61,15 @@ def load_growing(folder: Path, only: Sequence[str] = ()) -> tuple[Growing, ...]:
 
 def _growing(kind: str, table: Mapping[str, Any], folder: Path) -> Growing:
     where = f"[{kind}]"
-    only_keys(table, where, ("defect", "sizes", "by"), ("scale",))
+    only_keys(table, where, ("defect", "sizes", "by"), ("scale", "scenario"))
     defect, template = text(table, "defect", where), folder / f"{kind}.patch"
     if _SIZE not in defect:
         raise ValueError(f"{where}, defect: it has no place for the {_SIZE}")
     if GAP not in template.read_text(encoding="utf-8"):
         raise ValueError(f"{template.name} has no {GAP}")
-    return Growing(
-        kind, defect, _sizes(table, where), float(table.get("scale", 1)), texts(table, "by", where), template
-    )
+    scale, by = float(table.get("scale", 1)), texts(table, "by", where)
+    scenario = text(table, "scenario", where) if "scenario" in table else ""
+    return Growing(kind, defect, _sizes(table, where), scale, by, template, scenario)
 
 
 def _sizes(table: Mapping[str, Any], where: str) -> tuple[float, ...]:

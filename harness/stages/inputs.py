@@ -17,7 +17,7 @@ from harness.kafka.release_lines import Mode, line_of
 from harness.kafka.series import series_folder, series_folders
 from harness.kafka.versions import release_of
 from harness.model.candidate_kind import CandidateKind
-from harness.model.request import NO_CLAIMS, NO_SERIES, Request
+from harness.model.request import NO_CLAIMS, NO_SERIES, Request, suite_of
 from harness.model.setup import Setup
 from harness.model.sides import Side, Sides, sides_of
 from harness.scenario.bounds import seconds
@@ -127,10 +127,6 @@ def _with_claims_of_suite(inputs: Inputs, request: Request) -> Inputs:
     return replace(inputs, claims=replace(inputs.claims, claims=asked), claims_elsewhere=elsewhere)
 
 
-def _suite(request: Request, claims: ClaimSet) -> str:
-    return request.suite or ("bootstrap" if claims.claims else "standard")
-
-
 def _scenarios(
     request: Request, claims: ClaimSet, sides: Sides, *, own: bool
 ) -> tuple[tuple[Scenario, ...], tuple[str, ...]]:
@@ -140,7 +136,7 @@ def _scenarios(
     `own` may be about any scenario; those of a series say where each is asked. What is named, a suite of one mode, and
     one of which nothing could be asked come back whole: they are refused with the mode's name.
     """
-    known, suite = load_all(request.scenario_folders), _suite(request, claims)
+    known, suite = load_all(request.scenario_folders), suite_of(request, has_claims=bool(claims.claims))
     claimed = claims.claims if own and not (request.suite or request.scenarios) else ()
     about = {claim.scenario: known[claim.scenario] for claim in claimed if claim.scenario in known}
     asked = {each.name: each for each in select(known, request.scenarios, suite, request.seeds)}

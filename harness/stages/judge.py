@@ -19,7 +19,7 @@ from harness.rundir.directory import RunDirectory
 from harness.stages.compared_logs import why_not_compared
 from harness.stages.expected_logs import expected_lines
 from harness.stages.inventory import take_inventory
-from harness.stages.power_data import known_power
+from harness.stages.power_data import known_power, why_outdated
 from harness.stages.rollout_result import judge_rollout, report_rollout
 from harness.stages.timing import timed
 
@@ -43,17 +43,21 @@ def judge_run(directory: RunDirectory) -> VerdictRecord:
     results = _declared_results(directory, declaration)
     proof = read_proof(directory, declaration)
     gap = why_not_compared(directory) if declaration.compared else ""
+    request = directory.request.read_if_exists()
+    power = known_power(declaration, request)
+    outdated = why_outdated(power)
     record = decide(
         declaration,
         results,
         proof,
         () if gap else directory.logs.findings.read_if_exists() or (),
-        request=directory.request.read_if_exists(),
+        request=request,
         coverage=directory.proof(declaration.candidate).coverage.read_if_exists(),
         evidence=take_inventory(directory, [result.key for result in results]),
         logged=expected_lines(directory, results, proof.chains if proof else ()),
         not_compared=gap,
-        power=known_power(directory.request.read_if_exists(), declaration.kafka_version),
+        power=None if outdated else power,
+        not_measured=outdated,
     )
     check_record(record)
     directory.verdict.write(record)

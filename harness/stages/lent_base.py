@@ -63,4 +63,6 @@ def prepare_base(folder: Path, request: Request, toolbox: Toolbox, reporter: Rep
 
 
 def _decided(directory: RunDirectory) -> frozenset[str]:
-    return frozenset(result.scenario for result in directory.results() if result.outcome in _DECIDED)
+    """Return the scenarios in which every run was decided; a spare is of another number than the run that is lent."""
+    undecided = {result.scenario for result in directory.results() if result.outcome not in _DECIDED}
+    return frozenset(result.scenario for result in directory.results()) - undecided

@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 
 from harness.model.detection import Detection, Expected, Part
 from harness.model.power import SCHEMA, Noticed, Power
-from harness.model.request import DEFAULT_KAFKA
-from harness.rundir.directory import RunDirectory
+from harness.model.request import DEFAULT_KAFKA, suite_of
 from harness.stages.detecting import Detector
 from harness.stages.growing import Growing
 from harness.stages.mutants import Workshop, detect_one
@@ -75,7 +74,7 @@ def _ask(kind: Growing, workshop: Workshop, detector: Detector, times: int) -> M
 def _each_time(kind: Growing, size: float, workshop: Workshop, detector: Detector, times: int) -> Detection:
     """Return the first detection of a size that is none, or the last of all."""
     patch = kind.write_patch(size, workshop.out / "patches")
-    expected = Expected(kind.named(size), kind.by)
+    expected = Expected(kind.named(size), kind.by, kind.scenario)
     for time in range(1, times + 1):
         found = detect_one(
             Detection(f"{kind.kind}-{size:g}-{time}", kind.named(size), expected), patch, workshop, detector
@@ -96,12 +95,13 @@ def _write(
     times: int = 1,
 ) -> Power:
     noticed = [each for kind, asked in found if (each := _noticed(kind, asked, times))]
+    declaration = detector.base.directory.declaration.read()
     power = Power(
         schema=SCHEMA,
         kafka_version=workshop.request.kafka_version or DEFAULT_KAFKA,
-        suite=workshop.request.suite,
+        suite=suite_of(workshop.request, has_claims=declaration.has_claims),
         profile=workshop.request.profile,
-        scenarios=_scenarios(detector.base.directory),
+        scenarios=tuple(scenario.name for scenario in declaration.scenarios),
         measured_at=datetime.now(UTC).isoformat(timespec="seconds"),
         making=making_digest(),
         judging=judging_digest(),
@@ -110,10 +110,6 @@ def _write(
     )
     power_file(workshop.out / RESULTS).write(power)
     return power
-
-
-def _scenarios(directory: RunDirectory) -> tuple[str, ...]:
-    return tuple(scenario.name for scenario in directory.declaration.read().scenarios)
 
 
 def _noticed(kind: Growing, asked: Mapping[int, Detection], times: int) -> Noticed | None:

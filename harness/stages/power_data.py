@@ -7,8 +7,10 @@ from pathlib import Path
 from harness.base.paths import data_root
 from harness.base.recordfile import RecordFile
 from harness.kafka.release_lines import same_line
+from harness.model.declaration import Declaration
 from harness.model.power import SCHEMA, Power
-from harness.model.request import Request
+from harness.model.request import Request, suite_of
+from harness.stages.rules_digest import judging_digest, making_digest
 
 
 def power_file(path: Path) -> RecordFile[Power]:
@@ -16,18 +18,24 @@ def power_file(path: Path) -> RecordFile[Power]:
     return RecordFile(path, Power, schema=SCHEMA, remedy="Measure it again: harness power")
 
 
-def known_power(request: Request | None, version: str) -> Power | None:
-    """Return what the suite of a request was seen to notice on this release line, with its JVM settings.
+def known_power(declaration: Declaration, request: Request | None) -> Power | None:
+    """Return what the suite of a verification was seen to notice on this release line, with its JVM settings.
 
     None where that was not measured, or where nobody knows the request.
     """
     if request is None:
         return None
-    files = sorted((data_root() / "builds" / "power").glob(f"*-{request.suite}.json"))
-    measured = (power_file(path).read() for path in files)
-    return next((each for each in measured if _is_of(each, request, version)), None)
+    asked = suite_of(request, has_claims=declaration.has_claims), request.profile
+    measured = (power_file(path).read() for path in sorted((data_root() / "builds" / "power").glob("*.json")))
+    of_line = (each for each in measured if same_line(each.kafka_version, declaration.kafka_version))
+    return next((each for each in of_line if (each.suite, each.profile) == asked), None)
 
 
-def _is_of(power: Power, request: Request, version: str) -> bool:
-    asked = (power.suite, power.profile) == (request.suite, request.profile)
-    return asked and same_line(power.kafka_version, version)
+def why_outdated(power: Power | None) -> str:
+    """Return in a sentence that other rules noticed than those of today, which may notice less; empty where not."""
+    if power is None or (power.making, power.judging) == (making_digest(), judging_digest()):
+        return ""
+    return (
+        "The smallest defect that would have shown is not known by today's rules: earlier ones were in force when it "
+        f"was measured ({power.measured_at[:10]})."
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 from harness.base.errors import HarnessError
@@ -20,6 +21,7 @@ from harness.model.arms import ABSENT, Arm, Role
 from harness.model.declaration import Declaration
 from harness.model.runs import RunKey, RunResult
 from harness.model.setup import Setup
+from harness.model.spares import spares_due
 from harness.rundir.directory import RunDirectory
 from harness.scenario.bounds import seconds
 from harness.scenario.capabilities import old_topics
@@ -28,6 +30,7 @@ from harness.scenario.registry import load_all
 from harness.stages.arm_kafka import parts_of_arms
 from harness.stages.known_noise import noise_of
 from harness.stages.resume import check_builds_and_java
+from harness.stages.rules_digest import making_digest
 from harness.stages.timing import noted, timed
 from harness.toolbox.lockfile import Purpose
 from harness.toolbox.toolbox import Toolbox
@@ -58,7 +61,24 @@ def run(
     with noted(directory, "noise is looked up"):
         noise_of(directory)  # before the first run: it is judged by nothing that was learned from it
     with timed(directory, "run"):
-        return carry_out(cells, run_dir, request.jobs, reporter, "runs on live clusters", quiet, on_left)
+        made = carry_out(cells, run_dir, request.jobs, reporter, "runs on live clusters", quiet, on_left)
+        return [*made, *ask_again(cells, directory, request.jobs, reporter, quiet)]
+
+
+def ask_again(
+    cells: Sequence[PlannedRun], directory: RunDirectory, jobs: int, reporter: Reporter, quiet: Quiet = nullcontext
+) -> list[RunResult]:
+    """Run the declared spare of each cell that ended by a crash of released jars; return the new results."""
+    results = [run.result.read() for cell in cells if (run := directory.run(cell.key)).result.exists]
+    by_key = {cell.key: cell for cell in cells}
+    declaration = directory.declaration.read()
+    spares = [
+        replace(by_key[replace(key, repeat=key.repeat - declaration.repeats)], key=key)
+        for key in spares_due(declaration, results)
+    ]
+    todo = left_to_do(spares, directory.path, reporter)
+    what = "of them once more, since a crash that released jars have ended them"
+    return carry_out(todo, directory.path, jobs, reporter, what, quiet) if todo else []
 
 
 def _fetch_tools(cells: Sequence[PlannedRun], toolbox: Toolbox) -> None:
@@ -119,6 +139,7 @@ def declared_runs(
             arm.java,
             soak=seconds(soak) if soak else 0.0,
             runtime=request.runtime,
+            harness=making_digest(),
         )
         for repeat in range(1, declared.repeats + 1)
         for scenario in declared.scenarios

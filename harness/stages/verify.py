@@ -203,9 +203,11 @@ def _evidence(scenario: JudgedScenario) -> str:
 
 
 def print_more(console: Console, record: VerdictRecord) -> None:
-    """Print the reasons that the verdict left out, what was not tested, and where the evidence of failed runs is."""
+    """Print the reasons that the verdict left out, remarks, what was not tested, and evidence of failed runs."""
     for reason in _reasons(record)[_REASONS:]:
         console.print(Text(f"  · {visible(reason)}"))
+    for remark in record.remarks:
+        console.print(Text(f"  worth knowing: {visible(remark)}"))
     for gap in record.not_tested:
         console.print(Text(f"  not tested: {visible(gap)}"))
     for run in (each for each in record.runs if not each.check.is_fine):

@@ -1,13 +1,17 @@
-"""Unit tests do not depend on what this machine's user has learned or locked."""
+"""Unit tests depend neither on what this machine's user has learned or locked nor on what suites have noticed."""
 
 from collections.abc import Iterator
 
 import pytest
 
+from harness.stages import power_data
+
 
 @pytest.fixture(autouse=True, scope="session")
 def an_empty_data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Point the user's data folder at an empty one."""
+    """Point the user's data folder at an empty one, and what suites notice at none."""
+    empty = tmp_path_factory.mktemp("data")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        patch.setenv("XDG_DATA_HOME", str(empty))
+        patch.setattr(power_data, "data_root", lambda: empty)
         yield

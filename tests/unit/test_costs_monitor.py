@@ -123,6 +123,41 @@ def test_a_node_that_is_not_up_is_not_sampled(tmp_path):
     assert (record.events, record.incidents, dict(monitor.measures())) == ([], [], {})
 
 
+def test_a_node_that_does_not_come_up_in_its_time_is_sampled_by_itself(tmp_path, monkeypatch):
+    monkeypatch.setattr(costs, "STARTS_WITHIN_SECONDS", 0.2)
+    monkeypatch.setattr(processor_shares, "WINDOW_SECONDS", 0.3)
+    record, node = Record(tmp_path), SomeNode(tmp_path, is_voter=False)
+    node.state = NodeState.STARTING
+    monitor = Costs(record, cluster_of(node))
+    monitor.begin_phase("it starts, and nobody leads")
+    monitor.on_node(node, 1)
+    began = time.monotonic()
+    monitor.start()
+    assert wait_until(lambda: len(monitor._starting[node.pid]) > 20, 20)
+    monitor.stop()
+    monitor.after()
+    assert monitor._starting[node.pid][0].at >= began + 0.2
+    assert monitor.measures()["starting_observer_raft_busiest_percent"] == pytest.approx(90, abs=15)
+    assert "observer_raft_busiest_percent" not in monitor.measures()
+    (phase,) = monitor.measures_by_phase().values()
+    assert phase["starting_observer_raft_busiest_percent"] == pytest.approx(90, abs=15)
+
+
+def test_in_a_window_without_a_leader_whoever_led_is_a_voter_as_others_are(tmp_path):
+    record, node = Record(tmp_path), SomeNode(tmp_path)
+    monitor = Costs(record, cluster_of(node))
+    monitor.on_look(Look(0.0, Quorum(1, 5), {}), 0)
+    monitor.on_look(Look(0.1, Quorum(), {}), 0)
+    roles = [monitor._role(node)]
+    monitor.begin_window("leaderless")
+    roles.append(monitor._role(node))
+    monitor.end_window("leaderless")
+    roles.append(monitor._role(node))
+    monitor.on_look(Look(0.2, Quorum(1, 6), {}), 0)
+    monitor.begin_window("idle")
+    assert [*roles, monitor._role(node)] == ["leader", "voter", "leader", "leader"]
+
+
 def test_threads_and_descriptors_are_the_most_that_were_seen(tmp_path):
     record = Record(tmp_path)
     monitor = watched(record, cluster_of(SomeNode(tmp_path)), lambda _: len(record.events) > 1)

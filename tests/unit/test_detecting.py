@@ -5,16 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
+from test_judge import FIX, SOUND, H, R, declare, ran
 
 from harness.base.errors import HarnessError
 from harness.base.files import write_bytes, write_text
 from harness.base.progress import Reporter
 from harness.engine.sealing import seal_of
+from harness.judge.decision import decide
 from harness.kafka.release_lines import line_of
 from harness.model.arms import Arm, Build, Flag, Role
 from harness.model.candidate_kind import CandidateKind
@@ -28,7 +31,7 @@ from harness.rundir.directory import RunDirectory
 from harness.stages import detecting, lent_base
 from harness.stages import run as run_stage
 from harness.stages.compared_logs import note_comparison
-from harness.stages.detecting import Detector, Suspect, catching
+from harness.stages.detecting import Detector, Suspect, catching, caught_in
 from harness.stages.lent_base import prepare_base
 from harness.toolbox.toolbox import local_toolbox
 
@@ -234,3 +237,15 @@ def test_every_part_of_a_proof_that_blocks_notices_a_jar_in_the_order_of_the_sta
     assert [each.stage for each in catching(found, [Part.PROOF])] == ["tests"]
     note = Difference("class-changed", Severity.NOTE, "a.B", "code only")
     assert catching(Proof("jar", "a" * 64, "b" * 64, ("class-changed",), (note,), TestsProof(TestScope.NONE), ())) == ()
+
+
+def test_a_verdict_says_what_holds_a_jar_back_as_a_table_of_mutants_does():
+    """So that it can be held against what was written before the jar was made."""
+    differing = replace(SOUND, differences=(DIFFERENCE,))
+    record = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, R), differing)
+    caught = caught_in(record)
+    assert [(each.stage, each.scenario) for each in caught] == [("drop-in", ""), ("scenarios", "turn2")]
+    held = Detection("x", "x", Expected("", ("observer_recovers",)), caught)
+    assert held.as_expected
+    assert not replace(held, expected=Expected("", ("costs",))).as_expected
+    assert caught_in(decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, H), SOUND)) == ()

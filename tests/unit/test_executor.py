@@ -26,7 +26,7 @@ from harness.scenario.monitors.base import Monitor
 from harness.scenario.plan import Plan, Scenario
 from harness.scenario.refs import fixed
 from harness.scenario.slowness import Slowness
-from harness.scenario.steps import Fault, Sample
+from harness.scenario.steps import Fault, Rejoin, Sample
 from harness.scenario.world import ActionFailed
 
 
@@ -283,6 +283,41 @@ def test_monitors_are_told_of_a_fault_that_is_done_and_of_no_other_action(tmp_pa
     fault = Breaks()
     run(tmp_path, lambda plan: plan.always(Watches), do(Deed()), do(fault), do(Deed()))
     assert told == [1]
+
+
+def test_monitors_are_told_of_who_comes_back_and_the_leader_before_is_still_that_before_the_fault(tmp_path):
+    told = []
+
+    class Watches(Monitor):
+        name: ClassVar[str] = "watches"
+
+        def after_fault(self):
+            told.append("looked")
+
+    class Returns(Deed, Rejoin):
+        def perform(self, world):
+            super().perform(world)
+            told.append(world.leader_before)
+
+    run(tmp_path, lambda plan: plan.always(Watches), do(Returns()))
+    assert told == [Quorum(), "looked"]
+
+
+def test_what_nodes_told_in_words_is_in_the_result_whoever_heard_it(tmp_path):
+    class Hears(Monitor):
+        name: ClassVar[str] = "hears"
+
+        def told(self):
+            return {"leader metrics": {"current-epoch": "whole"}}
+
+    class Asks(Deed):
+        def perform(self, world):
+            super().perform(world)
+            world.tell("refusals", "remove a stranger", "who?")
+            world.tell("refusals", "remove a stranger", "nobody")
+
+    result, *_ = run(tmp_path, lambda plan: plan.always(Hears), do(Asks()))
+    assert result.told == {"leader metrics": {"current-epoch": "whole"}, "refusals": {"remove a stranger": "nobody"}}
 
 
 def test_monitors_are_told_of_phases_and_their_figures_by_phase_are_in_the_result(tmp_path):

@@ -10,6 +10,7 @@ from harness.cluster import log_levels, partitions, probes
 from harness.cluster.address import Address
 from harness.cluster.probes import ClusterMetadata, Quorum
 from harness.cluster.protocol import Unreachable
+from harness.cluster.quorum_description import Description
 from harness.cluster.topology import Topology
 from harness.cluster.voter_changes import Answer
 from harness.scenario.actions.append_in_vain import append_in_vain
@@ -44,7 +45,7 @@ def broker(monkeypatch):
     """A broker that lists brokers and describes the quorum as the test says."""
     said = SimpleNamespace(brokers=BROKERS, answer=Answer("none"), voters=frozenset({5, 6}))
     monkeypatch.setattr(probes, "metadata", lambda *_: ClusterMetadata(said.brokers, {}))
-    monkeypatch.setattr(living, "describe", lambda *_: (said.answer, said.voters))
+    monkeypatch.setattr(living, "describe", lambda *_: Description(said.answer, voters=said.voters))
     return said
 
 

@@ -310,11 +310,11 @@ def sent(result: RunResult, acknowledged: int, failed: int) -> RunResult:
     return replace(result, measures={"acked_records": float(acknowledged), "failed_records": float(failed)})
 
 
-def acknowledged(*of_on: tuple[int, int], base=((800, 0),), outcome=H) -> VerdictRecord:
+def acknowledged(*of_on: tuple[int, int], base=((800, 0),), outcome=H, of_base=H) -> VerdictRecord:
     """Judge turn1, in whose runs so many records were acknowledged and failed."""
     plan = declare("turn1", "a", repeats=len(of_on))
     shown = {"stock": base * (len(of_on) // len(base)), "patched-off": ((800, 0),) * len(of_on), "patched-on": of_on}
-    turn1 = ran("turn1", *([each] * len(of_on) for each in (H, H, outcome)))
+    turn1 = ran("turn1", *([each] * len(of_on) for each in (of_base, of_base, outcome)))
     other = ran("a", *([[H] * len(of_on)] * 3))
     return decide(plan, [*(sent(each, *shown[each.arm][each.repeat - 1]) for each in turn1), *other])
 
@@ -358,6 +358,14 @@ def test_a_candidate_whose_clients_get_hardly_anything_acknowledged_has_failed()
 )
 def test_base_s_own_worst_share_is_the_measure_of_what_is_acknowledged(of_on, base, verdict) -> None:
     assert acknowledged(*of_on, base=base).verdict is verdict
+
+
+def test_a_candidate_that_fails_as_base_does_and_gets_hardly_anything_acknowledged_is_a_regression() -> None:
+    record = acknowledged((2, 790), outcome=R, of_base=R)
+    assert record.verdict is Verdict.HOLD
+    assert "patched-on fails records_acknowledged (2 of 792" in rests(record)[0]
+    assert acknowledged((792, 0), outcome=R, of_base=R).scenarios[0].effect is Effect.NOT_FIXED
+    assert acknowledged((2, 790), outcome=R, of_base=R, base=((2, 790),)).scenarios[0].effect is Effect.NOT_FIXED
 
 
 def test_what_else_a_candidate_failed_is_not_renamed_by_what_its_clients_lost() -> None:

@@ -369,6 +369,19 @@ def test_of_an_unknown_jar_it_is_said_that_nobody_measured_what_ran():
     )
 
 
+@pytest.mark.parametrize("kind", CandidateKind)
+def test_coverage_that_failed_speaks_against_a_ship_with_the_reason(kind):
+    changed = tuple(ChangedMethod("org/apache/kafka/raft/Client", name, "()V") for name in ("poll", "close"))
+    failed, proof = (
+        Coverage((), "The cache lacks JaCoCo, and --offline forbids to fetch it."),
+        replace(SOUND, changed_methods=changed),
+    )
+    plan = replace(declare("turn2", claims=(FIX,)), kind=kind)
+    record = decide_all(plan, ran("turn2", R, R, H), proof, coverage=failed)
+    says = f"No run measured which of the changed methods (2) the scenarios run: {failed.gap}"
+    assert (record.verdict, record.against, record.not_tested[-1:]) == (Verdict.SHIP, says, (says,))
+
+
 def test_for_a_candidate_that_is_held_back_speaks_what_went_well_and_how_often_it_ran():
     once = "Each scenario ran once per arm, so a single unlucky run would look the same."
     assert decide(declare("turn2"), ran("turn2", H, H, R)).against == once

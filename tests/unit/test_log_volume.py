@@ -22,6 +22,9 @@ def test_lines_are_counted_by_level_and_what_stands_below_them_is_bytes(logged):
     found = volume_of(logged(text))
     assert found.lines == {"debug": 0, "info": 1, "warn": 0, "error": 2}
     assert found.size == len(text)
+    info = len(f"{STAMP}INFO a (x)\n")
+    assert found.bytes == {"debug": 0, "info": info, "warn": 0, "error": len(text) - info}
+    assert sum(found.bytes.values()) == found.size
 
 
 def test_only_the_part_that_was_written_in_the_span_counts(logged):
@@ -31,7 +34,11 @@ def test_only_the_part_that_was_written_in_the_span_counts(logged):
 
 def test_lines_that_lie_across_what_is_read_at_once_count_once(logged, monkeypatch):
     monkeypatch.setattr(log_volume, "_CHUNK", 64)
-    assert volume_of(logged(f"{STAMP}INFO a rather long line (x)\n" * 500)).lines["info"] == 500
+    text = f"{STAMP}INFO a rather long line (x)\n\tat a frame of a stack\n{STAMP}WARN short (x)\n" * 500
+    found = volume_of(logged(text))
+    assert (found.lines["info"], found.lines["warn"]) == (500, 500)
+    assert sum(found.bytes.values()) == len(text)
+    assert found.bytes["warn"] == 500 * len(f"{STAMP}WARN short (x)\n")
 
 
 def test_a_flood_is_counted_by_its_beginning(logged):
@@ -54,7 +61,8 @@ def test_rates_are_of_all_nodes_of_a_kind_by_the_second_of_their_lives(logged):
     other = LoggedSpan("voter", span.log, span.end, span.end, 5.0)
     found = measures_of_logs([span, other])
     assert found["voter_info_lines_per_second"] == 2.0
-    assert found["voter_error_lines_per_second"] == 0.0
+    assert found["voter_error_lines_per_second"] == found["voter_error_kilobytes_per_second"] == 0.0
+    assert found["voter_info_kilobytes_per_second"] == found["voter_log_kilobytes_per_second"]
     assert found["voter_log_kilobytes_per_second"] == pytest.approx(span.end / 15_000, abs=1e-3)
 
 

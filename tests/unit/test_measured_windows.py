@@ -156,7 +156,7 @@ def test_the_watch_does_not_look_while_it_rests():
 
 
 def test_a_pause_of_looks_in_a_window_is_no_pause_of_the_quorum():
-    progress = QuorumProgress(None, SimpleNamespace(nodes={}))
+    progress = QuorumProgress(None, SimpleNamespace(nodes={}, running=[SimpleNamespace(id=1)]))
     progress.on_look(Look(0.0, Quorum(1, 2, 10, {1: 10}), {}), 0)
     progress.end_window("idle")
     progress.on_look(Look(30.0, Quorum(1, 2, 70, {1: 70}), {}), 0)
@@ -173,13 +173,17 @@ def test_a_window_can_be_read_in_words():
     assert describe_step(Measure("idle", 20), {}) == ("measure", "“idle” for 20 s: no clients, no looks")
 
 
-def test_a_soak_makes_the_last_window_longer_or_adds_one():
+def test_a_soak_makes_the_window_of_idle_nodes_longer_or_the_last_or_adds_one():
     plan = Plan()
     soak(plan, 600)
     assert plan.steps == [Measure("idle", 600)]
     plan.measure("leaderless", "5s")
     soak(plan, 60)
-    assert plan.steps == [Measure("idle", 600), Measure("leaderless", 60)]
+    assert plan.steps == [Measure("idle", 60), Measure("leaderless", 5)]
+    other = Plan()
+    other.measure("leaderless", "5s")
+    soak(other, 60)
+    assert other.steps == [Measure("leaderless", 60)]
 
 
 def test_a_run_is_soaked_as_it_was_asked_for(tmp_path):

@@ -3,6 +3,7 @@
 import os
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -216,7 +217,7 @@ def test_a_leader_of_each_epoch_breaks_nothing(record):
 @pytest.mark.parametrize(("node", "who"), [(-1, "the harness"), (3, "node 3")])
 def test_a_stall_names_the_node_or_the_harness(record, node, who):
     HostNotStarved(record, cluster_of())._note(node, 1.5)
-    assert record.stories == [(IncidentKind.HOST_STALLED, f"the host gave {who} no processor for 1.5 s")]
+    assert record.stories == [(IncidentKind.HOST_STALLED, f"processor: the host gave {who} none for 1.5 s")]
     assert record.events == [HostStalled(node, 1.5)]
 
 
@@ -239,7 +240,7 @@ def test_a_node_that_a_fault_stops_on_purpose_is_not_starved_until_it_is_watched
         assert wait_until(lambda: record.incidents, 10)
     finally:
         monitor.stop()
-    assert record.stories[0] == (IncidentKind.HOST_STALLED, "the host gave node 1 no processor for 5.0 s")
+    assert record.stories[0] == (IncidentKind.HOST_STALLED, "processor: the host gave node 1 none for 5.0 s")
 
 
 def dead_node(tmp_path, log="", output="", exit_code=1):
@@ -449,7 +450,7 @@ def test_waits_that_the_runs_own_nodes_cause_are_not_the_hosts(record):
     assert record.incidents == []
     monitor._intervals.append(HostInterval(2.0, 1.0, 2, own=0.2, others=1.8))
     monitor._note(1, 5.0)
-    assert record.stories == [(IncidentKind.HOST_STALLED, "the host gave node 1 no processor for 5.0 s")]
+    assert record.stories == [(IncidentKind.HOST_STALLED, "processor: the host gave node 1 none for 5.0 s")]
 
 
 def test_a_host_on_which_next_to_nothing_gets_done_spoils_the_run(record, monkeypatch):
@@ -462,8 +463,12 @@ def test_a_host_on_which_next_to_nothing_gets_done_spoils_the_run(record, monkey
     assert record.stories[0][1].startswith("processor: node 1 (raft) waited for one for 95%")
 
 
+def voters_run(*nodes):
+    return SimpleNamespace(nodes={}, running=[SimpleNamespace(id=node) for node in nodes])
+
+
 def figures(record, *looks):
-    progress = QuorumProgress(record, cluster_of())
+    progress = QuorumProgress(record, voters_run(0, 1))
     for at, leader, epoch, high_watermark, end, observer in looks:
         quorum = Quorum(leader, epoch, high_watermark, {leader: end} if leader >= 0 else {}, {3: observer})
         progress.on_look(Look(at, quorum, {}), 0)
@@ -505,7 +510,7 @@ def test_epochs_that_burn_while_nothing_happens_to_a_leader_are_counted(record):
 
 
 def test_one_election_for_each_leader_that_goes_is_none_too_many(record):
-    progress = QuorumProgress(record, cluster_of())
+    progress = QuorumProgress(record, voters_run(0, 1))
     for at, (leader, epoch) in enumerate([(1, 2), (2, 3), (0, 7)]):
         progress.on_look(Look(float(at), Quorum(leader, epoch, 10, {leader: 10}, {}), {}), 0)
         if leader:
@@ -516,6 +521,33 @@ def test_one_election_for_each_leader_that_goes_is_none_too_many(record):
 
 def test_a_pause_that_has_not_ended_counts(record):
     assert figures(record, (0.0, 1, 2, 10, 10, 10), (9.0, 1, 2, 10, 10, 10))["high_watermark_pause_seconds"] == 9.0
+
+
+def test_time_in_which_a_majority_is_held_or_stopped_is_no_time_without_a_leader(record):
+    """A plan may take it away for long, and what is longer for that raises the limit of what a candidate may have."""
+    host = HostNotStarved(record, cluster_of())
+    progress = QuorumProgress(record, voters_run(0, 1, 2))
+    progress.meet([host])
+    led, nobody = Quorum(0, 2, 10, {0: 10, 1: 10, 2: 10}), Quorum()
+
+    def looks(*at, quorum=nobody):
+        for each in at:
+            progress.on_look(Look(each, quorum, {}), 0)
+
+    looks(0.0, quorum=led)
+    for node in (1, 2):
+        host.allow(node)
+    looks(2.0, quorum=led)
+    looks(4.0, 30.0)
+    host.disallow(1)
+    looks(31.0, 32.0)
+    looks(33.0, quorum=replace(led, epoch=9, high_watermark=12))
+    assert progress.measures()["leaderless_seconds"] == 3.0
+    assert progress.measures()["high_watermark_pause_seconds"] == 3.0
+    progress.cluster.running.pop()
+    progress.cluster.running.pop()
+    looks(34.0, 60.0)
+    assert progress.measures()["leaderless_seconds"] == 3.0
 
 
 def test_an_observer_that_has_not_fetched_yet_is_not_behind(record):

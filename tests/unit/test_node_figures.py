@@ -8,14 +8,39 @@ from hypothesis import strategies as st
 
 from harness.cluster.node_figures import FiguresLine, ask_for_collection, parse_figures, read_figures, with_reporter
 from harness.kafka.release_lines import line_of
-from harness.scenario.raft_metrics import NodeLines, growth_in_window, measures_of_lines
+from harness.scenario.raft_metrics import NodeLines, growth_in_window, measures_of_lines, metrics_of_roles
 
 MB = 2**20
 
 
 def test_a_line_has_a_time_the_nodes_state_and_numbers():
     line = parse_figures("1795422577305 current-state=leader poll-idle-ratio-avg=0.98 commit-latency-avg=NaN gc-ms=538")
-    assert line == FiguresLine(1795422577.305, "leader", {"poll-idle-ratio-avg": 0.98, "gc-ms": 538.0})
+    types = {"current-state": "text", "poll-idle-ratio-avg": "decimal", "commit-latency-avg": "decimal"}
+    assert line == FiguresLine(1795422577.305, "leader", {"poll-idle-ratio-avg": 0.98, "gc-ms": 538.0}, types)
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [("7", "whole"), ("-1", "whole"), ("7.0", "decimal"), ("NaN", "decimal"), ("1.2E9", "decimal"), ("x_7", "text")],
+)
+def test_a_metric_is_of_the_type_that_java_writes(value, kind):
+    assert parse_figures(f"1000 current-epoch={value} live=5").metrics == {"current-epoch": kind}
+
+
+def has(state, at, *names):
+    return FiguresLine(at, state, {}, dict.fromkeys(names, "whole"))
+
+
+def test_a_role_has_the_metrics_that_most_of_its_lines_have():
+    """Those of leaders come and go a moment after the state has changed."""
+    lines = [has("follower", 0, "epoch", "uncommitted"), *(has("follower", at, "epoch") for at in (1, 2, 3))]
+    led = [has("leader", 4, "epoch"), *(has("leader", at, "epoch", "uncommitted") for at in (5, 6, 7))]
+    observer = [has("observer", at, "epoch") for at in range(3)]
+    nodes = [NodeLines(True, [*lines, *led], ()), NodeLines(False, observer, ())]
+    assert metrics_of_roles(nodes) == {
+        "voter": {"epoch": "whole"},
+        "leader": {"epoch": "whole", "uncommitted": "whole"},
+    }
 
 
 @pytest.mark.parametrize("text", ["", "x", "NaN a=1", "-5 a=1", "inf a=1", "a=1 5"])
@@ -160,3 +185,11 @@ def test_a_heap_grew_in_a_window_by_what_collections_at_both_ends_left():
     lines = [(at, "leader", {"live": size * MB}) for at, size in ((5, 1), (10.2, 20), (40.1, 25), (50, 99))]
     found = growth_in_window("idle", [node(*lines), node((10, "observer", {"live": MB}), is_voter=False)], 10, 40)
     assert found == {"idle_voter_heap_growth_megabytes": 5}
+
+
+def test_the_longest_pause_between_two_commits_counts_once_a_node_is_warm():
+    lines = [(at, "leader", {"commit-pause-ms": ms}) for at, ms in ((1, 1900.0), (5, 510.0), (6, 1600.0), (7, 505.0))]
+    after = (8, "follower", {"commit-pause-ms": 700.0})  # it ended while the node still led
+    found = measures_of_lines([node(*lines, after, warm=((3, 100),)), node((5, "follower", {}))])
+    assert found["commit_pause_longest_milliseconds"] == 1600
+    assert "commit_pause_longest_milliseconds" not in measures_of_lines([node((5, "leader", {}))])

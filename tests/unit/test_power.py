@@ -9,14 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
+from sample_run import write_sample
 from test_judge import FIX, SOUND, H, R, declare, ran
 
 from harness.base.errors import HarnessError
 from harness.base.progress import Reporter
 from harness.judge.decision import decide
 from harness.judge.noticeable import would_show
+from harness.model.candidate_kind import CandidateKind
 from harness.model.costs import Cost
-from harness.model.detection import Caught, Detection, Ground
+from harness.model.detection import Caught, Detection, Expected, Ground
 from harness.model.power import SCHEMA, Noticed, Power
 from harness.model.request import Request
 from harness.model.runs import Verdict
@@ -25,9 +27,12 @@ from harness.rundir.directory import RunDirectory
 from harness.stages import power as power_stage
 from harness.stages import power_data
 from harness.stages.growing import load_growing
+from harness.stages.judge import judge_run
 from harness.stages.mutants import Workshop
 from harness.stages.power import bounds, curve, measure, next_to_ask
-from harness.stages.power_data import known_power, power_file
+from harness.stages.power_data import known_power, power_file, why_outdated
+from harness.stages.rounds import plan_rounds
+from harness.stages.rules_digest import judging_digest, making_digest
 from harness.toolbox.toolbox import local_toolbox
 
 SHIPPED = Path(__file__).parent.parent / "mutants" / "growing"
@@ -124,17 +129,19 @@ def asked(monkeypatch, tmp_path: Path):
 
         def detect_one(about: Detection, *_):
             tried.append(about.name)
+            run.scenarios.add(about.expected.scenario)
             size, number = about.name.split("-")[1:]
             caught = (Caught("costs", "it costs", "idle"),) if shows(float(size), int(number)) else ()
             return Detection(about.name, about.does, about.expected, caught)
 
         monkeypatch.setattr(power_stage, "detect_one", detect_one)
-        monkeypatch.setattr(power_stage, "_scenarios", lambda _directory: ("idle",))
+        RunDirectory(tmp_path).declaration.write(replace(declare("idle"), kind=CandidateKind.UNKNOWN))
         monkeypatch.setattr(Workshop, "control", lambda _workshop: None)
         monkeypatch.setattr(Workshop, "detector", lambda *_: FakeDetector(tmp_path))
         workshop = Workshop(tmp_path, Ground.STOCK, Request(), local_toolbox(), Reporter(Console(quiet=True)))
-        return measure(load_growing(templates(tmp_path)), workshop, times), tried
+        return measure(load_growing(templates(tmp_path, f'{STALL}\nscenario = "turn1"')), workshop, times), tried
 
+    run.scenarios = set()
     return run
 
 
@@ -144,6 +151,20 @@ def test_the_smallest_noticed_defect_is_written_with_the_largest_that_was_missed
     assert tried == ["stall-0.4-1", "stall-0.1-1"]
     assert power_file(tmp_path / "power.json").read() == power
     assert "| stall | a stall of 0.4 s | a stall of 0.1 s | costs (idle) | 1 |" in curve(power)
+
+
+def test_what_was_measured_names_the_suite_that_was_run_though_none_was_typed(asked) -> None:
+    power, _ = asked(lambda *_: True)
+    assert (power.suite, power.scenarios) == ("standard", ("idle",))
+
+
+def test_the_scenario_that_is_named_is_asked_first_and_costs_of_a_fix_can_be_judged_there(asked) -> None:
+    asked(lambda *_: True)
+    assert asked.scenarios == {"turn1"}
+    by_costs = [each for each in load_growing(SHIPPED) if "costs" in each.by]
+    assert {each.scenario for each in by_costs} == {"turn1"}
+    first, *_ = plan_rounds(["new-mechanism", "turn2", "turn1"], [], 2, Expected("", ("costs",), "turn1"))
+    assert (first.scenarios, first.beside, first.costs) == (("turn1",), True, True)
 
 
 def test_a_size_is_noticed_only_when_it_is_each_time(asked) -> None:
@@ -221,12 +242,61 @@ def test_ship_names_what_would_have_shown_and_hold_does_not() -> None:
     assert "would have shown" not in held.sentence
 
 
-def test_what_is_known_is_of_the_same_suite_line_and_jvm_settings(tmp_path: Path, monkeypatch) -> None:
+@pytest.fixture
+def measured(tmp_path: Path, monkeypatch):
+    """Return a function that puts a measurement of today's rules, or of others, into builds/power."""
     monkeypatch.setattr(power_data, "data_root", lambda: tmp_path)
-    assert known_power(Request(suite="bootstrap"), "3.9.1") is None
-    power_file(tmp_path / "builds" / "power" / "3.9-bootstrap.json").write(POWER)
-    assert known_power(Request(suite="bootstrap"), "3.9.2") == POWER
-    assert known_power(Request(suite="standard"), "3.9.1") is None
-    assert known_power(Request(suite="bootstrap"), "4.1.0") is None
-    assert known_power(Request(suite="bootstrap", profile=Profile.PRODUCTION), "3.9.1") is None
-    assert known_power(None, "3.9.1") is None
+
+    def put(suite: str, **others: str) -> Power:
+        today = {"making": making_digest(), "judging": judging_digest()}
+        power = replace(POWER, suite=suite, **(today | others))
+        power_file(tmp_path / "builds" / "power" / f"3.9-{suite}.json").write(power)
+        return power
+
+    return put
+
+
+CLAIMED = declare("turn2", claims=(FIX,))
+UNCLAIMED = replace(declare("turn1", "turn2"), kind=CandidateKind.UNKNOWN)
+
+
+@pytest.mark.parametrize(("declaration", "suite"), [(CLAIMED, "bootstrap"), (UNCLAIMED, "standard")])
+def test_a_verification_in_which_no_suite_was_typed_knows_what_its_own_notices(declaration, suite, measured) -> None:
+    assert known_power(declaration, Request()) is None
+    powers = {each: measured(each) for each in ("bootstrap", "standard")}
+    assert known_power(declaration, Request()) == powers[suite]
+    assert known_power(declaration, Request(suite="bootstrap")) == powers["bootstrap"]
+    assert known_power(declaration, Request(suite="raft")) is None
+
+
+def test_what_is_known_is_of_the_same_line_and_jvm_settings(measured) -> None:
+    power = measured("bootstrap")
+    assert known_power(replace(CLAIMED, kafka_version="3.9.2"), Request()) == power
+    assert known_power(replace(CLAIMED, kafka_version="4.1.0"), Request()) is None
+    assert known_power(CLAIMED, Request(profile=Profile.PRODUCTION)) is None
+    assert known_power(CLAIMED, None) is None
+
+
+@pytest.mark.parametrize("rules", ["making", "judging"])
+def test_what_was_measured_by_other_rules_is_not_named_and_the_verdict_says_so(rules, measured) -> None:
+    assert why_outdated(measured("bootstrap")) == why_outdated(None) == ""
+    outdated = why_outdated(measured("bootstrap", **{rules: "0" * 64}))
+    shipped = decide(declare("turn2", claims=(FIX,)), ran("turn2", R, R, H), SOUND, not_measured=outdated)
+    assert (shipped.verdict, shipped.not_tested) == (Verdict.SHIP, (outdated,))
+    assert outdated == (
+        "The smallest defect that would have shown is not known by today's rules: earlier ones were in force when it "
+        "was measured (2026-11-23)."
+    )
+
+
+def test_a_folder_is_judged_by_no_measurement_of_other_rules(measured, tmp_path: Path) -> None:
+    directory = RunDirectory(write_sample(tmp_path / "run"))
+    directory.request.write(Request())
+    said = "The smallest defect that would have shown is not known"
+    assert said not in " ".join(judge_run(directory).not_tested)
+    measured("bootstrap")
+    assert judge_run(directory).would_show == ("5 % of a core", "2 lines of log a second")
+    measured("bootstrap", judging="0" * 64)
+    record = judge_run(directory)
+    assert record.would_show == ()
+    assert said in record.not_tested[-1]

@@ -259,6 +259,13 @@ def test_a_class_that_is_missing_and_a_member_that_is_removed_fail_even_where_th
     assert names(compare_members(BASE, {**BASE, STATE: facts(STATE)})) == ["member-removed"]
 
 
+@pytest.mark.parametrize(("access", "severity"), [(0, Severity.WARNING), (PUBLIC, Severity.FAIL), (0x4, Severity.FAIL)])
+def test_a_member_that_only_its_package_could_use_is_missed_with_a_warning(access, severity):
+    base = classes(facts(STATE, replace(method(), access=access)))
+    (found,) = compare_members(base, classes(facts(STATE)))
+    assert (found.rule, found.severity) == ("member-removed", severity)
+
+
 def test_private_members_and_classes_may_go():
     hidden = facts(f"{STATE}$Inner", method(), access=PRIVATE)
     base = {**BASE, STATE: facts(STATE, method(access=PRIVATE)), hidden.name: hidden}
@@ -635,6 +642,32 @@ def test_incompatibilities_are_read_from_japicmps_report():
         ("api-source", "a.B.f(int): method added to interface"),
         ("api-binary", "a.C: class removed"),
     ]
+
+
+def of_member(tag, *sides):
+    """Return a report of a member that is gone, or is private now, with its modifiers."""
+    modifiers = "".join(f'<modifier oldValue="{old}" newValue="{new}"/>' for old, new in sides)
+    change = '<compatibilityChange binaryCompatible="false" sourceCompatible="false" type="REMOVED"/>'
+    inside = f"<modifiers>{modifiers}</modifiers><compatibilityChanges>{change}</compatibilityChanges>"
+    of_class = '<class fullyQualifiedName="a.B" changeStatus="MODIFIED">'
+    member = f'{of_class}<{tag}s><{tag} name="f">{inside}</{tag}></{tag}s></class>'
+    return f"<japicmp><classes>{member}</classes></japicmp>".encode()
+
+
+@pytest.mark.parametrize("tag", ["method", "field", "constructor"])
+@pytest.mark.parametrize(
+    ("old", "new", "severity"),
+    [
+        ("PACKAGE_PROTECTED", "n.a.", Severity.WARNING),
+        ("PACKAGE_PROTECTED", "PRIVATE", Severity.WARNING),
+        ("PROTECTED", "PACKAGE_PROTECTED", Severity.FAIL),
+        ("PUBLIC", "n.a.", Severity.FAIL),
+    ],
+)
+def test_what_only_its_package_could_use_breaks_nobody_else(tag, old, new, severity):
+    report = of_member(tag, ("NON_FINAL", "NON_FINAL"), (old, new))
+    (found,) = parse_report(report, Path("c.jar"), {"a/B"})
+    assert (found.rule, found.severity) == ("api-binary", severity)
 
 
 @pytest.mark.parametrize("content", [b"", b"<html/>", b"<japicmp>", b'<!DOCTYPE a [<!ENTITY b "c">]><japicmp/>'])

@@ -102,6 +102,8 @@ def quorum_of(voters=3, **more):
     quorum = Quorum(0, 7, 90, dict.fromkeys(nodes, 100))
     world = SimpleNamespace(cluster=cluster, quorum=lambda: quorum, notes=notes, **more)
     world.note = lambda text, _node=-1: notes.append(text)
+    world.told = {}
+    world.tell = lambda subject, name, text: world.told.setdefault(subject, {}).update({name: text})
     return world
 
 

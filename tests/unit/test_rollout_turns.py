@@ -165,5 +165,5 @@ def test_a_rehearsal_brings_its_clients_errors_commands_and_notes_along():
     assert (found.name, found.question, found.budget_seconds) == ("control", "Does it?", 5.0)
     assert (found.clients, found.commands) == ((orders,), (tried,))
     assert found.errors == error_counts(entries) == {"ERROR <sad>": 2}
-    assert found.notes == ("a key is left", "the host gave node 3 no processor for 1.5 s")
+    assert found.notes == ("a key is left", "processor: the host gave node 3 none for 1.5 s")
     assert (found.longest_pause_seconds, found.lost) == (0.5, 0)

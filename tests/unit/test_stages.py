@@ -21,12 +21,14 @@ from harness.judge.reasons import rests_on
 from harness.kafka.release_lines import line_of
 from harness.model.arms import Arm, Build, Flag, Role
 from harness.model.declaration import SCHEMA, Declaration, DeclaredScenario
+from harness.model.node_logs import NodeLogs
 from harness.model.request import Request
-from harness.model.runs import Outcome, RunResult, Verdict
+from harness.model.runs import Outcome, RunKey, RunResult, Verdict
 from harness.model.setup import Setup
 from harness.model.verdict import Reason, ReasonSource
 from harness.rundir.directory import RunDirectory
 from harness.stages import run as run_stage
+from harness.stages.diff import diff
 from harness.stages.inputs import read_inputs
 from harness.stages.judge import judge_run
 from harness.stages.timing import timed
@@ -85,15 +87,42 @@ def test_what_has_a_result_is_not_run_again_and_what_was_cut_short_begins_anew(r
     assert not (run_dir / cut.key.folder).exists()
 
 
-def leave_result(run_dir, cell, inputs=None):
+def leave_result(run_dir, cell, inputs=None, shown=(Outcome.PASSED, "")):
     """Leave what a run of the cell leaves; with `inputs`, one that was made with something else."""
     key = cell.key
     folder = RunDirectory(run_dir).run(key)
-    write_text(folder.journal, json.dumps(OUTCOME) + "\n")
+    outcome, expectation = shown
+    entry = {**OUTCOME, "outcome": str(outcome), "expectation": expectation}
+    write_text(folder.journal, json.dumps(entry) + "\n")
     seal = seal_of(cell, folder)
     folder.seal.write(replace(seal, inputs=replace(seal.inputs, **inputs or {})))
-    folder.result.write(RunResult(key.scenario, key.arm, cell.role, key.repeat, Outcome.PASSED))
+    folder.result.write(RunResult(key.scenario, key.arm, cell.role, key.repeat, outcome, expectation))
     return folder.path
+
+
+def test_a_run_that_a_crash_of_released_jars_ended_is_asked_once_more_after_all_others_and_no_other_is(
+    run_dir, ran, monkeypatch
+):
+    RunDirectory(run_dir).declaration.write(replace(ASKED, has_spares=True))
+    batches = []
+
+    def shows(cell):
+        ends = {("stock", 1): "known_crash", ("patched-on", 2): "host_not_starved"}
+        name = ends.get((cell.key.arm, cell.key.repeat), "") if cell.key.scenario == "turn2" else ""
+        outcome = Outcome.INCONCLUSIVE if name or cell.key.repeat > 2 else Outcome.PASSED
+        return outcome, name or "known_crash" * (cell.key.repeat > 2)
+
+    def run(todo, *_):
+        batches.append([cell.key for cell in todo])
+        for cell in todo:
+            leave_result(run_dir, cell, shown=shows(cell))
+        return todo
+
+    monkeypatch.setattr(run_stage, "run_cells", run)
+    assert len(run_stage.run(run_dir, TOOLBOX, QUIET)) == 9
+    assert (len(batches[0]), batches[1:]) == (8, [[RunKey("turn2", "stock", 3)]])
+    run_stage.run(run_dir, TOOLBOX, QUIET)  # gone on with: what the spare showed stands, though it was that crash again
+    assert batches[2:] == [[]]
 
 
 @pytest.mark.parametrize(
@@ -104,6 +133,7 @@ def leave_result(run_dir, cell, inputs=None):
         ({"java": "17.0.1 (bundled)"}, "its java was 17.0.1 (bundled), declared is "),
         ({"profile": "production"}, "its profile was production, declared is fast"),
         ({"repeat": 9}, "its repeat was 9, declared is 1"),
+        ({"harness": "d" * 64}, "its harness was dddddddddddd, declared is "),
     ],
 )
 def test_a_result_of_something_else_is_not_used_again_and_the_user_reads_why(run_dir, ran, inputs, why):
@@ -114,6 +144,14 @@ def test_a_result_of_something_else_is_not_used_again_and_the_user_reads_why(run
     run_stage.run(run_dir, TOOLBOX, Reporter(Console(file=stream, width=300)))
     assert len(ran) == 8
     assert f"runs/turn1/stock/1 is run again: {why}" in stream.getvalue()
+
+
+def test_a_result_of_a_folder_of_before_of_which_nobody_knows_the_harness_is_used_again(run_dir, ran):
+    run_stage.run(run_dir, TOOLBOX, QUIET)
+    leave_result(run_dir, ran[0], {"harness": ""})
+    ran.clear()
+    run_stage.run(run_dir, TOOLBOX, QUIET)
+    assert len(ran) == 7
 
 
 def test_another_plan_jar_or_setting_is_another_plan(run_dir, ran):
@@ -181,6 +219,27 @@ def test_what_was_changed_after_a_run_is_named_before_anything_is_judged(run_dir
         check_results(run_dir)
     assert sentence in caught.value.message
     assert str(folder) in caught.value.message
+
+
+@pytest.mark.parametrize("edited", ["nodes/0/server.log", "logs.json"])
+def test_a_log_that_was_edited_after_its_run_is_noticed_and_one_that_is_gone_is_not_forged(run_dir, ran, edited):
+    run_stage.run(run_dir, TOOLBOX, QUIET)
+    folder = RunDirectory(run_dir).run(ran[0].key)
+    log = f"{folder.name}/nodes/0/server.log"
+    write_text(run_dir / log, "INFO fine\nERROR broken\n")
+    folder.logs.write((NodeLogs("turn1", "stock", 1, 0, "voter", (log,), "%m%n", ()),))
+    leave_result(run_dir, ran[0])
+    assert [*folder.seal.read().logs] == [f"{folder.name}/logs.json", log]
+    check_results(run_dir)
+    (folder.path / edited).write_bytes((folder.path / edited).read_bytes().replace(b"ERROR broken\n", b"").rstrip())
+    with pytest.raises(HarnessError, match=f"{edited} is not the log that was written in this run"):
+        check_results(run_dir)
+    with pytest.raises(HarnessError, match="it was changed afterwards"):
+        diff(run_dir, TOOLBOX, QUIET)
+    assert "it was changed afterwards" in RunDirectory(run_dir).logs.comparison.read().failed
+    (run_dir / log).unlink()
+    if edited != "logs.json":
+        check_results(run_dir)
 
 
 @pytest.mark.parametrize(

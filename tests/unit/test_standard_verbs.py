@@ -11,14 +11,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kio.index import load_entity_module
+from kio.schema.describe_quorum.v2.response import (
+    DescribeQuorumResponse,
+    Listener,
+    Node,
+    PartitionData,
+    ReplicaState,
+    TopicData,
+)
 from kio.schema.errors import ErrorCode
+from kio.schema.types import BrokerId, TopicName
 from kio.serial import entity_reader, entity_writer
 from kio.static.constants import EntityType
+from kio.static.primitive import i32, i64, u16
 
 from harness.cluster import probes, raft_requests
 from harness.cluster.address import Address
 from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
+from harness.cluster.quorum_description import Description, description_of
 from harness.cluster.topology import Topology
 from harness.cluster.voter_changes import Answer
 from harness.scenario import holding
@@ -26,7 +37,7 @@ from harness.scenario.actions import change_voters
 from harness.scenario.actions.create_topics import create_topics
 from harness.scenario.actions.hold_followers import hold_followers, release_followers
 from harness.scenario.actions.wipe import wipe
-from harness.scenario.conditions import quorum_answers
+from harness.scenario.conditions import quorum_answers, quorum_descriptions
 from harness.scenario.conditions import raft_requests as raft_condition
 from harness.scenario.conditions.isolated_leader import has_given_up
 from harness.scenario.conditions.leadership import has_no_leader
@@ -57,7 +68,14 @@ def world_of(quorum=None, nodes=None, **more):
         brokers={number: Address("h", 10 + number) for number in range(4)},
         is_closed=False,
     )
-    return SimpleNamespace(cluster=cluster, quorum=lambda: quorum or Quorum(), **more)
+    cluster.running = [each for each in nodes if getattr(each, "is_running", True)]
+    cluster.endpoints = {number: Address("h", 20 + number) for number in range(3)}
+    told = {}
+
+    def tell(subject, name, text):
+        told.setdefault(subject, {})[name] = text
+
+    return SimpleNamespace(cluster=cluster, quorum=lambda: quorum or Quorum(), told=told, tell=tell, **more)
 
 
 def led(voters=(0, 1, 2)):
@@ -189,47 +207,155 @@ def test_a_thousand_topics_are_asked_for_in_batches_over_all_brokers():
     assert "many-449" in asked[-1]
 
 
-FOLLOWER = (Answer("not_leader_or_follower", "not the leader"), frozenset())
-EVERYONE = (Answer("none"), frozenset({0, 1, 2}))
+FOLLOWER = Description(Answer("not_leader_or_follower", "not the leader"))
+EVERYONE = Description(
+    Answer("none"),
+    leader=0,
+    high_watermark=9,
+    voters=frozenset({0, 1, 2}),
+    observers=frozenset({3}),
+    offsets={0: 10, 1: 10, 2: 9, 3: 9},
+    behind={0: 0.0, 1: 0.5, 2: 0.4, 3: 1.0},
+    endpoints={each: Address("h", 20 + each) for each in range(3)},
+)
 DESCRIBED = {20: EVERYONE, 21: FOLLOWER, 22: FOLLOWER, **dict.fromkeys(range(10, 14), EVERYONE)}
 
 
-def described(monkeypatch, changes):
+def described(monkeypatch, changes, world=None):
     answers = DESCRIBED | changes
-    monkeypatch.setattr(quorum_answers, "describe", lambda _wire, address: answers[address.port])
-    return quorum_answers.quorum_is_described().sample(world_of(led()))
+    monkeypatch.setattr(quorum_descriptions, "describe", lambda _wire, address: answers[address.port])
+    return quorum_descriptions.quorum_is_described().sample(world or world_of(led()))
 
 
-def test_the_quorum_is_described_when_leader_and_brokers_name_all_voters_and_followers_say_that_they_do_not_lead(
+def test_the_quorum_is_described_when_leader_and_brokers_name_all_of_it_and_followers_say_that_they_do_not_lead(
     monkeypatch,
 ):
-    assert described(monkeypatch, {}).ok
+    world = world_of(led())
+    assert described(monkeypatch, {}, world).ok
+    assert world.told == {"refusals": {"DescribeQuorum at a follower": "not the leader"}}
+
+
+RIGHT_NOW = "none [0, 1, 2] observed by [3]"
 
 
 @pytest.mark.parametrize(
-    ("changes", "problem"),
+    ("asked", "answer", "problem"),
     [
-        ({21: EVERYONE}, "controller 1: none [0, 1, 2], not not_leader_or_follower []"),
-        ({13: (Answer("none"), frozenset({0, 1}))}, "broker 3: none [0, 1], not none [0, 1, 2]"),
-        ({20: FOLLOWER}, "controller 0: not_leader_or_follower [], not none [0, 1, 2]"),
+        (21, EVERYONE, f"controller 1: {RIGHT_NOW}, not not_leader_or_follower []"),
+        (20, FOLLOWER, f"controller 0: not_leader_or_follower [], not {RIGHT_NOW}"),
+        (13, replace(EVERYONE, voters=frozenset({0, 1})), f"broker 3: none [0, 1] observed by [3], not {RIGHT_NOW}"),
+        (20, replace(EVERYONE, observers=frozenset()), f"controller 0: none [0, 1, 2] observed by [], not {RIGHT_NOW}"),
+        (20, replace(EVERYONE, observers=frozenset({3, 7})), f"observed by [3, 7], not {RIGHT_NOW}"),
+        (
+            20,
+            replace(EVERYONE, endpoints={2: Address("h", 99)}),
+            "; voter 2 at h:99, where it does not listen, not",
+        ),
+        (20, replace(EVERYONE, behind={0: 0.0, 2: 10.4}), f"{RIGHT_NOW}; node 2 caught up last 10 s ago"),
+        (20, replace(EVERYONE, behind={0: 0.0, 3: float("inf")}), f"{RIGHT_NOW}; node 3 caught up never"),
+        (20, replace(EVERYONE, offsets={0: 10, 3: 11}), f"{RIGHT_NOW}; node 3 is at 11, beyond the leader at 10"),
+        (20, replace(EVERYONE, high_watermark=11), f"{RIGHT_NOW}; 11 is committed, and the leader is at 10"),
     ],
 )
-def test_who_describes_the_quorum_otherwise_is_named(monkeypatch, changes, problem):
-    sample = described(monkeypatch, changes)
-    assert (sample.ok, sample.problem) == (False, problem)
+def test_who_describes_the_quorum_otherwise_is_named(monkeypatch, asked, answer, problem):
+    sample = described(monkeypatch, {asked: answer})
+    assert not sample.ok
+    assert problem in sample.problem
 
 
-def refused(monkeypatch, codes):
-    def add(_wire, _address, cluster, voter, listeners):
+def test_who_has_ended_may_observe_for_a_while_and_old_disks_of_voters_too(monkeypatch):
+    left = replace(EVERYONE, observers=frozenset({2, 3}))
+    assert described(monkeypatch, dict.fromkeys((20, *range(10, 14)), left)).ok
+    ended = world_of(led(), [node(number, is_running=number != 3) for number in range(4)])
+    ended.cluster.brokers = {number: Address("h", 10 + number) for number in range(3)}
+    assert described(monkeypatch, {}, ended).ok
+    del ended.cluster.controllers[1]
+    without = replace(EVERYONE, observers=frozenset())
+    assert described(monkeypatch, dict.fromkeys((20, *range(10, 13)), without), ended).ok
+
+
+def test_an_answer_of_an_old_version_says_less_and_nothing_wrong(monkeypatch):
+    older = replace(EVERYONE, behind={}, endpoints={})
+    assert described(monkeypatch, dict.fromkeys((20, *range(10, 14)), older)).ok
+
+
+@pytest.mark.parametrize(
+    ("behind", "told"),
+    [
+        ({0: 0.0, 1: 4.0, 2: 0.5, 3: 1.0}, True),
+        ({0: 0.0, 1: 0.0, 2: 0.0, 3: 0.0}, False),
+        ({0: 0.0, 1: 4.0, 2: 4.1, 3: 1.0}, False),
+        ({0: 0.0, 1: 1.9, 2: 0.1, 3: 0.1}, False),
+        ({}, False),
+    ],
+    ids=["so it is", "always caught up", "another too", "for a moment", "an old version"],
+)
+def test_the_lag_of_a_replica_that_hangs_and_of_no_other_is_described(monkeypatch, behind, told):
+    monkeypatch.setattr(quorum_descriptions, "describe", lambda *_: replace(EVERYONE, behind=behind))
+    assert quorum_descriptions.lag_is_described(FIRST).sample(world_of(led())).ok is told
+    nobody = quorum_descriptions.lag_is_described(FIRST).sample(world_of(Quorum()))
+    assert (nobody.ok, nobody.testable) == (False, False)
+
+
+def replica(node, *, fetched, caught_up, end=10):
+    return ReplicaState(
+        replica_id=BrokerId(node),
+        replica_directory_id=uuid.UUID(int=node),
+        log_end_offset=i64(end),
+        last_fetch_timestamp=i64(fetched),
+        last_caught_up_timestamp=i64(caught_up),
+    )
+
+
+def test_a_response_is_read_with_whom_it_names_and_for_how_long_each_has_not_caught_up():
+    voters = (replica(0, fetched=9000, caught_up=9000), replica(1, fetched=8900, caught_up=4500, end=7))
+    observers = (replica(3, fetched=8800, caught_up=-1), replica(3, fetched=100, caught_up=100, end=2))
+    partition = PartitionData(
+        partition_index=i32(0),
+        error_code=ErrorCode.none,
+        error_message=None,
+        leader_id=BrokerId(0),
+        leader_epoch=i32(5),
+        high_watermark=i64(9),
+        current_voters=voters,
+        observers=observers,
+    )
+    nodes = (Node(node_id=BrokerId(1), listeners=(Listener(name="CONTROLLER", host="h", port=u16(21)),)),)
+
+    def response(said):
+        topics = (TopicData(topic_name=TopicName("__cluster_metadata"), partitions=(said,)),)
+        return DescribeQuorumResponse(error_code=ErrorCode.none, error_message=None, topics=topics, nodes=nodes)
+
+    said = description_of(response(partition))
+    assert said == Description(
+        Answer("none"),
+        0,
+        9,
+        frozenset({0, 1}),
+        frozenset({3}),
+        {0: 10, 1: 7, 3: 10},
+        {0: 0.0, 1: 4.5, 3: float("inf")},
+        {1: Address("h", 21)},
+    )
+    refused = replace(partition, error_code=ErrorCode.not_leader_or_follower, error_message="not I")
+    said = description_of(response(refused))
+    assert said == Description(Answer("not_leader_or_follower", "not I"))
+
+
+def refused(monkeypatch, codes, world=None):
+    def add(_wire, address, cluster, voter, listeners):
         own = "AAAAAAAAAAAAAAAAAAAAYw"
+        if address.port != 20:
+            return codes["add elsewhere"]
         kind = "foreign" if cluster != own else "again" if voter[0] == 0 else "unreachable" if not listeners else "new"
         return codes[kind]
 
     def remove(_wire, address, _cluster, voter):
         return codes["elsewhere"] if address.port != 20 else codes["stranger" if voter[0] else "other disk"]
 
-    def update(_wire, _address, cluster, epoch, voter, listeners):
+    def update(_wire, address, cluster, epoch, voter, listeners):
         wrong = {
+            "update elsewhere": address.port != 20,
             "update foreign": cluster != "AAAAAAAAAAAAAAAAAAAAYw",
             "update over": epoch < led().epoch,
             "update coming": epoch > led().epoch,
@@ -242,7 +368,7 @@ def refused(monkeypatch, codes):
     monkeypatch.setattr(quorum_answers, "add_voter", add)
     monkeypatch.setattr(quorum_answers, "remove_voter", remove)
     monkeypatch.setattr(quorum_answers, "update_voter", update)
-    return quorum_answers.voter_changes_are_refused().sample(world_of(led()))
+    return quorum_answers.voter_changes_are_refused().sample(world or world_of(led()))
 
 
 REFUSALS = {
@@ -253,6 +379,8 @@ REFUSALS = {
     "stranger": Answer("voter_not_found", "nobody"),
     "other disk": Answer("voter_not_found", "another directory"),
     "elsewhere": Answer("not_leader_or_follower"),
+    "add elsewhere": Answer("not_leader_or_follower"),
+    "update elsewhere": Answer("not_leader_or_follower"),
     "update foreign": Answer("inconsistent_cluster_id"),
     "update over": Answer("fenced_leader_epoch"),
     "update coming": Answer("unknown_leader_epoch"),
@@ -271,6 +399,16 @@ def test_a_change_that_is_not_refused_is_named(monkeypatch, kind):
     sample = refused(monkeypatch, REFUSALS | {kind: Answer("none")})
     assert not sample.ok
     assert ": none, not " in sample.problem
+
+
+def test_the_words_of_a_refusal_are_told_without_what_differs_in_every_run(monkeypatch):
+    world = world_of(led())
+    words = Answer("voter_not_found", "node 4711 (fAGTnJx7Qo2eMS-xV4bAPg) at 127.0.0.1:29093 is no voter of 3")
+    refused(monkeypatch, REFUSALS | {"stranger": words}, world)
+    told = world.told["refusals"]
+    assert told["remove a stranger"] == "node <n> (<id>) at <n>.<n>.<n>.<n>:<n> is no voter of <n>"
+    assert told["add a voter that votes"] == "votes already"
+    assert "remove the leader at follower <n>" not in told
 
 
 def test_an_error_without_a_word_is_no_answer_to_an_operator(monkeypatch):

@@ -42,7 +42,7 @@ def _costs(rounds: Sequence[Round], limits: Sequence[CostLimit], one_kafka: bool
                 cost = _cost(measured, name, *found)
                 has_its_own = found[0].level and not one_kafka
                 yield replace(cost, over=False, not_judged="each release has its own") if has_its_own else cost
-            elif lacking := [each for each in rounds if each.lacks(name) and not found[0].of_long_roles]:
+            elif lacking := [each for each in rounds if each.lacks(name) and not found[0].may_lack]:
                 yield _unmeasured(lacking, name, *found)
 
 

@@ -14,7 +14,7 @@ from harness.base.errors import HarnessError
 from harness.base.processes import bare_environment, run
 from harness.building.configdef import failure_in
 from harness.building.java_programs import QUICK
-from harness.model.proof import Difference
+from harness.model.proof import Difference, Severity
 from harness.proof.dropin import rules
 from harness.toolbox.java import JavaRuntime
 
@@ -22,6 +22,7 @@ _TIMEOUT_SECONDS = 120
 _MOST_BYTES = 64 * 2**20
 _MEMBERS = ("constructors/constructor", "methods/method", "fields/field")
 _REMOVED = "REMOVED"
+_PACKAGE, _OF_PACKAGES = "package_protected", ("constructor", "method", "field")
 _OF_THE_CLASS = ("compatibilityChanges", "superclass", "interfaces", "genericTemplates")
 
 
@@ -30,9 +31,9 @@ def compare_apis(
 ) -> tuple[Difference, ...]:
     """Return where code compiled against or written for base breaks, down to what a package shares.
 
-    Upstream's own tests use what is package-private; `visible` are the classes of base that any source can name. A
-    candidate that japicmp cannot read is a difference too. Raises HarnessError when there is no answer, or none that
-    can be read.
+    What is package-private upstream's own tests use, which decide by failing, and another jar's use of it is linkage's
+    to see; alone it is a warning. `visible` are the classes of base that any source can name. A candidate that japicmp
+    cannot read is a difference too. Raises HarnessError when there is no answer, or none that can be read.
     """
     with tempfile.TemporaryDirectory(prefix="kafka-patch-harness-") as folder:
         report = Path(folder) / "api.xml"
@@ -77,9 +78,15 @@ def _broken(within: ElementTree.Element, where: str, element: ElementTree.Elemen
     for change in within.iter("compatibilityChange"):
         binary, source = (change.get(f"{level}Compatible") == "true" for level in ("binary", "source"))
         if not binary or not source:
-            rule = rules.API_SOURCE if binary else rules.API_BINARY
+            rule = rules.API_SOURCE if binary else _binary(element)
             detail = change.get("type", "changed").lower().replace("_", " ")
             yield rule.broken(where, f"{where}: {detail}", _side(element, "old"), _side(element, "new"))
+
+
+def _binary(element: ElementTree.Element) -> rules.Rule:
+    """Return the rule that a class or a member breaks; what was for its package alone only its package can miss."""
+    own = element.tag in _OF_PACKAGES and _PACKAGE in _side(element, "old").split()
+    return rules.API_BINARY.weighing(Severity.WARNING) if own else rules.API_BINARY
 
 
 def _name(found: ElementTree.Element) -> str:

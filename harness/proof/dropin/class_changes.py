@@ -18,6 +18,7 @@ Classes = Mapping[str, ClassFacts]
 Named = frozenset[str] | None  # the top-level classes that may change; None where nothing says which
 
 _PRIVATE, _SYNTHETIC = 0x2, 0x1000
+_FOR_OTHERS = 0x1 | 0x4  # public or protected
 _MODIFIERS = {
     0x1: "public",
     0x4: "protected",
@@ -52,13 +53,14 @@ def compare_presence(base: Classes, candidate: Classes, named: Named) -> Iterato
 
 
 def compare_members(base: Classes, candidate: Classes) -> Iterator[Difference]:
-    """Yield members of base that are missing, in any class."""
+    """Yield members of base that are missing, in any class; what is for its package alone only its package can miss."""
     for name in sorted(visible(base).keys() & candidate.keys()):
         old, new = members(base[name]), members(candidate[name])
         for member in sorted(old.keys() - new.keys()):
-            yield rules.MEMBER_REMOVED.broken(
-                f"{_dotted(name)}.{member}", f"{_dotted(name)} no longer has {member}", member
-            )
+            rule = rules.MEMBER_REMOVED
+            if not old[member].access & _FOR_OTHERS:
+                rule = rule.weighing(Severity.WARNING)
+            yield rule.broken(f"{_dotted(name)}.{member}", f"{_dotted(name)} no longer has {member}", member)
 
 
 def compare_nests(base: Classes, found: Comparison, named: Named) -> Iterator[Difference]:

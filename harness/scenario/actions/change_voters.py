@@ -10,7 +10,7 @@ from harness.cluster.probes import Quorum
 from harness.cluster.protocol import Unreachable
 from harness.cluster.voter_changes import Answer, add_voter, directory_of, remove_voter
 from harness.scenario.refs import NodeRef
-from harness.scenario.steps import Fault
+from harness.scenario.steps import Fault, Rejoin
 from harness.scenario.verbs import action, fault
 from harness.scenario.world import ActionFailed, World
 
@@ -19,7 +19,7 @@ _RETRY_SECONDS = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class AddController:
+class AddController(Rejoin):
     """Have the leader take a controller into the voter set (AddRaftVoter)."""
 
     node: NodeRef

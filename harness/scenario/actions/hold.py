@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from harness.model.events import FaultChanged
 from harness.scenario.holding import hold_node, release_node
 from harness.scenario.refs import NodeRef
-from harness.scenario.steps import Fault
+from harness.scenario.steps import Fault, Rejoin
 from harness.scenario.verbs import action, fault
 from harness.scenario.world import World
 
@@ -35,7 +35,7 @@ class Hold(Fault):
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class Release(Rejoin):
     """Let a node go on that was held."""
 
     node: NodeRef

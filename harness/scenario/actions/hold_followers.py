@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from harness.scenario.holding import hold_node, release_node
 from harness.scenario.refs import current_leader
-from harness.scenario.steps import Fault
+from harness.scenario.steps import Fault, Rejoin
 from harness.scenario.verbs import action, fault
 from harness.scenario.world import World
 
@@ -26,7 +26,7 @@ class HoldFollowers(Fault):
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseFollowers:
+class ReleaseFollowers(Rejoin):
     """Let every voter go on that was held."""
 
     description: str = "let every voter go on (SIGCONT)"

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from harness.cluster import probes
 from harness.cluster.protocol import Unreachable
-from harness.cluster.voter_changes import describe
+from harness.cluster.quorum_description import describe
 from harness.scenario.refs import NodeRef
 from harness.scenario.steps import Sample
 from harness.scenario.verbs import condition
@@ -37,11 +37,11 @@ class KnowsTheLiving:
             return Sample(False, {"runs": False})
         try:
             listed = sorted(probes.metadata(cluster.wire, at).brokers)
-            answer, voters = describe(cluster.wire, at)
+            said = describe(cluster.wire, at)
         except Unreachable as error:
             return Sample(False, {"unreachable": str(error)}, problem=str(error))
-        detail = {"brokers": listed, "answer": str(answer), "voters": sorted(voters)}
-        is_right = listed == sorted(cluster.brokers) and answer.is_done and voters == set(quorum.voters)
+        detail = {"brokers": listed, "answer": str(said.answer), "voters": sorted(said.voters)}
+        is_right = listed == sorted(cluster.brokers) and said.answer.is_done and said.voters == set(quorum.voters)
         return Sample(is_right, detail)
 
 

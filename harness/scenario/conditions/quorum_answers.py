@@ -1,4 +1,4 @@
-"""What controllers and brokers answer to questions about the quorum, and to changes of it that must be refused."""
+"""What controllers answer to changes of the quorum that must be refused."""
 
 from __future__ import annotations
 
@@ -11,51 +11,13 @@ from kio.schema.errors import ErrorCode
 from harness.cluster.formatting import kafka_uuid, new_uuid
 from harness.cluster.probes import update_voter
 from harness.cluster.protocol import Unreachable
-from harness.cluster.voter_changes import Answer, add_voter, describe, remove_voter
+from harness.cluster.voter_changes import Answer, add_voter, remove_voter
+from harness.model.told import REFUSALS, in_words
 from harness.scenario.steps import Sample
 from harness.scenario.verbs import condition
 from harness.scenario.world import World
 
-_DONE = ErrorCode.none.name
 _NOBODY = 4711  # a node id that no node has
-
-
-@dataclass(frozen=True, slots=True)
-class QuorumIsDescribed:
-    """The leader and every broker describe the quorum alike, and every other controller says that it does not lead.
-
-    Brokers hand DescribeQuorum on to the leader; a controller that does not lead answers NOT_LEADER_OR_FOLLOWER
-    (KIP-595, KafkaRaftClient.handleDescribeQuorumRequest).
-    """
-
-    name: ClassVar[str] = "quorum_is_described"
-    description: str = "the leader and every broker describe the quorum, and every follower says that it does not lead"
-
-    def sample(self, world: World) -> Sample:
-        """Ask every node once."""
-        leader = world.quorum().leader
-        try:
-            seen = dict(_descriptions(world, leader))
-        except Unreachable as error:
-            return Sample(False, {"unreachable": str(error)})
-        return compared(seen, leader)
-
-
-def _descriptions(world: World, leader: int) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield who was asked, with what was answered and what is right."""
-    cluster = world.cluster
-    voters = sorted(cluster.topology.voter_ids)
-    everyone = f"{_DONE} {voters}"
-    for node, address in cluster.controllers.items():
-        if cluster.nodes[node].is_running:
-            right = everyone if node == leader else f"{ErrorCode.not_leader_or_follower.name} []"
-            yield f"controller {node}", (_described(*describe(cluster.wire, address)), right)
-    for node, address in cluster.brokers.items():
-        yield f"broker {node}", (_described(*describe(cluster.wire, address)), everyone)
-
-
-def _described(answer: Answer, voters: frozenset[int]) -> str:
-    return f"{answer.code} {sorted(voters)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,27 +36,28 @@ class VoterChangesAreUnsupported:
         if leader < 0:
             return Sample(False, {"leader": leader}, testable=False)
         try:
-            return compared(dict(_unsupported(world, leader)), leader)
+            answers = dict(_unsupported(world, leader))
         except Unreachable as error:
             return Sample(False, {"unreachable": str(error)})
+        return _compared(world, answers, leader)
 
 
-def _unsupported(world: World, leader: int) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield what was asked, with what was answered and what is right."""
+def _unsupported(world: World, leader: int) -> Iterator[tuple[str, tuple[Answer, str]]]:
+    """Yield what was asked, with the answer and what is right."""
     cluster, wire, at = world.cluster, world.cluster.wire, world.cluster.controllers[leader]
     own, node = kafka_uuid(cluster.id), cluster.nodes[leader]
     right = f"{ErrorCode.unsupported_version.name} with a message"
     added = add_voter(wire, at, own, (_NOBODY, new_uuid()), node.config.controller_listeners)
-    yield "add a voter", (_with_message(added), right)
-    yield "remove a voter", (_with_message(remove_voter(wire, at, own, (leader, node.directory))), right)
+    yield "add a voter", (added, right)
+    yield "remove a voter", (remove_voter(wire, at, own, (leader, node.directory)), right)
 
 
 @dataclass(frozen=True, slots=True)
 class VoterChangesAreRefused:
     """Changes of the voter set that cannot be are refused with the error that is meant for each, and a message.
 
-    KIP-853; {Add,Remove,Update}VoterHandler and KafkaRaftClient.handle{Add,Remove,Update}VoterRequest. Where a follower
-    is asked, 3.9 sends no message.
+    KIP-853; {Add,Remove,Update}VoterHandler and KafkaRaftClient.handle{Add,Remove,Update}VoterRequest. A follower says
+    that it does not lead, to each of the three; 3.9 sends no message with that.
     """
 
     name: ClassVar[str] = "voter_changes_are_refused"
@@ -109,8 +72,7 @@ class VoterChangesAreRefused:
             answers = dict(_refusals(world, leader))
         except Unreachable as error:
             return Sample(False, {"unreachable": str(error)})
-        seen = {asked: (_with_message(answer), right) for asked, (answer, right) in answers.items()}
-        return compared(seen, leader)
+        return _compared(world, answers, leader)
 
 
 def _refusals(world: World, leader: int) -> Iterator[tuple[str, tuple[Answer, str]]]:
@@ -146,8 +108,21 @@ def _refusals(world: World, leader: int) -> Iterator[tuple[str, tuple[Answer, st
     for what, (update, right) in updates.items():
         yield what, (Answer(update_voter(wire, at, *update) or "none"), right)
     for follower in (each.id for each in cluster.voters if each.is_running and each.id != leader):
-        answer = remove_voter(wire, cluster.controllers[follower], own, voter)
-        yield f"remove the leader at follower {follower}", (Answer(answer.code), "not_leader_or_follower")
+        beside, where = cluster.controllers[follower], f"at follower {follower}"
+        for what, answer in (
+            ("remove the leader", remove_voter(wire, beside, own, voter)),
+            ("add a voter", add_voter(wire, beside, own, stranger, listeners)),
+            ("update the leader", Answer(update_voter(wire, beside, own, epoch, voter, listeners) or "none")),
+        ):
+            yield f"{what} {where}", (Answer(answer.code), "not_leader_or_follower")
+
+
+def _compared(world: World, answers: Mapping[str, tuple[Answer, str]], leader: int) -> Sample:
+    """Compare what was answered with what is right; the words of an answer are told, to be held against base's."""
+    for asked, (answer, _) in answers.items():
+        if answer.message:
+            world.tell(REFUSALS, in_words(asked), in_words(answer.message))
+    return compared({asked: (_with_message(answer), right) for asked, (answer, right) in answers.items()}, leader)
 
 
 def _with_message(answer: Answer) -> str:
@@ -159,12 +134,6 @@ def compared(seen: Mapping[str, tuple[str, str]], leader: int) -> Sample:
     wrong = [f"{asked}: {answer}, not {right}" for asked, (answer, right) in seen.items() if answer != right]
     detail = {"leader": leader, **{asked: answer for asked, (answer, _) in seen.items()}}
     return Sample(not wrong, detail, problem="; ".join(wrong))
-
-
-@condition
-def quorum_is_described() -> QuorumIsDescribed:
-    """The leader and every broker describe the quorum alike; every other controller says that it does not lead."""
-    return QuorumIsDescribed()
 
 
 @condition

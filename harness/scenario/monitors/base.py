@@ -67,7 +67,7 @@ class Monitor:
         """Take a look at the quorum; `line` is where the journal has it."""
 
     def after_fault(self) -> None:
-        """Look at what a fault has left, in the thread of the plan: nothing else is done to the cluster meanwhile."""
+        """Look at what a fault has left, or who came back, in the plan's own thread: nothing else is done meanwhile."""
 
     def begin_phase(self, name: str) -> None:
         """The plan goes into a phase."""
@@ -90,6 +90,10 @@ class Monitor:
 
     def measures_by_phase(self) -> Mapping[str, Mapping[str, float]]:
         """Return those figures of each phase that can be compared with another run's that ended elsewhere."""
+        return {}
+
+    def told(self) -> Mapping[str, Mapping[str, str]]:
+        """Return what nodes told in words, by subject and name (harness.model.told)."""
         return {}
 
 

@@ -18,6 +18,7 @@ from harness.cluster.node_figures import ask_for_collection, read_figures
 from harness.cluster.watch import Look
 from harness.model.events import NodeSampled
 from harness.model.incidents import Incident, IncidentKind
+from harness.model.told import metrics_of
 from harness.scenario.log_volume import measures_of_logs
 from harness.scenario.monitors.base import Monitor, RunRecord
 from harness.scenario.node_lives import Life, Moment, Period, logged_in
@@ -32,13 +33,15 @@ from harness.scenario.processor_shares import (
     measures_of_window,
     share_between,
 )
-from harness.scenario.raft_metrics import NodeLines, growth_in_window, measures_of_lines
+from harness.scenario.raft_metrics import NodeLines, growth_in_window, measures_of_lines, metrics_of_roles
 from harness.scenario.verbs import monitor
 
 _SAMPLE_EVERY_SECONDS = 0.5
 _JOURNAL_EVERY_SECONDS = 1.0
 # A node that has just come up loads classes and compiles them.
 WARM_AFTER_SECONDS = 2.0
+# One that is not up by then waits for something: what its raft I/O thread does is no loading of classes any more.
+STARTS_WITHIN_SECONDS = 6.0
 _COLLECTION_SECONDS = 2.0
 
 
@@ -51,8 +54,12 @@ class Costs(Monitor):
     def __init__(self, record: RunRecord, cluster: Cluster) -> None:
         super().__init__(record, cluster)
         self._leader = -1
+        self._has_leader = True
+        self._nobody_leads = False
+        self._started: dict[int, float] = {}
         self._ready: dict[int, float] = {}
         self._lives: dict[int, Life] = {}
+        self._starting: dict[int, list[Sample]] = defaultdict(list)
         self._journaled: dict[int, Sample] = {}
         self._most: dict[str, float] = {}
         self._raft = RaftThreads()
@@ -61,6 +68,7 @@ class Costs(Monitor):
         self._window_began = Moment.now()
         self._figures: dict[str, float] = {}
         self._by_phase: Mapping[str, Mapping[str, float]] = {}
+        self._metrics: Mapping[str, Mapping[str, str]] = {}
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._watch, name=self.name, daemon=True)
 
@@ -70,14 +78,17 @@ class Costs(Monitor):
 
     def on_look(self, look: Look, line: int) -> None:  # noqa: ARG002
         """Note who leads."""
-        if look.quorum.leader >= 0:
+        self._has_leader = look.quorum.leader >= 0
+        if self._has_leader:
             self._leader = look.quorum.leader
 
     def on_node(self, node: Node, line: int) -> None:  # noqa: ARG002
-        """Note since when a node is ready, and when it ends."""
+        """Note since when a node starts and is ready, and when it ends."""
         if node.state is NodeState.READY:
             self._ready[node.id] = time.monotonic()
-        elif node.state is not NodeState.STARTING:
+        elif node.state is NodeState.STARTING:
+            self._started[node.id] = time.monotonic()
+        else:
             self._end_life(node)
 
     def begin_phase(self, name: str) -> None:
@@ -85,13 +96,15 @@ class Costs(Monitor):
         self._phases.append((name, time.monotonic()))
 
     def begin_window(self, name: str) -> None:  # noqa: ARG002
-        """Have every heap collected; what is left of it now is the beginning."""
+        """Have every heap collected; what is left of it now is the beginning. Nobody looks who leads until its end."""
+        self._nobody_leads = not self._has_leader
         self._collect_heaps()
         self._window_began = self._moment()
 
     def end_window(self, name: str) -> None:
         """Have every heap collected again."""
         self._windows.append((name, Period(self._window_began, self._moment())))
+        self._nobody_leads = False
         self._collect_heaps()
 
     def stop(self) -> None:
@@ -111,14 +124,16 @@ class Costs(Monitor):
         samples: dict[int, list[list[Sample]]] = defaultdict(list)
         for life, period in stretches:
             samples[life.node].append(life.samples_in(period))
-        self._by_phase = busiest_by_phase(chain.from_iterable(samples.values()), self._phases)
+        starting = [*self._starting.values()]
+        self._by_phase = busiest_by_phase([*chain.from_iterable(samples.values()), *starting], self._phases)
         self._figures = {
-            **measures_of_shares(samples.values()),
+            **measures_of_shares([*samples.values(), starting]),
             **measures_of_cluster(samples.values()),
             **self._most,
             **measures_of_lines(lines),
             **measures_of_logs(logged_in(period, life.kind, life.log) for life, period in stretches),
         }
+        self._metrics = metrics_of_roles(lines)
         for name, window in self._windows:
             self._figures |= self._measures_of_window(name, window, lines)
 
@@ -129,6 +144,10 @@ class Costs(Monitor):
     def measures_by_phase(self) -> Mapping[str, Mapping[str, float]]:
         """Return what was busiest in each phase: a run that ended earlier can be compared by those of both."""
         return self._by_phase
+
+    def told(self) -> Mapping[str, Mapping[str, str]]:
+        """Return the types of Kafka's raft metrics, by role."""
+        return {metrics_of(role): types for role, types in self._metrics.items()}
 
     def _outside_windows(self) -> list[tuple[Life, Period]]:
         windows = [window for _, window in self._windows]
@@ -166,9 +185,17 @@ class Costs(Monitor):
 
     def _sample(self, node: Node) -> None:
         pid, now = node.pid, time.monotonic()
-        if node.state is not NodeState.READY or not pid or now < self._ready.get(node.id, now) + WARM_AFTER_SECONDS:
-            return
-        sample = Sample(now, self._role(node), processor_seconds(pid), self._raft.seconds(pid, node.id))
+        if pid and node.state is NodeState.READY and now >= self._ready.get(node.id, now) + WARM_AFTER_SECONDS:
+            self._note(node, pid, self._taken(node, pid, self._role(node)))
+        elif (
+            pid and node.state is NodeState.STARTING and now >= self._started.get(node.id, now) + STARTS_WITHIN_SECONDS
+        ):
+            self._starting[pid].append(self._taken(node, pid, f"starting_{_kind(node)}"))
+
+    def _taken(self, node: Node, pid: int, role: str) -> Sample:
+        return Sample(time.monotonic(), role, processor_seconds(pid), self._raft.seconds(pid, node.id))
+
+    def _note(self, node: Node, pid: int, sample: Sample) -> None:
         if pid not in self._lives:
             self._lives[pid] = Life(node.id, _kind(node), node.log_file, Moment.now(node.log_file))
         self._lives[pid].samples.append(sample)
@@ -188,7 +215,8 @@ class Costs(Monitor):
         self.record.write(event)
 
     def _role(self, node: Node) -> str:
-        return LEADER if node.id == self._leader and node.is_voter else _kind(node)
+        leads = node.id == self._leader and node.is_voter and not self._nobody_leads
+        return LEADER if leads else _kind(node)
 
 
 def _spans(node: Node, stretches: Iterable[tuple[Life, Period]]) -> tuple[tuple[float, float], ...]:

@@ -60,6 +60,11 @@ class HostNotStarved(Monitor):
         """End what `allow` began; the node runs again."""
         self._allowed.discard(node)
 
+    @property
+    def held(self) -> frozenset[int]:
+        """The nodes that are kept from running on purpose."""
+        return frozenset(self._allowed)
+
     def slowness(self, since: float) -> Slowness:
         """Return how much the host held the nodes back since a monotonic time."""
         return slowness_of([each for each in list(self._intervals) if each.end - each.seconds / 2 > since])

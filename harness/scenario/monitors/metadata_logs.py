@@ -31,7 +31,7 @@ _APART_SECONDS = 0.25
 
 @monitor
 class MetadataLogs(Monitor):
-    """Reads the logs from disk after every fault, and at the end of the run when every node has ended."""
+    """Reads the logs from disk after every fault and rejoin, and at the end of the run when every node has ended."""
 
     name: ClassVar[str] = "metadata_logs"
     modes: ClassVar[tuple[Mode, ...]] = (Mode.KRAFT,)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from harness.cluster.cluster import Cluster
@@ -11,6 +11,7 @@ from harness.cluster.node import Node, NodeState
 from harness.cluster.watch import Look
 from harness.kafka.release_lines import Mode
 from harness.scenario.monitors.base import Monitor, RunRecord
+from harness.scenario.monitors.host_not_starved import HostNotStarved
 from harness.scenario.verbs import monitor
 
 
@@ -19,7 +20,7 @@ class QuorumProgress(Monitor):
     """Follows every look at the quorum: elections, time without a leader, pauses of the high watermark, observers' lag.
 
     A no-op is appended every 500 ms, so that a high watermark which stands still for seconds says that nobody led, or
-    that a majority did not follow.
+    that a majority did not follow. Time in which a plan holds or stops a majority counts for nothing: nobody can lead.
     """
 
     name: ClassVar[str] = "quorum_progress"
@@ -40,6 +41,12 @@ class QuorumProgress(Monitor):
         self._leader = -1
         self._faults = 0
         self._over = False
+        self._voters: frozenset[int] = frozenset()
+        self._host: HostNotStarved | None = None
+
+    def meet(self, others: Sequence[Monitor]) -> None:
+        """Get to know who tells which nodes are held on purpose."""
+        self._host = next((each for each in others if isinstance(each, HostNotStarved)), None)
 
     def on_node(self, node: Node, line: int) -> None:  # noqa: ARG002
         """Count a leader that goes, however it does."""
@@ -50,10 +57,13 @@ class QuorumProgress(Monitor):
     def on_look(self, look: Look, line: int) -> None:  # noqa: ARG002
         """Take a look into account."""
         quorum = look.quorum
-        self._follow_epochs(look)
+        can_lead = self._a_majority_runs()
+        self._follow_epochs(look, can_lead)
         if quorum.leader >= 0 and (quorum.epoch, quorum.leader) not in self._leaders:
             self._leaders.append((quorum.epoch, quorum.leader))
-        if self._high_watermark >= 0:
+        if not can_lead:
+            self._grew_at = look.at
+        elif self._high_watermark >= 0:
             self._longest_pause = max(self._longest_pause, look.at - self._grew_at)
         if quorum.high_watermark > self._high_watermark:
             self._high_watermark, self._grew_at = quorum.high_watermark, look.at
@@ -65,15 +75,22 @@ class QuorumProgress(Monitor):
         self._high_watermark = -1
         self._looked_at = time.monotonic()
 
-    def _follow_epochs(self, look: Look) -> None:
+    def _a_majority_runs(self) -> bool:
+        """Whether most of the voters that the last leader named run and are not held, or none has led yet."""
+        held = self._host.held if self._host else frozenset[int]()
+        running = {node.id for node in self.cluster.running} - held
+        return not self._voters or 2 * len(self._voters & running) > len(self._voters)
+
+    def _follow_epochs(self, look: Look, can_lead: bool) -> None:
         """Take epochs and time without a leader from the first leader on."""
         leader, epoch = look.quorum.leader, look.quorum.epoch
-        if self._is_leaderless:
+        if self._is_leaderless and can_lead:
             self._leaderless += look.at - self._looked_at
         self._is_leaderless = leader < 0 <= self._first_epoch
         if leader >= 0:
             self._first_epoch = epoch if self._first_epoch < 0 else self._first_epoch
             self._epoch, self._leader = max(epoch, self._epoch), leader
+            self._voters = frozenset(look.quorum.voters)
         self._looked_at = look.at
 
     def stop(self) -> None:

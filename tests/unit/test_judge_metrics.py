@@ -1,0 +1,79 @@
+"""Raft metrics beside base's: what base's nodes have, the candidate's have too, of the same type."""
+
+from dataclasses import replace
+
+import pytest
+from test_judge import ARMS, FIX, SOUND, H, R, declare, ran
+
+from harness.judge.decision import decide
+from harness.model.arms import Kafka
+from harness.model.runs import Verdict
+from harness.model.told import metrics_of
+from harness.model.verdict import CellName
+
+STOCK = {"commit-latency-max": "decimal", "current-epoch": "whole", "current-state": "text"}
+FEWER = {name: kind for name, kind in STOCK.items() if name != "commit-latency-max"}
+PLAN = declare("turn1", "turn2", claims=(FIX,))
+
+
+def tells(*of_on, roles=("leader", "voter"), plan=PLAN, base=STOCK):
+    """Judge runs in which base and off tell `base`, and on one of `of_on` in each scenario."""
+    results = [*ran("turn1", H, H, H), *ran("turn2", R, R, H)]
+    shown = {"turn1": of_on[0], "turn2": of_on[-1]}
+    told = [
+        replace(run, told={metrics_of(r): shown[run.scenario] if run.arm == "patched-on" else base for r in roles})
+        for run in results
+    ]
+    return decide(plan, told, SOUND)
+
+
+def test_a_metric_that_is_gone_holds_the_jar_back_in_every_role_at_once():
+    record = tells(FEWER)
+    assert record.verdict is Verdict.HOLD
+    assert record.sentence == (
+        "metrics_kept: patched-on lacks commit-latency-max among the raft metrics of the leader and voters, which "
+        "stock has: what reads them finds nothing"
+    )
+    assert record.reasons[0].cell == CellName("turn1", "patched-on")
+
+
+@pytest.mark.parametrize("of_on", [(STOCK,), (FEWER, STOCK), (STOCK, FEWER)], ids=["all", "later", "first"])
+def test_a_metric_that_any_run_of_the_candidate_has_is_there(of_on):
+    assert tells(*of_on).verdict is Verdict.SHIP
+
+
+def test_a_metric_that_only_some_runs_of_base_have_is_no_lack():
+    results = [*ran("turn1", H, H, H), *ran("turn2", R, R, H)]
+    sometimes = [
+        replace(run, told={metrics_of("voter"): STOCK if (run.arm, run.scenario) == ("stock", "turn1") else FEWER})
+        for run in results
+    ]
+    assert decide(PLAN, sometimes, SOUND).verdict is Verdict.SHIP
+
+
+def test_a_metric_of_another_type_holds_the_jar_back():
+    record = tells(STOCK | {"current-epoch": "decimal"})
+    assert record.verdict is Verdict.HOLD
+    assert "of another type on patched-on than on stock: current-epoch (whole, now decimal)" in record.sentence
+
+
+def test_a_metric_that_is_added_is_shown_and_weighs_nothing():
+    record = tells(STOCK | {"number-of-voters": "whole"})
+    said = "patched-on has number-of-voters among the raft metrics of the leader and voters, which stock has not."
+    assert (record.verdict, record.remarks) == (Verdict.SHIP, (said,))
+
+
+@pytest.mark.parametrize("roles", [(), ("observer",)])
+def test_a_role_in_which_only_base_was_seen_says_nothing(roles):
+    results = [*ran("turn1", H, H, H), *ran("turn2", R, R, H)]
+    of_base = {metrics_of(role): STOCK for role in ("leader", "observer")}
+    told = [
+        replace(r, told=of_base if r.role.is_control else dict.fromkeys(map(metrics_of, roles), STOCK)) for r in results
+    ]
+    assert decide(PLAN, told, SOUND).verdict is Verdict.SHIP
+
+
+def test_the_metrics_of_two_releases_are_not_compared():
+    one, other = Kafka("3.9.1", "", "r", {"x": "2"}), Kafka("3.9.2", "", "r", {"x": "3"})
+    arms = [replace(arm, build=replace(arm.build, kafka=one if arm.role.is_control else other)) for arm in ARMS]
+    assert tells(FEWER, plan=replace(PLAN, arms=tuple(arms))).verdict is Verdict.SHIP

@@ -1,0 +1,146 @@
+"""A run that ended by a crash which released jars have is asked once more, and both are shown and counted."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_judge import CRASH, FIX, GUARD, STARVED, H, R, decide, declare, ran, rests
+
+from harness.logs.log_diff import node_logs
+from harness.model.declaration import Declaration
+from harness.model.node_logs import NodeLogs
+from harness.model.runs import Outcome, RunResult, Verdict
+from harness.model.spares import counting, in_place, replaced, spares_due
+from harness.model.verdict import CellState, Check
+from harness.rundir.directory import RunDirectory
+
+KNOWN = (Outcome.INCONCLUSIVE, "known_crash", "node 1 crashed as released jars do now and then (docs/x.md): Unexpected")
+
+
+def plan(*scenarios: str, repeats: int = 1, has_spares: bool = True) -> Declaration:
+    return replace(declare(*scenarios, repeats=repeats, claims=(FIX,)), has_spares=has_spares)
+
+
+def judged(stock, off, on, repeats: int = 1, **changes):
+    """Judge turn2, in which arms show these repeats, spares behind them, beside turn1, in which all is well."""
+    well = ran("turn1", *[[H] * repeats] * 3)
+    return decide(plan("turn2", "turn1", repeats=repeats, **changes), [*ran("turn2", stock, off, on), *well])
+
+
+@pytest.mark.parametrize(
+    ("arms", "verdict", "cell"),
+    [
+        (([KNOWN, R], R, H), Verdict.SHIP, "stock"),
+        ((R, R, [KNOWN, H]), Verdict.SHIP, "patched-on"),
+        ((R, [KNOWN, R], H), Verdict.SHIP, "patched-off"),
+        ((R, R, [KNOWN, R]), Verdict.HOLD, "patched-on"),
+        ((R, R, [KNOWN, CRASH]), Verdict.HOLD, "patched-on"),
+    ],
+    ids=["base's", "the candidate's", "off's", "a failure", "another crash"],
+)
+def test_what_the_spare_shows_stands_in_the_place_of_the_crash_and_both_are_counted_and_shown(arms, verdict, cell):
+    record = judged(*arms)
+    assert record.verdict is verdict
+    turn2 = next(each for each in record.scenarios if each.name == "turn2")
+    found = turn2.cell(cell)
+    assert (found.agreeing, found.declared) == (1, 2)
+    runs = record.runs_of("turn2", cell)
+    assert [run.repeat for run in runs] == [1, 2]
+    assert runs[0].check is Check.SKIPPED
+    (remark,) = record.remarks
+    begin = f"turn2 on {cell}, repeat 1, ended by a crash that released jars have, and was asked once more: "
+    assert remark == f"{begin}{runs[1].label}. It was: {KNOWN[2]}"
+
+
+@pytest.mark.parametrize("spare", [KNOWN, STARVED, GUARD])
+def test_a_spare_that_decides_nothing_leaves_the_run_undecided(spare):
+    record = judged(R, R, [KNOWN, spare])
+    found = record.scenarios[0].cell("patched-on")
+    assert (record.verdict, found.state, found.expectation) == (
+        Verdict.INCONCLUSIVE,
+        CellState.INCONCLUSIVE,
+        "known_crash",
+    )
+    assert (found.agreeing, found.declared) == (2 if spare is KNOWN else 1, 2)
+    assert record.remarks == ()
+
+
+@pytest.mark.parametrize("shown", [H, R, GUARD, STARVED, CRASH])
+def test_nothing_else_is_asked_again_and_a_spare_that_no_crash_asked_for_counts_for_nothing(shown):
+    alone, stray = judged(R, R, shown), judged(R, R, [shown, H])
+    assert (stray.verdict, stray.scenarios) == (alone.verdict, alone.scenarios)
+    assert len(stray.runs) == len(alone.runs)
+
+
+def test_in_a_folder_of_before_no_spare_was_declared():
+    assert judged(R, R, [KNOWN, H], has_spares=False).verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("stock", "on", "repeats", "verdict"),
+    [
+        ([R] * 3, [KNOWN] * 6, 3, Verdict.HOLD),
+        ([R] * 2, [KNOWN] * 4, 2, Verdict.HOLD),
+        ([R], [KNOWN] * 2, 1, Verdict.INCONCLUSIVE),
+        ([R] * 3, [KNOWN] * 5 + [H], 3, Verdict.INCONCLUSIVE),
+        ([R, R, KNOWN, None, None, R], [KNOWN] * 6, 3, Verdict.INCONCLUSIVE),
+    ],
+    ids=["each of six", "each of four", "twice", "all but one", "base once"],
+)
+def test_a_candidate_that_ends_so_in_each_of_three_runs_or_more_and_base_in_none_is_held_back(
+    stock, on, repeats, verdict
+):
+    arms = ran("turn2", [each or R for each in stock], [R] * repeats, on)
+    left_out = {("stock", k) for k, each in enumerate(stock, 1) if each is None}
+    results = [run for run in arms if (run.arm, run.repeat) not in left_out]
+    record = decide(plan("turn2", "turn1", repeats=repeats), [*results, *ran("turn1", *[[H] * repeats] * 3)])
+    assert record.verdict is verdict
+    if verdict is Verdict.HOLD:
+        assert "turn2: the claim follows-moved-voters is refuted: patched-on fails known_crash" in rests(record)[0]
+        assert f"each of {len(on)} runs ended by it, and none of {len(stock)} runs of base" in rests(record)[0]
+
+
+def test_a_crash_of_base_does_not_make_the_measure_of_what_clients_got():
+    sent = {"acked_records": 2.0, "failed_records": 0.0}
+    poor = {"acked_records": 2.0, "failed_records": 790.0}
+    results = [
+        replace(run, measures=poor if (run.arm, run.repeat) in {("stock", 1), ("patched-on", 1)} else sent)
+        for run in ran("turn1", [KNOWN, H], H, H)
+    ]
+    record = decide(plan("turn1", "turn2"), [*results, *ran("turn2", R, R, H)])
+    assert "patched-on fails records_acknowledged" in record.sentence
+
+
+shows = st.sampled_from([H, R, GUARD, KNOWN, None])
+
+
+@given(first=st.lists(shows, min_size=1, max_size=4), spares=st.lists(shows, min_size=4, max_size=4))
+def test_whatever_was_run_each_declared_repeat_has_one_result_at_most_and_none_that_failed_a_second(first, spares):
+    declaration = plan("turn2", repeats=len(first))
+    shown = [*first, *spares[: len(first)]]
+    results = [
+        RunResult("turn2", "patched-on", declaration.arms[2].role, repeat, *what)
+        for repeat, what in enumerate(shown, 1)
+        if what
+    ]
+    kept = counting(declaration, results)
+    asked = in_place(declaration, kept)
+    assert sorted({each.repeat for each in asked}) == sorted(each.repeat for each in asked)
+    assert {each.repeat for each in asked} == {k for k, what in enumerate(first, 1) if what}
+    for each in asked:
+        own = first[each.repeat - 1]
+        assert own is KNOWN or (each.outcome, each.expectation) == own[:2]
+    assert len(replaced(declaration, kept)) <= len(spares_due(declaration, kept)) == first.count(KNOWN)
+
+
+def test_the_logs_of_a_run_that_was_asked_once_more_are_not_compared_and_those_of_its_spare_are(tmp_path):
+    directory = RunDirectory(tmp_path)
+    directory.declaration.write(plan("turn2"))
+    for result in ran("turn2", [KNOWN, R], R, [KNOWN, STARVED]):
+        run = directory.run(result.key)
+        run.result.write(result)
+        log = f"{result.key.folder}/nodes/1/server.log"
+        run.logs.write((NodeLogs("turn2", result.arm, result.repeat, 1, "voter", (log,), "%m%n", ()),))
+    compared = {(node.arm, node.repeat) for node in node_logs(directory)}
+    assert compared == {("stock", 2), ("patched-off", 1), ("patched-on", 1), ("patched-on", 2)}
