@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
+from pages import markdown, with_block
 from versions_predictions import predictions
 from versions_releases import (
     BASE,
@@ -22,7 +23,6 @@ from versions_releases import (
     Release,
     as_base,
     lost_share,
-    markdown,
     of_releases,
     outcome,
     releases_of,
@@ -61,15 +61,6 @@ def written_anew(page: str, folder: Path) -> str:
     ):
         page = with_block(page, name, text)
     return page
-
-
-def with_block(page: str, name: str, text: str) -> str:
-    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-    before, found, rest = page.partition(begin)
-    _, closed, after = rest.partition(end)
-    if not (found and closed):
-        raise HarnessError(f"The page has no place for the {name}: {begin.strip()} {end}")
-    return before + begin + text + end + after
 
 
 def about(night: Night, verdicts: Mapping[str, VerdictRecord]) -> str:

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from pages import markdown
 from versions_releases import (
     BASE,
     LOST,
@@ -17,7 +18,6 @@ from versions_releases import (
     Release,
     as_base,
     lost_share,
-    markdown,
     numbers,
     outcome,
     spread,

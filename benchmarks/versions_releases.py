@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -116,8 +116,3 @@ def spread(figures: Mapping[str, float]) -> str:
 def as_base(release: Release, base: Release) -> list[str]:
     """Return the scenarios that end as on the base."""
     return [each for each in release.scenarios if release.decided(each) == base.decided(each) != set()]
-
-
-def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)

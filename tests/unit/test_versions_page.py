@@ -26,7 +26,7 @@ def versions():
     sys.path.insert(0, str(ROOT / "benchmarks"))
     yield importlib.import_module("versions")
     sys.path.remove(str(ROOT / "benchmarks"))
-    for name in ("versions", "versions_releases", "versions_predictions"):
+    for name in ("versions", "versions_releases", "versions_predictions", "pages"):
         del sys.modules[name]
 
 
