@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from harness.base.errors import HarnessError
 from harness.base.files import write_text
 from harness.base.progress import Reporter
 from harness.base.text import cut, visible
+from harness.kafka.completeness import check_whole
 from harness.kafka.distribution import Distribution, distribution_of
 from harness.kafka.release_lines import line_of
 from harness.model.kafka_inventory import KafkaInventory
@@ -28,7 +29,7 @@ from harness.upgrade.boots import with_boots
 from harness.upgrade.changes import operator_changes
 from harness.upgrade.inventory import Bench, bench_for, read_classes
 from harness.upgrade.jar_facts import java_needed
-from harness.upgrade.modules import modules_of
+from harness.upgrade.modules import modules_of, scripts_folders, scripts_not_compared
 from harness.upgrade.own_files import with_uses
 
 _LARGEST_FILE = 4_000_000  # bytes of a file of the operator's own
@@ -37,10 +38,15 @@ _LISTED = 20
 
 
 def kafka_named(name: str, toolbox: Toolbox) -> Distribution:
-    """Return the Kafka of a version that is locked, of a folder, or of an archive (.tgz). Raises HarnessError."""
+    """Return the Kafka of a version that is locked, of a folder, or of an archive (.tgz).
+
+    Raises HarnessError, also for one that is not whole.
+    """
     place = Path(name) if Path(name).exists() or "/" in name else None
     kafka = distribution_of(place, name, toolbox)
     line_of(kafka.version)
+    if place:
+        check_whole(kafka, place)
     return kafka
 
 
@@ -74,7 +80,7 @@ def upgrade_notes(
     `boots` are how often each is started (0: metrics, protocol and costs are not compared), `mine` the texts of the
     operator's own files by name. Raises HarnessError when a Kafka cannot be asked.
     """
-    _check_java((base, candidate), toolbox)
+    check_java((base, candidate), toolbox)
     bench = bench_for(base, toolbox, reporter.report)
     reporter.stage(f"{base.version} and {candidate.version}: what changes for an operator")
     changes = _compared(base, candidate, folder, boots, bench, reporter)
@@ -105,28 +111,47 @@ def _compared(
     inventories = _read(kafkas, bench)
     if boots:
         reporter.stage(f"starting a node of each, {boots} times in turn")
-        inventories = with_boots(tuple(zip(kafkas, inventories, strict=True)), boots, bench)
+        inventories = started(kafkas, inventories, boots, bench)
     for file, inventory in zip((folder.base, folder.candidate), inventories, strict=True):
         file.write(inventory)
     return operator_changes(*inventories)
 
 
+def started(
+    kafkas: Sequence[Distribution], inventories: Sequence[KafkaInventory], boots: int, bench: Bench
+) -> tuple[KafkaInventory, ...]:
+    """Return inventories with what boots showed; without, and a gap in each, where a node of one cannot be asked."""
+    try:
+        return with_boots(tuple(zip(kafkas, inventories, strict=True)), boots, bench)
+    except HarnessError as error:
+        gap = f"Metrics, protocol, features, start, memory and CPU are not compared: {error.message}"
+        bench.report(gap)
+        return with_gaps(inventories, [gap])
+
+
 def _read(kafkas: tuple[Distribution, ...], bench: Bench) -> tuple[KafkaInventory, ...]:
-    """Return the inventories of Kafkas, of those modules that all of them can be asked."""
+    """Return the inventories of Kafkas, of those modules and scripts that all of them can be asked."""
     modules = [modules_of(each, bench.toolbox) for each in kafkas]
     missing = dict.fromkeys(module for each in modules for module in each.missing)
-    gaps = tuple(f"The module {module} is not compared: it is not to be had of both Kafkas." for module in missing)
-    read = (read_classes(kafka, each.without(missing), bench) for kafka, each in zip(kafkas, modules, strict=True))
-    return tuple(replace(each, gaps=(*gaps, *each.gaps)) for each in read)
+    gaps = [f"The module {module} is not compared: it is not to be had of both Kafkas." for module in missing]
+    gaps += scripts_not_compared(kafkas)
+    each_asked = zip(kafkas, modules, scripts_folders(kafkas), strict=True)
+    return with_gaps(
+        [read_classes(kafka, each.without(missing), scripts, bench) for kafka, each, scripts in each_asked], gaps
+    )
 
 
-def _check_java(kafkas: tuple[Distribution, ...], toolbox: Toolbox) -> None:
+def with_gaps(inventories: Iterable[KafkaInventory], gaps: Sequence[str]) -> tuple[KafkaInventory, ...]:
+    """Return inventories of which more could not be compared."""
+    return tuple(replace(each, gaps=(*gaps, *each.gaps)) for each in inventories)
+
+
+def check_java(kafkas: tuple[Distribution, ...], toolbox: Toolbox) -> None:
     """Raise HarnessError where the Java of nodes is too old for one of the Kafkas."""
     java = toolbox.node_java()
-    release = int(java.version.removeprefix("1.").split(".")[0].split("-")[0])
     for kafka in kafkas:
         needed = max(java_needed(kafka.jars).values(), default=0)
-        if needed > release:
+        if java.release and needed > java.release:  # a Java that names no number is believed
             raise HarnessError(
                 f"{kafka.description} needs Java {needed}, and {java.home} is Java {java.version}.",
                 "Name a newer one by --java-home, or leave it out to use the bundled runtime.",

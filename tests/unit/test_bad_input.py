@@ -354,10 +354,12 @@ def test_a_wrong_arm_is_reported_with_those_that_there_are():
         (("3.9.1", "3.9.1", "--mine", "image"), "--mine image is no text file"),
         (("3.9.1", "3.9.1", "--boots", "-1"), "Invalid value for '--boots'"),
         (("3.9.1",), "Missing argument 'CANDIDATE'"),
+        (("3.9.1", "./half"), "half is not a whole Kafka: its libs/ lacks kafka-server-<version>.jar"),
     ],
 )
 def test_two_kafkas_of_which_one_cannot_be_had_are_not_compared(harness, tmp_path, arguments, says, monkeypatch):
     (tmp_path / "image").write_bytes(b"\x89PNG\0")
+    (whole_kafka(tmp_path / "half") / "libs" / "kafka-server-3.9.1.jar").unlink()
     made = "harness.kafka.distribution.locked_distribution"
     monkeypatch.setattr(made, lambda lock, _: _kafka(tmp_path, lock.version))
     assert says in harness("upgrade-notes", *arguments)
@@ -385,9 +387,8 @@ def test_no_kafka_is_rolled_on_a_java_that_is_too_old_for_either_line(harness, t
 
 def test_a_java_that_is_too_old_for_one_of_two_kafkas_is_named(harness, tmp_path, monkeypatch):
     _java_11(tmp_path / "java")
-    (tmp_path / "libs").mkdir()
-    newer = jar(tmp_path / "libs" / "kafka-raft-3.9.1.jar")
-    with zipfile.ZipFile(newer, "a") as archive:
+    whole_kafka(tmp_path)
+    with zipfile.ZipFile(tmp_path / "libs" / "kafka_2.13-3.9.1.jar", "a") as archive:
         archive.writestr("kafka/Kafka.class", b"\xca\xfe\xba\xbe\0\0\0\x3d")
     said = harness("upgrade-notes", tmp_path, tmp_path, "--java-home", tmp_path / "java")
     assert f"Kafka 3.9.1 unpacked in {tmp_path} needs Java 17, and {tmp_path / 'java'} is Java 11.0.2." in said
